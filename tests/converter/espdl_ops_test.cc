@@ -188,6 +188,32 @@ TEST(EspdlConv, AFineOutputSaturates) {
   });
 }
 
+// Biases at the limits of int32, whose sums are beyond them: the output has its limit throughout.
+TEST(EspdlConv, BiasesAtTheirLimitsSaturate) {
+  const auto gemm = [](int32_t bias, int out_exponent, bool relu) {
+    EspdlBuilder b("esp32p4");
+    std::vector<int8_t> w(16 * 16, 100);
+    for (size_t i = 0; i < w.size(); i += 2) w[i] = -100;
+    std::vector<int32_t> biases(16, 5);
+    biases[3] = bias;
+    auto& node = b.op("Gemm",
+                      {b.input("x", EspdlType::INT8, {1, 16}, -4),
+                       b.constant("w", EspdlType::INT8, {1, 1, 16, 16}, w, {-7}, "(N/16)HWC16"),
+                       b.constant("b", EspdlType::INT32, {16}, biases, {-11})},
+                      {b.output("y", EspdlType::INT8, {1, 16}, out_exponent)});
+    set(node, "alpha", 1.0f);
+    set(node, "activation", relu ? "Relu" : "Linear");
+    return b;
+  };
+  const std::vector<Bytes> x = {Bytes(16, 0x80)};
+  for (const bool relu : {false, true}) {
+    EXPECT_EQ(gemm(INT32_MAX, 0, relu).run(x)[0][3], 127);
+    EXPECT_EQ(gemm(INT32_MIN, 0, relu).run(x)[0][3], relu ? 0 : 0x80);
+  }
+  // 2^31 / 2^25 is 64: sums decide.
+  EXPECT_EQ(gemm(INT32_MAX, 14, false).import().status.code(), Code::kUnsupported);
+}
+
 TEST(EspdlConv, ExponentsPerChannelAreTheP4s) {
   Random random;
   for (const EspdlType type : kBoth) {

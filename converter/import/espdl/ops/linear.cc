@@ -93,6 +93,31 @@ std::vector<Reach> reaches(const Linear& linear) {
   return reach;
 }
 
+Limits limits_of(const Linear& linear) {
+  Limits limits = linear.out.limits();
+  if (linear.relu) limits.lo = 0;
+  return limits;
+}
+
+// Exporters end a bias of a channel with tiny weights at the limits of int32, so that its sums would leave
+// them. Where every sum has the output's limit for a result, a bias nearer to 0 gives the same.
+void limit_biases(Linear* linear) {
+  if (linear->in.is_int16()) return;
+  const std::vector<Reach> reach = reaches(*linear);
+  const Limits limits = limits_of(*linear);
+  for (size_t o = 0; o < reach.size(); ++o) {
+    int64_t& bias = linear->bias[o];
+    // What the products alone may be.
+    const int64_t lo = reach[o].lo - std::min<int64_t>(bias, 0);
+    const int64_t hi = reach[o].hi - std::max<int64_t>(bias, 0);
+    const int shift = std::max(linear->shifts[linear->shifts.size() > 1 ? o : 0], 0);
+    if (shift > 31) continue;
+    const int64_t step = int64_t{1} << shift, greatest = INT32_MAX - hi, least = INT32_MIN - lo;
+    if (bias > greatest && greatest + lo >= limits.hi * step) bias = greatest;
+    if (bias < least && least + hi <= limits.lo * step) bias = least;
+  }
+}
+
 constexpr int64_t kMaxBias = int64_t{1} << 45;
 constexpr int kS3Bits8 = 20, kS3Bits16 = 40;  // of the S3's accumulators
 
@@ -126,12 +151,6 @@ bool prove_sums(Importer& importer, const Node& node, const Linear& linear, std:
               : ", not proven S3-exact: sums may reach " + std::to_string(most) + ", the chip's " +
                     std::to_string(bits) + " bits hold " + std::to_string(limit - 1);
   return true;
-}
-
-Limits limits_of(const Linear& linear) {
-  Limits limits = linear.out.limits();
-  if (linear.relu) limits.lo = 0;
-  return limits;
 }
 
 ValueId add_weights(Importer& importer, const Node& node, const Linear& linear, const Shape& shape,
@@ -173,6 +192,7 @@ Status read_linear(Importer& importer, const Node& node, const Shape& shape, Lin
     return status;
   const FilterShape& f = linear->shape;
   QRT_TRY(unpack_filter(importer.input(node, 1), 0, f, &linear->weights));
+  limit_biases(linear);
   if (!prove_sums(importer, node, *linear, &constants->note)) return Status();
   constants->bias = add_bias(importer, node, *linear);
   constants->weights = add_weights(importer, node, *linear, shape, f.is_depthwise ? 2 : 0);
