@@ -169,6 +169,43 @@ TEST(TfliteFunction, Rsqrt) {
     }
 }
 
+// 513 samples of f, and lines between them.
+template <class Options>
+void check_sampled(B code, const Options& options, float in, float out, float (*f)(float)) {
+  std::vector<int16_t> x, samples;
+  for (int v = -32768; v < 32768; v += 3) x.push_back(static_cast<int16_t>(v));
+  const float lowest = in * -32768, step = (in * 32767 - lowest) / 512;
+  const float inverse = 65536.0f / (out * 32767 - out * -32768);
+  for (int i = 0; i <= 512; ++i) {
+    const float at = lowest + static_cast<float>(i) * step;
+    const float next = lowest + static_cast<float>(i + 1) * step;
+    const float sample = std::round(f(i < 512 ? at : in * 32767) * inverse);
+    const float line = std::round((f(next) * inverse + sample) / 2);
+    const float error = line - std::round(f(at + step / 2) * inverse);
+    const float bias = i < 512 ? std::round(error / 2) : 0;
+    samples.push_back(static_cast<int16_t>(std::clamp(sample - bias, -32768.0f, 32767.0f)));
+  }
+  std::vector<int16_t> expected;
+  for (const int16_t v : x) {
+    const auto i = static_cast<size_t>(256 + (v >> 7));
+    const auto slope = static_cast<int16_t>(samples[i + 1] - samples[i]);
+    expected.push_back(static_cast<int16_t>(samples[i] + ((slope * (v & 127) + 64) >> 7)));
+  }
+  TfliteBuilder b;
+  const auto n = static_cast<int32_t>(x.size());
+  const int id = b.input(TensorType::INT16, {n}, in, 0);
+  b.op(code, {id}, {b.output(TensorType::INT16, {n}, out, 0)}, options);
+  EXPECT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(expected)});
+}
+
+TEST(TfliteFunction, SampledOfInt16) {
+  check_sampled(B::EXP, kNone, 0.0001f, 0.001f, [](float v) { return std::exp(v); });
+  check_sampled(B::LOG, kNone, 0.0003f, 0.0004f,
+                [](float v) { return v <= 0 ? -32768 * 0.0004f : std::log(v); });
+  check_sampled(B::RSQRT, kNone, 0.0002f, 0.002f,
+                [](float v) { return v <= 0 ? 32767 * 0.002f : 1.0f / std::sqrt(v); });
+}
+
 TEST(TfliteFunction, SquaredDifference) {
   const Scaled a = {0.03f, -7}, c = {0.05f, 12}, out = {0.9f, -128};
   for (const bool single : {false, true}) {

@@ -158,7 +158,7 @@ Status import_mul(Importer& importer, const Op& op) {
 Status import_squared_difference(Importer& importer, const Op& op) {
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out) ||
-      refuse_legacy(importer, op, a))
+      refuse_uint8(importer, op, a))
     return Status();
   QRT_TRY(check_broadcast(importer, op));
   constexpr int kLeft = 7;

@@ -1,6 +1,6 @@
 // Functions that the reference computes in float when it makes a table: LOGISTIC and TANH of uint8, ELU,
 // EXP, LOG, SQRT and GELU. Its C library's exp, log, tanh and erfc are here the floats nearest to the
-// real numbers. RSQRT is integer arithmetic.
+// real numbers. RSQRT of int8 is integer arithmetic.
 #include <algorithm>
 #include <cmath>
 
@@ -79,31 +79,34 @@ Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, cons
 
 Status import_elu(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
   return finish_float_table(importer, op, in, out,
                             [](float x) { return x < 0 ? exp_of(x) - 1.0f : x; });
 }
 
 Status import_exp(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
+  if (in.is_int16()) return finish_sampled_table(importer, op, in, out, exp_of);
   return finish_float_table(importer, op, in, out, exp_of);
 }
 
 // What is not positive has the least output.
 Status import_log(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
-  const float least = static_cast<float>(-128 - out.zero_point[0]) * out.scale[0];
-  return finish_float_table(importer, op, in, out, [&](float x) {
-    return x <= 0 ? least : static_cast<float>(portable_log(static_cast<double>(x)));
-  });
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
+  const int lowest = Limits::of_source(out).lo - out.zero_point[0];
+  const float least = static_cast<float>(lowest) * out.scale[0];
+  return (in.is_int16() ? finish_sampled_table : finish_float_table)(
+      importer, op, in, out, [&](float x) {
+        return x <= 0 ? least : static_cast<float>(portable_log(static_cast<double>(x)));
+      });
 }
 
 // Truncates. The reference fails in a run that meets a negative number; here its root is 0.
 Status import_sqrt(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
   return finish_table(importer, op, in, out, [&](int x) {
     const float real = in.scale[0] * static_cast<float>(std::max(x - in.zero_point[0], 0));
     const float steps = std::sqrt(real) / out.scale[0];
@@ -115,7 +118,11 @@ Status import_sqrt(Importer& importer, const Op& op) {
 // 0 has the greatest output; so has here what is negative, at which the reference fails in a run.
 Status import_rsqrt(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_legacy(importer, op, in)) return Status();
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
+  if (in.is_int16())
+    return finish_sampled_table(importer, op, in, out, [&](float x) {
+      return x <= 0 ? static_cast<float>(INT16_MAX) * out.scale[0] : 1.0f / std::sqrt(x);
+    });
   constexpr int kBits = 20;  // of the root's fraction
   const float unit = std::sqrt(in.scale[0]) * out.scale[0];
   Multiplier m = importer.multiplier(1.0 / static_cast<double>(unit));

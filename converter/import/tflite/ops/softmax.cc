@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/import/tflite/ops/handlers.h"
+#include "converter/import/tflite/ops/unary.h"
 #include "converter/portable_math.h"
 #include "kernels/fixed_point.h"
 #include "kernels/softmax/softmax_int.h"
@@ -23,38 +23,6 @@ std::vector<int32_t> exponentials(double beta_times_scale, Rounding rounding) {
   for (int d = -255; d <= 0; ++d)
     if (d >= least)
       table[static_cast<size_t>(d + 255)] = fixed::exp_of_negative(multiply(d, m, rounding), 5);
-  return table;
-}
-
-// The reference's table of f for 16-bit inputs and outputs: samples at every 128th input, shifted
-// by half the error of a line in the middle between two. All in float32.
-std::vector<int16_t> sampled(float (*f)(float), float in_scale, int in_zero_point,
-                             float out_scale) {
-  constexpr int kPieces = 512;
-  const float lowest = in_scale * static_cast<float>(INT16_MIN - in_zero_point);
-  const float highest = in_scale * static_cast<float>(INT16_MAX - in_zero_point);
-  const float step = (highest - lowest) / kPieces, half_step = step / 2;
-  const float out_highest = out_scale * static_cast<float>(INT16_MAX);
-  const float out_lowest = out_scale * static_cast<float>(INT16_MIN);
-  const float inverse = 65536.0f / (out_highest - out_lowest);
-  const auto scaled = [&](float x) {
-    const float y = f(x);
-    return y * inverse;
-  };
-  const auto limited = [](float v) {
-    return static_cast<int16_t>(
-        std::clamp(v, static_cast<float>(INT16_MIN), static_cast<float>(INT16_MAX)));
-  };
-  std::vector<int16_t> table;
-  for (int i = 0; i < kPieces; ++i) {
-    const float at = static_cast<float>(i) * step, next = static_cast<float>(i + 1) * step;
-    const float x = lowest + at;
-    const float sample = std::round(scaled(x));
-    const float line = std::round((scaled(lowest + next) + sample) / 2);
-    const float error = line - std::round(scaled(x + half_step));
-    table.push_back(limited(sample - std::round(error / 2)));
-  }
-  table.push_back(limited(std::round(scaled(highest))));
   return table;
 }
 
@@ -81,11 +49,11 @@ Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, c
     return importer.refuse(op, "the input's scale times beta is beyond 5", x.name,
                            "quantise the input with a smaller scale");
   const float unit = 2.0f / 65535.0f;
-  std::vector<int16_t> tables =
-      sampled([](float v) { return static_cast<float>(portable_exp(static_cast<double>(v))); },
-              10.0f / 65535.0f, INT16_MAX, unit);
+  std::vector<int16_t> tables = sampled_table(
+      [](float v) { return static_cast<float>(portable_exp(static_cast<double>(v))); },
+      10.0f / 65535.0f, INT16_MAX, unit);
   const std::vector<int16_t> reciprocals =
-      sampled([](float v) { return 1.0f / (1.0f + v); }, 1.0f / 65535.0f, INT16_MIN, unit);
+      sampled_table([](float v) { return 1.0f / (1.0f + v); }, 1.0f / 65535.0f, INT16_MIN, unit);
   tables.insert(tables.end(), reciprocals.begin(), reciprocals.end());
   const ValueId table = importer.graph().add_constant(
       "", DType::kInt16, {static_cast<int64_t>(tables.size())}, tables);

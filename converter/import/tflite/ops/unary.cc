@@ -1,6 +1,7 @@
 #include "converter/import/tflite/ops/unary.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace qrt::convert::from_tflite {
 
@@ -16,6 +17,57 @@ std::vector<uint8_t> tabulate(const Quant& in, const Quant& out, const std::func
   return table;
 }
 
+std::vector<int16_t> sampled_table(const std::function<float(float)>& f, float in_scale,
+                                   int in_zero_point, float out_scale) {
+  constexpr int kPieces = 512;
+  const float lowest = in_scale * static_cast<float>(INT16_MIN - in_zero_point);
+  const float highest = in_scale * static_cast<float>(INT16_MAX - in_zero_point);
+  const float step = (highest - lowest) / kPieces, half_step = step / 2;
+  const float out_highest = out_scale * static_cast<float>(INT16_MAX);
+  const float out_lowest = out_scale * static_cast<float>(INT16_MIN);
+  const float inverse = 65536.0f / (out_highest - out_lowest);
+  const auto scaled = [&](float x) {
+    const float y = f(x);
+    return y * inverse;
+  };
+  // Infinities make no number, which the reference does not define: here the lower limit.
+  const auto limited = [](float v) {
+    const float above = std::fmax(v, static_cast<float>(INT16_MIN));
+    return static_cast<int16_t>(std::fmin(above, static_cast<float>(INT16_MAX)));
+  };
+  std::vector<int16_t> table;
+  for (int i = 0; i < kPieces; ++i) {
+    const float at = static_cast<float>(i) * step, next = static_cast<float>(i + 1) * step;
+    const float x = lowest + at;
+    const float sample = std::round(scaled(x));
+    const float line = std::round((scaled(lowest + next) + sample) / 2);
+    const float error = line - std::round(scaled(x + half_step));
+    table.push_back(limited(sample - std::round(error / 2)));
+  }
+  table.push_back(limited(std::round(scaled(highest))));
+  return table;
+}
+
+Status finish_sampled_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
+                            const std::function<float(float)>& f) {
+  if (in.zero_point[0] != 0 || out.zero_point[0] != 0)
+    return importer.refuse(op, "an int16 tensor has a zero point other than 0",
+                           importer.output(op).name, "quantise 16-bit activations symmetrically");
+  QRT_TRY(check_same_shape(importer, op));
+  const std::vector<int16_t> samples = sampled_table(f, in.scale[0], 0, out.scale[0]);
+  std::vector<int32_t> table;
+  for (int x = INT16_MIN; x <= INT16_MAX; ++x) {
+    const auto i = static_cast<size_t>(256 + (x >> 7));
+    const auto slope = static_cast<int16_t>(samples[i + 1] - samples[i]);
+    table.push_back(static_cast<int16_t>(samples[i] + ((slope * (x & 127) + 64) >> 7)));
+  }
+  importer.set_output(op,
+                      importer.builder().int16_lut(op, importer.value(op, 0), table, DType::kInt16,
+                                                   importer.output(op).name, &out));
+  importer.became(op, "Lut", "I0");
+  return Status();
+}
+
 Status check_same_shape(const Importer& importer, const Op& op) {
   return check_output_shape(importer, op, importer.input(op, 0).shape);
 }
@@ -29,9 +81,9 @@ Status finish_table(Importer& importer, const Op& op, const Quant& in, const Qua
   return Status();
 }
 
-bool refuse_legacy(Importer& importer, const Op& op, const Quant& in) {
-  if (in.type == DType::kInt8) return false;
-  (void)importer.refuse(op, "the input is uint8: only the int8 form of this operator is defined",
+bool refuse_uint8(Importer& importer, const Op& op, const Quant& in) {
+  if (in.type != DType::kUInt8) return false;
+  (void)importer.refuse(op, "the input is uint8, which the reference has no form for",
                         importer.input(op, 0).name, "quantise the model to int8");
   return true;
 }

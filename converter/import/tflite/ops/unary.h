@@ -21,6 +21,13 @@ Status finish_table(Importer& importer, const Op& op, const Quant& in, const Qua
 // The same of a float function: round(f(scale * (x - zero point)) / scale of `out`) + zero point.
 Status finish_float_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                           const std::function<float(float)>& f);
+// The reference's table of f for 16-bit inputs and outputs: 513 samples, at every 128th input, shifted
+// by half the error of a line in the middle between two. All in float32; the output's zero point is 0.
+std::vector<int16_t> sampled_table(const std::function<float(float)>& f, float in_scale,
+                                   int in_zero_point, float out_scale);
+// Of int16: what such a table gives with lines between its samples.
+Status finish_sampled_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
+                            const std::function<float(float)>& f);
 // function.cc: what activation.cc has of int8 and int16.
 Status import_logistic_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
@@ -28,7 +35,7 @@ Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, cons
 // The file's shapes of input 0 and output 0 are the same.
 Status check_same_shape(const Importer& importer, const Op& op);
 // Whether the input is uint8, which the operator has no form for: it was refused.
-bool refuse_legacy(Importer& importer, const Op& op, const Quant& in);
+bool refuse_uint8(Importer& importer, const Op& op, const Quant& in);
 // The reference shifts x * 2^exponent within int32: |x| may be below 2^bits. False: refused.
 bool usable(Importer& importer, const Op& op, int bits,
             std::initializer_list<Multiplier> multipliers);
