@@ -6,64 +6,10 @@
 #include <cmath>
 
 #include "kernels/integer_build.h"
-#include "tests/support/espdl_builder.h"
-#include "tests/support/random.h"
+#include "tests/support/espdl_arithmetic.h"
 
 namespace qrt::testing {
 namespace {
-
-constexpr EspdlType kBoth[] = {EspdlType::INT8, EspdlType::INT16};
-constexpr const char* kTargets[] = {"esp32p4", "esp32s3", "c"};
-
-bool is_int16(EspdlType type) { return type == EspdlType::INT16; }
-int64_t least(EspdlType type) { return is_int16(type) ? -32768 : -128; }
-int64_t most(EspdlType type) { return is_int16(type) ? 32767 : 127; }
-int64_t limited(EspdlType type, double v) {
-  return static_cast<int64_t>(
-      std::clamp(v, static_cast<double>(least(type)), static_cast<double>(most(type))));
-}
-
-// v / 2^shift, half to even on the P4, half up elsewhere: exact in double here.
-int64_t shifted(const std::string& target, EspdlType type, double v, int shift) {
-  const double real = std::ldexp(v, -shift);
-  return limited(type, target == "esp32p4" ? std::nearbyint(real) : std::floor(real + 0.5));
-}
-// A float32, where half up is a float32 sum.
-int64_t rounded(const std::string& target, EspdlType type, float v) {
-  return limited(
-      type, static_cast<double>(target == "esp32p4" ? std::nearbyint(v) : std::floor(v + 0.5f)));
-}
-
-Bytes bytes_of(EspdlType type, const std::vector<int64_t>& values) {
-  if (is_int16(type)) return to_bytes(std::vector<int16_t>(values.begin(), values.end()));
-  return to_bytes(std::vector<int8_t>(values.begin(), values.end()));
-}
-
-std::vector<int64_t> random_values(Random& random, EspdlType type, size_t count) {
-  std::vector<int64_t> values(count);
-  random.fill(values, least(type), most(type));
-  return values;
-}
-
-std::string constant(EspdlBuilder& b, const std::string& name, EspdlType type,
-                     const std::vector<int64_t>& dims, const std::vector<int64_t>& values,
-                     const std::vector<int64_t>& exponents, const std::string& layout = "UNK") {
-  if (is_int16(type))
-    return b.constant(name, type, dims, std::vector<int16_t>(values.begin(), values.end()),
-                      exponents, layout);
-  return b.constant(name, type, dims, std::vector<int8_t>(values.begin(), values.end()), exponents,
-                    layout);
-}
-
-// f(target, type) for every pair.
-template <class F>
-void for_all(const F& f) {
-  for (const char* target : kTargets)
-    for (const EspdlType type : kBoth) {
-      SCOPED_TRACE(std::string(target) + " " + espdl::EnumNameTensorDataType(type));
-      f(std::string(target), type);
-    }
-}
 
 // A filter [n][taps][c] as the file holds it, in blocks or, for the C code, row by row.
 struct Packed {
@@ -226,6 +172,28 @@ TEST(EspdlConv, ExponentsPerChannelAreTheP4s) {
   }
 }
 
+// Every row along the last dimension; the dimensions before it stay.
+TEST(EspdlGemm, KeepsTheDimensionsBeforeTheRows) {
+  Random random;
+  const std::vector<int64_t> x = random_values(random, EspdlType::INT8, 2 * 3 * 4),
+                             w = random_values(random, EspdlType::INT8, 5 * 4);
+  std::vector<int64_t> expected;
+  for (size_t row = 0; row < 6; ++row)
+    for (size_t n = 0; n < 5; ++n) {
+      int64_t sum = 0;
+      for (size_t k = 0; k < 4; ++k) sum += x[row * 4 + k] * w[n * 4 + k];
+      expected.push_back(shifted("c", EspdlType::INT8, static_cast<double>(sum), 9));
+    }
+  EspdlBuilder b("c");
+  const std::string weights = constant(b, "w", EspdlType::INT8, {1, 1, 4, 5}, w, {-7}, "NHWC");
+  b.op("Gemm", {b.input("x", EspdlType::INT8, {2, 3, 4}, -4), weights},
+       {b.output("y", EspdlType::INT8, {2, 3, 5}, -2)});
+  ASSERT_EQ(b.run({bytes_of(EspdlType::INT8, x)}),
+            std::vector<Bytes>{bytes_of(EspdlType::INT8, expected)});
+  const Imported imported = b.import();
+  ASSERT_EQ(imported.graph.values[imported.graph.outputs[0]].type.shape, (Shape{2, 3, 5}));
+}
+
 // Whether 20 bits hold every sum is said of each layer for the S3, and in the file's reference.
 TEST(EspdlConv, TheS3sAccumulatorsAreProven) {
   for (const int64_t weight : {1, 100}) {
@@ -276,63 +244,6 @@ TEST(EspdlMatMul, BothSidesOfTheProduct) {
         }
       ASSERT_EQ(b.run(inputs), std::vector<Bytes>{bytes_of(type, expected)}) << random.trace();
     }
-  });
-}
-
-// y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
-template <class F>
-void check_binary(const std::string& op, const std::string& target, EspdlType type,
-                  int out_exponent, const F& f) {
-  Random random;
-  std::vector<int64_t> a = random_values(random, type, 60), c = random_values(random, type, 60),
-                       expected;
-  for (size_t i = 0; i < 60; ++i) expected.push_back(f(a[i], c[i]));
-  EspdlBuilder b(target);
-  b.op(op, {b.input("a", type, {3, 20}, -4), b.input("b", type, {3, 20}, -3)},
-       {b.output("y", type, {3, 20}, out_exponent)});
-  if (is_integer_build() && b.import().count(fb::OpOptions::Float) > 0) return;
-  ASSERT_EQ(b.run({bytes_of(type, a), bytes_of(type, c)}),
-            std::vector<Bytes>{bytes_of(type, expected)})
-      << op << random.trace();
-}
-
-TEST(EspdlBinary, SumsAreOfTheRawIntegers) {
-  for_all([&](const std::string& target, EspdlType type) {
-    check_binary("Add", target, type, -4,
-                 [&](int64_t a, int64_t b) { return limited(type, static_cast<double>(a + b)); });
-    check_binary("Sub", target, type, -4,
-                 [&](int64_t a, int64_t b) { return limited(type, static_cast<double>(a - b)); });
-  });
-}
-
-TEST(EspdlBinary, UnequalExponentsAreWarnedOf) {
-  EspdlBuilder b;
-  b.op("Add", {b.input("a", EspdlType::INT8, {4}, -4), b.input("b", EspdlType::INT8, {4}, -3)},
-       {b.output("y", EspdlType::INT8, {4}, -4)});
-  const Imported imported = b.import();
-  ASSERT_EQ(imported.report.warnings().size(), 1u);
-  ASSERT_EQ(imported.report.warnings()[0].rule, "espdl-exponents");
-}
-
-TEST(EspdlBinary, ProductsAreShifted) {
-  for_all([&](const std::string& target, EspdlType type) {
-    for (int out : {-7, -4, 3, -20}) {
-      check_binary("Mul", target, type, out, [&](int64_t a, int64_t b) {
-        // The C code rounds products of int16 to float32 first.
-        if (target == "c" && is_int16(type))
-          return rounded(target, type, std::ldexp(static_cast<float>(a * b), -out - 7));
-        return shifted(target, type, static_cast<double>(a * b), out + 7);
-      });
-    }
-  });
-}
-
-TEST(EspdlBinary, QuotientsAreOfFloats) {
-  for_all([&](const std::string& target, EspdlType type) {
-    check_binary("Div", target, type, -2, [&](int64_t a, int64_t b) -> int64_t {
-      if (b == 0) return a == 0 ? 0 : a > 0 ? most(type) : least(type);
-      return rounded(target, type, std::ldexp(static_cast<float>(a), 1) / static_cast<float>(b));
-    });
   });
 }
 
@@ -594,39 +505,6 @@ TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
     qrt_session_destroy(session);
     qrt_model_destroy(model);
   }
-}
-
-// Weights of thirds and exponents that differ: every step of the interpolation is rounded.
-TEST(EspdlResize, LinearRoundsEveryStep) {
-  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
-  Random random;
-  for (const std::string target : kTargets)
-    for (const int64_t out : {10, 13}) {
-      const std::vector<int64_t> x = random_values(random, EspdlType::INT8, 5);
-      EspdlBuilder b(target);
-      b.constant("sizes", EspdlType::INT64, {3}, std::vector<int64_t>{1, 1, out});
-      b.constant("none", EspdlType::FLOAT, {0}, std::vector<float>{});
-      auto& node =
-          b.op("Resize", {b.input("x", EspdlType::INT8, {1, 5, 1}, -4), "", "none", "sizes"},
-               {b.output("y", EspdlType::INT8, {1, out, 1}, -5)});
-      set(node, "mode", "linear");
-      set(node, "coordinate_transformation_mode", "half_pixel");
-      std::vector<int64_t> expected;
-      const float step = 1.0f / (static_cast<float>(out) / 5.0f);
-      for (int64_t i = 0; i < out; ++i) {
-        const float at = (static_cast<float>(i) + 0.5f) * step - 0.5f;
-        auto low = static_cast<int64_t>(std::floor(at));
-        float f = at - static_cast<float>(low);
-        if (low < 0) low = 0, f = 0;
-        if (low >= 4) low = 3, f = 1;
-        const float p = static_cast<float>(x[static_cast<size_t>(low)]) / 16,
-                    q = static_cast<float>(x[static_cast<size_t>(low) + 1]) / 16;
-        expected.push_back(rounded(target, EspdlType::INT8, (p * (1.0f - f) + q * f) * 32.0f));
-      }
-      ASSERT_EQ(b.run({bytes_of(EspdlType::INT8, x)}),
-                std::vector<Bytes>{bytes_of(EspdlType::INT8, expected)})
-          << target << out << random.trace();
-    }
 }
 
 }  // namespace

@@ -120,22 +120,47 @@ Status import_mul(Importer& importer, const Node& node) {
 
 namespace {
 
-// One quotient of int8. r: the exponents' power of two.
-int divided(Target target, int a, int b, float r, bool a_is_one, bool b_is_one) {
+// Which operands have one element in the innermost run of dimensions, as the runtime merges them: it divides
+// by such a divisor as by a scalar, multiplying with its reciprocal.
+struct Scalars {
+  bool a = false, b = false;
+};
+
+Scalars innermost_scalars(const Shape& a, const Shape& b, int rank) {
+  std::vector<int64_t> da(static_cast<size_t>(rank), 1), db = da;
+  std::copy(a.begin(), a.end(), da.end() - a.rank());
+  std::copy(b.begin(), b.end(), db.end() - b.rank());
+  size_t i = 0;
+  for (; i + 1 < da.size(); ++i) {
+    size_t j = i + 1;
+    for (; j < da.size(); ++j) {
+      const bool alike = da[i] == db[i] && da[j] == db[j];
+      if (!alike && (da[i] != 1 || da[j] != 1) && (db[i] != 1 || db[j] != 1)) break;
+      da[i] *= da[j];
+      db[i] *= db[j];
+      da[j] = db[j] = 1;
+    }
+    if (j == da.size()) break;
+  }
+  return {rank == 0 || da[i] == 1, rank == 0 || db[i] == 1};
+}
+
+// One quotient of int8. r: the exponents' power of two. `a_is_one`: the dividend is a single element.
+int divided(Target target, int a, int b, float r, bool a_is_one, Scalars scalars) {
   if (b == 0) {
     if (a == 0) return a_is_one ? kInt8Limits.lo : 0;
     return a > 0 ? kInt8Limits.hi : kInt8Limits.lo;
   }
   const auto x = static_cast<float>(a), d = static_cast<float>(b);
-  const float quotient = b_is_one && !a_is_one ? x * (r / d) : (x * r) / d;
+  const float quotient = scalars.b && !scalars.a ? x * (r / d) : (x * r) / d;
   return round_to(target, quotient, kInt8Limits);
 }
 
-// int16 as float32, 0 as a number so small that every quotient by it leaves int16, but that of 0.
-ValueId divisor_of(Importer& importer, const Node& node, const Activation& b) {
+// int16 as float32, 0 as a number so small that every quotient of x * r by it leaves int16, but that of 0.
+ValueId divisor_of(Importer& importer, const Node& node, const Activation& b, float r) {
   std::vector<float> table;
   for (int q = kInt16Limits.lo; q <= kInt16Limits.hi; ++q)
-    table.push_back(q == 0 ? 0x1p-120f : static_cast<float>(q));
+    table.push_back(q == 0 ? r * 0x1p-40f : static_cast<float>(q));
   const ValueId y =
       importer.builder().new_value("", DType::kFloat32, importer.builder().shape_of(b.value));
   const ValueId constant = importer.graph().add_constant("", DType::kFloat32, {65536}, table);
@@ -150,21 +175,34 @@ Status import_div(Importer& importer, const Node& node) {
   bool known;
   QRT_TRY(read_operands(importer, node, true, &p, &known));
   if (!known) return Status();
-  if (!p.out.is_integer()) return finish_floats(importer, node, p, fb::FloatFunction::DIV);
+  const Shape &sa = importer.builder().shape_of(p.a.value),
+              &sb = importer.builder().shape_of(p.b.value);
+  const bool a_is_one = sa.elements() == 1;
+  const Scalars scalars = innermost_scalars(sa, sb, p.shape.rank());
+  // a * (r / b), of floats.
+  const auto by_reciprocal = [&](ValueId a, float r, ValueId b) {
+    const ValueId factor = importer.builder().float_function(
+        node, fb::FloatFunction::DIV, {importer.builder().float_constant(r), b},
+        sb.rank() == 0 ? Shape{1} : importer.builder().shape_of(b));
+    return importer.builder().float_function(node, fb::FloatFunction::MUL, {a, factor}, p.shape);
+  };
+  if (!p.out.is_integer()) {
+    if (!scalars.b) return finish_floats(importer, node, p, fb::FloatFunction::DIV);
+    importer.finish(node, by_reciprocal(p.a.value, 1.0f, p.b.value), p.out);
+    importer.became(node, "Float", "I1");
+    return Status();
+  }
   const int exponent = p.a.format.exponent - p.b.format.exponent - p.out.exponent;
   if (exponent < -60 || exponent > 60)
     return importer.refuse(node, "the exponents make a factor of 2^" + std::to_string(exponent),
                            importer.output(node).name, "quantise the model with usual exponents");
   const float r = power_of_two(exponent);
-  const Shape &sa = importer.builder().shape_of(p.a.value),
-              &sb = importer.builder().shape_of(p.b.value);
-  const bool a_is_one = sa.elements() == 1, b_is_one = sb.elements() == 1;
   if (!p.out.is_int16()) {
     std::vector<uint8_t> table;
     for (int a = -128; a < 128; ++a)
       for (int b = -128; b < 128; ++b)
         table.push_back(
-            static_cast<uint8_t>(divided(importer.target(), a, b, r, a_is_one, b_is_one) + 128));
+            static_cast<uint8_t>(divided(importer.target(), a, b, r, a_is_one, scalars) + 128));
     const ValueId constant = importer.graph().add_constant("", DType::kUInt8, {65536}, table);
     const ValueId y = importer.builder().new_value("", p.out, p.shape);
     importer.builder().add<fb::PairLutOptionsT>(node, {p.a.value, p.b.value, constant}, y);
@@ -173,16 +211,11 @@ Status import_div(Importer& importer, const Node& node) {
     return Status();
   }
   Activation scaled = p.a;
-  const ValueId b = divisor_of(importer, node, p.b);
+  const ValueId b = divisor_of(importer, node, p.b, r);
   ValueId quotient;
-  if (b_is_one && !a_is_one) {
+  if (scalars.b) {
     scaled.format.exponent = 0;
-    const ValueId a = importer.builder().to_float(node, scaled);
-    const ValueId factor = importer.builder().float_function(
-        node, fb::FloatFunction::DIV, {importer.builder().float_constant(r), b},
-        sb.rank() == 0 ? Shape{1} : importer.builder().shape_of(b));
-    quotient =
-        importer.builder().float_function(node, fb::FloatFunction::MUL, {a, factor}, p.shape);
+    quotient = by_reciprocal(importer.builder().to_float(node, scaled), r, b);
   } else {
     scaled.format.exponent = exponent;
     const ValueId a = importer.builder().to_float(node, scaled);

@@ -39,15 +39,17 @@ Status import_gemm(Importer& importer, const Node& node) {
                   "the weights have shape %s, expected [1, 1, k, n]", dims.to_string().c_str());
   linear.shape = {1, 1, dims[2], dims[3]};
   const int64_t k = dims[2];
-  QRT_MODEL_CHECK(from.elements() > 0 && from.elements() % k == 0,
+  QRT_MODEL_CHECK(from.rank() > 0 && from.elements() > 0 && from[from.rank() - 1] == k,
                   "an input of shape %s is no rows of %lld", from.to_string().c_str(),
                   static_cast<long long>(k));
+  Shape to = from;
+  to[to.rank() - 1] = dims[3];
   x.value = importer.builder().reshaped(node, x.value, {from.elements() / k, k});
   std::string note;
   ValueId y = kNoValue;
   QRT_TRY(fully_connected(importer, node, x, &linear, &note, &y));
   if (y == kNoValue) return Status();
-  importer.finish(node, y, linear.out);
+  importer.finish(node, importer.builder().reshaped(node, y, to), linear.out);
   importer.became(node, "FullyConnected" + note, "I0");
   return Status();
 }

@@ -72,6 +72,14 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
   return Status();
 }
 
+// q * 2^left as the C code has it: the integer's lowest 8 bits.
+std::vector<int16_t> wrapped(int left) {
+  std::vector<int16_t> values;
+  for (int q = kInt8Limits.lo; q <= kInt8Limits.hi; ++q)
+    values.push_back(left < 8 ? static_cast<int8_t>(q * (1 << left)) : int16_t{0});
+  return values;
+}
+
 Status resize_nearest(Importer& importer, const Node& node, const Activation& x, const Format& out,
                       const std::vector<ResizeAxis>& axes) {
   IndexMaps maps(importer.builder().shape_of(x.value));
@@ -81,25 +89,28 @@ Status resize_nearest(Importer& importer, const Node& node, const Activation& x,
     Indices indices;
     for (int64_t i = 0; i < a.out; ++i) {
       const auto at = static_cast<int64_t>(std::floor(static_cast<float>(i) * step));
-      if (at >= a.in)
-        return importer.refuse(node, "the runtime reads outside its input",
-                               importer.output(node).name, "resize by another scale");
-      indices.push_back(static_cast<int32_t>(at));
+      indices.push_back(static_cast<int32_t>(std::min(at, a.in - 1)));
     }
     maps.set(a.axis, std::move(indices));
   }
   Activation y = x;
   y.value = importer.builder().gathered(node, x.value, maps, 0);
-  // R(q * 2^(e_in - e_out)), the shift of RequantizeLinear.
-  importer.finish(node, importer.builder().rescale(node, y, out), out);
+  // R(q * 2^(e_in - e_out)), the shift of RequantizeLinear, but for what the C code multiplies.
+  const int left = x.format.exponent - out.exponent;
+  importer.finish(node,
+                  importer.target() == Target::kC && left > 0
+                      ? importer.builder().table(node, y, wrapped(left), out)
+                      : importer.builder().rescale(node, y, out),
+                  out);
   importer.became(node, "Gather", "I0");
   return Status();
 }
 
 void place_linear(bool corners, ResizeAxis* a) {
-  const float step =
-      corners ? (a->out > 1 ? static_cast<float>(a->in - 1) / static_cast<float>(a->out - 1) : 0.0f)
-              : 1.0f / a->scale;
+  const float scale = !corners    ? a->scale
+                      : a->in > 1 ? static_cast<float>(a->out - 1) / static_cast<float>(a->in - 1)
+                                  : 0.0f;
+  const float step = scale > 0 ? 1.0f / scale : 0.0f;
   for (int64_t i = 0; i < a->out; ++i) {
     const float x =
         corners ? static_cast<float>(i) * step : (static_cast<float>(i) + 0.5f) * step - 0.5f;
