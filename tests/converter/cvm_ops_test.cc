@@ -467,6 +467,35 @@ TEST_F(CvmOps, Lookups) {
   }
 }
 
+// Sums of few bits before what works on bytes.
+TEST_F(CvmOps, NarrowSumsGoOn) {
+  const Dims shape = {3, 4, 5};
+  const Values x = random_of(&random_, shape, 3), w = random_of(&random_, {7, 5}, 8),
+               table = random_of(&random_, {9}, 12);
+  const Values sums = table_of({3, 5}, [&](const Dims& at) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < 4; ++i) sum += x[static_cast<size_t>((at[0] * 4 + i) * 5 + at[1])];
+    return sum;
+  });
+  const Values products = table_of({3, 7}, [&](const Dims& at) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < 5; ++i)
+      sum += sums[static_cast<size_t>(at[0] * 5 + i)] * w[static_cast<size_t>(at[1] * 5 + i)];
+    return sum;
+  });
+  Values found;
+  for (int32_t v : sums) found.push_back(table[static_cast<size_t>(std::clamp(v, 0, 8))]);
+  CvmBuilder b;
+  const int data = b.data(shape, 3), weights = b.param("w", {7, 5}, 8, w),
+            entries = b.param("table", {9}, 12, table);
+  const int sum = b.op("sum", {data}, {3, 5}, attribute("axis", 1));
+  const int dense = b.op("dense", {sum, weights}, {3, 7},
+                         attribute("units", 7) + ", " + attribute("use_bias", "False")),
+            lut = b.op("cvm_lut", {sum, entries}, {3, 5}, attribute("in_dim", 9));
+  ASSERT_EQ(run_cvm(b.build({sum, dense, lut}), x, 3),
+            (std::vector<Values>{sums, products, found}));
+}
+
 // [class, score, x1, y1, x2, y2] of five boxes: the second and fourth overlap the first.
 TEST_F(CvmOps, Boxes) {
   const Values x = {0,  90, 0,  0, 10, 10, 0, 80, 0,  0,  10, 9,  0,  5,  40,
