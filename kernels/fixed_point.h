@@ -28,6 +28,29 @@ static inline int32_t saturating_shift_left(int32_t v, int s) {
   return wide > kMax32 ? kMax32 : wide < kMin32 ? kMin32 : static_cast<int32_t>(wide);
 }
 
+// 1 / sqrt(x) as value / 2^31 / 2^right, 0 <= right <= 12: five steps of Newton's. Below 1: as of 1.
+struct InverseRoot {
+  int32_t value;
+  int right;
+};
+
+static inline InverseRoot inverse_square_root(int32_t x) {
+  if (x <= 1) return {kMax32, 0};
+  int right = 11;  // x * 4^(right - 11) is in [2^27, 2^29)
+  for (; x >= 1 << 29; x /= 4) ++right;
+  for (; x < 1 << 27; x *= 4) --right;
+  const int32_t half = static_cast<int32_t>(shift_half_away(x >> 1, 1));
+  constexpr int32_t kOne = 1 << 28, kHalfThree = 3 << 27, kHalfSqrt2 = 1518500250;  // Q3.28, Q0.31
+  int32_t root = kOne;
+  for (int i = 0; i < 5; ++i) {
+    const int32_t cube = saturating_shift_left(srdhm(srdhm(root, root), root), 6);
+    root = saturating_shift_left(srdhm(kHalfThree, root) - srdhm(half, cube), 3);
+  }
+  root = srdhm(root, kHalfSqrt2);
+  if (right < 0) return {root << -right, 0};
+  return {root, right};
+}
+
 // exp(a) as Q0.31 for a in [-1/4, 0), Q0.31: a Taylor series of fourth order around -1/8.
 static inline int32_t exp_of_quarter(int32_t a) {
   constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;

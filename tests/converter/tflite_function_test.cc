@@ -169,6 +169,28 @@ TEST(TfliteFunction, Rsqrt) {
     }
 }
 
+// The arithmetic is in tests/ops/l2_normalization_test.cc: here the zero point, and the rounding of the reference.
+TEST(TfliteFunction, L2Normalization) {
+  const auto build = [](TensorType type, float out_scale, int out_zero_point) {
+    TfliteBuilder b;
+    const int x = b.input(type, {1, 48}, 0.02f, -128),
+              y = b.output(type, {1, 48}, out_scale, out_zero_point);
+    b.op(B::L2_NORMALIZATION, {x}, {y}, tflite::L2NormOptionsT());
+    return b;
+  };
+  std::vector<int8_t> x;
+  for (int i = 0; i < 48; ++i) x.push_back(static_cast<int8_t>(127 - i * 7 % 40));
+  const Bytes two = build(TensorType::INT8, 1.0f / 128, 0).run({to_bytes(x)})[0],
+              one = build(TensorType::INT8, 1.0f / 128, 0)
+                        .run({to_bytes(x)}, TfliteReference::kSingleRounding)[0];
+  EXPECT_EQ(Bytes(two.begin(), two.begin() + 6),
+            to_bytes(std::vector<int8_t>{20, 20, 19, 19, 18, 17}));
+  EXPECT_EQ(Bytes(one.begin(), one.begin() + 6),
+            to_bytes(std::vector<int8_t>{20, 19, 19, 18, 18, 17}));
+  EXPECT_EQ(build(TensorType::INT8, 1.0f / 127, 0).import().status.code(), Code::kUnsupported);
+  EXPECT_EQ(build(TensorType::UINT8, 1.0f / 128, 128).import().status.code(), Code::kUnsupported);
+}
+
 // 513 samples of f, and lines between them.
 template <class Options>
 void check_sampled(B code, const Options& options, float in, float out, float (*f)(float)) {

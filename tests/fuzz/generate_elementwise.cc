@@ -235,6 +235,14 @@ void Generator::append_softmax() {
   emit(o, {x.tensor}, x.shape);
 }
 
+void Generator::append_l2_normalization() {
+  const Live x = bytes();
+  fb::L2NormalizationOptionsT o;
+  o.zero_point = static_cast<uint8_t>(choose_.byte());
+  if (choose_.integer(0, 1) == 1) o.kind = fb::L2NormalizationKind::ONE_ROUNDING;
+  emit(o, {x.tensor}, x.shape);
+}
+
 void Generator::append_float() {
   using F = fb::FloatFunction;
   fb::FloatOptionsT o;

@@ -331,6 +331,10 @@ inline ModelBuilder every_op_model() {
   softmax_options.k = float_bits(256.0f);
   m.op(softmax_options, {pairs}, {softmax});
 
+  fb::L2NormalizationOptionsT l2;
+  l2.zero_point = 90;
+  m.op(l2, {pairs}, {m.tensor({-1, 10}, DType::kUInt8, "direction")});
+
   const uint32_t requantized = m.tensor({-1, 8, 8, 4}, DType::kUInt8, "requantized");
   m.op(fb::DynamicQuantizeOptionsT(), {image},
        {requantized, m.tensor({}, DType::kFloat32, "dynamic_scale"),

@@ -43,24 +43,6 @@ int32_t multiply(int32_t x, Multiplier m, Rounding rounding) {
       fixed::shift_half_away(fixed::srdhm(shifted, m.value), std::max(-m.exponent(), 0)));
 }
 
-Multiplier inverse_square_root(int32_t x) {
-  if (x <= 1) return Multiplier::q31(fixed::kMax32, 0);
-  int right = 11;  // x * 4^(right - 11) is in [2^27, 2^29)
-  for (; x >= 1 << 29; x /= 4) ++right;
-  for (; x < 1 << 27; x *= 4) --right;
-  const int32_t half = static_cast<int32_t>(fixed::shift_half_away(x >> 1, 1));
-  constexpr int32_t kOne = 1 << 28, kHalfThree = 3 << 27, kHalfSqrt2 = 1518500250;  // Q3.28, Q0.31
-  int32_t root = kOne;
-  for (int i = 0; i < 5; ++i) {
-    const int32_t square = fixed::srdhm(root, root);
-    const int32_t cube = fixed::saturating_shift_left(fixed::srdhm(square, root), 6);
-    root =
-        fixed::saturating_shift_left(fixed::srdhm(kHalfThree, root) - fixed::srdhm(half, cube), 3);
-  }
-  root = fixed::srdhm(root, kHalfSqrt2);
-  return right < 0 ? Multiplier::q31(root << -right, 0) : Multiplier::q31(root, -right);
-}
-
 Limits activation_limits(tflite::ActivationFunctionType activation, const Quant& quant) {
   const Limits all = Limits::of_source(quant);
   const auto nearest = [&](float real) {

@@ -28,9 +28,6 @@ double product_scale(const Quant& a, const Quant& b, const Quant& out);
 // x * m rounded to an integer.
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding);
 
-// 1 / sqrt(x) of x >= 1, by five steps of Newton and Raphson.
-Multiplier inverse_square_root(int32_t x);
-
 // The fused activation's limits of a tensor, in the source domain. TANH and SIGN_BIT are not applied
 // by the reference.
 Limits activation_limits(tflite::ActivationFunctionType activation, const Quant& quant);

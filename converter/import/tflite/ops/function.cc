@@ -6,6 +6,7 @@
 
 #include "converter/import/tflite/ops/unary.h"
 #include "converter/portable_math.h"
+#include "kernels/fixed_point.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -134,8 +135,8 @@ Status import_rsqrt(Importer& importer, const Op& op) {
   return finish_table(importer, op, in, out, [&](int x) {
     const int value = x - in.zero_point[0];
     if (value <= 0) return Limits::of_source(out).hi;
-    Multiplier root = inverse_square_root(value);
-    root.shift -= kBits;
+    const fixed::InverseRoot inverse = fixed::inverse_square_root(value);
+    const Multiplier root = Multiplier::q31(inverse.value, kBits - inverse.right);
     return clamp_to(int64_t{multiply(multiply(1, root, rounding), m, rounding)} + out.zero_point[0],
                     Limits::of_source(out));
   });

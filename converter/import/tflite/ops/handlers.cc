@@ -22,6 +22,7 @@ constexpr Handler kHandlers[] = {
     {B::RELU6, 1, import_relu6, false, true},
     {B::RESHAPE, 1, import_reshape, false, true},
     {B::SOFTMAX, 1, import_softmax, false, true},
+    {B::L2_NORMALIZATION, 1, import_l2_normalization},
     {B::SVDF, 3, import_svdf, true},
     {B::TANH, 1, import_tanh, false, true},
     {B::TRANSPOSE, 2, import_transpose, false, true},

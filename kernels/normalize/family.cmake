@@ -1,0 +1,1 @@
+qrt_add_family(normalize COMMON l2_normalization.cc)
