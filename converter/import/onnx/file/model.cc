@@ -18,9 +18,24 @@ constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 // What is known of float models; quantised ones are younger (kMinOpset).
 constexpr int64_t kOldestOpset = 7;
 
+// PaddlePaddle and Kaldi write -1 for a dimension that a run chooses, which ONNX has no number for.
+void open_dimensions(google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>* infos) {
+  for (onnx::ValueInfoProto& info : *infos) {
+    if (!info.has_type() || !info.type().has_tensor_type()) continue;
+    onnx::TypeProto::Tensor* tensor = info.mutable_type()->mutable_tensor_type();
+    if (!tensor->has_shape()) continue;
+    for (auto& dim : *tensor->mutable_shape()->mutable_dim())
+      if (dim.has_dim_value() && dim.dim_value() == -1) dim.clear_value();
+  }
+}
+
 Status parse(const std::string& path, onnx::ModelProto* proto) {
   QRT_TRY(parse_file(path, "model", "ModelProto", proto));
   QRT_MODEL_CHECK(proto->has_graph(), "'%s' is not an ONNX model: it has no graph", path.c_str());
+  onnx::GraphProto* g = proto->mutable_graph();
+  open_dimensions(g->mutable_input());
+  open_dimensions(g->mutable_output());
+  open_dimensions(g->mutable_value_info());
   return Status();
 }
 
