@@ -11,6 +11,7 @@
 #include "converter/check_values.h"
 #include "converter/ir.h"
 #include "converter/report.h"
+#include "converter/source_edges.h"
 #include "runtime/status.h"
 
 namespace qrt::convert {
@@ -18,16 +19,15 @@ namespace qrt::convert {
 // import/onnx/: reads an ONNX file (external data beside it) into a graph. kIoError,
 // kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
 // meaningful only on success. `allow_float`: operators between DequantizeLinear and QuantizeLinear
-// that have no integer form may run in float (level F), where qrt has one. `outputs`: tensors to end
-// the model at, instead of its own outputs; nodes and inputs that these do not need are left out.
-// kInvalidArgument where there is no such tensor.
+// that have no integer form may run in float (level F), where qrt has one. kInvalidArgument where
+// `edges` do not go with the model.
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false,
-                   const std::vector<std::string>& outputs = {});
+                   const SourceEdges& edges = {});
 
 // The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
 // `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.
 Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
-                            Report* report, const std::vector<std::string>& outputs = {});
+                            Report* report, const SourceEdges& edges = {});
 
 // import/onnx/file/: a file of one tensor (TensorProto), as test data of ONNX models come; its name may
 // be "". As import_onnx().
@@ -37,7 +37,8 @@ Status read_onnx_tensor(const std::string& path, TestTensor* tensor);
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
 
-// import/tflite/: reads a TFLite file's first subgraph into a graph. As import_onnx().
+// import/tflite/: reads a TFLite file's first subgraph into a graph. As import_onnx(); `outputs` as in
+// SourceEdges.
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
                      Report* report, const std::vector<std::string>& outputs = {});
 

@@ -28,17 +28,17 @@ bool is_cvm(const Head& head) {
 // ONNX files have no mark: what nothing else recognises is one.
 bool is_onnx(const Head&) { return true; }
 
-// The tensors of --outputs.
-std::vector<std::string> outputs_of(const ImportOptions& options) {
-  std::vector<std::string> names;
-  const auto given = options.find("outputs");
-  if (given == options.end()) return names;
+// The values of an option that is a list.
+std::vector<std::string> list_of(const ImportOptions& options, const char* name) {
+  std::vector<std::string> values;
+  const auto given = options.find(name);
+  if (given == options.end()) return values;
   const std::string& all = given->second;
   for (size_t at = 0, end; at <= all.size(); at = end + 1) {
     end = std::min(all.find('\n', at), all.size());
-    names.push_back(all.substr(at, end - at));
+    values.push_back(all.substr(at, end - at));
   }
-  return names;
+  return values;
 }
 
 const ImportOption kOutputs = {
@@ -49,12 +49,20 @@ const ImportOption kOutputs = {
     {},
     true};
 
+const ImportOption kInputShape = {
+    "input-shape",
+    "[NAME=]1x3x224x224, the shape of an input of an ONNX model whose dimensions the file leaves "
+    "open; ? for the first leaves the batch open; for more inputs repeated",
+    false,
+    {},
+    true};
+
 Status tflite(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
   const bool single = reference != options.end() && reference->second == "tflite-single";
   return import_tflite(path,
                        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
-                       graph, report, outputs_of(options));
+                       graph, report, list_of(options, "outputs"));
 }
 
 EspdlOptions espdl_options(const ImportOptions& options) {
@@ -82,13 +90,13 @@ Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
   const bool allows_float = options.count("allow-float") != 0;
-  const std::vector<std::string> outputs = outputs_of(options);
+  const SourceEdges edges = {list_of(options, "outputs"), list_of(options, "input-shape")};
   if (reference == options.end() || reference->second == "ort")
-    return import_onnx(path, graph, report, allows_float, outputs);
+    return import_onnx(path, graph, report, allows_float, edges);
   if (allows_float)
     return error(Code::kInvalidArgument, "--allow-float does not go with --reference %s",
                  reference->second.c_str());
-  return import_onnx_as_espdl(path, reference->second, graph, report, outputs);
+  return import_onnx_as_espdl(path, reference->second, graph, report, edges);
 }
 
 // `title` of the formats that have the option.
@@ -148,7 +156,8 @@ const std::vector<Frontend>& frontends() {
          "are powers of two: espdl-p4, espdl-s3, espdl-c",
          false,
          {"ort", "espdl-p4", "espdl-s3", "espdl-c"}},
-        kOutputs},
+        kOutputs,
+        kInputShape},
        onnx},
   };
   return rows;

@@ -6,9 +6,9 @@
 namespace qrt::convert {
 
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float,
-                   const std::vector<std::string>& outputs) {
+                   const SourceEdges& edges) {
   from_onnx::Model model;
-  Status loaded = from_onnx::Model::load(path, &model, outputs);
+  Status loaded = from_onnx::Model::load(path, &model, edges);
   if (const int64_t opset = model.opset("");
       loaded.ok() && opset != 0 && opset < from_onnx::kMinOpset)
     loaded = error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",

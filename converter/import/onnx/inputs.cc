@@ -49,7 +49,7 @@ Status import_inputs(Importer& importer) {
                      "dimension " + std::to_string(i) + " is symbolic" +
                          (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')") +
                          ": only the first, the batch, may be",
-                     "export the model with this dimension fixed");
+                     "give it by --input-shape, or export the model with this dimension fixed");
         symbolic = true;
       }
       dims.push_back(i == 0 ? importer.batch() : 1);

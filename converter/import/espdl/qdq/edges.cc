@@ -176,7 +176,7 @@ Status Translator::add_inputs() {
     }
     if (!symbolic.empty()) {
       no(symbolic + ": only the first, the batch, may be",
-         "export the model with this dimension fixed");
+         "give it by --input-shape, or export the model with this dimension fixed");
       continue;
     }
     if (x.format.is_integer()) {

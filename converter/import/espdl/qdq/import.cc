@@ -7,9 +7,9 @@
 namespace qrt::convert {
 
 Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
-                            Report* report, const std::vector<std::string>& outputs) {
+                            Report* report, const SourceEdges& edges) {
   from_onnx::Model model;
-  Status loaded = from_onnx::Model::load(path, &model, outputs);
+  Status loaded = from_onnx::Model::load(path, &model, edges);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "onnx", loaded.message(),

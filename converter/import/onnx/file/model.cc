@@ -8,6 +8,7 @@
 
 #include "converter/import/common/cut.h"
 #include "converter/import/common/source_limits.h"
+#include "converter/import/onnx/file/dimensions.h"
 #include "converter/import/onnx/file/parse.h"
 #include "onnx/onnx_pb.h"
 
@@ -18,24 +19,10 @@ constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 // What is known of float models; quantised ones are younger (kMinOpset).
 constexpr int64_t kOldestOpset = 7;
 
-// PaddlePaddle and Kaldi write -1 for a dimension that a run chooses, which ONNX has no number for.
-void open_dimensions(google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>* infos) {
-  for (onnx::ValueInfoProto& info : *infos) {
-    if (!info.has_type() || !info.type().has_tensor_type()) continue;
-    onnx::TypeProto::Tensor* tensor = info.mutable_type()->mutable_tensor_type();
-    if (!tensor->has_shape()) continue;
-    for (auto& dim : *tensor->mutable_shape()->mutable_dim())
-      if (dim.has_dim_value() && dim.dim_value() == -1) dim.clear_value();
-  }
-}
-
 Status parse(const std::string& path, onnx::ModelProto* proto) {
   QRT_TRY(parse_file(path, "model", "ModelProto", proto));
   QRT_MODEL_CHECK(proto->has_graph(), "'%s' is not an ONNX model: it has no graph", path.c_str());
-  onnx::GraphProto* g = proto->mutable_graph();
-  open_dimensions(g->mutable_input());
-  open_dimensions(g->mutable_output());
-  open_dimensions(g->mutable_value_info());
+  open_dimensions(proto->mutable_graph());
   return Status();
 }
 
@@ -136,9 +123,11 @@ Model::~Model() = default;
 
 const onnx::GraphProto& Model::graph() const { return proto_->graph(); }
 
-Status Model::load(const std::string& path, Model* model, const std::vector<std::string>& outputs) {
+Status Model::load(const std::string& path, Model* model, const SourceEdges& edges) {
   QRT_TRY(parse(path, model->proto_.get()));
-  if (!outputs.empty()) QRT_TRY(cut(outputs, model->proto_->mutable_graph()));
+  onnx::GraphProto* g = model->proto_->mutable_graph();
+  if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
+  QRT_TRY(set_input_shapes(edges.input_shapes, g));
   model->path_ = path;
   const int64_t ir = model->proto_->ir_version();
   QRT_MODEL_CHECK(ir >= kMinIrVersion, "IR version %lld, expected %lld or more",

@@ -10,6 +10,7 @@
 
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/proto.h"
+#include "converter/source_edges.h"
 #include "runtime/status.h"
 
 namespace qrt::convert::from_onnx {
@@ -21,10 +22,9 @@ class Model {
   Model();
   ~Model();
 
-  // kIoError, kInvalidModel, or kUnsupported (an opset or IR version beyond what is known). With
-  // `outputs`: what these tensors need of the graph; kInvalidArgument where there is no such tensor.
-  static Status load(const std::string& path, Model* model,
-                     const std::vector<std::string>& outputs = {});
+  // kIoError, kInvalidModel, kUnsupported (an opset or IR version beyond what is known), or
+  // kInvalidArgument where `edges` do not go with the graph.
+  static Status load(const std::string& path, Model* model, const SourceEdges& edges = {});
 
   const std::string& path() const { return path_; }
   // The file itself and those that its tensors name as places of their data.

@@ -1,0 +1,21 @@
+// What a caller asks of a source model's edges.
+#ifndef QRT_CONVERTER_SOURCE_EDGES_H_
+#define QRT_CONVERTER_SOURCE_EDGES_H_
+
+#include <string>
+#include <vector>
+
+namespace qrt::convert {
+
+struct SourceEdges {
+  // Tensors to end the model at, instead of its own outputs; nodes and inputs that these do not need are
+  // left out.
+  std::vector<std::string> outputs;
+  // Shapes of inputs whose dimensions the file leaves open: [NAME=]1x3x224x224, where ? leaves the first
+  // one, the batch, open. Without a name: of the only input.
+  std::vector<std::string> input_shapes;
+};
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_SOURCE_EDGES_H_
