@@ -11,8 +11,8 @@ struct SourceEdges {
   // Tensors to end the model at, instead of its own outputs; nodes and inputs that these do not need are
   // left out.
   std::vector<std::string> outputs;
-  // Shapes of inputs whose dimensions the file leaves open: [NAME=]1x3x224x224, where ? leaves the first
-  // one, the batch, open. Without a name: of the only input.
+  // Shapes of inputs whose dimensions the file leaves open: [NAME=]1x3x224x224 or with commas, where ?
+  // leaves the first one, the batch, open. Without a name: of the only input.
   std::vector<std::string> input_shapes;
 };
 

@@ -51,6 +51,7 @@ TEST(InputShape, NamedDimensionsAreOne) {
   ASSERT_TRUE(imported.status.ok()) << imported.status.message();
   EXPECT_EQ(shape_of(imported, 0), (Shape{1, 6}));
   EXPECT_EQ(shape_of(imported, 1), (Shape{1, 6}));
+  EXPECT_TRUE(sum.import(sum.a + "=1,6").status.ok());
   EXPECT_FALSE(imported.graph.batch_is_symbolic);
 }
 

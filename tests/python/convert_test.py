@@ -38,6 +38,8 @@ class ConvertTest(unittest.TestCase):
                                      float_io=False), qrt.convert(ONNX))
         with self.assertRaisesRegex(qrt.InvalidArgumentError, "not expected: --no-such-option"):
             qrt.convert(ONNX, no_such_option=True)
+        with self.assertRaisesRegex(qrt.Error, "no input 'nobody'"):
+            qrt.convert(ONNX, input_shape={"nobody": (1, 3)})
         with self.assertRaises(qrt.Error):
             qrt.convert(ONNX, **{"from": "tflite"})
 

@@ -23,7 +23,7 @@ void for_all_dimensions(onnx::GraphProto* g, const F& f) {
 
 constexpr int64_t kOpen = -1;
 
-// [NAME=]1x3x224x224.
+// [NAME=]1x3x224x224, or with commas.
 struct InputShape {
   std::string name;
   std::vector<int64_t> dims;
@@ -34,7 +34,7 @@ Status parse_shape(const std::string& text, InputShape* shape) {
   if (equals != std::string::npos) shape->name = text.substr(0, equals);
   const std::string dims = equals == std::string::npos ? text : text.substr(equals + 1);
   for (size_t at = 0, end; at <= dims.size(); at = end + 1) {
-    end = std::min(dims.find('x', at), dims.size());
+    end = std::min(dims.find_first_of("x,", at), dims.size());
     const std::string dim = dims.substr(at, end - at);
     const bool is_number =
         !dim.empty() && dim.size() < 11 && dim.find_first_not_of("0123456789") == std::string::npos;
