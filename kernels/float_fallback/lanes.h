@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/float_fallback/fused.h"
 #include "kernels/isa/inline.h"
 
 namespace qrt {
@@ -115,6 +116,39 @@ QRT_INLINE Floats tanh_of(Floats x) {
 }
 
 QRT_INLINE Floats sigmoid_of(Floats x) { return 1.0f / (1.0f + exp_of(-x)); }
+
+// Polynomials of ONNX Runtime on x86-64, whose steps are fused.
+template <size_t n>
+QRT_INLINE Floats fused_polynomial(Floats x, const float (&c)[n]) {
+  Floats p = all(c[0]);
+  QRT_UNROLL
+  for (size_t i = 1; i < n; ++i) p = fused_lanes(p, x, all(c[i]));
+  return p;
+}
+
+QRT_INLINE Floats within(Floats x, float limit) {
+  return x < -limit ? all(-limit) : x > limit ? all(limit) : x;
+}
+
+QRT_INLINE Floats ort_sigmoid_of(Floats given) {
+  constexpr float kOver[] = {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
+                             8.51377133304701e-03f, 2.48287947061529e-01f};
+  constexpr float kUnder[] = {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
+                              1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f};
+  const Floats x = within(given, 18.0f), z = x * x;
+  const Floats y = x * fused_polynomial(z, kOver) / fused_polynomial(z, kUnder) + 0.5f;
+  return y < 0.0f ? all(0.0f) : y;
+}
+
+QRT_INLINE Floats ort_tanh_of(Floats given) {
+  constexpr float kOver[] = {-2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f,
+                             5.12229709037114e-08f,  1.48572235717979e-05f, 6.37261928875436e-04f,
+                             4.89352455891786e-03f};
+  constexpr float kUnder[] = {1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f,
+                              4.89352518554385e-03f};
+  const Floats x = within(given, 9.0f), z = x * x;
+  return x * fused_polynomial(z, kOver) / fused_polynomial(z, kUnder);
+}
 
 QRT_INLINE Floats gelu_of(Floats x) {
   return 0.5f * x * (1.0f + erf_of(x * 0.707106781186547524f));

@@ -32,6 +32,10 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return sigmoid_of(v); });
     case FloatUnary::kTanh:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return tanh_of(v); });
+    case FloatUnary::kOrtSigmoid:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return ort_sigmoid_of(v); });
+    case FloatUnary::kOrtTanh:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return ort_tanh_of(v); });
     case FloatUnary::kGelu:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return gelu_of(v); });
     case FloatUnary::kLog:

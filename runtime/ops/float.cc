@@ -24,6 +24,10 @@ using F = fb::FloatFunction;
 bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
 bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f); }
 bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
+FloatUnary unary_of(F f) {
+  if (f == F::ORT_SIGMOID) return FloatUnary::kOrtSigmoid;
+  return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
+}
 bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
@@ -124,8 +128,8 @@ void run_elements(const Step& step, const RunContext& context) {
     else if (p.function == F::TABLE)
       float_table(floats(context.in(step, 1)), context.in(step, 0) + begin, y + begin, end - begin);
     else
-      p.kernel->unary(static_cast<FloatUnary>(p.function), floats(context.in(step, 0)) + begin,
-                      y + begin, end - begin);
+      p.kernel->unary(unary_of(p.function), floats(context.in(step, 0)) + begin, y + begin,
+                      end - begin);
   });
 }
 

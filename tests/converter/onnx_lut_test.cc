@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
+#include "kernels/float_fallback/float_fallback.h"
+#include "kernels/integer_build.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -108,6 +110,34 @@ TEST(OnnxLut, SoftmaxTableEndsAtTheLargestExponentThatCannotOverflowASum) {
   ort_softmax_table(0.1f, 10, table);
   EXPECT_NEAR(std::log(table[255]), std::log(3.4e38 / 10) - 5, 1e-3);
   for (int i = 1; i < 256; ++i) ASSERT_NEAR(table[i] / table[i - 1], std::exp(0.1), 1e-5);
+}
+
+// What runs in float has the bits of what makes tables, on every instruction set.
+TEST(OnnxLut, KernelsOfFloatsHaveTheSameBits) {
+  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
+  std::vector<float> x;
+  for (uint32_t bits = 0; bits < 0xffff0000u; bits += 40503) {
+    float v;
+    memcpy(&v, &bits, 4);
+    x.push_back(v);
+  }
+  for (int i = -200000; i <= 200000; ++i) x.push_back(static_cast<float>(i) * 1e-4f);
+  size_t count;
+  const FloatKernel* kernels = float_kernels(&count);
+  for (size_t k = 0; k < count; ++k) {
+    if (!has(detected_isas() | static_cast<IsaSet>(Isa::kScalar), kernels[k].isa)) continue;
+    SCOPED_TRACE(kernels[k].unary_name);
+    for (const auto& [f, table] : {std::pair{FloatUnary::kOrtSigmoid, ort_logistic},
+                                   std::pair{FloatUnary::kOrtTanh, ort_tanh}}) {
+      std::vector<float> y(x.size());
+      kernels[k].unary(f, x.data(), y.data(), x.size());
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float want = table(x[i]);
+        if (std::isnan(want) ? !std::isnan(y[i]) : memcmp(&y[i], &want, 4) != 0)
+          ADD_FAILURE() << x[i] << ": " << y[i] << ", expected " << want;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -82,9 +82,9 @@ class FloatFallbackTest : public ::testing::Test {
 
 TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
-  for (const FloatUnary f :
-       {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
-        FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu}) {
+  for (const FloatUnary f : {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt,
+                             FloatUnary::kErf, FloatUnary::kSigmoid, FloatUnary::kTanh,
+                             FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
       Guarded<float> x(n);
@@ -102,8 +102,9 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
 
 // The scalar row takes vectors, too: each element is what it is by itself.
 TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
-  for (const FloatUnary f : {FloatUnary::kExp, FloatUnary::kErf, FloatUnary::kSigmoid,
-                             FloatUnary::kTanh, FloatUnary::kGelu}) {
+  for (const FloatUnary f :
+       {FloatUnary::kExp, FloatUnary::kErf, FloatUnary::kSigmoid, FloatUnary::kTanh,
+        FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh}) {
     std::vector<float> all(kCorners.size());
     scalar().unary(f, kCorners.data(), all.data(), all.size());
     for (size_t i = 0; i < all.size(); ++i) {

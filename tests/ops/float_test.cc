@@ -70,6 +70,10 @@ TEST(Float, FunctionsAreClose) {
   expect_close(
       FloatUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
   expect_close(FloatUnary::kGelu, gelu, 4, 3e-6);
+  expect_close(
+      FloatUnary::kOrtTanh, [](double x) { return std::tanh(x); }, 0, 1e-6);
+  expect_close(
+      FloatUnary::kOrtSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 0, 1e-6);
 }
 
 TEST(Float, NaNAndInfinity) {
@@ -360,7 +364,7 @@ TEST(Float, TablesThatAreLines) {
 TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
-  testing::expect_rejected(model(static_cast<F>(26), {{1, 3}}, {1, 3}), "function is 26");
+  testing::expect_rejected(model(static_cast<F>(28), {{1, 3}}, {1, 3}), "function is 28");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
   testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}}, {1, 3}), "inputs");

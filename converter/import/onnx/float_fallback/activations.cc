@@ -87,10 +87,10 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
   if (op == "Reciprocal") made = e.binary(F::DIV, e.number(1), x);
   if (op == "Softsign") made = e.binary(F::DIV, x, e.add(e.magnitude(x), 1));
   if (op == "Softplus") made = e.softplus(x);
-  if (op == "Mish") made = e.binary(F::MUL, x, e.unary(F::TANH, e.softplus(x)));
+  if (op == "Mish") made = e.binary(F::MUL, x, e.unary(F::ORT_TANH, e.softplus(x)));
   if (op == "Swish") {
     const float a = alpha(1);
-    made = e.binary(F::MUL, x, e.unary(F::SIGMOID, a == 1 ? x : e.times(x, a)));
+    made = e.binary(F::MUL, x, e.unary(F::ORT_SIGMOID, a == 1 ? x : e.times(x, a)));
   }
   if (op == "LeakyRelu") {  // the same numbers as of its two branches, NaN included
     const float slope = alpha(0.01f);

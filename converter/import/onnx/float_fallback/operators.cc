@@ -21,9 +21,9 @@ struct Form {
   F function;
 };
 
-constexpr Form kUnary[] = {{"Exp", F::EXP},        {"Log", F::LOG},   {"Sqrt", F::SQRT},
-                           {"Erf", F::ERF},        {"Gelu", F::GELU}, {"Tanh", F::TANH},
-                           {"Sigmoid", F::SIGMOID}};
+constexpr Form kUnary[] = {
+    {"Exp", F::EXP},   {"Log", F::LOG},       {"Sqrt", F::SQRT},          {"Erf", F::ERF},
+    {"Gelu", F::GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
                             {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM}};
 constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},

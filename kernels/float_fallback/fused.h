@@ -1,0 +1,62 @@
+// Products and sums with one rounding, the same bits with and without the instruction. For kernel files
+// only: everything has internal linkage.
+#ifndef QRT_KERNELS_FLOAT_FALLBACK_FUSED_H_
+#define QRT_KERNELS_FLOAT_FALLBACK_FUSED_H_
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/isa/inline.h"
+
+namespace qrt {
+namespace {
+
+// a * b + c with one rounding.
+#if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
+QRT_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#else
+// Not inline: it is long, and polynomials are many of it.
+__attribute__((noinline)) float fused(float a, float b, float c) {
+  // The product is exact. Its sum, rounded to odd, becomes the same float as the exact one: the error
+  // of the sum says which way.
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const double addend = static_cast<double>(c);
+  double sum = product + addend;
+  const double taken = sum - product;
+  const double error = (product - (sum - taken)) + (addend - taken);
+  uint64_t bits;
+  __builtin_memcpy(&bits, &sum, sizeof bits);
+  if ((error > 0 || error < 0) && (bits & 1) == 0) {
+    bits += (error > 0) == (sum > 0) ? uint64_t{1} : ~uint64_t{0};
+    __builtin_memcpy(&sum, &bits, sizeof bits);
+  }
+  return static_cast<float>(sum);
+}
+#endif
+
+// Lane by lane.
+template <class V>
+QRT_INLINE V fused_lanes(V a, V b, V c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == sizeof(__m512)) return _mm512_fmadd_ps(a, b, c);
+#endif
+#if defined(__FMA__)
+  if constexpr (sizeof(V) == sizeof(__m256)) return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f32(c, a, b);
+#else
+  for (size_t i = 0; i < sizeof(V) / sizeof(float); ++i) c[i] = fused(a[i], b[i], c[i]);
+  return c;
+#endif
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_FLOAT_FALLBACK_FUSED_H_
