@@ -135,9 +135,9 @@ Status import_sum(Importer& importer, const Op& op) {
   Stored made{product->emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0}, product->range};
   // What follows takes a few values for bytes.
   if (storage_for(made.range).dtype != DType::kInt32)
-    made = importer.limited(op, made,
-                            clamp_to(static_cast<int32_t>(made.range.lo),
-                                     static_cast<int32_t>(made.range.hi)));
+    made = importer.limited(
+        op, made,
+        clamp_to(static_cast<int32_t>(made.range.lo), static_cast<int32_t>(made.range.hi)));
   importer.set_output(op, made, "Reduce");
   return Status();
 }
