@@ -122,13 +122,16 @@ TEST(OnnxLut, KernelsOfFloatsHaveTheSameBits) {
     x.push_back(v);
   }
   for (int i = -200000; i <= 200000; ++i) x.push_back(static_cast<float>(i) * 1e-4f);
+  const struct {
+    FloatUnary f;
+    float (*table)(float);
+  } kPairs[] = {{FloatUnary::kOrtSigmoid, ort_logistic}, {FloatUnary::kOrtTanh, ort_tanh}};
   size_t count;
   const FloatKernel* kernels = float_kernels(&count);
   for (size_t k = 0; k < count; ++k) {
     if (!has(detected_isas() | static_cast<IsaSet>(Isa::kScalar), kernels[k].isa)) continue;
     SCOPED_TRACE(kernels[k].unary_name);
-    for (const auto& [f, table] : {std::pair{FloatUnary::kOrtSigmoid, ort_logistic},
-                                   std::pair{FloatUnary::kOrtTanh, ort_tanh}}) {
+    for (const auto& [f, table] : kPairs) {
       std::vector<float> y(x.size());
       kernels[k].unary(f, x.data(), y.data(), x.size());
       for (size_t i = 0; i < x.size(); ++i) {
