@@ -66,10 +66,10 @@ TEST(EspdlBinary, QuotientsAreOfFloats) {
 
 // A divisor of one element in the innermost run of dimensions divides as a scalar: its reciprocal is rounded first.
 TEST(EspdlBinary, ScalarsDivideByReciprocals) {
-  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   Random random;
   const std::vector<std::vector<int64_t>> divisors = {{1}, {1, 1, 1}, {6, 1}, {5, 6, 1}, {7}};
   for_all([&](const std::string& target, EspdlType type) {
+    if (is_integer_build() && is_int16(type)) return;  // in float
     for (const std::vector<int64_t>& dims : divisors) {
       const int64_t n = dims.size() == 1 ? dims[0] : dims.size() == 2 ? 6 : dims[0] * dims[1];
       const std::vector<int64_t> a = random_values(random, type, 5 * 6 * 7);
@@ -99,8 +99,8 @@ TEST(EspdlBinary, ScalarsDivideByReciprocals) {
 
 // Whatever the exponents, only what is not 0 has a limit for its quotient by 0.
 TEST(EspdlBinary, QuotientsByZero) {
-  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   for_all([&](const std::string& target, EspdlType type) {
+    if (is_integer_build() && is_int16(type)) return;  // in float
     for (const int out : {-30, -4, 20}) {
       EspdlBuilder b(target);
       b.op("Div", {b.input("a", type, {3}, -4), b.input("b", type, {1}, -3)},

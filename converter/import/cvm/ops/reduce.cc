@@ -133,7 +133,7 @@ Status import_sum(Importer& importer, const Op& op) {
     return Status();
   }
   Stored made{product->emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0}, product->range};
-  // What follows takes a few values for bytes.
+  // Operators that look at a range alone expect the storage that storage_for() gives it.
   if (storage_for(made.range).dtype != DType::kInt32)
     made = importer.limited(
         op, made,

@@ -59,6 +59,7 @@ Status import_quantize(Importer& importer, const Op& op);
 Status import_dequantize(Importer& importer, const Op& op);
 // ops/softmax.cc
 Status import_softmax(Importer& importer, const Op& op);
+// ops/normalize.cc
 Status import_l2_normalization(Importer& importer, const Op& op);
 // ops/move.cc
 Status import_concatenation(Importer& importer, const Op& op);
