@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/fuzz/generator.h"
+#include "tests/support/detection_options.h"
 
 namespace qrt::fuzz {
 
@@ -140,6 +141,28 @@ void Generator::append_suppress_boxes() {
   o.any_class = choose_.coin();
   const uint32_t x = m_.input({-1, rows, 6}, DType::kInt32), count = m_.input({-1}, DType::kInt32);
   emit(o, {x, count}, {-1, rows, 6}, DType::kInt32);
+}
+
+void Generator::append_detection_post_process() {
+  const int64_t rows = choose_.integer(1, 9), classes = choose_.integer(1, 4);
+  fb::DetectionPostProcessOptionsT o = testing::detection_options(
+      static_cast<uint32_t>(classes), static_cast<uint32_t>(choose_.integer(1, 9)));
+  o.classes_per_detection = static_cast<uint32_t>(choose_.integer(1, 3));
+  o.detections_per_class =
+      static_cast<uint32_t>(choose_.integer(1, static_cast<int>(o.max_detections)));
+  o.least_score = static_cast<uint32_t>(choose_.integer(0, 256));
+  o.max_overlap = float_bits(0.125f * static_cast<float>(choose_.integer(1, 8)));
+  o.per_class = choose_.coin();
+  const uint32_t boxes = m_.input({-1, rows, choose_.integer(4, 6)});
+  const uint32_t scores = m_.input({-1, rows, classes + choose_.integer(0, 1)});
+  std::vector<float> anchors;
+  for (int64_t i = 0; i < 4 * rows; ++i) anchors.push_back(choose_.scale(-3, 1));
+  const uint32_t prior = m_.constant({rows, 4}, DType::kFloat32, anchors);
+  const int64_t results = int64_t{o.max_detections} * o.classes_per_detection;
+  const std::vector<uint32_t> y = {
+      add_output({-1, results, 4}, DType::kFloat32), add_output({-1, results}, DType::kFloat32),
+      add_output({-1, results}, DType::kFloat32), add_output({-1}, DType::kFloat32)};
+  m_.op(std::move(o), {boxes, scores, prior}, y);
 }
 
 void Generator::append_min_max() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/integer_build.h"
+#include "tests/support/detection_options.h"
 #include "tests/support/model_builder.h"
 
 namespace qrt::testing {
@@ -334,6 +335,13 @@ inline ModelBuilder every_op_model() {
   fb::L2NormalizationOptionsT l2;
   l2.zero_point = 90;
   m.op(l2, {pairs}, {m.tensor({-1, 10}, DType::kUInt8, "direction")});
+
+  m.op(detection_options(15, 2),
+       {pixels, flat, m.constant({16, 4}, DType::kFloat32, pattern<float>(64, 0, 1))},
+       {m.tensor({-1, 2, 4}, DType::kFloat32, "detected"),
+        m.tensor({-1, 2}, DType::kFloat32, "detected_classes"),
+        m.tensor({-1, 2}, DType::kFloat32, "detected_scores"),
+        m.tensor({-1}, DType::kFloat32, "detected_count")});
 
   const uint32_t requantized = m.tensor({-1, 8, 8, 4}, DType::kUInt8, "requantized");
   m.op(fb::DynamicQuantizeOptionsT(), {image},

@@ -56,12 +56,12 @@ Status Importer::visit_all(size_t* visited) {
 }
 
 Status Importer::visit(const Op& op) {
-  const Handler* handler = find_handler(op.code);
+  const Handler* handler = find_handler(op);
   QRT_MODEL_CHECK(!op.outputs.empty() || (handler && handler->outputs == 0), "has no output");
   if (is_control_flow(op.code))
     return refuse(op, "control flow is not supported", "", "export the model without it");
-  if (op.code == tflite::BuiltinOperator::CUSTOM)
-    return refuse(op, "custom operators are not supported", "",
+  if (!handler && op.code == tflite::BuiltinOperator::CUSTOM)
+    return refuse(op, "this custom operator is not supported", "",
                   "end the model before it (--outputs), or express it by builtin operators");
   if (!handler)
     return refuse(op, "qrt has no integer form of this operator yet", "",
@@ -153,7 +153,7 @@ bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant) {
   if (tensor.type == TensorType::FLOAT32)
     return no("is float32: only integer operators are supported",
               "convert the model with full integer quantisation");
-  const Handler* handler = find_handler(op.code);
+  const Handler* handler = find_handler(op);
   const bool takes_int16 = handler && handler->takes_int16;
   const bool fits = tensor.type == TensorType::INT8 || tensor.type == TensorType::UINT8 ||
                     (tensor.type == TensorType::INT16 && takes_int16);

@@ -60,10 +60,12 @@ Status read_ops(const tflite::Model& root, const tflite::SubGraph& subgraph, std
         std::max(static_cast<int>(code.builtin_code()), int{code.deprecated_builtin_code()});
     QRT_MODEL_CHECK(builtin >= 0, "operator %d has the code %d", op.index, builtin);
     op.code = static_cast<tflite::BuiltinOperator>(builtin);
-    if (op.code == tflite::BuiltinOperator::CUSTOM)
-      op.name = "custom operator '" + flatbuffers::GetString(code.custom_code()) + "'";
-    else
+    if (op.code == tflite::BuiltinOperator::CUSTOM) {
+      op.custom_code = flatbuffers::GetString(code.custom_code());
+      op.name = "custom operator '" + op.custom_code + "'";
+    } else {
       op.name = tflite::EnumNameBuiltinOperator(op.code);
+    }
     if (op.name.empty()) op.name = "builtin operator " + std::to_string(builtin);
     op.inputs = indices(source->inputs());
     op.outputs = indices(source->outputs());

@@ -40,6 +40,7 @@ struct Op {
   int index = 0;
   tflite::BuiltinOperator code = tflite::BuiltinOperator::ADD;
   std::string name;         // "CONV_2D", "custom operator 'SignalFft'"
+  std::string custom_code;  // of a CUSTOM: "SignalFft"
   std::string output_name;  // of its first output: operators have no names of their own
   std::vector<int> inputs, outputs;
   const tflite::Operator* table = nullptr;

@@ -83,6 +83,7 @@ std::string arithmetic(const fb::Operator& op) {
     case fb::OpOptions::Reduce: return op.options_as_Reduce()->maximum() ? "maximum" : "int32 sum";
     case fb::OpOptions::ValidBoxes: return "selection";
     case fb::OpOptions::SuppressBoxes: return "int64 overlaps";
+    case fb::OpOptions::DetectionPostProcess: return "float32 boxes";
     case fb::OpOptions::L2Normalization: return "int32 sum, reciprocal root by Newton's steps";
     case fb::OpOptions::Float:
       return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());

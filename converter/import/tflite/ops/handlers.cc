@@ -77,13 +77,14 @@ constexpr Handler kHandlers[] = {
     {B::VAR_HANDLE, 0, import_var_handle, true},
     {B::READ_VARIABLE, 1, import_read_variable, true, true},
     {B::ASSIGN_VARIABLE, 2, import_assign_variable, true, true, 0},
+    {B::CUSTOM, 3, import_detection_post_process, false, false, 4, "TFLite_Detection_PostProcess"},
 };
 
 }  // namespace
 
-const Handler* find_handler(tflite::BuiltinOperator code) {
+const Handler* find_handler(const Op& op) {
   for (const Handler& handler : kHandlers)
-    if (handler.code == code) return &handler;
+    if (handler.code == op.code && handler.custom_code == op.custom_code) return &handler;
   return nullptr;
 }
 

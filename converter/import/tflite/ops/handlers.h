@@ -16,10 +16,11 @@ struct Handler {
   bool has_state = false;    // takes tensors that keep their content between runs, or their handles
   bool takes_int16 = false;  // activations of 16 bits
   int outputs = 1;           // at least
+  const char* custom_code = "";  // of a CUSTOM
 };
 
 // Null: there is none.
-const Handler* find_handler(tflite::BuiltinOperator code);
+const Handler* find_handler(const Op& op);
 
 // Places a window on an image by the reference's rule: SAME puts the greater half of the padding
 // behind. Checks kernel, stride and dilation and sets the rest. kInvalidModel where they make no
@@ -54,6 +55,8 @@ Status import_log(Importer& importer, const Op& op);
 Status import_sqrt(Importer& importer, const Op& op);
 Status import_rsqrt(Importer& importer, const Op& op);
 Status import_gelu(Importer& importer, const Op& op);
+// ops/detection.cc
+Status import_detection_post_process(Importer& importer, const Op& op);
 // ops/quantize.cc
 Status import_quantize(Importer& importer, const Op& op);
 Status import_dequantize(Importer& importer, const Op& op);

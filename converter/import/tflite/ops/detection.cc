@@ -1,0 +1,190 @@
+// The custom operator TFLite_Detection_PostProcess: a detector's boxes, decoded and reduced by
+// non-maximum suppression.
+#include <flatbuffers/flexbuffers.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/import/tflite/ops/handlers.h"
+#include "converter/portable_math.h"
+
+namespace qrt::convert::from_tflite {
+namespace {
+
+// What the 256 codes of a tensor stand for, and the codes as a value of the graph.
+struct Codes {
+  ValueId value = kNoValue;
+  float scale = 0;
+  int zero_point = 0;  // stored domain
+
+  float of(int code) const { return static_cast<float>(code - zero_point) * scale; }
+};
+
+// Input i, which is uint8, or float32 that a DEQUANTIZE made. False: the operator was refused.
+bool read_codes(Importer& importer, const Op& op, int i, Codes* codes) {
+  const Tensor& t = importer.input(op, i);
+  const ValueId x = t.is_constant ? kNoValue : importer.value(op, i);
+  if (t.type == TensorType::UINT8 && x != kNoValue) {
+    Quant quant;
+    if (!importer.read_quant(op, t, &quant)) return false;
+    *codes = {x, quant.scale[0], quant.stored_zero_point()};
+    return true;
+  }
+  const int producer = x == kNoValue ? -1 : importer.graph().producer(x);
+  if (t.type == TensorType::FLOAT32 && producer >= 0) {
+    const Node& node = importer.graph().nodes[static_cast<size_t>(producer)];
+    const auto* o = node.options.AsDequantize();
+    if (o && importer.builder().type_of(node.inputs[0]) == DType::kUInt8) {
+      *codes = {node.inputs[0], 0, o->zero_point[0]};
+      memcpy(&codes->scale, &o->scale[0], sizeof codes->scale);
+      return true;
+    }
+  }
+  (void)importer.refuse(op,
+                        importer.quoted_input(op, i) +
+                            " is neither uint8 nor float32 that DEQUANTIZE makes of 8 bits",
+                        t.name, "quantise the boxes and scores to 8 bits");
+  return false;
+}
+
+// Of boxes in uint8 the reference takes uint8, of boxes in float32 float32.
+bool read_anchors(Importer& importer, const Op& op, std::vector<float>* anchors) {
+  const Tensor& t = importer.input(op, 2);
+  const TensorType type = importer.input(op, 0).type;
+  if (!t.is_constant || t.type != type) {
+    (void)importer.refuse(op,
+                          importer.quoted_input(op, 2) + " is not a constant of the boxes' type",
+                          t.name, "make it a constant of the model");
+    return false;
+  }
+  anchors->resize(static_cast<size_t>(t.shape.elements()));
+  if (type == TensorType::FLOAT32) {
+    memcpy(anchors->data(), t.data, anchors->size() * sizeof(float));
+  } else {
+    Quant quant;
+    if (!importer.read_quant(op, t, &quant)) return false;
+    for (size_t i = 0; i < anchors->size(); ++i)
+      (*anchors)[i] = static_cast<float>(t.data[i] - quant.zero_point[0]) * quant.scale[0];
+  }
+  for (size_t i = 0; i < anchors->size(); ++i) {
+    const float v = (*anchors)[i];
+    if (std::isfinite(v) && std::fabs(v) <= 0x1p60f && (i % 4 < 2 || v >= 0)) continue;
+    (void)importer.refuse(op,
+                          "anchor " + std::to_string(i / 4) + " has the value " +
+                              std::to_string(v) + ", which makes no box",
+                          t.name, "give anchors finite centers and sizes of at least 0");
+    return false;
+  }
+  return true;
+}
+
+struct Options {
+  int64_t max_detections = 0, classes_per_detection = 0, detections_per_class = 100, classes = 0;
+  bool per_class = false;
+  float least_score = 0, max_overlap = 0;
+  float scale[4] = {};  // y, x, h, w
+};
+
+// A map by the reference's rules: what is missing is 0, but for detections_per_class.
+Status read_options(const Op& op, Options* o) {
+  const auto* bytes = op.table->custom_options();
+  // The verifier reads behind buffers of less than 3 bytes.
+  QRT_MODEL_CHECK(bytes && bytes->size() >= 3 &&
+                      flexbuffers::VerifyBuffer(bytes->data(), bytes->size()) &&
+                      flexbuffers::GetRoot(bytes->data(), bytes->size()).IsMap(),
+                  "its options are no map");
+  const flexbuffers::Map map = flexbuffers::GetRoot(bytes->data(), bytes->size()).AsMap();
+  o->max_detections = map["max_detections"].AsInt32();
+  o->classes_per_detection = map["max_classes_per_detection"].AsInt32();
+  if (!map["detections_per_class"].IsNull())
+    o->detections_per_class = map["detections_per_class"].AsInt32();
+  o->per_class = !map["use_regular_nms"].IsNull() && map["use_regular_nms"].AsBool();
+  o->classes = map["num_classes"].AsInt32();
+  o->least_score = map["nms_score_threshold"].AsFloat();
+  o->max_overlap = map["nms_iou_threshold"].AsFloat();
+  const char* const names[] = {"y_scale", "x_scale", "h_scale", "w_scale"};
+  for (int i = 0; i < 4; ++i) o->scale[i] = map[names[i]].AsFloat();
+  const auto in = [](const char* what, int64_t v, int64_t lo, int64_t hi) {
+    QRT_MODEL_CHECK(v >= lo && v <= hi, "%s is %lld, expected %lld to %lld", what,
+                    static_cast<long long>(v), static_cast<long long>(lo),
+                    static_cast<long long>(hi));
+    return Status();
+  };
+  QRT_TRY(in("max_detections", o->max_detections, 1, 65535));
+  QRT_TRY(in("max_classes_per_detection", o->classes_per_detection, 1, 65535));
+  QRT_TRY(in("detections_per_class", o->detections_per_class, 1, INT32_MAX));
+  QRT_MODEL_CHECK(o->max_overlap > 0 && o->max_overlap <= 1,
+                  "nms_iou_threshold is %g, expected above 0, at most 1",
+                  static_cast<double>(o->max_overlap));
+  QRT_MODEL_CHECK(std::isfinite(o->least_score), "nms_score_threshold is not finite");
+  for (int i = 0; i < 4; ++i)
+    QRT_MODEL_CHECK(std::isnormal(o->scale[i]), "%s is %g, expected a normal number", names[i],
+                    static_cast<double>(o->scale[i]));
+  return Status();
+}
+
+}  // namespace
+
+Status import_detection_post_process(Importer& importer, const Op& op) {
+  Options options;
+  QRT_TRY(read_options(op, &options));
+  const Shape &x = importer.input(op, 0).shape, &s = importer.input(op, 1).shape,
+              &a = importer.input(op, 2).shape;
+  QRT_MODEL_CHECK(x.rank() == 3 && s.rank() == 3 && a.rank() == 2 && x[2] >= 4 && x[0] == s[0] &&
+                      x[1] == s[1] && a == Shape({x[1], 4}) && x[0] == 1,
+                  "its inputs have shapes %s, %s and %s, expected [1, n, 4], [1, n, classes] and "
+                  "[n, 4]",
+                  x.to_string().c_str(), s.to_string().c_str(), a.to_string().c_str());
+  QRT_MODEL_CHECK(options.classes >= 1 && (s[2] == options.classes || s[2] == options.classes + 1),
+                  "num_classes is %lld of %lld scores, expected all or all but one",
+                  static_cast<long long>(options.classes), static_cast<long long>(s[2]));
+  QRT_MODEL_CHECK(op.outputs.size() == 4, "has %zu outputs, expected 4", op.outputs.size());
+  Codes boxes, scores;
+  std::vector<float> anchors;
+  if (!read_codes(importer, op, 0, &boxes) || !read_codes(importer, op, 1, &scores) ||
+      !read_anchors(importer, op, &anchors))
+    return Status();
+
+  fb::DetectionPostProcessOptionsT o;
+  for (int i = 0; i < 4; ++i) {
+    for (int code = 0; code < 256; ++code) {
+      const double v = static_cast<double>(boxes.of(code)) / static_cast<double>(options.scale[i]);
+      if (!(std::fabs(v) <= (i < 2 ? 0x1p60 : 40.0)))
+        return importer.refuse(op,
+                               "codes of boxes stand for centers above 2^60 or sizes above e^40",
+                               importer.input(op, 0).name, "quantise the boxes with usual scales");
+      o.box_terms.push_back(i < 2 ? v : 0.5 * portable_exp(v));
+    }
+  }
+  o.least_score = 256;
+  for (int code = 255; code >= 0; --code)
+    if (scores.of(code) >= options.least_score) o.least_score = static_cast<uint32_t>(code);
+  for (int code = 0; code < 256; ++code) o.score_values.push_back(scores.of(code));
+  o.classes = static_cast<uint32_t>(options.classes);
+  o.max_detections = static_cast<uint32_t>(options.max_detections);
+  o.classes_per_detection = static_cast<uint32_t>(options.classes_per_detection);
+  o.detections_per_class =
+      static_cast<uint32_t>(std::min(options.detections_per_class, options.max_detections));
+  o.max_overlap = float_bits(options.max_overlap);
+  o.per_class = options.per_class;
+
+  // The file leaves the outputs' shapes open.
+  const int64_t results = options.max_detections * options.classes_per_detection;
+  const Shape shapes[] = {{1, results, 4}, {1, results}, {1, results}, {1}};
+  std::vector<ValueId> outputs;
+  for (int i = 0; i < 4; ++i) {
+    outputs.push_back(
+        importer.builder().new_value(importer.output(op, i).name, DType::kFloat32, shapes[i]));
+    importer.set_output(op, outputs.back(), i);
+  }
+  const ValueId prior =
+      importer.graph().add_constant(importer.input(op, 2).name, DType::kFloat32, a, anchors);
+  auto& made = importer.builder().add<fb::DetectionPostProcessOptionsT>(
+      op, {boxes.value, scores.value, prior}, outputs[0]);
+  made = std::move(o);
+  importer.graph().nodes.back().outputs = outputs;
+  importer.became(op, "DetectionPostProcess", "edge");
+  return Status();
+}
+
+}  // namespace qrt::convert::from_tflite

@@ -1,0 +1,1 @@
+qrt_add_family(detection COMMON detection.cc)
