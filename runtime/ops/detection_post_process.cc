@@ -93,6 +93,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::DetectionPostProcessOptions>();
   const Shape &boxes = context.inputs[0].type.shape, &scores = context.inputs[1].type.shape;
+  QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
   DetectionParams& d = params->detection;
   d.rows = static_cast<size_t>(boxes[1]);

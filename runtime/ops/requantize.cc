@@ -119,6 +119,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   int64_t bound;
   QRT_TRY(analyse(context, &bound));
+  QRT_TRY(context.take(sizeof(Params)));  // two lists of stages, each in two forms
   auto params = std::make_shared<Params>(*o);
   params->kernel = select_elementwise(context.isas);
   params->from = context.inputs[0].type.dtype;

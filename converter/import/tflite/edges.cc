@@ -80,8 +80,9 @@ Status Importer::import_inputs() {
 Status Importer::export_outputs() {
   for (int i : model_.outputs()) {
     const Tensor& tensor = model_.tensors()[static_cast<size_t>(i)];
-    const State& state = states_[static_cast<size_t>(i)];
+    State& state = states_[static_cast<size_t>(i)];
     if (state.refused) continue;
+    make_value(&state, tensor);
     if (state.value == kNoValue) {
       outcomes_.refuse_outside("output", tensor.name,
                                "the model's output does not depend on its inputs",

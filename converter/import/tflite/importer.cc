@@ -56,7 +56,7 @@ Status Importer::visit_all(size_t* visited) {
 }
 
 Status Importer::visit(const Op& op) {
-  const Handler* handler = find_handler(op);
+  const Handler* handler = handler_of(op);
   QRT_MODEL_CHECK(!op.outputs.empty() || (handler && handler->outputs == 0), "has no output");
   if (is_control_flow(op.code))
     return refuse(op, "control flow is not supported", "", "export the model without it");
@@ -252,10 +252,36 @@ bool Importer::stand_in(int tensor) {
   return true;
 }
 
+void Importer::set_real(const Op& op, Real real, int output) {
+  growth_.charge(real.table.size() * sizeof(real.table[0]));
+  states_[static_cast<size_t>(op.outputs[static_cast<size_t>(output)])].real =
+      std::make_shared<const Real>(std::move(real));
+}
+
+void Importer::make_value(State* state, const Tensor& tensor) {
+  if (state->value == kNoValue && state->real)
+    state->value =
+        real_value(&builder_, {tensor.name, "float"}, *state->real, tensor.shape, tensor.name);
+}
+
+const Handler* Importer::handler_of(const Op& op) const {
+  if (!op.outputs.empty() && output(op).type == TensorType::FLOAT32)
+    if (const Handler* of_floats = find_float_handler(op)) return of_floats;
+  return find_handler(op);
+}
+
 ValueId Importer::value(const Op& op, int i) {
   State& state = states_[static_cast<size_t>(op.inputs[static_cast<size_t>(i)])];
   const Tensor& t = input(op, i);
-  if (state.value != kNoValue || !t.is_constant) return state.value;
+  make_value(&state, t);
+  if (state.value != kNoValue) return state.value;
+  if (t.type == TensorType::INT32 && (t.is_constant || state.folded)) {
+    std::vector<int32_t> integers;
+    if (read_integers(op, i, &integers))
+      state.value = graph().add_constant(t.name, DType::kInt32, t.shape, integers);
+    return state.value;
+  }
+  if (!t.is_constant) return state.value;
   // Only operands whose parameters were read before are asked for.
   Quant quant;
   if (!read_quant(op, t, &quant)) return kNoValue;

@@ -15,6 +15,7 @@
 #include "converter/import/common/quant.h"
 #include "converter/import/tflite/arithmetic.h"
 #include "converter/import/tflite/model.h"
+#include "converter/import/tflite/real.h"
 #include "converter/import/tflite/resources.h"
 #include "converter/ir.h"
 #include "converter/report.h"
@@ -27,6 +28,8 @@ bool graph_type(TensorType type, DType* dtype);
 // Empty where they are not per tensor or unusual.
 Quantization edge_quantization(const Tensor& tensor);
 Quantization stored_quantization(const Tensor& tensor);
+
+struct Handler;
 
 class Importer {
  public:
@@ -51,6 +54,10 @@ class Importer {
   bool read_integers(const Op& op, int i, std::vector<int32_t>* values);
   const std::vector<int32_t>* folded(const Op& op, int i) const;
   void fold(const Op& op, std::vector<int32_t> values, int output = 0);
+  // What float input i is of quantised bytes. Null: nothing that is known.
+  const Real* real(const Op& op, int i) const { return state(op, i).real.get(); }
+  // Output `output` is it; a value for that is made where one is asked for.
+  void set_real(const Op& op, Real real, int output = 0);
 
   // --- report. Refusing is not an error: what reads the outputs is skipped and the import goes on.
   // Returns OK for handlers to return.
@@ -61,8 +68,8 @@ class Importer {
   // --- the graph
   GraphBuilder& builder() { return builder_; }
   Graph& graph() { return builder_.graph(); }
-  // The value of input i in the stored domain; a constant of 8 or 16 bits becomes one of the
-  // graph's.
+  // The value of input i in the stored domain; a constant of 8 or 16 bits, or of int32, and integers
+  // that are known become a constant of the graph's.
   ValueId value(const Op& op, int i);
   void set_output(const Op& op, ValueId value, int i = 0);
   // Input i, a tensor that keeps its content between runs, as a variable of the graph. kNoValue: it
@@ -87,6 +94,7 @@ class Importer {
     bool refused = false;  // comes from a refused operator, and nothing stands in for it yet
     std::string origin;    // the refused operator or input it depends on, as messages name it
     std::shared_ptr<const std::vector<int32_t>> folded;
+    std::shared_ptr<const Real> real;
     Resource* resource = nullptr;  // of a handle
   };
 
@@ -104,6 +112,9 @@ class Importer {
   void not_assessed(const Op& op, const std::string& origin);
   void export_variables();
   const State& state(const Op& op, int i) const;
+  const Handler* handler_of(const Op& op) const;
+  // Gives a state that is `real` its value.
+  void make_value(State* state, const Tensor& tensor);
 
   struct Variable {
     ValueId value, next;

@@ -10,8 +10,13 @@ Moving::Moving(Importer& importer, const Op& op, int input) : importer_(importer
   const Tensor& x = importer.input(op, input);
   shape_ = x.shape;
   is_known_ = x.type == TensorType::INT32 && (x.is_constant || importer.folded(op, input));
+  real_ = importer.real(op, input);
+  if (real_ && real_->is_pair()) real_ = nullptr;
   is_good_ = is_movable(x) && (!is_known_ || importer.read_integers(op, input, &integers_));
-  if (is_good_ && !is_known_) value_ = importer.value(op, input);
+  if (!is_good_ || is_known_) return;
+  value_ = real_ ? real_->a : importer.value(op, input);
+  if (importer.builder().shape_of(value_) != shape_)
+    value_ = importer.builder().reshape(op, value_, shape_);
 }
 
 bool Moving::is_movable(const Tensor& x) {
@@ -26,7 +31,7 @@ bool Moving::is_movable(const Tensor& x) {
           std::string("the input is ") + type_name(x.type) + ", the output " + type_name(y.type), y,
           "give both one type");
   }
-  if (is_known_ || x.type == TensorType::INT32) return true;
+  if (is_known_ || real_ || x.type == TensorType::INT32) return true;
   if (x.type == TensorType::INT16 && !x.is_constant) return true;
   Quant quant;
   return importer_.read_quant(op_, x, &quant);
@@ -88,9 +93,20 @@ Status Moving::finish(int output) {
     importer_.fold(op_, integers_, output);
     return Status();
   }
+  if (real_) {
+    importer_.set_real(op_, {value_, kNoValue, real_->table}, output);
+    importer_.became(op_, made_, "I0");
+    return Status();
+  }
   Value& value = importer_.graph().values[value_];
   if (value.name.empty()) value.name = y.name;
   return importer_.finish_copy(op_, value_, made_, output);
+}
+
+ValueId Moving::value() const {
+  if (is_known_) return importer_.graph().add_constant("", DType::kInt32, shape_, integers_);
+  if (!real_) return value_;
+  return real_value(&importer_.builder(), op_, {value_, kNoValue, real_->table}, shape_, "");
 }
 
 ValueId Moving::next() {

@@ -27,8 +27,8 @@ class Moving {
   void transpose(const std::vector<uint8_t>& perm);
   // Makes it the operator's output; kInvalidModel where the file gives that another shape.
   Status finish(int output = 0);
-  // What it is now. REQUIRES: not known integers.
-  ValueId value() const { return value_; }
+  // What it is now, which a run may read.
+  ValueId value() const;
 
  private:
   bool is_movable(const Tensor& x);
@@ -38,6 +38,7 @@ class Moving {
   const Op& op_;
   Shape shape_;
   bool is_known_ = false, is_good_ = false;
+  const Real* real_ = nullptr;     // value_ holds the codes of this
   ValueId value_ = kNoValue;       // or
   std::vector<int32_t> integers_;  // with is_known_
   const char* made_ = "Reshape";

@@ -1,4 +1,4 @@
-// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy; of shapes, folded.
+// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy. Of int32: integers.cc.
 #include <algorithm>
 
 #include "converter/import/tflite/ops/unary.h"
@@ -32,29 +32,6 @@ bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const 
   return true;
 }
 
-// Arithmetic of shapes: int32 values that are known, one of them a single one or both of a length.
-// *folded: it was such.
-Status fold_shapes(Importer& importer, const Op& op, int64_t (*f)(int64_t, int64_t), bool* folded) {
-  *folded = importer.output(op).type == TensorType::INT32;
-  std::vector<int32_t> a, b, y;
-  if (!*folded || !importer.read_integers(op, 0, &a) || !importer.read_integers(op, 1, &b))
-    return Status();
-  QRT_MODEL_CHECK(!a.empty() && !b.empty(), "an input has no elements");
-  QRT_TRY(check_broadcast(importer, op));
-  if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
-    return importer.refuse(op, "only shapes of one dimension are computed",
-                           importer.output(op).name, "compute this outside the model");
-  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const int64_t v = f(a[a.size() > 1 ? i : 0], b[b.size() > 1 ? i : 0]);
-    if (v < INT32_MIN || v > INT32_MAX)
-      return importer.refuse(op, "a result is beyond int32", importer.output(op).name,
-                             "check the shapes of the model");
-    y.push_back(static_cast<int32_t>(v));
-  }
-  importer.fold(op, std::move(y));
-  return Status();
-}
-
 // Bits by which operands are scaled up before they meet.
 int left_shift_of(const Quant& out) { return out.is_int16() ? 15 : 20; }
 
@@ -78,13 +55,9 @@ SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Q
 
 Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
                          tflite::ActivationFunctionType activation) {
-  bool folded;
-  Status status = fold_shapes(
-      importer, op,
-      subtract ? +[](int64_t x, int64_t y) { return x - y; }
-               : +[](int64_t x, int64_t y) { return x + y; },
-      &folded);
-  if (folded) return status;
+  if (importer.output(op).type == TensorType::INT32)
+    return import_integers(importer, op,
+                           subtract ? fb::IntegerFunction::SUB : fb::IntegerFunction::ADD);
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
     return Status();
@@ -127,10 +100,8 @@ Status import_sub(Importer& importer, const Op& op) {
 }
 
 Status import_mul(Importer& importer, const Op& op) {
-  bool folded;
-  Status status = fold_shapes(
-      importer, op, [](int64_t x, int64_t y) { return x * y; }, &folded);
-  if (folded) return status;
+  if (importer.output(op).type == TensorType::INT32)
+    return import_integers(importer, op, fb::IntegerFunction::MUL);
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
     return Status();

@@ -31,15 +31,46 @@ Status take(Importer& importer, const Op& op, int axis, int batch) {
   for (int d = axis + 1; d < from.rank(); ++d) to.push_back(from[d]);
   QRT_TRY(check_output_shape(importer, op, to));
   const ValueId value = x.value();
-  if (value == kNoValue)
-    return importer.refuse(op, "it looks up known integers at run time", importer.output(op).name,
-                           "compute shapes outside the model");
   const ValueId y = importer.builder().new_value(importer.output(op).name,
                                                  importer.graph().values[value].type.dtype, to);
   importer.graph().values[y].quantization = importer.graph().values[value].quantization;
   auto& o = importer.builder().add<fb::TakeOptionsT>(op, {value, importer.value(op, 1)}, y);
   o.axis = static_cast<uint32_t>(axis);
   o.batch_dims = static_cast<uint32_t>(batch);
+  return importer.finish_copy(op, y, "Take");
+}
+
+// GATHER_ND of rows `flat` at indices that only a run knows: sums of the indices times their strides.
+// An index outside, at which the reference fails, leads to some element.
+Status take_nd(Importer& importer, const Op& op, const std::vector<int64_t>& flat,
+               const std::vector<int64_t>& to) {
+  Moving x(importer, op, 0);
+  const Shape& from = importer.input(op, 0).shape;
+  Shape index = importer.input(op, 1).shape, rows, result;
+  const int last = index.rank() - 1;
+  const auto depth = static_cast<int>(index[last]);
+  QRT_TRY(shape_of(flat, &rows));
+  QRT_TRY(shape_of(to, &result));
+  QRT_TRY(check_output_shape(importer, op, result));
+  std::vector<int32_t> strides(static_cast<size_t>(depth), 1);
+  for (int d = depth - 1; d > 0; --d)
+    strides[static_cast<size_t>(d - 1)] =
+        static_cast<int32_t>(strides[static_cast<size_t>(d)] * from[d]);
+  GraphBuilder& builder = importer.builder();
+  const ValueId stride = importer.graph().add_constant("", DType::kInt32, {depth}, strides);
+  const ValueId steps = builder.new_value("", DType::kInt32, index);
+  builder.add<fb::IntegerOptionsT>(op, {importer.value(op, 1), stride}, steps).function =
+      fb::IntegerFunction::MUL;
+  index[last] = 1;
+  const ValueId sum = builder.new_value("", DType::kInt32, index);
+  builder.add<fb::ReduceOptionsT>(op, {steps}, sum).axis = static_cast<uint32_t>(last);
+  Shape at;
+  for (int d = 0; d < last; ++d) at.push_back(index[d]);
+  x.reshape(rows);
+  const ValueId value = x.value();
+  const ValueId y = builder.new_value(importer.output(op).name, builder.type_of(value), result);
+  importer.graph().values[y].quantization = importer.graph().values[value].quantization;
+  builder.add<fb::TakeOptionsT>(op, {value, builder.reshape(op, sum, at)}, y);
   return importer.finish_copy(op, y, "Take");
 }
 
@@ -202,10 +233,13 @@ Status import_gather(Importer& importer, const Op& op) {
 
 Status import_gather_nd(Importer& importer, const Op& op) {
   const Shape& from = importer.input(op, 0).shape;
-  const Shape& shape = importer.input(op, 1).shape;
+  const Tensor& index = importer.input(op, 1);
+  const Shape& shape = index.shape;
   std::vector<int32_t> indices;
   Moving x(importer, op, 0);
-  if (!x.is_good() || !importer.read_integers(op, 1, &indices)) return Status();
+  const bool is_known =
+      index.type != TensorType::INT32 || index.is_constant || importer.folded(op, 1);
+  if (!x.is_good() || (is_known && !importer.read_integers(op, 1, &indices))) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
   QRT_MODEL_CHECK(shape.rank() >= 1, "its indices are a scalar");
   const int64_t depth = shape[shape.rank() - 1];
@@ -222,6 +256,7 @@ Status import_gather_nd(Importer& importer, const Op& op) {
   }
   if (to.size() > static_cast<size_t>(kMaxTensorRank))
     return error(Code::kUnsupported, "its result has %zu dimensions", to.size());
+  if (!is_known) return take_nd(importer, op, flat, to);
   Indices linear;
   for (size_t p = 0; p < indices.size(); p += static_cast<size_t>(depth)) {
     int64_t at = 0;

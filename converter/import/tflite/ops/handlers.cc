@@ -73,6 +73,10 @@ constexpr Handler kHandlers[] = {
     {B::RSQRT, 1, import_rsqrt, false, true},
     {B::GELU, 1, import_gelu},
     {B::SQUARED_DIFFERENCE, 2, import_squared_difference},
+    {B::CAST, 1, import_cast},
+    {B::FLOOR_DIV, 2, import_floor_div},
+    {B::FLOOR_MOD, 2, import_floor_mod},
+    {B::TOPK_V2, 2, import_topk_v2, false, true, 2},
     {B::CALL_ONCE, 0, import_call_once, false, false, 0},
     {B::VAR_HANDLE, 0, import_var_handle, true},
     {B::READ_VARIABLE, 1, import_read_variable, true, true},
@@ -121,6 +125,16 @@ Status place_axis(int64_t in, tflite::Padding padding, Window* w, int i) {
 Status place_window(int64_t rows, int64_t columns, tflite::Padding padding, Window* window) {
   QRT_TRY(place_axis(rows, padding, window, 0));
   return place_axis(columns, padding, window, 1);
+}
+
+tflite::ActivationFunctionType fused_activation(const Op& op) {
+  switch (op.code) {
+    case B::ADD: return op.options<tflite::AddOptions>().fused_activation_function;
+    case B::SUB: return op.options<tflite::SubOptions>().fused_activation_function;
+    case B::MUL: return op.options<tflite::MulOptions>().fused_activation_function;
+    case B::DIV: return op.options<tflite::DivOptions>().fused_activation_function;
+    default: return tflite::ActivationFunctionType::NONE;
+  }
 }
 
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected) {

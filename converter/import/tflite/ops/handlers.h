@@ -21,6 +21,8 @@ struct Handler {
 
 // Null: there is none.
 const Handler* find_handler(const Op& op);
+// Of an operator whose output is float32 (real.h).
+const Handler* find_float_handler(const Op& op);
 
 // Places a window on an image by the reference's rule: SAME puts the greater half of the padding
 // behind. Checks kernel, stride and dilation and sets the rest. kInvalidModel where they make no
@@ -31,6 +33,9 @@ Status place_window(int64_t rows, int64_t columns, tflite::Padding padding, Wind
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected);
 // The same where the first two inputs broadcast.
 Status check_broadcast(const Importer& importer, const Op& op);
+
+// The activation that ADD, SUB, MUL and DIV may have within them.
+tflite::ActivationFunctionType fused_activation(const Op& op);
 
 // ops/convolution.cc
 Status import_conv_2d(Importer& importer, const Op& op);
@@ -55,6 +60,12 @@ Status import_log(Importer& importer, const Op& op);
 Status import_sqrt(Importer& importer, const Op& op);
 Status import_rsqrt(Importer& importer, const Op& op);
 Status import_gelu(Importer& importer, const Op& op);
+// ops/real.cc
+Status import_cast(Importer& importer, const Op& op);
+// ops/integers.cc: of int32, folded where both are known
+Status import_integers(Importer& importer, const Op& op, fb::IntegerFunction function);
+Status import_floor_div(Importer& importer, const Op& op);
+Status import_floor_mod(Importer& importer, const Op& op);
 // ops/detection.cc
 Status import_detection_post_process(Importer& importer, const Op& op);
 // ops/quantize.cc
@@ -109,6 +120,7 @@ Status import_squared_difference(Importer& importer, const Op& op);
 // ops/select.cc
 Status import_minimum(Importer& importer, const Op& op);
 Status import_maximum(Importer& importer, const Op& op);
+Status import_topk_v2(Importer& importer, const Op& op);
 Status import_arg_max(Importer& importer, const Op& op);
 Status import_arg_min(Importer& importer, const Op& op);
 Status import_batch_matmul(Importer& importer, const Op& op);

@@ -50,6 +50,27 @@ Status fold_joined(Importer& importer, const Op& op, const Shape& part, int axis
   return Status();
 }
 
+// Along `axis`, what has no quantisation: int32, or float32 that a run makes.
+Status join(Importer& importer, const Op& op, int axis) {
+  const Tensor& y = importer.output(op);
+  std::vector<ValueId> parts;
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
+    const Tensor& t = importer.input(op, i);
+    if (t.type != y.type || (t.is_constant && t.type == TensorType::FLOAT32))
+      return importer.refuse(op,
+                             importer.quoted_input(op, i) +
+                                 (t.is_constant ? " is a float constant" : " has another type"),
+                             t.name, "join tensors of one type that the model computes");
+    parts.push_back(importer.value(op, i));
+  }
+  const DType dtype = y.type == TensorType::INT32 ? DType::kInt32 : DType::kFloat32;
+  const ValueId made = importer.builder().new_value(y.name, dtype, y.shape);
+  importer.builder().add<fb::ConcatOptionsT>(op, parts, made).axis = static_cast<uint32_t>(axis);
+  importer.set_output(op, made);
+  importer.became(op, "Concat", "I0");
+  return Status();
+}
+
 }  // namespace
 
 Status import_concatenation(Importer& importer, const Op& op) {
@@ -73,6 +94,8 @@ Status import_concatenation(Importer& importer, const Op& op) {
   bool folded;
   QRT_TRY(fold_joined(importer, op, shape, axis, &folded));
   if (folded) return Status();
+  const TensorType type = importer.output(op).type;
+  if (type == TensorType::INT32 || type == TensorType::FLOAT32) return join(importer, op, axis);
   Quant out;
   if (!importer.read_quant(op, importer.output(op), &out)) return Status();
   std::vector<ValueId> parts;

@@ -50,6 +50,14 @@ Status import_quantize(Importer& importer, const Op& op) {
       return importer.refuse(op, "float32 to int32 is not defined by the reference kernels",
                              importer.output(op).name, "quantise to int8 or int16");
     QRT_TRY(check_same_shape(importer, op));
+    const Real* real = importer.real(op, 0);
+    if (real && !out.is_int16()) {
+      const Tensor& y = importer.output(op);
+      importer.set_output(op,
+                          quantized_value(&importer.builder(), op, *real, y.shape, y.name, out));
+      importer.became(op, real->is_pair() ? "PairLut" : "Lut", "I0");
+      return Status();
+    }
     const ValueId x = importer.value(op, 0);
     if (x == kNoValue)
       return importer.refuse(op, importer.quoted_input(op, 0) + " is a float constant",
@@ -88,6 +96,12 @@ Status import_dequantize(Importer& importer, const Op& op) {
   o.scale = {float_bits(in.scale[0])};
   o.zero_point = {in.stored_zero_point()};
   importer.set_output(op, y);
+  if (!in.is_int16() && x != kNoValue) {
+    Real real = {x, kNoValue, {}};
+    for (int code = 0; code < 256; ++code)
+      real.table.push_back(static_cast<float>(code - in.stored_zero_point()) * in.scale[0]);
+    importer.set_real(op, std::move(real));
+  }
   importer.became(op, "Dequantize", "edge");
   return Status();
 }

@@ -2,6 +2,7 @@
 // computed matrices.
 #include <algorithm>
 
+#include "converter/import/tflite/moving.h"
 #include "converter/import/tflite/ops/handlers.h"
 
 namespace qrt::convert::from_tflite {
@@ -71,6 +72,34 @@ Status import_minimum(Importer& importer, const Op& op) {
 
 Status import_maximum(Importer& importer, const Op& op) {
   return import_min_max(importer, op, /*maximum=*/true);
+}
+
+Status import_topk_v2(Importer& importer, const Op& op) {
+  Quant in;
+  int32_t k;
+  const Tensor& indices = importer.output(op, 1);
+  if (!importer.read_quant(op, importer.input(op, 0), &in) || !read_integer(importer, op, 1, &k))
+    return Status();
+  if (indices.type != TensorType::INT32 || importer.output(op).type != importer.input(op, 0).type)
+    return importer.refuse(op,
+                           std::string("the indices are ") + type_name(indices.type) +
+                               ", or the values of another type than the input",
+                           indices.name, "export indices as int32");
+  Shape shape = importer.input(op, 0).shape;
+  QRT_MODEL_CHECK(shape.rank() >= 1 && k >= 1 && k <= shape[shape.rank() - 1],
+                  "its %d elements of rows of shape %s", k, shape.to_string().c_str());
+  shape[shape.rank() - 1] = k;
+  QRT_TRY(check_output_shape(importer, op, shape));
+  QRT_MODEL_CHECK(indices.shape == shape, "its indices have shape %s, expected %s",
+                  indices.shape.to_string().c_str(), shape.to_string().c_str());
+  const ValueId x = importer.value(op, 0);
+  const ValueId best = importer.builder().new_value("", in.stored_type(), shape, &in);
+  const ValueId at = importer.builder().new_value(indices.name, DType::kInt32, shape);
+  importer.builder().add<fb::TopKOptionsT>(op, {x}, best).k = static_cast<uint32_t>(k);
+  importer.graph().nodes.back().outputs.push_back(at);
+  importer.set_output(op, at, 1);
+  importer.graph().values[best].name = importer.output(op).name;
+  return importer.finish_copy(op, best, "TopK");
 }
 
 Status import_arg_max(Importer& importer, const Op& op) {

@@ -1,0 +1,109 @@
+// Arithmetic of int32 without quantisation: of shapes, which are known at conversion, folded; of what
+// a run computes (indices that ARG_MAX found), operators of integers.
+#include <algorithm>
+
+#include "converter/import/tflite/ops/handlers.h"
+
+namespace qrt::convert::from_tflite {
+namespace {
+
+using F = fb::IntegerFunction;
+using A = tflite::ActivationFunctionType;
+
+int64_t floor_of_quotient(int64_t x, int64_t y) {
+  return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+
+// REQUIRES: y != 0 for DIV, which rounds down, and MOD.
+int64_t computed(F f, int64_t x, int64_t y) {
+  switch (f) {
+    case F::ADD: return x + y;
+    case F::SUB: return x - y;
+    case F::MUL: return x * y;
+    case F::DIV: return floor_of_quotient(x, y);
+    default: return x - floor_of_quotient(x, y) * y;
+  }
+}
+
+bool is_known(Importer& importer, const Op& op, int i) {
+  return importer.input(op, i).is_constant || importer.folded(op, i);
+}
+
+// One of the operands is a single number or both are of a length.
+Status fold_integers(Importer& importer, const Op& op, F f) {
+  std::vector<int32_t> a, b, y;
+  if (!importer.read_integers(op, 0, &a) || !importer.read_integers(op, 1, &b)) return Status();
+  QRT_MODEL_CHECK(!a.empty() && !b.empty(), "an input has no elements");
+  if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
+    return importer.refuse(op, "only shapes of one dimension are computed",
+                           importer.output(op).name, "compute this outside the model");
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const int64_t v = computed(f, a[a.size() > 1 ? i : 0], b[b.size() > 1 ? i : 0]);
+    if (v < INT32_MIN || v > INT32_MAX)
+      return importer.refuse(op, "a result is beyond int32", importer.output(op).name,
+                             "check the shapes of the model");
+    y.push_back(static_cast<int32_t>(v));
+  }
+  importer.fold(op, std::move(y));
+  return Status();
+}
+
+// False: the operator was refused.
+bool check_operands(Importer& importer, const Op& op, F f) {
+  for (const Tensor* t : {&importer.input(op, 0), &importer.input(op, 1), &importer.output(op)}) {
+    if (t->type == TensorType::INT32) continue;
+    (void)importer.refuse(
+        op, "tensor '" + t->name + "' is " + type_name(t->type) + ": only int32 is supported here",
+        t->name, "compute it in int32");
+    return false;
+  }
+  if (fused_activation(op) != A::NONE) {
+    (void)importer.refuse(op, "it has a fused activation", importer.output(op).name,
+                          "export the activation as an operator");
+    return false;
+  }
+  if ((f != F::DIV && f != F::MOD) || !is_known(importer, op, 1)) return true;
+  std::vector<int32_t> divisors;
+  if (!importer.read_integers(op, 1, &divisors)) return false;
+  if (std::find(divisors.begin(), divisors.end(), 0) == divisors.end()) return true;
+  (void)importer.refuse(op, "it divides by 0", importer.input(op, 1).name, "check the divisor");
+  return false;
+}
+
+ValueId integer(Importer& importer, const Op& op, F f, ValueId a, ValueId b) {
+  const ValueId y = importer.builder().new_value("", DType::kInt32, importer.output(op).shape);
+  importer.builder().add<fb::IntegerOptionsT>(op, {a, b}, y).function = f;
+  return y;
+}
+
+}  // namespace
+
+Status import_integers(Importer& importer, const Op& op, F f) {
+  if (!check_operands(importer, op, f)) return Status();
+  QRT_TRY(check_broadcast(importer, op));
+  if (is_known(importer, op, 0) && is_known(importer, op, 1)) return fold_integers(importer, op, f);
+  const ValueId a = importer.value(op, 0), b = importer.value(op, 1);
+  ValueId y = integer(importer, op, f, a, b);
+  if (f == F::DIV) {
+    // That rounds towards zero. The remainders of either rounding differ by the divisor where one is to
+    // be taken off.
+    const ValueId above = integer(importer, op, F::MOD, a, b);
+    const ValueId difference =
+        integer(importer, op, F::SUB, above, integer(importer, op, F::FMOD, a, b));
+    y = integer(importer, op, F::SUB, y, integer(importer, op, F::DIV, difference, b));
+  }
+  importer.graph().values[y].name = importer.output(op).name;
+  importer.set_output(op, y);
+  importer.became(op, "Integer", "I0");
+  return Status();
+}
+
+Status import_floor_div(Importer& importer, const Op& op) {
+  return import_integers(importer, op, F::DIV);
+}
+
+Status import_floor_mod(Importer& importer, const Op& op) {
+  return import_integers(importer, op, F::MOD);
+}
+
+}  // namespace qrt::convert::from_tflite
