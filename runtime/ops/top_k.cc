@@ -1,5 +1,7 @@
 // TopK: the greatest or least elements of every row of the last axis, in order, and their indices.
 #include <algorithm>
+#include <cstring>
+#include <functional>
 
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
@@ -28,64 +30,86 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  size_t rows, n, k, tasks;
-  bool smallest;
+  size_t rows, n, k, tasks, element_bytes, scratch_bytes;
+  DType dtype;
+  bool smallest, has_wide_indices;
 };
 
-// Scratch: n indices for each task.
-template <class T, class Index>
+// Ranks: the greater, the earlier. Of equal elements the earlier has the greater one. ~v is in the
+// opposite order of v.
+template <class T>
+void rank(const uint8_t* row, size_t n, bool smallest, int64_t* ranks) {
+  const T* x = reinterpret_cast<const T*>(row);
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t v = x[i];
+    ranks[i] = (smallest ? ~v : v) * (int64_t{1} << 32) + (UINT32_MAX - static_cast<int64_t>(i));
+  }
+}
+
+void rank(const Params& p, const uint8_t* row, int64_t* ranks) {
+  switch (p.dtype) {
+    case DType::kUInt8: return rank<uint8_t>(row, p.n, p.smallest, ranks);
+    case DType::kInt8: return rank<int8_t>(row, p.n, p.smallest, ranks);
+    case DType::kUInt16: return rank<uint16_t>(row, p.n, p.smallest, ranks);
+    case DType::kInt16: return rank<int16_t>(row, p.n, p.smallest, ranks);
+    default: return rank<int32_t>(row, p.n, p.smallest, ranks);
+  }
+}
+
+// Scratch: n ranks for each task, or of int64, beside which they have no room, n indices.
+template <class Scratch>
 void run(const Step& step, const RunContext& context) {
+  constexpr bool kRanks = sizeof(Scratch) == sizeof(int64_t);
   const Params& p = step.as<Params>();
-  const T* x = reinterpret_cast<const T*>(context.in(step, 0));
-  T* values = reinterpret_cast<T*>(context.out(step, 0));
-  Index* indices = reinterpret_cast<Index*>(context.out(step, 1));
+  uint8_t *values = context.out(step, 0), *indices = context.out(step, 1);
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
-    int32_t* order = reinterpret_cast<int32_t*>(context.scratch) + task * p.n;
+    Scratch* best = reinterpret_cast<Scratch*>(context.scratch + task * p.scratch_bytes);
     for (size_t r = begin; r < end; ++r) {
-      const T* row = x + r * p.n;
-      for (size_t i = 0; i < p.n; ++i) order[i] = static_cast<int32_t>(i);
-      std::partial_sort(order, order + p.k, order + p.n, [&](int32_t i, int32_t j) {
-        const T u = row[i], v = row[j];
-        return u != v ? (p.smallest ? u < v : v < u) : i < j;
-      });
+      const uint8_t* row = context.in(step, 0) + r * p.n * p.element_bytes;
+      if constexpr (kRanks) {
+        rank(p, row, best);
+        std::partial_sort(best, best + p.k, best + p.n, std::greater<int64_t>());
+      } else {
+        const int64_t* x = reinterpret_cast<const int64_t*>(row);
+        for (size_t i = 0; i < p.n; ++i) best[i] = static_cast<int32_t>(i);
+        std::partial_sort(best, best + p.k, best + p.n, [&](int32_t i, int32_t j) {
+          return x[i] != x[j] ? (x[i] > x[j]) != p.smallest : i < j;
+        });
+      }
       for (size_t i = 0; i < p.k; ++i) {
-        values[r * p.k + i] = row[order[i]];
-        indices[r * p.k + i] = order[i];
+        const uint32_t at =
+            kRanks ? UINT32_MAX - static_cast<uint32_t>(best[i]) : static_cast<uint32_t>(best[i]);
+        const size_t to = r * p.k + i;
+        memcpy(values + to * p.element_bytes, row + at * p.element_bytes, p.element_bytes);
+        if (p.has_wide_indices)
+          reinterpret_cast<int64_t*>(indices)[to] = at;
+        else
+          reinterpret_cast<int32_t*>(indices)[to] = static_cast<int32_t>(at);
       }
     }
   });
 }
 
-template <class T>
-decltype(Step::run) run_of(DType indices) {
-  return indices == DType::kInt64 ? run<T, int64_t> : run<T, int32_t>;
-}
-
-decltype(Step::run) run_of(DType values, DType indices) {
-  switch (values) {
-    case DType::kUInt8: return run_of<uint8_t>(indices);
-    case DType::kInt8: return run_of<int8_t>(indices);
-    case DType::kUInt16: return run_of<uint16_t>(indices);
-    case DType::kInt16: return run_of<int16_t>(indices);
-    case DType::kInt32: return run_of<int32_t>(indices);
-    default: break;  // kInt64
-  }
-  return run_of<int64_t>(indices);
-}
-
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
-  const Shape& x = context.inputs[0].type.shape;
+  const TensorType& x = context.inputs[0].type;
   auto params = std::make_shared<Params>();
-  params->n = static_cast<size_t>(x[x.rank() - 1]);
-  params->rows = static_cast<size_t>(x.elements()) / params->n;
+  params->n = static_cast<size_t>(x.shape[x.shape.rank() - 1]);
+  params->rows = static_cast<size_t>(x.shape.elements()) / params->n;
   params->k = options->k();
   params->smallest = options->smallest();
-  // A heap of k: mostly one comparison per element, some ns.
-  params->tasks = task_count(3 * static_cast<double>(x.elements()), params->rows, context.threads);
-  step->scratch_bytes = product_or_most({params->tasks, params->n, sizeof(int32_t)});
+  params->dtype = x.dtype;
+  params->element_bytes = dtype_bytes(x.dtype);
+  params->has_wide_indices = context.outputs[1].dtype == DType::kInt64;
+  // A heap of k: mostly one comparison per element.
+  params->tasks =
+      task_count(2 * static_cast<double>(x.shape.elements()), params->rows, context.threads);
+  const bool has_ranks = x.dtype != DType::kInt64;
+  const size_t each = has_ranks ? sizeof(int64_t) : sizeof(int32_t);
+  params->scratch_bytes = round_up(product_or_most({params->n, each}), kAlignment);
+  step->scratch_bytes = product_or_most({params->tasks, params->scratch_bytes});
   step->kernel = "top_k_scalar";
-  step->run = run_of(context.inputs[0].type.dtype, context.outputs[1].dtype);
+  step->run = has_ranks ? run<int64_t> : run<int32_t>;
   step->params = std::move(params);
   return Status();
 }
