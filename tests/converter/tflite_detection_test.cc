@@ -1,7 +1,5 @@
 // The custom operator TFLite_Detection_PostProcess: what the importer makes of its options and
 // operands. The arithmetic is in tests/ops/detection_post_process_test.cc.
-#include <flatbuffers/flexbuffers.h>
-
 #include <functional>
 
 #include "tests/support/tflite_builder.h"
@@ -31,24 +29,19 @@ struct Detector {
   std::string code = "TFLite_Detection_PostProcess";
 
   Bytes options() const {
-    flexbuffers::Builder builder;
-    builder.Map([&] {
-      builder.Int("max_detections", max_detections);
-      builder.Int("max_classes_per_detection", 1);
-      builder.Int("num_classes", classes);
-      builder.Float("nms_score_threshold", 0.25f);
-      builder.Float("nms_iou_threshold", iou);
-      builder.Float("y_scale", 10);
-      builder.Float("x_scale", 10);
-      builder.Float("h_scale", h_scale);
-      builder.Float("w_scale", 5);
-      if (per_class) {
-        builder.Bool("use_regular_nms", true);
-        builder.Int("detections_per_class", 2);
-      }
-    });
-    builder.Finish();
-    return builder.GetBuffer();
+    std::vector<std::pair<const char*, int>> integers = {{"max_detections", max_detections},
+                                                         {"max_classes_per_detection", 1},
+                                                         {"num_classes", classes}};
+    if (per_class) {
+      integers.push_back({"use_regular_nms", 1});
+      integers.push_back({"detections_per_class", 2});
+    }
+    return testing::custom_options(integers, {{"nms_score_threshold", 0.25f},
+                                              {"nms_iou_threshold", iou},
+                                              {"y_scale", 10},
+                                              {"x_scale", 10},
+                                              {"h_scale", h_scale},
+                                              {"w_scale", 5}});
   }
 
   TfliteBuilder build() const {
@@ -153,6 +146,13 @@ TEST(TfliteDetection, NamesWhatItDoesNotTake) {
   const auto keep = [](TfliteBuilder*) {};
   rule("is neither uint8 nor float32 that DEQUANTIZE makes", {}, [](TfliteBuilder* b) {
     b->graph().operators.back()->inputs[0] = b->input(TensorType::FLOAT32, {1, 5, 4});
+  });
+  rule("scores of different codes are the same", {}, [](TfliteBuilder* b) {
+    std::vector<int>& inputs = b->graph().operators.back()->inputs;
+    const int floor = b->tensor(TensorType::FLOAT32, {1, 5, 3});
+    b->op(B::FLOOR, {inputs[1]}, {floor});
+    inputs[1] = floor;
+    std::swap(b->graph().operators[2], b->graph().operators[3]);
   });
   rule("is not a constant of the boxes' type", {}, [](TfliteBuilder* b) {
     b->graph().operators.back()->inputs[2] = b->input(TensorType::FLOAT32, {5, 4});

@@ -44,7 +44,7 @@ class GraphMutator {
     tflite::TensorT* t = g->tensors[below(g->tensors.size())].get();
     tflite::OperatorT* op =
         g->operators.empty() ? nullptr : g->operators[below(g->operators.size())].get();
-    switch (below(11)) {
+    switch (below(12)) {
       case 0: return shape(t);
       case 1: t->type = static_cast<tflite::TensorType>(below(24)); return;
       case 2: return quantisation(t);
@@ -65,6 +65,10 @@ class GraphMutator {
       case 9:  // what two operators do changes places
         if (op != nullptr)
           std::swap(op->builtin_options, g->operators[below(g->operators.size())]->builtin_options);
+        return;
+      case 10:
+        if (op != nullptr && !op->custom_options.empty())
+          op->custom_options[below(op->custom_options.size())] = static_cast<uint8_t>(random_());
         return;
       default:
         if (op != nullptr) code(op);

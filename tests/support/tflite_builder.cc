@@ -1,5 +1,7 @@
 #include "tests/support/tflite_builder.h"
 
+#include <flatbuffers/flexbuffers.h>
+
 #include <algorithm>
 
 namespace qrt::testing {
@@ -31,6 +33,17 @@ Bytes TfliteBuilder::build() const {
   flatbuffers::FlatBufferBuilder fbb;
   tflite::FinishModelBuffer(fbb, tflite::CreateModel(fbb, &model));
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
+}
+
+Bytes custom_options(const std::vector<std::pair<const char*, int>>& integers,
+                     const std::vector<std::pair<const char*, float>>& floats) {
+  flexbuffers::Builder builder;
+  builder.Map([&] {
+    for (const auto& [name, value] : integers) builder.Int(name, value);
+    for (const auto& [name, value] : floats) builder.Float(name, value);
+  });
+  builder.Finish();
+  return builder.GetBuffer();
 }
 
 }  // namespace qrt::testing

@@ -1,4 +1,4 @@
-// Thirteen small TFLite models that together use most of what the importer reads: what tests of
+// Fifteen small TFLite models that together use most of what the importer reads: what tests of
 // damaged files start from.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
 #define QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
@@ -210,6 +210,60 @@ inline TfliteBuilder shares() {
   return b;
 }
 
+// Boxes by class, of bytes.
+inline TfliteBuilder detector() {
+  TfliteBuilder b;
+  const int boxes = b.input(TensorType::UINT8, {1, 6, 4}, 0.05f, 125);
+  const int scores = b.input(TensorType::UINT8, {1, 6, 3}, 1.0f / 256, 0);
+  const int anchors =
+      b.constant(TensorType::UINT8, {6, 4}, pattern<uint8_t>(24, 0, 255), {1.0f / 128}, {0});
+  std::vector<int> outputs;
+  for (int i = 0; i < 4; ++i) outputs.push_back(b.output(TensorType::FLOAT32, {}));
+  b.op(B::CUSTOM, {boxes, scores, anchors}, outputs).custom_options =
+      custom_options({{"max_detections", 2},
+                      {"num_classes", 2},
+                      {"detections_per_class", 2},
+                      {"max_classes_per_detection", 1},
+                      {"use_regular_nms", 1}},
+                     {{"y_scale", 5},
+                      {"x_scale", 5},
+                      {"h_scale", 5},
+                      {"w_scale", 5},
+                      {"nms_score_threshold", 0.25f},
+                      {"nms_iou_threshold", 0.6f}});
+  b.model.operator_codes.back()->custom_code = "TFLite_Detection_PostProcess";
+  return b;
+}
+
+// Floats between DEQUANTIZE and QUANTIZE, and indices that a run computes.
+inline TfliteBuilder reals() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {4, 6}, 0.05f, -3);
+  const int y = b.input(TensorType::UINT8, {6}, 0.1f, 7);
+  const auto real = [&](const TfliteBuilder::Dims& shape) {
+    return b.tensor(TensorType::FLOAT32, shape);
+  };
+  const int p = real({4, 6}), q = real({6}), root = real({4, 6}), quotient = real({4, 6});
+  b.op(B::DEQUANTIZE, {x}, {p});
+  b.op(B::CAST, {y}, {q});
+  b.op(B::SQRT, {p}, {root});
+  b.op(B::DIV, {root, q}, {quotient}, tflite::DivOptionsT());
+  const int h = b.activation(TensorType::INT8, {4, 6}, 0.03f, 5);
+  b.op(B::QUANTIZE, {quotient}, {h});
+  const int best = b.tensor(TensorType::INT32, {4}), half = b.tensor(TensorType::INT32, {4});
+  b.op(B::ARG_MAX, {h, b.constant(TensorType::INT32, {1}, std::vector<int32_t>{1})}, {best},
+       tflite::ArgMaxOptionsT());
+  b.op(B::FLOOR_DIV, {best, b.constant(TensorType::INT32, {}, std::vector<int32_t>{2})}, {half});
+  const int at = b.tensor(TensorType::INT32, {4, 2});
+  tflite::PackOptionsT pack;
+  pack.axis = 1;
+  b.op(B::PACK, {half, best}, {at}, pack);
+  b.op(B::GATHER_ND, {x, at}, {b.output(TensorType::INT8, {4}, 0.05f, -3)});
+  b.op(B::TOPK_V2, {h, b.constant(TensorType::INT32, {}, std::vector<int32_t>{2})},
+       {b.output(TensorType::INT8, {4, 2}, 0.03f, 5), b.output(TensorType::INT32, {4, 2})});
+  return b;
+}
+
 }  // namespace tflite_models
 
 inline std::vector<Bytes> sample_tflite_models() {
@@ -226,7 +280,9 @@ inline std::vector<Bytes> sample_tflite_models() {
           delay().build(),
           wide().build(),
           sequence().build(),
-          shares().build()};
+          shares().build(),
+          detector().build(),
+          reals().build()};
 }
 
 }  // namespace qrt::testing

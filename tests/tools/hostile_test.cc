@@ -150,7 +150,7 @@ TEST_F(Hostile, FlippedBytesOfOnnx) {
   EXPECT_GT(converted, 200u);
 }
 
-// 2,600 flips, 200 of each of thirteen models. What is still a model runs.
+// 3,000 flips, 200 of each of fifteen models. What is still a model runs.
 TEST_F(Hostile, FlippedBytesOfTflite) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -94,7 +94,7 @@ Status Moving::finish(int output) {
     return Status();
   }
   if (real_) {
-    importer_.set_real(op_, {value_, kNoValue, real_->table}, output);
+    importer_.set_real(op_, moved_real(), output);
     importer_.became(op_, made_, "I0");
     return Status();
   }
@@ -106,7 +106,13 @@ Status Moving::finish(int output) {
 ValueId Moving::value() const {
   if (is_known_) return importer_.graph().add_constant("", DType::kInt32, shape_, integers_);
   if (!real_) return value_;
-  return real_value(&importer_.builder(), op_, {value_, kNoValue, real_->table}, shape_, "");
+  return real_value(&importer_.builder(), op_, moved_real(), shape_, "");
+}
+
+Real Moving::moved_real() const {
+  Real moved = *real_;
+  moved.a = value_;
+  return moved;
 }
 
 ValueId Moving::next() {

@@ -32,6 +32,7 @@ class Moving {
 
  private:
   bool is_movable(const Tensor& x);
+  Real moved_real() const;
   ValueId next();
 
   Importer& importer_;

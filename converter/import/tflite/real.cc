@@ -26,9 +26,21 @@ ValueId shaped(GraphBuilder* builder, const SourceNode& node, ValueId y, const S
 
 }  // namespace
 
+Real dequantized(ValueId x, float scale, int32_t zero_point) {
+  Real y;
+  y.a = x;
+  for (int code = 0; code < 256; ++code)
+    y.table.push_back(static_cast<float>(code - zero_point) * scale);
+  y.scale = scale;
+  y.zero_point = zero_point;
+  return y;
+}
+
 Real mapped(const Real& x, float (*f)(float)) {
-  Real y = x;
-  for (float& v : y.table) v = number(f(v));
+  Real y;
+  y.a = x.a;
+  y.b = x.b;
+  for (const float v : x.table) y.table.push_back(number(f(v)));
   return y;
 }
 
@@ -40,7 +52,9 @@ Status combined(const Real& x, const Real& y, float (*f)(float, float), Real* re
   if (sources.size() > 2)
     return error(Code::kUnsupported, "its floats are made of more than two quantised tensors");
   sources.resize(2, kNoValue);
-  *result = {sources[0], sources[1], {}};
+  *result = Real();
+  result->a = sources[0];
+  result->b = sources[1];
   const size_t codes_a = result->is_constant() ? 1 : 256, codes_b = result->is_pair() ? 256 : 1;
   result->table.reserve(codes_a * codes_b);
   for (size_t i = 0; i < codes_a; ++i)
@@ -52,6 +66,13 @@ Status combined(const Real& x, const Real& y, float (*f)(float, float), Real* re
 
 ValueId real_value(GraphBuilder* builder, const SourceNode& node, const Real& x, const Shape& shape,
                    const std::string& name) {
+  if (x.scale != 0) {
+    const ValueId y = builder->new_value("", DType::kFloat32, builder->shape_of(x.a));
+    auto& o = builder->add<fb::DequantizeOptionsT>(node, {x.a}, y);
+    o.scale = {float_bits(x.scale)};
+    o.zero_point = {x.zero_point};
+    return shaped(builder, node, y, shape, name);
+  }
   if (!x.is_pair())
     return shaped(builder, node, builder->float_lut(node, x.a, x.table, ""), shape, name);
   std::vector<uint8_t> bytes(x.table.size() * sizeof(float));

@@ -7,6 +7,7 @@
 
 #include "converter/import/common/graph_builder.h"
 #include "converter/ir.h"
+#include "runtime/status.h"
 
 namespace qrt::convert::from_tflite {
 
@@ -14,11 +15,16 @@ struct Real {
   ValueId a = kNoValue, b = kNoValue;  // UINT8; kNoValue: does not depend on it
   // By 256 * (code of a) + (code of b), or the code of a alone, or one constant.
   std::vector<float> table;
+  // Other than 0: the table is (code - zero_point) * scale.
+  float scale = 0;
+  int32_t zero_point = 0;
 
   bool is_constant() const { return a == kNoValue; }
   bool is_pair() const { return b != kNoValue; }
 };
 
+// What the codes of a tensor of bytes stand for. `zero_point`: stored domain.
+Real dequantized(ValueId x, float scale, int32_t zero_point);
 // f of every element. kUnsupported where x and y depend on more than two tensors.
 Real mapped(const Real& x, float (*f)(float));
 Status combined(const Real& x, const Real& y, float (*f)(float, float), Real* result);

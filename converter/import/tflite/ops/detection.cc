@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "converter/import/tflite/ops/handlers.h"
 #include "converter/portable_math.h"
@@ -11,34 +12,20 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// What the 256 codes of a tensor stand for, and the codes as a value of the graph.
-struct Codes {
-  ValueId value = kNoValue;
-  float scale = 0;
-  int zero_point = 0;  // stored domain
-
-  float of(int code) const { return static_cast<float>(code - zero_point) * scale; }
-};
-
 // Input i, which is uint8, or float32 that a DEQUANTIZE made. False: the operator was refused.
-bool read_codes(Importer& importer, const Op& op, int i, Codes* codes) {
+bool read_codes(Importer& importer, const Op& op, int i, Real* codes) {
   const Tensor& t = importer.input(op, i);
-  const ValueId x = t.is_constant ? kNoValue : importer.value(op, i);
-  if (t.type == TensorType::UINT8 && x != kNoValue) {
+  if (t.type == TensorType::UINT8 && !t.is_constant) {
     Quant quant;
     if (!importer.read_quant(op, t, &quant)) return false;
-    *codes = {x, quant.scale[0], quant.stored_zero_point()};
+    *codes = dequantized(importer.value(op, i), quant.scale[0], quant.stored_zero_point());
     return true;
   }
-  const int producer = x == kNoValue ? -1 : importer.graph().producer(x);
-  if (t.type == TensorType::FLOAT32 && producer >= 0) {
-    const Node& node = importer.graph().nodes[static_cast<size_t>(producer)];
-    const auto* o = node.options.AsDequantize();
-    if (o && importer.builder().type_of(node.inputs[0]) == DType::kUInt8) {
-      *codes = {node.inputs[0], 0, o->zero_point[0]};
-      memcpy(&codes->scale, &o->scale[0], sizeof codes->scale);
-      return true;
-    }
+  if (const Real* real = importer.real(op, i); real && !real->is_pair()) {
+    *codes = *real;
+    GraphBuilder& builder = importer.builder();
+    if (builder.shape_of(real->a) != t.shape) codes->a = builder.reshape(op, real->a, t.shape);
+    return true;
   }
   (void)importer.refuse(op,
                         importer.quoted_input(op, i) +
@@ -139,7 +126,7 @@ Status import_detection_post_process(Importer& importer, const Op& op) {
                   "num_classes is %lld of %lld scores, expected all or all but one",
                   static_cast<long long>(options.classes), static_cast<long long>(s[2]));
   QRT_MODEL_CHECK(op.outputs.size() == 4, "has %zu outputs, expected 4", op.outputs.size());
-  Codes boxes, scores;
+  Real boxes, scores;
   std::vector<float> anchors;
   if (!read_codes(importer, op, 0, &boxes) || !read_codes(importer, op, 1, &scores) ||
       !read_anchors(importer, op, &anchors))
@@ -147,8 +134,8 @@ Status import_detection_post_process(Importer& importer, const Op& op) {
 
   fb::DetectionPostProcessOptionsT o;
   for (int i = 0; i < 4; ++i) {
-    for (int code = 0; code < 256; ++code) {
-      const double v = static_cast<double>(boxes.of(code)) / static_cast<double>(options.scale[i]);
+    for (const float box : boxes.table) {
+      const double v = static_cast<double>(box) / static_cast<double>(options.scale[i]);
       if (!(std::fabs(v) <= (i < 2 ? 0x1p60 : 40.0)))
         return importer.refuse(op,
                                "codes of boxes stand for centers above 2^60 or sizes above e^40",
@@ -156,10 +143,14 @@ Status import_detection_post_process(Importer& importer, const Op& op) {
       o.box_terms.push_back(i < 2 ? v : 0.5 * portable_exp(v));
     }
   }
-  o.least_score = 256;
-  for (int code = 255; code >= 0; --code)
-    if (scores.of(code) >= options.least_score) o.least_score = static_cast<uint32_t>(code);
-  for (int code = 0; code < 256; ++code) o.score_values.push_back(scores.of(code));
+  o.score_values = scores.table;
+  for (size_t i = 0; i < 256; ++i)
+    if (!std::isfinite(scores.table[i]) || (i > 0 && scores.table[i] <= scores.table[i - 1]))
+      return importer.refuse(op, "scores of different codes are the same, or in another order",
+                             importer.input(op, 1).name, "quantise the scores themselves");
+  o.least_score = static_cast<uint32_t>(
+      std::lower_bound(scores.table.begin(), scores.table.end(), options.least_score) -
+      scores.table.begin());
   o.classes = static_cast<uint32_t>(options.classes);
   o.max_detections = static_cast<uint32_t>(options.max_detections);
   o.classes_per_detection = static_cast<uint32_t>(options.classes_per_detection);
@@ -180,7 +171,7 @@ Status import_detection_post_process(Importer& importer, const Op& op) {
   const ValueId prior =
       importer.graph().add_constant(importer.input(op, 2).name, DType::kFloat32, a, anchors);
   auto& made = importer.builder().add<fb::DetectionPostProcessOptionsT>(
-      op, {boxes.value, scores.value, prior}, outputs[0]);
+      op, {boxes.a, scores.a, prior}, outputs[0]);
   made = std::move(o);
   importer.graph().nodes.back().outputs = outputs;
   importer.became(op, "DetectionPostProcess", "edge");

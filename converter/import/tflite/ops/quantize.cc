@@ -90,17 +90,15 @@ Status import_dequantize(Importer& importer, const Op& op) {
                            importer.output(op).name, "dequantise to float32");
   QRT_TRY(check_same_shape(importer, op));
   const ValueId x = importer.value(op, 0);
-  const ValueId y = importer.builder().new_value(importer.output(op).name, DType::kFloat32,
-                                                 importer.output(op).shape);
-  auto& o = importer.builder().add<fb::DequantizeOptionsT>(op, {x}, y);
-  o.scale = {float_bits(in.scale[0])};
-  o.zero_point = {in.stored_zero_point()};
-  importer.set_output(op, y);
-  if (!in.is_int16() && x != kNoValue) {
-    Real real = {x, kNoValue, {}};
-    for (int code = 0; code < 256; ++code)
-      real.table.push_back(static_cast<float>(code - in.stored_zero_point()) * in.scale[0]);
-    importer.set_real(op, std::move(real));
+  if (in.is_int16()) {
+    const ValueId y = importer.builder().new_value(importer.output(op).name, DType::kFloat32,
+                                                   importer.output(op).shape);
+    auto& o = importer.builder().add<fb::DequantizeOptionsT>(op, {x}, y);
+    o.scale = {float_bits(in.scale[0])};
+    o.zero_point = {in.stored_zero_point()};
+    importer.set_output(op, y);
+  } else {
+    importer.set_real(op, dequantized(x, in.scale[0], in.stored_zero_point()));
   }
   importer.became(op, "Dequantize", "edge");
   return Status();

@@ -20,13 +20,13 @@ struct Function {
   float (*binary)(float, float);
 };
 
-float exp_of(float x) {
+float float_exp(float x) {
   if (!(x > -110 && x < 89)) return x < 0 ? 0 : x > 0 ? INFINITY : x;
   const double e = portable_exp(static_cast<double>(x));
   return e < 0x1.ffffffp127 ? static_cast<float>(e) : INFINITY;
 }
 
-float log_of(float x) {
+float float_log(float x) {
   if (!(x > 0)) return x == 0 ? -INFINITY : NAN;
   return std::isinf(x) ? x : static_cast<float>(portable_log(static_cast<double>(x)));
 }
@@ -42,9 +42,9 @@ float rounded(float x) {
 constexpr Function kFunctions[] = {
     {B::ABS, [](float x) { return std::fabs(x); }, nullptr},
     {B::CEIL, [](float x) { return std::ceil(x); }, nullptr},
-    {B::EXP, exp_of, nullptr},
+    {B::EXP, float_exp, nullptr},
     {B::FLOOR, [](float x) { return std::floor(x); }, nullptr},
-    {B::LOG, log_of, nullptr},
+    {B::LOG, float_log, nullptr},
     {B::NEG, [](float x) { return -x; }, nullptr},
     {B::RELU, [](float x) { return x < 0 ? 0 : x; }, nullptr},
     {B::RELU6, [](float x) { return x > 6   ? 6
@@ -149,11 +149,8 @@ Status import_cast(Importer& importer, const Op& op) {
                                " is not read, or no run computes it",
                            y.name, "cast int8, uint8 or int32 to float32");
   if (is_byte) {
-    Real real = {value, kNoValue, {}};
-    for (int code = 0; code < 256; ++code)
-      real.table.push_back(static_cast<float>(code - (x.type == TensorType::INT8 ? 128 : 0)));
-    importer.set_real(op, std::move(real));
-    importer.became(op, "Lut", "I0");
+    importer.set_real(op, dequantized(value, 1, x.type == TensorType::INT8 ? 128 : 0));
+    importer.became(op, "Dequantize", "edge");
     return Status();
   }
   const ValueId made = importer.builder().new_value(y.name, DType::kFloat32, y.shape);
