@@ -295,5 +295,31 @@ TEST(TfliteIntegers, TopK) {
   }
 }
 
+TEST(TfliteIntegers, OperatorsOfSeveralOutputsHaveThem) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 5}, kIn, kInZero);
+  b.op(B::TOPK_V2, {x, b.constant(TensorType::INT32, {}, Integers{3})},
+       {b.output(TensorType::INT8, {2, 3}, kIn, kInZero)});
+  const testing::Imported imported = b.import();
+  EXPECT_EQ(imported.status.code(), Code::kInvalidModel);
+  EXPECT_NE(std::string(imported.status.message()).find("has 1 outputs, expected at least 2"),
+            std::string::npos)
+      << imported.status.message();
+}
+
+// Shapes that a run reads, and that the model gives out, too.
+TEST(TfliteIntegers, KnownIntegersInARun) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT32, {2});
+  const int shape = b.tensor(TensorType::INT32, {1});
+  b.op(B::SHAPE, {x}, {shape});
+  b.op(B::MUL, {x, shape}, {b.output(TensorType::INT32, {2})});
+  EXPECT_EQ(b.run({to_bytes(Integers{5, -7})}),
+            std::vector<Bytes>{to_bytes(Integers{10, -14})});
+  b.graph().outputs.push_back(shape);
+  EXPECT_EQ(b.run({to_bytes(Integers{5, -7})}),
+            (std::vector<Bytes>{to_bytes(Integers{10, -14}), to_bytes(Integers{2})}));
+}
+
 }  // namespace
 }  // namespace qrt

@@ -70,6 +70,8 @@ Status Importer::visit(const Op& op) {
                   "has %zu inputs, expected at least %d", op.inputs.size(), handler->inputs);
   for (int i = 0; i < handler->inputs; ++i)
     QRT_MODEL_CHECK(op.has_input(i), "lacks its input %d", i);
+  QRT_MODEL_CHECK(static_cast<int>(op.outputs.size()) >= handler->outputs,
+                  "has %zu outputs, expected at least %d", op.outputs.size(), handler->outputs);
   std::string origin;
   for (int i : op.inputs) {
     if (i < 0) continue;

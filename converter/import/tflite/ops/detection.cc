@@ -125,7 +125,6 @@ Status import_detection_post_process(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(options.classes >= 1 && (s[2] == options.classes || s[2] == options.classes + 1),
                   "num_classes is %lld of %lld scores, expected all or all but one",
                   static_cast<long long>(options.classes), static_cast<long long>(s[2]));
-  QRT_MODEL_CHECK(op.outputs.size() == 4, "has %zu outputs, expected 4", op.outputs.size());
   Real boxes, scores;
   std::vector<float> anchors;
   if (!read_codes(importer, op, 0, &boxes) || !read_codes(importer, op, 1, &scores) ||
