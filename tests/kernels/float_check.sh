@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: float_check.sh OBJDUMP OBJECT...
 #
-# Looks into the kernel objects of a build with QRT_INTEGER_ONLY: none but those of the model's edges (edge/) holds an
+# Looks into the kernel objects of a build with QRT_INTEGER_ONLY: none but those of the model's edges (edge/, detection/) holds an
 # instruction that computes, converts or compares floating-point numbers. Moves, shuffles and bitwise operations that carry
 # "ps" or "fmov" in their name do not count: they move bits.
 # Exit status 1 if one is found, 77 if there was nothing to look at.
@@ -11,7 +11,7 @@ checked=0
 status=0
 for object in "$@"; do
   case $object in
-    */edge/*) continue ;;
+    */edge/* | */detection/*) continue ;;
   esac
   checked=$((checked + 1))
   "$objdump" -d --no-show-raw-insn "$object" | awk -v object="${object##*/}" '
