@@ -19,11 +19,13 @@ struct Kept {
 
 // Parts of the scratch.
 struct Scratch {
-  Box* boxes;         // [rows]
-  uint32_t* order;    // [rows]: of a pass
-  uint32_t* chosen;   // [most_boxes]: kept by a pass
+  Box* chosen_boxes;  // [most_boxes]: kept by a pass
   Kept *kept, *next;  // [most_boxes]
-  uint8_t* codes;     // [rows]: of a pass
+  uint32_t* chosen;   // [most_boxes]: rows of chosen_boxes
+  uint32_t* rows;     // [rows]: of a pass, in their order
+  uint32_t* order;    // [rows]: the same in descending order of their codes
+  uint8_t* codes;     // [rows]: of `rows`
+  uint8_t* best;      // [rows]: code of a row's best class
 };
 
 // Returns how many bytes it takes; with null for `memory` that is all.
@@ -34,22 +36,31 @@ size_t lay_out(const DetectionParams& p, uint8_t* memory, Scratch* s) {
       *pointer = reinterpret_cast<std::remove_reference_t<decltype(*pointer)>>(memory + bytes);
     bytes += count * sizeof **pointer;
   };
-  part(&s->boxes, p.rows);
-  part(&s->order, p.rows);
-  part(&s->chosen, p.most_boxes);
+  part(&s->chosen_boxes, p.most_boxes);
   part(&s->kept, p.per_class ? p.most_boxes : 0);
   part(&s->next, p.per_class ? p.most_boxes : 0);
+  part(&s->chosen, p.most_boxes);
+  part(&s->rows, p.rows);
+  part(&s->order, p.rows);
   part(&s->codes, p.rows);
+  part(&s->best, p.rows);
   return bytes;
 }
 
-Box decode(const DetectionParams& p, const uint8_t* code, const float* anchor) {
-  const double y = static_cast<double>(anchor[0]), x = static_cast<double>(anchor[1]);
-  const double h = static_cast<double>(anchor[2]), w = static_cast<double>(anchor[3]);
-  const float center_y = static_cast<float>(p.terms[0][code[0]] * h + y);
-  const float center_x = static_cast<float>(p.terms[1][code[1]] * w + x);
-  const float half_h = static_cast<float>(p.terms[2][code[2]] * h);
-  const float half_w = static_cast<float>(p.terms[3][code[3]] * w);
+struct Image {
+  const uint8_t *boxes, *scores;
+  const float* anchors;
+};
+
+Box decode(const DetectionParams& p, const Image& x, uint32_t row) {
+  const uint8_t* code = x.boxes + row * p.box_stride;
+  const float* anchor = x.anchors + 4 * size_t{row};
+  const double ay = static_cast<double>(anchor[0]), ax = static_cast<double>(anchor[1]);
+  const double ah = static_cast<double>(anchor[2]), aw = static_cast<double>(anchor[3]);
+  const float center_y = static_cast<float>(p.terms[0][code[0]] * ah + ay);
+  const float center_x = static_cast<float>(p.terms[1][code[1]] * aw + ax);
+  const float half_h = static_cast<float>(p.terms[2][code[2]] * ah);
+  const float half_w = static_cast<float>(p.terms[3][code[3]] * aw);
   return {center_y - half_h, center_x - half_w, center_y + half_h, center_x + half_w};
 }
 
@@ -75,30 +86,32 @@ uint8_t greatest(const uint8_t* x, size_t n) {
   return most;
 }
 
-// Indices of the rows whose code is at least least_score, the greatest codes first, equal ones in
-// their order; returns how many.
-size_t sort_rows(const DetectionParams& p, const uint8_t* codes, uint32_t* order) {
-  size_t starts[DetectionParams::kCodes + 1] = {};  // of a code's rows, by 255 - code
-  for (size_t i = 0; i < p.rows; ++i) ++starts[DetectionParams::kCodes - codes[i]];
-  for (size_t i = 1; i <= DetectionParams::kCodes; ++i) starts[i] += starts[i - 1];
-  const size_t count = p.least_score > 255
-                           ? 0
-                           : starts[DetectionParams::kCodes - static_cast<size_t>(p.least_score)];
-  for (size_t i = 0; i < p.rows; ++i)
-    if (codes[i] >= p.least_score)
-      order[starts[DetectionParams::kCodes - 1 - codes[i]]++] = static_cast<uint32_t>(i);
-  return count;
+// Of the first `count` of rows and codes: the rows, the greatest codes first, equal ones in their order.
+void sort_rows(size_t count, const Scratch& s) {
+  uint32_t starts[256] = {};  // of a code's rows
+  for (size_t i = 0; i < count; ++i) ++starts[s.codes[i]];
+  uint32_t start = 0;
+  for (size_t code = 256; code-- > 0;) {
+    const uint32_t rows = starts[code];
+    starts[code] = start;
+    start += rows;
+  }
+  for (size_t i = 0; i < count; ++i) s.order[starts[s.codes[i]]++] = s.rows[i];
 }
 
-// Rows that a pass keeps, at most `most`.
-size_t suppress(const DetectionParams& p, const uint8_t* codes, size_t most, const Scratch& s) {
-  const size_t count = sort_rows(p, codes, s.order);
+// Of the first `count` of rows and codes: how many are kept and chosen, at most `most`.
+size_t suppress(const DetectionParams& p, const Image& x, size_t count, size_t most,
+                const Scratch& s) {
+  sort_rows(count, s);
   size_t kept = 0;
   for (size_t i = 0; i < count && kept < most; ++i) {
+    const Box box = decode(p, x, s.order[i]);
     bool is_free = true;
     for (size_t k = 0; k < kept && is_free; ++k)
-      is_free = !(overlap(s.boxes[s.chosen[k]], s.boxes[s.order[i]]) > p.most_overlap);
-    if (is_free) s.chosen[kept++] = s.order[i];
+      is_free = !(overlap(s.chosen_boxes[k], box) > p.most_overlap);
+    if (!is_free) continue;
+    s.chosen[kept] = s.order[i];
+    s.chosen_boxes[kept++] = box;
   }
   return kept;
 }
@@ -109,12 +122,18 @@ void put(const Detections& y, size_t at, const Box& box, size_t label, float sco
   y.scores[at] = score;
 }
 
-size_t detect_by_box(const DetectionParams& p, const uint8_t* scores, const Scratch& s,
+size_t detect_by_box(const DetectionParams& p, const Image& x, const Scratch& s,
                      const Detections& y) {
+  size_t count = 0;
+  for (size_t i = 0; i < p.rows; ++i) {
+    if (s.best[i] < p.least_score) continue;
+    s.rows[count] = static_cast<uint32_t>(i);
+    s.codes[count++] = s.best[i];
+  }
   const size_t width = p.first_class + p.classes;
-  const size_t kept = suppress(p, s.codes, p.most_boxes, s);
+  const size_t kept = suppress(p, x, count, p.most_boxes, s);
   for (size_t i = 0; i < kept; ++i) {
-    const uint8_t* codes = scores + s.chosen[i] * width + p.first_class;
+    const uint8_t* codes = x.scores + s.chosen[i] * width + p.first_class;
     // The next in descending order, equal ones in their own: behind `last`.
     size_t last = p.classes;
     for (size_t k = 0; k < p.results_per_box; ++k) {
@@ -125,35 +144,51 @@ size_t detect_by_box(const DetectionParams& p, const uint8_t* scores, const Scra
         if (is_left && (best == p.classes || codes[c] > codes[best])) best = c;
       }
       last = best;
-      put(y, i * p.result_stride + k, s.boxes[s.chosen[i]], best, p.scores[codes[best]]);
+      put(y, i * p.result_stride + k, s.chosen_boxes[i], best, p.scores[codes[best]]);
     }
   }
   return kept;
 }
 
-size_t detect_by_class(const DetectionParams& p, const uint8_t* scores, Scratch s,
-                       const Detections& y) {
+// `found` chosen rows of class c come among the `kept` ones, behind those of equal codes. Returns how
+// many there are then.
+size_t merge(const DetectionParams& p, const uint8_t* class_scores, uint32_t c, size_t found,
+             size_t kept, Scratch* s) {
+  const size_t width = p.first_class + p.classes, all = std::min(kept + found, p.most_boxes);
+  size_t old = 0, now = 0;
+  for (size_t i = 0; i < all; ++i) {
+    const uint8_t code = now < found ? class_scores[s->chosen[now] * width] : uint8_t{0};
+    if (now == found || (old < kept && s->kept[old].code >= code))
+      s->next[i] = s->kept[old++];
+    else
+      s->next[i] = {s->chosen[now++], c, code};
+  }
+  std::swap(s->kept, s->next);
+  return all;
+}
+
+size_t detect_by_class(const DetectionParams& p, const Image& x, Scratch s, const Detections& y) {
   const size_t width = p.first_class + p.classes;
   size_t kept = 0;
   for (size_t c = 0; c < p.classes; ++c) {
-    for (size_t i = 0; i < p.rows; ++i) s.codes[i] = scores[i * width + p.first_class + c];
-    const size_t found = suppress(p, s.codes, p.most_per_class, s);
-    size_t old = 0, now = 0, all = std::min(kept + found, p.most_boxes);
-    for (size_t i = 0; i < all; ++i) {
-      const bool is_old =
-          now == found || (old < kept && s.kept[old].code >= s.codes[s.chosen[now]]);
-      if (is_old) {
-        s.next[i] = s.kept[old++];
-      } else {
-        s.next[i] = {s.chosen[now], static_cast<uint32_t>(c), s.codes[s.chosen[now]]};
-        ++now;
-      }
+    // Once there are enough, a box has to be better than the last of them, and one that is not keeps
+    // none from being chosen that is.
+    const int least =
+        kept < p.most_boxes ? p.least_score : std::max(p.least_score, s.kept[kept - 1].code + 1);
+    const uint8_t* scores = x.scores + p.first_class + c;
+    size_t count = 0;
+    for (size_t i = 0; i < p.rows; ++i) {
+      if (s.best[i] < least) continue;
+      const uint8_t code = scores[i * width];
+      if (code < least) continue;
+      s.rows[count] = static_cast<uint32_t>(i);
+      s.codes[count++] = code;
     }
-    kept = all;
-    std::swap(s.kept, s.next);
+    const size_t found = suppress(p, x, count, p.most_per_class, s);
+    kept = merge(p, scores, static_cast<uint32_t>(c), found, kept, &s);
   }
   for (size_t i = 0; i < kept; ++i)
-    put(y, i, s.boxes[s.kept[i].row], s.kept[i].label, p.scores[s.kept[i].code]);
+    put(y, i, decode(p, x, s.kept[i].row), s.kept[i].label, p.scores[s.kept[i].code]);
   return kept;
 }
 
@@ -168,20 +203,15 @@ void detect(const DetectionParams& p, const uint8_t* boxes, const uint8_t* score
             const float* anchors, uint8_t* scratch, const Detections& y) {
   Scratch s{};
   lay_out(p, scratch, &s);
-  for (size_t i = 0; i < p.rows; ++i)
-    s.boxes[i] = decode(p, boxes + i * p.box_stride, anchors + 4 * i);
-  const size_t results = p.most_boxes * p.result_stride;
+  const Image x = {boxes, scores, anchors};
+  const size_t results = p.most_boxes * p.result_stride, width = p.first_class + p.classes;
   std::fill_n(y.boxes, 4 * results, 0.0f);
   std::fill_n(y.classes, results, 0.0f);
   std::fill_n(y.scores, results, 0.0f);
-  if (p.per_class) {
-    *y.count = static_cast<float>(detect_by_class(p, scores, s, y));
-    return;
-  }
-  const size_t width = p.first_class + p.classes;
   for (size_t i = 0; i < p.rows; ++i)
-    s.codes[i] = greatest(scores + i * width + p.first_class, p.classes);
-  *y.count = static_cast<float>(detect_by_box(p, scores, s, y));
+    s.best[i] = greatest(scores + i * width + p.first_class, p.classes);
+  const size_t kept = p.per_class ? detect_by_class(p, x, s, y) : detect_by_box(p, x, s, y);
+  *y.count = static_cast<float>(kept);
 }
 
 }  // namespace qrt

@@ -314,8 +314,7 @@ TEST(TfliteIntegers, KnownIntegersInARun) {
   const int shape = b.tensor(TensorType::INT32, {1});
   b.op(B::SHAPE, {x}, {shape});
   b.op(B::MUL, {x, shape}, {b.output(TensorType::INT32, {2})});
-  EXPECT_EQ(b.run({to_bytes(Integers{5, -7})}),
-            std::vector<Bytes>{to_bytes(Integers{10, -14})});
+  EXPECT_EQ(b.run({to_bytes(Integers{5, -7})}), std::vector<Bytes>{to_bytes(Integers{10, -14})});
   b.graph().outputs.push_back(shape);
   EXPECT_EQ(b.run({to_bytes(Integers{5, -7})}),
             (std::vector<Bytes>{to_bytes(Integers{10, -14}), to_bytes(Integers{2})}));
