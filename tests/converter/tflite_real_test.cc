@@ -307,6 +307,19 @@ TEST(TfliteIntegers, OperatorsOfSeveralOutputsHaveThem) {
       << imported.status.message();
 }
 
+// More outputs than the operator has: they may stand there unread.
+TEST(TfliteIntegers, OutputsThatNoOperatorMakes) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {4}, kIn, kInZero);
+  const int y = b.output(TensorType::INT8, {4}, kIn, kInZero);
+  const int more = b.tensor(TensorType::INT8, {4}, {kIn}, {kInZero});
+  b.op(B::ABS, {x}, {y, more});
+  EXPECT_TRUE(b.import().status.ok());
+  b.op(B::ABS, {more}, {b.output(TensorType::INT8, {4}, kIn, kInZero)});
+  EXPECT_NE(b.import().report.text(true).find("is an output that its operator does not make"),
+            std::string::npos);
+}
+
 // Shapes that a run reads, and that the model gives out, too.
 TEST(TfliteIntegers, KnownIntegersInARun) {
   TfliteBuilder b;

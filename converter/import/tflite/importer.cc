@@ -84,7 +84,8 @@ Status Importer::visit(const Op& op) {
   for (int i : op.outputs) states_[static_cast<size_t>(i)].origin = origin;
 
   for (int i : op.inputs)
-    if (i >= 0 && !is_usable(op, i, handler->has_state, handler->has_state)) return Status();
+    if (i >= 0 && (!is_usable(op, i, handler->has_state, handler->has_state) || !is_made(op, i)))
+      return Status();
   for (int i : op.outputs)
     if (!is_usable(op, i, false, handler->has_state)) return Status();
   Status status = growth_.check(graph(), model_.file_bytes());
@@ -112,6 +113,17 @@ bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_
                  "read and assign resource variables only");
   else
     return true;
+  return false;
+}
+
+// Where an operator of the file has more outputs than its handler knows of, nothing makes them.
+bool Importer::is_made(const Op& op, int i) {
+  const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
+  const State& s = states_[static_cast<size_t>(i)];
+  if (t.is_constant || t.is_variable || t.shape.elements() == 0) return true;
+  if (s.value != kNoValue || s.folded || s.real || s.resource) return true;
+  (void)refuse(op, "tensor '" + t.name + "' is an output that its operator does not make", t.name,
+               "remove it from the operator's outputs");
   return false;
 }
 

@@ -105,6 +105,8 @@ class Importer {
   Status visit(const Op& op);
   // Whether an operator can take or make a tensor. False: it was refused.
   bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
+  // Whether there is something behind an input. False: there is not, refused.
+  bool is_made(const Op& op, int tensor);
   Status export_outputs();
   // Puts a value in the place of an activation that a refused operator would have made, so that its
   // readers are judged on their own merits. False: it is none.
