@@ -56,7 +56,8 @@ struct Detector {
         *x = real;
       }
     std::vector<uint8_t> bytes;
-    for (float v : anchors) bytes.push_back(static_cast<uint8_t>(v * 128));
+    if (!is_int8)
+      for (float v : anchors) bytes.push_back(static_cast<uint8_t>(v * 128));
     const int prior = is_int8 ? b.constant(TensorType::FLOAT32, {5, 4}, anchors)
                               : b.constant(TensorType::UINT8, {5, 4}, bytes, {1.0f / 128}, {0});
     std::vector<int> outputs;  // their shapes are left open
