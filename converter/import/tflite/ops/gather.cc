@@ -1,4 +1,4 @@
-// Operators that take elements of their input at indices known at conversion: GATHER and GATHER_ND,
+// Operators that take elements of their input at indices, known at conversion or (GATHER, GATHER_ND) in a run;
 // TILE, BROADCAST_TO and REVERSE_V2; and those that only change the shape.
 #include <algorithm>
 
@@ -42,9 +42,8 @@ Status take(Importer& importer, const Op& op, int axis, int batch) {
 
 // GATHER_ND of rows `flat` at indices that only a run knows: sums of the indices times their strides.
 // An index outside, at which the reference fails, leads to some element.
-Status take_nd(Importer& importer, const Op& op, const std::vector<int64_t>& flat,
+Status take_nd(Importer& importer, const Op& op, Moving& x, const std::vector<int64_t>& flat,
                const std::vector<int64_t>& to) {
-  Moving x(importer, op, 0);
   const Shape& from = importer.input(op, 0).shape;
   Shape index = importer.input(op, 1).shape, rows, result;
   const int last = index.rank() - 1;
@@ -256,7 +255,7 @@ Status import_gather_nd(Importer& importer, const Op& op) {
   }
   if (to.size() > static_cast<size_t>(kMaxTensorRank))
     return error(Code::kUnsupported, "its result has %zu dimensions", to.size());
-  if (!is_known) return take_nd(importer, op, flat, to);
+  if (!is_known) return take_nd(importer, op, x, flat, to);
   Indices linear;
   for (size_t p = 0; p < indices.size(); p += static_cast<size_t>(depth)) {
     int64_t at = 0;
