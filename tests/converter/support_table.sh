@@ -1,13 +1,14 @@
 #!/bin/sh
-# The table of operators, element types and options in converter/README.md, made from what the
-# converter's tests convert and run (tests/support/support_rows.h).
-#   support_table.sh README TEST_PROGRAM ...           fails if the README's table is stale
-#   support_table.sh --write README TEST_PROGRAM ...   brings it up to date
+# Makes the table of operators, element types and options in converter/SUPPORT.md from what the
+# converter's tests convert and run (tests/support/support_rows.h). The ranges of values that these
+# tests happen to prove of CVM's tensors are left out.
+#   support_table.sh FILE TEST_PROGRAM ...           fails if the table in FILE is stale
+#   support_table.sh --write FILE TEST_PROGRAM ...   brings it up to date
 set -eu
 export LC_ALL=C
 write=
 [ "$1" = --write ] && write=yes && shift
-readme=$1
+document=$1
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,7 +18,7 @@ for program in "$@"; do
 done
 
 # One line for each operator and list of types: all options seen with it, all it became.
-sort -u "$work/rows" | awk -F '\t' '
+sed 's/, values -\{0,1\}[0-9]* to -\{0,1\}[0-9]*//g' "$work/rows" | sort -u | awk -F '\t' '
   function add(list, item) {
     if (item == "" || index("; " list "; ", "; " item "; ")) return list
     return list == "" ? item : list "; " item
@@ -43,12 +44,12 @@ awk -v table="$work/table" '
   /^<!-- end of the support table -->$/ { skipping = 0 }
   !skipping { print }
   /^<!-- support table: generated/ { while ((getline line < table) > 0) print line; skipping = 1 }
-' "$readme" >"$work/readme"
-cmp -s "$work/readme" "$readme" && exit 0
+' "$document" >"$work/document"
+cmp -s "$work/document" "$document" && exit 0
 if [ -n "$write" ]; then
-  cat "$work/readme" >"$readme"
+  cat "$work/document" >"$document"
 else
-  diff "$readme" "$work/readme" || true
-  echo "The table in $readme is stale: cmake --build BUILD --target support_table" >&2
+  diff "$document" "$work/document" || true
+  echo "The table in $document is stale: cmake --build BUILD --target support_table" >&2
   exit 1
 fi
