@@ -127,7 +127,7 @@ Status DoubleQdq::make_link(const std::vector<const NodeView*>& nodes, Link* lin
     }
   } else if (op == "Slice") {
     link->kind = Kind::kSlice;
-  } else if (op == "Reshape" || (op == "MaxPool" && model_.opset("") >= 12)) {
+  } else if (op == "Reshape" || (op == "MaxPool" && model_.opset(node.index()) >= 12)) {
     link->kind = Kind::kMove;
   } else {
     *is_link = false;

@@ -1,6 +1,7 @@
 // import_onnx(): parse, import, report.
 #include "converter/convert.h"
 #include "converter/import/onnx/batch.h"
+#include "converter/import/onnx/folding/conditions.h"
 #include "converter/import/onnx/importer.h"
 
 namespace qrt::convert {
@@ -9,17 +10,13 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
                    const SourceEdges& edges) {
   from_onnx::Model model;
   Status loaded = from_onnx::Model::load(path, &model, edges);
-  if (const int64_t opset = model.opset("");
-      loaded.ok() && opset != 0 && opset < from_onnx::kMinOpset)
-    loaded = error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",
-                   static_cast<long long>(opset), static_cast<long long>(from_onnx::kMinOpset),
-                   static_cast<long long>(from_onnx::kMaxOpset));
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "onnx", loaded.message(),
-                           "export the model again, with an opset from 10 to 25");
+                           "export the model again, with an opset from 7 to 26");
     return loaded;
   }
+  QRT_TRY(from_onnx::settle_branches(allow_float, &model));
   const auto import = [&](int64_t batch, Graph* to, Report* findings) {
     return from_onnx::Importer(model, allow_float, batch, to, findings).run();
   };

@@ -6,6 +6,7 @@
 
 #include "converter/import/common/drop_unread.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/folding/conditions.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/stand_in.h"
@@ -42,6 +43,7 @@ Status Importer::run() {
   QRT_TRY(visit(constant_nodes(), &visited));
   QRT_TRY(visit(model_.execution_order(), &visited));
   QRT_TRY(export_outputs(*this));
+  QRT_TRY(check_taken_branches(*this));
   report_unresolved();
   outcomes_.write();
   if (outcomes_.any_refused()) {
@@ -81,18 +83,16 @@ int Importer::passed_input(const NodeView& node) const {
 }
 
 // Nodes that depend on no graph input, in execution order.
-std::vector<int> Importer::constant_nodes() const {
+std::vector<int> Importer::constant_nodes() {
   std::vector<int> result;
-  std::unordered_set<std::string> constant;
   for (int i : model_.execution_order()) {
     const NodeView& n = node(i);
     bool all = true;
     for (int k = 0; k < n.input_count(); ++k)
-      all = all && (!n.has_input(k) || constant.count(n.input(k)) ||
-                    model_.initializers().count(n.input(k)));
+      all = all && (!n.has_input(k) || is_free_of_inputs(n.input(k)));
     if (!all) continue;
     result.push_back(i);
-    for (int k = 0; k < n.output_count(); ++k) constant.insert(n.output(k));
+    for (int k = 0; k < n.output_count(); ++k) free_of_inputs_.insert(n.output(k));
   }
   return result;
 }
@@ -119,7 +119,7 @@ Status Importer::check_node(const NodeView& node) const {
                   node.op_label().c_str(), node.input_count(), entry->inputs);
   QRT_MODEL_CHECK(node.has_output(0), "node %s (%s) has no output", node.label().c_str(),
                   node.op_label().c_str());
-  QRT_MODEL_CHECK(model_.opset(node.domain()) > 0,
+  QRT_MODEL_CHECK(opset(node) > 0,
                   "node %s (%s): the model imports no operator set '%s'", node.label().c_str(),
                   node.op_label().c_str(), node.domain().c_str());
   return Status();

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "converter/import/common/graph_builder.h"
@@ -27,7 +28,7 @@ class Importer {
   // --- the file
   const Model& model() const { return model_; }
   const NodeView& node(int index) const { return *nodes_[static_cast<size_t>(index)]; }
-  int64_t opset(const NodeView& node) const { return model_.opset(node.domain()); }
+  int64_t opset(const NodeView& node) const { return model_.opset(node.index()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
   // The node that makes a tensor; null for inputs and initialisers.
   const NodeView* producer(const std::string& tensor) const {
@@ -44,6 +45,14 @@ class Importer {
     return builder_.graph().batch_is_symbolic && !tensor.is_constant() && tensor.shape.rank() > 0 &&
            tensor.shape[0] == batch_;
   }
+
+  // Whether no input of the model has to do with the tensor, not even by its shape.
+  bool is_free_of_inputs(const std::string& tensor) const {
+    return free_of_inputs_.count(tensor) != 0 || model_.initializers().count(tensor) != 0;
+  }
+  // If nodes whose conditions turned out to be known.
+  void note_condition(const NodeView& node, bool value) { conditions_[node.index()] = value; }
+  const KnownConditions& conditions() const { return conditions_; }
 
   // --- tensors
   Tensors& tensors() { return tensors_; }
@@ -80,7 +89,7 @@ class Importer {
 
  private:
   Status visit(const std::vector<int>& execution_order, std::vector<bool>* visited);
-  std::vector<int> constant_nodes() const;
+  std::vector<int> constant_nodes();
   Status load_quant_parameters();
   Status check_node(const NodeView& node) const;
   // What kind of outcome a handler's status is.
@@ -95,6 +104,8 @@ class Importer {
   Tensors tensors_;
   GraphBuilder builder_;
   DoubleQdq double_qdq_;
+  std::unordered_set<std::string> free_of_inputs_;  // of the tensors that nodes make
+  KnownConditions conditions_;
 };
 
 }  // namespace qrt::convert::from_onnx

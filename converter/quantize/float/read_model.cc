@@ -183,7 +183,8 @@ class Reader {
     }
     if (node.op == "Constant" && node.domain.empty()) return add_constant(node);
     if (node.op == "Cast") use_known_type(&node);
-    return append_normalized(source_.opset(""), std::move(node), model_, links);
+    const int64_t opset = node.domain.empty() ? source_.opset(index) : source_.opset("");
+    return append_normalized(opset, std::move(node), model_, links);
   }
 
   Status read_attribute(const onnx::AttributeProto& proto, Attribute* a) {

@@ -16,14 +16,19 @@ namespace qrt::convert::from_onnx {
 namespace {
 
 constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
-// What is known of float models; quantised ones are younger (kMinOpset).
-constexpr int64_t kOldestOpset = 7;
 
 Status parse(const std::string& path, onnx::ModelProto* proto) {
   QRT_TRY(parse_file(path, "model", "ModelProto", proto));
   QRT_MODEL_CHECK(proto->has_graph(), "'%s' is not an ONNX model: it has no graph", path.c_str());
   open_dimensions(proto->mutable_graph());
   return Status();
+}
+
+Status check_opset(int64_t version) {
+  if (version == 0 || (version >= kMinOpset && version <= kMaxOpset)) return Status();
+  return error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",
+               static_cast<long long>(version), static_cast<long long>(kMinOpset),
+               static_cast<long long>(kMaxOpset));
 }
 
 // Names that the subgraphs of a control-flow node read, as far as they are not their own. REQUIRES:
@@ -125,6 +130,7 @@ const onnx::GraphProto& Model::graph() const { return proto_->graph(); }
 
 Status Model::load(const std::string& path, Model* model, const SourceEdges& edges) {
   QRT_TRY(parse(path, model->proto_.get()));
+  QRT_TRY(inline_functions(model->proto_.get(), &model->node_versions_));
   onnx::GraphProto* g = model->proto_->mutable_graph();
   if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
   QRT_TRY(set_input_shapes(edges.input_shapes, g));
@@ -136,12 +142,26 @@ Status Model::load(const std::string& path, Model* model, const SourceEdges& edg
     return error(Code::kUnsupported, "IR version %lld, at most %lld is known",
                  static_cast<long long>(ir), static_cast<long long>(kMaxIrVersion));
   QRT_TRY(model->index());
-  const int64_t opset = model->opset("");
-  if (opset != 0 && (opset < kOldestOpset || opset > kMaxOpset))
-    return error(Code::kUnsupported, "opset %lld, supported are %lld to %lld",
-                 static_cast<long long>(opset), static_cast<long long>(kOldestOpset),
-                 static_cast<long long>(kMaxOpset));
+  QRT_TRY(check_opset(model->opset("")));
+  for (const auto& [node, versions] : model->node_versions_)
+    if (const auto found = versions->find(""); found != versions->end())
+      QRT_TRY(check_opset(found->second));
   return model->sort();
+}
+
+Status Model::take_branches(const KnownConditions& conditions) {
+  for (const auto& [index, value] : conditions) {
+    const onnx::NodeProto& node = graph().node(index);
+    taken_branches_.push_back({node_label(node, index), node.input(0), value});
+  }
+  QRT_TRY(from_onnx::take_branches(conditions, proto_->mutable_graph()));
+  order_.clear();
+  initializers_.clear();
+  uses_.clear();
+  readers_.clear();
+  producer_.clear();
+  QRT_TRY(index());
+  return sort();
 }
 
 std::vector<std::string> Model::files() const {
@@ -163,6 +183,14 @@ std::vector<std::string> Model::files() const {
 int64_t Model::opset(const std::string& domain) const {
   const auto found = opsets_.find(domain == "ai.onnx" ? "" : domain);
   return found == opsets_.end() ? 0 : found->second;
+}
+
+int64_t Model::opset(int index) const {
+  const onnx::NodeProto& node = graph().node(index);
+  const auto own = node_versions_.find(&node);
+  if (own == node_versions_.end()) return opset(node.domain());
+  const auto found = own->second->find(node.domain() == "ai.onnx" ? "" : node.domain());
+  return found == own->second->end() ? 0 : found->second;
 }
 
 int Model::uses(const std::string& tensor) const {

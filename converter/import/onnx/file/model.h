@@ -8,14 +8,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "converter/import/onnx/file/branches.h"
 #include "converter/import/onnx/file/constant.h"
+#include "converter/import/onnx/file/functions.h"
 #include "converter/import/onnx/file/proto.h"
 #include "converter/source_edges.h"
 #include "runtime/status.h"
 
 namespace qrt::convert::from_onnx {
 
-constexpr int64_t kMinOpset = 10, kMaxOpset = 25;
+constexpr int64_t kMinOpset = 7, kMaxOpset = 26;
 
 class Model {
  public:
@@ -35,6 +37,12 @@ class Model {
   const std::vector<int>& execution_order() const { return order_; }
   // Version of the operator set of a domain ("" and "ai.onnx" are one), or 0.
   int64_t opset(const std::string& domain) const;
+  // The one that counts for a node of this index, which a function may have brought along.
+  int64_t opset(int node) const;
+
+  // Puts the branches that these If nodes take in their places.
+  Status take_branches(const KnownConditions& conditions);
+  const std::vector<TakenBranch>& taken_branches() const { return taken_branches_; }
   const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {
     return initializers_;
   }
@@ -53,7 +61,9 @@ class Model {
   std::unique_ptr<onnx::ModelProto> proto_;
   std::vector<int> order_;
   std::unordered_map<std::string, const onnx::TensorProto*> initializers_;
-  std::unordered_map<std::string, int64_t> opsets_;  // by domain, "" for "ai.onnx"
+  OpsetVersions opsets_;
+  NodeVersions node_versions_;
+  std::vector<TakenBranch> taken_branches_;
   std::unordered_map<std::string, int> uses_;
   std::unordered_map<std::string, std::vector<int>> readers_;
   std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser

@@ -35,6 +35,7 @@ constexpr OpEntry kOps[] = {
     {"", "Cast", import_cast, 1},
     {"", "Shape", import_shape, 1},
 
+    {"", "If", import_if, 1},
     {"", "Size", import_size, 1},
     {"", "ConstantOfShape", import_constant_of_shape, 1},
     {"", "Range", import_folded, 3},

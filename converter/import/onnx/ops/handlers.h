@@ -63,6 +63,9 @@ Status import_folded(Importer& importer, const NodeView& node);
 Status import_size(Importer& importer, const NodeView& node);
 Status import_constant_of_shape(Importer& importer, const NodeView& node);
 
+// folding/conditions.cc
+Status import_if(Importer& importer, const NodeView& node);
+
 // ops/integer.cc
 // Operators on integers without quantisation. *taken: an input is such a value.
 Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken);

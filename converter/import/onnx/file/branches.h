@@ -1,0 +1,30 @@
+// `If` whose condition is known at conversion: the branch that it takes stands in its place, as ONNX
+// Runtime makes of it.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_BRANCHES_H_
+#define QRT_CONVERTER_IMPORT_ONNX_FILE_BRANCHES_H_
+
+#include <string>
+#include <unordered_map>
+
+#include "converter/import/onnx/file/proto.h"
+#include "runtime/status.h"
+
+namespace qrt::convert::from_onnx {
+
+// Conditions of If nodes, by the node's index in the graph.
+using KnownConditions = std::unordered_map<int, bool>;
+
+// A condition on whose value a branch was taken.
+struct TakenBranch {
+  std::string node;       // as messages name it
+  std::string condition;  // tensor
+  bool value;
+};
+
+// Replaces these If nodes. kInvalidModel for an If without that branch, or whose branch has other
+// outputs.
+Status take_branches(const KnownConditions& conditions, onnx::GraphProto* graph);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_FILE_BRANCHES_H_

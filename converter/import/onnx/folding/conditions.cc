@@ -1,0 +1,69 @@
+#include "converter/import/onnx/folding/conditions.h"
+
+#include "converter/import/onnx/ops/handlers.h"
+#include "onnx/onnx_pb.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// Branches lie in branches, and shapes that one computes decide on others: each round costs an import.
+constexpr int kMaxRounds = 8;
+
+bool has_if(const onnx::GraphProto& graph) {
+  for (const onnx::NodeProto& node : graph.node())
+    if (node.op_type() == "If") return true;
+  return false;
+}
+
+// False: the tensor is no single bool that is known.
+bool read_condition(const Tensor& t, bool* value) {
+  if (!t.is_plain_constant() || t.type != kBool || t.constant->elements() != 1) return false;
+  *value = t.constant->integer(0) != 0;
+  return true;
+}
+
+}  // namespace
+
+Status import_if(Importer& importer, const NodeView& node) {
+  const std::string& condition = node.input(0);
+  bool value;
+  if (!read_condition(importer.input(node, 0), &value))
+    return importer.refuse(
+        node, "its condition '" + condition + "' is computed in the run, qrt takes one branch for all",
+        condition, "store the condition as a constant: a model for each branch");
+  if (importer.graph().batch_is_symbolic && !importer.is_free_of_inputs(condition))
+    return importer.refuse(node,
+                           "its condition '" + condition +
+                               "' follows from shapes, which ONNX Runtime does not know before the "
+                               "run where the batch is open",
+                           condition, "fix the batch: --input-shape");
+  importer.note_condition(node, value);
+  return importer.refuse(node, "its branches lie too deep in one another", node.output(0),
+                         "nest fewer If nodes");
+}
+
+Status settle_branches(bool allow_float, Model* model) {
+  for (int round = 0; round < kMaxRounds && has_if(model->graph()); ++round) {
+    Graph graph;
+    Report report;
+    Importer importer(*model, allow_float, 1, &graph, &report);
+    (void)importer.run();
+    if (importer.conditions().empty()) break;
+    QRT_TRY(model->take_branches(importer.conditions()));
+  }
+  return Status();
+}
+
+Status check_taken_branches(Importer& importer) {
+  for (const TakenBranch& branch : importer.model().taken_branches()) {
+    QRT_TRY(importer.tensors().load_initializer(branch.condition));
+    bool value;
+    if (read_condition(importer.tensors().at(branch.condition), &value) && value == branch.value)
+      continue;
+    importer.graph().batch_closed =
+        "node " + branch.node + " (If) takes another branch at other batches";
+  }
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx
