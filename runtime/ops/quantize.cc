@@ -53,8 +53,13 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
       static_cast<int>(options->rounding()));
   QRT_MODEL_CHECK(options->division() <= fb::Division::F64, "division is %d, expected 0 to 3",
                   static_cast<int>(options->division()));
-  QRT_MODEL_CHECK(options->overflow() <= fb::Overflow::INT64, "overflow is %d, expected 0 to 2",
+  const bool casts = options->overflow() == fb::Overflow::CAST;
+  QRT_MODEL_CHECK(options->overflow() <= fb::Overflow::CAST, "overflow is %d, expected 0 to 3",
                   static_cast<int>(options->overflow()));
+  QRT_MODEL_CHECK(!casts || (has_inputs && options->division() == fb::Division::F32 &&
+                             (is_small_integer(output) || output == DType::kInt32)),
+                  "overflow is CAST, expected scales that are inputs, division F32 and an integer "
+                  "output");
   QRT_MODEL_CHECK(options->offset() == 0 || (options->offset() == 128 && output == DType::kUInt8),
                   "offset is %d, expected 0, or 128 for a uint8 output", options->offset());
   QRT_TRY(check_edge(context, output, options->scale(), options->zero_point(), options->axis(),
@@ -70,8 +75,9 @@ struct Params {
   DType input, output;
   int32_t lo = 0, hi = 0, offset = 0;
   fb::Rounding rounding = fb::Rounding::HALF_EVEN;
-  bool is_packed = false, is_small_float = false;
-  bool wraps = false;  // an integer of up to 16 bits whose overflow is not SATURATE
+  bool is_packed = false, is_small_float = false, saturates = true;
+  // An integer whose overflow is not SATURATE, of up to 16 bits or with CAST.
+  bool wraps = false;
   SmallFloat format = {};
   fb::Overflow overflow = fb::Overflow::SATURATE;
   std::vector<float> ones;  // scales where the quotient is made before the encoding
@@ -115,6 +121,17 @@ float quotient_f64(double v, bool to_integer) {
   return static_cast<float>(r < -kFar ? -kFar : r > kFar ? kFar : r);
 }
 
+// A quotient as the integer that a cast makes of it.
+float cast_quotient(const Params& p, float v) {
+  constexpr float kLimit = 2147483648.0f;
+  const float rounded = p.is_packed ? std::round(v) : std::trunc(v);
+  const float whole = rounded >= -kLimit && rounded < kLimit ? rounded : -kLimit;
+  if (p.output == DType::kInt32) return whole;
+  const int32_t values = p.hi - p.lo + 1;  // a power of two
+  const int32_t low = static_cast<int32_t>(whole) & (values - 1);
+  return static_cast<float>(low > p.hi - p.offset ? low - values : low);
+}
+
 // v becomes x / scale in the division's type, and what overflow wraps becomes an infinity of the
 // side where it ends.
 void divide(const Job& job, size_t at, size_t count, float* v) {
@@ -137,6 +154,7 @@ void divide(const Job& job, size_t at, size_t count, float* v) {
                  } else {
                    q = rounded_to(type, rounded_to(type, q) / job.grid.scale[e]);
                  }
+                 if (p.overflow == fb::Overflow::CAST) q = cast_quotient(p, q);
                  if (!p.wraps || (q >= -limit && q < limit)) continue;
                  q = job.grid.zero_point[e] - p.offset < 0 ? INFINITY : -INFINITY;
                }
@@ -178,6 +196,10 @@ void encode_half(const Params& p, const float* v, size_t n, const EdgeGrid& g, u
       const float zp = float_of(static_cast<uint32_t>(g.zero_point[e]));
       out[i] = float_to_bfloat(v[i] / g.scale[e] + zp);
     } else {
+      if (!p.saturates) {
+        out[i] = float_to_half(v[i]);
+        continue;
+      }
       const float high = v[i] < 65504.0f || std::isnan(v[i]) ? v[i] : 65504.0f;
       out[i] = float_to_half(high > -65504.0f || std::isnan(high) ? high : -65504.0f);
     }
@@ -330,7 +352,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   SmallFormat format;
   params->is_small_float = small_format(params->output, &format);
   if (params->is_small_float) params->format = small_float(format, options->saturate());
-  params->wraps = is_small_integer(params->output) && params->overflow != fb::Overflow::SATURATE;
+  params->saturates = options->saturate();
+  params->wraps = params->overflow == fb::Overflow::CAST ||
+                  (is_small_integer(params->output) && params->overflow != fb::Overflow::SATURATE);
   const bool plain = options->division() == fb::Division::F32;
   const bool bytes = params->output == DType::kUInt8 || params->output == DType::kInt8;
   const bool tensor = params->edge.layout.kind == EdgeLayout::Kind::kTensor;

@@ -85,13 +85,29 @@ NpyArray part_of(const NpyArray& array, size_t step, size_t steps) {
   return part;
 }
 
+// Leaves files out that hold no elements, where there are more files than inputs: the converter leaves
+// such inputs out of a model, and the source's own files may be given as they are.
+std::vector<std::string> without_empty(const std::vector<std::string>& files, size_t inputs) {
+  std::vector<std::string> kept;
+  for (const std::string& text : files) {
+    const bool is_npy = text.size() > 4 && text.compare(text.size() - 4, 4, ".npy") == 0;
+    NpyArray array;
+    if (files.size() > inputs && is_npy && read_npy(text, &array).ok() &&
+        array.shape.elements() == 0)
+      continue;
+    kept.push_back(text);
+  }
+  return kept;
+}
+
 }  // namespace
 
 Status Inputs::read(const Model& model, const std::vector<std::string>& files,
                     const std::vector<std::string>& named) {
   QRT_TRY(check_names(input_names(model), named));
   std::vector<std::string> given = named;
-  given.insert(given.end(), files.begin(), files.end());
+  const std::vector<std::string> filled = without_empty(files, model.input_count() - named.size());
+  given.insert(given.end(), filled.begin(), filled.end());
   return read_any(model, given);
 }
 

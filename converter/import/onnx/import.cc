@@ -13,7 +13,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "onnx", loaded.message(),
-                           "export the model again, with an opset from 7 to 26");
+                           "export the model again, with an opset from 7 to 28");
     return loaded;
   }
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));

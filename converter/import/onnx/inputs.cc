@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/model_edges.h"
 #include "onnx/onnx_pb.h"
 
@@ -56,15 +57,17 @@ Status import_inputs(Importer& importer) {
       is_batch |= i == 0;
     }
     if (symbolic) continue;
-    if (std::count(dims.begin(), dims.end(), 0) > 0) {
-      refuse_input(importer, info.name(), "a dimension is 0: the tensor is empty",
-                   "give the input at least one element");
-      continue;
-    }
     Tensor tensor;
     if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {
       refuse_input(importer, info.name(), s.message(),
                    "keep tensors below 7 dimensions and 2^31 elements");
+      continue;
+    }
+    if (tensor.shape.elements() == 0) {  // it has nothing that a run could change
+      auto constant = std::make_shared<Constant>();
+      constant->type = type.elem_type();
+      constant->shape = tensor.shape;
+      importer.tensors().at(info.name()) = constant_tensor(std::move(constant));
       continue;
     }
     // The first symbolic batch, or where there is none, the first number.

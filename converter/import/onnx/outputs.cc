@@ -5,6 +5,7 @@
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/model_edges.h"
+#include "converter/import/onnx/ops/handlers.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -132,9 +133,7 @@ Status export_outputs(Importer& importer) {
     if (value == kNoValue) continue;
     if (graph.values[value].type.dtype == DType::kFloat32 &&
         info.type().tensor_type().elem_type() == kHalf) {
-      QRT_TRY(
-          refuse_output(importer, info.name(), node, "it is float16, qrt computes float32 there"));
-      continue;
+      value = float_to_half_value(importer, {info.name(), "output"}, value);
     }
     const Value& v = graph.values[value];
     if (v.is_constant || !taken.insert(value).second)

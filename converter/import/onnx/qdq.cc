@@ -6,6 +6,7 @@
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/edge_ops.h"
+#include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/no_op.h"
 #include "converter/import/onnx/ops/handlers.h"
 
@@ -110,6 +111,9 @@ Status drop_clip(Importer& importer, const NodeView& quantize) {
   return Status();
 }
 
+// The QuantizeLinear itself, of what input 0 is now.
+Status quantize(Importer& importer, const NodeView& node);
+
 // A constant quantised at conversion, as ONNX Runtime folds it.
 Status quantize_constant(Importer& importer, const NodeView& node, const Tensor& x,
                          const Quant& quant) {
@@ -142,12 +146,78 @@ Status quantize_constant(Importer& importer, const NodeView& node, const Tensor&
   return Status();
 }
 
-// A DequantizeLinear to float16 that integer operators read: they take its scale as float32.
-bool feeds_operators(const Importer& importer, const NodeView& node) {
+// Whether a node quantises by a float16 scale that is known: its real side is float16. ONNX Runtime
+// fuses no operator with it.
+bool is_half_edge(const Importer& importer, const NodeView& node) {
   const Tensor& s = importer.input(node, 1);
-  return s.is_plain_constant() && s.type == kHalf && s.constant->elements() == 1 &&
-         (!node.has_input(2) || importer.input(node, 2).is_plain_constant()) &&
-         is_activation(importer.input(node, 0).type) && !importer.is_output(node.output(0));
+  return s.is_plain_constant() && s.type == kHalf && s.shape.rank() <= 1 &&
+         node.integer("block_size", 0) == 0 &&
+         (!node.has_input(2) || importer.input(node, 2).is_plain_constant());
+}
+
+// A DequantizeLinear to float16 that operators read.
+bool feeds_operators(const Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  const bool is_known = x.is_plain_constant() && x.constant->is_integer();
+  const bool is_table = is_activation(x.type) &&
+                        importer.input(node, 1).constant->elements() == 1 &&
+                        !importer.is_output(node.output(0));
+  return is_known || is_table;
+}
+
+// What such a DequantizeLinear gives: numbers rounded to float16.
+Status round_to_half(Importer& importer, const NodeView& node, Tensor y) {
+  if (y.is_constant()) {
+    std::vector<float> real;
+    constant_floats(y, &real);
+    for (float& v : real) v = rounded_to_half(v);
+    importer.set_output(node, 0, constant_tensor(make_constant(kFloat, y.shape, real)));
+    return Status();
+  }
+  auto table = std::make_shared<std::vector<float>>();
+  if (!entries(y, table.get())) return importer.refuse_float(node, 0);
+  for (float& v : *table) v = rounded_to_half(v);
+  y.table = std::move(table);
+  importer.set_output(node, 0, std::move(y));
+  return Status();
+}
+
+// A QuantizeLinear of what is float16 in the source and, but for an input of the model, float32 here:
+// it is rounded first.
+Status quantize_half(Importer& importer, const NodeView& node, bool* taken) {
+  const std::string& name = node.input(0);
+  const Tensor x = importer.input(node, 0);
+  *taken = false;
+  if (!is_half_edge(importer, node) || x.is_constant() || (x.is_value() && x.type != kFloat))
+    return Status();
+  *taken = true;
+  Tensor rounded;
+  if (x.is_value()) {
+    rounded = x;
+    rounded.type = kHalf;
+    rounded.value = float_to_half_value(importer, node, x.value);
+  } else {
+    QRT_TRY(map_table(importer, node, 0, rounded_to_half));
+    if (importer.outcomes().is_refused(node.index())) return Status();
+    rounded = importer.tensors().at(node.output(0));
+  }
+  importer.tensors().at(name) = rounded;
+  Status status = x.is_value() ? emit_quantize(importer, node) : quantize(importer, node);
+  importer.tensors().at(name) = x;
+  return status;
+}
+
+// Whether the tensor is a scale: of those that are quantised themselves, every reader is one that
+// quantises by it.
+bool is_scale(const Importer& importer, const std::string& tensor) {
+  bool any = false;
+  for (int reader : importer.model().readers(tensor)) {
+    const NodeView& node = importer.node(reader);
+    const bool quantises = is_quantized_op(node.op()) && node.input(0) != tensor;
+    if (!quantises || node.input(1) != tensor) return false;
+    any = true;
+  }
+  return any;
 }
 
 ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, const Quant& quant) {
@@ -272,8 +342,18 @@ Status import_quantize(Importer& importer, const NodeView& node) {
     importer.set_output(node, 0, x);
     return Status();
   }
+  bool taken;
+  QRT_TRY(quantize_half(importer, node, &taken));
+  if (taken) return Status();
   QRT_TRY(drop_clip(importer, node));
-  int type = quantized_type(importer, node);
+  return quantize(importer, node);
+}
+
+namespace {
+
+Status quantize(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  const int type = quantized_type(importer, node);
   if (x.is_value() || x.is_plain_constant()) {
     const bool folds = x.is_constant() && (type == kInt4 || type == kUint4);
     const bool is_integer = is_activation(type) || type == kUndefined;
@@ -317,13 +397,17 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   return Status();
 }
 
+}  // namespace
+
 Status import_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
+  bool half = false;
   if (x.is_value() || x.is_plain_constant()) {
     const int64_t to = node.integer("output_dtype", kUndefined);
     const bool stays = x.is_constant() ? x.constant->is_integer() : is_activation(x.type);
     const bool plain = is_plain_edge(importer, node) && (to == kUndefined || to == kFloat);
-    const bool half = feeds_operators(importer, node) && (to == kUndefined || to == kHalf);
+    half = (to == kUndefined || to == kHalf) && is_half_edge(importer, node) &&
+           feeds_operators(importer, node);
     if (!(plain || half) || !(stays || x.type == kInt32)) return emit_dequantize(importer, node);
   }
   if (node.integer("block_size", 0) != 0)
@@ -342,6 +426,12 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
       return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
                              node.input(0), kEightBits);
     y.quant = *quant;
+    if (half) return round_to_half(importer, node, std::move(y));
+    if (is_scale(importer, node.output(0))) {
+      std::vector<float> real;
+      constant_floats(y, &real);
+      y = constant_tensor(make_constant(kFloat, y.shape, real));
+    }
     importer.set_output(node, 0, std::move(y));
     return Status();
   }
@@ -350,6 +440,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
     y.kind = Tensor::Kind::kTable;
     y.value = importer.builder().with_quant(node, x.value, *quant);
     y.quant = *quant;
+    if (half) return round_to_half(importer, node, std::move(y));
     importer.set_output(node, 0, std::move(y));
     return Status();
   }

@@ -13,7 +13,7 @@ Status import_onnx_as_espdl(const std::string& path, const std::string& referenc
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "onnx", loaded.message(),
-                           "export the model again, with an opset from 7 to 26");
+                           "export the model again, with an opset from 7 to 28");
     return loaded;
   }
   from_espdl::Target target;

@@ -130,8 +130,7 @@ class Inliner {
                const Versions& versions, int depth, Nodes* to) {
     for (onnx::AttributeProto& a : *node->mutable_attribute()) {
       if (a.has_g()) QRT_TRY(expand(a.mutable_g(), prefix, versions, depth));
-      for (onnx::GraphProto& g : *a.mutable_graphs())
-        QRT_TRY(expand(&g, prefix, versions, depth));
+      for (onnx::GraphProto& g : *a.mutable_graphs()) QRT_TRY(expand(&g, prefix, versions, depth));
     }
     const auto found = is_standard(domain_of(node->domain()))
                            ? functions_.end()
@@ -165,7 +164,8 @@ class Inliner {
     Renaming renaming(&names_, own);
     for (int i = 0; i < body.input_size(); ++i)
       renaming.set(body.input(i), i < call.input_size() ? call.input(i) : "");
-    std::vector<std::pair<std::string, std::string>> passed;  // outputs that are inputs, or twice one
+    std::vector<std::pair<std::string, std::string>>
+        passed;  // outputs that are inputs, or twice one
     for (int i = 0; i < call.output_size(); ++i) {
       if (call.output(i).empty()) continue;
       if (renaming.has(body.output(i)))

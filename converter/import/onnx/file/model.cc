@@ -10,6 +10,7 @@
 #include "converter/import/common/source_limits.h"
 #include "converter/import/onnx/file/dimensions.h"
 #include "converter/import/onnx/file/parse.h"
+#include "converter/import/onnx/file/upgrade.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -130,8 +131,11 @@ const onnx::GraphProto& Model::graph() const { return proto_->graph(); }
 
 Status Model::load(const std::string& path, Model* model, const SourceEdges& edges) {
   QRT_TRY(parse(path, model->proto_.get()));
+  for (const auto& entry : model->proto_->opset_import())
+    model->opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   QRT_TRY(inline_functions(model->proto_.get(), &model->node_versions_));
   onnx::GraphProto* g = model->proto_->mutable_graph();
+  upgrade_nodes([model](const onnx::NodeProto& node) { return model->opset(node); }, g);
   if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
   QRT_TRY(set_input_shapes(edges.input_shapes, g));
   model->path_ = path;
@@ -185,8 +189,9 @@ int64_t Model::opset(const std::string& domain) const {
   return found == opsets_.end() ? 0 : found->second;
 }
 
-int64_t Model::opset(int index) const {
-  const onnx::NodeProto& node = graph().node(index);
+int64_t Model::opset(int index) const { return opset(graph().node(index)); }
+
+int64_t Model::opset(const onnx::NodeProto& node) const {
   const auto own = node_versions_.find(&node);
   if (own == node_versions_.end()) return opset(node.domain());
   const auto found = own->second->find(node.domain() == "ai.onnx" ? "" : node.domain());
@@ -216,8 +221,6 @@ Status Model::index() {
   for (const onnx::NodeProto& node : g.node())
     edges += static_cast<size_t>(node.input_size()) + static_cast<size_t>(node.output_size());
   QRT_TRY(check_edge_count(edges));
-  for (const auto& entry : proto_->opset_import())
-    opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   for (const onnx::TensorProto& t : g.initializer()) {
     QRT_MODEL_CHECK(!t.name().empty(), "an initialiser has no name");
     QRT_MODEL_CHECK(initializers_.emplace(t.name(), &t).second, "initialiser '%s' is defined twice",

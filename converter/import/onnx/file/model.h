@@ -17,7 +17,7 @@
 
 namespace qrt::convert::from_onnx {
 
-constexpr int64_t kMinOpset = 7, kMaxOpset = 26;
+constexpr int64_t kMinOpset = 7, kMaxOpset = 28;
 
 class Model {
  public:
@@ -54,6 +54,7 @@ class Model {
   int producer(const std::string& tensor) const;
 
  private:
+  int64_t opset(const onnx::NodeProto& node) const;
   Status index();
   Status sort();
 

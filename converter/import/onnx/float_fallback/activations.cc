@@ -52,8 +52,8 @@ class Expression {
 };
 
 constexpr const char* kActivations[] = {
-    "Abs",   "Celu",       "Elu",  "HardSigmoid", "HardSwish", "LeakyRelu", "Mish",  "Neg",
-    "PRelu", "Reciprocal", "Relu", "Selu",        "Softplus",  "Softsign",  "Swish", "Clip"};
+    "Abs",        "Celu", "Elu",  "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Neg",  "PRelu",
+    "Reciprocal", "Relu", "Selu", "Softplus",    "Softsign",  "Swish",     "Clip", "Round"};
 
 // A limit of Clip: an input, or before opset 11 an attribute. False: it is no constant.
 bool read_limit(const FloatGraph& f, int i, const char* attribute, float absent, float* limit) {
@@ -65,6 +65,16 @@ bool read_limit(const FloatGraph& f, int i, const char* attribute, float absent,
   if (!t.is_constant() || !constant_floats(t, &real) || real.size() != 1) return false;
   *limit = real[0];
   return true;
+}
+
+// Whether input 0 is limited to what has fractions and no sign.
+bool is_of_few_values(const FloatGraph& f) {
+  const NodeView* clip = f.importer().producer(f.node().input(0));
+  if (!clip || clip->op() != "Clip") return false;
+  float lo, hi;
+  const FloatGraph of_clip(f.importer(), *clip);
+  return read_limit(of_clip, 1, "min", -1, &lo) && read_limit(of_clip, 2, "max", -1, &hi) &&
+         lo >= 0 && hi <= 1 << 22;
 }
 
 }  // namespace
@@ -112,6 +122,11 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
     made = e.within(e.add(e.times(x, alpha(0.2f)), node.real("beta", 0.5f)), 0, 1);
   if (op == "HardSwish")
     made = e.binary(F::MUL, x, e.within(e.add(e.times(x, 1.0f / 6), 0.5f), 0, 1));
+  if (op == "Round") {
+    if (!is_of_few_values(*f)) return Status();
+    const float even = 1 << 23;  // from here on neighbouring numbers are 1 apart
+    made = e.add(e.add(x, even), -even);
+  }
   if (op == "PRelu") {
     ValueId slope;
     if (!f->read(1, &slope)) return Status();

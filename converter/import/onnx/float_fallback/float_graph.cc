@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -14,6 +15,10 @@ bool FloatGraph::read(int i, ValueId* x) {
   if (!node_.has_input(i)) return false;
   if (t.is_value() && t.type == kFloat) {
     *x = t.value;
+    return true;
+  }
+  if (t.is_value() && t.type == kHalf) {
+    *x = half_to_float_value(importer_, node_, t.value);
     return true;
   }
   if (t.is_constant()) {

@@ -1,4 +1,6 @@
 // When a node is made in float.
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "converter/import/onnx/float_fallback/float_fallback.h"
@@ -7,15 +9,32 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Mul, Add and Relu of tensors of dynamic quantisation and constants.
+// Operators whose Float form has ONNX Runtime's bits.
+constexpr const char* kExact[] = {"Add",     "Sub",         "Mul",           "Div",
+                                  "Min",     "Max",         "Relu",          "Clip",
+                                  "Sigmoid", "HardSigmoid", "HardSwish",     "LeakyRelu",
+                                  "Tanh",    "MaxPool",     "GlobalMaxPool", "Round"};
+
+// The least or greatest of all elements of a float tensor: dynamic quantisation written out begins
+// with it.
+bool measures_range(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  return (node.op() == "ReduceMin" || node.op() == "ReduceMax") && x.is_value() &&
+         x.type == kFloat && !node.has("axes") && !node.has_input(1);
+}
+
+// Whether the node has ONNX Runtime's bits in float and reads tensors of dynamic quantisation, and
+// beside them only constants.
 bool scales_dynamically(Importer& importer, const NodeView& node) {
-  const std::string& op = node.op();
-  if (!(node.domain().empty() || node.domain() == "ai.onnx") ||
-      !(op == "Mul" || op == "Add" || op == "Relu"))
+  if (!(node.domain().empty() || node.domain() == "ai.onnx")) return false;
+  if (measures_range(importer, node)) return true;
+  if (std::none_of(std::begin(kExact), std::end(kExact),
+                   [&](const char* op) { return node.op() == op; }))
     return false;
   bool any = false;
   for (int i = 0; i < node.input_count(); ++i) {
     const Tensor& t = importer.input(node, i);
+    if (!node.has_input(i)) continue;
     any |= t.is_dynamic;
     if (!t.is_dynamic && !t.is_plain_constant()) return false;
   }

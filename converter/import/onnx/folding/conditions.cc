@@ -29,7 +29,8 @@ Status import_if(Importer& importer, const NodeView& node) {
   bool value;
   if (!read_condition(importer.input(node, 0), &value))
     return importer.refuse(
-        node, "its condition '" + condition + "' is computed in the run, qrt takes one branch for all",
+        node,
+        "its condition '" + condition + "' is computed in the run, qrt takes one branch for all",
         condition, "store the condition as a constant: a model for each branch");
   if (importer.graph().batch_is_symbolic && !importer.is_free_of_inputs(condition))
     return importer.refuse(node,

@@ -1,9 +1,11 @@
-// Arithmetic of small constants: with it exporters compute the targets of Reshape, Expand, Resize
-// and Slice from shapes, which are all known at conversion.
+// Arithmetic of constants. With it exporters compute the targets of Reshape, Expand, Resize and Slice
+// from shapes, which are all known at conversion, and limit or scale weights.
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
+#include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/folding/cast.h"
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -12,7 +14,18 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// A small constant: integers (bool counts as one) or float32.
+// Elements of a constant that are counted before they are made (Importer's growth).
+constexpr int64_t kUncounted = 4096;
+
+// Whether there is room for so many elements more.
+bool reserve(Importer& importer, int64_t elements) {
+  if (elements <= kUncounted) return elements >= 0;
+  importer.tensors().charge(static_cast<uint64_t>(elements) * sizeof(int64_t));
+  return importer.tensors().check_growth(importer.graph()).ok();
+}
+
+// A constant: integers (bool counts as one) or float32, which stands for a DequantizeLinear of
+// constants, too.
 struct Few {
   int type = kInt64;
   Shape shape;
@@ -22,11 +35,15 @@ struct Few {
   bool is_real() const { return type == kFloat; }
 };
 
-bool read_few(const Tensor& t, Few* few) {
-  if (!t.is_plain_constant() || t.constant->elements() > kMaxFolded) return false;
+bool read_few(Importer& importer, const Tensor& t, Few* few) {
+  if (!t.is_constant() || !reserve(importer, t.constant->elements())) return false;
   const Constant& c = *t.constant;
   few->type = c.type;
   few->shape = c.shape;
+  if (t.quant) {
+    few->type = kFloat;
+    return constant_floats(t, &few->reals);
+  }
   for (int64_t i = 0; i < c.elements(); ++i) {
     if (c.type == kFloat)
       few->reals.push_back(c.real(i));
@@ -35,16 +52,19 @@ bool read_few(const Tensor& t, Few* few) {
     else
       return false;
   }
-  return c.type == kFloat || c.type == kInt64 || c.type == kInt32 || c.type == kBool;
+  return true;
 }
 
 Tensor tensor_of(const Few& few) {
   if (few.is_real()) return constant_tensor(make_constant(kFloat, few.shape, few.reals));
-  return constant_tensor(integer_constant(few.type, few.shape, few.integers));
+  if (few.type == kInt64 || few.type == kInt32 || few.type == kBool)
+    return constant_tensor(integer_constant(few.type, few.shape, few.integers));
+  const ConstantPtr wide = integer_constant(kInt64, few.shape, few.integers);
+  return constant_tensor(cast_constant(*wide, few.type, true));
 }
 
 // The shape that numpy's rules give; false where there is none or too much.
-bool broadcast(const std::vector<Few>& in, Shape* shape) {
+bool broadcast(Importer& importer, const std::vector<Few>& in, Shape* shape) {
   int rank = 0;
   for (const Few& few : in) rank = std::max(rank, few.shape.rank());
   *shape = Shape();
@@ -58,7 +78,7 @@ bool broadcast(const std::vector<Few>& in, Shape* shape) {
     }
     shape->push_back(size);
   }
-  return shape->elements() >= 0 && shape->elements() <= kMaxFolded;
+  return reserve(importer, shape->elements());
 }
 
 // Where element `i` of the broadcast shape lies in an operand.
@@ -109,10 +129,11 @@ bool is_one_of(const std::string& op, std::initializer_list<const char*> names) 
   return std::any_of(names.begin(), names.end(), [&](const char* name) { return op == name; });
 }
 
-bool fold_pair(const std::string& op, const Few& a, const Few& b, Few* y) {
-  if (a.type != b.type || !broadcast({a, b}, &y->shape)) return false;
+bool fold_pair(Importer& importer, const std::string& op, bool with_fmod, const Few& a,
+               const Few& b, Few* y) {
+  if (a.type != b.type || !broadcast(importer, {a, b}, &y->shape)) return false;
   const bool compares = !is_one_of(op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max"});
-  if (op == "Mod" && a.is_real()) return false;
+  if (op == "Mod" && (a.is_real() || with_fmod)) return false;
   y->type = compares ? static_cast<int>(kBool) : a.type;
   for (int64_t i = 0; i < y->shape.elements(); ++i) {
     const size_t ia = operand_index(a.shape, y->shape, i);
@@ -130,9 +151,10 @@ bool fold_pair(const std::string& op, const Few& a, const Few& b, Few* y) {
   return true;
 }
 
-bool fold_where(const std::vector<Few>& in, Few* y) {
+bool fold_where(Importer& importer, const std::vector<Few>& in, Few* y) {
   const Few &condition = in[0], &a = in[1], &b = in[2];
-  if (condition.type != kBool || a.type != b.type || !broadcast(in, &y->shape)) return false;
+  if (condition.type != kBool || a.type != b.type || !broadcast(importer, in, &y->shape))
+    return false;
   y->type = a.type;
   for (int64_t i = 0; i < y->shape.elements(); ++i) {
     const bool first = condition.integers[operand_index(condition.shape, y->shape, i)] != 0;
@@ -155,7 +177,7 @@ bool fold_concat(const std::vector<Few>& in, Few* y) {
     y->reals.insert(y->reals.end(), few.reals.begin(), few.reals.end());
   }
   y->shape = {static_cast<int64_t>(y->integers.size() + y->reals.size())};
-  return y->shape[0] <= kMaxFolded;
+  return true;
 }
 
 bool fold_range(const std::vector<Few>& in, Few* y) {
@@ -181,6 +203,29 @@ bool fold_range(const std::vector<Few>& in, Few* y) {
     }
   }
   y->shape = {static_cast<int64_t>(y->integers.size() + y->reals.size())};
+  return true;
+}
+
+// min(max(x, lower), upper), whose limits are inputs or, before opset 11, attributes.
+bool fold_clip(const NodeView& node, const std::vector<Few>& in, Few* y) {
+  *y = in[0];
+  for (int i = 1; i <= 2; ++i) {
+    const char* attribute = i == 1 ? "min" : "max";
+    const auto limit = [&](auto value, auto* elements) {
+      for (auto& v : *elements) v = i == 1 ? std::max(v, value) : std::min(v, value);
+    };
+    if (node.has_input(i)) {
+      const Few& given = in[static_cast<size_t>(i)];
+      if (given.type != y->type || given.shape.elements() != 1) return false;
+      if (y->is_real())
+        limit(given.reals[0], &y->reals);
+      else
+        limit(given.integers[0], &y->integers);
+    } else if (node.has(attribute)) {
+      if (!y->is_real()) return false;
+      limit(node.real(attribute, 0), &y->reals);
+    }
+  }
   return true;
 }
 
@@ -214,15 +259,23 @@ bool fold_product(const NodeView& node, const Few& x, Few* y) {
 
 bool fold_node(Importer& importer, const NodeView& node) {
   std::vector<Few> in(static_cast<size_t>(node.input_count()));
-  for (size_t i = 0; i < in.size(); ++i)
-    if (!read_few(importer.input(node, static_cast<int>(i)), &in[i])) return false;
   const std::string& op = node.op();
+  const auto is_absent = [&](size_t i) {
+    return op == "Clip" && !node.has_input(static_cast<int>(i));
+  };
+  for (size_t i = 0; i < in.size(); ++i)
+    if (!is_absent(i) && !importer.input(node, static_cast<int>(i)).is_constant()) return false;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (!is_absent(i) && !read_few(importer, importer.input(node, static_cast<int>(i)), &in[i]))
+      return false;
   Few y;
   bool done = false;
-  if (op == "Concat") {
+  if (op == "Clip") {
+    done = fold_clip(node, in, &y);
+  } else if (op == "Concat") {
     done = fold_concat(in, &y);
   } else if (op == "Where" || op == "Range") {
-    done = in.size() == 3 && (op == "Where" ? fold_where(in, &y) : fold_range(in, &y));
+    done = in.size() == 3 && (op == "Where" ? fold_where(importer, in, &y) : fold_range(in, &y));
   } else if (op == "ReduceProd") {
     done = fold_product(node, in[0], &y);
   } else if (is_one_of(op, {"Not", "Floor", "Ceil", "Round"})) {
@@ -233,11 +286,12 @@ bool fold_node(Importer& importer, const NodeView& node) {
     for (size_t i = 1; done && i < in.size(); ++i) {
       const Few before = std::move(y);
       y = Few();
-      done = fold_pair(op, before, in[i], &y);
+      done = fold_pair(importer, op, false, before, in[i], &y);
     }
   } else if (is_one_of(op, {"Add", "Sub", "Mul", "Div", "Mod", "Equal", "Less", "LessOrEqual",
                             "Greater", "GreaterOrEqual", "And", "Or"})) {
-    done = in.size() == 2 && fold_pair(op, in[0], in[1], &y);
+    done =
+        in.size() == 2 && fold_pair(importer, op, node.integer("fmod", 0) != 0, in[0], in[1], &y);
   }
   if (done) importer.set_output(node, 0, tensor_of(y));
   return done;

@@ -33,6 +33,8 @@ constexpr OpEntry kOps[] = {
 
     {"", "Constant", import_constant, 0},
     {"", "Cast", import_cast, 1},
+    {"", "CastLike", import_cast_like, 2},
+    {"", "BitCast", import_bit_cast, 1},
     {"", "Shape", import_shape, 1},
 
     {"", "If", import_if, 1},

@@ -52,7 +52,6 @@ Status import_dynamic_product(Importer& importer, const NodeView& node, bool* ta
 
 // folding/constants.cc
 Status import_constant(Importer& importer, const NodeView& node);
-Status import_cast(Importer& importer, const NodeView& node);
 Status import_shape(Importer& importer, const NodeView& node);
 // folding/math.cc
 // Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
@@ -73,6 +72,16 @@ Status import_integers(Importer& importer, const NodeView& node);
 Status import_comparison(Importer& importer, const NodeView& node);
 Status import_where(Importer& importer, const NodeView& node);
 Status import_qlinear_where(Importer& importer, const NodeView& node);
+
+// ops/cast.cc
+Status import_cast(Importer& importer, const NodeView& node);
+Status import_cast_like(Importer& importer, const NodeView& node);
+Status import_bit_cast(Importer& importer, const NodeView& node);
+// float16 between float operators is float32 here: ONNX Runtime, which has few operators of float16 on
+// CPUs, computes the others in float32 and rounds where a tensor leaves them.
+float rounded_to_half(float v);
+ValueId float_to_half_value(Importer& importer, const SourceNode& node, ValueId x);
+ValueId half_to_float_value(Importer& importer, const SourceNode& node, ValueId x);
 
 // ops/compare.cc
 Status import_arg_max(Importer& importer, const NodeView& node);

@@ -120,6 +120,7 @@ Status import_relu(Importer& importer, const NodeView& node) {
 }
 
 Status import_clip(Importer& importer, const NodeView& node) {
+  if (fold_node(importer, node)) return Status();
   bool taken;
   QRT_TRY(import_integer_operator(importer, node, &taken));
   if (taken) return Status();
