@@ -20,8 +20,7 @@ void expect_same_layer(const std::vector<int8_t>& folded, const Make& weights) {
     OnnxBuilder b;
     const std::string x = b.integer_input<uint8_t>({2, 4}, 0.5f, 3);
     const std::string w = made ? weights(&b) : b.constant<int8_t>({4, 2}, folded);
-    const std::string real =
-        b.node("DequantizeLinear", {w, b.scalar(0.25f), b.scalar<int8_t>(0)});
+    const std::string real = b.node("DequantizeLinear", {w, b.scalar(0.25f), b.scalar<int8_t>(0)});
     b.integer_output<uint8_t>(b.node("MatMul", {x, real}), 0.5f, 100);
     results.push_back(b.run_to<uint8_t>({bytes({0, 9, 255, 3, 77, 12, 5, 200})}));
   }
@@ -88,10 +87,10 @@ TEST(OnnxFolding, ScaleThatIsQuantisedItself) {
         quantised ? b.node("DequantizeLinear", {b.constant<uint8_t>({3}, {4, 8, 2}),
                                                 b.scalar(0.125f), b.scalar<uint8_t>(0)})
                   : b.constant<float>({3}, {0.5f, 1.0f, 0.25f});
-    const std::string w = b.node(
-        "DequantizeLinear", {b.constant<int8_t>({2, 3}, {1, -2, 30, 4, 50, -60}), scale,
-                             b.constant<int8_t>({3}, {0, 0, 0})},
-        {{"axis", 1}});
+    const std::string w = b.node("DequantizeLinear",
+                                 {b.constant<int8_t>({2, 3}, {1, -2, 30, 4, 50, -60}), scale,
+                                  b.constant<int8_t>({3}, {0, 0, 0})},
+                                 {{"axis", 1}});
     b.integer_output<uint8_t>(b.node("MatMul", {x, w}), 0.5f, 100);
     results.push_back(b.run_to<uint8_t>({bytes({0, 9, 25, 3})}));
   }
@@ -104,6 +103,62 @@ TEST(OnnxFolding, DividingByZeroIsNotFolded) {
       b.node("Div", {b.constant<int32_t>({2}, {4, 6}), b.constant<int32_t>({2}, {2, 0})});
   b.output(b.node("Add", {b.input<int32_t>({2}), zero}));
   EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
+}
+
+// --- QONNX
+
+// Quant is QuantizeLinear, Clip and DequantizeLinear, of weights along the outputs and of activations.
+TEST(OnnxQonnx, QuantIsAPairWithLimits) {
+  const std::vector<float> w = {0.3f, -0.6f, 1.7f, 0.8f, -3.0f, 2.0f, 0.1f, -0.1f};
+  std::vector<std::vector<uint8_t>> results;
+  for (const bool quant : {true, false}) {
+    OnnxBuilder b;
+    auto* set = b.model.add_opset_import();
+    set->set_domain("qonnx.custom_op.general");
+    set->set_version(1);
+    const std::string x = b.integer_input<uint8_t>({1, 4, 1, 3}, 0.5f, 100);
+    const auto channel = [&](const Dims& dims) { return b.constant<float>(dims, {0.1f, 0.25f}); };
+    std::string real;
+    if (quant) {
+      real = b.node("Quant",
+                    {b.constant<float>({2, 4, 1, 1}, w), channel({2, 1, 1, 1}), b.scalar(0.0f),
+                     b.scalar(4.0f)},
+                    {{"signed", 1}, {"narrow", 1}, {"rounding_mode", "ROUND"}},
+                    "qonnx.custom_op.general");
+    } else {
+      const std::string zero = b.constant<int8_t>({2}, {0, 0});
+      std::string q =
+          b.node("QuantizeLinear", {b.constant<float>({2, 4, 1, 1}, w), channel({2}), zero},
+                 {{"axis", 0}});
+      q = b.node("Clip", {q, b.scalar<int8_t>(-7), b.scalar<int8_t>(7)});
+      real = b.node("DequantizeLinear", {q, channel({2}), zero}, {{"axis", 0}});
+    }
+    std::string y = b.node("Conv", {x, real});
+    if (quant) {
+      y = b.node("Quant", {y, b.scalar(2.0f), b.scalar(5.0f), b.scalar(6.0f)},
+                 {{"signed", 0}, {"narrow", 0}}, "qonnx.custom_op.general");
+    } else {
+      y = b.node("Clip", {b.q<uint8_t>(y, 2.0f, 5), b.scalar<uint8_t>(0), b.scalar<uint8_t>(63)});
+      y = b.node("DequantizeLinear", {y, b.scalar(2.0f), b.scalar<uint8_t>(5)});
+    }
+    b.integer_output<uint8_t>(y, 1.0f, 100);
+    results.push_back(
+        b.run_to<uint8_t>({bytes({0, 9, 255, 3, 77, 12, 5, 200, 130, 131, 140, 90})}));
+  }
+  ASSERT_EQ(results[0].size(), 6u);
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(OnnxQonnx, OtherWidthsAndRoundingsAreRefused) {
+  for (const auto& [width, rounding] : std::vector<std::pair<float, const char*>>{
+           {16.0f, "ROUND"}, {4.0f, "FLOOR"}, {2.5f, "ROUND"}}) {
+    OnnxBuilder b;
+    const std::string x = b.integer_input<uint8_t>({4}, 0.5f, 100);
+    const std::string y = b.node("Quant", {x, b.scalar(2.0f), b.scalar(0.0f), b.scalar(width)},
+                                 {{"rounding_mode", rounding}}, "qonnx.custom_op.general");
+    b.integer_output<uint8_t>(y, 1.0f, 100);
+    EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
+  }
 }
 
 // --- operator sets 7 to 9
@@ -130,7 +185,8 @@ TEST(OnnxOldOpsets, SliceTopKAndUpsampleHaveTheirNumbersAsAttributes) {
       b.node("Upsample", {b.integer_input<uint8_t>({1, 1, 2, 2}, 0.5f, 3)}, {{"mode", "nearest"}});
   *b.graph().mutable_node(b.graph().node_size() - 1)->add_attribute() = scales;
   b.graph().mutable_node(0)->set_domain("com.microsoft");
-  b.output(b.node("QuantizeLinear", {y, b.scalar(0.5f), b.scalar<uint8_t>(3)}, {}, "com.microsoft"));
+  b.output(
+      b.node("QuantizeLinear", {y, b.scalar(0.5f), b.scalar<uint8_t>(3)}, {}, "com.microsoft"));
   EXPECT_EQ(b.run({bytes({1, 2, 3, 4})})[0], bytes({1, 2, 1, 2, 3, 4, 3, 4}));
 }
 
@@ -144,10 +200,11 @@ TEST(OnnxOldOpsets, LayerGivesTheSameAsInAYoungerSet) {
     };
     const std::string x =
         dq(b.input<uint8_t>({1, 2, 3, 3}), b.scalar(0.5f), b.scalar<uint8_t>(100));
-    const std::string w = dq(b.constant<int8_t>({2, 2, 1, 1}, {5, -6, 70, 8}), b.scalar(0.25f),
-                             b.scalar<int8_t>(0));
+    const std::string w =
+        dq(b.constant<int8_t>({2, 2, 1, 1}, {5, -6, 70, 8}), b.scalar(0.25f), b.scalar<int8_t>(0));
     std::string y = b.node("Conv", {x, w});
-    y = b.node("Dropout", {y}, opset < 12 ? std::vector<Attr>{{"ratio", 0.5f}} : std::vector<Attr>{});
+    y = b.node("Dropout", {y},
+               opset < 12 ? std::vector<Attr>{{"ratio", 0.5f}} : std::vector<Attr>{});
     y = b.node("QuantizeLinear", {y, b.scalar(2.0f), b.scalar<uint8_t>(128)}, {}, "com.microsoft");
     b.output(y);
     Bytes in;

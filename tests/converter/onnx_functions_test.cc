@@ -70,8 +70,7 @@ TEST(OnnxFunctions, NestedWithAttributesOfTheCallAndDefaults) {
   inner->GetReflection()->MutableUnknownFields(inner)->AddLengthDelimited(
       11, default_order.SerializeAsString());
   onnx::FunctionProto* outer = add_function(&b, "outer", {"a"}, {"y", "z"});
-  onnx::AttributeProto* order =
-      add_node(outer, "turn", {"a"}, {"y"}, "test")->add_attribute();
+  onnx::AttributeProto* order = add_node(outer, "turn", {"a"}, {"y"}, "test")->add_attribute();
   order->set_name("order");
   order->set_ref_attr_name("way");
   order->set_type(onnx::AttributeProto::INTS);

@@ -90,7 +90,7 @@ class Mutator {
   void mutate() {
     onnx::GraphProto* g = model_.mutable_graph();
     onnx::NodeProto* node = g->node_size() ? g->mutable_node(below(g->node_size())) : g->add_node();
-    switch (below(12)) {
+    switch (below(14)) {
       case 0: return another_op(node);
       case 1: node->set_domain(below(2) ? "com.microsoft" : ""); return;
       case 2: inputs(node); return;
@@ -115,9 +115,11 @@ class Mutator {
         out->set_name(tensor());
         return;
       }
+      case 11: call(node); return;
+      case 12: branch(g, node); return;
       default:
         if (model_.opset_import_size() == 0) model_.add_opset_import();
-        model_.mutable_opset_import(below(model_.opset_import_size()))->set_version(8 + below(19));
+        model_.mutable_opset_import(below(model_.opset_import_size()))->set_version(5 + below(25));
         if (below(4) == 0) {
           auto* domain = model_.add_opset_import();
           domain->set_domain("com.microsoft");
@@ -126,9 +128,61 @@ class Mutator {
     }
   }
 
+  // The node becomes a call of a function that has it as its body, now and then with a call of
+  // another function, or of itself, beside it.
+  void call(onnx::NodeProto* node) {
+    onnx::FunctionProto* f = model_.add_functions();
+    f->set_domain("functions");
+    f->set_name("f" + std::to_string(model_.functions_size()));
+    *f->mutable_input() = node->input();
+    *f->mutable_output() = node->output();
+    *f->add_node() = *node;
+    if (below(4) == 0) {
+      onnx::NodeProto* other = f->add_node();
+      other->set_domain("functions");
+      other->set_op_type("f" + std::to_string(1 + below(model_.functions_size())));
+      if (node->output_size()) other->add_input(node->output(0));
+      other->add_output("behind");
+      if (f->output_size() && below(2)) f->set_output(0, "behind");
+    }
+    for (onnx::AttributeProto& a : *f->mutable_node(0)->mutable_attribute())
+      if (below(2)) a.set_ref_attr_name(a.name());
+    if (below(3) == 0) f->add_opset_import()->set_version(5 + below(25));
+    node->set_domain("functions");
+    node->set_op_type(f->name());
+  }
+
+  // The node becomes an If of itself, mostly with a condition that is known.
+  void branch(onnx::GraphProto* g, onnx::NodeProto* node) {
+    const onnx::NodeProto inner = *node;
+    node->Clear();
+    node->set_op_type("If");
+    std::string condition = tensor();
+    if (below(4)) {
+      onnx::TensorProto* t = g->add_initializer();
+      condition = "condition" + std::to_string(g->initializer_size());
+      t->set_name(condition);
+      t->set_data_type(onnx::TensorProto::BOOL);
+      t->add_int32_data(below(2));
+    }
+    node->add_input(condition);
+    *node->mutable_output() = inner.output();
+    for (const char* name : {"then_branch", "else_branch"}) {
+      onnx::AttributeProto* a = node->add_attribute();
+      a->set_name(name);
+      a->set_type(onnx::AttributeProto::GRAPH);
+      onnx::NodeProto* copy = a->mutable_g()->add_node();
+      *copy = inner;
+      for (std::string& output : *copy->mutable_output()) {
+        if (below(8)) output += " inside";
+        a->mutable_g()->add_output()->set_name(output);
+      }
+    }
+  }
+
   void another_op(onnx::NodeProto* node) {
     static const std::vector<convert::from_onnx::OpEntry> ops = convert::from_onnx::known_ops();
-    if (below(30) == 0) return node->set_op_type(below(2) ? "If" : "Loop");
+    if (below(30) == 0) return node->set_op_type("Loop");
     const convert::from_onnx::OpEntry& op = ops[random_() % ops.size()];
     node->set_domain(op.domain);
     node->set_op_type(op.op);

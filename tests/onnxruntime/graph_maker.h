@@ -123,6 +123,8 @@ class GraphMaker {
   void finish_outputs();
   // spellings.cc: the same graph as another exporter writes it.
   void respell();
+  // Single nodes become calls of functions, or the branches of an If.
+  void enclose();
 
   // --- constants
   std::string zero_point(const Quant& quant);

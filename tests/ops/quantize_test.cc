@@ -158,6 +158,14 @@ int64_t encoded(const Case& c, double quotient, double zp) {
     lo = a, hi = b;
   }
   lo -= c.offset, hi -= c.offset, zp -= c.offset;
+  if (c.overflow == fb::Overflow::CAST) {
+    const double r = is_packed(c.y) ? std::round(quotient) : std::trunc(quotient);
+    const bool fits = r >= -2147483648.0 && r <= 2147483647.0;
+    const auto whole = fits ? static_cast<int64_t>(r) : int64_t{INT32_MIN};
+    const int64_t values = hi - lo + 1;
+    const int64_t low = ((whole - lo) % values + values) % values + lo;
+    return low + c.offset;
+  }
   int64_t sum;
   const double r = std::nearbyint(quotient);
   if (c.overflow == fb::Overflow::SATURATE) {
@@ -306,6 +314,22 @@ TEST(Quantize, Int8StoredAsUint8WrapsAsInt8) {
   }
 }
 
+TEST(Quantize, CastKeepsTheLowBitsOfWhatItRounds) {
+  for (const DType y : {DType::kUInt8, DType::kInt8, DType::kUInt16, DType::kInt16, DType::kUInt4,
+                        DType::kInt4, DType::kUInt2, DType::kInt2, DType::kInt32}) {
+    for (const DType x : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+      Case c;
+      c.x = x, c.y = y;
+      c.shape = {5, 401};
+      c.zero_point = false;
+      c.overflow = fb::Overflow::CAST;
+      check_inputs(c);
+      c.axis = 0;
+      check_inputs(c);
+    }
+  }
+}
+
 // AMD Quark's types.
 TEST(Quantize, ToInt32AndHalves) {
   for (const DType y : {DType::kInt32, DType::kUInt32, DType::kFloat16, DType::kBFloat16}) {
@@ -369,7 +393,11 @@ TEST(Quantize, RejectsBadModels) {
   reject("block_size is 2, but the scales are no input", [](M&, O& o) { o.block_size = 2; });
   reject("block_size is 2 without an axis", [](M&, O& o) { o.block_size = 2, o.axis = -1; });
   reject("division is 4", [](M&, O& o) { o.division = static_cast<fb::Division>(4); });
-  reject("overflow is 3", [](M&, O& o) { o.overflow = static_cast<fb::Overflow>(3); });
+  reject("overflow is 4", [](M&, O& o) { o.overflow = static_cast<fb::Overflow>(4); });
+  reject("overflow is CAST", [](M&, O& o) {
+    o.overflow = fb::Overflow::CAST;
+    o.division = fb::Division::F16;
+  });
   reject("offset is 1, expected 0, or 128", [](M&, O& o) { o.offset = 1; });
   reject("division is F64, but the scale is no int32 input",
          [](M&, O& o) { o.division = fb::Division::F64; });

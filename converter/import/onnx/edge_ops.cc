@@ -143,6 +143,11 @@ bool read_division(const NodeView& node, int x, int scale, fb::Division* divisio
   return true;
 }
 
+// What QuantizeLinear makes, too, and integer operators compute on.
+bool is_integer_of_scale(int type) {
+  return type == kUint8 || type == kInt8 || type == kUint16 || type == kInt16;
+}
+
 }  // namespace
 
 int quantized_type(const Importer& importer, const NodeView& node) {
@@ -239,15 +244,14 @@ Status emit_dequantize(Importer& importer, const NodeView& node) {
 Status import_extended_quantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   const int type = quantized_type(importer, node);
-  const bool is_byte = type == kUint8 || type == kInt8 || type == kUndefined;
-  if (x.is_value() || (x.is_plain_constant() && !is_byte)) return emit_quantize(importer, node);
+  const bool is_plain = is_integer_of_scale(type) || type == kUndefined;
+  if (x.is_value() || (x.is_plain_constant() && !is_plain)) return emit_quantize(importer, node);
   return import_quantize(importer, node);
 }
 
 Status import_extended_dequantize(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  const bool is_byte = x.type == kUint8 || x.type == kInt8;
-  if (x.is_value() && !is_byte) return emit_dequantize(importer, node);
+  if (x.is_value() && !is_integer_of_scale(x.type)) return emit_dequantize(importer, node);
   return import_dequantize(importer, node);
 }
 

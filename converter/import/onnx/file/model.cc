@@ -10,6 +10,7 @@
 #include "converter/import/common/source_limits.h"
 #include "converter/import/onnx/file/dimensions.h"
 #include "converter/import/onnx/file/parse.h"
+#include "converter/import/onnx/file/qonnx.h"
 #include "converter/import/onnx/file/upgrade.h"
 #include "onnx/onnx_pb.h"
 
@@ -135,6 +136,7 @@ Status Model::load(const std::string& path, Model* model, const SourceEdges& edg
     model->opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   QRT_TRY(inline_functions(model->proto_.get(), &model->node_versions_));
   onnx::GraphProto* g = model->proto_->mutable_graph();
+  QRT_TRY(rewrite_quant_nodes(model->proto_.get()));
   upgrade_nodes([model](const onnx::NodeProto& node) { return model->opset(node); }, g);
   if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
   QRT_TRY(set_input_shapes(edges.input_shapes, g));
