@@ -63,6 +63,8 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
   Graph& graph = importer.graph();
   if (t.is_constant()) {
     std::vector<float> real;
+    if (t.shape.elements() == 0)
+      return refuse_output(importer, name, node, "a dimension is 0: the tensor is empty");
     if (t.quant) {
       if (!constant_floats(t, &real))
         return refuse_output(importer, name, node, "it is a constant of an unsupported type");

@@ -159,13 +159,23 @@ bool is_half_edge(const Importer& importer, const NodeView& node) {
 bool feeds_operators(const Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   const bool is_known = x.is_plain_constant() && x.constant->is_integer();
-  const bool is_table = is_activation(x.type) &&
-                        importer.input(node, 1).constant->elements() == 1 &&
-                        !importer.is_output(node.output(0));
-  return is_known || is_table;
+  const bool is_table = is_activation(x.type) && importer.input(node, 1).constant->elements() == 1;
+  return (is_known || is_table) && !importer.is_output(node.output(0));
 }
 
-// What such a DequantizeLinear gives: numbers rounded to float16.
+// Whether ONNX Runtime leaves a DequantizeLinear of a run's integers to float16 in that type: behind
+// it stands an operator that has a kernel of float16. It computes others in float32, and then the
+// DequantizeLinear, too.
+bool stays_half(const Importer& importer, const std::string& tensor) {
+  for (int reader : importer.model().readers(tensor))
+    for (const char* op : {"QuantizeLinear", "Cast", "Identity", "Reshape", "Flatten", "Squeeze",
+                           "Unsqueeze", "Transpose", "Slice", "Split", "Concat", "Gather",
+                           "GatherND", "Expand", "Tile", "Where", "GatherElements", "Dropout"})
+      if (importer.node(reader).op() == op) return true;
+  return false;
+}
+
+// What such a DequantizeLinear gives.
 Status round_to_half(Importer& importer, const NodeView& node, Tensor y) {
   if (y.is_constant()) {
     std::vector<float> real;
@@ -176,7 +186,8 @@ Status round_to_half(Importer& importer, const NodeView& node, Tensor y) {
   }
   auto table = std::make_shared<std::vector<float>>();
   if (!entries(y, table.get())) return importer.refuse_float(node, 0);
-  for (float& v : *table) v = rounded_to_half(v);
+  const bool rounds = stays_half(importer, node.output(0));
+  for (float& v : *table) v = rounds ? rounded_to_half(v) : v;
   y.table = std::move(table);
   importer.set_output(node, 0, std::move(y));
   return Status();

@@ -1,6 +1,11 @@
 #include "converter/import/onnx/float_fallback/products.h"
 
+#include <cmath>
+#include <vector>
+
+#include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/float_fallback/windows.h"
+#include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/window.h"
 
 namespace qrt::convert::from_onnx {
@@ -25,6 +30,35 @@ ValueId multiply_groups(FloatGraph* f, ValueId x, ValueId w, int64_t groups, int
   ValueId y = kNoValue;
   float_matmul(f, x, w, &y);
   return turned(y, {sx[0], groups, pixels, out}, {0, 2, 1, 3}, {sx[0], sx[1], sx[2], sw[0]});
+}
+
+// The scale of float16 that a DequantizeLinear in front of input i has: one, or one for each channel.
+// Null: there is no such node.
+const Constant* half_scale(FloatGraph* f, int i) {
+  const NodeView* dequantize = f->importer().producer(f->node().input(i));
+  if (!dequantize || dequantize->op() != "DequantizeLinear") return nullptr;
+  const Tensor& scale = f->importer().input(*dequantize, 1);
+  return scale.is_plain_constant() && scale.type == kHalf ? scale.constant.get() : nullptr;
+}
+
+// Input 2 as the layer adds it. A bias of float16 becomes integers of x * w before a QuantizeLinear,
+// as ONNX Runtime has it, the quotient rounded to float16 before it is rounded to an integer.
+bool read_bias(FloatGraph* f, ValueId* bias) {
+  const Tensor& b = f->importer().input(f->node(), 2);
+  const Constant *x = half_scale(f, 0), *w = half_scale(f, 1);
+  bool leads = false;
+  const bool is_half = b.is_plain_constant() && b.type == kHalf && b.shape.rank() == 1 && x && w;
+  if (!is_half || !leads_to_quantize(f->importer(), f->node(), &leads).ok() || !leads ||
+      x->elements() != 1 || (w->elements() != 1 && w->elements() != b.constant->elements()))
+    return f->read(2, bias);
+  std::vector<float> real;
+  for (int64_t i = 0; i < b.constant->elements(); ++i) {
+    const float scale = x->real(0) * w->real(w->elements() == 1 ? 0 : i);
+    const float steps = std::nearbyint(rounded_to_half(b.constant->real(i) / scale));
+    real.push_back(steps * scale);
+  }
+  *bias = f->constant(b.shape, real);
+  return true;
 }
 
 }  // namespace
@@ -53,7 +87,7 @@ Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {
   if (y == kNoValue) return Status();
   QRT_TRY(scaled("alpha", &y));
   if (f->node().has_input(2)) {
-    if (!f->read(2, &c)) return Status();
+    if (!read_bias(f, &c)) return Status();
     QRT_TRY(scaled("beta", &c));
     QRT_TRY(f->binary(F::ADD, y, c, &y));
   }
@@ -86,7 +120,7 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
     y = multiply_groups(f, x, w, groups, taps);
   }
   if (f->node().has_input(2)) {
-    if (!f->read(2, &bias)) return Status();
+    if (!read_bias(f, &bias)) return Status();
     QRT_TRY(f->binary(F::ADD, y, bias, &y));
   }
   *made = image_from_nhwc(f->importer(), f->node(), image, y);
