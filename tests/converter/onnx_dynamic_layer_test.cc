@@ -195,6 +195,43 @@ TEST(OnnxDynamicLayer, GeluOfErfIsOneOperator) {
   }
 }
 
+// Activations and pools between dynamic layers whose float operators have ONNX Runtime's bits.
+TEST(OnnxDynamicLayer, ExactOperatorsBetweenLayersNeedNoFlag) {
+  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
+  const auto expect_converts = [](const char* what, const auto& make) {
+    OnnxBuilder b(14);
+    const Quantised x = quantise(&b, b.input({1, 2, 4, 4}));
+    const std::string acc =
+        b.node("ConvInteger",
+               {x.x, b.constant({2, 2, 1, 1}, series<int8_t>(4, 37, 255, -127)), x.zero_point});
+    const std::string y = make(&b, scaled(&b, acc, x, b.scalar(0.01f)));
+    const Quantised second = quantise(&b, y);
+    b.output(second.x);
+    const Imported imported = b.import();
+    EXPECT_TRUE(imported.status.ok()) << what << ": " << imported.status.message();
+  };
+  for (const char* op :
+       {"HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "LeakyRelu", "GlobalMaxPool"})
+    expect_converts(op, [&](OnnxBuilder* b, const std::string& v) { return b->node(op, {v}); });
+  expect_converts("Clip", [](OnnxBuilder* b, const std::string& v) {
+    return b->node("Clip", {v, b->scalar(0.0f), b->scalar(6.0f)});
+  });
+  expect_converts("SiLU", [](OnnxBuilder* b, const std::string& v) {
+    return b->node("Mul", {v, b->node("Sigmoid", {v})});
+  });
+  expect_converts("MaxPool", [](OnnxBuilder* b, const std::string& v) {
+    return b->node("MaxPool", {v}, {{"kernel_shape", Dims{2, 2}}});
+  });
+  // An average's sum has an order of its own.
+  OnnxBuilder b(14);
+  const Quantised x = quantise(&b, b.input({1, 2, 4, 4}));
+  const std::string acc =
+      b.node("ConvInteger",
+             {x.x, b.constant({2, 2, 1, 1}, series<int8_t>(4, 37, 255, -127)), x.zero_point});
+  b.output(b.node("GlobalAveragePool", {scaled(&b, acc, x, b.scalar(0.01f))}));
+  EXPECT_EQ(b.import().refusals(), 1);
+}
+
 TEST(OnnxDynamicLayer, OtherFloatArithmeticNeedsAllowFloat) {
   OnnxBuilder b;
   const std::string x = b.input({2, 5});

@@ -114,9 +114,22 @@ bool GraphMaker::dynamic_conv(std::string* x, Dims* dims) {
     bias[1] = m;
     *x = b_.node("Add", {*x, floats(bias, 2)});
   }
+  if (opset_ >= 14 && dice_.coin()) *x = dynamic_activation(*x);
   *dims = {(*dims)[0], m};
   dims->insert(dims->end(), w.out.begin(), w.out.end());
   return true;
+}
+
+// What stands between dynamic layers of CNNs and has ONNX Runtime's bits in float.
+std::string GraphMaker::dynamic_activation(const std::string& x) {
+  switch (dice_.integer(0, 5)) {
+    case 0: return b_.node("Clip", {x, b_.scalar(0.0f), b_.scalar(6.0f)});
+    case 1: return b_.node("HardSwish", {x});
+    case 2: return b_.node("Mul", {x, b_.node("Sigmoid", {x})});
+    case 3: return b_.node("HardSigmoid", {x});
+    case 4: return b_.node("LeakyRelu", {x}, {Attr("alpha", 0.1f)});
+    default: return b_.node("Tanh", {x});
+  }
 }
 
 // QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger with weights or parameters that are

@@ -272,6 +272,7 @@ class GraphMaker {
   Weights columns(const Dims& dims, int axis);
   bool dynamic_matmul(std::string* x, Dims* dims);
   bool dynamic_conv(std::string* x, Dims* dims);
+  std::string dynamic_activation(const std::string& x);
 
   Dice dice_;
   int64_t opset_;
