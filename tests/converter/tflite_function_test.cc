@@ -121,6 +121,21 @@ TEST(TfliteFunction, SqrtTruncates) {
             std::vector<Bytes>{expected});
 }
 
+TEST(TfliteFunction, SqrtOfEveryInt16) {
+  std::vector<int16_t> x(65536), expected(65536);
+  std::iota(x.begin(), x.end(), int16_t{-32768});
+  for (const auto& [in, out] : {std::pair{0.0007f, 0.0002f}, {3.0f, 0.001f}, {1e-6f, 1e-4f}}) {
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float root = std::sqrt(in * static_cast<float>(std::max<int>(x[i], 0)));
+      expected[i] = static_cast<int16_t>(std::min(static_cast<int>(root / out), 32767));
+    }
+    TfliteBuilder b;
+    const int id = b.input(TensorType::INT16, {65536}, in, 0);
+    b.op(B::SQRT, {id}, {b.output(TensorType::INT16, {65536}, out, 0)});
+    EXPECT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(expected)}) << in;
+  }
+}
+
 // 1 / sqrt(x) as a multiplier, by five steps of Newton and Raphson in Q3.28.
 ReferenceMultiplier inverse_root(int32_t x) {
   if (x <= 1) return {INT32_MAX, 0};
@@ -142,30 +157,78 @@ ReferenceMultiplier inverse_root(int32_t x) {
   return shift < 0 ? ReferenceMultiplier{root << -shift, 0} : ReferenceMultiplier{root, -shift};
 }
 
+// What 1 / sqrt(x) is of every code from `lowest` on: 20 bits of a fraction, then the scales.
+std::vector<int> inverse_roots(int lowest, int greatest, Scaled in, Scaled out, bool single) {
+  ReferenceMultiplier m =
+      reference_multiplier(1.0 / static_cast<double>(std::sqrt(in.scale) * out.scale));
+  m.shift -= 20;
+  std::vector<int> expected;
+  for (int x = lowest; x <= greatest; ++x) {
+    const int v = x - in.zero_point;
+    if (v <= 0) {
+      expected.push_back(greatest);
+      continue;
+    }
+    ReferenceMultiplier root = inverse_root(v);
+    root.shift += 20;
+    const int64_t steps = reference_multiply(reference_multiply(1, root, single), m, single);
+    expected.push_back(
+        static_cast<int>(std::clamp<int64_t>(steps + out.zero_point, lowest, greatest)));
+  }
+  return expected;
+}
+
+const struct {
+  bool single;
+  TfliteReference reference;
+} kRoundings[] = {{false, TfliteReference::kDoubleRounding},
+                  {true, TfliteReference::kSingleRounding}};
+
 TEST(TfliteFunction, Rsqrt) {
-  for (const bool single : {false, true})
+  for (const auto& [single, reference] : kRoundings)
     for (const Scaled in : {Scaled{0.07f, -128}, Scaled{0.0004f, -60}, Scaled{3.0f, 0}}) {
       const Scaled out = {0.03f / std::sqrt(in.scale), -128};
-      ReferenceMultiplier m =
-          reference_multiplier(1.0 / static_cast<double>(std::sqrt(in.scale) * out.scale));
-      m.shift -= 20;
-      Bytes expected;
-      for (int i = 0; i < 256; ++i) {
-        const int v = static_cast<int8_t>(i) - in.zero_point;
-        if (v <= 0) {
-          expected.push_back(127);
-          continue;
-        }
-        ReferenceMultiplier root = inverse_root(v);
-        root.shift += 20;
-        const int32_t fraction = reference_multiply(1, root, single);
-        expected.push_back(static_cast<uint8_t>(clamped(
-            TensorType::INT8, int64_t{reference_multiply(fraction, m, single)} + out.zero_point)));
-      }
-      EXPECT_EQ(unary(B::RSQRT, kNone, TensorType::INT8, in, out)
-                    .run({every_byte()}, single ? TfliteReference::kSingleRounding
-                                                : TfliteReference::kDoubleRounding),
+      Bytes expected(256);
+      const std::vector<int> roots = inverse_roots(-128, 127, in, out, single);
+      for (int x = -128; x <= 127; ++x)
+        expected[static_cast<uint8_t>(x)] =
+            static_cast<uint8_t>(roots[static_cast<size_t>(x + 128)]);
+      EXPECT_EQ(unary(B::RSQRT, kNone, TensorType::INT8, in, out).run({every_byte()}, reference),
                 std::vector<Bytes>{expected});
+    }
+}
+
+TEST(TfliteFunction, RsqrtOfEveryInt16) {
+  std::vector<int16_t> x(65536);
+  std::iota(x.begin(), x.end(), int16_t{-32768});
+  const struct {
+    float in, out;
+  } kScales[] = {{142.0f / 32768, 1.0f / 32768},
+                 {0.0002f, 0.002f},
+                 {1.0f / 32768, 0.006f},
+                 {1.0f, 1.0f / 32768},
+                 {30.0f, 1e-5f},
+                 {2.5e-7f, 2e-6f},
+                 {0.01f, 1000.0f}};
+  for (const auto& [single, reference] : kRoundings)
+    for (const auto& [in, out] : kScales) {
+      TfliteBuilder b;
+      const int id = b.input(TensorType::INT16, {65536}, in, 0);
+      b.op(B::RSQRT, {id}, {b.output(TensorType::INT16, {65536}, out, 0)});
+      const std::vector<int> roots = inverse_roots(-32768, 32767, {in, 0}, {out, 0}, single);
+      EXPECT_EQ(b.run({to_bytes(x)}, reference),
+                std::vector<Bytes>{to_bytes(std::vector<int16_t>(roots.begin(), roots.end()))})
+          << in << " -> " << out;
+    }
+}
+
+TEST(TfliteFunction, RefusesZeroPointsOfInt16) {
+  for (const B code : {B::ABS, B::EXP, B::LOG, B::RSQRT, B::SQRT})
+    for (const int of_input : {0, 1}) {
+      TfliteBuilder b;
+      const int x = b.input(TensorType::INT16, {8}, 0.01f, of_input);
+      b.op(code, {x}, {b.output(TensorType::INT16, {8}, 0.01f, 1 - of_input)});
+      expect_rule(b, "an int16 tensor has a zero point other than 0");
     }
 }
 
@@ -224,8 +287,6 @@ TEST(TfliteFunction, SampledOfInt16) {
   check_sampled(B::EXP, kNone, 0.0001f, 0.001f, [](float v) { return std::exp(v); });
   check_sampled(B::LOG, kNone, 0.0003f, 0.0004f,
                 [](float v) { return v <= 0 ? -32768 * 0.0004f : std::log(v); });
-  check_sampled(B::RSQRT, kNone, 0.0002f, 0.002f,
-                [](float v) { return v <= 0 ? 32767 * 0.002f : 1.0f / std::sqrt(v); });
 }
 
 TEST(TfliteFunction, SquaredDifference) {

@@ -300,7 +300,8 @@ Status import_hard_swish(Importer& importer, const Op& op) {
 Status import_abs(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
-  if (refuse_uint8(importer, op, in)) return Status();
+  if (refuse_uint8(importer, op, in) || refuse_int16_zero_points(importer, op, in, out))
+    return Status();
   // The reference divides as float.
   const Multiplier m = importer.multiplier(static_cast<double>(in.scale[0] / out.scale[0]));
   if (!usable(importer, op, reach_bits(in), {m})) return Status();

@@ -1,6 +1,6 @@
 // Functions that the reference computes in float when it makes a table: LOGISTIC and TANH of uint8, ELU,
 // EXP, LOG, SQRT and GELU. Its C library's exp, log, tanh and erfc are here the floats nearest to the
-// real numbers. RSQRT of int8 is integer arithmetic.
+// real numbers. RSQRT is integer arithmetic.
 #include <algorithm>
 #include <cmath>
 
@@ -107,7 +107,9 @@ Status import_log(Importer& importer, const Op& op) {
 // Truncates. The reference fails in a run that meets a negative number; here its root is 0.
 Status import_sqrt(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in) ||
+      refuse_int16_zero_points(importer, op, in, out))
+    return Status();
   return finish_table(importer, op, in, out, [&](int x) {
     const float real = in.scale[0] * static_cast<float>(std::max(x - in.zero_point[0], 0));
     const float steps = std::sqrt(real) / out.scale[0];
@@ -116,14 +118,13 @@ Status import_sqrt(Importer& importer, const Op& op) {
   });
 }
 
-// 0 has the greatest output; so has here what is negative, at which the reference fails in a run.
+// The output of 0 is the greatest. So is here that of a negative number, at which the reference fails
+// in a run.
 Status import_rsqrt(Importer& importer, const Op& op) {
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
-  if (in.is_int16())
-    return finish_sampled_table(importer, op, in, out, [&](float x) {
-      return x <= 0 ? static_cast<float>(INT16_MAX) * out.scale[0] : 1.0f / std::sqrt(x);
-    });
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in) ||
+      refuse_int16_zero_points(importer, op, in, out))
+    return Status();
   constexpr int kBits = 20;  // of the root's fraction
   const float unit = std::sqrt(in.scale[0]) * out.scale[0];
   Multiplier m = importer.multiplier(1.0 / static_cast<double>(unit));

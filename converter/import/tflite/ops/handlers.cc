@@ -69,7 +69,7 @@ constexpr Handler kHandlers[] = {
     {B::RESIZE_BILINEAR, 2, import_resize_bilinear, false, true},
     {B::EXP, 1, import_exp, false, true},
     {B::LOG, 1, import_log, false, true},
-    {B::SQRT, 1, import_sqrt},
+    {B::SQRT, 1, import_sqrt, false, true},
     {B::RSQRT, 1, import_rsqrt, false, true},
     {B::GELU, 1, import_gelu},
     {B::SQUARED_DIFFERENCE, 2, import_squared_difference},

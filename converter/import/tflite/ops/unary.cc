@@ -50,22 +50,13 @@ std::vector<int16_t> sampled_table(const std::function<float(float)>& f, float i
 
 Status finish_sampled_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                             const std::function<float(float)>& f) {
-  if (in.zero_point[0] != 0 || out.zero_point[0] != 0)
-    return importer.refuse(op, "an int16 tensor has a zero point other than 0",
-                           importer.output(op).name, "quantise 16-bit activations symmetrically");
-  QRT_TRY(check_same_shape(importer, op));
+  if (refuse_int16_zero_points(importer, op, in, out)) return Status();
   const std::vector<int16_t> samples = sampled_table(f, in.scale[0], 0, out.scale[0]);
-  std::vector<int32_t> table;
-  for (int x = INT16_MIN; x <= INT16_MAX; ++x) {
+  return finish_table(importer, op, in, out, [&](int x) {
     const auto i = static_cast<size_t>(256 + (x >> 7));
     const auto slope = static_cast<int16_t>(samples[i + 1] - samples[i]);
-    table.push_back(static_cast<int16_t>(samples[i] + ((slope * (x & 127) + 64) >> 7)));
-  }
-  importer.set_output(op,
-                      importer.builder().int16_lut(op, importer.value(op, 0), table, DType::kInt16,
-                                                   importer.output(op).name, &out));
-  importer.became(op, "Lut", "I0");
-  return Status();
+    return static_cast<int>(static_cast<int16_t>(samples[i] + ((slope * (x & 127) + 64) >> 7)));
+  });
 }
 
 Status check_same_shape(const Importer& importer, const Op& op) {
@@ -75,8 +66,16 @@ Status check_same_shape(const Importer& importer, const Op& op) {
 Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                     const std::function<int(int)>& f) {
   QRT_TRY(check_same_shape(importer, op));
-  importer.set_output(op, importer.builder().lut(op, importer.value(op, 0), tabulate(in, out, f),
-                                                 false, importer.output(op).name, &out));
+  const std::string& name = importer.output(op).name;
+  if (!in.is_int16()) {
+    importer.set_output(op, importer.builder().lut(op, importer.value(op, 0), tabulate(in, out, f),
+                                                   false, name, &out));
+  } else {
+    std::vector<int32_t> table;
+    for (int x = INT16_MIN; x <= INT16_MAX; ++x) table.push_back(f(x));
+    importer.set_output(op, importer.builder().int16_lut(op, importer.value(op, 0), table,
+                                                         DType::kInt16, name, &out));
+  }
   importer.became(op, "Lut", "I0");
   return Status();
 }
@@ -85,6 +84,13 @@ bool refuse_uint8(Importer& importer, const Op& op, const Quant& in) {
   if (in.type != DType::kUInt8) return false;
   (void)importer.refuse(op, "the input is uint8, which the reference has no form for",
                         importer.input(op, 0).name, "quantise the model to int8");
+  return true;
+}
+
+bool refuse_int16_zero_points(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
+  if (!in.is_int16() || (in.zero_point[0] == 0 && out.zero_point[0] == 0)) return false;
+  (void)importer.refuse(op, "an int16 tensor has a zero point other than 0",
+                        importer.output(op).name, "quantise 16-bit activations symmetrically");
   return true;
 }
 

@@ -1,5 +1,5 @@
-// What operators of one tensor become: of 8 bits a table, evaluated byte by byte as the reference
-// kernels compute it; of 16 and 32 bits stages on either side of the zero point.
+// What operators of one tensor become: a table, evaluated code by code as the reference kernels
+// compute it, or of 16 and 32 bits stages on either side of the zero point.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_UNARY_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_OPS_UNARY_H_
 
@@ -15,7 +15,7 @@ int clamp_to(int64_t v, Limits limits);
 
 // f: a source integer of `in` -> a source integer of `out`; as a table of stored bytes.
 std::vector<uint8_t> tabulate(const Quant& in, const Quant& out, const std::function<int(int)>& f);
-// Makes that output 0.
+// Makes a table of f, of 8 or 16 bits, output 0.
 Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                     const std::function<int(int)>& f);
 // The same of a float function: round(f(scale * (x - zero point)) / scale of `out`) + zero point.
@@ -36,6 +36,9 @@ Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, cons
 Status check_same_shape(const Importer& importer, const Op& op);
 // Whether the input is uint8, which the operator has no form for: it was refused.
 bool refuse_uint8(Importer& importer, const Op& op, const Quant& in);
+// Refuses an operator of int16 whose input or output has a zero point, as the reference does. Returns
+// whether it did.
+bool refuse_int16_zero_points(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 // The reference shifts x * 2^exponent within int32: |x| may be below 2^bits. False: refused.
 bool usable(Importer& importer, const Op& op, int bits,
             std::initializer_list<Multiplier> multipliers);
