@@ -37,10 +37,16 @@ Status read_onnx_tensor(const std::string& path, TestTensor* tensor);
 // TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
 
-// import/tflite/: reads a TFLite file's first subgraph into a graph. As import_onnx(); `outputs` as in
-// SourceEdges.
+// import/tflite/: reads the model of a TFLite file into a graph. As import_onnx(); `outputs` as in
+// SourceEdges. `signature` is the name or index of one of the file's signatures, after which the
+// graph's inputs and outputs are called then; without one the file has at most one signature, and they
+// are called as their tensors. kInvalidArgument where it does not say which.
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
-                     Report* report, const std::vector<std::string>& outputs = {});
+                     Report* report, const std::vector<std::string>& outputs = {},
+                     const std::string& signature = "");
+
+// The signatures of a TFLite file, "0 encode", one line each.
+Status list_tflite(const std::string& path, std::vector<std::string>* models);
 
 // What a caller may say about an ESP-DL file.
 struct EspdlOptions {

@@ -217,7 +217,8 @@ int convert_main(int argc, char** argv) {
       "--digests", &options.digests,
       "[NAME=]FILE.npy or .npz, an input to run: it goes into the .qrt file with the outputs and a "
       "digest of every operator, for qrt_run --check; for more inputs repeated");
-  line.flag("--list", &options.list, "List the models of a pack (ESP-DL) and end");
+  line.flag("--list", &options.list,
+            "List the models of a pack (ESP-DL), or the signatures of a TFLite file, and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;

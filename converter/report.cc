@@ -84,7 +84,7 @@ std::string Report::text(bool all) const {
     if (f.outcome == Outcome::kRefused) {
       s += "refused  " + label(f) + ": " + escaped(f.rule) + "\n";
       if (!f.tensor.empty()) s += "         tensor: " + escaped(f.tensor) + "\n";
-      if (!f.remedy.empty()) s += "         remedy: " + f.remedy + "\n";
+      if (!f.remedy.empty()) s += "         remedy: " + escaped(f.remedy) + "\n";
     } else if (f.outcome == Outcome::kNotAssessed) {
       s += "unknown  " + label(f) + ": not assessed: " + escaped(f.rule) + "\n";
     } else if (all && f.result != kFolded) {

@@ -41,6 +41,12 @@ std::vector<std::string> list_of(const ImportOptions& options, const char* name)
   return values;
 }
 
+// The value of an option; "" where it is not given.
+std::string text_of(const ImportOptions& options, const char* name) {
+  const auto given = options.find(name);
+  return given == options.end() ? std::string() : given->second;
+}
+
 const ImportOption kOutputs = {
     "outputs",
     "Tensors to end the model at, instead of its own outputs: what is behind them stays outside; "
@@ -62,15 +68,11 @@ Status tflite(const std::string& path, const ImportOptions& options, Graph* grap
   const bool single = reference != options.end() && reference->second == "tflite-single";
   return import_tflite(path,
                        single ? TfliteReference::kSingleRounding : TfliteReference::kDoubleRounding,
-                       graph, report, list_of(options, "outputs"));
+                       graph, report, list_of(options, "outputs"), text_of(options, "signature"));
 }
 
 EspdlOptions espdl_options(const ImportOptions& options) {
-  const auto text = [&](const char* name) {
-    const auto given = options.find(name);
-    return given == options.end() ? std::string() : given->second;
-  };
-  return {text("target"), text("model"), !text("float-io").empty()};
+  return {text_of(options, "target"), text_of(options, "model"), options.count("float-io") != 0};
 }
 
 Status espdl(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
@@ -120,8 +122,14 @@ const std::vector<Frontend>& frontends() {
          "with TFLITE_SINGLE_ROUNDING",
          false,
          {"tflite-ref", "tflite-single"}},
+        {"signature",
+         "Which signature of a TFLite file that has several: its name or index; inputs and outputs "
+         "are then called after it",
+         false,
+         {}},
         kOutputs},
-       tflite},
+       tflite,
+       list_tflite},
       {"espdl",
        "ESP-DL",
        is_espdl,

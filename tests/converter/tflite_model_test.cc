@@ -83,7 +83,7 @@ TEST(TfliteModel, UnsignedAndSignedEdgesKeepTheirTypes) {
   ASSERT_EQ(g.values[g.outputs[0]].quantization.zero_point, std::vector<int32_t>{-20});
 }
 
-// The first subgraph is the model; others, and the signatures, are left alone.
+// The first subgraph is the model of a file without signatures; others are left alone.
 TEST(TfliteModel, TheFirstSubgraphRuns) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);
@@ -111,6 +111,68 @@ TEST(TfliteModel, EveryReasonAtOnce) {
   const std::string text = imported.report.text(false);
   for (const char* part : {"control flow", "custom operator 'Fft'", "COS", "is float32"})
     ASSERT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+// The only refusal, with what is to be done.
+std::string refusal(const TfliteBuilder& b) {
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
+  EXPECT_EQ(imported.refusals(), 1);
+  return imported.report.text(false);
+}
+
+// Such operators read scratch memory that nothing writes.
+TEST(TfliteModel, FilesForAcceleratorsAreRefusedByName) {
+  for (const auto& [name, title] :
+       {std::pair<const char*, const char*>{"ethos-u", "an Arm Ethos-U (Vela)"},
+        {"edgetpu-custom-op", "a Coral Edge TPU"},
+        {"NeutronGraph", "an NXP eIQ Neutron NPU"},
+        {"XC_conv2d_v2", "xmos xcore"}}) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);
+    const int code = b.constant(TensorType::UINT8, {4}, Bytes(4, 1));
+    const int scratch = b.tensor(TensorType::UINT8, {64}), fast = b.tensor(TensorType::UINT8, {64});
+    b.op(BuiltinOperator::CUSTOM, {code, -1, scratch, fast, x},
+         {b.output(TensorType::INT8, {1, 4}, 0.5f, 0)});
+    b.model.operator_codes.back()->custom_code = name;
+    const std::string text = refusal(b);
+    for (const std::string& part : {"custom operator '" + std::string(name) + "'",
+                                    "the file was compiled for " + std::string(title),
+                                    std::string("convert the TFLite file that the compiler read")})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+// What its operators leave before the unknown one is named as the command line takes it.
+TEST(TfliteModel, UnknownOperatorsSayWhereToEnd) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);
+  const int first = b.activation(TensorType::INT8, {1, 4}, 0.5f, 0),
+            second = b.activation(TensorType::INT8, {1, 4}, 0.5f, 0);
+  b.at(first).name = "it's $HOME\n";
+  b.op(BuiltinOperator::RELU, {x}, {first});
+  b.op(BuiltinOperator::ABS, {x}, {second});
+  b.op(BuiltinOperator::CUSTOM, {first, second, first, x}, {b.output(TensorType::FLOAT32, {1, 4})});
+  b.model.operator_codes.back()->custom_code = "PosenetDecoderOp";
+  const std::string text = refusal(b);
+  EXPECT_NE(text.find("custom operator 'PosenetDecoderOp'): this custom operator is not supported"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("end the model before it (--outputs 'it'\\''s $HOME\\x0a' --outputs '" +
+                      b.at(second).name + "'), or build it of the operators"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TfliteModel, UnknownOperatorsOfInputsHaveNothingBeforeThem) {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);
+  b.op(BuiltinOperator::COS, {x}, {b.output(TensorType::INT8, {1, 4}, 0.05f, 0)});
+  const std::string text = refusal(b);
+  EXPECT_EQ(text.find("--outputs"), std::string::npos) << text;
+  EXPECT_NE(text.find("build it of the operators that converter/import/tflite/README.md lists"),
+            std::string::npos)
+      << text;
 }
 
 TEST(TfliteModel, RefusesActivationsThatIntegersCannotDo) {

@@ -42,6 +42,8 @@ class ConvertTest(unittest.TestCase):
             qrt.convert(ONNX, input_shape={"nobody": (1, 3)})
         with self.assertRaises(qrt.Error):
             qrt.convert(ONNX, **{"from": "tflite"})
+        with self.assertRaisesRegex(qrt.InvalidArgumentError, "--signature b is for TFLite models"):
+            qrt.convert(ONNX, signature="b")
 
     def test_errors(self):
         with self.assertRaisesRegex(qrt.FileError, "/nowhere.onnx"):

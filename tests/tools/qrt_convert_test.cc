@@ -8,6 +8,7 @@
 #include "onnx/onnx_pb.h"
 #include "tests/support/command.h"
 #include "tests/support/espdl_models.h"
+#include "tests/support/tflite_signatures.h"
 
 namespace qrt {
 namespace {
@@ -219,6 +220,24 @@ TEST_F(Convert, TellsBadInputsApart) {
   expect(write("n.tflite", "nonsense"), 3, "n.tflite: is no TFLite file, whose name it has");
   expect(write("n.espdl", "nonsense"), 3, "n.espdl: is no ESP-DL file, whose name it has");
   expect(write("n.onnx", "nonsense"), 3, "n.onnx' is not an ONNX model");
+}
+
+TEST_F(Convert, SignaturesOfTfliteModels) {
+  const std::string two = write("two.tflite", testing::two_signatures().build());
+  EXPECT_EQ(run("qrt_convert", {two, "--list"}).out, "0 positive\n1 size\n");
+  const std::string choice =
+      "two.tflite: has 2 signatures: choose one with --signature NAME or INDEX (0: 'positive', "
+      "1: 'size')";
+  expect_failure("qrt_convert", {two, "-o", path("m.qrt")}, 2, choice);
+  expect_failure("qrt_convert", {two, "--explain"}, 2, choice);
+  const CommandResult done = run("qrt_convert", {two, "--signature", "size", "-o", path("m.qrt")});
+  EXPECT_EQ(done.status, 0) << done.err;
+  const CommandResult explained = run("qrt_convert", {two, "--signature=1", "--explain"});
+  EXPECT_EQ(explained.status, 0);
+  EXPECT_NE(explained.out.find("ABS"), std::string::npos) << explained.out;
+  const std::string shown = run("qrt_inspect", {path("m.qrt")}).out;
+  for (const char* part : {" x: int8", " y: int8", " size\n"})
+    EXPECT_NE(shown.find(part), std::string::npos) << shown;
 }
 
 // ESP-DL: the target is asked for, packs are listed, the exporter's test values are run.

@@ -1,5 +1,6 @@
 // import_espdl(): read, choose the target, import, report.
 #include "converter/convert.h"
+#include "converter/import/common/choice.h"
 #include "converter/import/espdl/importer.h"
 
 namespace qrt::convert {
@@ -23,8 +24,7 @@ Status import_espdl(const std::string& path, const EspdlOptions& options, Graph*
 Status list_espdl(const std::string& path, std::vector<std::string>* models) {
   std::vector<from_espdl::Entry> entries;
   QRT_TRY(from_espdl::Model::list(path, &entries));
-  for (size_t i = 0; i < entries.size(); ++i)
-    models->push_back(std::to_string(i) + (entries[i].name.empty() ? "" : " ") + entries[i].name);
+  *models = listed(from_espdl::names_of(entries));
   return Status();
 }
 

@@ -1,6 +1,7 @@
 // Reading of the file, its operators, and the structural checks of its graph. Tensors: tensors.cc.
 #include "converter/import/espdl/model.h"
 
+#include "converter/import/common/choice.h"
 #include "converter/import/common/source_file.h"
 #include "converter/import/common/source_limits.h"
 #include "converter/import/espdl/fields.h"
@@ -70,7 +71,7 @@ Status Model::parse(std::vector<uint8_t> file, const std::string& selector, Mode
   std::vector<Entry> entries;
   QRT_TRY(list_entries(file, &entries));
   size_t index;
-  QRT_TRY(find_entry(entries, selector, &index));
+  QRT_TRY(choose_model(names_of(entries), selector, {"model", "--model"}, &index));
   Status status = model->read_entry(file, entries[index]);
   if (status.ok() || entries[index].name.empty()) return status;
   return std::move(status).at("model '" + entries[index].name + "'");

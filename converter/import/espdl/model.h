@@ -60,7 +60,7 @@ struct Node {
 
 class Model {
  public:
-  // One model of a file, chosen as find_entry() does. kIoError, kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
+  // One model of a file, chosen as choose_model() does. kIoError, kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
   static Status load(const std::string& path, const std::string& selector, Model* model);
   // The same of a file's bytes.
   static Status parse(std::vector<uint8_t> file, const std::string& selector, Model* model);

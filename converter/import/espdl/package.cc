@@ -23,13 +23,6 @@ bool is_pack(const uint8_t* data, size_t bytes) {
          has_mark(data, bytes, "PDL3");
 }
 
-std::string names_of(const std::vector<Entry>& entries) {
-  std::string names;
-  for (size_t i = 0; i < entries.size(); ++i)
-    names += (i > 0 ? ", " : "") + std::to_string(i) + ": '" + entries[i].name + "'";
-  return names;
-}
-
 }  // namespace
 
 bool is_espdl(const uint8_t* head, size_t bytes) {
@@ -74,21 +67,10 @@ Status list_entries(const std::vector<uint8_t>& file, std::vector<Entry>* entrie
   return Status();
 }
 
-Status find_entry(const std::vector<Entry>& entries, const std::string& selector, size_t* index) {
-  *index = 0;
-  if (selector.empty()) {
-    if (entries.size() == 1) return Status();
-    return error(Code::kInvalidArgument,
-                 "is a pack of %zu models: choose one with --model NAME or INDEX (%s)",
-                 entries.size(), names_of(entries).c_str());
-  }
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (entries[i].name == selector || std::to_string(i) == selector) {
-      *index = i;
-      return Status();
-    }
-  return error(Code::kInvalidArgument, "has no model '%s' (it has %s)", selector.c_str(),
-               names_of(entries).c_str());
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& e : entries) names.push_back(e.name);
+  return names;
 }
 
 Status read_wrapper(const uint8_t* data, size_t bytes, Wrapper* wrapper) {

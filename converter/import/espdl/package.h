@@ -24,8 +24,7 @@ struct Entry {
 // The models of a file. kInvalidModel where the file is neither one nor a pack, or a pack's table leaves the file.
 Status list_entries(const std::vector<uint8_t>& file, std::vector<Entry>* entries);
 
-// The entry of this name or index; without a selector the only one. kInvalidArgument, with the names, where there is none.
-Status find_entry(const std::vector<Entry>& entries, const std::string& selector, size_t* index);
+std::vector<std::string> names_of(const std::vector<Entry>& entries);
 
 // The flatbuffer of one model [magic, mode, size, ...]: bytes from `header` on, without what stands before. Two headers exist,
 // of 12 and of 16 bytes, and the mark does not tell which of them: `headers` are to be tried in this order.

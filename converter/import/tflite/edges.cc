@@ -1,5 +1,6 @@
 // The model's inputs, outputs and variables.
 #include <cmath>
+#include <map>
 
 #include "converter/import/tflite/importer.h"
 
@@ -143,6 +144,40 @@ Status Importer::call_once(const Op& op) {
     return refuse(op, rule, "", "give every variable one value for all its elements at first");
   became(op, "variable", "I0");
   return Status();
+}
+
+Status Importer::check_shared_variables() {
+  if (model_.signatures().size() < 2 || resources_.all().empty()) return Status();
+  for (int i = 0; i < model_.subgraph_count(); ++i) {
+    if (i == model_.subgraph()) continue;
+    const Resource* shared;
+    QRT_TRY(resources_.find_assigned(model_, i, &shared));
+    if (!shared) continue;
+    outcomes_.refuse_outside("variable", shared->name,
+                             "another signature of the file sets the variable, too",
+                             "put all that uses the variable into one signature");
+    return Status();
+  }
+  return Status();
+}
+
+void Importer::name_edges() {
+  const Signature* signature = model_.chosen();
+  if (!signature) return;
+  graph().name = signature->name;
+  const auto name = [&](const std::vector<int>& tensors, const Signature::Names& names,
+                        const std::vector<ValueId>& values) {
+    std::multimap<int, std::string> by_tensor;
+    for (const auto& [text, tensor] : names) by_tensor.emplace(tensor, text);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const auto found = by_tensor.lower_bound(tensors[i]);
+      if (found == by_tensor.end() || found->first != tensors[i]) continue;
+      graph().values[values[i]].name = found->second;
+      by_tensor.erase(found);  // a tensor that stands at several places has a name for each
+    }
+  };
+  name(model_.inputs(), signature->inputs, graph().inputs);
+  name(model_.outputs(), signature->outputs, graph().outputs);
 }
 
 // The values become the last inputs and outputs of the graph (ir.h).

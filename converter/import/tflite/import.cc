@@ -1,13 +1,15 @@
-// import_tflite(): read, import, report.
+// import_tflite(): read, import, report; list_tflite().
 #include "converter/convert.h"
+#include "converter/import/common/choice.h"
 #include "converter/import/tflite/importer.h"
 
 namespace qrt::convert {
 
 Status import_tflite(const std::string& path, TfliteReference reference, Graph* graph,
-                     Report* report, const std::vector<std::string>& outputs) {
+                     Report* report, const std::vector<std::string>& outputs,
+                     const std::string& signature) {
   from_tflite::Model model;
-  Status loaded = from_tflite::Model::load(path, &model, outputs);
+  Status loaded = from_tflite::Model::load(path, &model, outputs, signature);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
       report->refused_part("(model)", "tflite", loaded.message(),
@@ -19,6 +21,13 @@ Status import_tflite(const std::string& path, TfliteReference reference, Graph* 
                             ? from_tflite::Rounding::kSingle
                             : from_tflite::Rounding::kDouble;
   return from_tflite::Importer(model, rounding, graph, report).run();
+}
+
+Status list_tflite(const std::string& path, std::vector<std::string>* models) {
+  std::vector<std::string> names;
+  QRT_TRY(from_tflite::Model::list(path, &names));
+  *models = listed(names);
+  return Status();
 }
 
 }  // namespace qrt::convert

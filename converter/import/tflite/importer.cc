@@ -2,12 +2,38 @@
 // variables: edges.cc.
 #include "converter/import/tflite/importer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "converter/import/tflite/ops/handlers.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
+
+// Custom operators that a compiler for an accelerator puts in the place of others, by the beginning of
+// their names.
+struct Accelerator {
+  const char* mark;
+  const char* title;
+};
+constexpr Accelerator kAccelerators[] = {{"ethos-u", "an Arm Ethos-U (Vela)"},
+                                         {"edgetpu-custom-op", "a Coral Edge TPU"},
+                                         {"NeutronGraph", "an NXP eIQ Neutron NPU"},
+                                         {"XC_", "xmos xcore"}};
+
+const Accelerator* find_accelerator(const Op& op) {
+  for (const Accelerator& a : kAccelerators)
+    if (op.custom_code.compare(0, strlen(a.mark), a.mark) == 0) return &a;
+  return nullptr;
+}
+
+// The text as one word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
 
 bool is_control_flow(tflite::BuiltinOperator code) {
   return code == tflite::BuiltinOperator::IF || code == tflite::BuiltinOperator::WHILE ||
@@ -40,6 +66,8 @@ Status Importer::run() {
   outcomes_.write(visited);
   QRT_TRY(std::move(status));
   QRT_TRY(export_outputs());
+  QRT_TRY(check_shared_variables());
+  if (!outcomes_.any_refused()) name_edges();
   export_variables();
   if (!outcomes_.any_refused()) return Status();
   return error(Code::kUnsupported, "the model cannot be converted: %s",
@@ -60,12 +88,7 @@ Status Importer::visit(const Op& op) {
   QRT_MODEL_CHECK(!op.outputs.empty() || (handler && handler->outputs == 0), "has no output");
   if (is_control_flow(op.code))
     return refuse(op, "control flow is not supported", "", "export the model without it");
-  if (!handler && op.code == tflite::BuiltinOperator::CUSTOM)
-    return refuse(op, "this custom operator is not supported", "",
-                  "end the model before it (--outputs), or express it by builtin operators");
-  if (!handler)
-    return refuse(op, "qrt has no integer form of this operator yet", "",
-                  "remove it from the exported graph, or end the model before it (--outputs)");
+  if (!handler) return refuse_unknown(op);
   QRT_MODEL_CHECK(static_cast<int>(op.inputs.size()) >= handler->inputs,
                   "has %zu inputs, expected at least %d", op.inputs.size(), handler->inputs);
   for (int i = 0; i < handler->inputs; ++i)
@@ -101,6 +124,43 @@ Status Importer::visit(const Op& op) {
   return Status();
 }
 
+Status Importer::refuse_unknown(const Op& op) {
+  if (const Accelerator* a = find_accelerator(op))
+    return refuse(op,
+                  "the file was compiled for " + std::string(a->title) +
+                      ", whose code this custom operator holds",
+                  "", "convert the TFLite file that the compiler read");
+  const bool is_custom = op.code == tflite::BuiltinOperator::CUSTOM;
+  return refuse(
+      op,
+      is_custom ? "this custom operator is not supported"
+                : "qrt has no integer form of this operator yet",
+      "",
+      end_before(op) + "build it of the operators that converter/import/tflite/README.md lists");
+}
+
+std::string Importer::end_before(const Op& op) const {
+  constexpr size_t kMost = 4;
+  std::vector<int> ends;
+  const auto has = [](const std::vector<int>& tensors, int i) {
+    return std::find(tensors.begin(), tensors.end(), i) != tensors.end();
+  };
+  for (const int i : op.inputs) {
+    if (i < 0 || has(ends, i) || has(model_.inputs(), i)) continue;
+    const State& state = states_[static_cast<size_t>(i)];
+    const std::string& name = model_.tensors()[static_cast<size_t>(i)].name;
+    if (!state.origin.empty() || name.empty())
+      return "";  // the refusals before it tell where to end
+    if (state.value != kNoValue || state.real) ends.push_back(i);
+  }
+  if (ends.empty() || ends.size() > kMost) return "";
+  std::string text = "end the model before it (";
+  for (const int i : ends)
+    text += std::string(i == ends[0] ? "" : " ") + "--outputs " +
+            shell_word(model_.tensors()[static_cast<size_t>(i)].name);
+  return text + "), or ";
+}
+
 bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_resource) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
   if (!t.problem.empty())
@@ -116,14 +176,15 @@ bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_
   return false;
 }
 
-// Where an operator of the file has more outputs than its handler knows of, nothing makes them.
+// Nothing makes what an operator of the file has as outputs beyond those that its handler knows of, nor
+// the scratch memory of custom operators.
 bool Importer::is_made(const Op& op, int i) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
   const State& s = states_[static_cast<size_t>(i)];
   if (t.is_constant || t.is_variable || t.shape.elements() == 0) return true;
   if (s.value != kNoValue || s.folded || s.real || s.resource) return true;
-  (void)refuse(op, "tensor '" + t.name + "' is an output that its operator does not make", t.name,
-               "remove it from the operator's outputs");
+  (void)refuse(op, "tensor '" + t.name + "' is made by no operator", t.name,
+               "make it an input of the model");
   return false;
 }
 

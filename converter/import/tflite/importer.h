@@ -103,11 +103,20 @@ class Importer {
   // *visited counts the operators that were judged.
   Status visit_all(size_t* visited);
   Status visit(const Op& op);
+  // Refuses an operator that has no handler.
+  Status refuse_unknown(const Op& op);
+  // Returns how to end the model before an operator, "end the model before it (--outputs 'a'), or ";
+  // "" where operators that are converted do not make what it reads.
+  std::string end_before(const Op& op) const;
   // Whether an operator can take or make a tensor. False: it was refused.
   bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
   // Whether there is something behind an input. False: there is not, refused.
   bool is_made(const Op& op, int tensor);
   Status export_outputs();
+  // Refuses variables that another signature of the file sets, whose runs change them in the source.
+  Status check_shared_variables();
+  // Calls the inputs and outputs after the signature that was asked for, if any.
+  void name_edges();
   // Puts a value in the place of an activation that a refused operator would have made, so that its
   // readers are judged on their own merits. False: it is none.
   bool stand_in(int tensor);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "converter/import/common/choice.h"
 #include "converter/import/common/cut.h"
 #include "converter/import/common/source_file.h"
 #include "converter/import/common/source_limits.h"
@@ -95,9 +96,11 @@ Status check_execution_order(const Subgraph& subgraph) {
     for (int i : op.inputs) {
       QRT_MODEL_CHECK(i >= -1 && i < count, "operator %d (%s) reads tensor %d of %d", op.index,
                       op.name.c_str(), i, count);
-      QRT_MODEL_CHECK(i < 0 || known[static_cast<size_t>(i)],
-                      "operator %d (%s) reads tensor %d, which nothing wrote before", op.index,
-                      op.name.c_str(), i);
+      // Files compiled for an accelerator give its operator scratch memory that nothing writes.
+      QRT_MODEL_CHECK(
+          i < 0 || known[static_cast<size_t>(i)] || op.code == tflite::BuiltinOperator::CUSTOM,
+          "operator %d (%s) reads tensor %d, which nothing wrote before", op.index, op.name.c_str(),
+          i);
     }
     for (int i : op.outputs) {
       QRT_MODEL_CHECK(i >= 0 && i < count, "operator %d (%s) writes tensor %d of %d", op.index,
@@ -158,11 +161,29 @@ const char* type_name(TensorType type) {
   return i < kTypeCount ? kElementTypes[i].name : "of an unknown type";
 }
 
-Status Model::load(const std::string& path, Model* model, const std::vector<std::string>& outputs) {
+Status Model::load(const std::string& path, Model* model, const std::vector<std::string>& outputs,
+                   const std::string& signature) {
   QRT_TRY(read_source_file(path, "a TFLite", &model->bytes_));
   Status status = model->parse();
+  if (status.ok()) status = model->choose(signature);
+  if (status.ok()) status = model->read_subgraph(model->subgraph_, &model->main_);
   if (status.ok() && !outputs.empty()) return cut(outputs, &model->main_);
   return status.ok() ? Status() : std::move(status).at(path);
+}
+
+Status Model::list(const std::string& path, std::vector<std::string>* names) {
+  Model model;
+  QRT_TRY(read_source_file(path, "a TFLite", &model.bytes_));
+  Status status = model.parse();
+  if (!status.ok()) return std::move(status).at(path);
+  names->clear();
+  for (const Signature& s : model.signatures_) names->push_back(s.name);
+  if (!names->empty()) return Status();
+  const auto* subgraphs = tflite::GetModel(model.bytes_.data())->subgraphs();
+  names->emplace_back();
+  if (subgraphs && subgraphs->size() > 0)
+    names->back() = flatbuffers::GetString(subgraphs->Get(0)->name());
+  return Status();
 }
 
 Status Model::parse() {
@@ -178,7 +199,54 @@ Status Model::parse() {
     return error(Code::kUnsupported, "has schema version %u, only %u is known", root.version(),
                  kSchemaVersion);
   if (root.description()) description_ = root.description()->str();
-  return read_subgraph(0, &main_);
+  return read_signatures();
+}
+
+Status Model::read_signatures() {
+  const tflite::Model& root = *tflite::GetModel(bytes_.data());
+  if (!root.signature_defs()) return Status();
+  for (const tflite::SignatureDef* source : *root.signature_defs()) {
+    Signature signature;
+    signature.name = flatbuffers::GetString(source->signature_key());
+    signature.subgraph = static_cast<int>(source->subgraph_index());
+    QRT_MODEL_CHECK(source->subgraph_index() < static_cast<uint32_t>(subgraph_count()),
+                    "its signature '%s' names subgraph %u of %d", signature.name.c_str(),
+                    source->subgraph_index(), subgraph_count());
+    const auto* tensors = root.subgraphs()->Get(source->subgraph_index())->tensors();
+    const auto read = [&](const flatbuffers::Vector<flatbuffers::Offset<tflite::TensorMap>>* names,
+                          Signature::Names* to) {
+      if (!names) return Status();
+      for (const tflite::TensorMap* n : *names) {
+        QRT_MODEL_CHECK(tensors && n->tensor_index() < tensors->size(),
+                        "its signature '%s' names tensor %u of %u", signature.name.c_str(),
+                        n->tensor_index(), tensors ? tensors->size() : 0);
+        to->emplace_back(flatbuffers::GetString(n->name()), static_cast<int>(n->tensor_index()));
+      }
+      return Status();
+    };
+    QRT_TRY(read(source->inputs(), &signature.inputs));
+    QRT_TRY(read(source->outputs(), &signature.outputs));
+    signatures_.push_back(std::move(signature));
+  }
+  return Status();
+}
+
+Status Model::choose(const std::string& signature) {
+  if (signatures_.empty() && signature.empty()) return Status();
+  if (signatures_.empty())
+    return error(Code::kInvalidArgument, "has no signatures, of which --signature names one");
+  std::vector<std::string> names;
+  for (const Signature& s : signatures_) names.push_back(s.name);
+  size_t index;
+  QRT_TRY(choose_model(names, signature, {"signature", "--signature"}, &index));
+  subgraph_ = signatures_[index].subgraph;
+  if (!signature.empty()) chosen_ = &signatures_[index];
+  return Status();
+}
+
+int Model::subgraph_count() const {
+  const auto* subgraphs = tflite::GetModel(bytes_.data())->subgraphs();
+  return subgraphs ? static_cast<int>(subgraphs->size()) : 0;
 }
 
 Status Model::read_subgraph(int index, Subgraph* subgraph) const {

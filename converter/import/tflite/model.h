@@ -1,11 +1,12 @@
 // A TFLite file, verified and proven to be a graph: every index in range, every tensor written once
 // and before it is read, every constant as large as its type and shape say. What the operators mean
-// is not looked at here. The first subgraph is the model; another only sets resource variables
-// before its first run.
+// is not looked at here. One subgraph is the model: the one of the chosen signature, and the first of
+// a file that has no signatures. Others only set resource variables before its first run.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/import/common/graph_builder.h"
@@ -65,16 +66,34 @@ struct Subgraph {
   std::vector<int> inputs, outputs;  // tensors
 };
 
+// What a file calls one of its models, whose subgraph it names, and that one's inputs and outputs.
+struct Signature {
+  using Names = std::vector<std::pair<std::string, int>>;  // of tensors, in the file's order
+
+  std::string name;
+  int subgraph = 0;
+  Names inputs, outputs;
+};
+
 class Model {
  public:
-  // kIoError, kInvalidModel, or kUnsupported (another schema version). With `outputs`: what these
-  // tensors and the variables need of the first subgraph; kInvalidArgument where there is no such
+  // Reads the model of a file's only signature, or of the one that `signature` names (choice.h). With
+  // `outputs` it holds only what these tensors and the variables need. kIoError, kInvalidModel,
+  // kUnsupported (another schema version), or kInvalidArgument where there is no such signature or
   // tensor.
   static Status load(const std::string& path, Model* model,
-                     const std::vector<std::string>& outputs = {});
+                     const std::vector<std::string>& outputs = {},
+                     const std::string& signature = "");
+  // Lists the names of a file's signatures, and of a file without any that of its first subgraph.
+  static Status list(const std::string& path, std::vector<std::string>* names);
 
   size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return main_.name; }
+  int subgraph() const { return subgraph_; }
+  int subgraph_count() const;
+  const std::vector<Signature>& signatures() const { return signatures_; }
+  // The signature that was asked for by name. Null: none was.
+  const Signature* chosen() const { return chosen_; }
   const std::string& description() const { return description_; }
   const std::vector<Tensor>& tensors() const { return main_.tensors; }
   const std::vector<Op>& ops() const { return main_.ops; }
@@ -85,12 +104,18 @@ class Model {
   Status read_subgraph(int index, Subgraph* subgraph) const;
 
  private:
+  // Checks the flatbuffer and reads the signatures.
   Status parse();
+  Status read_signatures();
+  Status choose(const std::string& signature);
   Status read_tensor(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
   Status find_data(const tflite::Model& root, const tflite::Tensor& source, Tensor* tensor) const;
 
   std::vector<uint8_t> bytes_;
   std::string description_;
+  std::vector<Signature> signatures_;
+  const Signature* chosen_ = nullptr;
+  int subgraph_ = 0;  // the model's
   Subgraph main_;
 };
 

@@ -41,7 +41,8 @@ Resource* Resources::find_or_add(const std::string& container, const std::string
 
 Status Resources::initialise(const Model& model, int index, const Graph& graph, Growth* growth,
                              std::string* rule) {
-  QRT_MODEL_CHECK(index > 0, "its subgraph is %d, expected another than the model's", index);
+  QRT_MODEL_CHECK(index != model.subgraph(),
+                  "its subgraph is %d, expected another than the model's", index);
   if (!initialised_.insert(index).second) return Status();
   Subgraph subgraph;
   QRT_TRY(model.read_subgraph(index, &subgraph));
@@ -74,6 +75,22 @@ Status Resources::initialise(const Model& model, int index, const Graph& graph, 
     r->type = t->type;
     r->shape = t->shape;
     r->has_type = r->has_initial = true;
+  }
+  return Status();
+}
+
+Status Resources::find_assigned(const Model& model, int index, const Resource** assigned) const {
+  *assigned = nullptr;
+  if (initialised_.count(index)) return Status();
+  Subgraph subgraph;
+  QRT_TRY(model.read_subgraph(index, &subgraph));
+  std::vector<const Resource*> handles(subgraph.tensors.size());
+  for (const Op& op : subgraph.ops) {
+    if (op.code == B::VAR_HANDLE && op.outputs.size() == 1)
+      if (const auto found = by_name_.find(resource_name(op)); found != by_name_.end())
+        handles[static_cast<size_t>(op.outputs[0])] = found->second;
+    if (op.code == B::ASSIGN_VARIABLE && op.has_input(0) && !*assigned)
+      *assigned = handles[static_cast<size_t>(op.inputs[0])];
   }
   return Status();
 }

@@ -39,6 +39,9 @@ class Resources {
   // it cannot be done; empty: it was done.
   Status initialise(const Model& model, int subgraph, const Graph& graph, Growth* growth,
                     std::string* rule);
+  // Finds the first of these variables that subgraph `index` assigns. Null: it assigns none, or gives
+  // them their first content.
+  Status find_assigned(const Model& model, int index, const Resource** assigned) const;
 
  private:
   std::deque<Resource> all_;

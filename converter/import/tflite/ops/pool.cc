@@ -27,8 +27,8 @@ Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
                            importer.output(op).name,
                            "give the output the input's scale and zero point");
   const Shape& x = importer.input(op, 0).shape;
-  QRT_MODEL_CHECK(x.rank() == 4 && x.elements() > 0, "the input has shape %s",
-                  x.to_string().c_str());
+  QRT_MODEL_CHECK(x.rank() == 4 && x.elements() > 0,
+                  "the input has shape %s, expected four dimensions", x.to_string().c_str());
   Window& window = pool->window;
   window = {{o.filter_height, o.filter_width}, {o.stride_h, o.stride_w}};
   QRT_TRY(place_window(x[1], x[2], o.padding, &window));
