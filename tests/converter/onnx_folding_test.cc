@@ -97,6 +97,24 @@ TEST(OnnxFolding, ScaleThatIsQuantisedItself) {
   EXPECT_EQ(results[0], results[1]);
 }
 
+// A bias of 8 bits is the numbers that it stands for.
+TEST(OnnxFolding, BiasOfEightBits) {
+  std::vector<std::vector<uint8_t>> results;
+  for (const bool quantised : {true, false}) {
+    OnnxBuilder b;
+    const std::string x = b.integer_input<uint8_t>({1, 2, 2, 2}, 0.5f, 3);
+    const std::string w = b.node(
+        "DequantizeLinear",
+        {b.constant<int8_t>({2, 2, 1, 1}, {1, -2, 30, 4}), b.scalar(0.25f), b.scalar<int8_t>(0)});
+    const std::string bias = quantised ? b.dq<int8_t>(b.constant<int8_t>({2}, {100, -7}), 0.5f, 1)
+                                       : b.constant<float>({2}, {49.5f, -4.0f});
+    b.integer_output<uint8_t>(b.node("Conv", {x, w, bias}), 0.5f, 100);
+    results.push_back(b.run_to<uint8_t>({bytes({0, 9, 25, 3, 7, 200, 31, 90})}));
+  }
+  ASSERT_EQ(results[0].size(), 8u);
+  EXPECT_EQ(results[0], results[1]);
+}
+
 TEST(OnnxFolding, DividingByZeroIsNotFolded) {
   OnnxBuilder b;
   const std::string zero =

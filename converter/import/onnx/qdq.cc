@@ -231,6 +231,21 @@ bool is_scale(const Importer& importer, const std::string& tensor) {
   return any;
 }
 
+// Whether every reader of the tensor is a layer that adds it. One of 32 bits is part of the layer's
+// integers; others are numbers.
+bool is_bias(const Importer& importer, const std::string& tensor) {
+  bool any = false;
+  for (int reader : importer.model().readers(tensor)) {
+    const NodeView& node = importer.node(reader);
+    const bool is_layer =
+        node.op() == "Conv" || node.op() == "ConvTranspose" || node.op() == "Gemm";
+    if (!is_layer || node.input(2) != tensor || node.input(0) == tensor || node.input(1) == tensor)
+      return false;
+    any = true;
+  }
+  return any;
+}
+
 ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, const Quant& quant) {
   Node q = make_node<fb::QuantizeOptionsT>(node.name(), node.op(), {x}, {});
   auto& o = options<fb::QuantizeOptionsT>(q);
@@ -438,7 +453,8 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
                              node.input(0), kEightBits);
     y.quant = *quant;
     if (half) return round_to_half(importer, node, std::move(y));
-    if (is_scale(importer, node.output(0))) {
+    if (is_scale(importer, node.output(0)) ||
+        (x.type != kInt32 && is_bias(importer, node.output(0)))) {
       std::vector<float> real;
       constant_floats(y, &real);
       y = constant_tensor(make_constant(kFloat, y.shape, real));
