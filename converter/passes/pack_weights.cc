@@ -296,9 +296,8 @@ Status pack_fully_connected(Graph* graph, Node* node) {
   return {};
 }
 
-// Depthwise weights are one int8 each, and of int16 activations not too many: filters beyond that
-// become a convolution with a group for every input channel, which may have several terms or
-// digits.
+// Makes a depthwise layer of int16 activations a convolution with a group for every input channel,
+// whose weights may have several digits and whose filters may have any number of taps.
 void rewrite_as_conv(Graph* graph, Node* node, const std::vector<int16_t>& weights) {
   const auto depthwise = options<fb::DepthwiseConv2DOptionsT>(*node);
   Value value = graph->values[node->inputs[1]];
@@ -338,16 +337,23 @@ Status pack_depthwise(Graph* graph, Node* node) {
                  "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
                  node->name.c_str(), conv.multiplier, channels);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
-  if (terms_of(weights) > 1 || (is_int16(*graph, *node) && kh * kw > kMaxDepthwiseInt16)) {
+  const int terms = terms_of(weights);
+  if (is_int16(*graph, *node) && (terms > 1 || kh * kw > kMaxDepthwiseInt16)) {
     rewrite_as_conv(graph, node, weights);
     return pack_conv(graph, node);
   }
-  std::vector<int8_t> packed(depthwise_packed_bytes(channels, kh, kw));
-  depthwise_pack(split(weights, 1, weights.size(), 1).data(), channels, kh, kw, packed.data());
+  const size_t term_bytes = depthwise_packed_bytes(channels, kh, kw);
+  const auto count = static_cast<size_t>(terms);
+  std::vector<int8_t> packed(count * term_bytes);
+  const std::vector<int8_t> summands = split(weights, 1, weights.size(), terms);
+  for (size_t t = 0; t < count; ++t)
+    depthwise_pack(summands.data() + t * weights.size(), channels, kh, kw,
+                   packed.data() + t * term_bytes);
+  conv.terms = static_cast<uint8_t>(terms);
   const auto sum = sums(weights, channels, [&](size_t i) { return i % channels; });
   conv.weight_sum.assign(sum.begin(), sum.end());
-  node->inputs[1] =
-      add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE, (channels + 15) / 16);
+  node->inputs[1] = add_packed(graph, node->inputs[1], packed, fb::Packing::DEPTHWISE,
+                               count * ((channels + 15) / 16));
   node->inputs[2] = folded_bias(graph, node->inputs[2], sum, input_zero_point(*graph, *node, conv));
   return {};
 }

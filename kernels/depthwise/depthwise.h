@@ -1,16 +1,17 @@
 // Contract of the depthwise family: one filter per channel, any kernel, stride, dilation, padding
 // and channel multiplier.
 //
-//   acc[y][x][o] = bias[o] + sum over ky, kx of w[ky][kx][o] *
+//   acc[y][x][o] = bias[o] + sum over t, ky, kx of w[t][ky][kx][o] *
 //                  in[y * stride_h + ky * dilation_h - pad_top]
 //                    [x * stride_w + kx * dilation_w - pad_left][o / multiplier]
 //   output[y][x][o] = requantize(acc[y][x][o]) as uint8
 //
-// Positions outside the image read the zero point. uint8 times int8, sums in int32 modulo 2^32.
+// Positions outside the image read the zero point. uint8 times int8, sums in int32 modulo 2^32. A
+// weight is the sum of `terms` int8 numbers, so that it may have 9 bits; most layers have one term.
 //
 // Packed weights, int8, one form for every instruction set (c = output channels, tails zero):
 //
-//   [ceil(c/16)][ceil(kh/4)][kw][16 channels][4 rows]
+//   [terms][ceil(c/16)][ceil(kh/4)][kw][16 channels][4 rows]
 //
 // Reading: pixels may be over-read by up to 64 bytes past the image's last byte (arena slack).
 // `zero` is at least in_c + 64 bytes of the zero point. Kernels take every shape, store exactly the
@@ -32,6 +33,9 @@ struct DepthwiseShape {
   size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
   size_t pad_top, pad_left;  // bottom and right follow from out_h, out_w
   size_t multiplier;         // output channels = in_c * multiplier
+  size_t terms = 1;          // int8 summands of a weight
+
+  size_t products() const { return terms * kernel_h * kernel_w; }  // that make an output
 };
 
 struct DepthwiseArgs {

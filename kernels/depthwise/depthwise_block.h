@@ -194,6 +194,7 @@ QRT_NOINLINE void prepare(const Block& b) {
   const bool is_line = line.columns > 0;
   const size_t kernel_w = is_line ? 1 : s.kernel_w, groups = is_line ? line.columns : b.plan.groups;
   const size_t quads = line.is_packed ? (s.kernel_w + 3) / 4 : (s.kernel_h + 3) / 4 * s.kernel_w;
+  const size_t ceil_blocks = (b.channels + 15) / 16;
   const uint8_t* weights[kLanes];
   for (size_t l = 0; l < kLanes; ++l)
     weights[l] =
@@ -211,36 +212,41 @@ QRT_NOINLINE void prepare(const Block& b) {
     for (size_t l = 0; l < kLanes; ++l) p[l] = weights[l] + at * 64;
     Q::load(p, v);
   };
-  uint8_t* const cells_begin = b.args.scratch + b.plan.weights_offset;
-  uint8_t* cells = cells_begin;
   const size_t row_cells = b.plan.weight_row_bytes;
-  for (size_t kx = 0; kx < kernel_w; ++kx) {
-    for (size_t g = 0; g < groups; ++g) {
-      const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
-      typename Q::Unsigned own[4], previous[4] = {};
-      load(quad * kernel_w + kx, own);
-      if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
-      if constexpr (V::kTile.pairs) {
-        if (b.plan.is_paired) {
-          uint8_t* const paired = cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;
-          const bool is_second = g == 1 && kx % 2 == 1;
-          unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-            Q::store_half(own[q], is_second, paired + q * kCell);
-            if (pass_rows == 2)
-              Q::store_half(Q::shift_rows(own[q], previous[q], shift), is_second,
-                            paired + q * kCell + row_cells);
-          });
-          continue;
+  const size_t term_bytes = b.plan.is_paired ? (kernel_w + (kernel_w + 1) / 2) * 4 * kCell
+                                             : kernel_w * groups * 4 * kCell;
+  uint8_t* cells_begin = b.args.scratch + b.plan.weights_offset;
+  for (size_t term = 0; term < s.terms; ++term, cells_begin += term_bytes) {
+    uint8_t* cells = cells_begin;
+    for (size_t kx = 0; kx < kernel_w; ++kx) {
+      for (size_t g = 0; g < groups; ++g) {
+        const size_t quad = g * kGroupRows / 4, first = g * kGroupRows % 4;
+        typename Q::Unsigned own[4], previous[4] = {};
+        load(quad * kernel_w + kx, own);
+        if (pass_rows == 2 && quad > 0) load((quad - 1) * kernel_w + kx, previous);
+        if constexpr (V::kTile.pairs) {
+          if (b.plan.is_paired) {
+            uint8_t* const paired = cells_begin + (g == 0 ? kx : kernel_w + kx / 2) * 4 * kCell;
+            const bool is_second = g == 1 && kx % 2 == 1;
+            unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+              Q::store_half(own[q], is_second, paired + q * kCell);
+              if (pass_rows == 2)
+                Q::store_half(Q::shift_rows(own[q], previous[q], shift), is_second,
+                              paired + q * kCell + row_cells);
+            });
+            continue;
+          }
         }
+        for (size_t r = 0; r < pass_rows; ++r) {
+          unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
+            if (r > 0) own[q] = Q::shift_rows(own[q], previous[q], shift);
+            Q::store(own[q], first, cells + r * row_cells + q * kCell);
+          });
+        }
+        cells += 4 * kCell;
       }
-      for (size_t r = 0; r < pass_rows; ++r) {
-        unroll<4>([&](auto q) QRT_INLINE_LAMBDA {
-          if (r > 0) own[q] = Q::shift_rows(own[q], previous[q], shift);
-          Q::store(own[q], first, cells + r * row_cells + q * kCell);
-        });
-      }
-      cells += 4 * kCell;
     }
+    for (const uint8_t*& w : weights) w += ceil_blocks * quads * 64;
   }
 }
 

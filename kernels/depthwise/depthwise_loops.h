@@ -17,6 +17,7 @@ struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
   size_t weight_row_bytes;
+  size_t terms;                 // how often the taps are walked, with the next weights each time
   size_t outer, outer_step;     // kernel columns, if their distance is not that of the taps
   size_t taps, tap_step;        // in a row of columns, and bytes from one to the next
   size_t more_taps, more_step;  // the same of all rows of columns but the first
@@ -91,9 +92,11 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     weights[r] = opaque(loop.weights + r * loop.weight_row_bytes);
   });
   if constexpr (V::kOwnTaps) {
-    for (size_t o = 0; o < loop.outer; ++o) {
-      V::multiply_taps(acc, columns + o * loop.outer_step, loop.pixel_step, weights, loop.taps);
-      for (const uint8_t*& w : weights) w += loop.taps * 4 * kCell;
+    for (size_t term = 0; term < loop.terms; ++term) {
+      for (size_t o = 0; o < loop.outer; ++o) {
+        V::multiply_taps(acc, columns + o * loop.outer_step, loop.pixel_step, weights, loop.taps);
+        for (const uint8_t*& w : weights) w += loop.taps * 4 * kCell;
+      }
     }
   } else {
     const auto tap = [&](const uint8_t* data, size_t offset) QRT_INLINE_LAMBDA {
@@ -111,15 +114,17 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     if constexpr (kTaps > 0) {
       unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(columns + t * 4 * kCell, t * 4 * kCell); });
     } else {
-      size_t taps = loop.taps, step = V::kTile.pairs ? loop.tap_step : 4 * kCell;
-      for (size_t o = 0; o < loop.outer; ++o) {
-        const uint8_t* data = columns + o * loop.outer_step;
-        for (size_t t = 0; t < taps; ++t) {
-          tap(data, 0);
-          data += step;
-          for (const uint8_t*& w : weights) w += 4 * kCell;
+      for (size_t term = 0; term < loop.terms; ++term) {
+        size_t taps = loop.taps, step = V::kTile.pairs ? loop.tap_step : 4 * kCell;
+        for (size_t o = 0; o < loop.outer; ++o) {
+          const uint8_t* data = columns + o * loop.outer_step;
+          for (size_t t = 0; t < taps; ++t) {
+            tap(data, 0);
+            data += step;
+            for (const uint8_t*& w : weights) w += 4 * kCell;
+          }
+          if (V::kTile.pairs) taps = loop.more_taps, step = loop.more_step;
         }
-        if (V::kTile.pairs) taps = loop.more_taps, step = loop.more_step;
       }
     }
   }
@@ -186,15 +191,17 @@ QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename 
     if constexpr (kTaps > 0) {
       unroll<kTaps>([&](auto t) QRT_INLINE_LAMBDA { tap(first + t * 4 * kCell, t * 4 * kCell); });
     } else {
-      size_t taps = loop.taps, step = loop.tap_step;
-      for (size_t o = 0; o < loop.outer; ++o) {
-        const uint8_t* data = first + o * loop.outer_step;
-        for (size_t t = 0; t < taps; ++t) {
-          tap(data, 0);
-          data += step;
-          weights += 4 * kCell;
+      for (size_t term = 0; term < loop.terms; ++term) {
+        size_t taps = loop.taps, step = loop.tap_step;
+        for (size_t o = 0; o < loop.outer; ++o) {
+          const uint8_t* data = first + o * loop.outer_step;
+          for (size_t t = 0; t < taps; ++t) {
+            tap(data, 0);
+            data += step;
+            weights += 4 * kCell;
+          }
+          taps = loop.more_taps, step = loop.more_step;
         }
-        taps = loop.more_taps, step = loop.more_step;
       }
     }
     const typename V::template Constants<kStore> constants(loop.constants);

@@ -25,16 +25,19 @@ void accumulate(const uint8_t* pixel, const int8_t* quads, size_t row, size_t c,
 // Channels c..c+15 of output pixel (y, x).
 void compute(const DepthwiseArgs& args, size_t y, size_t x, size_t c, uint32_t acc[16]) {
   const DepthwiseShape& s = args.shape;
-  const size_t quads = (s.kernel_h + 3) / 4;
-  const int8_t* weights = args.weights + c / 16 * quads * s.kernel_w * 64;
-  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
-    // Wraps to a huge number above and left of the image.
-    const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;
-    for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-      const size_t ix = x * s.stride_w + kx * s.dilation_w - s.pad_left;
-      const bool inside = iy < s.in_h && ix < s.in_w;
-      const uint8_t* pixel = inside ? args.input + (iy * s.in_w + ix) * s.in_c : args.zero;
-      accumulate(pixel, weights + (ky / 4 * s.kernel_w + kx) * 64, ky % 4, c, s.multiplier, acc);
+  const size_t quads = (s.kernel_h + 3) / 4, block_bytes = quads * s.kernel_w * 64;
+  const size_t term_bytes = (s.in_c * s.multiplier + 15) / 16 * block_bytes;
+  const int8_t* weights = args.weights + c / 16 * block_bytes;
+  for (size_t term = 0; term < s.terms; ++term, weights += term_bytes) {
+    for (size_t ky = 0; ky < s.kernel_h; ++ky) {
+      // Wraps to a huge number above and left of the image.
+      const size_t iy = y * s.stride_h + ky * s.dilation_h - s.pad_top;
+      for (size_t kx = 0; kx < s.kernel_w; ++kx) {
+        const size_t ix = x * s.stride_w + kx * s.dilation_w - s.pad_left;
+        const bool inside = iy < s.in_h && ix < s.in_w;
+        const uint8_t* pixel = inside ? args.input + (iy * s.in_w + ix) * s.in_c : args.zero;
+        accumulate(pixel, weights + (ky / 4 * s.kernel_w + kx) * 64, ky % 4, c, s.multiplier, acc);
+      }
     }
   }
 }

@@ -137,7 +137,8 @@ Loops<V> loops_of() {
 // Of a dilated kernel, each slide() takes the columns of one phase: not where these are few.
 template <class V>
 bool can_slide(const DepthwiseShape& s) {
-  const bool fits = s.kernel_w == kSlideWidth && s.kernel_h <= kSlideHeight && s.multiplier == 1;
+  const bool fits =
+      s.kernel_w == kSlideWidth && s.kernel_h <= kSlideHeight && s.multiplier == 1 && s.terms == 1;
   const bool is_dilated = s.dilation_w > 1;
   return fits && (!is_dilated || (!V::kOwnTaps && s.stride_w == 1 && s.dilation_w <= s.in_w &&
                                   3 * s.dilation_w <= s.out_w));
@@ -199,7 +200,7 @@ size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
       }
     }
   }
-  const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3<V>;
+  const bool is_3x3 = loop.outer == 1 && loop.taps == kTaps3x3<V> && loop.terms == 1;
   const auto compute = (is_3x3 ? loops.compute_3x3 : loops.compute)[area.rows - 1];
   for (; area.x < s.out_w; area.x += b.plan.tile_outputs) {
     const size_t left = s.out_w - area.x;
@@ -226,6 +227,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   const Loop loop = {b.args.scratch,
                      b.args.scratch + p.weights_offset,
                      p.weight_row_bytes,
+                     s.terms,
                      is_paired    ? 2
                      : contiguous ? 1
                                   : s.kernel_w,
@@ -314,7 +316,7 @@ QRT_NOINLINE Loops<V> begin_block(Block& b) {
   prepare<V>(b);
   if constexpr (!kIntegerOnly) {
     if (b.store == Store::kPlain || b.store == Store::kClamp) {
-      const size_t taps = args.shape.kernel_h * args.shape.kernel_w;
+      const size_t taps = args.shape.products();
       // |sum of x * w| <= 255 * 128 per tap
       if (!V::is_bounded(args.scratch, static_cast<float>(32640 * taps))) b.store = Store::kGeneric;
       if constexpr (V::kFuses) {

@@ -56,6 +56,7 @@ constexpr size_t kSparse = 16;
 
 // Whether it is a line, and one that is faster so.
 DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
+  if (s.terms > 1) return {};
   const bool is_column = depthwise_is_column(s);
   if (is_column ? s.kernel_h == 1 : s.kernel_h != 1 || s.kernel_w == 1) return {};
   const DepthwiseShape row = is_column ? depthwise_as_row(s) : s;
@@ -97,7 +98,7 @@ DepthwisePlan plan_of(const DepthwiseTile& tile, const DepthwiseShape& s,
   p.strip_rows = kStripBudget / s.stride_h / (row_bytes ? row_bytes : 1);
   p.strip_rows = p.strip_rows < 8 ? 8 : p.strip_rows / 8 * 8;  // whole passes of all bands
   p.weights_offset = 4 * 4 * 16 * tile.lanes;
-  p.weight_row_bytes = s.kernel_w * p.groups * 4 * tile.quad_bytes;
+  p.weight_row_bytes = s.terms * s.kernel_w * p.groups * 4 * tile.quad_bytes;
   p.columns_offset = p.weights_offset + p.pass_rows * p.weight_row_bytes;
   p.columns_offset = ceil_div(p.columns_offset, 64) * 64;
   p.scratch_bytes = p.columns_offset + ceil_div(columns.count * p.column_bytes, 64) * 64;

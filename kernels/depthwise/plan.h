@@ -12,13 +12,13 @@
 // these are of no use, those of each kernel column by themselves. The weights of the block are
 // copied to the same order,
 //
-//   [row of the pass][kx][group][q][lanes][4 channels][group_rows]
+//   [row of the pass][term][kx][group][q][lanes][4 channels][group_rows]
 //
 // and one pass computes one or two output rows: two where the input rows of both fit the groups of
 // one, so that each interleaved column is used twice. Of a dilated kernel these rows are a dilation
 // apart.
 //
-// A line is a kernel of one row, or of one column on an image of one column, which is a row in the
+// A line is a kernel of one row whose weights have one term, or of one column on an image of one column, which is a row in the
 // same memory. A group of one row would be empty but for that; here its rows are taps, pixels of the
 // image row a dilation apart, and an output reads ceil(taps / group_rows) columns, each group_rows
 // dilations behind the one before: those of a phase one after the other, where phases are

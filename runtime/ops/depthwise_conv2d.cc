@@ -32,19 +32,24 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   static_cast<long long>(multiplier));
   QRT_TRY(infer_windows(*options, x, w[0], w[1], s));
   s->multiplier = static_cast<size_t>(multiplier);
+  QRT_TRY(check_range("terms", options->terms(), 1, 3));
+  QRT_MODEL_CHECK(options->terms() == 1 || !runs_int16(context.inputs[0].type.dtype),
+                  "terms is %d, expected 1 with an INT16 input", options->terms());
+  s->terms = options->terms();
   return {};
 }
 
 Status check_constants(const InferContext& context, const DepthwiseShape& s) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t out_c = s.in_c * s.multiplier;
-  QRT_TRY(check_weights(context, fb::Packing::DEPTHWISE,
-                        depthwise_packed_bytes(out_c, s.kernel_h, s.kernel_w),
-                        ceil_div(out_c, 16)));
-  QRT_MODEL_CHECK(depthwise_tails_are_zero(reinterpret_cast<const int8_t*>(context.inputs[1].data),
-                                           out_c, s.kernel_h, s.kernel_w),
-                  "input 1 (weights) is not zero where its packing rounds %zu rows up to 4",
-                  s.kernel_h);
+  const uint64_t term_bytes = depthwise_packed_bytes(out_c, s.kernel_h, s.kernel_w);
+  QRT_TRY(check_weights(context, fb::Packing::DEPTHWISE, s.terms * term_bytes,
+                        s.terms * ceil_div(out_c, 16)));
+  const auto* weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
+  for (size_t term = 0; term < s.terms; ++term)
+    QRT_MODEL_CHECK(
+        depthwise_tails_are_zero(weights + term * term_bytes, out_c, s.kernel_h, s.kernel_w),
+        "input 1 (weights) is not zero where its packing rounds %zu rows up to 4", s.kernel_h);
   if (runs_int16(context.inputs[0].type.dtype))
     return check_int16_constants(context, out_c, s.kernel_h * s.kernel_w, options->weight_sum(),
                                  options->requant(), /*is_planes=*/false);
@@ -129,7 +134,7 @@ Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, Pla
 // XNNPACK's operator, if asked for and able.
 bool prepare_xnnpack(const PrepareContext& context, size_t images, const DepthwiseShape& s,
                      PlannedStep* step) {
-  if (context.provider == Provider::kOwn) return false;
+  if (context.provider == Provider::kOwn || s.terms > 1) return false;
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
   const RequantParams requant = make_requant(*options->requant(), channels);
@@ -170,7 +175,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
   params->requant = make_requant(*options->requant(), channels, context.file_end);
   std::vector<int32_t> bias = read_bias(context.inputs[2]);
-  const Sums sums = {&bias, s.kernel_h * s.kernel_w};
+  const Sums sums = {&bias, s.products()};
   find_float_form(channels, &params->requant, &sums);
   params->bias =
       fold_bias(std::move(bias), options->weight_sum(), channels, params->kernel->signed_lhs);

@@ -67,16 +67,22 @@ void Generator::append_depthwise_conv2d() {
   const int64_t out = x.shape[3] * o.multiplier;
   const auto channels = static_cast<size_t>(out);
   const auto kh = static_cast<size_t>(h.kernel), kw = static_cast<size_t>(w.kernel);
-  const Storage storage = choose_storage((channels + 15) / 16);
-  auto weights = choose_.values<int8_t>(kh * kw * channels, storage.lo, storage.hi);
+  const auto terms =
+      static_cast<size_t>(x.is_int16() || choose_.integer(0, 3) < 3 ? 1 : choose_.integer(2, 3));
+  o.terms = static_cast<uint8_t>(terms);
+  const Storage storage = choose_storage(terms * ((channels + 15) / 16));
+  auto weights = choose_.values<int8_t>(terms * kh * kw * channels, storage.lo, storage.hi);
   o.weight_sum.resize(channels);
+  const size_t elements = kh * kw * channels, lanes = (channels + 15) / 16 * 16;
   for (size_t i = 0; i < weights.size(); ++i) {
     const size_t c = i % channels;
-    weights[i] = static_cast<int8_t>(weights[i] + storage.offset(c));
+    weights[i] = static_cast<int8_t>(weights[i] + storage.offset(i / elements * lanes + c));
     o.weight_sum[c] += weights[i];
   }
-  std::vector<int8_t> packed(depthwise_packed_bytes(channels, kh, kw));
-  depthwise_pack(weights.data(), channels, kh, kw, packed.data());
+  const size_t term_bytes = depthwise_packed_bytes(channels, kh, kw);
+  std::vector<int8_t> packed(terms * term_bytes);
+  for (size_t t = 0; t < terms; ++t)
+    depthwise_pack(weights.data() + t * elements, channels, kh, kw, packed.data() + t * term_bytes);
   const uint32_t stored =
       store({h.kernel, w.kernel, out}, fb::Packing::DEPTHWISE, storage, std::move(packed));
   o.requant = requant(channels, false, x.dtype);

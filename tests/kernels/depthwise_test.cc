@@ -51,6 +51,10 @@ class Case {
     s_.multiplier = m;
     return *this;
   }
+  Case& terms(size_t t) {
+    s_.terms = t;
+    return *this;
+  }
   Case& requant(const Requant& r) {
     requant_ = r;
     return *this;
@@ -102,10 +106,16 @@ class Case {
     random_->fill(input, 0, 255);
     const uint8_t zero_point = static_cast<uint8_t>(random_->integer(0, 255));
     for (size_t i = 0; i < s_.in_c + 64; ++i) zero.data()[i] = zero_point;
-    std::vector<int8_t> weights(taps * channels);
-    random_->fill(weights, -128, 127);
-    Guarded<int8_t> packed(depthwise_packed_bytes(channels, s_.kernel_h, s_.kernel_w));
-    depthwise_pack(weights.data(), channels, s_.kernel_h, s_.kernel_w, packed.data());
+    std::vector<int8_t> summands(s_.terms * taps * channels);
+    random_->fill(summands, -128, 127);
+    const size_t term_bytes = depthwise_packed_bytes(channels, s_.kernel_h, s_.kernel_w);
+    Guarded<int8_t> packed(s_.terms * term_bytes);
+    std::vector<int> weights(taps * channels);
+    for (size_t t = 0; t < s_.terms; ++t) {
+      const int8_t* const term = summands.data() + t * weights.size();
+      depthwise_pack(term, channels, s_.kernel_h, s_.kernel_w, packed.data() + t * term_bytes);
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] += term[i];
+    }
 
     Guarded<int32_t> bias(whole), kernel_bias(whole);
     Guarded<float> scale(whole);
@@ -186,9 +196,9 @@ class Case {
   }
   std::string describe() const {
     std::string d;
-    for (size_t v :
-         {s_.in_h, s_.in_w, s_.in_c, s_.kernel_h, s_.kernel_w, s_.stride_h, s_.stride_w,
-          s_.dilation_h, s_.dilation_w, s_.pad_top, s_.pad_left, s_.out_h, s_.out_w, s_.multiplier})
+    for (size_t v : {s_.in_h, s_.in_w, s_.in_c, s_.kernel_h, s_.kernel_w, s_.stride_h, s_.stride_w,
+                     s_.dilation_h, s_.dilation_w, s_.pad_top, s_.pad_left, s_.out_h, s_.out_w,
+                     s_.multiplier, s_.terms})
       d += " " + std::to_string(v);
     return d;
   }
@@ -225,9 +235,12 @@ class DepthwiseTest : public ::testing::TestWithParam<size_t> {
       GTEST_SKIP() << "this CPU lacks " << isa_name(kernel_->isa);
   }
   Case make() { return Case(&random_); }
+  // Runs a case with weights of one term and with weights of several.
   void check(Case c) {
     if (!kernel_->supports(c.shape())) return;
     c.run(*kernel_);
+    if (HasFatalFailure()) return;
+    c.terms(static_cast<size_t>(random_.integer(2, 3))).run(*kernel_);
   }
 
   const DepthwiseKernel* kernel_ = nullptr;

@@ -16,7 +16,7 @@ namespace {
 using testing::Bytes;
 
 struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
-  int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1;
+  int64_t h = 1, w = 1, c = 1, multiplier = 1, kh = 1, kw = 1, terms = 1;
   int stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int top = 0, left = 0, bottom = 0, right = 0;
   bool is_int = false, shifts_up = false;
@@ -31,6 +31,10 @@ struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
   }
   DepthwiseTester& times(int64_t m) {
     multiplier = m;
+    return *this;
+  }
+  DepthwiseTester& of_terms(int64_t t) {
+    terms = t;
     return *this;
   }
   DepthwiseTester& stride(int y, int x) {
@@ -62,8 +66,10 @@ struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
     const int64_t out_h = (h + top + bottom - dilation_h * (kh - 1) - 1) / stride_h + 1;
     const int64_t out_w = (w + left + right - dilation_w * (kw - 1) - 1) / stride_w + 1;
     const size_t channels = static_cast<size_t>(c * multiplier);
-    std::vector<int8_t> weights(static_cast<size_t>(kh * kw) * channels);
-    random.fill(weights, -128, 127);
+    std::vector<int8_t> summands(static_cast<size_t>(terms * kh * kw) * channels);
+    random.fill(summands, -128, 127);
+    std::vector<int32_t> weights(summands.size() / static_cast<size_t>(terms));
+    for (size_t i = 0; i < summands.size(); ++i) weights[i % weights.size()] += summands[i];
     std::vector<int32_t> weight_sum(channels), bias(channels);
     for (size_t i = 0; i < weights.size(); ++i) weight_sum[i % channels] += weights[i];
     random.fill(bias, -5000, 5000);
@@ -71,7 +77,7 @@ struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
 
     testing::ModelBuilder m;
     const uint32_t x = m.input(shape(h, w, c));
-    const uint32_t wt = m.depthwise_weights({kh, kw, c * multiplier}, weights);
+    const uint32_t wt = m.depthwise_weights({kh, kw, c * multiplier}, summands);
     const uint32_t b = m.bias(bias);
     const uint32_t y = m.output(shape(out_h, out_w, c * multiplier));
     fb::DepthwiseConv2DOptionsT o;
@@ -83,6 +89,7 @@ struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
     o.multiplier = static_cast<uint32_t>(multiplier);
     o.input_zero_point = zero_point;
     o.weight_sum = weight_sum;
+    o.terms = static_cast<uint8_t>(terms);
     const int exponent = -8 - static_cast<int>(std::lround(std::log2(kh * kw) / 2));
     std::vector<float> scale;
     for (size_t i = 0; i < channels; ++i) scale.push_back(random.scale(exponent));
@@ -165,6 +172,19 @@ TEST(DepthwiseConv2D, Multipliers) {
   DepthwiseTester().image(5, 6, 16).kernel(3, 3).stride(2, 2).times(3).test();
 }
 
+TEST(DepthwiseConv2D, WeightsOfSeveralTerms) {
+  for (const int64_t terms : {2, 3}) {
+    const auto make = [&] { return DepthwiseTester().of_terms(terms); };
+    make().image(6, 7, 67).kernel(3, 3).pad(1, 1, 1, 1).test();
+    make().image(9, 8, 33).kernel(3, 3).stride(2, 2).pad(0, 0, 1, 1).integer().test();
+    make().image(7, 7, 24).kernel(5, 5).pad(2, 2, 2, 2).shift_up().test();
+    make().image(9, 11, 16).kernel(2, 3).dilation(3, 4).stride(2, 1).test();
+    make().image(1, 40, 24).kernel(1, 9).pad(0, 4, 0, 4).test();
+    make().image(40, 1, 24).kernel(9, 1).pad(4, 0, 4, 0).test();
+    make().image(5, 6, 5).kernel(3, 3).times(3).test();
+  }
+}
+
 TEST(DepthwiseConv2D, IntegerRequantisation) {
   DepthwiseTester().image(6, 6, 37).kernel(3, 3).pad(1, 1, 1, 1).integer().test();
   for (const int64_t c : {3, 16, 37, 64, 67})
@@ -218,6 +238,9 @@ TEST(DepthwiseConv2D, RejectsBadModels) {
   reject("stride of the height is 0", [](M&, O& o) { o.stride_h = 0; });
   reject("dilation of the width is 0", [](M&, O& o) { o.dilation_w = 0; });
   reject("covers 9 positions, the padded input has only 5", [](M&, O& o) { o.dilation_h = 4; });
+  reject("terms is 0, expected 1 to 3", [](M&, O& o) { o.terms = 0; });
+  reject("terms is 4, expected 1 to 3", [](M&, O& o) { o.terms = 4; });
+  reject("input 1 (weights) holds 192 bytes, expected 384", [](M&, O& o) { o.terms = 2; });
   reject("requant.kind is ACC", [](M&, O& o) { o.requant = testing::requant_acc(); });
   reject("requant is missing", [](M&, O& o) { o.requant.reset(); });
 }

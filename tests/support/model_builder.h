@@ -201,12 +201,15 @@ class ModelBuilder {
     return packed(shape, fb::Packing::GEMM, data);
   }
 
-  // Weights [kh][kw][out] of a DepthwiseConv2D.
+  // Weights [terms][kh][kw][out] of a DepthwiseConv2D; `shape` is [kh, kw, out].
   uint32_t depthwise_weights(const Shape& shape, const std::vector<int8_t>& weights) {
     const size_t kh = static_cast<size_t>(shape[0]), kw = static_cast<size_t>(shape[1]),
-                 channels = static_cast<size_t>(shape[2]);
-    std::vector<int8_t> data(depthwise_packed_bytes(channels, kh, kw));
-    depthwise_pack(weights.data(), channels, kh, kw, data.data());
+                 channels = static_cast<size_t>(shape[2]), elements = kh * kw * channels;
+    const size_t terms = weights.size() / elements;
+    const size_t term_bytes = depthwise_packed_bytes(channels, kh, kw);
+    std::vector<int8_t> data(terms * term_bytes);
+    for (size_t t = 0; t < terms; ++t)
+      depthwise_pack(weights.data() + t * elements, channels, kh, kw, data.data() + t * term_bytes);
     return packed(shape, fb::Packing::DEPTHWISE, data);
   }
 
