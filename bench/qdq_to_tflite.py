@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a QDQ MobileNet as the TFLite model of the same layers: qdq_to_tflite.py IN.onnx OUT.tflite
+"""Writes a QDQ MobileNet as the TFLite model of the same layers: qdq_to_tflite.py IN.onnx OUT.tflite [--uint8]
 
 For comparing the speed of one network from both sources. uint8 activations become int8, images stand as
 [n, h, w, c], and paddings are SAME, which for strides of 2 lies elsewhere: the results differ. Reads Conv, Clip or
 Relu, Add, GlobalAveragePool, Flatten and Gemm. Needs the package onnx and flatc.
+
+With --uint8 it is a legacy model: activations and weights are uint8, each with one scale and zero point, and one weight of
+every layer lies beyond int8 when its zero point is taken off, as in the models that Coral publishes.
 """
 import json
 import pathlib
@@ -15,8 +18,10 @@ import numpy
 import onnx
 from onnx import numpy_helper
 
-if len(sys.argv) != 3:
+UINT8 = sys.argv[3:] == ["--uint8"]
+if len(sys.argv) != 3 and not UINT8:
     sys.exit(__doc__)
+WEIGHT_ZERO_POINT = 122  # of --uint8
 SCHEMA = pathlib.Path(__file__).parent.parent / "converter/import/tflite/tflite.fbs"
 graph = onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1])).graph
 CONSTANTS = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
@@ -58,13 +63,16 @@ def activation(quantize):
     """The TFLite tensor of a QuantizeLinear's output."""
     name = quantize.output[0]
     scale, zero_point = (CONSTANTS[i] for i in quantize.input[1:])
-    shift = 128 if zero_point.dtype == numpy.uint8 else 0
-    made[name] = add(name, "INT8", image(SHAPES[quantize.input[0]]), scale, int(zero_point) - shift)
+    code = int(zero_point) - (128 if zero_point.dtype == numpy.uint8 else 0)
+    made[name] = add(name, "UINT8" if UINT8 else "INT8", image(SHAPES[quantize.input[0]]), scale,
+                     code + 128 if UINT8 else code)
     return made[name]
 
 
 def operand(name):
-    """The tensor that a DequantizeLinear reads."""
+    """The tensor that a DequantizeLinear reads, also behind a Flatten: FULLY_CONNECTED flattens."""
+    if MAKER[name].op_type == "Flatten":
+        name = MAKER[name].input[0]
     return made[MAKER[name].input[0]]
 
 
@@ -74,7 +82,14 @@ def weights(node, dims, axis):
     for name, dtype, order, at in ((node.input[1], "INT8", dims, axis), (node.input[2], "INT32", None, 0)):
         value, scale = (CONSTANTS[i] for i in MAKER[name].input[:2])
         value = value if order is None else value.transpose(order)
-        result.append(add(name, dtype, value.shape, scale, axis=at, data=value))
+        zero_point = None
+        if UINT8:
+            scale = numpy.max(scale)
+            if dtype == "INT8":
+                dtype, zero_point = "UINT8", WEIGHT_ZERO_POINT
+                value = numpy.clip(value.astype(numpy.int16) + zero_point, 0, 255).astype(numpy.uint8)
+                value.flat[0] = 255
+        result.append(add(name, dtype, value.shape, scale, zero_point, axis=at, data=value))
     return result
 
 
@@ -98,7 +113,7 @@ def layer(node, fused, quantize):
     elif node.op_type == "Gemm":
         emit("FULLY_CONNECTED", [operand(node.input[0]), *weights(node, (0, 1), 0)], activation(quantize),
              "FullyConnectedOptions")
-    elif node.op_type == "Flatten":  # FULLY_CONNECTED flattens
+    elif node.op_type == "Flatten":
         made[quantize.output[0]] = operand(node.input[0])
     else:
         sys.exit(f"{node.op_type} is not known")

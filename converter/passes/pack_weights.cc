@@ -5,6 +5,7 @@
 
 #include "converter/import/common/layer_constants.h"
 #include "converter/passes/passes.h"
+#include "converter/passes/weight_terms.h"
 #include "kernels/depthwise/depthwise_int16.h"
 #include "kernels/depthwise/pack.h"
 #include "kernels/edge/packed.h"
@@ -19,14 +20,6 @@ constexpr int kInt8Min = -128, kInt8Max = 127;
 // INT16 activations.
 bool is_int16(const Graph& graph, const Node& node) {
   return graph.values[node.inputs[0]].type.dtype == DType::kInt16;
-}
-
-// Summands of int8 it takes to write every weight; -255..255 needs at most three.
-int terms_of(const std::vector<int16_t>& weights) {
-  int terms = 1;
-  for (int w : weights)
-    while (w < terms * kInt8Min || w > terms * kInt8Max) ++terms;
-  return terms;
 }
 
 // The digits of each weight, lowest first: w = d0 + 256 * (d1 + d2).
@@ -154,7 +147,7 @@ GemmPacked pack_gemm(const std::vector<int16_t>& weights, bool is_int16, size_t 
     matrices = split_digits(weights, result.digits);
     result.blocks *= matrices.size();
   } else {
-    result.terms = terms_of(weights);
+    result.terms = terms_of(weights.data(), weights.size());
     matrices = {split(weights, groups * n, taps * k, result.terms)};
   }
   const auto terms = static_cast<size_t>(result.terms);
@@ -337,7 +330,7 @@ Status pack_depthwise(Graph* graph, Node* node) {
                  "DepthwiseConv2D '%s': multiplier %u does not divide %zu channels",
                  node->name.c_str(), conv.multiplier, channels);
   const std::vector<int16_t> weights = elements(graph->values[node->inputs[1]]);
-  const int terms = terms_of(weights);
+  const int terms = terms_of(weights.data(), weights.size());
   if (is_int16(*graph, *node) && (terms > 1 || kh * kw > kMaxDepthwiseInt16)) {
     rewrite_as_conv(graph, node, weights);
     return pack_conv(graph, node);

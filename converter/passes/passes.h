@@ -61,6 +61,10 @@ void join_pixels(Graph* graph);
 // independently.
 void open_batch(Graph* graph);
 
+// Layers whose weights are beyond int8 in some output channels only become several layers side by
+// side, so that only these channels take two products for a weight.
+void split_wide_weights(Graph* graph);
+
 // Weights into the packed forms, input zero points into the bias.
 Status pack_weights(Graph* graph);
 

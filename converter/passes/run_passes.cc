@@ -25,6 +25,7 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"one_channel_depthwise", one_channel_depthwise},
       {"join_pixels", join_pixels},
       {"open_batch", open_batch},
+      {"split_wide_weights", split_wide_weights},
   };
   for (const auto& pass : passes) {
     if (progress) progress(pass.name);

@@ -136,7 +136,7 @@ TEST(PackWeights, FullyConnectedFoldsTheZeroPointOfItsInput) {
   }
 }
 
-TEST(PackWeights, DepthwiseBeyondInt8BecomesAGroupedConvolution) {
+TEST(PackWeights, DepthwiseBeyondInt8HasSeveralTerms) {
   for (const int hi : {127, 200, 255})
     for (const int64_t multiplier : {1, 2}) {
       GraphBuilder b;
@@ -169,7 +169,9 @@ TEST(PackWeights, DepthwiseBeyondInt8BecomesAGroupedConvolution) {
       const auto got = testing::run_graph(b.graph, false, inputs);
       ASSERT_EQ(got.outputs.at(0), want) << hi << " " << multiplier;
       ASSERT_TRUE(pack_weights(&b.graph).ok());
-      EXPECT_EQ(b.graph.nodes[0].options.AsConv2D() != nullptr, hi > 127);
+      const auto* packed = b.graph.nodes[0].options.AsDepthwiseConv2D();
+      ASSERT_NE(packed, nullptr);
+      EXPECT_EQ(packed->terms, (hi + 126) / 127);
     }
 }
 
