@@ -1,5 +1,5 @@
 // Fixed-point arithmetic of TFLite's reference kernels (gemmlowp's Qm.n numbers of 32 bits):
-// products, exp on negative numbers, 1 / (1 + x). For the converter, which makes tables with it,
+// products, exp on negative numbers, logarithms, 1 / (1 + x). For the converter, which makes tables with it,
 // and for the integer softmax. Integers only; every function gives the same bits everywhere.
 #ifndef QRT_KERNELS_FIXED_POINT_H_
 #define QRT_KERNELS_FIXED_POINT_H_
@@ -95,6 +95,29 @@ static inline int32_t reciprocal_of_one_plus(int32_t a) {
 // (1 - a) / (1 + a) as Q0.31.
 static inline int32_t one_minus_over_one_plus(int32_t a) {
   return saturating_shift_left(twice_reciprocal(a) - (1 << 29), 2);
+}
+
+// The logarithm of a Q12.19 number as Q5.26, for x >= 1: of the number brought into [1/2, 1), a quotient
+// of polynomials around the fourth root of 1/2, and its power of two.
+static inline int32_t log_of_sum(int32_t x) {
+  constexpr int32_t kLog2 = 1488522236, kRootHalf = 1518500250, kFourthRootHalf = 1805811301;
+  // With f the fourth root of 2: 11 f / 240, f / 20, 2 / f - f and f / 4, all Q0.31.
+  constexpr int32_t kN = 117049297, kD = 127690142, kI = 1057819769, kF = 638450708;
+  constexpr int32_t kQuarter = 1 << 23;  // Q6.25
+  const int zeros = __builtin_clz(static_cast<unsigned>(x));
+  const int32_t a = saturating_shift_left(srdhm(saturating_shift_left(x, zeros - 1), kRootHalf), 1);
+  const int32_t power_a = saturating_shift_left(12 - zeros, 25) + kQuarter;
+  const int room = __builtin_clz(static_cast<unsigned>(srdhm(x, kRootHalf))) - 1;
+  const int32_t b = saturating_shift_left(x, room);
+  const int32_t power_b = saturating_shift_left(12 - room, 25) - kQuarter;
+  const int32_t r = a < b ? a : b, power = power_a > power_b ? power_a : power_b;
+  const auto mean = static_cast<int32_t>((int64_t{r} + kFourthRootHalf + 1) / 2);
+  const int32_t q = 2 * (r - kFourthRootHalf), square = srdhm(q, q);
+  const int32_t numerator = srdhm(q, r) + srdhm(srdhm(q, square), kN);
+  const int32_t denominator = srdhm(mean, kI + q + srdhm(kD, square)) + srdhm(kF, q);
+  const int32_t fraction = srdhm(static_cast<int32_t>(shift_half_away(numerator, 6)),
+                                 reciprocal_of_one_plus(denominator));
+  return saturating_shift_left(srdhm(power, kLog2) + fraction, 1);
 }
 
 }  // namespace qrt::fixed

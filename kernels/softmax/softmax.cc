@@ -2,6 +2,8 @@
 // rows are summed side by side, each in its own order.
 #include "kernels/softmax/softmax.h"
 
+#include <string.h>
+
 #include "kernels/integer_only.h"
 #include "kernels/soft_float.h"
 
@@ -138,6 +140,38 @@ void softmax_reciprocal_rows(const float* table, float output_scale, const uint8
     (kIntegerOnly ? reciprocal_bytes_soft : reciprocal_bytes)(table, output_scale, range_of(x, n),
                                                               x, n, bytes);
     for (size_t i = 0; i < n; ++i) y[i] = bytes[x[i]];
+  }
+}
+
+namespace {
+
+// A row's quotients e_j / sum of every value in its range.
+void pair_quotients(const float* e, Range range, const uint8_t* x, size_t n, float* quotients) {
+  float sum = 0;
+  for (size_t i = 0; i < n; ++i) sum = sum + e[x[i]];
+  for (int v = range.least; v <= range.greatest; ++v) quotients[v] = e[v] / sum;
+}
+
+// The same in integers.
+void pair_quotients_soft(const float* e, Range range, const uint8_t* x, size_t n,
+                         float* quotients) {
+  soft::Bits sum = 0;
+  for (size_t i = 0; i < n; ++i) sum = soft::add(sum, soft::bits_of(e[x[i]]));
+  for (int v = range.least; v <= range.greatest; ++v) {
+    const soft::Bits quotient = soft::div(soft::bits_of(e[v]), sum);
+    memcpy(quotients + v, &quotient, sizeof(quotient));
+  }
+}
+
+}  // namespace
+
+void softmax_pair_rows(const float* table, const uint8_t* x, float* y, size_t rows, size_t n) {
+  float quotients[256];
+  for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    const Range range = range_of(x, n);
+    (kIntegerOnly ? pair_quotients_soft : pair_quotients)(table + 256 * range.greatest, range, x, n,
+                                                          quotients);
+    for (size_t i = 0; i < n; ++i) y[i] = quotients[x[i]];
   }
 }
 

@@ -7,6 +7,9 @@
 // TFLite's of uint8 multiplies by a reciprocal, r = fl32(1 / fl32(sum * scale)):
 //   y_j = min(floor(fl32(fl32(e_j * r) + 0.5)), 255).
 //
+// TFLite's of the floats that bytes stand for looks exponentials up by both codes, e_j = table[256 * m +
+// x_j], and gives floats: y_j = fl32(e_j / sum).
+//
 // x [rows, n] may be over-read by up to 64 bytes and does not overlap y [rows, n]. Thread-safe.
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_H_
@@ -33,6 +36,9 @@ void softmax_rows(const SoftmaxParams& params, const EdgeKernel& edge, const Lut
 // table: 256 numbers from 0 to 1, the last one 1; output_scale 1/256 to 1.
 void softmax_reciprocal_rows(const float* table, float output_scale, const uint8_t* x, uint8_t* y,
                              size_t rows, size_t n);
+
+// table: 65536 numbers from 0 to 1, table[257 * m] 1.
+void softmax_pair_rows(const float* table, const uint8_t* x, float* y, size_t rows, size_t n);
 
 }  // namespace qrt
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/softmax/log_softmax.h"
+#include "kernels/softmax/log_softmax_int.h"
 #include "kernels/softmax/softmax_bounds.h"
 #include "kernels/softmax/softmax_int.h"
 #include "kernels/softmax/softmax_int16.h"
@@ -18,7 +19,13 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kTable = 256;
+constexpr size_t kTable = 256, kPairTable = 65536;
+
+// Whether a Q5_26 is the logarithm.
+bool is_int_log(const fb::SoftmaxOptions& options) {
+  return options.kind() == fb::SoftmaxKind::Q5_26 && options.stages() != nullptr &&
+         options.stages()->size() > 0;
+}
 
 // The options' table of `n` values, where it stands in the file: buffers are aligned to 64 bytes.
 template <class T>
@@ -38,8 +45,10 @@ Status check_int(const InferContext& context, const Shape& x) {
   QRT_MODEL_CHECK(n <= static_cast<int64_t>(kMaxSoftmaxIntRow),
                   "rows of %lld values, expected at most %zu with kinds Q5_26 and Q5_26_TO_INT16",
                   static_cast<long long>(n), kMaxSoftmaxIntRow);
+  const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   const int32_t* table;
-  QRT_TRY(find_table(context, kTable, &table));
+  QRT_TRY(find_table(context, is_int_log(*options) ? 2 * kTable : kTable, &table));
+  if (is_int_log(*options)) QRT_TRY(check_tensor_stages("stages", options->stages()));
   for (size_t i = 0; i < kTable; ++i)
     QRT_MODEL_CHECK(table[i] >= -1, "table[%zu] is %d, expected >= -1", i, table[i]);
   QRT_MODEL_CHECK(table[kTable - 1] == INT32_MAX, "table[255] is %d, expected 2^31 - 1",
@@ -105,6 +114,19 @@ Status check_reciprocal(const InferContext& context) {
   return Status();
 }
 
+// F32 with a FLOAT32 output: what stands for x_j = m is 1.
+Status check_pairs(const InferContext& context) {
+  const float* table;
+  QRT_TRY(find_table(context, kPairTable, &table));
+  for (size_t i = 0; i < kPairTable; ++i)
+    QRT_MODEL_CHECK(table[i] >= 0 && table[i] <= 1.0f, "table[%zu] is %g, expected 0 to 1", i,
+                    static_cast<double>(table[i]));
+  for (size_t m = 0; m < kTable; ++m)
+    QRT_MODEL_CHECK(table[257 * m] == 1.0f, "table[%zu] is %g, expected 1", 257 * m,
+                    static_cast<double>(table[257 * m]));
+  return Status();
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::SoftmaxOptions>();
   QRT_TRY(check_input_count(context, 1));
@@ -129,6 +151,12 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (to_16 || options->kind() == fb::SoftmaxKind::Q5_26) {
     QRT_TRY(check_int(context, x));
     return add_output(to_16 ? DType::kInt16 : DType::kUInt8, x, outputs);
+  }
+  DType output;
+  QRT_TRY(declared_output_dtype(context, &output));
+  if (options->kind() == fb::SoftmaxKind::F32 && output == DType::kFloat32) {
+    QRT_TRY(check_pairs(context));
+    return add_output(DType::kFloat32, x, outputs);
   }
   QRT_TRY(check_range("zero_point", options->zero_point(), 0, 255));
   const float* table;
@@ -241,6 +269,69 @@ Status prepare_reciprocal(const PrepareContext& context, PlannedStep* step) {
       task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
   step->kernel = "softmax_reciprocal_u8";
   step->run = run_reciprocal;
+  step->params = std::move(params);
+  return Status();
+}
+
+struct PairParams {
+  const float* table;
+  size_t rows, n, tasks;
+};
+
+void run_pairs(const Step& step, const RunContext& context) {
+  const PairParams& p = step.as<PairParams>();
+  auto* y = reinterpret_cast<float*>(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    softmax_pair_rows(p.table, context.in(step, 0) + begin * p.n, y + begin * p.n, end - begin,
+                      p.n);
+  });
+}
+
+Status prepare_pairs(const PrepareContext& context, PlannedStep* step) {
+  const Shape& shape = context.outputs[0].shape;
+  auto params = std::make_shared<PairParams>();
+  QRT_TRY(find_table(context, kPairTable, &params->table));
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(5 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "softmax_pairs_u8_f32";
+  step->run = run_pairs;
+  step->params = std::move(params);
+  return Status();
+}
+
+struct IntLogParams {
+  explicit IntLogParams(const StageVector* source) : stages(source) {}
+
+  StageParams stages;
+  LogSoftmaxIntParams softmax{};
+  size_t rows, n, tasks;
+};
+
+void run_int_log(const Step& step, const RunContext& context) {
+  const IntLogParams& p = step.as<IntLogParams>();
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    log_softmax_int_rows(p.softmax, context.in(step, 0) + begin * p.n,
+                         context.out(step, 0) + begin * p.n, end - begin, p.n);
+  });
+}
+
+Status prepare_int_log(const PrepareContext& context, PlannedStep* step) {
+  const Shape& shape = context.outputs[0].shape;
+  auto params =
+      std::make_shared<IntLogParams>(context.op->options_as<fb::SoftmaxOptions>()->stages());
+  LogSoftmaxIntParams& p = params->softmax;
+  QRT_TRY(find_table(context, 2 * kTable, &p.exponential));
+  p.difference = p.exponential + kTable;
+  p.stage_count = params->stages.count;
+  for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
+  params->n = static_cast<size_t>(shape[shape.rank() - 1]);
+  params->rows = static_cast<size_t>(shape.elements()) / params->n;
+  params->tasks =
+      task_count(2 * static_cast<double>(shape.elements()), params->rows, context.threads);
+  step->kernel = "log_softmax_int_u8";
+  step->run = run_int_log;
   step->params = std::move(params);
   return Status();
 }
@@ -387,6 +478,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     if (options->kind() == fb::SoftmaxKind::INT16_ANY_SCALE)
       return prepare_any_scale(context, step);
   }
+  if (is_int_log(*options)) return prepare_int_log(context, step);
+  if (context.outputs[0].dtype == DType::kFloat32) return prepare_pairs(context, step);
   if (options->kind() == fb::SoftmaxKind::Q5_26 ||
       options->kind() == fb::SoftmaxKind::Q5_26_TO_INT16)
     return prepare_int(context, step);

@@ -249,8 +249,19 @@ void Generator::append_softmax() {
     std::vector<int32_t> integers(256);
     for (size_t i = 0; i < table.size(); ++i)
       integers[i] = i == 255 ? INT32_MAX : static_cast<int32_t>(table[i] * 2e9f);
+    if (choose_.integer(0, 1) == 1) {  // the logarithm
+      for (int d = -255; d <= 0; ++d) integers.push_back(d * (1 << choose_.integer(10, 22)));
+      o.stages = stages();
+    }
     o.table = m_.buffer(integers);
     return emit(o, {x.tensor}, x.shape);
+  }
+  if (choose_.integer(0, 3) == 3) {
+    std::vector<float> pairs(65536, 1);
+    for (size_t m = 0; m < 256; ++m)
+      for (size_t q = 0; q < m; ++q) pairs[256 * m + q] = table[255 - m + q];
+    o.table = m_.buffer(pairs);
+    return emit(o, {x.tensor}, x.shape, DType::kFloat32);
   }
   o.table = m_.buffer(table);
   o.k = float_bits(choose_.scale(4, 9));

@@ -224,6 +224,37 @@ TEST(Softmax, LogarithmOfASoftmax) {
   }
 }
 
+// Floats that depend on both codes, each row divided by its sum.
+TEST(Softmax, PairsToFloat) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  std::vector<float> table(65536, 0.25f);
+  for (size_t m = 0; m < 256; ++m)
+    for (size_t q = 0; q <= m; ++q)
+      table[256 * m + q] =
+          std::exp(-0.07f * static_cast<float>(m - q) / (1 + 0.01f * static_cast<float>(m)));
+  for (const size_t n : {1u, 3u, 100u, 1001u}) {
+    testing::ModelBuilder m;
+    const uint32_t x = m.input({-1, static_cast<int64_t>(n)});
+    const uint32_t y = m.output({-1, static_cast<int64_t>(n)}, DType::kFloat32);
+    fb::SoftmaxOptionsT o;
+    o.table = m.buffer(table);
+    m.op(o, {x}, {y});
+    constexpr size_t kRows = 7;
+    Bytes input(kRows * n);
+    std::vector<float> expected;
+    random.fill(input, 0, 255);
+    for (size_t row = 0; row < kRows; ++row) {
+      const uint8_t* r = &input[row * n];
+      const size_t greatest = *std::max_element(r, r + n);
+      float sum = 0;
+      for (size_t j = 0; j < n; ++j) sum = sum + table[256 * greatest + r[j]];
+      for (size_t j = 0; j < n; ++j) expected.push_back(table[256 * greatest + r[j]] / sum);
+    }
+    testing::expect_outputs(m, kRows, {input}, {testing::to_bytes(expected)});
+  }
+}
+
 TEST(Softmax, RejectsBadModels) {
   using M = testing::ModelBuilder;
   using O = fb::SoftmaxOptionsT;
@@ -260,6 +291,32 @@ TEST(Softmax, RejectsBadModels) {
   table[255] = 5;
   reject("table[255] is 5, expected 2^31 - 1", integer(table));
   reject("kind is 7, expected 0 to 6", [](M&, O& o) { o.kind = static_cast<fb::SoftmaxKind>(7); });
+  const auto with_stages = [](std::vector<int32_t> entries, int multiplier) {
+    return [=](M& m, O& o) {
+      o.kind = fb::SoftmaxKind::Q5_26;
+      o.table = m.buffer(entries);
+      o.stages = std::move(testing::requant_int(multiplier, 20)->stages);
+    };
+  };
+  reject("the table holds 1024 bytes, expected 2048", with_stages(integer_exponentials(), 5));
+  std::vector<int32_t> tables = integer_exponentials();
+  tables.resize(512);
+  reject("stages.multiplier[0] is -1", with_stages(tables, -1));
+  tables[3] = -7;
+  reject("table[3] is -7, expected >= -1", with_stages(tables, 5));
+  const auto pairs = [](size_t i, float v) {
+    return [=](M& m, O& o) {
+      std::vector<float> entries(65536, 1.0f);
+      entries[i] = v;
+      o.table = m.buffer(entries);
+      m.at(1).dtype = fb::DType::FLOAT32;
+    };
+  };
+  reject("table[3] is 1.5, expected 0 to 1", pairs(3, 1.5f));
+  reject("table[4] is nan, expected 0 to 1", pairs(4, std::nanf("")));
+  reject("table[514] is 0.5, expected 1", pairs(514, 0.5f));
+  reject("the table holds 1024 bytes, expected 262144",
+         [](M& m, O&) { m.at(1).dtype = fb::DType::FLOAT32; });
   const auto reciprocal = [](float last, float output_scale, int zero_point) {
     return [=](M& m, O& o) {
       std::vector<float> entries = exponentials(0.1f);

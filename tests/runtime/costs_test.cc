@@ -202,6 +202,23 @@ TEST(Costs, OneTableOfManySoftmaxes) {
       });
 }
 
+// Of pairs of codes, to float.
+TEST(Costs, OneTableOfManySoftmaxesToFloat) {
+  constexpr size_t kEntries = 65536;
+  uint32_t x = 0;
+  fb::SoftmaxOptionsT o;
+  expect_reads_counted(
+      kEntries * sizeof(float),
+      [&](ModelBuilder* m) {
+        x = m->input({1, 4});
+        o.table = m->buffer(std::vector<float>(kEntries, 1.0f));
+        m->mark_output(x);
+      },
+      [&](ModelBuilder* m) {
+        m->op(o, {x}, {m->tensor({1, 4}, DType::kFloat32)});
+      });
+}
+
 TEST(Costs, OneSetOfWeightsOfManyLstms) {
   constexpr int64_t kIn = 1 << 20;
   uint32_t x = 0, weights = 0, bias = 0, recurrent = 0, hidden = 0, cell = 0;

@@ -197,6 +197,18 @@ inline void add_tables_and_floats(ModelBuilder* m) {
   exponentials.back() = INT32_MAX;
   softmax.table = m->buffer(exponentials);
   m->op(fb::SoftmaxOptionsT(softmax), {x}, {m->output({2, 4})});
+  {
+    fb::SoftmaxOptionsT logarithm;
+    logarithm.kind = fb::SoftmaxKind::Q5_26;
+    std::vector<int32_t> tables = exponentials;
+    tables.resize(512);
+    logarithm.table = m->buffer(tables);
+    logarithm.stages = std::move(requant_int(1 << 20, 30)->stages);
+    m->op(std::move(logarithm), {x}, {m->output({2, 4})});
+    fb::SoftmaxOptionsT shares;
+    shares.table = m->buffer(std::vector<float>(65536, 1.0f));
+    m->op(std::move(shares), {x}, {m->output({2, 4}, DType::kFloat32)});
+  }
   softmax.kind = fb::SoftmaxKind::Q5_26_TO_INT16;
   m->op(fb::SoftmaxOptionsT(softmax), {x}, {m->output({2, 4}, DType::kInt16)});
   softmax.kind = fb::SoftmaxKind::LOG_F32;

@@ -42,6 +42,9 @@ std::string arithmetic(const fb::Operator& op) {
       switch (op.options_as_Softmax()->kind()) {
         case fb::SoftmaxKind::F32: break;
         case fb::SoftmaxKind::Q5_26:
+          if (op.options_as_Softmax()->stages() && op.options_as_Softmax()->stages()->size() > 0)
+            return "tables, fixed-point logarithm";
+          return "table, fixed-point reciprocal";
         case fb::SoftmaxKind::Q5_26_TO_INT16: return "table, fixed-point reciprocal";
         case fb::SoftmaxKind::INT16: return "interpolated tables";
         case fb::SoftmaxKind::INT16_ANY_SCALE: return "table, integer quotient";
