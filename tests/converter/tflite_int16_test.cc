@@ -66,7 +66,7 @@ void expect_exact(const Layer& c) {
       const auto m = reference_multiplier(static_cast<double>(in_scale) *
                                           static_cast<double>(scale[static_cast<size_t>(o)]) /
                                           static_cast<double>(out_scale));
-      const int64_t v = c.bias == Bias::kInt32
+      const int64_t v = c.bias == Bias::kInt32 && !c.is_depthwise
                             ? reference_multiply(static_cast<int32_t>(acc), m, c.single)
                             : reference_multiply_64(acc, m);
       y.push_back(static_cast<int16_t>(clamp16(v)));
@@ -111,6 +111,8 @@ TEST(TfliteInt16, ConvolutionsWithEveryBias) {
 TEST(TfliteInt16, DepthwiseConvolutions) {
   expect_exact({6, 5, 17, 17, 3, 3, true, Bias::kInt64});
   expect_exact({6, 5, 3, 3, 3, 2, true, Bias::kNone});
+  // Added in 64 bits, too.
+  expect_exact({6, 5, 3, 3, 3, 2, true, Bias::kInt32});
   // More positions than the depthwise kernels take: a grouped convolution.
   expect_exact({24, 25, 2, 2, 24, 24, true, Bias::kInt64});
 }
@@ -142,12 +144,59 @@ TEST(TfliteInt16, FullyConnectedAppliesZeroPoints) {
   ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
 }
 
-// Scattered kernels, of 16 bits; a bias of int64, of int16, and none.
+// Weights of 4 and 2 bits, with one scale or one for each channel.
+TEST(TfliteInt16, FullyConnectedOfFewBits) {
+  for (const int bits : {4, 2})
+    for (const bool per_channel : {false, true}) {
+      Random random;
+      std::vector<int16_t> x(32), y;
+      std::vector<int> w(32 * 5);
+      Bytes packed(w.size() * static_cast<size_t>(bits) / 8);
+      random.fill(x, INT16_MIN, INT16_MAX);
+      random.fill(w, -(1 << (bits - 1)), (1 << (bits - 1)) - 1);
+      for (size_t i = 0; i < w.size(); ++i) {
+        const size_t each = 8 / static_cast<size_t>(bits);
+        packed[i / each] =
+            static_cast<uint8_t>(packed[i / each] | (w[i] & ((1 << bits) - 1))
+                                                        << (i % each * static_cast<size_t>(bits)));
+      }
+      const std::vector<int64_t> bias = {-70000, 5, 0, 123456, -1};
+      std::vector<float> scale;
+      for (int o = 0; o < (per_channel ? 5 : 1); ++o)
+        scale.push_back(0.02f + 0.001f * static_cast<float>(o));
+      const float in = 0.001f, out = 0.01f;
+      for (size_t o = 0; o < 5; ++o) {
+        const float s = scale[per_channel ? o : 0];
+        const double product = per_channel ? static_cast<double>(in) * static_cast<double>(s)
+                                           : static_cast<double>(in * s);
+        int64_t acc = bias[o];
+        for (size_t i = 0; i < 32; ++i) acc += x[i] * w[o * 32 + i];
+        y.push_back(static_cast<int16_t>(clamp16(
+            reference_multiply_64(acc, reference_multiplier(product / static_cast<double>(out))))));
+      }
+      TfliteBuilder b;
+      b.op(B::FULLY_CONNECTED,
+           {b.input(TensorType::INT16, {1, 32}, in),
+            b.constant(bits == 4 ? TensorType::INT4 : TensorType::INT2, {5, 32}, packed, scale,
+                       std::vector<int64_t>(scale.size())),
+            b.constant(TensorType::INT64, {5}, bias)},
+           {b.output(TensorType::INT16, {1, 5}, out)}, tflite::FullyConnectedOptionsT());
+      ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)}) << bits;
+    }
+}
+
+// Scattered kernels, of 16 bits; a bias of int64, of int16, of int32, which is added in 64 bits or where
+// the options say so in 32, and none.
 TEST(TfliteInt16, TransposedConvolutions) {
   Random random;
   SCOPED_TRACE(random.trace());
   constexpr int kSize = 4, kMade = 8, kKernel = 3, kIn = 5, kOut = 3;
-  for (const TensorType type : {TensorType::INT64, TensorType::INT16, TensorType::FLOAT32}) {
+  for (const auto& [type, adds_32] :
+       std::vector<std::pair<TensorType, bool>>{{TensorType::INT64, false},
+                                                {TensorType::INT16, false},
+                                                {TensorType::FLOAT32, false},
+                                                {TensorType::INT32, false},
+                                                {TensorType::INT32, true}}) {
     std::vector<int16_t> x(kSize * kSize * kIn), y;
     std::vector<int8_t> weights(kOut * kKernel * kKernel * kIn);
     std::vector<int16_t> narrow(kOut, 0);
@@ -173,7 +222,9 @@ TEST(TfliteInt16, TransposedConvolutions) {
                   weights[static_cast<size_t>((o * kKernel * kKernel + t) * kIn + i)];
         }
     for (const int64_t v : acc)
-      y.push_back(static_cast<int16_t>(clamp16(reference_multiply_64(v, m))));
+      y.push_back(static_cast<int16_t>(
+          clamp16(adds_32 ? reference_multiply(static_cast<int32_t>(v), m, false)
+                          : reference_multiply_64(v, m))));
 
     TfliteBuilder b;
     std::vector<int> inputs = {
@@ -182,8 +233,12 @@ TEST(TfliteInt16, TransposedConvolutions) {
         b.input(TensorType::INT16, {1, kSize, kSize, kIn}, in_scale)};
     if (type == TensorType::INT64) inputs.push_back(b.constant(type, {kOut}, bias));
     if (type == TensorType::INT16) inputs.push_back(b.constant(type, {kOut}, narrow));
+    if (type == TensorType::INT32)
+      inputs.push_back(
+          b.constant(type, {kOut}, std::vector<int32_t>(narrow.begin(), narrow.end())));
     tflite::TransposeConvOptionsT o;
     o.stride_h = o.stride_w = 2;
+    if (adds_32) o.quantized_bias_type = TensorType::INT32;
     b.op(B::TRANSPOSE_CONV, inputs,
          {b.output(TensorType::INT16, {1, kMade, kMade, kOut}, out_scale)}, o);
     ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
@@ -561,14 +616,14 @@ TEST(TfliteInt16, FloatEdges) {
 }
 
 TEST(TfliteInt16, RefusesWithReasons) {
-  const auto add = [](int64_t zero_point) {
+  const auto mul = [](int64_t zero_point) {
     TfliteBuilder b;
     const int x = b.input(TensorType::INT16, {1, 4}, 0.1f, zero_point);
-    b.op(B::ADD, {x, b.input(TensorType::INT16, {1, 4}, 0.1f)},
-         {b.output(TensorType::INT16, {1, 4}, 0.1f)}, tflite::AddOptionsT());
+    b.op(B::MUL, {x, b.input(TensorType::INT16, {1, 4}, 0.1f)},
+         {b.output(TensorType::INT16, {1, 4}, 0.1f)}, tflite::MulOptionsT());
     return b;
   };
-  expect_rule(add(3), "zero point other than 0");
+  expect_rule(mul(3), "zero point other than 0");
   TfliteBuilder depthwise;
   const int x = depthwise.input(TensorType::INT16, {1, 2, 2, 1}, 0.1f);
   tflite::DepthwiseConv2DOptionsT o;
@@ -578,9 +633,9 @@ TEST(TfliteInt16, RefusesWithReasons) {
       B::DEPTHWISE_CONV_2D,
       {x,
        depthwise.constant(TensorType::INT8, {1, 1, 1, 1}, std::vector<int8_t>{1}, {1.0f}, {0}, 3),
-       depthwise.constant(TensorType::INT32, {1}, std::vector<int32_t>{1})},
+       depthwise.constant(TensorType::INT16, {1}, std::vector<int16_t>{1})},
       {depthwise.output(TensorType::INT16, {1, 2, 2, 1}, 0.1f)}, o);
-  expect_rule(depthwise, "is not an int64 constant");
+  expect_rule(depthwise, "is not an int64 or int32 constant");
   TfliteBuilder matrices;
   const int m = matrices.input(TensorType::INT16, {2, 2}, 0.1f, 1);
   matrices.op(B::BATCH_MATMUL, {m, m}, {matrices.output(TensorType::INT16, {2, 2}, 0.1f)},

@@ -17,8 +17,15 @@ Bytes nibbles_of(const Bytes& values) {
   return result;
 }
 
-// The one layer's weights take half a byte each in the .qrt, too.
-void expect_packed_weights(const TfliteBuilder& b) {
+Bytes quarters_of(const Bytes& values) {
+  Bytes result((values.size() + 3) / 4);
+  for (size_t i = 0; i < values.size(); ++i)
+    result[i / 4] = static_cast<uint8_t>(result[i / 4] | (values[i] & 3) << (i % 4 * 2));
+  return result;
+}
+
+// The one layer's weights take half a byte, or a quarter, in the .qrt, too.
+void expect_packed_weights(const TfliteBuilder& b, DType dtype = DType::kInt4) {
   Imported imported = b.import();
   ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
   ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
@@ -28,7 +35,7 @@ void expect_packed_weights(const TfliteBuilder& b) {
         !node.options.AsFullyConnected())
       continue;
     ++layers;
-    EXPECT_EQ(imported.graph.values[node.inputs[1]].type.dtype, DType::kInt4)
+    EXPECT_EQ(imported.graph.values[node.inputs[1]].type.dtype, dtype)
         << convert::dump(imported.graph);
   }
   EXPECT_EQ(layers, 1);
@@ -241,19 +248,20 @@ TEST(TfliteDepthwise, Geometry) {
 
 // With one weight scale the product of the scales is rounded to float first, and the weights' zero
 // point counts; per channel neither.
-void check_fully_connected(bool per_channel, bool keep_dims, bool nibbles = false) {
+void check_fully_connected(bool per_channel, bool keep_dims, int bits = 8) {
   Random random;
   const int in = 37, out = 11;
   std::vector<int8_t> weights;
   std::vector<int32_t> bias;
   for (int i = 0; i < in * out; ++i)
     weights.push_back(
-        static_cast<int8_t>(nibbles ? random.integer(-8, 7) : random.integer(-128, 127)));
+        static_cast<int8_t>(random.integer(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)));
   for (int i = 0; i < out; ++i) bias.push_back(static_cast<int32_t>(random.integer(-4000, 4000)));
   std::vector<float> scale;
   for (int i = 0; i < (per_channel ? out : 1); ++i)
     scale.push_back(0.0031f + 0.0001f * static_cast<float>(i));
-  const std::vector<int64_t> zeros(scale.size(), 3);
+  const int zero = bits == 2 ? 1 : 3;
+  const std::vector<int64_t> zeros(scale.size(), zero);
   TfliteBuilder b;
   const TfliteBuilder::Dims x_shape =
       keep_dims ? TfliteBuilder::Dims{3, 2, in} : TfliteBuilder::Dims{6, in};
@@ -261,8 +269,14 @@ void check_fully_connected(bool per_channel, bool keep_dims, bool nibbles = fals
       keep_dims ? TfliteBuilder::Dims{3, 2, out} : TfliteBuilder::Dims{6, out};
   const int x = b.input(TensorType::INT8, x_shape, 0.0473f, 12);
   const Bytes plain(weights.begin(), weights.end());
-  const int w = b.constant(nibbles ? TensorType::INT4 : TensorType::INT8, {out, in},
-                           nibbles ? nibbles_of(plain) : plain, scale, zeros);
+  const TensorType type = bits == 8   ? TensorType::INT8
+                          : bits == 4 ? TensorType::INT4
+                                      : TensorType::INT2;
+  const int w = b.constant(type, {out, in},
+                           bits == 8   ? plain
+                           : bits == 4 ? nibbles_of(plain)
+                                       : quarters_of(plain),
+                           scale, zeros);
   const int c = b.constant(TensorType::INT32, {out}, bias);
   const int y = b.output(TensorType::INT8, y_shape, 0.21f, -30);
   tflite::FullyConnectedOptionsT o;
@@ -276,7 +290,7 @@ void check_fully_connected(bool per_channel, bool keep_dims, bool nibbles = fals
       int32_t acc = bias[static_cast<size_t>(n)];
       for (int k = 0; k < in; ++k)
         acc += (static_cast<int8_t>(input[static_cast<size_t>(row * in + k)]) - 12) *
-               (weights[static_cast<size_t>(n * in + k)] - (per_channel ? 0 : 3));
+               (weights[static_cast<size_t>(n * in + k)] - (per_channel ? 0 : zero));
       const float s = scale[per_channel ? static_cast<size_t>(n) : 0];
       const double product =
           per_channel ? static_cast<double>(0.0473f) * s : static_cast<double>(0.0473f * s);
@@ -285,13 +299,16 @@ void check_fully_connected(bool per_channel, bool keep_dims, bool nibbles = fals
           static_cast<uint8_t>(std::clamp(reference_multiply(acc, m, false) - 30, -128, 127)));
     }
   ASSERT_EQ(b.run({input}), std::vector<Bytes>{expected});
-  if (nibbles) expect_packed_weights(b);
+  if (bits < 8) expect_packed_weights(b, bits == 4 ? DType::kInt4 : DType::kInt2);
 }
 
 TEST(TfliteFullyConnected, OneScale) { check_fully_connected(false, false); }
 TEST(TfliteFullyConnected, PerChannel) { check_fully_connected(true, false); }
 TEST(TfliteFullyConnected, KeepsDimensions) { check_fully_connected(false, true); }
-TEST(TfliteFullyConnected, FourBitWeightsStayPacked) { check_fully_connected(false, false, true); }
+TEST(TfliteFullyConnected, WeightsOfFewBitsStayPacked) {
+  for (const int bits : {4, 2})
+    for (const bool per_channel : {false, true}) check_fully_connected(per_channel, false, bits);
+}
 
 TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
   TfliteBuilder b;

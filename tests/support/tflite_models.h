@@ -1,4 +1,4 @@
-// Fifteen small TFLite models that together use most of what the importer reads: what tests of
+// Eighteen small TFLite models that together use most of what the importer reads: what tests of
 // damaged files start from.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
 #define QRT_TESTS_SUPPORT_TFLITE_MODELS_H_
@@ -264,6 +264,74 @@ inline TfliteBuilder reals() {
   return b;
 }
 
+// Truth values, and what is chosen by them.
+inline TfliteBuilder choices() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 3}, 0.05f, -3);
+  const int y = b.input(TensorType::INT8, {3}, 0.07f, 9), z = b.input(TensorType::BOOL, {2, 3});
+  const auto truth = [&] { return b.tensor(TensorType::BOOL, {2, 3}); };
+  const int less = truth(), both = truth(), none = truth();
+  b.op(B::LESS_EQUAL, {x, y}, {less});
+  b.op(B::LOGICAL_AND, {less, z}, {both});
+  b.op(B::LOGICAL_NOT, {both}, {none});
+  const int wide = b.tensor(TensorType::INT16, {2, 3}),
+            real = b.tensor(TensorType::FLOAT32, {2, 3});
+  b.op(B::CAST, {x}, {wide});
+  b.op(B::SELECT_V2, {none, x, y}, {b.output(TensorType::INT8, {2, 3}, 0.05f, -3)});
+  b.op(B::EQUAL, {wide, wide}, {b.output(TensorType::BOOL, {2, 3})});
+  b.op(B::DEQUANTIZE, {x}, {real});
+  const int shares = b.tensor(TensorType::FLOAT32, {2, 3});
+  tflite::SoftmaxOptionsT softmax;
+  softmax.beta = 1;
+  b.op(B::SOFTMAX, {real}, {shares}, softmax);
+  b.op(B::RESHAPE, {shares}, {b.output(TensorType::FLOAT32, {6})});
+  return b;
+}
+
+inline TfliteBuilder sums() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 5}, 0.05f, -3);
+  const int sum = b.activation(TensorType::INT8, {2, 5}, 0.2f, 1);
+  tflite::CumsumOptionsT cumsum;
+  cumsum.exclusive = true;
+  b.op(B::CUMSUM, {x, b.constant(TensorType::INT32, {}, std::vector<int32_t>{1})}, {sum}, cumsum);
+  const int all = b.activation(TensorType::INT8, {2, 5}, 0.3f, 2);
+  b.op(B::ADD_N, {x, x, x}, {all});
+  const int quotient = b.activation(TensorType::INT8, {2, 5}, 0.1f, 0);
+  b.op(B::DIV, {all, sum}, {quotient}, tflite::DivOptionsT());
+  b.op(B::LOG_SOFTMAX, {quotient}, {b.output(TensorType::INT8, {2, 5}, 1.0f / 16, 127)});
+  const int wide = b.input(TensorType::INT16, {2, 5}, 0.001f, 7);
+  const int shifted = b.activation(TensorType::INT16, {2, 5}, 0.002f, 0);
+  b.op(B::ADD, {wide, wide}, {shifted}, tflite::AddOptionsT());
+  b.op(B::SQUARED_DIFFERENCE, {shifted, shifted}, {b.output(TensorType::INT16, {2, 5}, 0.1f)});
+  return b;
+}
+
+// Integers of 64 bits, parts replaced and rows looked up.
+inline TfliteBuilder updates() {
+  TfliteBuilder b;
+  const int x = b.input(TensorType::INT8, {2, 6, 3}, 0.05f, -3);
+  const int part = b.input(TensorType::INT8, {1, 2, 3}, 0.05f, -3);
+  const int at = b.input(TensorType::INT64, {3});
+  b.op(B::DYNAMIC_UPDATE_SLICE, {x, part, at}, {b.output(TensorType::INT8, {2, 6, 3}, 0.05f, -3)});
+  const int turned = b.tensor(TensorType::INT64, {1, 3});
+  b.op(B::RESHAPE, {at}, {turned});
+  b.op(B::ZEROS_LIKE, {x}, {b.output(TensorType::INT8, {2, 6, 3}, 0.05f, -3)});
+  const int lookup = b.input(TensorType::INT32, {4});
+  const int table = b.constant(TensorType::INT8, {5, 3}, pattern<int8_t>(15, -90, 90),
+                               std::vector<float>(5, 0.25f), std::vector<int64_t>(5), 0);
+  b.op(B::EMBEDDING_LOOKUP, {lookup, table}, {b.output(TensorType::FLOAT32, {4, 3})});
+  const int shape = b.tensor(TensorType::INT64, {3});
+  tflite::ShapeOptionsT o;
+  o.out_type = TensorType::INT64;
+  b.op(B::SHAPE, {x}, {shape}, o);
+  tflite::ConcatenationOptionsT join;
+  const int row = b.tensor(TensorType::INT64, {1, 3});
+  b.op(B::RESHAPE, {shape}, {row});
+  b.op(B::CONCATENATION, {turned, row}, {b.output(TensorType::INT64, {2, 3})}, join);
+  return b;
+}
+
 }  // namespace tflite_models
 
 inline std::vector<Bytes> sample_tflite_models() {
@@ -282,7 +350,10 @@ inline std::vector<Bytes> sample_tflite_models() {
           sequence().build(),
           shares().build(),
           detector().build(),
-          reals().build()};
+          reals().build(),
+          choices().build(),
+          sums().build(),
+          updates().build()};
 }
 
 }  // namespace qrt::testing

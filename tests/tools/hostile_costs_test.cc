@@ -324,6 +324,35 @@ TEST_F(HostileCosts, OnnxNodesOfManyInputsAndOutputs) {
   }
 }
 
+// A table of pairs for each, tables of softmaxes, index maps for every binary digit of a dimension, and
+// places of every block.
+TEST_F(HostileCosts, TfliteOperatorsThatMakeMuch) {
+  using B = tflite::BuiltinOperator;
+  using T = tflite::TensorType;
+  const auto expect_refused = [&](B code, T type, int32_t n) {
+    SCOPED_TRACE(tflite::EnumNameBuiltinOperator(code));
+    testing::TfliteBuilder t;
+    const float scale = type == T::INT8 ? 0.5f : 0;
+    const int x = t.input(type, {n}, scale);
+    const int axis = t.constant(T::INT32, {}, std::vector<int32_t>{0});
+    const int begin = t.input(T::INT32, {1}), part = t.input(type, {1}, scale);
+    const int real = t.tensor(T::FLOAT32, {n});
+    if (code == B::SOFTMAX) t.op(B::DEQUANTIZE, {x}, {real});
+    for (int i = 0; i < kSharers; ++i) {
+      if (code == B::LESS) t.op(code, {x, x}, {t.output(T::BOOL, {n})});
+      if (code == B::SOFTMAX) t.op(code, {real}, {t.output(T::FLOAT32, {n})});
+      if (code == B::CUMSUM) t.op(code, {x, axis}, {t.output(type, {n}, scale)});
+      if (code == B::DYNAMIC_UPDATE_SLICE)
+        t.op(code, {x, part, begin}, {t.output(type, {n}, scale)});
+    }
+    expect_growth_refused(convert_within_limits(write("m.tflite", t.build())));
+  };
+  expect_refused(B::LESS, T::INT8, 4);
+  expect_refused(B::SOFTMAX, T::INT8, 4);
+  expect_refused(B::CUMSUM, T::INT32, 60000);
+  expect_refused(B::DYNAMIC_UPDATE_SLICE, T::INT32, 60000);
+}
+
 TEST_F(HostileCosts, TfliteAndEspdlOperatorsOfManyInputs) {
   constexpr size_t kInputs = 600000;
   testing::TfliteBuilder t;

@@ -13,6 +13,8 @@ bool graph_type(TensorType type, DType* dtype) {
     case TensorType::INT8: *dtype = DType::kInt8; return true;
     case TensorType::INT16: *dtype = DType::kInt16; return true;
     case TensorType::INT32: *dtype = DType::kInt32; return true;
+    case TensorType::INT64: *dtype = DType::kInt64; return true;
+    case TensorType::BOOL: *dtype = DType::kBool; return true;
     default: return false;
   }
 }
@@ -60,7 +62,7 @@ Status Importer::import_inputs() {
     std::string problem = tensor.problem, remedy = tensor.remedy;
     if (problem.empty() && !graph_type(tensor.type, &dtype)) {
       problem = std::string("has the type ") + type_name(tensor.type);
-      remedy = "declare the input as int8, uint8, int16 or float32";
+      remedy = "declare the input as int8, uint8, int16, int32, int64, bool or float32";
     }
     if (!problem.empty()) {
       outcomes_.refuse_outside("input", tensor.name, "the model's input " + problem, remedy);
@@ -74,6 +76,8 @@ Status Importer::import_inputs() {
     graph().inputs.push_back(state.value);
     if (tensor.type == TensorType::INT8)
       state.value = flip_sign(&builder_, tensor, "input", state.value, DType::kUInt8);
+    if (tensor.type == TensorType::BOOL)
+      state.value = builder_.relabel({tensor.name, "input"}, state.value, DType::kUInt8);
   }
   return Status();
 }
@@ -85,6 +89,11 @@ Status Importer::export_outputs() {
     if (state.refused) continue;
     make_value(&state, tensor);
     if (state.value == kNoValue) {
+      state.value = known_integers(state, tensor);
+      if (state.value != kNoValue)
+        graph().batch_closed = "output '" + tensor.name + "' is known when the model is converted";
+    }
+    if (state.value == kNoValue) {
       outcomes_.refuse_outside("output", tensor.name,
                                "the model's output does not depend on its inputs",
                                "remove this output");
@@ -94,6 +103,8 @@ Status Importer::export_outputs() {
     if (tensor.type == TensorType::INT8) {
       y = flip_sign(&builder_, tensor, "output", y, DType::kInt8);
       graph().values[y].quantization = edge_quantization(tensor);
+    } else if (tensor.type == TensorType::BOOL) {
+      y = builder_.relabel({tensor.name, "output"}, y, DType::kBool);
     } else if (graph().producer(y) < 0 || graph().is_output(y)) {
       y = builder_.reshape({tensor.name, "output"}, y, builder_.shape_of(y), tensor.name);
     }

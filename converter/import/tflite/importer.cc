@@ -35,12 +35,28 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
+// A constant's elements as the file has them.
+template <class T>
+std::vector<T> elements_of(const Tensor& t) {
+  std::vector<T> values(t.bytes / sizeof(T));
+  __builtin_memcpy(values.data(), t.data, t.bytes);
+  return values;
+}
+
 bool is_control_flow(tflite::BuiltinOperator code) {
   return code == tflite::BuiltinOperator::IF || code == tflite::BuiltinOperator::WHILE ||
          code == tflite::BuiltinOperator::CALL;
 }
 
 }  // namespace
+
+ValueId add_integers(Graph* graph, const std::string& name, TensorType type, const Shape& shape,
+                     const std::vector<int32_t>& values) {
+  if (type == TensorType::INT64)
+    return graph->add_constant(name, DType::kInt64, shape,
+                               std::vector<int64_t>(values.begin(), values.end()));
+  return graph->add_constant(name, DType::kInt32, shape, values);
+}
 
 Importer::Importer(const Model& model, Rounding rounding, Graph* graph, Report* report)
     : model_(model),
@@ -219,7 +235,7 @@ std::string Importer::quoted_input(const Op& op, int i) const {
   return "input '" + input(op, i).name + "'";
 }
 
-bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant) {
+bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant, bool any_scale) {
   const std::string quoted = "tensor '" + tensor.name + "'";
   const auto no = [&](const std::string& rule, const char* remedy) {
     (void)refuse(op, quoted + " " + rule, tensor.name, remedy);
@@ -241,7 +257,7 @@ bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant) {
     return no("has no quantisation parameters", "convert the model with full integer quantisation");
   if (tensor.scale.size() > 1)
     return no("is quantised per channel", "quantise activations per tensor");
-  if (!std::isnormal(tensor.scale[0]) || tensor.scale[0] < 0)
+  if (!any_scale && (!std::isnormal(tensor.scale[0]) || tensor.scale[0] < 0))
     return no("has a scale that is not a normal positive number",
               "quantise the model with scales of usual size");
   DType dtype;
@@ -255,8 +271,9 @@ bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant) {
   return true;
 }
 
-bool Importer::read_quants(const Op& op, int i, Quant* in, Quant* out) {
-  if (!read_quant(op, input(op, i), in) || !read_quant(op, output(op), out)) return false;
+bool Importer::read_quants(const Op& op, int i, Quant* in, Quant* out, bool any_scale) {
+  if (!read_quant(op, input(op, i), in, any_scale) || !read_quant(op, output(op), out, any_scale))
+    return false;
   if (in->type == out->type) return true;
   (void)refuse(
       op,
@@ -281,13 +298,25 @@ bool Importer::read_integers(const Op& op, int i, std::vector<int32_t>* values) 
     return true;
   }
   const Tensor& t = input(op, i);
-  if (!t.is_constant || t.type != TensorType::INT32) {
+  const bool is_int64 = t.type == TensorType::INT64;
+  if (!t.is_constant || (t.type != TensorType::INT32 && !is_int64)) {
     (void)refuse(op, quoted_input(op, i) + " is not an int32 constant", t.name,
                  "make it a constant of the model");
     return false;
   }
-  values->resize(t.bytes / sizeof(int32_t));
-  __builtin_memcpy(values->data(), t.data, t.bytes);
+  if (!is_int64) {
+    *values = elements_of<int32_t>(t);
+    return true;
+  }
+  values->clear();
+  for (const int64_t v : elements_of<int64_t>(t)) {
+    if (v < INT32_MIN || v > INT32_MAX) {
+      (void)refuse(op, quoted_input(op, i) + " has an element beyond int32", t.name,
+                   "give numbers within int32");
+      return false;
+    }
+    values->push_back(static_cast<int32_t>(v));
+  }
   return true;
 }
 
@@ -317,12 +346,13 @@ bool Importer::stand_in(int tensor) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(tensor)];
   State& state = states_[static_cast<size_t>(tensor)];
   const bool activation = t.type == TensorType::INT8 || t.type == TensorType::UINT8 ||
-                          t.type == TensorType::INT16 || t.type == TensorType::FLOAT32;
+                          t.type == TensorType::INT16 || t.type == TensorType::FLOAT32 ||
+                          t.type == TensorType::BOOL;
   DType dtype;
   if (!activation || !t.problem.empty() || !graph_type(t.type, &dtype)) return false;
   state.refused = false;
-  state.value =
-      builder_.new_value(t.name, t.type == TensorType::INT8 ? DType::kUInt8 : dtype, t.shape);
+  const bool is_byte = t.type == TensorType::INT8 || t.type == TensorType::BOOL;
+  state.value = builder_.new_value(t.name, is_byte ? DType::kUInt8 : dtype, t.shape);
   graph().values[state.value].quantization = stored_quantization(t);
   return true;
 }
@@ -334,9 +364,14 @@ void Importer::set_real(const Op& op, Real real, int output) {
 }
 
 void Importer::make_value(State* state, const Tensor& tensor) {
-  if (state->value == kNoValue && state->real)
-    state->value =
-        real_value(&builder_, {tensor.name, "float"}, *state->real, tensor.shape, tensor.name);
+  if (state->value != kNoValue || !state->real) return;
+  const Real& real = *state->real;
+  const auto n = static_cast<size_t>(tensor.shape.elements());
+  state->value =
+      real.is_constant()
+          ? graph().add_constant(tensor.name, DType::kFloat32, tensor.shape,
+                                 std::vector<float>(n, real.table[0]))
+          : real_value(&builder_, {tensor.name, "float"}, real, tensor.shape, tensor.name);
 }
 
 const Handler* Importer::handler_of(const Op& op) const {
@@ -350,16 +385,11 @@ ValueId Importer::value(const Op& op, int i) {
   const Tensor& t = input(op, i);
   make_value(&state, t);
   if (state.value != kNoValue) return state.value;
-  if (t.type == TensorType::INT32 && (t.is_constant || state.folded)) {
-    std::vector<int32_t> integers;
-    if (read_integers(op, i, &integers))
-      state.value = graph().add_constant(t.name, DType::kInt32, t.shape, integers);
-    return state.value;
-  }
-  if (!t.is_constant) return state.value;
+  state.value = known_integers(state, t);
+  if (state.value != kNoValue || !t.is_constant) return state.value;
   // Only operands whose parameters were read before are asked for.
   Quant quant;
-  if (!read_quant(op, t, &quant)) return kNoValue;
+  if (!read_quant(op, t, &quant, /*any_scale=*/true)) return kNoValue;
   std::vector<int32_t> stored(static_cast<size_t>(t.shape.elements()));
   for (size_t k = 0; k < stored.size(); ++k) {
     int16_t element = quant.type == DType::kInt8 ? static_cast<int8_t>(t.data[k]) : t.data[k];
@@ -369,6 +399,23 @@ ValueId Importer::value(const Op& op, int i) {
   state.value = builder_.stored_constant(t.name, quant.stored_type(), t.shape, stored);
   graph().values[state.value].quantization = convert::stored_quantization(quant);
   return state.value;
+}
+
+ValueId Importer::known_integers(const State& state, const Tensor& t) {
+  if (state.folded) return add_integers(&graph(), t.name, t.type, t.shape, *state.folded);
+  if (!t.is_constant) return kNoValue;
+  switch (t.type) {
+    case TensorType::INT32:
+      return graph().add_constant(t.name, DType::kInt32, t.shape, elements_of<int32_t>(t));
+    case TensorType::INT64:
+      return graph().add_constant(t.name, DType::kInt64, t.shape, elements_of<int64_t>(t));
+    case TensorType::BOOL: {
+      std::vector<uint8_t> truth = elements_of<uint8_t>(t);
+      for (uint8_t& v : truth) v = v != 0;
+      return graph().add_constant(t.name, DType::kUInt8, t.shape, truth);
+    }
+    default: return kNoValue;
+  }
 }
 
 void Importer::set_output(const Op& op, ValueId value, int i) {

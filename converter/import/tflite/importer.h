@@ -31,6 +31,10 @@ Quantization stored_quantization(const Tensor& tensor);
 
 struct Handler;
 
+// Integers of this type, INT32 or INT64, as a constant of the graph's.
+ValueId add_integers(Graph* graph, const std::string& name, TensorType type, const Shape& shape,
+                     const std::vector<int32_t>& values);
+
 class Importer {
  public:
   Importer(const Model& model, Rounding rounding, Graph* graph, Report* report);
@@ -46,11 +50,12 @@ class Importer {
   std::string quoted_input(const Op& op, int i) const;
   // The parameters of an 8-bit activation, or one of int16 where the operator's handler takes that;
   // false where they are not what an integer kernel takes: the operator was refused.
-  bool read_quant(const Op& op, const Tensor& tensor, Quant* quant);
+  // `any_scale`: also one that is no normal number, or 0.
+  bool read_quant(const Op& op, const Tensor& tensor, Quant* quant, bool any_scale = false);
   // Input i and output 0 at once.
-  bool read_quants(const Op& op, int i, Quant* in, Quant* out);
-  // Integers that are known at conversion: of an int32 constant, or folded. False: they are not;
-  // the operator was refused.
+  bool read_quants(const Op& op, int i, Quant* in, Quant* out, bool any_scale = false);
+  // Integers that are known at conversion: of an int32 or int64 constant, or folded. False: they are
+  // not, or not within int32; the operator was refused.
   bool read_integers(const Op& op, int i, std::vector<int32_t>* values);
   const std::vector<int32_t>* folded(const Op& op, int i) const;
   void fold(const Op& op, std::vector<int32_t> values, int output = 0);
@@ -68,8 +73,8 @@ class Importer {
   // --- the graph
   GraphBuilder& builder() { return builder_; }
   Graph& graph() { return builder_.graph(); }
-  // The value of input i in the stored domain; a constant of 8 or 16 bits, or of int32, and integers
-  // that are known become a constant of the graph's.
+  // The value of input i in the stored domain; a constant of 8 or 16 bits, of int32, int64 or bool, and
+  // integers that are known become a constant of the graph's.
   ValueId value(const Op& op, int i);
   void set_output(const Op& op, ValueId value, int i = 0);
   // Input i, a tensor that keeps its content between runs, as a variable of the graph. kNoValue: it
@@ -124,6 +129,9 @@ class Importer {
   void export_variables();
   const State& state(const Op& op, int i) const;
   const Handler* handler_of(const Op& op) const;
+  // The constant of the graph's for integers or truth values that are known at conversion. kNoValue:
+  // they are not.
+  ValueId known_integers(const State& state, const Tensor& tensor);
   // Gives a state that is `real` its value.
   void make_value(State* state, const Tensor& tensor);
 

@@ -1,17 +1,20 @@
 #include "converter/import/tflite/moving.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "converter/permutation.h"
 
 namespace qrt::convert::from_tflite {
 
-Moving::Moving(Importer& importer, const Op& op, int input) : importer_(importer), op_(op) {
+Moving::Moving(Importer& importer, const Op& op, int input)
+    : importer_(importer), op_(op), input_(input) {
   const Tensor& x = importer.input(op, input);
   shape_ = x.shape;
-  is_known_ = x.type == TensorType::INT32 && (x.is_constant || importer.folded(op, input));
+  type_ = x.type;
+  is_known_ = importer.folded(op, input) || (x.type == TensorType::INT32 && x.is_constant);
   real_ = importer.real(op, input);
-  if (real_ && real_->is_pair()) real_ = nullptr;
+  if (real_ && (real_->is_pair() || real_->is_constant())) real_ = nullptr;
   is_good_ = is_movable(x) && (!is_known_ || importer.read_integers(op, input, &integers_));
   if (!is_good_ || is_known_) return;
   value_ = real_ ? real_->a : importer.value(op, input);
@@ -31,8 +34,10 @@ bool Moving::is_movable(const Tensor& x) {
           std::string("the input is ") + type_name(x.type) + ", the output " + type_name(y.type), y,
           "give both one type");
   }
-  if (is_known_ || real_ || x.type == TensorType::INT32) return true;
-  if (x.type == TensorType::INT16 && !x.is_constant) return true;
+  if (is_known_ || real_) return true;
+  if (x.type == TensorType::INT32 || x.type == TensorType::INT64 || x.type == TensorType::BOOL)
+    return true;
+  if ((x.type == TensorType::INT16 || x.type == TensorType::FLOAT32) && !x.is_constant) return true;
   Quant quant;
   return importer_.read_quant(op_, x, &quant);
 }
@@ -59,6 +64,18 @@ Status Moving::gather(const IndexMaps& maps, int64_t fill) {
   value_ = y;
   made_ = "Gather";
   return Status();
+}
+
+Status Moving::gather_floats(const IndexMaps& maps, float fill) {
+  if (real_ && maps.fills()) {
+    // The code that stands for the number, if there is one.
+    const auto at = std::find_if(real_->table.begin(), real_->table.end(),
+                                 [&](float v) { return float_bits(v) == float_bits(fill); });
+    if (at != real_->table.end()) return gather(maps, at - real_->table.begin());
+    real_ = nullptr;
+    value_ = importer_.builder().reshape(op_, importer_.value(op_, input_), shape_);
+  }
+  return gather(maps, float_bits(fill));
 }
 
 void Moving::reshape(const Shape& shape) {
@@ -104,7 +121,7 @@ Status Moving::finish(int output) {
 }
 
 ValueId Moving::value() const {
-  if (is_known_) return importer_.graph().add_constant("", DType::kInt32, shape_, integers_);
+  if (is_known_) return add_integers(&importer_.graph(), "", type_, shape_, integers_);
   if (!real_) return value_;
   return real_value(&importer_.builder(), op_, moved_real(), shape_, "");
 }

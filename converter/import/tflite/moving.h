@@ -20,8 +20,11 @@ class Moving {
   bool is_good() const { return is_good_; }
   const Shape& shape() const { return shape_; }
 
-  // kUnsupported where the result is empty or too large.
+  // `fill`: the bits of an element as the graph stores it. kUnsupported where the result is empty or
+  // too large.
   Status gather(const IndexMaps& maps, int64_t fill = 0);
+  // The same of float32, filled with a number.
+  Status gather_floats(const IndexMaps& maps, float fill);
   // REQUIRES: as many elements.
   void reshape(const Shape& shape);
   void transpose(const std::vector<uint8_t>& perm);
@@ -37,6 +40,8 @@ class Moving {
 
   Importer& importer_;
   const Op& op_;
+  const int input_;
+  TensorType type_;
   Shape shape_;
   bool is_known_ = false, is_good_ = false;
   const Real* real_ = nullptr;     // value_ holds the codes of this

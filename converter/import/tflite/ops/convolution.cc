@@ -1,12 +1,13 @@
 // CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8 or 4-bit weights with an int8 input, int8
-// weights with an int16 one, uint8 weights with a uint8 one.
+// weights with an int16 one, uint8 weights with a uint8 one. FULLY_CONNECTED has weights of 4 and 2 bits
+// with both.
 #include "converter/import/tflite/ops/linear.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The types of bias that the reference takes beside int16 activations: int64, or this one.
-constexpr TensorType kConvBias = TensorType::INT32, kDepthwiseBias = TensorType::INT64;
+// CONV_2D and FULLY_CONNECTED. `type`: the options' quantized_bias_type.
+BiasTypes bias_types(TensorType type) { return {false, true, type == TensorType::INT32}; }
 
 }  // namespace
 
@@ -27,7 +28,7 @@ Status import_conv_2d(Importer& importer, const Op& op) {
   const size_t per_channel = static_cast<size_t>(w.elements() / w[0]);
   Status status;
   if (!read_weights(importer, op, Layer::kConv, 0, &linear) ||
-      !read_bias(importer, op, kConvBias, o.quantized_bias_type, &linear, &status) ||
+      !read_bias(importer, op, bias_types(o.quantized_bias_type), &linear, &status) ||
       !prove_sums(importer, op, linear, per_channel, static_cast<size_t>(w[1] * w[2]),
                   [&](size_t i) { return i / per_channel; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
@@ -62,7 +63,7 @@ Status import_depthwise_conv_2d(Importer& importer, const Op& op) {
   const auto channels = static_cast<size_t>(w[3]), taps = static_cast<size_t>(w[1] * w[2]);
   Status status;
   if (!read_weights(importer, op, Layer::kConv, 3, &linear) ||
-      !read_bias(importer, op, kDepthwiseBias, TensorType::INT64, &linear, &status) ||
+      !read_bias(importer, op, BiasTypes(), &linear, &status) ||
       !prove_sums(importer, op, linear, taps, taps, [&](size_t i) { return i % channels; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;
@@ -101,7 +102,7 @@ Status import_fully_connected(Importer& importer, const Op& op) {
   const auto columns = static_cast<size_t>(w[1]);
   Status status;
   if (!read_weights(importer, op, Layer::kFullyConnected, 0, &linear) ||
-      !read_bias(importer, op, kConvBias, o.quantized_bias_type, &linear, &status) ||
+      !read_bias(importer, op, bias_types(o.quantized_bias_type), &linear, &status) ||
       !prove_sums(importer, op, linear, columns, 1, [&](size_t i) { return i / columns; }) ||
       !finish_linear(importer, op, o.fused_activation_function, &linear))
     return status;

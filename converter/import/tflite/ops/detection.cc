@@ -21,7 +21,7 @@ bool read_codes(Importer& importer, const Op& op, int i, Real* codes) {
     *codes = dequantized(importer.value(op, i), quant.scale[0], quant.stored_zero_point());
     return true;
   }
-  if (const Real* real = importer.real(op, i); real && !real->is_pair()) {
+  if (const Real* real = importer.real(op, i); real && !real->is_pair() && !real->is_constant()) {
     *codes = *real;
     GraphBuilder& builder = importer.builder();
     if (builder.shape_of(real->a) != t.shape) codes->a = builder.reshape(op, real->a, t.shape);

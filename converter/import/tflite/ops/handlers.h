@@ -60,8 +60,24 @@ Status import_log(Importer& importer, const Op& op);
 Status import_sqrt(Importer& importer, const Op& op);
 Status import_rsqrt(Importer& importer, const Op& op);
 Status import_gelu(Importer& importer, const Op& op);
-// ops/real.cc
+// ops/real.cc: input i as a number, or what DEQUANTIZE or an operator of floats made. False: the operator
+// was refused.
+bool read_real(Importer& importer, const Op& op, int i, Real* real);
+// ops/cast.cc
 Status import_cast(Importer& importer, const Op& op);
+// ops/compare.cc
+Status import_comparison(Importer& importer, const Op& op);
+Status import_logical_and(Importer& importer, const Op& op);
+Status import_logical_or(Importer& importer, const Op& op);
+Status import_logical_not(Importer& importer, const Op& op);
+Status import_select(Importer& importer, const Op& op);
+// ops/accumulate.cc
+Status import_cumsum(Importer& importer, const Op& op);
+Status import_add_n(Importer& importer, const Op& op);
+// ops/update.cc
+Status import_dynamic_update_slice(Importer& importer, const Op& op);
+// ops/embedding.cc
+Status import_embedding_lookup(Importer& importer, const Op& op);
 // ops/integers.cc: of int32, folded where both are known
 Status import_integers(Importer& importer, const Op& op, fb::IntegerFunction function);
 Status import_floor_div(Importer& importer, const Op& op);
@@ -73,11 +89,13 @@ Status import_quantize(Importer& importer, const Op& op);
 Status import_dequantize(Importer& importer, const Op& op);
 // ops/softmax.cc
 Status import_softmax(Importer& importer, const Op& op);
+Status import_log_softmax(Importer& importer, const Op& op);
 // ops/normalize.cc
 Status import_l2_normalization(Importer& importer, const Op& op);
 // ops/move.cc
 Status import_concatenation(Importer& importer, const Op& op);
 Status import_shape(Importer& importer, const Op& op);
+Status import_zeros_like(Importer& importer, const Op& op);
 Status import_pack(Importer& importer, const Op& op);
 // ops/gather.cc
 Status import_reshape(Importer& importer, const Op& op);
@@ -116,6 +134,7 @@ Status import_reduce_min(Importer& importer, const Op& op);
 Status import_add(Importer& importer, const Op& op);
 Status import_sub(Importer& importer, const Op& op);
 Status import_mul(Importer& importer, const Op& op);
+Status import_div(Importer& importer, const Op& op);
 Status import_squared_difference(Importer& importer, const Op& op);
 // ops/select.cc
 Status import_minimum(Importer& importer, const Op& op);

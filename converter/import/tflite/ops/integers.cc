@@ -14,13 +14,16 @@ int64_t floor_of_quotient(int64_t x, int64_t y) {
   return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 
-// REQUIRES: y != 0 for DIV, which rounds down, and MOD.
-int64_t computed(F f, int64_t x, int64_t y) {
+// DIV rounds towards zero, FLOOR_DIV down.
+bool rounds_down(const Op& op) { return op.code == tflite::BuiltinOperator::FLOOR_DIV; }
+
+// REQUIRES: y != 0 for DIV and MOD.
+int64_t computed(const Op& op, F f, int64_t x, int64_t y) {
   switch (f) {
     case F::ADD: return x + y;
     case F::SUB: return x - y;
     case F::MUL: return x * y;
-    case F::DIV: return floor_of_quotient(x, y);
+    case F::DIV: return rounds_down(op) ? floor_of_quotient(x, y) : x / y;
     default: return x - floor_of_quotient(x, y) * y;
   }
 }
@@ -38,7 +41,7 @@ Status fold_integers(Importer& importer, const Op& op, F f) {
     return importer.refuse(op, "only shapes of one dimension are computed",
                            importer.output(op).name, "compute this outside the model");
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const int64_t v = computed(f, a[a.size() > 1 ? i : 0], b[b.size() > 1 ? i : 0]);
+    const int64_t v = computed(op, f, a[a.size() > 1 ? i : 0], b[b.size() > 1 ? i : 0]);
     if (v < INT32_MIN || v > INT32_MAX)
       return importer.refuse(op, "a result is beyond int32", importer.output(op).name,
                              "check the shapes of the model");
@@ -57,7 +60,11 @@ bool check_operands(Importer& importer, const Op& op, F f) {
         t->name, "compute it in int32");
     return false;
   }
-  if (fused_activation(op) != A::NONE) {
+  // TFLite Micro does not apply it to sums, TFLite does.
+  const bool is_applied =
+      op.code == tflite::BuiltinOperator::MUL || op.code == tflite::BuiltinOperator::DIV;
+  const bool is_folded = is_known(importer, op, 0) && is_known(importer, op, 1);
+  if (fused_activation(op) != A::NONE && (is_folded || !is_applied)) {
     (void)importer.refuse(op, "it has a fused activation", importer.output(op).name,
                           "export the activation as an operator");
     return false;
@@ -76,6 +83,20 @@ ValueId integer(Importer& importer, const Op& op, F f, ValueId a, ValueId b) {
   return y;
 }
 
+// Within the limits of the fused activation, of numbers whose scale is 1.
+ValueId activated(Importer& importer, const Op& op, ValueId y) {
+  const A activation = fused_activation(op);
+  const auto limit = [&](int32_t value, bool maximum) {
+    const ValueId limit = importer.graph().add_constant("", DType::kInt32, {}, std::vector{value});
+    y = importer.builder().min_max(op, y, limit, maximum);
+  };
+  if (activation == A::RELU || activation == A::RELU6) limit(0, true);
+  if (activation == A::RELU_N1_TO_1) limit(-1, true);
+  if (activation == A::RELU6) limit(6, false);
+  if (activation == A::RELU_N1_TO_1) limit(1, false);
+  return y;
+}
+
 }  // namespace
 
 Status import_integers(Importer& importer, const Op& op, F f) {
@@ -84,7 +105,7 @@ Status import_integers(Importer& importer, const Op& op, F f) {
   if (is_known(importer, op, 0) && is_known(importer, op, 1)) return fold_integers(importer, op, f);
   const ValueId a = importer.value(op, 0), b = importer.value(op, 1);
   ValueId y = integer(importer, op, f, a, b);
-  if (f == F::DIV) {
+  if (f == F::DIV && rounds_down(op)) {
     // That rounds towards zero. The remainders of either rounding differ by the divisor where one is to
     // be taken off.
     const ValueId above = integer(importer, op, F::MOD, a, b);
@@ -92,6 +113,7 @@ Status import_integers(Importer& importer, const Op& op, F f) {
         integer(importer, op, F::SUB, above, integer(importer, op, F::FMOD, a, b));
     y = integer(importer, op, F::SUB, y, integer(importer, op, F::DIV, difference, b));
   }
+  y = activated(importer, op, y);
   importer.graph().values[y].name = importer.output(op).name;
   importer.set_output(op, y);
   importer.became(op, "Integer", "I0");

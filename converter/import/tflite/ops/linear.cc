@@ -6,15 +6,17 @@
 #include "kernels/gemm/digits.h"
 
 namespace qrt::convert::from_tflite {
-namespace {
 
 int element(const Tensor& t, size_t i) {
   if (t.type == TensorType::UINT8) return t.data[i];
   if (t.type == TensorType::INT8) return static_cast<int8_t>(t.data[i]);
-  // INT4: two in a byte over the whole tensor, the low one first.
-  const int nibble = t.data[i / 2] >> (i % 2 * 4) & 15;
-  return nibble < 8 ? nibble : nibble - 16;
+  // Two or four in a byte over the whole tensor, the lowest first.
+  const size_t bits = t.type == TensorType::INT4 ? 4 : 2, each = 8 / bits;
+  const int half = 1 << (bits - 1), code = t.data[i / each] >> (i % each * bits) & (2 * half - 1);
+  return code < half ? code : code - 2 * half;
 }
+
+namespace {
 
 template <class T>
 std::vector<int64_t> widened(const Tensor& t) {
@@ -107,9 +109,12 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
     return false;
   };
   const bool is_legacy = linear->in.type == DType::kUInt8;
-  const bool fits = is_legacy ? w.type == TensorType::UINT8
-                              : w.type == TensorType::INT8 ||
-                                    (w.type == TensorType::INT4 && !linear->in.is_int16());
+  const bool is_dense = layer == Layer::kFullyConnected;
+  const bool fits =
+      is_legacy ? w.type == TensorType::UINT8
+                : w.type == TensorType::INT8 ||
+                      (w.type == TensorType::INT4 && (is_dense || !linear->in.is_int16())) ||
+                      (w.type == TensorType::INT2 && is_dense);
   if (!fits)
     return no(std::string("is ") + type_name(w.type) + ", which does not go with a " +
                   dtype_name(linear->in.type) + " input",
@@ -126,15 +131,12 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
               "give every output channel a scale");
   if (per_channel && is_legacy)
     return no("is uint8 and quantised per channel", "quantise the model to int8");
-  if (per_channel && layer == Layer::kFullyConnected && w.type == TensorType::INT4)
-    return no("is int4 and quantised per channel: the reference refuses that in FULLY_CONNECTED",
-              "quantise the weights per tensor");
   for (float s : w.scale)
     if (!std::isnormal(s))
       return no("has a scale that is not a normal positive number",
                 "quantise the model with scales of usual size");
   // The int8 kernels look at a weight zero point in FULLY_CONNECTED with one scale only.
-  const bool centred = is_legacy || (layer == Layer::kFullyConnected && !per_channel);
+  const bool centred = is_legacy || (is_dense && !per_channel);
   const int64_t zero_point = centred ? w.zero_point[0] : 0;
   if (zero_point < (is_legacy ? 0 : -128) || zero_point > (is_legacy ? 255 : 127))
     return no("has a zero point outside its type", "quantise the weights symmetrically");
@@ -143,34 +145,34 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
     linear->weights[i] = static_cast<int16_t>(element(w, i) - zero_point);
 
   const double in = linear->in.scale[0], out = linear->out.scale[0];
-  const bool float_product = is_legacy || (layer == Layer::kFullyConnected && !per_channel);
+  const bool float_product = is_legacy || (is_dense && !per_channel);
   for (float s : w.scale)
     linear->multipliers.push_back(importer.multiplier(
         (float_product ? static_cast<double>(linear->in.scale[0] * s) : in * s) / out));
   return true;
 }
 
-bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType none, Linear* linear,
+bool read_bias(Importer& importer, const Op& op, const BiasTypes& types, Linear* linear,
                Status* status) {
   const bool is_int16 = linear->in.is_int16();
   linear->bias.assign(static_cast<size_t>(linear->channels), 0);
-  linear->is_64 = is_int16 && none != TensorType::INT32;
+  linear->is_64 = is_int16 && !types.missing_adds_32;
   if (!op.has_input(2)) return true;
   const Tensor& b = importer.input(op, 2);
-  const bool fits =
-      is_int16 ? b.type == TensorType::INT64 || b.type == other : b.type == TensorType::INT32;
+  const bool fits = b.type == TensorType::INT32 || (is_int16 && b.type == TensorType::INT64) ||
+                    (is_int16 && types.takes_int16 && b.type == TensorType::INT16);
   if (!b.is_constant || !fits) {
     *status = importer.refuse(
         op,
         importer.quoted_input(op, 2) + " is not an " +
-            (!is_int16                    ? "int32"
-             : other == TensorType::INT64 ? "int64"
-                                          : std::string("int64 or ") + type_name(other)) +
+            (!is_int16           ? "int32"
+             : types.takes_int16 ? "int64, int32 or int16"
+                                 : "int64 or int32") +
             " constant",
         b.name, is_int16 ? "quantise the bias to int64" : "quantise the bias to int32");
     return false;
   }
-  linear->is_64 = is_int16 && b.type != TensorType::INT32;
+  linear->is_64 = is_int16 && !(b.type == TensorType::INT32 && types.int32_adds_32);
   if (b.shape.elements() != linear->channels) {
     *status =
         error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",
@@ -200,7 +202,9 @@ ValueId add_weights(Importer& importer, const Op& op, const Linear& linear, cons
   Graph& graph = importer.graph();
   const Tensor& w = importer.input(op, 1);
   const ValueId id = graph.add_constant(w.name, DType::kInt16, shape, linear.weights);
-  graph.values[id].weight_bits = w.type == TensorType::INT4 ? 4 : 0;
+  graph.values[id].weight_bits = w.type == TensorType::INT4   ? 4
+                                 : w.type == TensorType::INT2 ? 2
+                                                              : 0;
   Quantization& q = graph.values[id].quantization;
   for (size_t i = 0; i < linear.multipliers.size(); ++i)
     q.scale.push_back(w.scale[i % w.scale.size()]);

@@ -23,6 +23,9 @@ struct Linear {
   std::unique_ptr<fb::RequantT> requant;
 };
 
+// Element i of a constant of UINT8, INT8, INT4 or INT2.
+int element(const Tensor& t, size_t i);
+
 enum class Layer { kConv, kFullyConnected };
 
 // The sums of the reference's convolutions of int16 take the zero points for 0, whatever the file says.
@@ -31,10 +34,17 @@ void ignore_zero_points(Linear* linear);
 // Input 1. False: the operator was refused. `channel_axis`: of the weights.
 bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axis, Linear* linear);
 
-// Input 2: one int32 for each output channel, or none; with int16 activations one int64, or one of
-// the type `other`. A missing bias is of the type `none`. False: the operator was refused, or *status
-// says what is wrong with the file.
-bool read_bias(Importer& importer, const Op& op, TensorType other, TensorType none, Linear* linear,
+// The biases that a layer takes beside int16 activations: int64 and int32, for TRANSPOSE_CONV int16 too.
+// The reference adds 64 bits, or 32 where these say so.
+struct BiasTypes {
+  bool takes_int16 = false;
+  bool int32_adds_32 = false;    // with an int32 bias
+  bool missing_adds_32 = false;  // without a bias
+};
+
+// Input 2: one int32 for each output channel, or none; with int16 activations as `types` says. False:
+// the operator was refused, or *status says what is wrong with the file.
+bool read_bias(Importer& importer, const Op& op, const BiasTypes& types, Linear* linear,
                Status* status);
 
 // Sums of `weights` weights in `taps` runs, of which `channel_of` tells the output. False: they may

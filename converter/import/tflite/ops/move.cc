@@ -1,4 +1,4 @@
-// Operators that join tensors, and SHAPE. What they do to shapes, which are known at conversion, is
+// Operators that join tensors, SHAPE and ZEROS_LIKE. What they do to shapes, which are known at conversion, is
 // folded.
 #include <algorithm>
 #include <cmath>
@@ -31,8 +31,8 @@ Status fold_joined(Importer& importer, const Op& op, const Shape& part, int axis
   for (size_t i = 0; i < parts.size(); ++i) {
     const int at = static_cast<int>(i);
     const Tensor& t = importer.input(op, at);
-    if (t.type != TensorType::INT32 || (!t.is_constant && !importer.folded(op, at)))
-      return Status();
+    const bool is_integer = t.type == TensorType::INT32 || t.type == TensorType::INT64;
+    if (!is_integer || (!t.is_constant && !importer.folded(op, at))) return Status();
     if (!importer.read_integers(op, at, &parts[i])) return Status();
   }
   size_t outer = 1;
@@ -50,7 +50,7 @@ Status fold_joined(Importer& importer, const Op& op, const Shape& part, int axis
   return Status();
 }
 
-// Along `axis`, what has no quantisation: int32, or float32 that a run makes.
+// Along `axis`, what has no quantisation: integers, truth values, or float32 that a run makes.
 Status join(Importer& importer, const Op& op, int axis) {
   const Tensor& y = importer.output(op);
   std::vector<ValueId> parts;
@@ -63,7 +63,7 @@ Status join(Importer& importer, const Op& op, int axis) {
                              t.name, "join tensors of one type that the model computes");
     parts.push_back(importer.value(op, i));
   }
-  const DType dtype = y.type == TensorType::INT32 ? DType::kInt32 : DType::kFloat32;
+  const DType dtype = importer.builder().type_of(parts[0]);
   const ValueId made = importer.builder().new_value(y.name, dtype, y.shape);
   importer.builder().add<fb::ConcatOptionsT>(op, parts, made).axis = static_cast<uint32_t>(axis);
   importer.set_output(op, made);
@@ -95,7 +95,9 @@ Status import_concatenation(Importer& importer, const Op& op) {
   QRT_TRY(fold_joined(importer, op, shape, axis, &folded));
   if (folded) return Status();
   const TensorType type = importer.output(op).type;
-  if (type == TensorType::INT32 || type == TensorType::FLOAT32) return join(importer, op, axis);
+  if (type == TensorType::INT32 || type == TensorType::INT64 || type == TensorType::BOOL ||
+      type == TensorType::FLOAT32)
+    return join(importer, op, axis);
   Quant out;
   if (!importer.read_quant(op, importer.output(op), &out)) return Status();
   std::vector<ValueId> parts;
@@ -124,9 +126,9 @@ Status import_concatenation(Importer& importer, const Op& op) {
 
 Status import_shape(Importer& importer, const Op& op) {
   const Tensor& y = importer.output(op);
-  if (y.type != TensorType::INT32)
+  if (y.type != TensorType::INT32 && y.type != TensorType::INT64)
     return importer.refuse(op, std::string("the output is ") + type_name(y.type), y.name,
-                           "export shapes as int32");
+                           "export shapes as int32 or int64");
   const Shape& x = importer.input(op, 0).shape;
   QRT_TRY(check_output_shape(importer, op, {x.rank()}));
   std::vector<int32_t> dims;
@@ -136,6 +138,59 @@ Status import_shape(Importer& importer, const Op& op) {
   }
   importer.fold(op, std::move(dims));
   return Status();
+}
+
+// Stored zeros, whatever the zero point: of bytes a table of them, which keeps the images of a batch
+// apart.
+Status import_zeros_like(Importer& importer, const Op& op) {
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  QRT_TRY(check_output_shape(importer, op, x.shape));
+  if (x.type != y.type)
+    return importer.refuse(
+        op, std::string("the input is ") + type_name(x.type) + ", the output " + type_name(y.type),
+        y.name, "give both one type");
+  GraphBuilder& builder = importer.builder();
+  if (y.shape.elements() > kMaxIndices)
+    return error(Code::kUnsupported, "it makes more than 2^22 zeros");
+  switch (y.type) {
+    case TensorType::INT32:
+    case TensorType::INT64:
+      importer.fold(op, std::vector<int32_t>(static_cast<size_t>(y.shape.elements()), 0));
+      return Status();
+    case TensorType::INT8:
+    case TensorType::UINT8:
+    case TensorType::BOOL: {
+      const uint8_t zero = y.type == TensorType::INT8 ? 128 : 0;
+      const ValueId value = importer.value(op, 0);
+      if (value == kNoValue) return Status();
+      const ValueId made =
+          builder.lut(op, value, std::vector<uint8_t>(256, zero), false, y.name, nullptr);
+      importer.graph().values[made].quantization = stored_quantization(y);
+      importer.set_output(op, made);
+      importer.became(op, "Lut", "I0");
+      return Status();
+    }
+    case TensorType::INT16: {
+      const ValueId value = importer.value(op, 0);
+      if (value == kNoValue) return Status();
+      const ValueId made =
+          builder.int16_lut(op, value, std::vector<int32_t>(65536), DType::kInt16, y.name, nullptr);
+      importer.graph().values[made].quantization = stored_quantization(y);
+      importer.set_output(op, made);
+      importer.became(op, "Lut", "I0");
+      return Status();
+    }
+    case TensorType::FLOAT32: {
+      Real zeros;
+      zeros.table = {0};
+      importer.set_real(op, std::move(zeros));
+      importer.became(op, "constant", "I0");
+      return Status();
+    }
+    default:
+      return importer.refuse(op, std::string("the output is ") + type_name(y.type), y.name,
+                             "make zeros of integers or float32");
+  }
 }
 
 // Each input gets a dimension of size 1, along which they are joined.

@@ -31,14 +31,16 @@ Status read_paddings(Importer& importer, const Op& op, PadMode mode, IndexMaps* 
   return Status();
 }
 
-Status pad_with(Importer& importer, const Op& op, int64_t fill) {
+// `fill`: an element's bits as the graph stores it, or of a float32 tensor `number`.
+Status pad_with(Importer& importer, const Op& op, int64_t fill, float number) {
   Moving x(importer, op, 0);
   if (!x.is_good()) return Status();
   IndexMaps maps(x.shape());
   bool known;
   QRT_TRY(read_paddings(importer, op, PadMode::kConstant, &maps, &known));
   if (!known) return Status();
-  QRT_TRY(x.gather(maps, fill));
+  const bool is_float = importer.output(op).type == TensorType::FLOAT32;
+  QRT_TRY(is_float ? x.gather_floats(maps, number) : x.gather(maps, fill));
   return x.finish();
 }
 
@@ -48,11 +50,11 @@ Status import_pad(Importer& importer, const Op& op) {
   const Tensor& y = importer.output(op);
   Quant quant;
   int64_t fill = 0;
-  if (y.type != TensorType::INT16 && y.type != TensorType::INT32) {
+  if (y.type == TensorType::INT8 || y.type == TensorType::UINT8) {
     if (!importer.read_quant(op, y, &quant)) return Status();
     fill = quant.stored_zero_point();
   }
-  return pad_with(importer, op, fill);
+  return pad_with(importer, op, fill, 0);
 }
 
 Status import_pad_v2(Importer& importer, const Op& op) {
@@ -60,16 +62,20 @@ Status import_pad_v2(Importer& importer, const Op& op) {
   if (value.type == TensorType::INT32) {
     int32_t fill;
     if (!read_integer(importer, op, 2, &fill)) return Status();
-    return pad_with(importer, op, fill);
+    return pad_with(importer, op, fill, 0);
   }
-  if (!value.is_constant || value.type != y.type || value.shape.elements() != 1)
+  if (!value.is_constant || value.type != y.type || value.shape.elements() != 1 ||
+      value.bytes > sizeof(int64_t))
     return importer.refuse(
         op, importer.quoted_input(op, 2) + " is not one constant number of the output's type",
         value.name, "pad with a constant");
   int64_t fill = 0;
+  float number = 0;
   memcpy(&fill, value.data, value.bytes);
+  if (y.type == TensorType::FLOAT32) memcpy(&number, value.data, sizeof(number));
   if (y.type == TensorType::INT8) fill = (fill + 128) & 255;
-  return pad_with(importer, op, fill);
+  if (y.type == TensorType::BOOL) fill = fill != 0;
+  return pad_with(importer, op, fill, number);
 }
 
 Status import_mirror_pad(Importer& importer, const Op& op) {

@@ -51,7 +51,7 @@ Status import_quantize(Importer& importer, const Op& op) {
                              importer.output(op).name, "quantise to int8 or int16");
     QRT_TRY(check_same_shape(importer, op));
     const Real* real = importer.real(op, 0);
-    if (real && !out.is_int16()) {
+    if (real && !real->is_constant() && !out.is_int16()) {
       const Tensor& y = importer.output(op);
       importer.set_output(op,
                           quantized_value(&importer.builder(), op, *real, y.shape, y.name, out));

@@ -1,4 +1,4 @@
-// Operators of float32 tensors that stand between DEQUANTIZE and QUANTIZE (real.h), and CAST.
+// Operators of float32 tensors that stand between DEQUANTIZE and QUANTIZE (real.h).
 #include "converter/import/tflite/real.h"
 
 #include <algorithm>
@@ -10,6 +10,25 @@
 #include "converter/portable_math.h"
 
 namespace qrt::convert::from_tflite {
+bool read_real(Importer& importer, const Op& op, int i, Real* real) {
+  const Tensor& t = importer.input(op, i);
+  if (const Real* known = importer.real(op, i)) {
+    *real = *known;
+    return true;
+  }
+  if (t.is_constant && t.type == TensorType::FLOAT32 && t.shape.elements() == 1) {
+    real->table.resize(1);
+    memcpy(real->table.data(), t.data, sizeof(float));
+    return true;
+  }
+  (void)importer.refuse(op,
+                        "tensor '" + t.name + "' is " + type_name(t.type) +
+                            ": only integer operators are supported, and functions of one or two "
+                            "tensors of bytes that DEQUANTIZE makes",
+                        t.name, "convert the model with full integer quantisation");
+  return false;
+}
+
 namespace {
 
 using B = tflite::BuiltinOperator;
@@ -69,26 +88,6 @@ const Function* find_function(const Op& op) {
   return nullptr;
 }
 
-// Input i: a number, or what DEQUANTIZE or an operator here made. False: the operator was refused.
-bool read_real(Importer& importer, const Op& op, int i, Real* real) {
-  const Tensor& t = importer.input(op, i);
-  if (const Real* known = importer.real(op, i)) {
-    *real = *known;
-    return true;
-  }
-  if (t.is_constant && t.type == TensorType::FLOAT32 && t.shape.elements() == 1) {
-    real->table.resize(1);
-    memcpy(real->table.data(), t.data, sizeof(float));
-    return true;
-  }
-  (void)importer.refuse(op,
-                        "tensor '" + t.name + "' is " + type_name(t.type) +
-                            ": only integer operators are supported, and functions of one or two "
-                            "tensors of bytes that DEQUANTIZE makes",
-                        t.name, "convert the model with full integer quantisation");
-  return false;
-}
-
 float within(float x, float lo, float hi) { return std::min(std::max(x, lo), hi); }
 
 // Without an activation, too, the reference limits results: infinities become numbers.
@@ -135,31 +134,6 @@ const Handler* find_float_handler(const Op& op) {
   const Function* f = find_function(op);
   if (!f) return nullptr;
   return f->unary ? &kUnary : &kBinary;
-}
-
-Status import_cast(Importer& importer, const Op& op) {
-  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
-  QRT_TRY(check_output_shape(importer, op, x.shape));
-  const bool is_byte = x.type == TensorType::INT8 || x.type == TensorType::UINT8;
-  const ValueId value = x.is_constant || importer.folded(op, 0) ? kNoValue : importer.value(op, 0);
-  if (y.type != TensorType::FLOAT32 || value == kNoValue ||
-      (!is_byte && x.type != TensorType::INT32))
-    return importer.refuse(op,
-                           std::string(type_name(x.type)) + " to " + type_name(y.type) +
-                               " is not read, or no run computes it",
-                           y.name, "cast int8, uint8 or int32 to float32");
-  if (is_byte) {
-    importer.set_real(op, dequantized(value, 1, x.type == TensorType::INT8 ? 128 : 0));
-    importer.became(op, "Dequantize", "edge");
-    return Status();
-  }
-  const ValueId made = importer.builder().new_value(y.name, DType::kFloat32, y.shape);
-  auto& o = importer.builder().add<fb::DequantizeOptionsT>(op, {value}, made);
-  o.scale = {float_bits(1.0f)};
-  o.zero_point = {0};
-  importer.set_output(op, made);
-  importer.became(op, "Dequantize", "edge");
-  return Status();
 }
 
 }  // namespace qrt::convert::from_tflite

@@ -1,4 +1,4 @@
-// SOFTMAX. Of int16: two tables of 513 entries. Of bytes: every difference to a row's greatest value
+// SOFTMAX and LOG_SOFTMAX. Of int16: two tables of 513 entries. Of bytes: every difference to a row's greatest value
 // has its exponential in a table, made here as the reference kernel computes it: of int8 in integers,
 // of uint8 in float.
 #include <algorithm>
@@ -13,16 +13,25 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
+// Differences d of codes to a row's greatest, -255 to 0, as Q5.26: d * multiplier, from `least` on.
+struct Differences {
+  Multiplier multiplier;
+  double least;
+
+  Differences(double beta_times_scale, Rounding rounding) {
+    const double limit = rounding == Rounding::kSingle ? 1073741823.0 : 2147483647.0;
+    multiplier = quantize_multiplier(std::min(std::ldexp(beta_times_scale, 26), limit), rounding);
+    least = -std::floor(std::ldexp(31.0, 26 - multiplier.exponent()));
+  }
+};
+
 // exp(d * beta * scale) for d = -255..0 as Q0.31; -1 where the reference counts it as 0.
-std::vector<int32_t> exponentials(double beta_times_scale, Rounding rounding) {
-  const double limit = rounding == Rounding::kSingle ? 1073741823.0 : 2147483647.0;
-  const Multiplier m =
-      quantize_multiplier(std::min(std::ldexp(beta_times_scale, 26), limit), rounding);
-  const double least = -std::floor(std::ldexp(31.0, 26 - m.exponent()));
+std::vector<int32_t> exponentials(const Differences& differences, Rounding rounding) {
   std::vector<int32_t> table(256, -1);
   for (int d = -255; d <= 0; ++d)
-    if (d >= least)
-      table[static_cast<size_t>(d + 255)] = fixed::exp_of_negative(multiply(d, m, rounding), 5);
+    if (d >= differences.least)
+      table[static_cast<size_t>(d + 255)] =
+          fixed::exp_of_negative(multiply(d, differences.multiplier, rounding), 5);
   return table;
 }
 
@@ -92,11 +101,86 @@ Status import_softmax_uint8(Importer& importer, const Op& op, const Quant& in, c
   return Status();
 }
 
+// Of floats that the codes of one tensor of bytes stand for, the greater the code, the greater the float;
+// the floats nearest to the real exponentials.
+Status import_softmax_floats(Importer& importer, const Op& op) {
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  const Real* real = importer.real(op, 0);
+  if (!real || real->is_pair() || real->is_constant() ||
+      !std::all_of(real->table.begin(), real->table.end(),
+                   [](float v) { return std::isfinite(v); }) ||
+      !std::is_sorted(real->table.begin(), real->table.end()))
+    return importer.refuse(op,
+                           importer.quoted_input(op, 0) +
+                               " is float32, and not what DEQUANTIZE makes of one tensor of bytes",
+                           x.name, "convert the model with full integer quantisation");
+  QRT_TRY(check_same_shape(importer, op));
+  QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
+                  x.shape.to_string().c_str());
+  const float beta = op.options<tflite::SoftmaxOptions>().beta;
+  QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", static_cast<double>(beta));
+  std::vector<float> table(65536);
+  for (size_t m = 0; m < 256; ++m)
+    for (size_t q = 0; q <= m; ++q) {
+      const float at = (real->table[q] - real->table[m]) * beta;
+      table[256 * m + q] =
+          static_cast<float>(portable_exp(std::max(static_cast<double>(at), -200.0)));
+    }
+  GraphBuilder& builder = importer.builder();
+  const ValueId pairs = importer.graph().add_constant("", DType::kFloat32, {65536}, table);
+  const ValueId codes =
+      builder.shape_of(real->a) == x.shape ? real->a : builder.reshape(op, real->a, x.shape);
+  const ValueId made = builder.new_value(y.name, DType::kFloat32, y.shape);
+  builder.add<fb::SoftmaxOptionsT>(op, {codes, pairs}, made).kind = fb::SoftmaxKind::F32;
+  importer.set_output(op, made);
+  importer.became(op, "Softmax", "I1");
+  return Status();
+}
+
 }  // namespace
+
+Status import_log_softmax(Importer& importer, const Op& op) {
+  Quant in, out;
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();
+  if (out.scale[0] != 16.0f / 256 || out.zero_point[0] != 127)
+    return importer.refuse(op,
+                           "the output's scale and zero point are not 1/16 and 127, which the "
+                           "reference takes for granted",
+                           y.name, "quantise the output with scale 1/16 and zero point 127");
+  QRT_TRY(check_same_shape(importer, op));
+  QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
+                  x.shape.to_string().c_str());
+  if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxIntRow))
+    return importer.refuse(op, "rows of more than 4095 values overflow the reference's sum", x.name,
+                           "reduce the number of classes");
+  const Rounding rounding = importer.rounding();
+  const Differences differences(static_cast<double>(in.scale[0]), rounding);
+  const Multiplier& m = differences.multiplier;
+  // From Q5.26 back to steps of the input.
+  const double back =
+      m.exponent() >= 1 && m.exponent() <= 31 ? std::ldexp(1.0, 31 - m.exponent()) / m.value : 1;
+  if (back >= 1)
+    return importer.refuse(op, "the input's scale is 2^-26 or less, which the reference refuses",
+                           x.name, "quantise the input with a greater scale");
+  std::vector<int32_t> table = exponentials(differences, rounding);
+  for (int d = -255; d <= 0; ++d)
+    table.push_back(table[static_cast<size_t>(d + 255)] < 0 ? 0 : multiply(d, m, rounding));
+  const ValueId tables = importer.graph().add_constant("", DType::kInt32, {512}, table);
+  const ValueId value = importer.value(op, 0);
+  auto& o = importer.builder().add<fb::SoftmaxOptionsT>(op, {value, tables},
+                                                        importer.new_output(op, out));
+  o.kind = fb::SoftmaxKind::Q5_26;
+  o.stages = requant_stages({importer.multiplier(back)}, rounding);
+  importer.became(op, "Softmax", "I0");
+  return Status();
+}
 
 Status import_softmax(Importer& importer, const Op& op) {
   Quant in, out;
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  if (x.type == TensorType::FLOAT32 && y.type == TensorType::FLOAT32)
+    return import_softmax_floats(importer, op);
   const bool to_16 = x.type == TensorType::INT8 && y.type == TensorType::INT16;
   const bool known = to_16 ? importer.read_quant(op, x, &in) && importer.read_quant(op, y, &out)
                            : importer.read_quants(op, 0, &in, &out);
@@ -124,8 +208,9 @@ Status import_softmax(Importer& importer, const Op& op) {
   const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
   QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
   const double factor = beta * static_cast<double>(in.scale[0]);
-  const ValueId table = importer.graph().add_constant("", DType::kInt32, {256},
-                                                      exponentials(factor, importer.rounding()));
+  const ValueId table = importer.graph().add_constant(
+      "", DType::kInt32, {256},
+      exponentials(Differences(factor, importer.rounding()), importer.rounding()));
   const ValueId value = importer.value(op, 0);
   importer.builder()
       .add<fb::SoftmaxOptionsT>(op, {value, table}, importer.new_output(op, out))

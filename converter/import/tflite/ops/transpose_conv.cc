@@ -108,7 +108,9 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   linear.channels = w[0];
   Status status;
   if (!read_weights(importer, conv_op, Layer::kConv, 0, &linear) ||
-      !read_bias(importer, conv_op, TensorType::INT16, TensorType::INT64, &linear, &status))
+      !read_bias(importer, conv_op,
+                 {true, o.quantized_bias_type == TensorType::INT32, /*missing_adds_32=*/false},
+                 &linear, &status))
     return status;
   linear.weights = phased_weights(linear.weights, w, ph, pw);
   linear.channels = w[0] * phases;
