@@ -1,7 +1,7 @@
 #include "bench/page.h"
 
 #include "bench/report_json.h"
-#include "runtime/session.h"
+#include "runtime/allowed_isas.h"
 #include "runtime/tools/model_file.h"
 #include "runtime/tools/page/page.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 #include "bench/report.h"
 #include "runtime/text.h"
@@ -9,9 +10,11 @@
 namespace qrt::bench {
 namespace {
 
-// A field of csv (RFC 4180).
+// A field of csv (RFC 4180). Spreadsheets take a text that begins with one of these characters for a
+// formula, and names come from model files: an apostrophe in front makes it a text.
 std::string quoted(const std::string& text) {
-  std::string s = "\"";
+  const bool is_formula = !text.empty() && strchr("=+-@;\t\r\n", text[0]) != nullptr;
+  std::string s = is_formula ? "\"'" : "\"";
   for (char c : text) s += c == '"' ? std::string("\"\"") : std::string(1, c);
   return s + "\"";
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "runtime/session.h"
+#include "runtime/tools/arrays.h"
 #include "runtime/tools/elements.h"
 #include "runtime/verify.h"
 
@@ -29,6 +31,21 @@ size_t batch_of(const fb::Model& file, const VerifiedModel& model, const TestVal
         return static_cast<size_t>(t.shape[0]);
   }
   return 0;
+}
+
+// Whether all values are for an input or output (`kind`) of the model, so that none is left out.
+Status check_used(const VerifiedModel& model, const char* kind,
+                  const flatbuffers::Vector<uint32_t>& slots,
+                  const std::vector<TestTensor>& values) {
+  std::vector<std::string> names, unused;
+  for (const uint32_t slot : slots) {
+    const auto* name = model.tensor(slot).name();
+    names.push_back(name != nullptr ? name->str() : "");
+  }
+  const std::set<std::string> known(names.begin(), names.end());
+  for (const TestTensor& t : values)
+    if (known.count(t.name) == 0) unused.push_back(t.name);
+  return tool::check_match(tool::Match::kArrays, kind, unused, {}, names).at("test values");
 }
 
 CheckedOutput compare(const TestTensor& want, const uint8_t* got) {
@@ -74,6 +91,8 @@ Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
   if (!bytes.ok()) return std::move(bytes.status());
   Result<std::shared_ptr<const VerifiedModel>> verified = verify(std::move(*bytes));
   if (!verified.ok()) return std::move(verified.status());
+  QRT_TRY(check_used(**verified, "input", *(*verified)->file().inputs(), values.inputs));
+  QRT_TRY(check_used(**verified, "output", *(*verified)->file().outputs(), values.outputs));
   SessionOptions options;
   options.threads = 1;
   options.batch = batch_of((*verified)->file(), **verified, values);

@@ -23,7 +23,7 @@ struct Options {
   std::vector<std::string> inputs;
   convert::FormatOptions format;
   size_t threads = 1;
-  bool all = false;
+  bool all = false, expect_some = false;
 };
 
 // The bytes of a .qrt file, or what the converter makes of another.
@@ -49,7 +49,8 @@ Status read_inputs(const Options& options, const Model& model, const diff::Refer
   std::vector<std::string> names, given = options.inputs;
   for (size_t i = 0; i < model.input_count(); ++i) names.emplace_back(model.input_info(i).name);
   std::vector<tool::ArrayFile> assigned;
-  QRT_TRY(tool::assign_arrays("input", names, options.inputs, &assigned).at("--input"));
+  QRT_TRY(tool::assign_arrays("input", names, options.inputs, tool::Match::kArrays, &assigned)
+              .at("--input"));
   for (size_t i = 0; i < names.size(); ++i) {
     if (!assigned[i].path.empty()) continue;
     const std::vector<std::string> found = reference.find(names[i]);
@@ -65,6 +66,27 @@ Status read_inputs(const Options& options, const Model& model, const diff::Refer
 struct Counts {
   size_t tensors = 0, compared = 0, different = 0;
 };
+
+// The names of the tensors that the folder holds and the model has not, as of parts that the converter
+// fused, and of the model's outputs that the folder lacks: those would be left out.
+Status check_names(const Options& options, const Model& model, const diff::Reference& reference,
+                   const fb::Model& file, const Session& session) {
+  std::vector<std::string> known, missing, outputs;
+  QRT_TRY(tool::each_source_tensor(file, session, [&](const tool::SourceTensor& t) -> Status {
+    known.push_back(t.name);
+    return {};
+  }));
+  for (size_t i = 0; i < model.input_count(); ++i) known.emplace_back(model.input_info(i).name);
+  for (size_t i = 0; i < model.output_count(); ++i) {
+    const std::string name = model.output_info(i).name;
+    outputs.push_back(name);
+    if (reference.find(name).empty()) missing.push_back(name);
+  }
+  known.insert(known.end(), outputs.begin(), outputs.end());
+  return tool::check_match(tool::Match::kAll, "output", reference.others(known), missing, outputs,
+                           "--expect-some")
+      .at(options.reference);
+}
 
 // "'conv/y' of operator 12 'conv' (Conv2D, from Conv+Relu)"
 std::string describe(const fb::Model& file, const tool::SourceTensor& t) {
@@ -113,10 +135,12 @@ Status run(const Options& options, bool* equal) {
   session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
   session_options.keep_all = true;
   Session session(model, session_options);
+  const fb::Model& file = *fb::GetModel(bytes.data());
+  if (!options.expect_some) QRT_TRY(check_names(options, model, reference, file, session));
   QRT_TRY(inputs.put(0, &session));
   session.run();
-  const fb::Model& file = *fb::GetModel(bytes.data());
   Counts n;
+  std::string unfit;  // the first reference that cannot be compared, and why
   const auto use = [&](const tool::SourceTensor& t) -> Status {
     bool is_compared;
     tool::Difference d;
@@ -124,6 +148,8 @@ Status run(const Options& options, bool* equal) {
     QRT_TRY(compare_tensor(reference, t, &is_compared, &d, &why));
     ++n.tensors;
     n.compared += is_compared;
+    if (unfit.empty() && !is_compared && !reference.find(t.name).empty())
+      unfit = "'" + t.name + "': " + why;
     n.different += is_compared && d.different > 0;
     const bool is_first = is_compared && d.different > 0 && n.different == 1;
     if (is_first || options.all)
@@ -137,6 +163,10 @@ Status run(const Options& options, bool* equal) {
                  "%s: none of the model's %zu tensors has a reference of its name, shape and type "
                  "(--all tells why)",
                  options.reference.c_str(), n.tensors);
+  if (!unfit.empty() && !options.expect_some)
+    return error(Code::kInvalidModel,
+                 "%s: a reference cannot be compared, %s (--expect-some leaves it out)",
+                 options.reference.c_str(), unfit.c_str());
   printf("%zu of %zu tensors compared, %zu differ\n", n.compared, n.tensors, n.different);
   *equal = n.different == 0;
   return {};
@@ -146,6 +176,7 @@ int diff_main(int argc, char** argv) {
   tool::CommandLine line(
       "Names the first layer at which a model differs from a folder of reference tensors.",
       "  qrt_diff model.onnx dump          tensors of ONNX Runtime, NAME.npy\n"
+      "  qrt_diff model.onnx dump --expect-some    as many as are alike in both\n"
       "  qrt_diff model.qrt dump --all     of another device's qrt_run --dump-all\n"
       "  qrt_diff model.tflite dump --input image.npy");
   Options options;
@@ -155,6 +186,9 @@ int diff_main(int argc, char** argv) {
   line.texts(
       "--input", &options.inputs,
       "[NAME=]FILE.npy or .npz, instead of the input that the folder holds; may be repeated");
+  line.flag("--expect-some", &options.expect_some,
+            "The folder may hold tensors that the model has not (of operators that the converter "
+            "fuses), and may lack outputs; otherwise that is exit status 2");
   line.flag("--all", &options.all, "A line for each tensor, not only for the first that differs");
   line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   line.number("--threads", &options.threads, 1, 1024, "Threads");

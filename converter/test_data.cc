@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "converter/convert.h"
+#include "runtime/tools/arrays.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/npy.h"
 
@@ -34,8 +36,10 @@ Status read_file(const std::string& path, const Value& edge, TestTensor* tensor)
   return {};
 }
 
+// Reads the files of one side and adds their names to `used`.
 Status read_side(const std::string& folder, const Graph& graph, const char* kind,
-                 const std::vector<ValueId>& edges, std::vector<TestTensor>* tensors) {
+                 const std::vector<ValueId>& edges, std::vector<TestTensor>* tensors,
+                 std::set<std::string>* used) {
   const size_t count = edges.size() - graph.variables.size();
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(graph.values[edges[i]].name);
@@ -46,22 +50,42 @@ Status read_side(const std::string& folder, const Graph& graph, const char* kind
       return error(Code::kInvalidArgument,
                    "%s: holds no %s_%zu.pb or .npy, and the model has %zu %ss", folder.c_str(),
                    kind, i, count, kind);
+    used->insert(std::filesystem::path(path).filename().string());
     TestTensor tensor;
     QRT_TRY(read_file(path, graph.values[edges[i]], &tensor));
     if (std::find(names.begin(), names.end(), tensor.name) == names.end()) tensor.name = names[i];
     tensors->push_back(std::move(tensor));
   }
-  std::string more;
-  QRT_TRY(find_file(folder, kind, count, &more));
-  if (more.empty()) return {};
-  return error(Code::kInvalidArgument, "%s: the model has only %zu %ss", more.c_str(), count, kind);
+  return {};
+}
+
+// Whether every tensor of the folder was read.
+Status check_used(const std::string& folder, const Graph& graph,
+                  const std::set<std::string>& used) {
+  std::vector<std::string> unused;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_tensor = tool::has_extension(name, ".pb") || tool::has_extension(name, ".npy");
+    if (is_tensor && used.count(name) == 0) unused.push_back(name);
+  }
+  if (failed) return error(Code::kIoError, "%s: %s", folder.c_str(), failed.message().c_str());
+  std::sort(unused.begin(), unused.end());
+  std::vector<std::string> tensors;
+  for (const std::vector<ValueId>* side : {&graph.inputs, &graph.outputs})
+    for (size_t i = 0; i + graph.variables.size() < side->size(); ++i)
+      tensors.push_back((side == &graph.inputs ? "input_" : "output_") + std::to_string(i) + " " +
+                        graph.values[(*side)[i]].name);
+  return tool::check_match(tool::Match::kArrays, "tensor", unused, {}, tensors).at(folder);
 }
 
 }  // namespace
 
 Status read_test_data(const std::string& folder, const Graph& graph, TestValues* values) {
-  QRT_TRY(read_side(folder, graph, "input", graph.inputs, &values->inputs));
-  return read_side(folder, graph, "output", graph.outputs, &values->outputs);
+  std::set<std::string> used;
+  QRT_TRY(read_side(folder, graph, "input", graph.inputs, &values->inputs, &used));
+  QRT_TRY(read_side(folder, graph, "output", graph.outputs, &values->outputs, &used));
+  return check_used(folder, graph, used);
 }
 
 }  // namespace qrt::convert

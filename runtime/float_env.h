@@ -1,12 +1,15 @@
-// The floating-point state every kernel relies on: rounding to nearest even, subnormals kept, no
-// traps. Set on entry to run() and in every task of a pool, whatever state the caller's thread is
-// in, and restored afterwards. About 5 ns where the state is right already.
+// The floating-point state that everything in the library relies on: rounding to nearest even,
+// subnormals kept, no traps. Every function of qrt.h that computes sets it on entry, whatever state
+// the caller's thread is in, and restores the caller's before it returns (qrt_c.h); so do the threads
+// and tasks of pools. Takes about 5 ns where the state is right already.
 #ifndef QRT_RUNTIME_FLOAT_ENV_H_
 #define QRT_RUNTIME_FLOAT_ENV_H_
 
 #include <cstdint>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
+#else
+#include <fenv.h>
 #endif
 
 namespace qrt {
@@ -61,10 +64,11 @@ class ScopedFloatEnv {
   }
   static void write(Word word) { __asm__ volatile("fsrm %0" ::"r"(word)); }
 #else
-  using Word = uint32_t;
-  static constexpr Word kControl = 0, kWanted = 0;
-  static Word read() { return 0; }
-  static void write(Word) {}
+  // The rounding mode, which is all that C knows of.
+  using Word = int;
+  static constexpr Word kControl = -1, kWanted = FE_TONEAREST;
+  static Word read() { return fegetround(); }
+  static void write(Word word) { fesetround(word); }
 #endif
 
   Word saved_;

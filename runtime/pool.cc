@@ -22,7 +22,7 @@ Pool::Pool(size_t threads) : team_(threads), cpus_(usable_cpus()) {
 Result<std::shared_ptr<Pool>> Pool::create(size_t threads) {
   if (threads == 0) return error(Code::kInvalidArgument, "a pool of 0 threads, expected 1 or more");
   QRT_TRY(check_threads(threads));
-  std::shared_ptr<Pool> pool(new Pool(threads));
+  std::shared_ptr<Pool> pool(new Pool(threads), destroy);
   try {
     for (size_t i = 1; i < threads; ++i)
       pool->helpers_.emplace_back([team = pool->team(), i] {
@@ -32,6 +32,10 @@ Result<std::shared_ptr<Pool>> Pool::create(size_t threads) {
   } catch (const std::system_error&) {  // no more threads
   }
   return pool;
+}
+
+void Pool::destroy(Pool* pool) {
+  if (!pool->process_.is_inherited()) delete pool;
 }
 
 Pool::~Pool() {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/process_mark.h"
 #include "runtime/status.h"
 #include "runtime/team.h"
 
@@ -18,7 +19,9 @@ namespace qrt {
 
 constexpr size_t kMaxThreads = 1024;
 
-// Any threads may use it at the same time: it takes one's run after the other's.
+// Any threads may use it at the same time: it takes one's run after the other's. A child of fork() has
+// none of its threads: there a new session uses the calling thread alone, and the memory of the pool
+// is never released, since the locks in it may be held by threads that are not there.
 class Pool {
  public:
   // `threads`: with the one that leads a run. Fewer where the system would not start more.
@@ -28,7 +31,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  size_t threads() const { return 1 + helpers_.size(); }
+  size_t threads() const { return process_.is_inherited() ? 1 : 1 + helpers_.size(); }
 
   // body() on the calling thread, in which team()->run() has at most `threads` of the pool's, and no
   // more than the process had CPUs for when the pool was made.
@@ -45,7 +48,9 @@ class Pool {
 
  private:
   explicit Pool(size_t threads);
+  static void destroy(Pool* pool);
 
+  const ProcessMark process_;
   Team team_;
   const size_t cpus_;  // usable_cpus()
   std::mutex turn_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qrt/qrt.h"
+#include "runtime/float_env.h"
 #include "runtime/session.h"
 #include "runtime/verify.h"
 
@@ -27,13 +28,16 @@ namespace qrt {
 
 void set_message(qrt_error* error, const char* message);
 
-// Runs body() and reports its Status. Nothing in qrt throws but failed allocations.
+// Runs body() in the library's floating-point state and reports its Status. Nothing in qrt throws but
+// failed allocations. Tables are made while a model is loaded and a session is created, so the state
+// matters there as much as in a run. A body that succeeds may have left a warning in *error.
 template <class Body>
 qrt_status guarded(qrt_error* error, Body body) {
+  const ScopedFloatEnv env;
   set_message(error, "");
   try {
     const Status status = body();
-    set_message(error, status.message());
+    if (!status.ok()) set_message(error, status.message());
     return static_cast<qrt_status>(status.code());
   } catch (const std::bad_alloc&) {
     set_message(error, "out of memory");

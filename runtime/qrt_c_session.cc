@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/allowed_isas.h"
 #include "runtime/infer.h"
 #include "runtime/qrt_c.h"
 
@@ -137,6 +138,7 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
         result->written.insert(result->written.end(), step.outputs.begin(), step.outputs.end());
       }
     }
+    if (internal.isa == nullptr) qrt::set_message(error, qrt::isa_warning().c_str());
     *session = result.release();
     return {};
   });
@@ -221,6 +223,7 @@ qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* dat
 
 qrt_status qrt_session_run(qrt_session* session) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
+  const qrt::ScopedFloatEnv env;
   return static_cast<qrt_status>(session->session->run());
 }
 
@@ -230,6 +233,7 @@ void qrt_session_cancel(qrt_session* session) {
 
 qrt_status qrt_session_reset(qrt_session* session) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
+  const qrt::ScopedFloatEnv env;
   session->session->reset();
   return QRT_OK;
 }

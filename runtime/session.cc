@@ -1,7 +1,6 @@
 #include "runtime/session.h"
 
 #include <pthreadpool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -11,25 +10,11 @@
 #include <utility>
 
 #include "kernels/xnnpack/xnnpack.h"
-#include "runtime/float_env.h"
+#include "runtime/allowed_isas.h"
 #include "runtime/platform/mapping.h"
 
 namespace qrt {
 namespace {
-
-std::string known_isas() {
-  std::string names;
-  Isa isa;
-  for (int i = 0; isa_at(i, &isa); ++i) names += (i ? ", " : "") + std::string(isa_name(isa));
-  return names;
-}
-
-// A cap makes sense only within the CPU's architecture.
-bool is_foreign(Isa isa) {
-  const IsaSet set = static_cast<IsaSet>(isa), own = detected_isas();
-  return ((set & kX86Isas) != 0 && (own & kArmIsas) != 0) ||
-         ((set & kArmIsas) != 0 && (own & kX86Isas) != 0);
-}
 
 // With fewer jobs in a run the pool is faster than a team.
 constexpr size_t kTeamJobs = 5;
@@ -44,25 +29,6 @@ std::align_val_t alignment_of(const Plan& plan) {
 }
 
 }  // namespace
-
-Result<IsaSet> allowed_isas(const char* cap) {
-  const char* source = "isa";
-  if (cap == nullptr) {
-    cap = getenv("QRT_ISA");
-    source = "QRT_ISA";
-  }
-  if (cap == nullptr || cap[0] == '\0') return detected_isas();
-  Isa isa;
-  if (!parse_isa(cap, &isa)) {
-    return error(Code::kInvalidArgument, "%s: unknown instruction set '%s'; known are %s", source,
-                 cap, known_isas().c_str());
-  }
-  if (is_foreign(isa)) {
-    return error(Code::kInvalidArgument, "%s: '%s' belongs to another architecture than this CPU's",
-                 source, cap);
-  }
-  return capped(detected_isas(), isa);
-}
 
 Result<Provider> provider_of(const char* kernels) {
   if (kernels == nullptr || strcmp(kernels, "qrt") == 0) return Provider::kOwn;
@@ -148,7 +114,23 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   return session;
 }
 
-Session::~Session() { ::operator delete(memory_, alignment_of(*plan_), std::nothrow); }
+// In a child of fork(): the threads of the pool, the session's own or the caller's, are not there, and
+// what they held at the fork they hold for ever. The pool is left as it is.
+void Session::leave_threads() {
+  parallel_.threads = 1;
+  if (parallel_.pool != nullptr) {
+    // XNNPACK's operators keep the pool that they were bound with.
+    for (size_t i = 0; i < is_stale_.size(); ++i) is_stale_[i] = plan_->steps[i].bind != nullptr;
+    has_moved_ = true;
+    parallel_.pool = nullptr;
+  }
+  static_cast<void>(team_.release());  // its destructor would wait for them
+}
+
+Session::~Session() {
+  if (process_.is_inherited()) leave_threads();
+  ::operator delete(memory_, alignment_of(*plan_), std::nothrow);
+}
 
 Status Session::allocate() {
   const Plan& plan = *plan_;
@@ -231,7 +213,6 @@ RunContext Session::context(uint8_t* state) const {
 }
 
 void Session::start_steps() {
-  const ScopedFloatEnv env;
   is_stale_.resize(plan_->steps.size());
   for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends)
@@ -263,7 +244,7 @@ void Session::run_on_threads() {
 
 Code Session::run() {
   using Clock = std::chrono::steady_clock;
-  const ScopedFloatEnv env;
+  if (parallel_.threads > 1 && process_.is_inherited()) leave_threads();
   if (has_moved_ && !take_bound()) return Code::kInvalidArgument;
   const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();

@@ -12,6 +12,7 @@
 #include "runtime/parallel.h"
 #include "runtime/plan.h"
 #include "runtime/pool.h"
+#include "runtime/process_mark.h"
 #include "runtime/profile.h"
 #include "runtime/status.h"
 #include "runtime/team.h"
@@ -36,15 +37,11 @@ struct SessionOptions {
   size_t max_memory = 0;
 };
 
-// The sets to use: this CPU's, capped by `cap`, or where that is null by QRT_ISA of the
-// environment. kInvalidArgument for a name that is unknown or of another architecture.
-Result<IsaSet> allowed_isas(const char* cap);
-
 // "qrt" or null, "xnnpack", "xnnpack-all". kInvalidArgument for another name, kUnsupported where
 // this build or CPU lacks XNNPACK.
 Result<Provider> provider_of(const char* kernels);
 
-// Used by one thread at a time.
+// Used by one thread at a time. In a child of fork() it has no threads but the calling one.
 class Session {
  public:
   // Bytes that create() with these options would hold. Makes tables within max_memory to find out, but
@@ -64,9 +61,9 @@ class Session {
   void bind(const End& end, uint8_t* data);
   bool is_bound(const End& end) const;
 
-  // Neither allocates nor fails where nothing is bound. Gives the same bytes whatever the caller's
-  // floating-point state. kCancelled: variables keep what they held. kInvalidArgument, with nothing
-  // done: an input or output has no memory, or an output's overlaps another's.
+  // Neither allocates nor fails where nothing is bound. kCancelled: variables keep what they held.
+  // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
+  // another's.
   Code run();
 
   // From any thread: ends the run in progress, or else the next one, after the step that it is at.
@@ -86,14 +83,16 @@ class Session {
   size_t memory_bytes() const { return plan_->total_bytes(); }
 
   // Threads that share a run's work, the caller's among them: fewer than asked for where the system
-  // would not start more. With a pool of the caller's: as many chunks as are made.
-  size_t threads() const { return parallel_.threads; }
+  // would not start more. With a pool of the caller's: as many chunks as are made. 1 in a child of
+  // fork().
+  size_t threads() const { return process_.is_inherited() ? 1 : parallel_.threads; }
 
  private:
   explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
   Status start_pool();
+  void leave_threads();
 
   // A step that has something to do.
   struct Call {
@@ -132,6 +131,7 @@ class Session {
   std::vector<Extent> extents_;
 
   std::atomic<bool> is_cancelled_{false};
+  const ProcessMark process_;
 };
 
 }  // namespace qrt

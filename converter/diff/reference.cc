@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "runtime/tools/files.h"
 
@@ -44,8 +45,21 @@ Status Reference::open(const std::string& folder) {
   return {};
 }
 
+std::string Reference::key(const std::string& name) const {
+  return is_indexed_ ? name : tool::file_part(name);
+}
+
+std::vector<std::string> Reference::others(const std::vector<std::string>& known) const {
+  std::set<std::string> keys;
+  for (const std::string& name : known) keys.insert(key(name));
+  std::vector<std::string> others;
+  for (const auto& [name, files] : files_)
+    if (keys.count(name) == 0) others.push_back(name);
+  return others;
+}
+
 std::vector<std::string> Reference::find(const std::string& name) const {
-  const auto found = files_.find(is_indexed_ ? name : tool::file_part(name));
+  const auto found = files_.find(key(name));
   return found == files_.end() ? std::vector<std::string>() : found->second;
 }
 

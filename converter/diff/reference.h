@@ -21,7 +21,13 @@ class Reference {
   // The files of the tensors of a name, in the index's order; none: it is not there.
   std::vector<std::string> find(const std::string& name) const;
 
+  // The names of the tensors that are there and not among `known`.
+  std::vector<std::string> others(const std::vector<std::string>& known) const;
+
  private:
+  // As a tensor's name stands in files_.
+  std::string key(const std::string& name) const;
+
   std::map<std::string, std::vector<std::string>> files_;  // by name
   bool is_indexed_ = false;
 };

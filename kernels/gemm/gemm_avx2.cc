@@ -68,18 +68,13 @@ QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   }
 }
 
-constexpr size_t kTileRows = 6;
-constexpr size_t kWidenedBytes = 56 * 1024;  // of the stack: six rows of the 4608 k of ResNet-50
+// Of the stack, of which a thread may have no more than 64 KiB (qrt.h): four rows of the 4608 k of ResNet-50.
+constexpr size_t kWidenedBytes = 36 * 1024;
 constexpr size_t kGoodWidenedBytes = 20 * 1024;  // stay in L1 beside a panel of weights
 
-}  // namespace
-
-void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
-  const avx2::RoundDown down(args.requant);
-  const size_t row_bytes = 2 * args.taps * args.kc;
-  if (args.m <= Avx2::kFewRows || kTileRows * row_bytes > kWidenedBytes)
-    return gemm<Avx2, 4, 2>(args);
-  alignas(64) uint8_t widened[kWidenedBytes + 32];
+// The product in tiles of kTileRows rows, of which kWidenedBytes hold as many as a tile has.
+template <int kTileRows>
+QRT_INLINE void run_widened(const GemmArgs& args, size_t row_bytes, uint8_t* widened) {
   size_t block = kGoodWidenedBytes / row_bytes / kTileRows;
   if (block < 1) block = 1;
   // Whole tiles, of rows as even as can be: short ones take as long for their weights.
@@ -106,6 +101,19 @@ void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
     part.c = static_cast<uint8_t*>(args.c) + begin * args.c_stride;
     gemm<Avx2Widened, kTileRows, 2>(part);
   }
+}
+
+}  // namespace
+
+void gemm_u8s8_6x16_k4_avx2(const GemmArgs& args) {
+  const avx2::RoundDown down(args.requant);
+  const size_t row_bytes = 2 * args.taps * args.kc;
+  if (args.m <= Avx2::kFewRows || 4 * row_bytes > kWidenedBytes) return gemm<Avx2, 4, 2>(args);
+  alignas(64) uint8_t widened[kWidenedBytes + 32];
+  if (6 * row_bytes <= kWidenedBytes)
+    run_widened<6>(args, row_bytes, widened);
+  else
+    run_widened<4>(args, row_bytes, widened);
 }
 
 void gemm_u8s8_6x16_k4_adjacent_avx2(const GemmArgs& args) {

@@ -15,7 +15,7 @@ _classifier = None  # of this process
 
 
 def start(model_path, mean, std):
-    """In each worker: a session cannot be sent there, nor used after a fork."""
+    """In each worker: a session cannot be sent there, and one made before a fork has no threads there."""
     global _classifier
     _classifier = images.Classifier(qrt.Model(model_path), mean, std)
 

@@ -9,7 +9,6 @@
 
 #include "kernels/integer_build.h"
 #include "kernels/stage_factor.h"
-#include "runtime/float_env.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -115,7 +114,6 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
   const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of_stages(r);
   const Pairs pairs(a, b, reach);
 
-  const ScopedFloatEnv environment;
   std::vector<uint8_t> want(pairs.count), got(pairs.count);
   kernel.add_int(p, {pairs.a.data(), pairs.b.data(), false, false, want.data(), pairs.count});
   for (int i = 0; i < kTries; ++i) {

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "kernels/stage_factor.h"
-#include "runtime/float_env.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -51,7 +50,6 @@ bool mul_in_float(const MulParams& params, const ElementwiseKernel& kernel,
   if (!(scale < 0.49f)) return false;
   constexpr float kRounder = 0x1.8p23f;
   const int32_t more = r.zero_point + (is_float && r.zero_point_before ? r.offset : 0);
-  const ScopedFloatEnv environment;
   Pairs pairs;
   float above = scale, below = scale;
   for (int i = 0; i < kTries; ++i) {

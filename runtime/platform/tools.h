@@ -11,7 +11,9 @@ namespace qrt::platform {
 int open_to_read(const std::string& path);
 int open_to_write(const std::string& path);
 
-// A new file beside `path` that takes its place, or is no more when this object ends.
+// A new file in the folder of `path` that takes its place, or is no more when this object ends. Where the
+// file system can, it has no name until then, so that nothing of it is left where the program is ended
+// before; elsewhere it is called PATH.XXXXXX.
 class Replacement {
  public:
   explicit Replacement(const std::string& path);
@@ -25,7 +27,7 @@ class Replacement {
 
  private:
   const std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // a name that the file has beside `path`; "": none
   int fd_;
   bool is_published_ = false;
 };

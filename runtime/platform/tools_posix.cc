@@ -1,6 +1,8 @@
 // The tools' system on Linux, macOS and other POSIX systems.
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -14,20 +16,91 @@ namespace qrt::platform {
 int open_to_read(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 int open_to_write(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CLOEXEC); }
 
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+#if defined(O_TMPFILE)
+// The name by which the system knows a descriptor's file.
+std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// A file without a name, which can be given one. Negative where the file system has no such files, or
+// /proc, which it takes to name them, is not there.
+int open_nameless(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0 || access(descriptor_path(fd).c_str(), F_OK) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+bool give_name(int fd, const std::string& name) {
+  return linkat(AT_FDCWD, descriptor_path(fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) ==
+         0;
+}
+#else
+int open_nameless(const std::string&) { return -1; }
+bool give_name(int, const std::string&) { return false; }
+#endif
+
+// Makes a nameless file the one called `path`.
+bool take_place(int fd, const std::string& path) {
+  if (give_name(fd, path)) return true;
+  // A link takes no other file's place: the file needs a name of its own first, for a moment.
+  constexpr int kMostTries = 1000;
+  for (int i = 0; errno == EEXIST && i < kMostTries; ++i) {
+    const std::string name = path + "." + std::to_string(getpid()) + "-" + std::to_string(i);
+    if (!give_name(fd, name)) continue;
+    if (rename(name.c_str(), path.c_str()) == 0) return true;
+    const int why = errno;
+    unlink(name.c_str());
+    errno = why;
+    return false;
+  }
+  return false;
+}
+
+// Signals wait until this object ends.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
 Replacement::Replacement(const std::string& path)
-    : path_(path), temporary_(path + ".XXXXXX"), fd_(mkostemp(temporary_.data(), O_CLOEXEC)) {}
+    : path_(path), fd_(open_nameless(folder_of(path))) {
+  if (fd_ >= 0) return;
+  temporary_ = path + ".XXXXXX";
+  fd_ = mkostemp(temporary_.data(), O_CLOEXEC);
+  if (fd_ < 0) temporary_.clear();
+}
 
 Replacement::~Replacement() {
   if (fd_ < 0) return;
-  if (!is_published_) unlink(temporary_.c_str());
+  if (!is_published_ && !temporary_.empty()) unlink(temporary_.c_str());
   close(fd_);
 }
 
 bool Replacement::publish() {
   const mode_t mask = umask(0);
   umask(mask);
-  is_published_ = fchmod(fd_, 0666 & ~mask) == 0 && fsync(fd_) == 0 &&
-                  rename(temporary_.c_str(), path_.c_str()) == 0;
+  if (fchmod(fd_, 0666 & ~mask) != 0 || fsync(fd_) != 0) return false;
+  const SignalsHeld held;
+  is_published_ =
+      temporary_.empty() ? take_place(fd_, path_) : rename(temporary_.c_str(), path_.c_str()) == 0;
   return is_published_;
 }
 

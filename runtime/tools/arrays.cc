@@ -1,6 +1,8 @@
 #include "runtime/tools/arrays.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "runtime/tools/files.h"
 #include "runtime/tools/npz.h"
@@ -21,15 +23,20 @@ Status check_extension(const std::string& file) {
       file.c_str());
 }
 
-bool has(const std::vector<std::string>& members, const std::string& name) {
-  return std::find(members.begin(), members.end(), name) != members.end();
+// "'a', 'b'"; at most so many.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr size_t kMostNames = 20;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kMostNames; ++i)
+    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+  if (names.size() > kMostNames)
+    text += " and " + std::to_string(names.size() - kMostNames) + " more";
+  return text;
 }
 
-Status absent(const std::string& file, const char* what, const std::vector<std::string>& members) {
-  std::string known;
-  for (const std::string& m : members) known += (known.empty() ? "'" : ", '") + m + "'";
-  return error(Code::kInvalidArgument, "%s: holds no array for %s: it has %s", file.c_str(), what,
-               known.c_str());
+// "2 outputs", "1 array".
+std::string counted(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 // Of a file with a name in front.
@@ -38,8 +45,9 @@ Status open_named(const std::string& tensor, const std::string& file, ArrayFile*
   if (!is_npz(file)) return {};
   std::vector<std::string> members;
   QRT_TRY(list_npz(file, &members));
-  if (members.size() != 1 && !has(members, tensor))
-    return absent(file, ("'" + tensor + "'").c_str(), members);
+  if (members.size() != 1 && std::find(members.begin(), members.end(), tensor) == members.end())
+    return error(Code::kInvalidArgument, "%s: holds no array for '%s': it has %s", file.c_str(),
+                 tensor.c_str(), listed(members).c_str());
   array->member = members.size() == 1 ? members[0] : tensor;
   return {};
 }
@@ -50,68 +58,83 @@ class Assignment {
              std::vector<ArrayFile>* assigned)
       : kind_(kind), tensors_(tensors), assigned_(*assigned) {
     assigned_.assign(tensors.size(), {});
+    for (size_t i = 0; i < tensors.size(); ++i) by_name_.emplace(tensors[i], i);
   }
 
   Status add_named(const std::string& text, size_t i, const std::string& file) {
-    if (!assigned_[i].path.empty())
+    if (!is_free(i))
       return error(Code::kInvalidArgument, "%s: %s '%s' is given twice", text.c_str(), kind_,
                    tensors_[i].c_str());
     return open_named(tensors_[i], file, &assigned_[i]);
   }
 
   Status add(const std::string& file) {
-    if (is_npz(file)) return add_archive(file);
-    if (next() == tensors_.size())
-      ++left_over_;
-    else
-      assigned_[next()] = {file, ""};
+    if (!is_npz(file)) {
+      add_next({file, ""});
+      return {};
+    }
+    std::vector<std::string> members;
+    QRT_TRY(list_npz(file, &members));
+    const bool has_names =
+        std::any_of(members.begin(), members.end(),
+                    [&](const std::string& member) { return by_name_.count(member) != 0; });
+    if (has_names) {
+      for (const std::string& member : members) add_by_name({file, member});
+    } else if (members.size() == 1) {
+      add_next({file, members[0]});
+    } else {
+      add_in_order(file, members);
+    }
     return {};
   }
 
-  Status finish() const {
-    if (left_over_ == 0) return {};
-    return error(Code::kInvalidArgument, "%zu %s files are left over, the model has %zu %ss",
-                 left_over_, kind_, tensors_.size(), kind_);
+  Status finish(Match match, const char* some) const {
+    std::vector<std::string> missing;
+    for (size_t i = 0; i < tensors_.size(); ++i)
+      if (is_free(i)) missing.push_back(tensors_[i]);
+    return check_match(match, kind_, left_over_, missing, tensors_, some);
   }
 
  private:
-  // The first that has no file.
-  size_t next() const {
-    size_t i = 0;
-    while (i < tensors_.size() && !assigned_[i].path.empty()) ++i;
-    return i;
+  bool is_free(size_t i) const { return assigned_[i].path.empty(); }
+
+  void add_by_name(const ArrayFile& array) {
+    const auto [begin, end] = by_name_.equal_range(array.member);
+    const auto tensor =
+        std::find_if(begin, end, [this](const auto& entry) { return is_free(entry.second); });
+    if (tensor == end)
+      left_over_.push_back(array.text());
+    else
+      assigned_[tensor->second] = array;
   }
 
-  Status add_archive(const std::string& file) {
-    std::vector<std::string> members;
-    QRT_TRY(list_npz(file, &members));
-    bool is_used = false;
-    for (size_t i = 0; i < tensors_.size(); ++i)
-      if (assigned_[i].path.empty() && has(members, tensors_[i])) {
-        assigned_[i] = {file, tensors_[i]};
-        is_used = true;
-      }
-    if (is_used) return {};
-    if (next() == tensors_.size()) {
-      ++left_over_;
-      return {};
+  // For the first tensor that has no array.
+  void add_next(const ArrayFile& array) {
+    while (next_ < tensors_.size() && !is_free(next_)) ++next_;
+    if (next_ == tensors_.size())
+      left_over_.push_back(array.text());
+    else
+      assigned_[next_] = array;
+  }
+
+  // arr_0, arr_1 ...
+  void add_in_order(const std::string& file, const std::vector<std::string>& members) {
+    std::multiset<std::string> left(members.begin(), members.end());
+    for (size_t i = 0;; ++i) {
+      const auto member = left.find("arr_" + std::to_string(i));
+      if (member == left.end()) break;
+      add_next({file, *member});
+      left.erase(member);
     }
-    if (members.size() == 1) {
-      assigned_[next()] = {file, members[0]};
-      return {};
-    }
-    for (size_t i = 0; has(members, "arr_" + std::to_string(i)) && next() < tensors_.size(); ++i) {
-      assigned_[next()] = {file, "arr_" + std::to_string(i)};
-      is_used = true;
-    }
-    return is_used ? Status()
-                   : absent(file, ("any " + std::string(kind_) + " of the model").c_str(), members);
+    for (const std::string& member : left) left_over_.push_back(ArrayFile{file, member}.text());
   }
 
   const char* kind_;
   const std::vector<std::string>& tensors_;
   std::vector<ArrayFile>& assigned_;
-  size_t left_over_ = 0;
+  std::multimap<std::string, size_t> by_name_;  // tensors
+  size_t next_ = 0;
+  std::vector<std::string> left_over_;  // arrays that are for no tensor
 };
 
 }  // namespace
@@ -143,21 +166,46 @@ size_t find_named(const std::string& text, const std::vector<std::string>& tenso
   return best;
 }
 
+Status check_match(Match match, const char* kind, const std::vector<std::string>& arrays,
+                   const std::vector<std::string>& missing, const std::vector<std::string>& tensors,
+                   const char* some) {
+  const bool needs_all = match == Match::kAll && !missing.empty();
+  const bool has_none = match == Match::kSome && missing.size() == tensors.size();
+  const bool has_unused = match != Match::kSome && !arrays.empty();
+  if (!needs_all && !has_none && !has_unused) return {};
+  std::string text;
+  if (!arrays.empty())
+    text += counted(arrays.size(), "array") + (arrays.size() == 1 ? " is" : " are") + " for no " +
+            kind + " of the model: " + listed(arrays) + "; ";
+  if (!missing.empty())
+    text += counted(missing.size(), kind) + (missing.size() == 1 ? " has" : " have") +
+            " no array: " + listed(missing) + "; ";
+  text += "the model has " + counted(tensors.size(), kind) + ": " + listed(tensors);
+  if (some[0] != '\0' && match != Match::kSome)
+    text += std::string("; ") + some + " takes those that match and leaves out the others";
+  return error(Code::kInvalidArgument, "%s", text.c_str());
+}
+
 Status assign_arrays(const char* kind, const std::vector<std::string>& tensors,
-                     const std::vector<std::string>& given, std::vector<ArrayFile>* assigned) {
+                     const std::vector<std::string>& given, Match match,
+                     std::vector<ArrayFile>* assigned, const char* some) {
   Assignment assignment(kind, tensors, assigned);
   std::vector<std::string> files;
   for (const std::string& text : given) {
     std::string file;
     const size_t i = find_named(text, tensors, &file);
     QRT_TRY(check_extension(text));
-    if (i == tensors.size())
-      files.push_back(text);
-    else
+    if (i < tensors.size())
       QRT_TRY(assignment.add_named(text, i, file));
+    else if (text.find('=') != std::string::npos && !check_readable(text).ok())
+      return error(Code::kInvalidArgument,
+                   "%s: no %s of the model has this name, and no file is called so; they are %s",
+                   text.c_str(), kind, listed(tensors).c_str());
+    else
+      files.push_back(text);
   }
   for (const std::string& file : files) QRT_TRY(assignment.add(file));
-  return assignment.finish();
+  return assignment.finish(match, some);
 }
 
 }  // namespace qrt::tool

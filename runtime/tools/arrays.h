@@ -24,13 +24,28 @@ struct ArrayFile {
 size_t find_named(const std::string& text, const std::vector<std::string>& tensors,
                   std::string* file);
 
-// A file for each of `tensors`, or none: of `given` first those with a name, then the others, in their
+// Which arrays and tensors may be left out when they are matched.
+enum class Match {
+  kAll,     // none: every array is for a tensor, and every tensor has one
+  kArrays,  // tensors may: every array is for one
+  kSome     // both may, but for one pair
+};
+
+// Returns kInvalidArgument, with the names of both sides, where `match` does not allow what is left over:
+// `arrays` that are for no tensor, `missing` tensors that have no array. `tensors`: all of them. `kind`:
+// "input", for messages. `some`: the option that allows it, "" if there is none.
+Status check_match(Match match, const char* kind, const std::vector<std::string>& arrays,
+                   const std::vector<std::string>& missing, const std::vector<std::string>& tensors,
+                   const char* some = "");
+
+// Gives each of `tensors` a file, or none: of `given` first those with a name, then the others, in their
 // order, for those that have none yet. An .npz without a name gives each tensor the array of its name;
 // where it has none of these, what numpy calls arr_0, arr_1 ..., or its only array, stands for
-// tensors in their order. `kind`: "input", for messages. kInvalidArgument where one is given twice or a
-// file is left over; else as list_npz().
+// tensors in their order. With a name in front, one array of an .npz is meant and the others are not.
+// kInvalidArgument where one is given twice, and as check_match(); else as list_npz().
 Status assign_arrays(const char* kind, const std::vector<std::string>& tensors,
-                     const std::vector<std::string>& given, std::vector<ArrayFile>* assigned);
+                     const std::vector<std::string>& given, Match match,
+                     std::vector<ArrayFile>* assigned, const char* some = "");
 
 }  // namespace qrt::tool
 

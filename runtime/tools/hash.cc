@@ -47,7 +47,25 @@ void add_block(const uint8_t* block, uint32_t state[8]) {
   for (size_t i = 0; i < 8; ++i) state[i] += s[i];
 }
 
+// The remainders of all bytes; the polynomial's bits are reversed.
+struct CrcTable {
+  uint32_t of[256] = {};
+  constexpr CrcTable() {
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      uint32_t r = byte;
+      for (int bit = 0; bit < 8; ++bit) r = r >> 1 ^ (r & 1 ? 0xedb88320 : 0);
+      of[byte] = r;
+    }
+  }
+};
+constexpr CrcTable kCrc;
+
 }  // namespace
+
+void Crc32::add(const void* data, size_t bytes) {
+  const auto* p = static_cast<const uint8_t*>(data);
+  for (size_t i = 0; i < bytes; ++i) state_ = state_ >> 8 ^ kCrc.of[(state_ ^ p[i]) & 255];
+}
 
 std::string Fnv1a::text() const {
   char text[17];

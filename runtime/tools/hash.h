@@ -21,6 +21,16 @@ class Fnv1a {
   uint64_t state_ = 0xcbf29ce484222325u;
 };
 
+// CRC-32 as zip archives have it, zlib's.
+class Crc32 {
+ public:
+  void add(const void* data, size_t bytes);
+  uint32_t value() const { return ~state_; }
+
+ private:
+  uint32_t state_ = UINT32_MAX;
+};
+
 // SHA-256 (FIPS 180-4), 64 digits, as sha256sum prints them.
 std::string sha256(const void* data, size_t bytes);
 

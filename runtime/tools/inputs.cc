@@ -113,7 +113,7 @@ Status Inputs::read(const Model& model, const std::vector<std::string>& files,
 
 Status Inputs::read_any(const Model& model, const std::vector<std::string>& given) {
   std::vector<ArrayFile> assigned;
-  QRT_TRY(assign_arrays("input", input_names(model), given, &assigned));
+  QRT_TRY(assign_arrays("input", input_names(model), given, Match::kArrays, &assigned));
   arrays_.resize(assigned.size());
   names_.clear();
   for (size_t i = 0; i < assigned.size(); ++i) {

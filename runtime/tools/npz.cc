@@ -10,18 +10,22 @@
 #include <memory>
 
 #include "runtime/tools/files.h"
+#include "runtime/tools/hash.h"
 
 namespace qrt::tool {
 namespace {
 
 constexpr size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
+constexpr size_t kPiece = 1 << 16;  // bytes read at once
 constexpr size_t kMaxComment = 65535, kMaxDirectory = size_t{1} << 26;
 
 using File = std::shared_ptr<FILE>;
 
+constexpr uint32_t kEncrypted = 1;  // of a member's flags
+
 struct Member {
   std::string name;
-  uint32_t method = 0, crc = 0, packed = 0, bytes = 0, at = 0;
+  uint32_t flags = 0, method = 0, crc = 0, packed = 0, bytes = 0, at = 0;
 };
 
 uint32_t read16(const uint8_t* p) { return p[0] | static_cast<uint32_t>(p[1]) << 8; }
@@ -59,6 +63,7 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
     if (p + kEntryBytes + name_bytes > size) return damaged();
     Member m;
     m.name.assign(reinterpret_cast<const char*>(e + kEntryBytes), name_bytes);
+    m.flags = read16(e + 8);
     m.method = read16(e + 10);
     m.crc = read32(e + 16);
     m.packed = read32(e + 20);
@@ -83,9 +88,9 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
     return error(Code::kOutOfMemory, "no memory to inflate");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> closes(&z, inflateEnd);
-  std::vector<uint8_t> in(1 << 16), out(1 << 16);
+  std::vector<uint8_t> in(kPiece), out(kPiece);
   size_t left = m.packed, done = 0;
-  uLong crc = crc32(0, nullptr, 0);
+  Crc32 crc;
   if (fseek(from, static_cast<long>(at), SEEK_SET) != 0) return unreadable();
   for (int state = Z_OK; state != Z_STREAM_END;) {
     if (z.avail_in == 0 && left > 0) {
@@ -102,12 +107,12 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
     if (state != Z_OK && state != Z_STREAM_END) return damaged();
     const size_t made = out.size() - z.avail_out;
     done += made;
-    crc = crc32(crc, out.data(), static_cast<uInt>(made));
+    crc.add(out.data(), made);
     if (done > m.bytes) return damaged();
     if (fwrite(out.data(), 1, made, to) != made)
       return error(Code::kIoError, "a temporary file: %s", strerror(errno));
   }
-  return done == m.bytes && crc == m.crc ? Status() : damaged();
+  return done == m.bytes && crc.value() == m.crc ? Status() : damaged();
 }
 
 // A deflated member of the archive, whole.
@@ -126,18 +131,36 @@ Status open_deflated(FILE*, size_t, const Member& m, NpyFile*) {
 }
 #endif
 
+// A stored member of the archive: its bytes are those of the directory's checksum.
+Status open_stored(const File& archive, size_t at, const Member& m, NpyFile* npy) {
+  if (m.packed != m.bytes) return damaged();
+  Crc32 crc;
+  std::vector<uint8_t> piece;
+  for (size_t done = 0; done < m.bytes; done += piece.size()) {
+    QRT_TRY(read_at(archive.get(), at + done, std::min<size_t>(m.bytes - done, kPiece), &piece));
+    crc.add(piece.data(), piece.size());
+  }
+  if (crc.value() != m.crc)
+    return error(Code::kInvalidModel, "its array '%s' is damaged: the checksum is another",
+                 m.name.c_str());
+  return npy->open(archive, at, m.bytes);
+}
+
 Status open_member(const File& file, size_t file_bytes, const std::string& name, NpyFile* npy) {
   std::vector<Member> members;
   QRT_TRY(read_directory(file.get(), file_bytes, &members));
   const auto m = std::find_if(members.begin(), members.end(),
                               [&](const Member& member) { return member.name == name; });
   if (m == members.end()) return damaged();
+  if ((m->flags & kEncrypted) != 0)
+    return error(Code::kUnsupported, "its array '%s' is encrypted: save it without a password",
+                 name.c_str());
   std::vector<uint8_t> local;
   QRT_TRY(read_at(file.get(), m->at, kLocalBytes, &local));
   const size_t at = m->at + kLocalBytes + read16(&local[26]) + read16(&local[28]);
   if (memcmp(local.data(), "PK\3\4", 4) != 0 || at > file_bytes || m->packed > file_bytes - at)
     return damaged();
-  if (m->method == 0) return npy->open(file, at, m->packed);
+  if (m->method == 0) return open_stored(file, at, *m, npy);
   if (m->method != 8)
     return error(Code::kUnsupported,
                  "its array '%s' is packed by method %u (known: stored, deflated)", name.c_str(),

@@ -12,6 +12,7 @@
 #include <new>
 
 #include "qrt/qrt.hpp"
+#include "runtime/allowed_isas.h"
 #include "runtime/platform/tools.h"
 #include "runtime/text.h"
 
@@ -91,6 +92,8 @@ int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
   platform::make_streams_binary();
   usual_end = std::set_terminate(end_without_memory);
   try {
+    if (const std::string warning = isa_warning(); !warning.empty())
+      fprintf(stderr, "%s: %s\n", platform::program_name(), escaped(warning).c_str());
     const int status = body(argc, argv);
     const bool is_flushed = fflush(stdout) == 0;
     if (!is_flushed || ferror(stdout) != 0) {

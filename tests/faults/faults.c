@@ -291,6 +291,11 @@ int rename(const char* from, const char* to) {
   snprintf(both, sizeof both, "%s -> %s", from, to);
   return is_faulty(k_rename, both) ? -1 : REAL(rename)(from, to);
 }
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  char both[2 * 4096];
+  snprintf(both, sizeof both, "%s -> %s", from, to);
+  return is_faulty(k_rename, both) ? -1 : REAL(linkat)(from_folder, from, to_folder, to, flags);
+}
 int mkdir(const char* path, mode_t mode) {
   return is_faulty(k_mkdir, path) ? -1 : REAL(mkdir)(path, mode);
 }

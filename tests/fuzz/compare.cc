@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <utility>
 
@@ -41,21 +40,6 @@ float random_float(std::mt19937_64* random) {
   const uint64_t r = (*random)();
   if (r % 16 == 0) return kSpecial[r / 16 % (sizeof(kSpecial) / sizeof(kSpecial[0]))];
   return static_cast<float>(static_cast<int64_t>(r)) / 4.6e16f;  // within 200 of 0
-}
-
-void fill_input(DType dtype, size_t bytes, std::mt19937_64* random, uint8_t* data) {
-  if (dtype == DType::kFloat32) {
-    for (size_t i = 0; i < bytes; i += sizeof(float)) {
-      const float f = random_float(random);
-      memcpy(data + i, &f, sizeof f);
-    }
-    return;
-  }
-  const bool extremes = (*random)() % 3 == 0;
-  for (size_t i = 0; i < bytes; ++i) {
-    const uint64_t r = (*random)();
-    data[i] = static_cast<uint8_t>(extremes ? (r & 1 ? 255 : 0) : r >> 8);
-  }
 }
 
 uint64_t window_positions(const fb::Operator& op) {
@@ -138,6 +122,21 @@ std::vector<Way> all_ways() {
 void failed(const std::string& message) {
   fprintf(stderr, "fuzz: %s\n", message.c_str());
   abort();
+}
+
+void fill_input(DType dtype, size_t bytes, std::mt19937_64* random, uint8_t* data) {
+  if (dtype == DType::kFloat32) {
+    for (size_t i = 0; i < bytes; i += sizeof(float)) {
+      const float f = random_float(random);
+      memcpy(data + i, &f, sizeof f);
+    }
+    return;
+  }
+  const bool extremes = (*random)() % 3 == 0;
+  for (size_t i = 0; i < bytes; ++i) {
+    const uint64_t r = (*random)();
+    data[i] = static_cast<uint8_t>(extremes ? (r & 1 ? 255 : 0) : r >> 8);
+  }
 }
 
 ModelPtr load(const uint8_t* data, size_t size, Status* status) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "runtime/plan.h"
@@ -16,6 +17,9 @@ using ModelPtr = std::shared_ptr<const VerifiedModel>;
 
 // Null, with the status, where the bytes are no model.
 ModelPtr load(const uint8_t* data, size_t size, Status* status);
+
+// Fills an input with random numbers: now and then extremes only, for floats specials among them.
+void fill_input(DType dtype, size_t bytes, std::mt19937_64* random, uint8_t* data);
 
 // True if sessions of the plan stay below some megabytes and a run below some tens of milliseconds
 // of the scalar kernels.

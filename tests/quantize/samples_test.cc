@@ -264,6 +264,10 @@ TEST_F(SamplesTest, LabelsAreOneForEachSample) {
   EXPECT_EQ(labels, (std::vector<int64_t>{3, 1, 2}));
   EXPECT_EQ(read_labels(write("l.txt", "3\n1\n"), 3, &labels).code(), Code::kInvalidModel);
   EXPECT_EQ(read_labels(write("l.txt", "3\ncat\n2"), 3, &labels).code(), Code::kInvalidModel);
+  EXPECT_EQ(read_labels(write("l.txt", "3\n-1\n2\n"), 3, &labels).code(), Code::kInvalidModel);
+  EXPECT_TRUE(check_labels("l.txt", {3, 1, 2}, 4).ok());
+  EXPECT_STREQ(check_labels("l.txt", {2, 1, 3}, 3).message(),
+               "l.txt: label 2 is 3, expected a class, 0 to 2");
   labels.clear();
   ASSERT_TRUE(read_labels(array("l.npy", {4}, DType::kUInt8), 4, &labels).ok());
   EXPECT_EQ(labels, (std::vector<int64_t>{0, 1, 2, 3}));

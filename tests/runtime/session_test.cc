@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/allowed_isas.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
@@ -201,6 +202,34 @@ TEST_F(LiveSession, IgnoresAndRestoresTheCallersFloatingPointState) {
   }
 }
 
+// Loading and creating make tables, which must not depend on the state either. The differential driver
+// (tests/differential) does the same with random models.
+TEST(Session, IsMadeTheSameInEveryFloatingPointState) {
+  const Bytes file = testing::every_op_model().build();
+  const std::vector<Bytes> inputs = inputs_for(1);
+  const std::vector<Bytes> expected = run_model(file, inputs).outputs;
+  for (int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    fesetround(mode);
+    qrt_model* model = nullptr;
+    const qrt_status loaded = qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr);
+    qrt_session* session = nullptr;
+    const qrt_status created = qrt_session_create(model, nullptr, &session, nullptr);
+    EXPECT_EQ(fegetround(), mode);
+    fesetround(FE_TONEAREST);
+    ASSERT_EQ(loaded, QRT_OK);
+    ASSERT_EQ(created, QRT_OK);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), nullptr);
+    EXPECT_EQ(qrt_session_run(session), QRT_OK);
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_EQ(memcmp(qrt_session_output_data(session, i), expected[i].data(), expected[i].size()),
+                0)
+          << "rounding mode " << mode << ", output " << i;
+    qrt_session_destroy(session);
+    qrt_model_destroy(model);
+  }
+}
+
 TEST_F(LiveSession, UsesThePoolsOfTheCaller) {
   load(testing::every_op_model());
   const std::vector<Bytes> expected = run_every_op(1, {}).outputs;
@@ -328,11 +357,38 @@ TEST(Session, TakesTheCapFromTheEnvironment) {
   ASSERT_TRUE(isas.ok());
   ASSERT_EQ(*isas, static_cast<IsaSet>(Isa::kScalar));
   ASSERT_EQ(*allowed_isas(isa_name(Isa::kScalar)), static_cast<IsaSet>(Isa::kScalar));
-  setenv("QRT_ISA", "nonsense", 1);
-  ASSERT_EQ(allowed_isas(nullptr).status().code(), Code::kInvalidArgument);
-  ASSERT_TRUE(allowed_isas("scalar").ok());
+  ASSERT_EQ(isa_warning(), "");
+  setenv("QRT_ISA", "", 1);
+  ASSERT_EQ(*allowed_isas(nullptr), detected_isas());
   unsetenv("QRT_ISA");
   ASSERT_EQ(*allowed_isas(nullptr), detected_isas());
+}
+
+// Whoever set it need not know that a program contains qrt.
+TEST(Session, IgnoresAnUnknownCapOfTheEnvironmentAndWarns) {
+  const Bytes file = testing::every_op_model().build();
+  qrt_model* model = nullptr;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  for (const char* isa : {"nonsense", "avx9", detected_isas() & kArmIsas ? "avx2" : "neon"}) {
+    setenv("QRT_ISA", isa, 1);
+    EXPECT_EQ(*allowed_isas(nullptr), detected_isas());
+    EXPECT_EQ(*allowed_isas("scalar"), static_cast<IsaSet>(Isa::kScalar));
+    qrt_session* session = nullptr;
+    qrt_error error = {};
+    EXPECT_EQ(qrt_session_create(model, nullptr, &session, &error), QRT_OK);
+    EXPECT_EQ(std::string(error.message).rfind("warning: ignored: QRT_ISA: ", 0), 0u)
+        << error.message;
+    EXPECT_NE(std::string(error.message).find(std::string("'") + isa + "'"), std::string::npos);
+    qrt_session_destroy(session);
+    qrt_session_options options;
+    qrt_session_options_init(&options);
+    options.isa = "scalar";
+    EXPECT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK);
+    EXPECT_STREQ(error.message, "");
+    qrt_session_destroy(session);
+  }
+  unsetenv("QRT_ISA");
+  qrt_model_destroy(model);
 }
 
 TEST(Session, RefusesABatchBeyondMemory) {

@@ -446,7 +446,7 @@ std::string with_external_scale(const std::string& location) {
   return model.SerializeAsString();
 }
 
-TEST_F(HostileCosts, ExternalDataBehindSymbolicLinks) {
+TEST_F(HostileCosts, ExternalDataBehindLinks) {
   namespace fs = std::filesystem;
   const std::string scale("\x0a\xd7\xa3\x3c", 4);  // 0.02
   fs::create_directories(path("model/weights"));
@@ -457,6 +457,7 @@ TEST_F(HostileCosts, ExternalDataBehindSymbolicLinks) {
   fs::create_symlink("weights/data.bin", path("model/inner.bin"));
   fs::create_directory_symlink(path("outside"), path("model/folder"));
   fs::create_symlink("/dev/zero", path("model/device.bin"));
+  fs::create_hard_link(path("outside/data.bin"), path("model/hard.bin"));
   ASSERT_EQ(mkfifo(path("model/pipe.bin").c_str(), 0600), 0);
   const struct {
     const char* location;
@@ -468,6 +469,7 @@ TEST_F(HostileCosts, ExternalDataBehindSymbolicLinks) {
                {"inner.bin", 3, "'inner.bin' is a symbolic link"},
                {"folder/data.bin", 3, "'folder' is a symbolic link"},
                {"device.bin", 3, "is a symbolic link"},
+               {"hard.bin", 3, "'hard.bin' has 2 names (hard links)"},
                {"pipe.bin", 3, "not a regular file"},
                {"weights", 3, "not a regular file"},
                {"weights/none.bin", 3, "No such file"},

@@ -214,6 +214,26 @@ TEST_F(Bench, MeasuresEveryModelThreadCountAndBatch) {
                  "the earlier runs hold none of");
 }
 
+// A spreadsheet would compute what a stranger's model is called.
+TEST_F(Bench, NamesInCsvAreNoFormulas) {
+  testing::ModelBuilder m;
+  uint32_t x = m.input({1, 4});
+  for (const char* name : {"=1+1", "+1", "-1", "@SUM(1)", "plain", "a=b"}) {
+    const bool is_last = std::string(name) == "a=b";
+    const uint32_t y = is_last ? m.output({1, 4}) : m.tensor({1, 4});
+    fb::LutOptionsT lut;
+    lut.table = m.buffer(std::vector<uint8_t>(256, 7));
+    m.op(std::move(lut), {x}, {y}).name = name;
+    x = y;
+  }
+  const CommandResult r = run(
+      "qrt_bench", {write("m.qrt", m.build()), "--seconds", "0", "--profile", "--format", "csv"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  for (const char* cell :
+       {",\"'=1+1\",", ",\"'+1\",", ",\"'-1\",", ",\"'@SUM(1)\",", ",\"plain\",", ",\"a=b\","})
+    EXPECT_NE(r.out.find(cell), std::string::npos) << cell << '\n' << r.out;
+}
+
 TEST_F(Bench, TellsTheMachineTheModelAndTheFirstRuns) {
   const json root = json::parse(bench({"--format", "json"}).out);
   EXPECT_NE(root["machine"]["cpu"], "");

@@ -104,13 +104,14 @@ TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   std::vector<uint8_t> shifted = tensor(1).data;
   for (uint8_t& q : shifted) q = static_cast<uint8_t>(q - 128);
   save(1, DType::kInt8, shifted.data(), shifted.size());
-  CommandResult r = run("qrt_diff", {onnx_, path("other"), "--input", image_, "--all"});
+  CommandResult r =
+      run("qrt_diff", {onnx_, path("other"), "--input", image_, "--all", "--expect-some"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.out.find("2 of 6 tensors compared, 0 differ\n"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find("    no reference of this name\n"), std::string::npos) << r.out;
   real[7] += 0.05f;
   save(0, DType::kFloat32, real.data(), real.size() * 4);
-  r = run("qrt_diff", {onnx_, path("other"), "--input", image_});
+  r = run("qrt_diff", {onnx_, path("other"), "--input", image_, "--expect-some"});
   EXPECT_EQ(r.status, 1);
   EXPECT_NE(r.out.find("1 of 48 differ, the first at 7: "), std::string::npos) << r.out;
 }
@@ -142,11 +143,49 @@ TEST_F(Diff, ReadsTfliteModels) {
     ASSERT_TRUE(tool::write_npy(path("int8/t3.npy"), DType::kInt8, {1, 3, 3, 8}, array.data.data(),
                                 array.data.size())
                     .ok());
-    r = run("qrt_diff", {model, path("int8"), "--input", path("x.npy")});
+    r = run("qrt_diff", {model, path("int8"), "--input", path("x.npy"), "--expect-some"});
     EXPECT_EQ(r.status, change) << r.err << r.out;
   }
   EXPECT_EQ(r.out.rfind("first difference: 't3' of operator ", 0), 0u) << r.out;
   EXPECT_NE(r.out.find("1 of 72 differ, the first at 5: "), std::string::npos) << r.out;
+}
+
+// A name that is spelt otherwise would leave its tensor out.
+TEST_F(Diff, LeavesNothingOutUnasked) {
+  const std::string all = path("dump"), last = index_.back()["name"];
+  const auto write_index = [&](const nlohmann::json& index) {
+    write("dump/index.json", index.dump());
+  };
+  nlohmann::json index = index_;
+  index.back()["name"] = "misspelt";
+  write_index(index);
+  expect_failure(
+      "qrt_diff", {onnx_, all}, 2,
+      "dump: 1 array is for no output of the model: 'misspelt'; 1 output has no array: '" + last +
+          "'");
+  CommandResult r = run("qrt_diff", {onnx_, all, "--expect-some"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out, "5 of 6 tensors compared, 0 differ\n");
+  // A tensor between the layers.
+  index = index_;
+  index[2]["name"] = "misspelt";
+  write_index(index);
+  expect_failure("qrt_diff", {onnx_, all}, 2, "1 array is for no output of the model: 'misspelt'");
+  // An output that is not there.
+  index = index_;
+  index.erase(index.size() - 1);
+  write_index(index);
+  expect_failure("qrt_diff", {onnx_, all}, 2, "1 output has no array: '" + last + "'");
+  // One of another shape.
+  write_index(index_);
+  ASSERT_TRUE(tool::write_npy(path("dump/" + index_.back()["file"].get<std::string>()),
+                              DType::kUInt8, {1, 2}, "xy", 2)
+                  .ok());
+  expect_failure("qrt_diff", {onnx_, all}, 3, "a reference cannot be compared, '" + last + "': ");
+  // An input.
+  write_index(index_);
+  expect_failure("qrt_diff", {onnx_, all, "--input", image_, "--input", image_}, 2,
+                 "--input: 1 array is for no input of the model: '" + image_ + "'");
 }
 
 TEST_F(Diff, SaysWhatIsMissing) {
@@ -155,7 +194,7 @@ TEST_F(Diff, SaysWhatIsMissing) {
   expect_failure("qrt_diff", {onnx_, path("empty")}, 3, "neither an index.json nor .npy files");
   ASSERT_TRUE(tool::write_npy(path("empty/a.npy"), DType::kUInt8, {1}, "x", 1).ok());
   expect_failure("qrt_diff", {onnx_, path("empty")}, 2, "holds no tensor 'image', an input");
-  expect_failure("qrt_diff", {onnx_, path("empty"), "--input", image_}, 3,
+  expect_failure("qrt_diff", {onnx_, path("empty"), "--input", image_, "--expect-some"}, 3,
                  "none of the model's 6 tensors has a reference");
   write("empty/index.json", "[{\"name\": \"x\"}]");
   expect_failure("qrt_diff", {onnx_, path("empty")}, 3, "\"name\" and \"file\"");

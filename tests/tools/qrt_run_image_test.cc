@@ -2,6 +2,13 @@
 #include <gtest/gtest.h>
 #include <png.h>
 
+#include <cstdio>  // jpeglib.h needs FILE
+// clang-format off: in this order
+#include <jpeglib.h>
+// clang-format on
+
+#include <cstdlib>
+
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
@@ -88,6 +95,43 @@ TEST_F(RunImage, ReadsPng) {
   ASSERT_TRUE(png_image_write_to_file(&png, path("a.png").c_str(), 0, rgb, 0, nullptr));
   EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", path("a.png")}),
             (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+}
+
+// A picture of one colour, as printers have it: as Adobe's programs store it, and as the standard does.
+TEST_F(RunImage, ReadsJpegOfFourInks) {
+  for (const bool is_adobe : {true, false}) {
+    jpeg_compress_struct jpeg;
+    jpeg_error_mgr errors;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    unsigned char* data = nullptr;
+    unsigned long size = 0;
+    jpeg_mem_dest(&jpeg, &data, &size);
+    jpeg.image_width = jpeg.image_height = 2;
+    jpeg.input_components = 4;
+    jpeg.in_color_space = JCS_CMYK;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, 100, TRUE);
+    jpeg.write_Adobe_marker = is_adobe;
+    jpeg_start_compress(&jpeg, TRUE);
+    for (int y = 0; y < 2; ++y) {
+      uint8_t row[8];
+      for (int i = 0; i < 8; ++i) {
+        const int inks[4] = {0, 100, 255, 51};  // cyan, magenta, yellow, black
+        row[i] = static_cast<uint8_t>(is_adobe ? 255 - inks[i % 4] : inks[i % 4]);
+      }
+      JSAMPROW rows = row;
+      jpeg_write_scanlines(&jpeg, &rows, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    const std::string file = write("a.jpg", std::string(data, data + size));
+    free(data);
+    // 255 * 204 / 255, 155 * 204 / 255, 0.
+    std::vector<int> expected;
+    for (int i = 0; i < 4; ++i) expected.insert(expected.end(), {204, 124, 0});
+    EXPECT_EQ(input({model({-1, 2, 2, 3}), "--image", file}), expected) << is_adobe;
+  }
 }
 
 TEST_F(RunImage, SaysWhatDoesNotFit) {

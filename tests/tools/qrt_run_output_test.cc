@@ -7,6 +7,7 @@
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/zip.h"
 
 namespace qrt {
 namespace {
@@ -61,10 +62,11 @@ class RunOutput : public testing::CommandTest {
 };
 
 TEST_F(RunOutput, ComparesBitForBit) {
-  expect_output({"--expect", y_}, "expect output_0 'y': all 5 equal\n");
-  expect_output({"--expect", "z=" + y_}, "expect output_1 'z': all 5 equal\n");
+  expect_output({"--expect", y_, "--expect", y_},
+                "expect output_0 'y': all 5 equal\nexpect output_1 'z': all 5 equal\n");
+  expect_output({"--expect", "z=" + y_, "--expect-some"}, "expect output_1 'z': all 5 equal\n");
   const std::string other = npy("other.npy", {1, 5}, {245, 200, 250, 200, 50});
-  expect_output({"--expect", other},
+  expect_output({"--expect", other, "--expect", y_},
                 "expect output_0 'y': 2 of 5 differ, the first at 2: 248, expected 250; greatest "
                 "difference 5\n",
                 1);
@@ -73,12 +75,47 @@ TEST_F(RunOutput, ComparesBitForBit) {
                 1);
 }
 
+TEST_F(RunOutput, LeavesNoOutputAndNoArrayOutUnasked) {
+  const std::vector<uint8_t> values = {245, 200, 248, 200, 55};
+  const auto archive = [&](const std::string& name, const std::vector<std::string>& arrays) {
+    std::vector<testing::ZipMember> members;
+    for (const std::string& array : arrays)
+      members.push_back(
+          {array + ".npy", tool::npy_content(DType::kUInt8, {1, 5}, values.data(), 5)});
+    return write(name, testing::zip(members, false));
+  };
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& part) {
+    std::vector<std::string> arguments = {model_, x_, "--output-dir", path("out")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_failure("qrt_run", arguments, 2, part);
+  };
+  const std::string all = archive("all.npz", {"y", "z"});
+  expect_output({"--expect", all},
+                "expect output_0 'y': all 5 equal\nexpect output_1 'z': all 5 equal\n");
+  // Names on both sides, and how to do without.
+  const std::string misspelt = archive("misspelt.npz", {"y", "Z", "w"});
+  refused({"--expect", misspelt}, "--expect: 2 arrays are for no output of the model: '" +
+                                      path("misspelt.npz[Z]") + "', '" + path("misspelt.npz[w]") +
+                                      "'; 1 output has no array: 'z'; the model has 2 outputs: "
+                                      "'y', 'z'; --expect-some takes those that match");
+  refused({"--expect", archive("more.npz", {"y", "z", "w"})}, "1 array is for no output");
+  refused({"--expect", y_}, "1 output has no array: 'z'");
+  refused({"--expect", "y=" + y_}, "1 output has no array: 'z'");
+  refused({"--expect", archive("none.npz", {"a", "b"})}, "2 arrays are for no output");
+  refused({"--expect", y_, "--expect", y_, "--expect", y_}, "1 array is for no output");
+  expect_output({"--expect", misspelt, "--expect-some"}, "expect output_0 'y': all 5 equal\n");
+  expect_output({"--expect", y_, "--expect-some"}, "expect output_0 'y': all 5 equal\n");
+  refused({"--expect", path("none.npz"), "--expect-some"}, "2 outputs have no array: 'y', 'z'");
+  refused({"--expect-some"}, "--expect-some needs --expect");
+}
+
 // They are written over by the outputs, which would otherwise be compared with themselves.
 TEST_F(RunOutput, ExpectationsMayStandWhereOutputsGo) {
   const std::string other = npy("output_0.npy", {1, 5}, {245, 200, 250, 200, 50});
-  expect_output({"--expect", other, "--output-dir", path("")}, "expect output_0 'y': 2 of 5 differ",
-                1);
-  expect_output({"--expect", other, "--output-dir", path("")}, "all 5 equal");
+  const std::vector<std::string> arguments = {"--expect", other,          "--expect",
+                                              y_,         "--output-dir", path("")};
+  expect_output(arguments, "expect output_0 'y': 2 of 5 differ", 1);
+  expect_output(arguments, "output_0 'y': all 5 equal");
 }
 
 TEST_F(RunOutput, RefusesExpectationsThatDoNotFit) {
@@ -88,8 +125,9 @@ TEST_F(RunOutput, RefusesExpectationsThatDoNotFit) {
     arguments.insert(arguments.begin(), {model_, x_, "--output-dir", path("out")});
     expect_failure("qrt_run", arguments, status, part);
   };
-  refused({"--expect", wide}, 3, "it holds uint8 [1, 6], output 0 'y' is uint8 [1, 5]");
-  refused({"--expect", path("none.npy")}, 5, "none.npy");
+  refused({"--expect", wide, "--expect", y_}, 3,
+          "it holds uint8 [1, 6], output 0 'y' is uint8 [1, 5]");
+  refused({"--expect", path("none.npy"), "--expect", y_}, 5, "none.npy");
   EXPECT_EQ(stdout_of({"--expect", y_, "--expect", y_, "--expect", y_}, 2).find("greatest"),
             std::string::npos);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/tools/hash.h"
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
@@ -63,6 +64,19 @@ TEST_F(Tools, RunWritesOutputs) {
   EXPECT_EQ(output("out/output_0.npy").data, (std::vector<uint8_t>{244, 233, 12}));
   EXPECT_EQ(output("out/output_1.npy").data, (std::vector<uint8_t>{255, 255}));
   EXPECT_EQ(output("out/output_1.npy").shape, (Shape{1, 2}));
+}
+
+TEST_F(Tools, AnUnknownSetInTheEnvironmentIsAWarning) {
+  setenv("QRT_ISA", "avx1024", 1);
+  const CommandResult r = run("qrt_run", {model_, a_, b_});
+  const CommandResult asked = run("qrt_run", {model_, a_, b_, "--isa", "avx1024"});
+  unsetenv("QRT_ISA");
+  EXPECT_EQ(r.status, 0);
+  EXPECT_EQ(r.out, run("qrt_run", {model_, a_, b_}).out);
+  EXPECT_EQ(r.err.rfind("qrt_run: warning: ignored: QRT_ISA: unknown instruction set 'avx1024'", 0),
+            0u)
+      << r.err;
+  EXPECT_EQ(asked.status, 2);
 }
 
 TEST_F(Tools, RunTakesInputsByName) {
@@ -371,6 +385,27 @@ TEST_F(Tools, InspectDrawsTheGraph) {
 }
 
 // What it shows in a browser: tests/web.
+// Nothing that a name in a model could bring into a page runs there: the policy names what may.
+TEST_F(Tools, PagesAllowTheirOwnScriptAndStyleAlone) {
+  ASSERT_EQ(run("qrt_inspect", {model_, "--html", path("m.html")}).status, 0);
+  const std::string page = read(path("m.html"));
+  EXPECT_EQ(page.find("unsafe-inline"), std::string::npos);
+  for (const std::string element : {"style", "script"}) {
+    const size_t begin = page.find("<" + element + ">") + element.size() + 2;
+    const size_t end = page.rfind("</" + element + ">");
+    const std::string digest = tool::sha256(&page[begin], end - begin) + "00";
+    std::string hash;
+    for (size_t at = 0; at < digest.size(); at += 6) {
+      const unsigned long bytes = strtoul(digest.substr(at, 6).c_str(), nullptr, 16);
+      for (const int shift : {18, 12, 6, 0})
+        hash +=
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[bytes >> shift & 63];
+    }
+    hash.back() = '=';
+    EXPECT_NE(page.find(element + "-src 'sha256-" + hash + "';"), std::string::npos) << hash;
+  }
+}
+
 TEST_F(Tools, InspectWritesAPage) {
   ASSERT_EQ(run("qrt_inspect", {model_, "--html", path("m.html")}).status, 0);
   const std::string page = read(path("m.html"));

@@ -108,8 +108,17 @@ TEST_F(TestData, ThatIsMissingDamagedOrLeftOverIsRefused) {
   expect_refusal(2, "data: holds no input_0.pb or .npy, and the model has 1 inputs");
   write_data(proto("image", first(images_, 1)), proto("logits", first(logits_, 1)));
   write("data/input_1.pb", read(path("data/input_0.pb")));
-  expect_refusal(2, "data/input_1.pb: the model has only 1 inputs");
+  expect_refusal(2,
+                 "data: 1 array is for no tensor of the model: 'input_1.pb'; the model has 2 "
+                 "tensors: 'input_0 image', 'output_0 logits'");
   std::filesystem::remove(path("data/input_1.pb"));
+  for (const char* name : {"output_2.pb", "outputs_0.pb", "input_0.npy", "logits.npy"}) {
+    write(std::string("data/") + name, read(path("data/output_0.pb")));
+    expect_refusal(2, std::string("is for no tensor of the model: '") + name + "'");
+    std::filesystem::remove(path(std::string("data/") + name));
+  }
+  write("data/README.txt", "how they were made");
+  EXPECT_EQ(check().status, 0);
   const std::string whole = read(path("data/input_0.pb"));
   write("data/input_0.pb", whole.substr(0, whole.size() - 1));
   expect_refusal(3, "data/input_0.pb' is not an ONNX tensor: its bytes are not a protobuf");

@@ -5,7 +5,7 @@
 
 #include "converter/quantize/float/gemm.h"
 #include "converter/quantize/float/window.h"
-#include "runtime/session.h"
+#include "runtime/allowed_isas.h"
 
 namespace qrt::quantize {
 namespace {

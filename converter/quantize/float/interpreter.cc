@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "converter/quantize/float/operators.h"
+#include "runtime/allowed_isas.h"
 #include "runtime/pool.h"
-#include "runtime/session.h"
 
 namespace qrt::quantize {
 

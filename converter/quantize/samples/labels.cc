@@ -52,6 +52,17 @@ Status read_labels(const std::string& path, size_t count, std::vector<int64_t>* 
   if (labels->size() != count)
     return error(Code::kInvalidModel, "%s: holds %zu labels for %zu samples", path.c_str(),
                  labels->size(), count);
+  return check_labels(path, *labels, INT64_MAX);
+}
+
+Status check_labels(const std::string& path, const std::vector<int64_t>& labels, int64_t classes) {
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < classes) continue;
+    const std::string most =
+        classes == INT64_MAX ? "0 or more" : "0 to " + std::to_string(classes - 1);
+    return error(Code::kInvalidModel, "%s: label %zu is %lld, expected a class, %s", path.c_str(),
+                 i, static_cast<long long>(labels[i]), most.c_str());
+  }
   return {};
 }
 

@@ -10,8 +10,12 @@
 
 namespace qrt::quantize {
 
-// A .npy of `count` integers, or a text of one a line. An empty path has none.
+// Reads a .npy of `count` integers, or a text of one a line; none of them is negative. An empty path has
+// none. kInvalidModel.
 Status read_labels(const std::string& path, size_t count, std::vector<int64_t>* labels);
+
+// Returns kInvalidModel where a label is no class of a model that tells so many apart.
+Status check_labels(const std::string& path, const std::vector<int64_t>& labels, int64_t classes);
 
 }  // namespace qrt::quantize
 

@@ -21,6 +21,20 @@ Status check_weights(const FloatModel& model) {
   return {};
 }
 
+// Whether the labels are classes of the first output: what it is of a sample tells how many it has.
+Status check_classes(Work* work, const Values& sample) {
+  if (work->labels.empty()) return {};
+  Values made;
+  const Values* outputs;
+  QRT_TRY(real_outputs(work, 0, sample, &made, &outputs));
+  const Dims& shape = outputs->at(work->output()).shape;
+  if (shape.size() != 2)
+    return error(Code::kInvalidArgument,
+                 "--labels: the model's output '%s' has %zu dimensions, expected [batch, classes]",
+                 work->output().c_str(), shape.size());
+  return check_labels(work->settings.labels, work->labels, shape[1]);
+}
+
 }  // namespace
 
 Status read_inputs(Work* work) {
@@ -45,7 +59,8 @@ Status read_inputs(Work* work) {
   QRT_TRY(fix_input_shapes(shapes, &work->model));
   QRT_TRY(simplify(&work->model));
   QRT_TRY(check_weights(work->model));
-  return work->interpreter.create(work->model, work->settings.threads);
+  QRT_TRY(work->interpreter.create(work->model, work->settings.threads));
+  return check_classes(work, first);
 }
 
 }  // namespace qrt::quantize

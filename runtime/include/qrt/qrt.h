@@ -10,15 +10,25 @@
  *           qrt_session_run() neither allocates nor fails (but where another thread cancels it, or
  *           buffers were bound that cannot be).
  * Errors:   every function that can fail returns a qrt_status; where `error` is not NULL, a message
- *           is written there ("" for QRT_OK). Nothing throws or aborts. On failure output parameters
- *           are set to NULL or left alone. Every function may give QRT_INVALID_ARGUMENT (a required
- *           pointer is NULL, an index is past the last, a struct's size is not set), and those that
- *           create an object QRT_OUT_OF_MEMORY; what else it may give stands at the function.
+ *           is written there ("" for QRT_OK, or a warning). Nothing throws or aborts. On failure
+ *           output parameters are set to NULL or left alone. Every function may give
+ *           QRT_INVALID_ARGUMENT (a required pointer is NULL, an index is past the last, a struct's
+ *           size is not set), and those that create an object QRT_OUT_OF_MEMORY; what else it may give
+ *           stands at the function.
  * Structs:  begin with struct_size, which tells which fields the caller's header has. Options: set
  *           by their qrt_..._init(). Infos: qrt_tensor_info info; qrt_tensor_info_init(&info); the
  *           function that fills it leaves what is behind that size alone, and sets to 0 what an
  *           older library does not know.
  * Strings:  returned strings are NUL-terminated and live as long as the object they come from.
+ * State:    results do not depend on the caller's floating-point state (rounding mode, flushing of
+ *           subnormals, traps). Functions that compute set their own and restore the caller's.
+ * Stack:    64 KiB are enough for a thread that calls any of these functions, or runs a session's tasks;
+ *           128 KiB where the CPU has AMX, unless options.isa is "avx512vbmi".
+ * Fork:     a child of fork() may use and destroy its parent's models, sessions and pools, but for
+ *           those that a call on another thread was using at the time. It has none of the parent's
+ *           threads: a session of the parent's runs on the calling thread alone, and so does a new one
+ *           that is given a pool of the parent's; results are the same. Sessions and pools that the
+ *           child makes have threads of their own.
  */
 #ifndef QRT_QRT_H_
 #define QRT_QRT_H_
@@ -134,7 +144,10 @@ enum {
 
 /* Maps the file and verifies it: QRT_IO_ERROR where it cannot be read, QRT_INVALID_MODEL where it is
  * no sound model, QRT_UNSUPPORTED where this build lacks what it needs. The file must not change while
- * the model or a session of it is in use: replace it by renaming another over it. */
+ * the model or a session of it is in use: replace it by renaming another over it. A write to it changes
+ * results unseen, and one that is cut short makes the system end the program with SIGBUS at the next
+ * read of what is missing. Where others may change the file, read it into memory and load it by
+ * qrt_model_load_memory() with QRT_LOAD_COPY. */
 QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error);
 
 /* Verifies `size` bytes; statuses as above. flags: 0 or QRT_LOAD_COPY. Without it the bytes are used
@@ -224,7 +237,8 @@ typedef struct qrt_session_options {
    * its core before it has begun; where several threads are slower than the calling one alone for tens
    * of milliseconds, runs take the latter for a while. */
   size_t threads;
-  /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. */
+  /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. A QRT_ISA that
+   * names none of this architecture is ignored, and the error's message warns of it with QRT_OK. */
   const char* isa;
   int profile; /* record a time per operator at every run (about 50 ns each) */
   /* Give every tensor memory of its own, readable after run (for debugging: takes more memory). */
@@ -323,7 +337,8 @@ QRT_API qrt_status qrt_session_reset(qrt_session* session);
 QRT_API size_t qrt_session_memory(const qrt_session* session);
 
 /* Threads that share the work of a run, the calling one among them. Fewer than options.threads where
- * the system would not start more: results are the same, the run takes longer. */
+ * the system would not start more, and 1 in a child of fork(): results are the same, the run takes
+ * longer. */
 QRT_API size_t qrt_session_threads(const qrt_session* session);
 
 typedef struct qrt_op_info {

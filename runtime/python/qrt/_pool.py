@@ -5,7 +5,7 @@ import ctypes
 
 from ._counts import count
 from ._library import Handle, call, lib
-from ._threads import default_threads, destroy_unless_forked
+from ._threads import default_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Pool:
         threads = default_threads() if threads is None else count("threads", threads, least=1)
         call(lib.qrt_pool_create, threads, ctypes.byref(created))
         assert created.value is not None
-        self._handle = Handle(created.value, destroy_unless_forked(lib.qrt_pool_destroy))
+        self._handle = Handle(created.value, lib.qrt_pool_destroy)
 
     @property
     def threads(self) -> int:

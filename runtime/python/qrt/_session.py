@@ -7,10 +7,10 @@ from _thread import allocate_lock
 from . import _library
 from ._buffers import extent
 from ._counts import count
-from ._errors import Error, from_status
+from ._errors import from_status
 from ._library import Handle, call, lib
 from ._tensors import Tensor, TensorInfo, Tensors, numpy, read_infos
-from ._threads import default_threads, destroy_unless_forked, forks
+from ._threads import default_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,15 +51,11 @@ class Session:
         call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
              ctypes.byref(created))
         assert created.value is not None
-        # Threads that share the work of a run, the calling one among them.
-        self.threads: int = lib.qrt_session_threads(created)
-        handle = Handle(created.value, lib.qrt_session_destroy if options.threads <= 1 and pool is None else
-                        destroy_unless_forked(lib.qrt_session_destroy))
+        handle = Handle(created.value, lib.qrt_session_destroy)
         self._handle: Optional[Handle] = handle
         self._keep_all = keep_all
         self._lock = allocate_lock()
         self._pointer = ctypes.c_void_p(handle.value)
-        self._forks = forks()
         np = numpy()
         self._array_type = np.ndarray if np is not None else None
         self._infos = {
@@ -154,8 +150,8 @@ class Session:
         if not self._lock.acquire(False):
             raise RuntimeError("another thread runs this session: make one for each thread")
         try:
-            if self._pointer is None or self._forks != forks():
-                self._refuse()
+            if self._pointer is None:
+                self._open()
             if inputs is not None:
                 if not hasattr(inputs, "items"):
                     self._refuse_nameless(inputs)
@@ -201,13 +197,6 @@ class Session:
         for name in inputs:
             self._assign(name, inputs[name])  # says which the model does not have
 
-    def _refuse(self) -> None:
-        self._open()
-        if self.threads > 1:
-            raise Error("the session was made before a fork, and its threads are not in this "
-                        "process: make it here (multiprocessing: in the worker)")
-        self._forks = forks()  # without threads all of it is here
-
     def input(self, name: str):
         """The session's own memory of an input, to write to: numpy's array, or a memoryview where
         there is no numpy. Its content survives runs."""
@@ -222,6 +211,12 @@ class Session:
     def reset(self) -> None:
         """What the model keeps between runs (states of recurrent layers) takes its initial value."""
         lib.qrt_session_reset(self._open().value)
+
+    @property
+    def threads(self) -> int:
+        """Threads that share the work of a run, the calling one among them. In a child of a fork a
+        session that was made before it has one, a closed one has none."""
+        return lib.qrt_session_threads(self._pointer)
 
     @property
     def memory(self) -> int:

@@ -3,32 +3,6 @@ from __future__ import annotations
 
 import os
 
-# How often this process was forked from its parent's memory: threads of a session stay there.
-_forks = 0
-
-
-def _forked() -> None:
-    global _forks
-    _forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
-def forks() -> int:
-    return _forks
-
-
-def destroy_unless_forked(function):
-    """For what has threads: in a child process it would wait for those, which are not there."""
-
-    def destroy(handle, made=_forks):
-        if made == _forks:
-            function(handle)
-
-    return destroy
-
 
 def default_threads() -> int:
     """The CPUs of the affinity mask (taskset, cpusets), at most what the cgroup's quota pays for.

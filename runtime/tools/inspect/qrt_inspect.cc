@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/allowed_isas.h"
 #include "runtime/parts.h"
 #include "runtime/plan.h"
-#include "runtime/session.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/inspect/print.h"
 #include "runtime/tools/model_file.h"

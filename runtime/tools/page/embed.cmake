@@ -1,4 +1,5 @@
-# Writes page_files.cc: web/page.html with web/page.css and the scripts in their places, cut where the data belong.
+# Writes page_files.cc: web/page.html with web/page.css and the scripts in their places and their hashes in the policy, cut
+# where the data belong.
 # cmake -DWEB=DIRECTORY -DSCRIPTS=a.js,b.js -DOUTPUT=FILE -P embed.cmake
 file(READ ${WEB}/page.html page)
 file(READ ${WEB}/page.css style)
@@ -10,6 +11,39 @@ foreach(script IN LISTS scripts)
 endforeach()
 string(REPLACE "/*STYLE*/" "${style}" page "${page}")
 string(REPLACE "/*SCRIPTS*/" "${code}" page "${page}")
+
+# The base64 of a SHA-256, which takes its hexadecimal digits.
+function(base64_of_digest digits result)
+  set(letters ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+  set(text "")
+  foreach(at RANGE 0 60 6)
+    string(SUBSTRING "${digits}00" ${at} 6 bytes)
+    foreach(shift 18 12 6 0)
+      math(EXPR letter "(0x${bytes} >> ${shift}) & 63")
+      string(SUBSTRING ${letters} ${letter} 1 letter)
+      string(APPEND text ${letter})
+    endforeach()
+  endforeach()
+  string(SUBSTRING ${text} 0 43 text)  # 32 bytes; the last letter is of the two digits that were added
+  set(${result} "${text}=" PARENT_SCOPE)
+endfunction()
+
+# hash_element(NAME PLACE): the page's policy allows the element <NAME> to hold what it does, and nothing else.
+function(hash_element name place)
+  string(FIND "${page}" "<${name}>" begin)
+  string(FIND "${page}" "</${name}>" end REVERSE)
+  string(LENGTH "<${name}>" tag)
+  math(EXPR begin "${begin} + ${tag}")
+  math(EXPR length "${end} - ${begin}")
+  string(SUBSTRING "${page}" ${begin} ${length} content)
+  string(SHA256 digest "${content}")
+  base64_of_digest(${digest} hash)
+  string(REPLACE ${place} "'sha256-${hash}'" page "${page}")
+  set(page "${page}" PARENT_SCOPE)
+endfunction()
+hash_element(style @STYLE_HASH@)
+hash_element(script @SCRIPT_HASH@)
+
 string(FIND "${page}" "@DATA@" cut)
 string(SUBSTRING "${page}" 0 ${cut} start)
 math(EXPR cut "${cut} + 6")

@@ -16,7 +16,8 @@ struct RunOptions {
   std::vector<std::string> files, named, images, expected;
   PictureArguments pictures;
   size_t threads = 1, max_memory = 0, print = 0, top = 0;
-  bool dump_all = false, check = false, sha256 = false, time = false, dequantize = false;
+  bool dump_all = false, check = false, sha256 = false, time = false, dequantize = false,
+       expect_some = false;
 
   bool to_stdout() const { return output_dir == "-"; }
   SessionOptions session() const {

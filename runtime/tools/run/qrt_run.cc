@@ -97,6 +97,7 @@ std::string contradiction(const RunOptions& options) {
     return "one input can come from standard input, not two";
   if (options.to_stdout() && (options.dump_all || shows))
     return "--output-dir - writes arrays to standard output and nothing else";
+  if (options.expect_some && options.expected.empty()) return "--expect-some needs --expect";
   if (!options.labels.empty() && options.top == 0) return "--labels needs --top";
   if (options.dequantize && options.top == 0 && options.print == 0)
     return "--dequantize needs --print or --top";
@@ -134,7 +135,10 @@ int run_main(int argc, char** argv) {
   line.texts(
       "--expect", &options.expected,
       "[NAME=]FILE.npy or .npz, what an output must be, bit for bit, in the model's order or "
-      "by name; exit status 1 if it is not; may be repeated");
+      "by name; exit status 1 if it is not, 2 if an array is for no output or an output has "
+      "none; may be repeated");
+  line.flag("--expect-some", &options.expect_some,
+            "--expect may leave outputs out, and its files may hold more than outputs");
   line.number("--print", &options.print, 1, kMostShown, "The first N elements of each output");
   line.number("--top", &options.top, 1, kMostShown,
               "The N greatest elements of each output, of each row of its last dimension");

@@ -293,6 +293,11 @@ Status ExternalFiles::read(const std::string& location, uint64_t offset, uint64_
     return error(Code::kIoError, "external data file '%s': %s", location.c_str(), strerror(errno));
   QRT_MODEL_CHECK(S_ISREG(info.st_mode), "external data '%s' is not a regular file",
                   location.c_str());
+  // A hard link may be a file of any folder that the user can read, as a symbolic link may.
+  QRT_MODEL_CHECK(info.st_nlink <= 1,
+                  "external data '%s' has %llu names (hard links), one of which may be out of the "
+                  "model's folder: put a copy of the file there",
+                  location.c_str(), static_cast<unsigned long long>(info.st_nlink));
   const auto size = static_cast<uint64_t>(info.st_size);
   if (opened_.emplace(info.st_dev, info.st_ino).second) total_ += size;
   QRT_MODEL_CHECK(

@@ -5,6 +5,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') node.addEventListener(name, value);
+    else if (name === 'style') node.style.cssText = value; // the page's policy allows no attribute of this name
     else if (value !== false && value !== undefined) node.setAttribute(name, value);
   }
   node.append(...children);

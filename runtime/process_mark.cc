@@ -1,0 +1,33 @@
+#include "runtime/process_mark.h"
+
+#include <atomic>
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
+namespace qrt {
+namespace {
+
+// How many forks lie between this process and the one that loaded the library. Process numbers would
+// not do: the system gives them again.
+std::atomic<unsigned> generation{0};
+
+unsigned current() { return generation.load(std::memory_order_relaxed); }
+
+// As current(), and from the first call on forks are counted. Windows has none.
+unsigned counted() {
+#if !defined(_WIN32)
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+#endif
+  return current();
+}
+
+}  // namespace
+
+ProcessMark::ProcessMark() : generation_(counted()) {}
+
+bool ProcessMark::is_inherited() const { return generation_ != current(); }
+
+}  // namespace qrt
