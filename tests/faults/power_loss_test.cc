@@ -41,7 +41,9 @@ class PowerLoss : public testing::ProgramTest {
     }
     EXPECT_TRUE(was_new) << "the folder is synced after the file has its name";
     // A file that takes another's place has a name of its own for one call.
-    if (has_nameless_files()) EXPECT_LE(left_over, static_cast<long>(good.size()));
+    if (has_nameless_files()) {
+      EXPECT_LE(left_over, static_cast<long>(good.size()));
+    }
   }
 
   bool has_nameless_files() const {
