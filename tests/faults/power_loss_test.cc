@@ -67,9 +67,12 @@ class PowerLoss : public testing::ProgramTest {
       return from;
     };
     size_t named = 0;  // the call that gives the name
-    while (named < all.size() && (all[named].rfind("rename ", 0) != 0 ||
-                                  all[named].find(" -> " + out(name)) == std::string::npos))
-      ++named;
+    const auto names_it = [&](const std::string& call) {
+      const size_t target = call.find(" -> " + folder + "/"), end = call.rfind('/');
+      return call.rfind("rename ", 0) == 0 && target != std::string::npos &&
+             call.substr(end + 1) == name;
+    };
+    while (named < all.size() && !names_it(all[named])) ++named;
     ASSERT_LT(named, all.size());
     size_t synced = named;
     while (synced > 0 && all[synced].rfind("sync ", 0) != 0) --synced;
