@@ -5,6 +5,7 @@
 #include <set>
 
 #include "runtime/tools/files.h"
+#include "runtime/tools/json_cost.h"
 
 namespace qrt::diff {
 
@@ -32,6 +33,8 @@ Status Reference::open(const std::string& folder) {
   QRT_TRY(tool::check_readable(index));
   std::string text;
   QRT_TRY(tool::read_text(index, &text));
+  Budget budget(text.size());
+  QRT_TRY(reserve_json(text, &budget).at(index));
   try {
     for (const auto& entry : nlohmann::json::parse(text)) {
       const std::string name = entry.at("file").get<std::string>();

@@ -4,10 +4,24 @@
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
 #include "converter/permutation.h"
+#include "runtime/tools/budget.h"
 
 namespace qrt::convert {
+namespace {
+
+constexpr uint64_t kCopies = 4;  // of what is made until the file is written
+
+// A limit on what is made: many operators may read one constant.
+Budget budget_of(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (const Value& value : graph.values) bytes += value.data.size();
+  return Budget(bytes);
+}
+
+}  // namespace
 
 void fold_constants(Graph* graph) {
+  Budget budget = budget_of(*graph);
   for (Node& node : graph->nodes) {
     const auto* transpose = node.options.AsTranspose();
     const auto* gather = node.options.AsGather();
@@ -20,8 +34,12 @@ void fold_constants(Graph* graph) {
     if (gather) {
       const IndexMaps maps(in.type.shape, *gather);
       const size_t bytes = dtype_bytes(in.type.dtype);
-      if (!maps.check_constant(bytes).ok()) continue;
+      if (!maps.check_constant(bytes).ok() ||
+          !budget.reserve(kCopies * tensor_bytes(out.type)).ok())
+        continue;
       out.data = maps.apply(in.data.data(), bytes, gather->fill);
+    } else if (!budget.reserve(kCopies * tensor_bytes(out.type)).ok()) {
+      continue;
     } else if (transpose) {
       out.data = transposed_constant(in, transpose->perm).data;
     } else {

@@ -144,11 +144,18 @@ std::string ArrayFile::text() const {
   return member.empty() ? path : path + "[" + member + "]";
 }
 
-Status ArrayFile::read(NpyArray* array) const {
-  if (path == "-") return read_npy_of_stdin(array);
-  if (member.empty()) return read_npy(path, array);
+Status ArrayFile::read(const std::function<Status(const NpyArray& head)>& check,
+                       NpyArray* array) const {
+  if (path == "-") {
+    QRT_TRY(read_npy_of_stdin(array));
+    return check(*array);
+  }
   NpyFile file;
-  QRT_TRY(open_npz_member(path, member, &file));
+  QRT_TRY(member.empty() ? file.open(path) : open_npz_member(path, member, &file));
+  NpyArray head;
+  head.dtype = file.dtype();
+  head.shape = file.shape();
+  QRT_TRY(check(head));
   return read_all(file, array).at(text());
 }
 

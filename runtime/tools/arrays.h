@@ -3,6 +3,7 @@
 #ifndef QRT_RUNTIME_TOOLS_ARRAYS_H_
 #define QRT_RUNTIME_TOOLS_ARRAYS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ struct ArrayFile {
   std::string path, member;  // path "": none, "-": standard input; member: of an .npz
   // For messages: "a.npz[x]".
   std::string text() const;
-  // As read_npy().
-  Status read(NpyArray* array) const;
+  // As read_npy(). `check` says of the type and shape whether the elements are read.
+  Status read(const std::function<Status(const NpyArray& head)>& check, NpyArray* array) const;
 };
 
 // Which of `tensors` NAME=FILE names, their number if none, and the file. A name may hold '=', a file

@@ -119,8 +119,13 @@ Status Inputs::read_any(const Model& model, const std::vector<std::string>& give
   for (size_t i = 0; i < assigned.size(); ++i) {
     if (assigned[i].path.empty())
       return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
-    QRT_TRY(assigned[i].read(&arrays_[i]));
     names_.push_back(assigned[i].text());
+    const auto check = [&](const NpyArray& head) {
+      size_t batch = 0;
+      bool is_sequence = false;
+      return check_input(model, i, head, &batch, &is_sequence).at(names_[i]);
+    };
+    QRT_TRY(assigned[i].read(check, &arrays_[i]));
   }
   return check(model);
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/tools/budget.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/hash.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
 constexpr size_t kPiece = 1 << 16;  // bytes read at once
+constexpr size_t kMostHead = size_t{1} << 17;  // an npy header ends before
 constexpr size_t kMaxComment = 65535, kMaxDirectory = size_t{1} << 26;
 
 using File = std::shared_ptr<FILE>;
@@ -82,8 +84,8 @@ Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* member
 }
 
 #ifdef QRT_HAS_ZLIB
-// Inflates `packed` bytes from `at` on; not more than the archive says there are.
-Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
+// Inflates `packed` bytes from `at` on: at least `most` of those that the archive says there are, or all.
+Status inflate_member(FILE* from, size_t at, const Member& m, size_t most, FILE* to) {
   z_stream z = {};
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
     return error(Code::kOutOfMemory, "no memory to inflate");
@@ -111,19 +113,28 @@ Status inflate_member(FILE* from, size_t at, const Member& m, FILE* to) {
     if (done > m.bytes) return damaged();
     if (fwrite(out.data(), 1, made, to) != made)
       return error(Code::kIoError, "a temporary file: %s", strerror(errno));
+    if (done >= most && state != Z_STREAM_END) return {};
   }
   return done == m.bytes && crc.value() == m.crc ? Status() : damaged();
 }
 
-// A deflated member of the archive, whole.
-Status open_deflated(FILE* archive, size_t at, const Member& m, NpyFile* npy) {
-  File plain;
+// A deflated member of the archive, whole. Its header has to fit its size, and its size the archive's,
+// before the rest is inflated.
+Status open_deflated(FILE* archive, size_t file_bytes, size_t at, const Member& m, NpyFile* npy) {
+  // The array, what of it a run takes, and the session's input.
+  constexpr uint64_t kCopies = 3;
+  File head, plain;
+  QRT_TRY(open_temporary_file(&head));
+  QRT_TRY(inflate_member(archive, at, m, kMostHead, head.get()));
+  QRT_TRY(npy->open(head, 0, m.bytes));
+  Budget budget(file_bytes);
+  QRT_TRY(budget.reserve(kCopies * m.bytes));
   QRT_TRY(open_temporary_file(&plain));
-  QRT_TRY(inflate_member(archive, at, m, plain.get()));
+  QRT_TRY(inflate_member(archive, at, m, m.bytes, plain.get()));
   return npy->open(plain, 0, m.bytes);
 }
 #else
-Status open_deflated(FILE*, size_t, const Member& m, NpyFile*) {
+Status open_deflated(FILE*, size_t, size_t, const Member& m, NpyFile*) {
   return error(Code::kUnsupported,
                "its array '%s' is compressed, and this program was built without zlib: use "
                "numpy.savez, or .npy",
@@ -165,7 +176,7 @@ Status open_member(const File& file, size_t file_bytes, const std::string& name,
     return error(Code::kUnsupported,
                  "its array '%s' is packed by method %u (known: stored, deflated)", name.c_str(),
                  m->method);
-  return open_deflated(file.get(), at, *m, npy);
+  return open_deflated(file.get(), file_bytes, at, *m, npy);
 }
 
 }  // namespace

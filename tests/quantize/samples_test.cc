@@ -244,18 +244,21 @@ TEST_F(SamplesTest, OfJpegImagesAreRead) {
       EXPECT_NEAR(x[c * 128 + row * 16 + 13], right[c], 4) << c;
     }
   tool::Image image;
-  for (size_t n = 0; n < bytes.size() - 20; n += 7)
-    EXPECT_FALSE(tool::read_image(write("a.jpg", bytes.substr(0, n)), &image).ok()) << n;
+  for (size_t n = 0; n < bytes.size(); n += 7) {
+    Budget budget(0);
+    EXPECT_FALSE(tool::read_image(write("a.jpg", bytes.substr(0, n)), &budget, &image).ok()) << n;
+  }
 }
 
 TEST_F(SamplesTest, OfDamagedImagesAreRefused) {
   const std::string ppm(kPpm, sizeof kPpm - 1);
   tool::Image image;
+  Budget budget(0);
   for (size_t n = 0; n < ppm.size(); ++n)
-    EXPECT_FALSE(tool::read_image(write("a.ppm", ppm.substr(0, n)), &image).ok()) << n;
+    EXPECT_FALSE(tool::read_image(write("a.ppm", ppm.substr(0, n)), &budget, &image).ok()) << n;
   for (const char* other : {"\xff\xd8\xff\xe0 no jpeg", "\x89PNG\r\n\x1a\n no png",
                             "P6 99999999 99999999 255\n", "GIF89a"})
-    EXPECT_FALSE(tool::read_image(write("a.png", other), &image).ok()) << other;
+    EXPECT_FALSE(tool::read_image(write("a.png", other), &budget, &image).ok()) << other;
 }
 
 TEST_F(SamplesTest, LabelsAreOneForEachSample) {

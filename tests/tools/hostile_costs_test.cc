@@ -3,43 +3,33 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <filesystem>
 #include <string>
 
 #include "onnx/onnx_pb.h"
-#include "tests/support/command.h"
+#include "tests/support/cost.h"
 #include "tests/support/cvm_models.h"
 #include "tests/support/espdl_builder.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/tflite_builder.h"
-#include "tests/support/within_limits.h"
 #include "tflite_generated.h"
 
 namespace qrt {
 namespace {
 
 using testing::CommandResult;
-using testing::run_within;
 
-class HostileCosts : public testing::CommandTest {
+class HostileCosts : public testing::CostTest {
  protected:
-  // Runs qrt_convert on the file within 10 s of processor time and a gigabyte.
+  // Runs qrt_convert on the file.
   CommandResult convert_within_limits(const std::string& file,
                                       const std::vector<std::string>& more = {}) {
-    const std::string out = path("within.txt");
-    const int status = run_within({size_t{1} << 30, 10}, [&] {
-      std::vector<std::string> arguments = {file, "-o", path("out.qrt")};
-      arguments.insert(arguments.end(), more.begin(), more.end());
-      const CommandResult r = run("qrt_convert", arguments);
-      write("within.txt", std::to_string(r.status) + "\n" + r.err);
-      return true;
-    });
-    EXPECT_EQ(status, 0);
-    const std::string text = read(out);
-    CommandResult result;
-    result.status = atoi(text.c_str());
-    result.err = text.substr(text.find('\n') + 1);
-    return result;
+    std::vector<std::string> arguments = {file, "-o", path("out.qrt")}, files = {file};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    for (const std::string& argument : more)
+      if (argument[0] == '/') files.push_back(argument);
+    return run_within_cost("qrt_convert", arguments, files);
   }
 };
 
@@ -430,6 +420,152 @@ TEST_F(HostileCosts, CvmLayersThatShareWeights) {
   const testing::CvmModel m = b.build({at});
   expect_growth_refused(
       convert_within_limits(write("m.json", m.symbol), {"--params", write("m.params", m.params)}));
+}
+
+// ---- folding ----
+
+onnx::NodeProto* add_cast(onnx::ModelProto* model, const std::string& from, const std::string& to,
+                          int64_t type) {
+  onnx::NodeProto* n = add_node(model, "Cast", {from}, to);
+  onnx::AttributeProto* a = n->add_attribute();
+  a->set_name("to");
+  a->set_type(onnx::AttributeProto::INT);
+  a->set_i(type);
+  return n;
+}
+
+// A scalar becomes millions, and those something else: what is folded is asked for before.
+TEST_F(HostileCosts, OnnxConstantsThatUnfold) {
+  const struct {
+    const char* op;
+    std::vector<int64_t> second;
+    int64_t to;
+  } cases[] = {{"Expand", {4000000, 62}, onnx::TensorProto::INT64},
+               {"Expand", {4000000, 5}, onnx::TensorProto::FLOAT},
+               {"Expand", {4000000, 1}, onnx::TensorProto::BOOL},
+               {"Tile", {4000000}, onnx::TensorProto::INT32},
+               {"ConstantOfShape", {2000, 2000}, onnx::TensorProto::INT64}};
+  for (const auto& c : cases)
+    for (const int casts : {1, 40}) {
+      onnx::ModelProto model = chain(1, "Relu", true);
+      onnx::TensorProto* one = model.mutable_graph()->add_initializer();
+      one->set_name("one");
+      one->set_data_type(onnx::TensorProto::INT8);
+      one->add_dims(1);
+      one->add_int32_data(1);
+      add_integers(&model, "second", c.second);
+      if (std::string(c.op) == "ConstantOfShape")
+        add_node(&model, c.op, {"second"}, "c0");
+      else
+        add_node(&model, c.op, {"one", "second"}, "c0");
+      for (int i = 0; i < casts; ++i) add_cast(&model, "c0", "c" + std::to_string(i + 1), c.to);
+      const CommandResult r = convert_within_limits(write("m.onnx", model.SerializeAsString()));
+      if (casts > 1) expect_growth_refused(r);
+    }
+}
+
+// ---- messages of two bytes ----
+
+// Field `number` of a message, with this content.
+std::string field(int number, const std::string& content) {
+  std::string head;
+  for (size_t n : {static_cast<size_t>(number) << 3 | 2, content.size()}) {
+    for (; n >= 128; n >>= 7) head += static_cast<char>(n | 128);
+    head += static_cast<char>(n);
+  }
+  return head + content;
+}
+
+std::string repeated(const std::string& text, size_t times) {
+  std::string all;
+  for (size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST_F(HostileCosts, OnnxEmptyMessages) {
+  constexpr size_t kTimes = 5000000;
+  // Attributes of a node, initialisers, nodes, value infos, entries of external data, strings, and
+  // fields that nobody knows.
+  const std::string graphs[] = {field(1, repeated(field(5, ""), kTimes)),
+                                repeated(field(5, ""), kTimes),
+                                repeated(field(1, ""), kTimes),
+                                repeated(field(13, ""), kTimes),
+                                field(5, repeated(field(13, ""), kTimes)),
+                                field(1, repeated(field(1, ""), kTimes)),
+                                repeated(std::string("\xf8\x01\x00", 3), kTimes),
+                                field(5, repeated(field(6, ""), kTimes)),
+                                repeated("\xf3\x01\xf4\x01", kTimes / 2)};
+  for (const std::string& graph : graphs) {
+    const CommandResult r = convert_within_limits(write("m.onnx", field(7, graph)));
+    // Strings and unknown fields take less than the limit: the file is read, and is no model.
+    EXPECT_TRUE(r.status == 3 || r.status == 4) << r.err;
+    if (graph == graphs[0] || graph == graphs[1] || graph == graphs[3]) {
+      EXPECT_EQ(r.status, 4) << r.err;
+      EXPECT_NE(r.err.find("for a file of its size"), std::string::npos) << r.err;
+    }
+  }
+}
+
+// Numbers of one byte that become eight.
+TEST_F(HostileCosts, OnnxNumbersOfOneByte) {
+  const std::string numbers(20000000, '\1');
+  for (const int number : {5, 7})
+    convert_within_limits(write("m.onnx", field(7, field(5, field(number, numbers)))));
+}
+
+// ---- options of a custom operator ----
+
+// A vector of `n` references to one vector of `n` references to one of as many numbers.
+std::string nested_vectors(uint32_t n) {
+  std::string bytes;
+  const auto number = [&](uint32_t v) {
+    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(v >> 8 * i);
+  };
+  constexpr char kInteger = 1 << 2 | 2, kVector = 10 << 2 | 2;
+  size_t at = 0;
+  for (int level = 0; level < 3; ++level) {
+    const size_t below = at;
+    bytes.resize((bytes.size() + 3) / 4 * 4);
+    number(n);
+    at = bytes.size();
+    for (uint32_t i = 0; i < n; ++i)
+      number(level == 0 ? 0 : static_cast<uint32_t>(bytes.size() - below));
+    bytes.append(n, level == 0 ? kInteger : kVector);
+  }
+  bytes.resize((bytes.size() + 3) / 4 * 4);
+  number(static_cast<uint32_t>(bytes.size() - at));
+  return bytes + kVector + '\4';
+}
+
+TEST_F(HostileCosts, TfliteOptionsThatNestVectors) {
+  for (const uint32_t n : {300u, 3000u, 30000u}) {
+    testing::TfliteBuilder b;
+    const int boxes = b.input(tflite::TensorType::UINT8, {1, 4, 4}, 0.01f);
+    const int scores = b.input(tflite::TensorType::UINT8, {1, 4, 2}, 0.01f);
+    const int anchors =
+        b.constant(tflite::TensorType::UINT8, {4, 4}, std::vector<uint8_t>(16, 100), {0.01f}, {0});
+    std::vector<int> outputs;
+    for (int i = 0; i < 4; ++i) outputs.push_back(b.output(tflite::TensorType::FLOAT32, {1, 4}, 0));
+    const std::string options = nested_vectors(n);
+    b.op(tflite::BuiltinOperator::CUSTOM, {boxes, scores, anchors}, outputs).custom_options = {
+        options.begin(), options.end()};
+    b.model.operator_codes.back()->custom_code = "TFLite_Detection_PostProcess";
+    const CommandResult r = convert_within_limits(write("m.tflite", b.build()));
+    EXPECT_EQ(r.status, 3) << r.err;
+    EXPECT_NE(r.err.find("its options are no map"), std::string::npos) << r.err;
+  }
+}
+
+// ---- JSON ----
+
+TEST_F(HostileCosts, CvmTextOfManyValues) {
+  const std::string params = write("m.params", std::string("none"));
+  for (const char* value : {"0,", "[],", "{},", "\"\",", "[[0]],", "{\"a\":{}},"}) {
+    const CommandResult r = convert_within_limits(
+        write("m.json", "{\"nodes\":[" + repeated(value, 10000000 / strlen(value)) + "0]}"),
+        {"--params", params});
+    EXPECT_TRUE(r.status == 3 || r.status == 4) << r.err;
+  }
 }
 
 // ---- external data ----

@@ -7,6 +7,7 @@
 
 #include "converter/import/common/source_limits.h"
 #include "converter/import/cvm/functions.h"
+#include "runtime/tools/json_cost.h"
 
 namespace qrt::convert::from_cvm {
 namespace {
@@ -345,6 +346,8 @@ Status Reader::read_attributes() {
 Status parse_symbol(const std::string& text, Symbol* symbol) {
   QRT_MODEL_CHECK(text.size() <= kMaxTextBytes, "has %zu bytes, expected at most %zu", text.size(),
                   kMaxTextBytes);
+  Budget budget(text.size());
+  QRT_TRY(reserve_json(text, &budget));
   Json root;
   QRT_TRY(parse_text(text, "the graph", &root));
   return Reader(root, symbol).run();

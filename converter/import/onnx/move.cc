@@ -59,7 +59,7 @@ bool move_parameters(const Movement& m, Tensor* t) {
   return true;
 }
 
-Status move_constant(const Movement& m, ConstantPtr* constant) {
+Status move_constant(Importer& importer, const Movement& m, ConstantPtr* constant) {
   const Constant& c = **constant;
   const size_t bytes = element_bytes(c.type);
   auto moved = std::make_shared<Constant>();
@@ -67,6 +67,8 @@ Status move_constant(const Movement& m, ConstantPtr* constant) {
   moved->shape = m.to;
   if (m.maps) {
     QRT_TRY(m.maps->check_constant(bytes));
+    importer.tensors().charge(static_cast<uint64_t>(m.to.elements()) * bytes);
+    QRT_TRY(importer.tensors().check_growth(importer.graph()));
     moved->data = m.maps->apply(c.data.data(), bytes, m.fill);
   } else {
     moved->data = c.data;
@@ -167,7 +169,7 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
       return importer.refuse(
           node, "it takes apart the axis along which '" + node.input(0) + "' is quantised",
           node.input(0), "quantise per tensor");
-    if (x.is_constant()) QRT_TRY(move_constant(m, &y.constant));
+    if (x.is_constant()) QRT_TRY(move_constant(importer, m, &y.constant));
     if (x.is_value() || x.is_table()) {
       const bool is_reshape = !m.maps && m.perm.empty();
       if (!is_reshape && is_packed(importer.graph().values[y.value].type.dtype))

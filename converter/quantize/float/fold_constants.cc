@@ -9,14 +9,29 @@ namespace qrt::quantize {
 namespace {
 
 // Elements of a result that may be made of nothing; more only as many as there were.
-constexpr int64_t kSmall = 4096;
+constexpr int kSmallLog2 = 12;
+constexpr int64_t kSmall = int64_t{1} << kSmallLog2;
+// Terms of a node's sums: what takes longer is left to the model's runs.
+constexpr int kFoldedTermsLog2 = 28;
+
+// What may be computed: results that would be left out for their size are not made.
+RunLimits limits_of(const FloatModel& model) {
+  RunLimits limits = model.limits;
+  int value_log2 = kSmallLog2;
+  for (const auto& [name, constant] : model.constants)
+    while (value_log2 < limits.value_log2 && constant.size() > int64_t{1} << value_log2)
+      ++value_log2;
+  limits.value_log2 = value_log2;
+  limits.terms_log2 = std::min(limits.terms_log2, kFoldedTermsLog2);
+  return limits;
+}
 
 }  // namespace
 
 Status fold_constants(FloatModel* model) {
   Interpreter interpreter;
   FloatModel nothing;
-  nothing.limits = model->limits;
+  nothing.limits = limits_of(*model);
   QRT_TRY(interpreter.create(nothing, 1));
   std::set<std::string> outputs;
   for (const Value& v : model->outputs) outputs.insert(v.name);

@@ -31,7 +31,8 @@ class ImageSamples : public Samples {
   Status read(size_t i, Values* feeds) override {
     std::vector<float> values;
     std::vector<int64_t> shape;
-    QRT_TRY(reader_.read(files_[i], &values, &shape));
+    Budget budget(0);
+    QRT_TRY(reader_.read(files_[i], &budget, &values, &shape));
     Tensor& t = (*feeds)[name_];
     t.element = element_;
     t.shape.assign(shape.begin(), shape.end());

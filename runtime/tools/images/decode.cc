@@ -16,6 +16,17 @@ Status check_size(size_t height, size_t width) {
   return {};
 }
 
+Status make_pixels(size_t height, size_t width, uint64_t steps, Budget* budget, Image* image) {
+  QRT_TRY(check_size(height, width));
+  const size_t pixels = height * width;
+  QRT_TRY(budget->charge(steps * pixels));
+  QRT_TRY(budget->reserve(3 * pixels));
+  image->height = height;
+  image->width = width;
+  image->rgb.resize(3 * pixels);
+  return {};
+}
+
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 29;  // of a file
@@ -34,7 +45,8 @@ Status read_bytes(const std::string& path, std::vector<uint8_t>* bytes) {
 }
 
 // P5 (grey) and P6 (colour) of 8 bits.
-Status read_pnm(const std::vector<uint8_t>& bytes, Image* image) {
+Status read_pnm(const std::vector<uint8_t>& bytes, Budget* budget, Image* image) {
+  constexpr uint64_t kPnmSteps = 4;
   size_t at = 2, numbers[3] = {};
   for (size_t& number : numbers) {
     for (bool comment = false; at < bytes.size(); ++at) {
@@ -46,49 +58,48 @@ Status read_pnm(const std::vector<uint8_t>& bytes, Image* image) {
       number = number * 10 + (bytes[at] - '0');
   }
   ++at;
-  image->width = numbers[0];
-  image->height = numbers[1];
-  QRT_TRY(check_size(image->height, image->width));
-  const size_t channels = bytes[1] == '6' ? 3 : 1, pixels = image->height * image->width;
+  QRT_TRY(check_size(numbers[1], numbers[0]));
+  const size_t channels = bytes[1] == '6' ? 3 : 1, pixels = numbers[1] * numbers[0];
   if (numbers[2] != 255)
     return error(Code::kUnsupported, "has values up to %zu, expected 255", numbers[2]);
   if (at > bytes.size() || bytes.size() - at < pixels * channels)
     return error(Code::kInvalidModel, "is cut short");
-  image->rgb.resize(pixels * 3);
+  QRT_TRY(make_pixels(numbers[1], numbers[0], kPnmSteps, budget, image));
   for (size_t i = 0; i < image->rgb.size(); ++i)
     image->rgb[i] = bytes[at + (channels == 3 ? i : i / 3)];
   return {};
 }
 
-Status decode(const std::vector<uint8_t>& bytes, Image* image) {
+Status decode(const std::vector<uint8_t>& bytes, Budget* budget, Image* image) {
   const auto starts_with = [&](const char* magic, size_t n) {
     return bytes.size() > n && memcmp(bytes.data(), magic, n) == 0;
   };
   if (starts_with("\x89PNG", 4)) {
 #ifdef QRT_HAS_PNG
-    return read_png(bytes, image);
+    return read_png(bytes, budget, image);
 #else
     return error(Code::kUnsupported, "is a PNG, which this build cannot read (no libpng)");
 #endif
   }
   if (starts_with("\xff\xd8", 2)) {
 #ifdef QRT_HAS_JPEG
-    return read_jpeg(bytes, image);
+    return read_jpeg(bytes, budget, image);
 #else
     return error(Code::kUnsupported, "is a JPEG, which this build cannot read (no libjpeg)");
 #endif
   }
-  if (starts_with("P5", 2) || starts_with("P6", 2)) return read_pnm(bytes, image);
+  if (starts_with("P5", 2) || starts_with("P6", 2)) return read_pnm(bytes, budget, image);
   return error(Code::kInvalidModel, "is no PNG, JPEG, PPM (P6) or PGM (P5) file");
 }
 
 }  // namespace
 
-Status read_image(const std::string& path, Image* image) {
+Status read_image(const std::string& path, Budget* budget, Image* image) {
   std::vector<uint8_t> bytes;
   QRT_TRY(check_readable(path));
   QRT_TRY(read_bytes(path, &bytes).at(path));
-  return decode(bytes, image).at(path);
+  budget->add_file(bytes.size());
+  return decode(bytes, budget, image).at(path);
 }
 
 }  // namespace qrt::tool

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/status.h"
+#include "runtime/tools/budget.h"
 
 namespace qrt::tool {
 
@@ -18,16 +19,18 @@ struct Image {
   std::vector<uint8_t> rgb;  // [height, width, 3]
 };
 
-// By the file's first bytes. kIoError, kInvalidModel, kUnsupported; the message names the file.
-Status read_image(const std::string& path, Image* image);
+// By the file's first bytes. The pixels and the work of decoding them are taken from `budget`, to which
+// the file is added. kIoError, kInvalidModel, kUnsupported; the message names the file.
+Status read_image(const std::string& path, Budget* budget, Image* image);
 
 // Real pixels, [height, width, 3].
 struct Picture {
   size_t height = 0, width = 0;
   std::vector<float> rgb;
 };
-// By a triangle filter over all pixels that a new one covers, as PIL's BILINEAR.
-Picture resized(const Image& image, size_t height, size_t width);
+// By a triangle filter over all pixels that a new one covers, as PIL's BILINEAR. kUnsupported where
+// the budget is too small.
+Status resize(const Image& image, size_t height, size_t width, Budget* budget, Picture* result);
 Picture cropped(const Picture& picture, size_t height, size_t width);  // its centre
 
 }  // namespace qrt::tool

@@ -73,9 +73,10 @@ Status read_pictures(const Model& model, const std::vector<std::string>& files,
   NpyArray array;
   array.dtype = dtype_of(info);
   std::vector<int64_t> shape, first;
+  Budget budget(0);  // of all files: their values stay
   for (const std::string& file : files) {
     std::vector<float> values;
-    QRT_TRY(reader.read(file, &values, &shape));
+    QRT_TRY(reader.read(file, &budget, &values, &shape));
     if (first.empty()) first = shape;
     if (shape != first)
       return error(Code::kInvalidModel, "%s: is of another size than %s", file.c_str(),

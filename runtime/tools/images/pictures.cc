@@ -120,7 +120,7 @@ Status PictureReader::prepare(const PictureOptions& options, const PictureInput&
 }
 
 // Messages without the file's name.
-Status PictureReader::fit(const Image& image, Picture* picture) const {
+Status PictureReader::fit(const Image& image, Budget* budget, Picture* picture) const {
   size_t h = resize_h_ ? resize_h_ : image.height, w = resize_h_ ? resize_w_ : image.width;
   if (keeps_ratio_) {
     // The shorter side becomes the size that was given.
@@ -135,7 +135,7 @@ Status PictureReader::fit(const Image& image, Picture* picture) const {
   }
   if (w > kMostPixels / h || w > kMostPixels / image.height)
     return error(Code::kInvalidModel, "would have %zu x %zu pixels after --resize", h, w);
-  *picture = resized(image, h, w);
+  QRT_TRY(resize(image, h, w, budget, picture));
   if (crop_h_ > 0) {
     if (crop_h_ > h || crop_w_ > w)
       return error(Code::kInvalidModel,
@@ -169,12 +169,18 @@ void PictureReader::lay_out(const Picture& picture, std::vector<float>* values) 
     }
 }
 
-Status PictureReader::read(const std::string& file, std::vector<float>* values,
+Status PictureReader::read(const std::string& file, Budget* budget, std::vector<float>* values,
                            std::vector<int64_t>* shape) const {
+  Budget on_the_way = *budget;
   Image image;
-  QRT_TRY(read_image(file, &image));
+  QRT_TRY(read_image(file, &on_the_way, &image));
+  budget->add_file(on_the_way.file_bytes() - budget->file_bytes());
   Picture picture;
-  QRT_TRY(fit(image, &picture).at(file));
+  QRT_TRY(fit(image, &on_the_way, &picture).at(file));
+  const uint64_t bytes =
+      sizeof(float) * static_cast<uint64_t>(channels_) * picture.height * picture.width;
+  QRT_TRY(on_the_way.reserve(bytes).at(file));
+  QRT_TRY(budget->reserve(bytes).at(file));
   lay_out(picture, values);
   const auto h = static_cast<int64_t>(picture.height), w = static_cast<int64_t>(picture.width);
   *shape = is_nhwc_ ? std::vector<int64_t>{1, h, w, channels_}

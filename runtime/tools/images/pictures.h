@@ -50,13 +50,13 @@ class PictureReader {
  public:
   // kInvalidArgument, with what would be accepted.
   Status prepare(const PictureOptions& options, const PictureInput& input);
-  // The values of a file, in the input's layout, and their shape; of one image. The message names the
-  // file.
-  Status read(const std::string& file, std::vector<float>* values,
+  // The values of a file, in the input's layout, and their shape; of one image. The file is added to
+  // `budget`, and the values are taken from it. The message names the file.
+  Status read(const std::string& file, Budget* budget, std::vector<float>* values,
               std::vector<int64_t>* shape) const;
 
  private:
-  Status fit(const Image& image, Picture* picture) const;
+  Status fit(const Image& image, Budget* budget, Picture* picture) const;
   void lay_out(const Picture& picture, std::vector<float>* values) const;
 
   PictureOptions options_;

@@ -111,12 +111,14 @@ Status read_expected(const RunOptions& options, const std::vector<Output>& outpu
     if (files[i].path.empty()) continue;
     const qrt_tensor_info& info = outputs[i].info;
     const DType dtype = dtype_of(info);
-    NpyArray array;
-    QRT_TRY(files[i].read(&array));
-    if (array.dtype != npy_dtype(dtype) || array.shape != shape_of(info))
+    const auto check = [&](const NpyArray& head) -> Status {
+      if (head.dtype == npy_dtype(dtype) && head.shape == shape_of(info)) return {};
       return error(Code::kInvalidModel, "%s: it holds %s %s, output %zu '%s' is %s",
-                   files[i].text().c_str(), dtype_name(array.dtype),
-                   array.shape.to_string().c_str(), i, info.name, type_text(info).c_str());
+                   files[i].text().c_str(), dtype_name(head.dtype), head.shape.to_string().c_str(),
+                   i, info.name, type_text(info).c_str());
+    };
+    NpyArray array;
+    QRT_TRY(files[i].read(check, &array));
     QRT_TRY(from_npy_form(dtype, &array).at(files[i].text()));
     expected->push_back({i, std::move(array)});
   }

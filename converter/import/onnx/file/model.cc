@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t kMinIrVersion = 3, kMaxIrVersion = 13;
 
 Status parse(const std::string& path, onnx::ModelProto* proto) {
-  QRT_TRY(parse_file(path, "model", "ModelProto", proto));
+  Budget budget(0);
+  QRT_TRY(parse_file(path, "model", "ModelProto", proto, &budget));
   QRT_MODEL_CHECK(proto->has_graph(), "'%s' is not an ONNX model: it has no graph", path.c_str());
   open_dimensions(proto->mutable_graph());
   return Status();

@@ -5,17 +5,19 @@
 #include <string>
 
 #include "runtime/status.h"
+#include "runtime/tools/budget.h"
 
 namespace google::protobuf {
-class MessageLite;
+class Message;
 }  // namespace google::protobuf
 
 namespace qrt::convert::from_onnx {
 
-// `what`: "model", and `type`: "ModelProto", for messages. kIoError, or kInvalidModel where the file is
-// something else.
+// `what`: "model", and `type`: "ModelProto", for messages. Adds the file to the budget and reserves the
+// message in it. kIoError, kInvalidModel where the file is something else, or kUnsupported where the
+// message would be too large for its file.
 Status parse_file(const std::string& path, const char* what, const char* type,
-                  google::protobuf::MessageLite* message);
+                  google::protobuf::Message* message, Budget* budget);
 
 }  // namespace qrt::convert::from_onnx
 

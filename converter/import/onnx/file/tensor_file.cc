@@ -9,7 +9,8 @@ namespace qrt::convert {
 
 Status read_onnx_tensor(const std::string& path, TestTensor* tensor) {
   onnx::TensorProto proto;
-  QRT_TRY(from_onnx::parse_file(path, "tensor", "TensorProto", &proto));
+  Budget budget(0);
+  QRT_TRY(from_onnx::parse_file(path, "tensor", "TensorProto", &proto, &budget));
   from_onnx::ExternalFiles files(path);
   from_onnx::ConstantPtr constant;
   QRT_TRY(from_onnx::read_constant(proto, &files, &constant).at(path));

@@ -1,12 +1,11 @@
 // The custom operator TFLite_Detection_PostProcess: a detector's boxes, decoded and reduced by
 // non-maximum suppression.
-#include <flatbuffers/flexbuffers.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "converter/import/tflite/ops/handlers.h"
+#include "converter/import/tflite/option_map.h"
 #include "converter/portable_math.h"
 
 namespace qrt::convert::from_tflite {
@@ -75,22 +74,17 @@ struct Options {
 // A map by the reference's rules: what is missing is 0, but for detections_per_class.
 Status read_options(const Op& op, Options* o) {
   const auto* bytes = op.table->custom_options();
-  // The verifier reads behind buffers of less than 3 bytes.
-  QRT_MODEL_CHECK(bytes && bytes->size() >= 3 &&
-                      flexbuffers::VerifyBuffer(bytes->data(), bytes->size()) &&
-                      flexbuffers::GetRoot(bytes->data(), bytes->size()).IsMap(),
-                  "its options are no map");
-  const flexbuffers::Map map = flexbuffers::GetRoot(bytes->data(), bytes->size()).AsMap();
-  o->max_detections = map["max_detections"].AsInt32();
-  o->classes_per_detection = map["max_classes_per_detection"].AsInt32();
-  if (!map["detections_per_class"].IsNull())
-    o->detections_per_class = map["detections_per_class"].AsInt32();
-  o->per_class = !map["use_regular_nms"].IsNull() && map["use_regular_nms"].AsBool();
-  o->classes = map["num_classes"].AsInt32();
-  o->least_score = map["nms_score_threshold"].AsFloat();
-  o->max_overlap = map["nms_iou_threshold"].AsFloat();
+  OptionMap map;
+  QRT_TRY(OptionMap::open(bytes ? bytes->data() : nullptr, bytes ? bytes->size() : 0, &map));
+  QRT_TRY(map.read("max_detections", &o->max_detections));
+  QRT_TRY(map.read("max_classes_per_detection", &o->classes_per_detection));
+  QRT_TRY(map.read("detections_per_class", &o->detections_per_class));
+  QRT_TRY(map.read("use_regular_nms", &o->per_class));
+  QRT_TRY(map.read("num_classes", &o->classes));
+  QRT_TRY(map.read("nms_score_threshold", &o->least_score));
+  QRT_TRY(map.read("nms_iou_threshold", &o->max_overlap));
   const char* const names[] = {"y_scale", "x_scale", "h_scale", "w_scale"};
-  for (int i = 0; i < 4; ++i) o->scale[i] = map[names[i]].AsFloat();
+  for (int i = 0; i < 4; ++i) QRT_TRY(map.read(names[i], &o->scale[i]));
   const auto in = [](const char* what, int64_t v, int64_t lo, int64_t hi) {
     QRT_MODEL_CHECK(v >= lo && v <= hi, "%s is %lld, expected %lld to %lld", what,
                     static_cast<long long>(v), static_cast<long long>(lo),
