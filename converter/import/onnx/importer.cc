@@ -151,9 +151,26 @@ Status Importer::assess(const NodeView& node) {
     return refuse(node, grown.message(), node.output(0),
                   "let fewer nodes make something of their own of a large constant");
   }
-  Status status = entry->handler(*this, node);
+  Status status;
+  {
+    std::vector<TensorView> views;
+    hide_codes(node, *entry, &views);
+    status = entry->handler(*this, node);
+  }
   drop_float_stand_in(*this, node);
   return judge(node, std::move(status), depends);
+}
+
+void Importer::hide_codes(const NodeView& node, const OpEntry& entry,
+                          std::vector<TensorView>* views) {
+  for (int i = 0; i < node.input_count(); ++i) {
+    const Tensor& t = input(node, i);
+    if (!t.is_table() || t.meaning_axis() < 0 || !mixes(entry.reads, node, t.meaning_axis()))
+      continue;
+    const Shape shape = t.shape;
+    views->emplace_back(&tensors_, node.input(i),
+                        pending_tensor(pending_table(*this, node, t), shape));
+  }
 }
 
 Status Importer::judge(const NodeView& node, Status status, const std::string& depends) {
@@ -221,30 +238,41 @@ Status Importer::refuse_float(const NodeView& node, int i) {
   const std::string name = node.input(i);
   const Tensor& t = input(node, i);
   const std::string quoted = "input '" + name + "'";
+  const OpEntry* entry = find_op_entry(node.domain(), node.op());
+  const std::string or_float = !allow_float_ && t.waits() && entry && takes_floats(entry->reads)
+                                   ? "; or let it run in float: --allow-float"
+                                   : "";
   if (!node.has_input(i))
     return refuse(node, "input " + std::to_string(i) + " is missing", "", "give it a constant");
+  if (t.is_pending() && t.pending->meaning_axis >= 0 && t.pending->followers.empty())
+    return refuse(
+        node,
+        quoted + " has parameters of its own for each index of axis " +
+            std::to_string(t.pending->meaning_axis) + ", which " + node.op() + " brings together",
+        name, "put QuantizeLinear and DequantizeLinear with one scale behind it" + or_float);
   if (t.is_pending()) {
     const int readers = uses(name);
     const std::string made = quoted + " is the float result of " + t.pending->ops + " (node " +
                              t.pending->node->label() + ")";
-    return refuse(node,
-                  readers > 1 ? made + ", which has " + std::to_string(readers) +
-                                    " readers: ONNX Runtime fuses it only with one QuantizeLinear"
-                              : made + ", which nothing quantises",
-                  name,
-                  "put QuantizeLinear and DequantizeLinear behind " + t.pending->node->label());
+    return refuse(
+        node,
+        readers > 1 ? made + ", which has " + std::to_string(readers) +
+                          " readers: ONNX Runtime fuses it only with one QuantizeLinear"
+                    : made + ", which nothing quantises",
+        name,
+        "put QuantizeLinear and DequantizeLinear behind " + t.pending->node->label() + or_float);
   }
-  if (t.is_table() && t.table)
+  if (t.is_pair_function() || (t.is_table() && t.table))
     return refuse(node,
                   quoted + " is the float result of another operator, which nothing quantises",
-                  name, "put QuantizeLinear and DequantizeLinear on it");
+                  name, "put QuantizeLinear and DequantizeLinear on it" + or_float);
   if (t.is_constant())
     return refuse(node, quoted + " is a constant of type " + element_type_name(t.type), name,
                   "quantise it behind a DequantizeLinear");
   return refuse(
       node,
       quoted + " is " + element_type_name(t.is_table() ? kFloat : t.type) + " and not quantised",
-      name, "put QuantizeLinear and DequantizeLinear on it");
+      name, "put QuantizeLinear and DequantizeLinear on it" + or_float);
 }
 
 // Operators that still wait for a QuantizeLinear when others were refused: what reads them was not

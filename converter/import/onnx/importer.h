@@ -18,6 +18,8 @@
 
 namespace qrt::convert::from_onnx {
 
+struct OpEntry;
+
 class Importer {
  public:
   // `batch`: the number that stands for a symbolic one.
@@ -91,6 +93,9 @@ class Importer {
   Status visit(const std::vector<int>& execution_order, std::vector<bool>* visited);
   std::vector<int> constant_nodes();
   Status load_quant_parameters();
+  // Hands tensors whose codes the node would bring together along an axis on which they change their
+  // meaning to it as functions that wait.
+  void hide_codes(const NodeView& node, const OpEntry& entry, std::vector<TensorView>* views);
   Status check_node(const NodeView& node) const;
   // What kind of outcome a handler's status is.
   Status judge(const NodeView& node, Status status, const std::string& depends);

@@ -5,6 +5,8 @@
 
 #include "converter/import/onnx/deferred/pending.h"
 #include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/folding/constants.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -146,18 +148,66 @@ Movement gathered(IndexMaps maps, int64_t fill) {
   return m;
 }
 
+namespace {
+
+// Whether what is known per index of an axis can follow all of them.
+bool parameters_follow(const std::vector<Movement>& movements, Tensor t) {
+  return std::all_of(movements.begin(), movements.end(),
+                     [&](const Movement& m) { return m.is_nothing() || move_parameters(m, &t); });
+}
+
+// A dequantised constant as one of floats.
+Status make_plain(Importer& importer, const NodeView& node, Tensor* t, bool* made) {
+  std::vector<float> real;
+  *made = constant_floats(*t, &real);
+  if (!*made) return importer.refuse_float(node, 0);
+  t->constant = make_constant(kFloat, t->shape, real);
+  importer.tensors().charge(t->constant->data.size());
+  t->type = kFloat;
+  t->quant.reset();
+  return Status();
+}
+
+// Movements of an input that waits.
+Status move_waiting(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
+                    std::vector<Movement> movements, int output) {
+  Shape shape = importer.input(node, 0).shape;
+  pending->followers.push_back(node.index());
+  for (Movement& m : movements) {
+    if (m.maps) importer.tensors().charge(m.maps->bytes());
+    QRT_TRY(make_shape({m.to.begin(), m.to.end()}, &shape));
+    if (m.is_nothing()) continue;
+    if (shape.elements() == 0)
+      return error(Code::kUnsupported, "its result of shape %s is empty",
+                   shape.to_string().c_str());
+    pending->moves.push_back([&importer, &node, m = std::move(m)](const Quant*, ValueId* v) {
+      *v = move_value(importer, node, m, *v);
+      return Status();
+    });
+  }
+  importer.set_output(node, output, pending_tensor(std::move(pending), shape));
+  return Status();
+}
+
+}  // namespace
+
 Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements, int output) {
   const Tensor x = importer.input(node, 0);
-  const bool waits = x.is_pending() || x.is_pair_function();
-  if (waits && !lets_quantization_pass(node.op())) return importer.refuse_float(node, 0);
   Tensor y = x;
-  if (waits) {
-    y.kind = Tensor::Kind::kPending;
-    y.pending = own_pending(importer, node, 0);
+  const bool follow = parameters_follow(movements, x);
+  if (x.is_pending() || x.is_pair_function() || (x.is_table() && !follow)) {
+    auto pending = lets_quantization_pass(node.op()) ? own_pending(importer, node, 0)
+                                                     : own_function(importer, node, 0);
+    if (!pending) return importer.refuse_float(node, 0);
+    return move_waiting(importer, node, std::move(pending), std::move(movements), output);
+  }
+  if (x.is_constant() && !follow) {
+    bool made;
+    QRT_TRY(make_plain(importer, node, &y, &made));
+    if (!made) return Status();
   }
   const char* made = nullptr;
-  std::vector<Movement> done;
-  for (Movement& m : movements) {
+  for (const Movement& m : movements) {
     if (m.maps) importer.tensors().charge(m.maps->bytes());
     Shape checked;
     QRT_TRY(make_shape({m.to.begin(), m.to.end()}, &checked));
@@ -165,10 +215,7 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
     if (m.is_nothing()) continue;
     if (!x.is_constant() && m.to.elements() == 0)
       return error(Code::kUnsupported, "its result of shape %s is empty", m.to.to_string().c_str());
-    if (!move_parameters(m, &y))
-      return importer.refuse(
-          node, "it takes apart the axis along which '" + node.input(0) + "' is quantised",
-          node.input(0), "quantise per tensor");
+    move_parameters(m, &y);
     if (x.is_constant()) QRT_TRY(move_constant(importer, m, &y.constant));
     if (x.is_value() || x.is_table()) {
       const bool is_reshape = !m.maps && m.perm.empty();
@@ -180,38 +227,40 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
       y.value = move_value(importer, node, m, y.value);
       if (!made || m.maps) made = operator_name(m);
     }
-    if (waits) done.push_back(std::move(m));
   }
   if (made) importer.became(node, made, "I0");
-  if (waits) {
-    y.pending->followers.push_back(node.index());
-    for (Movement& m : done)
-      y.pending->moves.push_back([&importer, &node, m = std::move(m)](ValueId* v) {
-        *v = move_value(importer, node, m, *v);
-        return Status();
-      });
-  }
   importer.set_output(node, output, std::move(y));
   return Status();
 }
 
 Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill) {
   importer.tensors().charge(maps.bytes());
-  const Tensor x = importer.input(node, 0);
-  const bool per_tensor = x.table ? x.table_axis < 0 : x.quant->per_tensor();
+  const Tensor& x = importer.input(node, 0);
   std::vector<float> real;
-  if (per_tensor && entries(x, &real)) {
+  if (x.is_table() && x.meaning_axis() < 0 && entries(x, &real)) {
     const auto found = std::find(real.begin(), real.end(), fill);
     if (found != real.end())
       return move(importer, node,
                   {gathered(std::move(maps), found - real.begin() + x.quant->first_code())});
   }
-  defer(importer, node, maps.to())->emit = [&importer, &node, maps = std::move(maps), fill, x](
-                                               const Quant& out, Limits limits, ValueId* result) {
-    QRT_TRY(quantize_table(importer, node, x, out, limits, "", result));
-    if (*result == kNoValue) return Status();
-    *result = importer.builder().gather(node, *result, maps, quantized(fill, out, limits));
+  const auto from = own_function(importer, node, 0);
+  if (!from) return importer.refuse_float(node, 0);
+  // Limits behind it hold for the fill, too: it waits as an operator of its own.
+  const auto pending = defer(importer, node, maps.to());
+  pending->is_function = true;
+  const auto gather = [&importer, &node, maps = std::move(maps)](int64_t bits, ValueId* value) {
+    if (*value != kNoValue) *value = importer.builder().gather(node, *value, maps, bits);
     importer.became(node, "Gather", "I0");
+  };
+  pending->emit = [&importer, from, fill, gather](const Quant& out, Limits limits,
+                                                  ValueId* result) {
+    QRT_TRY(quantize_function(importer, *from, out, limits, result));
+    gather(quantized(fill, out, limits), result);
+    return Status();
+  };
+  pending->emit_float = [&importer, from, fill, gather](ValueId* result) {
+    QRT_TRY(float_function(importer, *from, result));
+    gather(float_bits(fill), result);
     return Status();
   };
   return Status();

@@ -29,21 +29,9 @@ Status refuse_output(Importer& importer, const std::string& name, const NodeView
 // A table as a float output: DequantizeLinear, or a Lut of floats.
 Status dequantize_output(Importer& importer, const std::string& name, const Tensor& t,
                          const NodeView* node, ValueId* result) {
-  if (t.table) {
-    ValueId x = t.value;
-    const int last = t.shape.rank() - 1;
-    const bool image = t.table_axis == 1 && t.shape.rank() >= 4;
-    if (!node || (t.table_axis >= 0 && t.table_axis != last && !image))
-      return refuse_output(importer, name, node,
-                           "its values differ along an axis that is not the last");
-    if (image) x = importer.builder().to_nhwc(*node, x);
-    *result = importer.builder().float_lut(*node, x, *t.table, image ? "" : name);
-    if (image) *result = importer.builder().from_nhwc(*node, *result, name);
-    importer.became(*node, "Lut", "edge");
-    return Status();
-  }
+  if (node) return table_to_float(importer, *node, t, name, result);
+  if (t.table) return refuse_output(importer, name, node, "no node makes the function that it is");
   *result = dequantized_value(importer, name, t);
-  if (node) importer.became(*node, "Dequantize", "edge");
   return Status();
 }
 
@@ -101,7 +89,8 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
     if (*result == kNoValue) return Status();
     for (int f : pending->followers)
       importer.outcomes().became(f, "fused into " + pending->node->op(), "I0");
-    for (const auto& move : pending->moves) QRT_TRY(move(result));
+    for (size_t i = 0; i < pending->moves.size() && *result != kNoValue; ++i)
+      QRT_TRY(pending->moves[i](nullptr, result));
     return Status();
   }
   if (t.is_table()) return dequantize_output(importer, name, t, node, result);
@@ -132,6 +121,8 @@ Status export_outputs(Importer& importer) {
     }
     ValueId value = kNoValue;
     QRT_TRY(export_output(importer, info.name(), tensor, node, &value));
+    if (value == kNoValue && node && importer.outcomes().is_made(node->index()))
+      QRT_TRY(refuse_float_output(importer, info.name(), *node));
     if (value == kNoValue) continue;
     if (graph.values[value].type.dtype == DType::kFloat32 &&
         info.type().tensor_type().elem_type() == kHalf) {

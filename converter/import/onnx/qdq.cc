@@ -6,6 +6,7 @@
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/edge_ops.h"
+#include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/no_op.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -275,6 +276,23 @@ void set_name(Graph* graph, ValueId x, const std::string& name) {
   before.source_order = transpose->perm;
 }
 
+// Why no integer operator makes these codes of a tensor that waits, so that its floats have to be
+// made; empty where one does.
+std::string need_of_floats(const Tensor& t, const Quant& out) {
+  const bool waits_as_one = t.is_pending() || t.is_pair_function();
+  if (waits_as_one && !out.per_tensor()) return "its output is quantised per axis";
+  if (t.is_pair_function() && out.is_int16())
+    return "it is a table of two 8-bit tensors, its output has 16 bits";
+  if (!t.is_table()) return "";
+  const int axis = t.meaning_axis();
+  if ((out.is_int16() || t.quant->is_int16()) && (axis >= 0 || !out.per_tensor()))
+    return "a table of 16 bits for each index of an axis is too large";
+  if (axis >= 0 && !out.per_tensor() && axis != out.axis)
+    return "the input is per axis " + std::to_string(axis) + ", the output per axis " +
+           std::to_string(out.axis);
+  return "";
+}
+
 }  // namespace
 
 Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
@@ -402,11 +420,20 @@ Status quantize(Importer& importer, const NodeView& node) {
   if (x.is_constant()) return quantize_constant(importer, node, x, *quant);
   make_per_tensor(&*quant);
 
+  const std::string need = need_of_floats(x, *quant);
+  if (!need.empty() && !importer.allows_float())
+    return importer.refuse(
+        node, need, node.output(0),
+        "quantise activations per tensor with 8 bits; or let it run in float: --allow-float");
   const size_t known = importer.graph().values.size();
   Tensor y;
   y.shape = x.shape;
   y.type = onnx_type(quant->type);
-  if (x.is_value() && x.type == kFloat) {
+  if (!need.empty()) {
+    ValueId floats;
+    if (!FloatGraph(importer, node).read(0, &floats)) return importer.refuse_float(node, 0);
+    y.value = quantize_float(importer, node, floats, *quant);
+  } else if (x.is_value() && x.type == kFloat) {
     y.value = quantize_float(importer, node, x.value, *quant);
   } else if (x.is_table()) {
     QRT_TRY(

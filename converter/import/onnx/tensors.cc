@@ -1,5 +1,7 @@
 #include "converter/import/onnx/tensors.h"
 
+#include <utility>
+
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -48,6 +50,20 @@ Status Tensors::load_initializer(const std::string& name) {
 const onnx::ValueInfoProto* Tensors::declared(const std::string& name) const {
   const auto found = declared_.find(name);
   return found == declared_.end() ? nullptr : found->second;
+}
+
+TensorView::TensorView(Tensors* tensors, const std::string& name, Tensor tensor)
+    : tensors_(tensors), name_(name), kept_(std::move(tensor)) {
+  std::swap(tensors_->at(name_), kept_);
+}
+
+TensorView::TensorView(TensorView&& other) noexcept
+    : tensors_(std::exchange(other.tensors_, nullptr)),
+      name_(std::move(other.name_)),
+      kept_(std::move(other.kept_)) {}
+
+TensorView::~TensorView() {
+  if (tensors_) std::swap(tensors_->at(name_), kept_);
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -74,6 +74,10 @@ struct Tensor {
   bool is_pair_function() const { return kind == Kind::kPairFunction; }
   // DequantizeLinear of a stored tensor and nothing else.
   bool is_dequantized() const { return is_table() && !table; }
+  // Float in the source and not yet anything in the graph.
+  bool waits() const { return is_table() || is_pending() || is_pair_function(); }
+  // The axis along which equal codes stand for different values, or -1. REQUIRES: is_table().
+  int meaning_axis() const { return table ? table_axis : quant->axis; }
   // The plain tensor of a value or constant that holds integers or floats.
   bool is_plain_constant() const { return is_constant() && !quant; }
 };
@@ -85,6 +89,12 @@ struct Pending {
   std::string ops;                 // "Conv+Relu"
   std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
   float lo, hi;                    // composition of the Relus and Clips, real domain
+  // `node` only names what it is: `emit` and `emit_float` make a function of the elements of stored
+  // tensors, which has the same bits wherever the rounding stands. Data movement of every kind and
+  // maxima may follow it.
+  bool is_function = false;
+  // Along which axis the codes that it is a function of change their meaning, or -1.
+  int meaning_axis = -1;
   // Makes the operator with this output quantisation; *out stays kNoValue where it was refused.
   std::function<Status(const Quant& out, Limits limits, ValueId* result)> emit;
   // Makes a float result where no QuantizeLinear follows; null: there is none.
@@ -96,8 +106,10 @@ struct Pending {
   std::shared_ptr<const PairFunction> pair_function;
   // Of a copy: what `emit` was written for and refers to.
   std::shared_ptr<const Pending> original;
-  // Data movement behind it, on the integers.
-  std::vector<std::function<Status(ValueId* value)>> moves;
+  // Data movement and maxima behind it, on the integers of `out`, or where it is null on floats.
+  // *value becomes kNoValue where one is refused.
+  using Move = std::function<Status(const Quant* out, ValueId* value)>;
+  std::vector<Move> moves;
 };
 
 class Tensors {
@@ -135,6 +147,20 @@ class Tensors {
   ExternalFiles files_;
   Growth growth_;
   uint64_t model_bytes_;
+};
+
+// Another state of a tensor, for one reader: what it was comes back with the end of the view.
+class TensorView {
+ public:
+  TensorView(Tensors* tensors, const std::string& name, Tensor tensor);
+  TensorView(TensorView&& other) noexcept;
+  TensorView& operator=(TensorView&&) = delete;
+  ~TensorView();
+
+ private:
+  Tensors* tensors_;
+  std::string name_;
+  Tensor kept_;
 };
 
 }  // namespace qrt::convert::from_onnx

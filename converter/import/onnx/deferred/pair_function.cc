@@ -136,9 +136,6 @@ bool join(Importer& importer, const NodeView& node, const PairFunction& a, const
 Status quantize_pair_function(Importer& importer, const NodeView& node, const PairFunction& f,
                               const Shape& shape, const Quant& out, Limits limits,
                               ValueId* result) {
-  if (!out.per_tensor())
-    return importer.refuse(node, "its output is quantised per axis", node.output(0),
-                           "quantise activations per tensor");
   if (out.is_int16())
     return importer.refuse(node, "it is a table of two 8-bit tensors, its output has 16 bits",
                            node.output(0), "quantise its inputs to 16 bits, or its output to 8");

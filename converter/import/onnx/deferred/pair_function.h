@@ -22,7 +22,7 @@ std::shared_ptr<const PairFunction> joined(Importer& importer, const NodeView& n
 bool join(Importer& importer, const NodeView& node, const PairFunction& a, const PairFunction& b,
           const Shape& shape, const std::function<float(float, float)>& f);
 
-// The function as a PairLut: to bytes, or to float32. *result stays kNoValue where it was refused.
+// The function as a PairLut: to bytes of one scale, or to float32. *result stays kNoValue where it was refused.
 Status quantize_pair_function(Importer& importer, const NodeView& node, const PairFunction& f,
                               const Shape& shape, const Quant& out, Limits limits, ValueId* result);
 Status pair_function_to_float(Importer& importer, const NodeView& node, const PairFunction& f,

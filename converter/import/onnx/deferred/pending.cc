@@ -10,18 +10,32 @@
 
 namespace qrt::convert::from_onnx {
 
-std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const Shape& shape) {
+namespace {
+
+// Waits without limits and without data movement.
+std::shared_ptr<Pending> fresh_pending(const NodeView& node) {
+  auto pending = std::make_shared<Pending>();
+  pending->node = &node;
+  pending->ops = node.op();
+  pending->lo = -std::numeric_limits<float>::infinity();
+  pending->hi = std::numeric_limits<float>::infinity();
+  return pending;
+}
+
+}  // namespace
+
+Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape) {
   Tensor t;
   t.kind = Tensor::Kind::kPending;
   t.shape = shape;
   t.type = kFloat;
-  t.pending = std::make_shared<Pending>();
-  t.pending->node = &node;
-  t.pending->ops = node.op();
-  t.pending->lo = -std::numeric_limits<float>::infinity();
-  t.pending->hi = std::numeric_limits<float>::infinity();
-  const std::shared_ptr<Pending> pending = t.pending;
-  importer.set_output(node, 0, std::move(t));
+  t.pending = std::move(pending);
+  return t;
+}
+
+std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const Shape& shape) {
+  auto pending = fresh_pending(node);
+  importer.set_output(node, 0, pending_tensor(pending, shape));
   return pending;
 }
 
@@ -54,15 +68,11 @@ Status resolve(Importer& importer, const NodeView& quantize,
   const Pending& p = *pending;
   auto skip = [&] {
     const std::string origin = importer.outcomes().origin(p.node->output(0));
-    for (int follower : p.followers) importer.not_assessed(importer.node(follower), origin);
+    for (int follower : p.followers)
+      if (follower != p.node->index()) importer.not_assessed(importer.node(follower), origin);
     importer.not_assessed(quantize, origin);
     return Status();
   };
-  if (!out.per_tensor()) {
-    QRT_TRY(importer.refuse(*p.node, "its output is quantised per axis", quantize.output(0),
-                            "quantise activations per tensor"));
-    return skip();
-  }
   Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
   const NodeView& last = p.followers.empty() ? *p.node : importer.node(p.followers.back());
   const bool clips = last.op() == "Clip" && importer.uses(last.output(0)) == 1;
@@ -78,36 +88,98 @@ Status resolve(Importer& importer, const NodeView& quantize,
   if (v == kNoValue) return skip();
   for (int follower : p.followers)
     importer.outcomes().became(follower, "fused into " + p.node->op(), "I0");
-  for (const auto& move : p.moves) QRT_TRY(move(&v));
+  for (const auto& move : p.moves) {
+    QRT_TRY(move(&out, &v));
+    if (v == kNoValue) return skip();
+  }
   importer.became(quantize, "fused into " + p.node->op(), "I0");
   *result = importer.builder().with_quant(quantize, v, out);
   return Status();
 }
 
-std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, int i) {
-  const Tensor& t = importer.input(node, i);
-  if (t.is_pending()) {
-    if (importer.is_sole_reader(node, i)) return t.pending;
-    auto copy = std::make_shared<Pending>(*t.pending);
-    if (!copy->original) copy->original = t.pending;
-    return copy;
-  }
-  if (!t.is_pair_function()) return nullptr;
-  const NodeView* owner = t.pair_function->node;
-  auto pending = std::make_shared<Pending>();
-  pending->node = owner;
-  pending->ops = owner->op();
-  pending->lo = -std::numeric_limits<float>::infinity();
-  pending->hi = std::numeric_limits<float>::infinity();
-  pending->emit = [&importer, owner, pairs = t.pair_function, shape = t.shape](
-                      const Quant& out, Limits limits, ValueId* result) {
+namespace {
+
+std::shared_ptr<Pending> pending_pairs(Importer& importer,
+                                       std::shared_ptr<const PairFunction> pairs,
+                                       const Shape& shape) {
+  const NodeView* owner = pairs->node;
+  auto pending = fresh_pending(*owner);
+  pending->is_function = true;
+  pending->emit = [&importer, owner, pairs, shape](const Quant& out, Limits limits,
+                                                   ValueId* result) {
     return quantize_pair_function(importer, *owner, *pairs, shape, out, limits, result);
   };
-  pending->emit_float = [&importer, owner, pairs = t.pair_function,
-                         shape = t.shape](ValueId* result) {
+  pending->emit_float = [&importer, owner, pairs, shape](ValueId* result) {
     return pair_function_to_float(importer, *owner, *pairs, shape, result);
   };
   return pending;
+}
+
+}  // namespace
+
+std::shared_ptr<Pending> pending_table(Importer& importer, const NodeView& node,
+                                       const Tensor& table) {
+  auto pending = fresh_pending(node);
+  pending->is_function = true;
+  pending->meaning_axis = table.meaning_axis();
+  pending->emit = [&importer, &node, table](const Quant& out, Limits limits, ValueId* result) {
+    return quantize_table(importer, node, table, out, limits, "", result);
+  };
+  pending->emit_float = [&importer, &node, table](ValueId* result) {
+    return table_to_float(importer, node, table, "", result);
+  };
+  return pending;
+}
+
+std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, int i) {
+  const Tensor& t = importer.input(node, i);
+  if (t.is_table()) return pending_table(importer, node, t);
+  if (t.is_pair_function()) return pending_pairs(importer, t.pair_function, t.shape);
+  if (!t.is_pending()) return nullptr;
+  if (importer.is_sole_reader(node, i) && node.output_count() == 1) return t.pending;
+  auto copy = std::make_shared<Pending>(*t.pending);
+  if (!copy->original) copy->original = t.pending;
+  return copy;
+}
+
+bool read_function(Importer& importer, const NodeView& node, int i, Tensor* t) {
+  *t = importer.input(node, i);
+  std::vector<float> real;
+  if (t->is_table()) return true;
+  if (t->is_constant()) return constant_floats(*t, &real);
+  auto pending = own_function(importer, node, i);
+  const bool waits = pending != nullptr;
+  if (waits) *t = pending_tensor(std::move(pending), t->shape);
+  return waits;
+}
+
+std::shared_ptr<Pending> own_function(Importer& importer, const NodeView& node, int i) {
+  const Tensor& t = importer.input(node, i);
+  if (!t.is_pending() || t.pending->is_function) return own_pending(importer, node, i);
+  PairFunction pairs;
+  if (!pair_function_of(importer, node, i, &pairs)) return nullptr;
+  auto pending =
+      pending_pairs(importer, std::make_shared<const PairFunction>(std::move(pairs)), t.shape);
+  pending->followers = t.pending->followers;
+  return pending;
+}
+
+void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
+            const Shape& shape, Pending::Move step) {
+  pending->followers.push_back(node.index());
+  pending->moves.push_back(std::move(step));
+  importer.set_output(node, 0, pending_tensor(std::move(pending), shape));
+}
+
+Status quantize_function(Importer& importer, const Pending& p, const Quant& out, Limits limits,
+                         ValueId* result) {
+  const auto clamped = [&](float v) { return quantized(v, out, limits); };
+  QRT_TRY(p.emit(out, {clamped(p.lo), clamped(p.hi)}, result));
+  for (int follower : p.followers)
+    importer.outcomes().became(follower, "fused into " + p.node->op(), "I0");
+  for (size_t i = 0; i < p.moves.size() && *result != kNoValue; ++i)
+    QRT_TRY(p.moves[i](&out, result));
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -12,13 +12,33 @@ namespace qrt::convert::from_onnx {
 std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const Shape& shape);
 
 // What a node that takes over input i may change: the pending operator itself, or where others
-// read it, too, a copy, which computes it once more; a pair function as one. Null: the input is
-// neither.
+// read it, too, or the node has several outputs, a copy, which computes it once more; a table or a
+// pair function as one. Null: the input does not wait.
 std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, int i);
+// The same of a function of stored integers, with Pending::is_function: tables, pair functions and
+// operators that are one in float. Null: the input is none.
+std::shared_ptr<Pending> own_function(Importer& importer, const NodeView& node, int i);
+// Input i as a table, a float constant or a function that waits: what quantize_tensor() takes. False:
+// it is none.
+bool read_function(Importer& importer, const NodeView& node, int i, Tensor* t);
+// A table as a function that waits, for `node` to read.
+std::shared_ptr<Pending> pending_table(Importer& importer, const NodeView& node,
+                                       const Tensor& table);
+// Output 0 of the node, of `shape`, is `pending`, its own, after one more step.
+void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
+            const Shape& shape, Pending::Move step);
+// A tensor of `shape` that waits as `pending`.
+Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 
 // Makes the operator, quantised as `quantize` says. *result stays kNoValue where it was refused.
+// REQUIRES: out.per_tensor().
 Status resolve(Importer& importer, const NodeView& quantize,
                const std::shared_ptr<Pending>& pending, const Quant& out, ValueId* result);
+
+// Makes a function with what follows it, for a reader that quantises it within `limits`. *result
+// stays kNoValue where it was refused. REQUIRES: pending.is_function.
+Status quantize_function(Importer& importer, const Pending& pending, const Quant& out,
+                         Limits limits, ValueId* result);
 
 // Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a
 // float's epsilon, whatever the scale, of what the integers can be.

@@ -1,9 +1,11 @@
 #include "converter/import/onnx/deferred/table.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/deferred/pair_function.h"
+#include "converter/import/onnx/deferred/pending.h"
 #include "kernels/edge/packed.h"
 
 namespace qrt::convert::from_onnx {
@@ -11,11 +13,9 @@ namespace {
 
 constexpr size_t kMaxTableEntries = size_t{1} << 24;
 
-// Axis and number of tables that a table tensor needs.
-int axis_of(const Tensor& t) { return t.table ? t.table_axis : t.quant->axis; }
-
+// How many tables a table tensor needs.
 size_t tables_of(const Tensor& t) {
-  const int axis = axis_of(t);
+  const int axis = t.meaning_axis();
   return axis < 0 ? 1 : static_cast<size_t>(t.shape[axis]);
 }
 
@@ -34,7 +34,8 @@ bool entries(const Tensor& t, std::vector<float>* out) {
   const size_t tables = tables_of(t);
   const Quant& q = *t.quant;
   const size_t codes = q.codes();
-  if (tables * codes > kMaxTableEntries) return false;
+  const bool fits = tables * codes <= kMaxTableEntries && !(q.is_int16() && t.meaning_axis() >= 0);
+  if (!fits) return false;
   if (t.table) {
     *out = *t.table;
     return true;
@@ -52,8 +53,12 @@ bool entries(const Tensor& t, std::vector<float>* out) {
 bool keeps_order(const Tensor& t) {
   if (t.is_value())
     return t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
+  if (!t.is_table()) return false;
+  if (t.is_dequantized())
+    return std::all_of(t.quant->scale.begin(), t.quant->scale.end(),
+                       [](float s) { return std::isfinite(s) && s >= 0; });
   std::vector<float> real;
-  if (!t.is_table() || !entries(t, &real)) return false;
+  if (!entries(t, &real)) return false;
   for (size_t i = 0; i < real.size(); ++i)
     if (i % t.quant->codes() != 0 && !(real[i - 1] <= real[i])) return false;
   return true;
@@ -65,7 +70,7 @@ namespace {
 Status quantize_int16_table(Importer& importer, const NodeView& node, const Tensor& t,
                             const Quant& out, Limits limits, ValueId* result) {
   std::vector<float> real;
-  if (axis_of(t) >= 0 || !out.per_tensor() || !entries(t, &real))
+  if (t.meaning_axis() >= 0 || !out.per_tensor() || !entries(t, &real))
     return importer.refuse(node, "a table of 16 bits for each index of an axis is too large",
                            node.output(0), "quantise per tensor");
   std::vector<int32_t> stored;
@@ -85,7 +90,7 @@ Status quantize_int16_table(Importer& importer, const NodeView& node, const Tens
 
 Status quantize_table(Importer& importer, const NodeView& node, const Tensor& t, const Quant& out,
                       Limits limits, const std::string& name, ValueId* result) {
-  const int axis = axis_of(t);
+  const int axis = t.meaning_axis();
   if (axis >= 0 && !out.per_tensor() && out.axis != axis)
     return importer.refuse(node,
                            "the input is per axis " + std::to_string(axis) +
@@ -163,10 +168,11 @@ Status map_table(Importer& importer, const NodeView& node, int i,
   auto real = std::make_shared<std::vector<float>>();
   if (!entries(y, real.get()))
     return importer.refuse(
-        node, "a table for each index of axis " + std::to_string(axis_of(y)) + " is too large",
+        node,
+        "a table for each index of axis " + std::to_string(y.meaning_axis()) + " is too large",
         node.input(i), "quantise per tensor");
   std::transform(real->begin(), real->end(), real->begin(), f);
-  y.table_axis = axis_of(y);
+  y.table_axis = y.meaning_axis();
   y.table = std::move(real);
   importer.set_output(node, 0, std::move(y));
   return Status();
@@ -175,7 +181,7 @@ Status map_table(Importer& importer, const NodeView& node, int i,
 Status map_table_along(Importer& importer, const NodeView& node, int i, int axis, size_t n,
                        const std::function<float(float v, size_t c)>& f, bool* taken) {
   Tensor y = importer.input(node, i);
-  const int before = axis_of(y);
+  const int before = y.meaning_axis();
   auto table = std::make_shared<std::vector<float>>();
   *taken = !(axis >= 0 && before >= 0 && axis != before) && entries(y, table.get()) &&
            n <= (y.quant->is_int16() ? 1 : size_t{1} << 16);
@@ -217,13 +223,32 @@ bool constant_floats(const Tensor& t, std::vector<float>* out) {
 Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& t, const Quant& out,
                        Limits limits, ValueId* result) {
   if (t.is_table()) return quantize_table(importer, node, t, out, limits, "", result);
+  if (t.is_pending()) return quantize_function(importer, *t.pending, out, limits, result);
   std::vector<float> real;
-  if (t.is_constant() && constant_floats(t, &real)) {
-    *result = quantized_constant(importer, real, t.shape, out, limits);
+  if (!constant_floats(t, &real))
+    return importer.refuse(node, "an operand is a constant of an unsupported type", node.output(0),
+                           "quantise the constant");
+  *result = quantized_constant(importer, real, t.shape, out, limits);
+  return Status();
+}
+
+Status table_to_float(Importer& importer, const NodeView& node, const Tensor& t,
+                      const std::string& name, ValueId* result) {
+  if (t.is_dequantized()) {
+    *result = dequantized_value(importer, name, t);
+    importer.became(node, "Dequantize", "edge");
     return Status();
   }
-  return importer.refuse(node, "an operand is neither a table nor a constant", node.output(0),
-                         "put QuantizeLinear and DequantizeLinear on its inputs");
+  const int axis = t.table_axis;
+  if (axis < 0 || axis == t.shape.rank() - 1) {
+    *result = importer.builder().float_lut(node, t.value, *t.table, name);
+  } else {
+    const ValueId x = importer.builder().axis_last(node, t.value, axis);
+    const ValueId y = importer.builder().float_lut(node, x, *t.table, "");
+    *result = importer.builder().axis_back(node, y, axis, name);
+  }
+  importer.became(node, "Lut", "edge");
+  return Status();
 }
 
 ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor) {

@@ -17,7 +17,8 @@ int quantized(float v, const Quant& out, size_t at = 0);
 // The same within limits.
 int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
 
-// The entries of a table, made explicit. False: too large, to be refused.
+// The entries of a table, made explicit. False: too large, as those of 16 bits for each index of an
+// axis are; to be refused.
 bool entries(const Tensor& table, std::vector<float>* out);
 // Integers keep the order of the values they stand for where the table behind them never falls.
 bool keeps_order(const Tensor& t);
@@ -34,7 +35,7 @@ Status map_table(Importer& importer, const NodeView& node, int i,
 Status map_table_along(Importer& importer, const NodeView& node, int i, int axis, size_t n,
                        const std::function<float(float v, size_t c)>& f, bool* taken);
 
-// A table, a float constant, or either of them, quantised: a value of the graph. *result stays
+// A table, or any tensor that read_function() (pending.h) gives, quantised: a value of the graph. *result stays
 // kNoValue where it was refused.
 Status quantize_table(Importer& importer, const NodeView& node, const Tensor& table,
                       const Quant& out, Limits limits, const std::string& name, ValueId* result);
@@ -43,6 +44,10 @@ ValueId quantized_constant(Importer& importer, const std::vector<float>& real, c
 Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& tensor,
                        const Quant& out, Limits limits, ValueId* result);
 
+// A table as floats: of bytes a Lut with a table for each index of its axis. *result stays kNoValue
+// where it was refused.
+Status table_to_float(Importer& importer, const NodeView& node, const Tensor& table,
+                      const std::string& name, ValueId* result);
 // DequantizeLinear of a stored tensor as a value of floats. REQUIRES: tensor.is_dequantized().
 ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor);
 

@@ -17,10 +17,20 @@ Status retry_in_float(Importer& importer, const NodeView& node);
 // operators. False: that cannot be.
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y);
 
+// What waits as a function of stored integers, with what follows it, as floats. *y stays kNoValue
+// where that cannot be. REQUIRES: pending.is_function.
+Status float_function(Importer& importer, const Pending& pending, ValueId* y);
+
+// *x, floats in the place of input 0, becomes the result of a node whose integer form is not of
+// floats. Where those are not allowed, or it has no form in them, it is refused and *x kNoValue.
+Status step_in_float(Importer& importer, const NodeView& node, ValueId* x);
+
 // operators.cc: whether there may be a float form, and the node in it; *made stays kNoValue where it
 // is not what Float operators compute.
 bool has_float_form(const NodeView& node);
 Status make_float(Importer& importer, const NodeView& node, ValueId* made);
+// The same of floats in the place of input 0.
+Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueId* made);
 
 }  // namespace qrt::convert::from_onnx
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "converter/import/onnx/deferred/pair_function.h"
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -28,6 +29,11 @@ bool FloatGraph::read(int i, ValueId* x) {
     return true;
   }
   if (t.is_pending()) return make_producer_float(importer_, node_.input(i), x);
+  *x = kNoValue;
+  if (t.is_pair_function())
+    return pair_function_to_float(importer_, *t.pair_function->node, *t.pair_function, t.shape, x)
+               .ok() &&
+           *x != kNoValue;
   if (t.is_dequantized() && t.quant->is_int16()) {
     *x = dequantized(t);
     return true;
@@ -38,13 +44,7 @@ bool FloatGraph::read(int i, ValueId* x) {
     *x = add(F::TABLE, {t.value, constant({256}, table)}, t.shape);
     return true;
   }
-  if (t.is_dequantized()) {
-    *x = dequantized_value(importer_, "", t);
-    return true;
-  }
-  if (t.table_axis >= 0 || !entries(t, &table)) return false;
-  *x = builder().float_lut(node_, t.value, table, "");
-  return true;
+  return table_to_float(importer_, node_, t, "", x).ok() && *x != kNoValue;
 }
 
 // A table of floats for 16 bits would be 256 KiB; reading the integers needs none.

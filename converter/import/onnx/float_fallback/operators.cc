@@ -42,7 +42,8 @@ constexpr const char* kOther[] = {"Softmax",
                                   "Where",
                                   "MatMul",
                                   "Gemm",
-                                  "Conv"};
+                                  "Conv",
+                                  "ConvTranspose"};
 
 template <size_t n>
 const Form* find(const Form (&forms)[n], const std::string& op) {
@@ -123,25 +124,37 @@ bool has_float_form(const NodeView& node) {
 Status make_float(Importer& importer, const NodeView& node, ValueId* made) {
   FloatGraph f(importer, node);
   const std::string& op = node.op();
-  ValueId x, b;
+  ValueId x;
   if (op == "Where") return float_where(&f, made);
   if (is_float_comparison(node)) return float_comparison(&f, made);
-  if (!f.read(0, &x) || other_outputs_are_read(importer, node)) return Status();
+  return f.read(0, &x) ? make_float_of(importer, node, x, made) : Status();
+}
+
+Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueId* made) {
+  FloatGraph f(importer, node);
+  const std::string& op = node.op();
+  ValueId b;
+  if (other_outputs_are_read(importer, node)) return Status();
   const Shape shape = f.shape_of(x);
   if (const Form* form = find(kUnary, op)) {
     *made = f.add(form->function, {x}, shape);
     return Status();
   }
   if (const Form* form = find(kBinary, op)) {
-    if (node.input_count() != 2 || !f.read(1, &b)) return Status();
-    return f.binary(form->function, x, b, made);
+    for (int i = 1; i < node.input_count(); ++i) {
+      if (!f.read(i, &b)) return Status();
+      QRT_TRY(f.binary(form->function, x, b, &x));
+    }
+    *made = x;
+    return Status();
   }
   if (is_float_activation(node)) return float_activation(&f, x, made);
   if (is_float_pool(node)) return float_pool(&f, x, made);
   if (op == "Resize") return float_resize(&f, x, made);
-  if (op == "MatMul" || op == "Gemm" || op == "Conv") {
+  if (op == "MatMul" || op == "Gemm" || op == "Conv" || op == "ConvTranspose") {
     if (!f.read(1, &b)) return Status();
     if (op == "Conv") return float_conv(&f, x, b, made);
+    if (op == "ConvTranspose") return float_conv_transpose(&f, x, b, made);
     if (op == "Gemm") return float_gemm(&f, x, b, made);
     float_matmul(&f, x, b, made);
     return Status();

@@ -6,6 +6,7 @@
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/transposed_geometry.h"
 #include "converter/import/onnx/window.h"
 
 namespace qrt::convert::from_onnx {
@@ -95,22 +96,14 @@ Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {
   return Status();
 }
 
-Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
-  const Shape sx = f->shape_of(x), sw = f->shape_of(w);
-  const int64_t groups = f->node().integer("group", 1);
-  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() && groups >= 1 &&
-                    sw[0] % groups == 0 && sx[1] % groups == 0 && sw[1] == sx[1] / groups;
-  const std::vector<int64_t> kernel(fits ? sw.begin() + 2 : sw.end(), sw.end());
-  if (!fits || (f->node().has("kernel_shape") && f->node().integers("kernel_shape") != kernel))
-    return Status();
-  Image image;
-  bool known;
-  QRT_TRY(read_image(f->importer(), f->node(), sx, false, 2, &image, &known));
-  Window window;
-  QRT_TRY(read_window(f->node(), image, kernel, false, &window));
+namespace {
+
+// What is common to both convolutions: windows [n, oh, ow, taps * c] times weights [out, c / groups,
+// ...], and the bias.
+Status multiply_windows(FloatGraph* f, const Image& image, int64_t groups, int64_t taps, ValueId x,
+                        ValueId w, ValueId* made) {
+  const Shape sw = f->shape_of(w);
   ValueId y = kNoValue, bias;
-  QRT_TRY(gather_windows(f, image, window, 0, x, &x));
-  const int64_t taps = window.kernel[0] * window.kernel[1];
   if (groups == 1) {
     w = f->builder().reshape(f->node(), w, {sw[0], sw[1], taps});
     w = f->builder().transpose(f->node(), w, {2, 1, 0});
@@ -125,6 +118,53 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   }
   *made = image_from_nhwc(f->importer(), f->node(), image, y);
   return Status();
+}
+
+}  // namespace
+
+Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+  const Shape sx = f->shape_of(x), sw = f->shape_of(w);
+  const int64_t groups = f->node().integer("group", 1);
+  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() && groups >= 1 &&
+                    sw[0] % groups == 0 && sx[1] % groups == 0 && sw[1] == sx[1] / groups;
+  const std::vector<int64_t> kernel(fits ? sw.begin() + 2 : sw.end(), sw.end());
+  if (!fits || (f->node().has("kernel_shape") && f->node().integers("kernel_shape") != kernel))
+    return Status();
+  Image image;
+  bool known;
+  QRT_TRY(read_image(f->importer(), f->node(), sx, false, 2, &image, &known));
+  Window window;
+  QRT_TRY(read_window(f->node(), image, kernel, false, &window));
+  QRT_TRY(gather_windows(f, image, window, 0, x, &x));
+  return multiply_windows(f, image, groups, window.kernel[0] * window.kernel[1], x, w, made);
+}
+
+Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+  const Shape sx = f->shape_of(x), sw = f->shape_of(w);
+  if (sx.rank() < 3 || sx.rank() > 4) return Status();
+  TransposedGeometry c;
+  bool known;
+  QRT_TRY(read_transposed(f->importer(), f->node(), sx, sw, &c, &known));
+  if (!known) return Status();
+  const int64_t output[2] = {c.output[1], c.output[2]}, kernel[2] = {c.kernel[1], c.kernel[2]};
+  Indices indices[2];
+  for (int d = 0; d < 2; ++d) {
+    QRT_TRY(check_index_count(output[d] * kernel[d]));
+    for (int64_t o = 0; o < output[d]; ++o)
+      for (int64_t k = 0; k < kernel[d]; ++k) {
+        const int64_t at = o + c.before[d + 1] - k * c.dilation[d + 1], step = c.stride[d + 1];
+        const bool reads = at >= 0 && at % step == 0 && at / step < c.input(d + 1);
+        indices[d].push_back(reads ? static_cast<int32_t>(at / step) : -1);
+      }
+  }
+  x = image_to_nhwc(f->importer(), f->node(), c.image, x);
+  QRT_TRY(gather_taps(f, output, kernel, indices, 0, x, &x));
+  // [in, out / groups, taps] of each group becomes [out, in / groups, taps].
+  const int64_t taps = kernel[0] * kernel[1], in = sw[0] / c.groups;
+  w = f->builder().reshape(f->node(), w, {c.groups, in, sw[1], taps});
+  w = f->builder().transpose(f->node(), w, {0, 2, 1, 3});
+  w = f->builder().reshape(f->node(), w, {c.out, in, taps});
+  return multiply_windows(f, c.image, c.groups, taps, x, w, made);
 }
 
 }  // namespace qrt::convert::from_onnx

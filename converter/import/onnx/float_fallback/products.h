@@ -14,6 +14,9 @@ Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made);
 // channels of the kernel. *made stays kNoValue for other shapes.
 Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made);
 
+// The same of what each output of a transposed convolution reads.
+Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made);
+
 }  // namespace qrt::convert::from_onnx
 
 #endif  // QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_PRODUCTS_H_

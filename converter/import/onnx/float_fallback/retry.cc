@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/float_fallback/float_graph.h"
+#include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -77,6 +79,9 @@ Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y
   // Products of integers stay such, whatever reads their floats. Where a table of pairs would make
   // the floats, the operator itself is shorter.
   const bool of_integers = pending.emit_float && !pending.pair_function;
+  const bool limited = pending.lo > -std::numeric_limits<float>::infinity() ||
+                       pending.hi < std::numeric_limits<float>::infinity();
+  if (!importer.allows_float() && (limited || !of_integers)) return Status();
   if (of_integers)
     QRT_TRY(pending.emit_float(&made));
   else if (pending.make_float)
@@ -90,14 +95,39 @@ Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y
     QRT_TRY(f.binary(fb::FloatFunction::MAXIMUM, f.constant({}, {pending.lo}), made, &made));
   if (pending.hi < std::numeric_limits<float>::infinity())
     QRT_TRY(f.binary(fb::FloatFunction::MINIMUM, f.constant({}, {pending.hi}), made, &made));
-  for (const auto& move : pending.moves) QRT_TRY(move(&made));
   for (int follower : pending.followers)
     importer.outcomes().became(follower, "fused into " + pending.node->op(), level);
+  for (const auto& move : pending.moves) {
+    QRT_TRY(move(nullptr, &made));
+    if (made == kNoValue) return Status();
+  }
   *y = made;
   return Status();
 }
 
 }  // namespace
+
+Status float_function(Importer& importer, const Pending& pending, ValueId* y) {
+  return make_pending_float(importer, pending, y);
+}
+
+Status step_in_float(Importer& importer, const NodeView& node, ValueId* x) {
+  const ValueId floats = std::exchange(*x, kNoValue);
+  const bool has_form = has_float_form(node);
+  if (has_form && importer.allows_float()) {
+    QRT_TRY(make_float_of(importer, node, floats, x));
+    if (*x != kNoValue) importer.became(node, "Float", "F");
+    if (*x != kNoValue) return Status();
+  }
+  return importer.refuse(node,
+                         "its input '" + node.input(0) +
+                             "' is float, of which nothing quantises "
+                             "the result",
+                         node.output(0),
+                         has_form && !importer.allows_float()
+                             ? "put QuantizeLinear behind it, or let it run in float: --allow-float"
+                             : "put QuantizeLinear behind it");
+}
 
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y) {
   if (!importer.allows_float()) return false;
@@ -124,28 +154,59 @@ bool make_producer_float(Importer& importer, const std::string& tensor, ValueId*
   return true;
 }
 
+namespace {
+
+Status assess_again(Importer& importer, const NodeView& node) {
+  importer.outcomes().forget(node.index());
+  for (int i = 0; i < node.output_count(); ++i)
+    if (node.has_output(i)) importer.outcomes().set_origin(node.output(i), "");
+  return importer.assess(node);
+}
+
+bool any_waits(const Importer& importer, const NodeView& node) {
+  for (int i = 0; i < node.input_count(); ++i)
+    if (importer.input(node, i).waits()) return true;
+  return false;
+}
+
+// Judges a node that takes floats as they are with floats in the place of what waits.
+Status assess_with_floats(Importer& importer, const NodeView& node) {
+  std::vector<TensorView> views;
+  for (int i = 0; i < node.input_count(); ++i) {
+    ValueId x = kNoValue;
+    if (!importer.input(node, i).waits()) continue;
+    if (!FloatGraph(importer, node).read(i, &x)) return Status();
+    views.emplace_back(&importer.tensors(), node.input(i), float_tensor(importer, x));
+  }
+  return assess_again(importer, node);
+}
+
+}  // namespace
+
 Status retry_in_float(Importer& importer, const NodeView& node) {
   Outcomes& outcomes = importer.outcomes();
   ValueId y = kNoValue;
   // What waited for this QuantizeLinear has no integer form after all.
   if (!outcomes.is_made(node.index()) && node.op() == "QuantizeLinear" &&
-      make_producer_float(importer, node.input(0), &y)) {
-    outcomes.forget(node.index());
-    outcomes.set_origin(node.output(0), "");
-    return importer.assess(node);
-  }
-  if (!outcomes.is_refused(node.index()) || !has_float_form(node) ||
-      outcomes.is_float_form_refused(node.index()))
+      make_producer_float(importer, node.input(0), &y))
+    return assess_again(importer, node);
+  if (!outcomes.is_refused(node.index()) || outcomes.is_float_form_refused(node.index()))
     return Status();
   const bool is_dynamic = scales_dynamically(importer, node);
   if (!importer.allows_float() && !is_dynamic) {
-    outcomes.add_remedy(node.index(), "; or let it run in float: --allow-float");
+    if (has_float_form(node))
+      outcomes.add_remedy(node.index(), "; or let it run in float: --allow-float");
     return Status();
   }
-  QRT_TRY(make_float(importer, node, &y));
-  if (y == kNoValue) return Status();
-  set_float(importer, node, y, is_dynamic);
-  return importer.tensors().check_growth(importer.graph());
+  const bool waits = any_waits(importer, node);
+  if (has_float_form(node)) QRT_TRY(make_float(importer, node, &y));
+  if (y != kNoValue) {
+    set_float(importer, node, y, is_dynamic);
+    return importer.tensors().check_growth(importer.graph());
+  }
+  const OpEntry* entry = find_op_entry(node.domain(), node.op());
+  const bool takes = waits && entry && takes_floats(entry->reads);
+  return takes ? assess_with_floats(importer, node) : Status();
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -46,19 +46,24 @@ Status gather_windows(FloatGraph* f, const Image& image, const Window& window, f
                       ValueId x, ValueId* y) {
   x = windowed_to_nhwc(f->importer(), f->node(), image, window, x);
   const Shape shape = f->shape_of(x);
-  Shape rows;
-  QRT_TRY(make_shape({shape[0], window.output[0], window.output[1],
-                      window.kernel[0] * window.kernel[1] * shape[3]},
-                     &rows));
-  IndexMaps maps(shape);
+  Indices indices[2];
   for (int d = 0; d < 2; ++d) {
     QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
-    maps.set(d + 1, window_indices(window.axis(d), shape[d + 1]));
+    indices[d] = window_indices(window.axis(d), shape[d + 1]);
   }
+  return gather_taps(f, window.output, window.kernel, indices, fill, x, y);
+}
+
+Status gather_taps(FloatGraph* f, const int64_t (&output)[2], const int64_t (&kernel)[2],
+                   const Indices (&indices)[2], float fill, ValueId x, ValueId* y) {
+  const Shape shape = f->shape_of(x);
+  Shape rows;
+  QRT_TRY(make_shape({shape[0], output[0], output[1], kernel[0] * kernel[1] * shape[3]}, &rows));
+  IndexMaps maps(shape);
+  for (int d = 0; d < 2; ++d) maps.set(d + 1, indices[d]);
   *y = f->builder().gather(f->node(), x, maps, float_bits(fill));
-  *y = f->builder().reshape(
-      f->node(), *y,
-      {shape[0], window.output[0], window.kernel[0], window.output[1], window.kernel[1], shape[3]});
+  *y = f->builder().reshape(f->node(), *y,
+                            {shape[0], output[0], kernel[0], output[1], kernel[1], shape[3]});
   *y = f->builder().transpose(f->node(), *y, {0, 1, 3, 2, 4, 5});
   *y = f->builder().reshape(f->node(), *y, rows);
   return Status();

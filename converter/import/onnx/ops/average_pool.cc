@@ -275,9 +275,6 @@ Status read_average(Importer& importer, const NodeView& node, const Shape& x, bo
 }
 
 Status defer_average(Importer& importer, const NodeView& node, const Tensor& x, AveragePool p) {
-  if (!x.quant->per_tensor())
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
   p.x = x.value;
   p.x_quant = *x.quant;
   const auto pending = defer(importer, node, p.result());

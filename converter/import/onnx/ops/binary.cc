@@ -56,17 +56,31 @@ Status combine_with_constant(Importer& importer, const NodeView& node, int table
       taken);
 }
 
+// A table for each of n indices.
+void repeat(size_t n, std::vector<float>* table) {
+  const size_t each = table->size();
+  table->reserve(n * each);
+  for (size_t i = 1; i < n; ++i)
+    table->insert(table->end(), table->begin(), table->begin() + static_cast<ptrdiff_t>(each));
+}
+
 // Two functions of the same bytes, such as x * Sigmoid(x).
 Status combine_tables(Importer& importer, const NodeView& node, bool* taken) {
   Tensor y = importer.input(node, 0);
   const Tensor& b = importer.input(node, 1);
   auto table = std::make_shared<std::vector<float>>();
   std::vector<float> other;
-  *taken = entries(y, table.get()) && entries(b, &other) && table->size() == other.size();
+  const int axis = std::max(y.meaning_axis(), b.meaning_axis());
+  *taken = entries(y, table.get()) && entries(b, &other);
+  for (const auto& [t, values] :
+       {std::pair<const Tensor*, std::vector<float>*>(&y, table.get()), {&b, &other}}) {
+    *taken = *taken && (t->meaning_axis() == axis || t->meaning_axis() < 0);
+    if (*taken && t->meaning_axis() < axis) repeat(static_cast<size_t>(t->shape[axis]), values);
+  }
   if (!*taken) return Status();
   const Function f = function_of(node.op());
   std::transform(table->begin(), table->end(), other.begin(), table->begin(), f);
-  if (!y.table) y.table_axis = y.quant->axis;
+  y.table_axis = axis;
   y.table = std::move(table);
   importer.set_output(node, 0, std::move(y));
   return Status();
@@ -116,14 +130,13 @@ void defer_operands(Importer& importer, const NodeView& node, const Operand& lef
   };
 }
 
-// Min and Max of any tables: rounding keeps the order, so the operands are quantised first. More
+// Min and Max of any functions: rounding keeps the order, so the operands are quantised first. More
 // than two are taken in turn.
-Status defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
-                     std::shared_ptr<const PairFunction> pairs) {
+void defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
+                   std::vector<Tensor> inputs, std::shared_ptr<const PairFunction> pairs) {
   const auto pending = defer(importer, node, shape);
+  pending->is_function = true;
   pending->pair_function = std::move(pairs);
-  std::vector<Tensor> inputs;
-  for (int i = 0; i < node.input_count(); ++i) inputs.push_back(importer.input(node, i));
   pending->emit = [&importer, &node, inputs](const Quant& out, Limits limits, ValueId* result) {
     ValueId y = kNoValue;
     for (const Tensor& t : inputs) {
@@ -136,32 +149,32 @@ Status defer_min_max(Importer& importer, const NodeView& node, const Shape& shap
     *result = y;
     return Status();
   };
-  return Status();
 }
 
-// Min and Max where every input is a table, or a constant beside one. *taken: it was one.
+// Min and Max where every input is a function, or a constant beside one. *taken: it was one.
 Status import_min_max(Importer& importer, const NodeView& node, bool* taken) {
   Shape shape = importer.input(node, 0).shape;
-  int tables = 0;
+  int functions = 0;
+  std::vector<Tensor> inputs;
   for (int i = 0; i < node.input_count(); ++i) {
-    const Tensor& t = importer.input(node, i);
-    std::vector<float> real;
-    const bool is_constant = t.is_constant() && constant_floats(t, &real);
-    if (!t.is_table() && !is_constant) return Status();
-    tables += t.is_table();
+    Tensor t;
+    if (!read_function(importer, node, i, &t)) return Status();
+    functions += !t.is_constant();
     Shape joined;
     QRT_MODEL_CHECK(broadcast(shape, t.shape, &joined), "shapes %s and %s do not broadcast",
                     shape.to_string().c_str(), t.shape.to_string().c_str());
     shape = joined;
+    inputs.push_back(std::move(t));
   }
-  *taken = tables > 0;
+  *taken = functions > 0;
   if (!*taken) return Status();
   PairFunction a, b;
   std::shared_ptr<const PairFunction> pairs;
   if (node.input_count() == 2 && pair_function_of(importer, node, 0, &a) &&
       pair_function_of(importer, node, 1, &b))
     pairs = joined(importer, node, a, b, function_of(node.op()));
-  return defer_min_max(importer, node, shape, std::move(pairs));
+  defer_min_max(importer, node, shape, std::move(inputs), std::move(pairs));
+  return Status();
 }
 
 // The input that is a function of 16 bits, or -1.

@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/folding/constants.h"
+#include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
 #include "kernels/edge/numbers.h"
@@ -137,13 +138,12 @@ Status defer_integers(Importer& importer, const NodeView& node) {
 
 Status cast(Importer& importer, const NodeView& node, int to) {
   const Tensor& x = importer.input(node, 0);
-  const bool waits = x.is_table() || x.is_pending() || x.is_pair_function();
-  if ((x.type == to && !waits && !x.quant) ||
-      (to == kFloat && (waits || (x.is_constant() && x.quant)))) {
-    importer.set_output(node, 0, x);
+  if ((x.type == to && !x.waits() && !x.quant) ||
+      (to == kFloat && (x.waits() || (x.is_constant() && x.quant)))) {
+    pass_on(importer, node, 0);
     return Status();
   }
-  if (to == kHalf && waits) return map_table(importer, node, 0, rounded_to_half);
+  if (to == kHalf && x.waits()) return map_table(importer, node, 0, rounded_to_half);
   if (x.is_plain_constant()) {
     importer.tensors().charge(static_cast<uint64_t>(x.constant->elements()) * element_bytes(to));
     QRT_TRY(importer.tensors().check_growth(importer.graph()));

@@ -13,9 +13,10 @@ Status read_ordered(Importer& importer, const NodeView& node, bool* known) {
   const bool integers =
       x.is_value() && x.type != kFloat && x.type != kHalf && x.type != kBfloat16 && x.type != kBool;
   if (!integers && !x.is_dequantized()) return importer.refuse_float(node, 0);
-  if (x.is_dequantized() && (!x.quant->per_tensor() || !is_usable_scale(x.quant->scale[0])))
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
+  if (x.is_dequantized() && !is_usable_scale(x.quant->scale[0]))
+    return importer.refuse(
+        node, "the scale of input '" + node.input(0) + "' is no normal positive number",
+        node.input(0), "quantise it with a scale of usual size");
   *known = true;
   return Status();
 }

@@ -1,5 +1,6 @@
 // Concat of quantised tensors: a table for every input whose parameters differ from the output's,
 // then a copy.
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
 
@@ -38,16 +39,8 @@ Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>&
   std::vector<ValueId> ids;
   for (const Tensor& part : parts) {
     ValueId id = kNoValue;
-    if (part.is_table()) {
-      QRT_TRY(quantize_table(importer, node, part, out, limits, "", &id));
-      if (id == kNoValue) return Status();
-    } else {
-      std::vector<float> real;
-      if (!constant_floats(part, &real))
-        return importer.refuse(node, "an input is a constant of an unsupported type",
-                               node.output(0), "quantise the constant");
-      id = quantized_constant(importer, real, part.shape, out, limits);
-    }
+    QRT_TRY(quantize_tensor(importer, node, part, out, limits, &id));
+    if (id == kNoValue) return Status();
     ids.push_back(id);
   }
   *result = join(importer, node, ids, axis);
@@ -67,14 +60,13 @@ bool all_alike(const std::vector<Tensor>& parts) {
 Status import_concat(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   std::vector<Tensor> parts;
-  bool values = true, tables = true;
+  bool values = true, functions = true;
   for (int i = 0; i < node.input_count(); ++i) {
-    const Tensor& part = importer.input(node, i);
+    Tensor part = importer.input(node, i);
     values = values && part.is_value() && part.type == importer.input(node, 0).type;
-    tables =
-        tables && (part.is_table() || (part.is_constant() && (part.quant || part.type == kFloat)));
-    if (!values && !tables) return importer.refuse_float(node, i);
-    parts.push_back(part);
+    functions = functions && !values && read_function(importer, node, i, &part);
+    if (!values && !functions) return importer.refuse_float(node, i);
+    parts.push_back(std::move(part));
   }
   int axis;
   Shape shape;
@@ -90,6 +82,7 @@ Status import_concat(Importer& importer, const NodeView& node) {
     return Status();
   }
   const auto pending = defer(importer, node, shape);
+  pending->is_function = true;
   pending->emit = [&importer, &node, parts, axis, shape](const Quant& out, Limits limits,
                                                          ValueId* result) {
     return emit(importer, node, parts, axis, shape, out, limits, result);
@@ -98,7 +91,10 @@ Status import_concat(Importer& importer, const NodeView& node) {
     std::vector<ValueId> ids;
     for (const Tensor& part : parts) {
       ValueId id = kNoValue;
-      QRT_TRY(export_output(importer, "", part, &node, &id));
+      if (part.is_pending())
+        QRT_TRY(float_function(importer, *part.pending, &id));
+      else
+        QRT_TRY(export_output(importer, "", part, &node, &id));
       if (id == kNoValue) return Status();
       ids.push_back(id);
     }

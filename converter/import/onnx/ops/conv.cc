@@ -254,9 +254,6 @@ Status import_conv(Importer& importer, const NodeView& node) {
   int lo, hi;
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
     return refuse_weights(importer, node, 1);
-  if (!x.quant->per_tensor())
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
   Convolution conv;
   conv.x = x.value;
   conv.x_quant = *x.quant;

@@ -10,68 +10,25 @@
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/transposed_geometry.h"
 #include "converter/import/onnx/plane_layer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
 
-constexpr int kAxes = kMostDimensions;  // depth, rows, columns
-
-struct TransposedConvolution {
+struct TransposedConvolution : TransposedGeometry {
   ValueId x = kNoValue;
   Quant x_quant, w_quant;
-  ConstantPtr weights;  // [in, out / groups, ((kd,) kh,) kw]
-  Image image;
-  int64_t groups = 1, out = 0;
-  int64_t kernel[kAxes] = {1, 1, 1}, stride[kAxes] = {1, 1, 1}, dilation[kAxes] = {1, 1, 1};
-  int64_t before[kAxes] = {0, 0, 0}, output[kAxes] = {1, 1, 1};
+  ConstantPtr weights;                 // [in, out / groups, ((kd,) kh,) kw]
   std::vector<float> products;         // one, or one per output channel
   std::vector<double> int16_products;  // the same of 16 bits
   std::vector<int32_t> bias;
   std::vector<double> real_bias;
 
-  int64_t input(int axis) const { return axis == 0 ? image.depth : image.size[axis - 1]; }
   PhasedAxis phased(int axis) const {
     return {input(axis), output[axis], kernel[axis], stride[axis], dilation[axis], before[axis]};
   }
 };
-
-// Padding and output size, as the operator's text has them.
-Status read_output(const NodeView& node, TransposedConvolution* c) {
-  const int d = c->image.dimensions;
-  int64_t extra[kAxes] = {}, pads_before[kAxes] = {}, pads_after[kAxes] = {};
-  QRT_TRY(read_extents(node, "strides", d, 1, c->stride));
-  QRT_TRY(read_extents(node, "dilations", d, 1, c->dilation));
-  QRT_TRY(read_extents(node, "output_padding", d, 0, extra));
-  const std::string auto_pad = node.text("auto_pad", "NOTSET");
-  const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
-  QRT_MODEL_CHECK(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
-                  "auto_pad is '%s', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
-                  auto_pad.c_str());
-  if (!same && auto_pad != "VALID") QRT_TRY(read_pads(node, d, pads_before, pads_after));
-  std::vector<int64_t> wanted = node.integers("output_shape");
-  if (static_cast<int>(wanted.size()) == d + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
-  QRT_MODEL_CHECK(wanted.empty() || static_cast<int>(wanted.size()) == d,
-                  "output_shape has %zu entries, expected %d", wanted.size(), d);
-  for (int i = kAxes - d; i < kAxes; ++i) {
-    const int64_t full =
-        c->stride[i] * (c->input(i) - 1) + extra[i] + c->dilation[i] * (c->kernel[i] - 1) + 1;
-    int64_t out = full - pads_before[i] - pads_after[i];
-    c->before[i] = pads_before[i];
-    if (!wanted.empty() || same) {
-      // SAME does not fill up what a kernel smaller than its stride leaves open.
-      out = wanted.empty() ? std::min(c->input(i) * c->stride[i], full)
-                           : wanted[static_cast<size_t>(i - (kAxes - d))];
-      const int64_t total = std::max<int64_t>(0, full - out);
-      c->before[i] = upper ? total / 2 : total - total / 2;
-    }
-    QRT_MODEL_CHECK(out >= 1 && out <= INT32_MAX,
-                    "the output has %lld positions along axis %d, expected 1 to 2^31 - 1",
-                    static_cast<long long>(out), i + d - 1);
-    c->output[i] = out;
-  }
-  return Status();
-}
 
 // The convolution of all phases, over planes.
 struct Phases {
@@ -264,8 +221,8 @@ ValueId emit_convolution(Importer& importer, const NodeView& node, const std::st
 ValueId crop_image(Importer& importer, const NodeView& node, const TransposedConvolution& c,
                    ValueId y) {
   IndexMaps maps(importer.builder().shape_of(y));
-  for (int i = c.image.is_volume() ? 0 : 1; i < kAxes; ++i) {
-    const int axis = maps.from().rank() - 1 - kAxes + i;
+  for (int i = c.image.is_volume() ? 0 : 1; i < TransposedGeometry::kAxes; ++i) {
+    const int axis = maps.from().rank() - 1 - TransposedGeometry::kAxes + i;
     if (maps.from()[axis] != c.output[i]) maps.set(axis, stepped(0, c.output[i], 1));
   }
   return maps.is_identity() ? y : importer.builder().gather(node, y, maps, 0);
@@ -328,36 +285,14 @@ Status import_conv_transpose(Importer& importer, const NodeView& node) {
   int lo, hi;
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
     return importer.refuse_float(node, 1);
-  if (!x.quant->per_tensor())
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
   TransposedConvolution c;
   bool known;
-  QRT_TRY(read_image(importer, node, x.shape, false, kMostDimensions, &c.image, &known));
+  QRT_TRY(read_transposed(importer, node, x.shape, w.shape, &c, &known));
   if (!known) return Status();
   c.x = x.value;
   c.x_quant = *x.quant;
   c.w_quant = *w.quant;
   c.weights = w.constant;
-  const Shape& ws = w.shape;
-  c.groups = node.integer("group", 1);
-  QRT_MODEL_CHECK(ws.rank() == x.shape.rank() && c.groups >= 1 && ws[0] == c.image.c &&
-                      c.image.c % c.groups == 0 && ws[1] >= 1,
-                  "weights of shape %s do not fit an input of shape %s in %lld groups",
-                  ws.to_string().c_str(), x.shape.to_string().c_str(),
-                  static_cast<long long>(c.groups));
-  c.out = ws[1] * c.groups;
-  const std::vector<int64_t> kernel(ws.begin() + 2, ws.end());
-  QRT_MODEL_CHECK(!node.has("kernel_shape") || node.integers("kernel_shape") == kernel,
-                  "kernel_shape differs from the weights' shape %s", ws.to_string().c_str());
-  for (int i = 0; i < c.image.dimensions; ++i) {
-    const int64_t k = kernel[static_cast<size_t>(i)];
-    QRT_MODEL_CHECK(k >= 1 && k <= kMaxWindowField,
-                    "the kernel has extent %lld, expected 1 to %lld", static_cast<long long>(k),
-                    static_cast<long long>(kMaxWindowField));
-    c.kernel[kAxes - c.image.dimensions + i] = k;
-  }
-  QRT_TRY(read_output(node, &c));
   if (!c.w_quant.per_tensor() && c.w_quant.axis != 1)
     return importer.refuse(node,
                            "the weights are quantised along axis " +

@@ -44,11 +44,6 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
 Status take(Importer& importer, const NodeView& node, int axis) {
   Tensor y = importer.input(node, 0);
   const ValueId index = importer.input(node, 1).value;
-  if (y.is_pending() || y.is_pair_function()) return importer.refuse_float(node, 0);
-  const bool along = (y.quant && y.quant->axis == axis) || y.table_axis == axis;
-  if (along || (y.quant && y.quant->axis > axis) || y.table_axis > axis)
-    return importer.refuse(node, "its data is quantised per axis", node.input(0),
-                           "quantise per tensor");
   if (y.is_constant()) {
     Quant quant;
     ir_type(y.type, &quant.type);
@@ -57,6 +52,9 @@ Status take(Importer& importer, const NodeView& node, int axis) {
           node, std::string("its data is a constant of type ") + element_type_name(y.type),
           node.input(0), "quantise it to 8 or 16 bits");
     if (y.quant) quant = *y.quant;
+    if (quant.axis >= axis)
+      return importer.refuse(node, "its data is quantised per axis", node.input(0),
+                             "quantise per tensor");
     y.value = stored_constant(importer, *y.constant, quant, node.input(0));
     y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
     y.constant.reset();
@@ -64,15 +62,25 @@ Status take(Importer& importer, const NodeView& node, int axis) {
   const Shape from = y.shape, to = importer.input(node, 1).shape;
   std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {to.begin(), to.end()});
   QRT_TRY(make_shape(joined(std::move(dims), dims_of(from, axis + 1, from.rank())), &y.shape));
-  const ValueId value =
-      importer.builder().new_value("", importer.graph().values[y.value].type.dtype, y.shape);
-  importer.graph().values[value].quantization = importer.graph().values[y.value].quantization;
-  Node n = make_node<fb::TakeOptionsT>(node.name(), node.op(), {y.value, index}, {value});
-  options<fb::TakeOptionsT>(n).axis = static_cast<uint32_t>(axis);
-  importer.graph().nodes.push_back(std::move(n));
-  importer.became(node, "Take", "I0");
-  y.value = value;
-  importer.set_output(node, 0, std::move(y));
+  const auto taken = [&importer, &node, index, axis, shape = y.shape](ValueId x) {
+    const ValueId value = importer.builder().new_value("", importer.builder().type_of(x), shape);
+    importer.graph().values[value].quantization = importer.graph().values[x].quantization;
+    importer.builder().add<fb::TakeOptionsT>(node, {x, index}, value).axis =
+        static_cast<uint32_t>(axis);
+    importer.became(node, "Take", "I0");
+    return value;
+  };
+  if (y.is_value() || (y.is_table() && y.meaning_axis() < axis)) {
+    y.value = taken(y.value);
+    importer.set_output(node, 0, std::move(y));
+    return Status();
+  }
+  const auto pending = own_function(importer, node, 0);
+  if (!pending) return importer.refuse_float(node, 0);
+  follow(importer, node, pending, y.shape, [taken](const Quant*, ValueId* v) {
+    *v = taken(*v);
+    return Status();
+  });
   return Status();
 }
 

@@ -17,11 +17,28 @@ namespace qrt::convert::from_onnx {
 // REQUIRES: no input of the node is refused.
 using Handler = Status (*)(Importer& importer, const NodeView& node);
 
+// Which elements of its inputs an operator brings together. Where it does so along an axis on which
+// equal codes stand for different values, the importer hands it those values as a function that
+// waits, not as codes.
+enum class Reads {
+  kElements,  // one element of each input for each of the result, or none at all
+  kMoved,     // an element in another place; what is known of an axis goes along (move.h)
+  kResized,   // as kMoved in mode nearest, else as kAll
+  kImages,    // those of a channel: along axis 2 and those behind it
+  kAll,       // along any axis
+  kFloats,    // along any axis, of a tensor that is float in the run
+};
+// Whether the node brings elements together along `axis` of an input.
+bool mixes(Reads reads, const NodeView& node, int axis);
+// Whether its handler takes floats of the run as they are.
+bool takes_floats(Reads reads);
+
 struct OpEntry {
   const char* domain;  // "" is also "ai.onnx"
   const char* op;
   Handler handler;
   int inputs;  // at least so many must be present
+  Required<Reads> reads;
 };
 // Null for an operator that is not known.
 const OpEntry* find_op_entry(const std::string& domain, const std::string& op);

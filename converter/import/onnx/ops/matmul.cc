@@ -79,9 +79,6 @@ Status read_operands(Importer& importer, const NodeView& node, Product* p, bool*
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
     return refuse_weights(importer, node, 1);
-  if (!x.quant->per_tensor())
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
   p->x = x.value;
   p->x_quant = *x.quant;
   p->w_quant = *w.quant;

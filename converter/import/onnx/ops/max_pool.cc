@@ -1,5 +1,6 @@
 // Max pools, which move integers.
 #include "converter/import/common/index_maps.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/plane_layer.h"
 
@@ -122,8 +123,10 @@ Status is_pooled_in_float(Importer& importer, const NodeView& node, const Tensor
 
 Status max_pool(Importer& importer, const NodeView& node, bool global) {
   const Tensor& x = importer.input(node, 0);
-  const std::shared_ptr<Pending> waits = own_pending(importer, node, 0);
-  if (!waits && !keeps_order(x)) return importer.refuse_float(node, 0);
+  const bool on_codes = keeps_order(x);
+  // Rounding keeps the order, too: a maximum of values is one of what they are quantised to.
+  const std::shared_ptr<Pending> waits = on_codes ? nullptr : own_pending(importer, node, 0);
+  if (!on_codes && !waits) return importer.refuse_float(node, 0);
   Image image;
   bool known;
   QRT_TRY(read_image(importer, node, x.shape, false, kMostDimensions, &image, &known));
@@ -141,22 +144,21 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
     return importer.refuse(node, "its indices are used", node.output(1),
                            "use only the pooled values");
-  Tensor y = x;
-  y.shape = image.shape(image.c, window.depth.output, window.output);
+  const Shape shape = image.shape(image.c, window.depth.output, window.output);
   const auto pool = [&importer, &node, image, window, global](ValueId v) {
     return emit_max(importer, node, image, global ? nullptr : &window, v);
   };
   if (waits) {
-    y.kind = Tensor::Kind::kPending;
-    y.pending = waits;
-    y.pending->followers.push_back(node.index());
-    y.pending->moves.push_back([pool](ValueId* v) {
+    follow(importer, node, waits, shape, [&importer, &node, pool](const Quant* out, ValueId* v) {
+      if (!out) return step_in_float(importer, node, v);
       *v = pool(*v);
       return Status();
     });
-  } else {
-    y.value = pool(x.value);
+    return Status();
   }
+  Tensor y = x;
+  y.shape = shape;
+  y.value = pool(x.value);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }

@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
 
@@ -109,12 +110,29 @@ Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops
   return Status();
 }
 
+// The greatest or the least of stored integers.
+ValueId emit_extreme(Importer& importer, const NodeView& node, const Reduction& r, bool least,
+                     ValueId x) {
+  ValueId v = arranged(importer, node, r, x);
+  // The least is the greatest of the complements.
+  if (least) v = complement(importer, node, v);
+  ValueId most =
+      importer.builder().new_value("", importer.builder().type_of(v), {r.outer, 1, 1, r.inner});
+  auto& o = importer.builder().add<fb::MaxPool2DOptionsT>(node, {v}, most);
+  o.kernel_h = o.kernel_w = 0;  // the whole image
+  if (least) most = complement(importer, node, most);
+  importer.graph().values[most].quantization = importer.graph().values[x].quantization;
+  importer.became(node, "MaxPool2D", "I0");
+  return importer.builder().reshape(node, most, r.y);
+}
+
 }  // namespace
 
 Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  const bool per_axis = x.is_table() && (x.table_axis >= 0 || !x.quant->per_tensor());
-  if (per_axis || !keeps_order(x)) return importer.refuse_float(node, 0);
+  const bool on_codes = keeps_order(x);
+  const std::shared_ptr<Pending> waits = on_codes ? nullptr : own_function(importer, node, 0);
+  if (!on_codes && !waits) return importer.refuse_float(node, 0);
   std::vector<bool> reduced;
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
@@ -122,23 +140,17 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   const Reduction r = plan_reduction(x.shape, reduced, node.integer("keepdims", 1) != 0,
                                      importer.may_have_symbolic_batch(x));
   const bool least = node.op() == "ReduceMin";
-
-  ValueId v = arranged(importer, node, r, x.value);
-  // The least is the greatest of the complements.
-  if (least) v = complement(importer, node, v);
-  Node pool = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {v}, {});
-  auto& o = options<fb::MaxPool2DOptionsT>(pool);
-  o.kernel_h = o.kernel_w = 0;  // the whole image
-  ValueId most = importer.builder().new_value("", importer.graph().values[v].type.dtype,
-                                              {r.outer, 1, 1, r.inner});
-  pool.outputs = {most};
-  importer.graph().nodes.push_back(std::move(pool));
-  if (least) most = complement(importer, node, most);
-  importer.graph().values[most].quantization = importer.graph().values[x.value].quantization;
+  if (waits) {
+    follow(importer, node, waits, r.y, [&importer, &node, r, least](const Quant* out, ValueId* v) {
+      if (!out) return step_in_float(importer, node, v);
+      *v = emit_extreme(importer, node, r, least, *v);
+      return Status();
+    });
+    return Status();
+  }
   Tensor y = x;
   y.shape = r.y;
-  y.value = importer.builder().reshape(node, most, r.y);
-  importer.became(node, "MaxPool2D", "I0");
+  y.value = emit_extreme(importer, node, r, least, x.value);
   importer.set_output(node, 0, std::move(y));
   return Status();
 }
@@ -146,9 +158,6 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
 Status import_reduce_sum(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
-  if (!x.quant->per_tensor())
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
   std::vector<bool> reduced;
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));

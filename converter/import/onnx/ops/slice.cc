@@ -61,8 +61,7 @@ Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
     std::vector<float> real;
     if (constant_floats(given, &real)) value = real[0];
   }
-  if (x.is_table()) return move_filled(importer, node, std::move(maps), value);
-  if (x.is_pending() || x.is_pair_function()) return importer.refuse_float(node, 0);
+  if (x.waits()) return move_filled(importer, node, std::move(maps), value);
   if (x.is_constant() && x.quant)
     return importer.refuse(node, "its input '" + node.input(0) + "' is a dequantised constant",
                            node.input(0), "simplify the model (constant folding)");
@@ -113,8 +112,6 @@ Status import_slice(Importer& importer, const NodeView& node) {
 
 Status import_split(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
-  if (importer.input(node, 0).is_pending() || importer.input(node, 0).is_pair_function())
-    return importer.refuse_float(node, 0);
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
   std::vector<int64_t> sizes = node.integers("split");

@@ -126,9 +126,6 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
 Status import_softmax(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
-  if (!x.quant->per_tensor())
-    return importer.refuse(node, "input '" + node.input(0) + "' is quantised per axis",
-                           node.input(0), "quantise activations per tensor");
   const int64_t opset = importer.opset(node);
   const int64_t axis = node.integer("axis", opset >= 13 ? -1 : 1);
   const ValueId value = x.value;

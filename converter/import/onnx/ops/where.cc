@@ -84,7 +84,7 @@ Status import_comparison(Importer& importer, const NodeView& node) {
 Status import_where(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   const Tensor condition = importer.input(node, 0);
-  const Tensor a = where_input(importer, node, 1), b = where_input(importer, node, 2);
+  Tensor a = where_input(importer, node, 1), b = where_input(importer, node, 2);
   if (!is_condition(condition)) return importer.refuse_float(node, 0);
   Shape shape;
   QRT_TRY(check_where(condition.shape, a.shape, b.shape, &shape));
@@ -101,12 +101,14 @@ Status import_where(Importer& importer, const NodeView& node) {
     return Status();
   }
   for (int i = 1; i <= 2; ++i) {
+    Tensor& t = i == 1 ? a : b;
     std::vector<float> real;
-    const Tensor& t = importer.input(node, i);
-    if (!t.is_table() && !(t.is_constant() && constant_floats(t, &real)))
+    const bool is_constant = t.is_constant() && constant_floats(t, &real);
+    if (!is_constant && !read_function(importer, node, i, &t))
       return importer.refuse_float(node, i);
   }
   const auto pending = defer(importer, node, shape);
+  pending->is_function = true;
   pending->emit = [&importer, &node, condition, a, b](const Quant& out, Limits limits,
                                                       ValueId* result) {
     ValueId x = kNoValue, y = kNoValue;

@@ -230,8 +230,8 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     return Status();
   }
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
-  if (!x.quant->per_tensor() || !is_usual(x.quant->scale[0]))
-    return no("its input has several scales or an unusual one", "quantise it per tensor");
+  if (!is_usual(x.quant->scale[0]))
+    return no("its input has an unusual scale", "quantise it with a scale of usual size");
   defer(importer, node, to)->emit = [&importer, &node, r, x, beyond](
                                         const Quant& out, Limits limits, ValueId* result) {
     if (!is_usual(out.scale[0]))

@@ -48,11 +48,10 @@ Status resize_nearest(Importer& importer, const NodeView& node, const Resize& r)
     QRT_TRY(check_index_count(r.axes[d].out));
     maps.set(static_cast<int>(d), nearest_indices(r, r.axes[d]));
   }
-  if (x.is_pending() || x.is_pair_function()) return importer.refuse_float(node, 0);
   if (!maps.fills()) return move(importer, node, {gathered(std::move(maps))});
   const float value = node.real("extrapolation_value", 0);
   int64_t bits;
-  if (x.is_table()) return move_filled(importer, node, std::move(maps), value);
+  if (x.waits()) return move_filled(importer, node, std::move(maps), value);
   if ((!x.is_value() && !x.is_plain_constant()) || !cast_bits(value, x.type, &bits))
     return importer.refuse(node, "its extrapolation value does not fit its input", node.input(0),
                            "use another coordinate_transformation_mode");
