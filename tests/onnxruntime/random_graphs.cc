@@ -8,38 +8,24 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "converter/convert.h"
 #include "tests/onnxruntime/graph_maker.h"
-#include "tests/support/runner.h"
+#include "tests/onnxruntime/record.h"
 
 namespace qrt::random_onnx {
 namespace {
 
-using Json = nlohmann::json;
+using onnxruntime::Json;
+using onnxruntime::Record;
 using testing::Bytes;
 
 struct Options {
   GraphOptions graph;
   bool allow_float = false, quantized = false;
-};
-
-struct Record {
-  Json json;
-  std::string bytes;
-
-  // A tensor as the line describes it.
-  Json add(const std::string& name, int type, const Dims& dims, const Bytes& data) {
-    const size_t at = bytes.size();
-    bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
-    bytes.resize((bytes.size() + 7) / 8 * 8);
-    return {{"name", name}, {"type", type}, {"dims", dims}, {"at", at}, {"bytes", data.size()}};
-  }
 };
 
 template <class T, class F>
@@ -85,36 +71,6 @@ Dims dims_of(const onnx::ValueInfoProto& info, int64_t batch) {
   return dims;
 }
 
-const char* name_of(Code code) {
-  switch (code) {
-    case Code::kOk: return "ok";
-    case Code::kUnsupported: return "refused";
-    case Code::kInternal: return "internal error";
-    default: return "failed";
-  }
-}
-
-// The first refused node and why.
-void note_refusal(const convert::Report& report, Json* json) {
-  for (const convert::Finding& f : report.findings()) {
-    if (f.outcome != convert::Outcome::kRefused) continue;
-    (*json)["op"] = f.op;
-    (*json)["message"] = f.rule;
-    return;
-  }
-}
-
-Status convert_file(const std::string& path, bool allow_float, Json* json,
-                    std::vector<uint8_t>* model) {
-  convert::Graph graph;
-  convert::Report report;
-  Status s = convert::import_onnx(path, &graph, &report, allow_float);
-  if (!s.ok()) note_refusal(report, json);
-  if (s.ok()) s = convert::run_passes(&graph, nullptr);
-  if (s.ok()) s = convert::write_model(graph, model);
-  return s;
-}
-
 void add_quantized_outputs(OnnxBuilder* builder) {
   std::set<std::string> known, quantized;
   for (const auto& output : builder->graph().output()) known.insert(output.name());
@@ -138,34 +94,10 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
     inputs.push_back(random_input(dice, type, elements(dims), info.name(), maker));
     run["inputs"].push_back(record->add(info.name(), type, dims, inputs.back()));
   }
-  if (!model) return run;
-  qrt_session_options options;
-  qrt_session_options_init(&options);
-  options.batch = maker.has_symbolic_batch() ? static_cast<size_t>(batch) : 0;
-  qrt_session* session = nullptr;
-  qrt_error error{};
-  qrt_status status = qrt_session_create(model, &options, &session, &error);
-  for (size_t i = 0; status == QRT_OK && i < inputs.size(); ++i)
-    status = qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), &error);
-  if (status == QRT_OK) status = qrt_session_run(session);
-  if (status != QRT_OK) {
-    run["status"] = qrt_status_name(status);
-    run["message"] = error.message;
-  } else {
-    run["outputs"] = Json::array();
-    for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
-      qrt_tensor_info info;
-      qrt_tensor_info_init(&info);
-      qrt_session_output_info(session, i, &info);
-      Bytes out(info.bytes);
-      qrt_session_get_output(session, i, out.data(), out.size(), &error);
-      const Dims dims(info.dims, info.dims + info.rank);
-      Json tensor = record->add(graph.output(static_cast<int>(i)).name(), 0, dims, out);
-      tensor["type"] = qrt_dtype_name(info.dtype);
-      run["outputs"].push_back(std::move(tensor));
-    }
+  if (model) {
+    const size_t size = maker.has_symbolic_batch() ? static_cast<size_t>(batch) : 0;
+    onnxruntime::run_model(model, graph, inputs, size, record, &run);
   }
-  qrt_session_destroy(session);
   return run;
 }
 
@@ -177,15 +109,8 @@ void make_one(const std::string& stem, uint64_t seed, const Options& options) {
   std::ofstream(path, std::ios::binary) << builder.bytes();
   Record record;
   record.json["opset"] = builder.model.opset_import(0).version();
-  std::vector<uint8_t> bytes;
-  const Status status = convert_file(path, options.allow_float, &record.json, &bytes);
-  record.json["status"] = name_of(status.code());
-  if (!record.json.contains("message"))
-    record.json["message"] = status.ok() ? "" : status.message();
-  qrt_model* model = nullptr;
-  qrt_error error{};
-  if (status.ok() && qrt_model_load_memory(bytes.data(), bytes.size(), 0, &model, &error) != QRT_OK)
-    record.json["status"] = "failed", record.json["message"] = error.message;
+  Bytes bytes;
+  qrt_model* model = onnxruntime::convert_and_load(path, options.allow_float, &record.json, &bytes);
   Dice dice(seed + 1);
   record.json["runs"] = Json::array();
   const int64_t most = maker.has_symbolic_batch() ? 3 : 1;

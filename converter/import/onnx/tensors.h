@@ -48,6 +48,7 @@ struct Tensor {
     kPending,   // `pending`
     kPairFunction,  // `pair_function`
   };
+  static constexpr Kind kLastKind = Kind::kPairFunction;
   Kind kind = Kind::kRefused;
   Shape shape;
   bool shape_known = false;  // kRefused: `shape` is what the tensor would have

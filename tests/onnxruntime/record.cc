@@ -1,0 +1,89 @@
+#include "tests/onnxruntime/record.h"
+
+#include "converter/convert.h"
+
+namespace qrt::onnxruntime {
+namespace {
+
+const char* name_of(Code code) {
+  switch (code) {
+    case Code::kOk: return "ok";
+    case Code::kUnsupported: return "refused";
+    case Code::kInternal: return "internal error";
+    default: return "failed";
+  }
+}
+
+// The first refused node and why.
+void note_refusal(const convert::Report& report, Json* json) {
+  for (const convert::Finding& f : report.findings()) {
+    if (f.outcome != convert::Outcome::kRefused) continue;
+    (*json)["op"] = f.op;
+    (*json)["message"] = f.rule;
+    return;
+  }
+}
+
+}  // namespace
+
+Json Record::add(const std::string& name, const Json& type, const std::vector<int64_t>& dims,
+                 const testing::Bytes& data) {
+  const size_t at = bytes.size();
+  bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
+  bytes.resize((bytes.size() + 7) / 8 * 8);
+  return {{"name", name}, {"type", type}, {"dims", dims}, {"at", at}, {"bytes", data.size()}};
+}
+
+qrt_model* convert_and_load(const std::string& path, bool allow_float, Json* json,
+                            testing::Bytes* bytes) {
+  convert::Graph graph;
+  convert::Report report;
+  Status s = convert::import_onnx(path, &graph, &report, allow_float);
+  if (!s.ok()) note_refusal(report, json);
+  const bool is_imported = s.ok();
+  if (s.ok()) s = convert::run_passes(&graph, nullptr);
+  if (s.ok()) s = convert::write_model(graph, bytes);
+  // Importers refuse; where the writer does, one of them has taken too much.
+  (*json)["status"] = name_of(is_imported && !s.ok() ? Code::kInternal : s.code());
+  if (!json->contains("message")) (*json)["message"] = s.ok() ? "" : s.message();
+  if (!s.ok()) return nullptr;
+  for (const convert::Finding& f : report.findings())
+    if (f.level == "F") (*json)["has_float"] = true;
+  qrt_model* model = nullptr;
+  qrt_error error{};
+  if (qrt_model_load_memory(bytes->data(), bytes->size(), 0, &model, &error) != QRT_OK)
+    (*json)["status"] = "failed", (*json)["message"] = error.message;
+  return model;
+}
+
+void run_model(const qrt_model* model, const onnx::GraphProto& graph,
+               const std::vector<testing::Bytes>& inputs, size_t batch, Record* record, Json* run) {
+  qrt_session_options options;
+  qrt_session_options_init(&options);
+  options.batch = batch;
+  qrt_session* session = nullptr;
+  qrt_error error{};
+  qrt_status status = qrt_session_create(model, &options, &session, &error);
+  for (size_t i = 0; status == QRT_OK && i < inputs.size(); ++i)
+    status = qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), &error);
+  if (status == QRT_OK) status = qrt_session_run(session);
+  if (status != QRT_OK) {
+    (*run)["status"] = qrt_status_name(status);
+    (*run)["message"] = error.message;
+  } else {
+    (*run)["outputs"] = Json::array();
+    for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
+      qrt_tensor_info info;
+      qrt_tensor_info_init(&info);
+      qrt_session_output_info(session, i, &info);
+      testing::Bytes out(info.bytes);
+      qrt_session_get_output(session, i, out.data(), out.size(), &error);
+      (*run)["outputs"].push_back(record->add(graph.output(static_cast<int>(i)).name(),
+                                              qrt_dtype_name(info.dtype),
+                                              {info.dims, info.dims + info.rank}, out));
+    }
+  }
+  qrt_session_destroy(session);
+}
+
+}  // namespace qrt::onnxruntime

@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+// judge.mjs DIR FIRST SKIP: runs the cells that `sweep` wrote to DIR/FIRST.jsonl in ONNX Runtime, without the first SKIP lines, and
+// compares. Prints one line of JSON for each attempt at a cell, without --allow-float and with it:
+// {index, name, op, kind, allow_float, verdict, why, float: [operators that ONNX Runtime left in float]}.
+// Verdicts: equal; near (off by one step of a quantised output at most, of floats by one part
+// in 2^20 of the output's greatest magnitude or of 1, where qrt or ONNX
+// Runtime computes in float); wrong; refused; internal (an internal error, or a model that fails to load or to run); not run (by ONNX
+// Runtime). ORT_DIR: where onnxruntime-node was installed.
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { floatOperators, readModel } from '../protobuf.mjs';
+
+const [dir, first, skip] = process.argv.slice(2);
+if (!skip || !process.env.ORT_DIR) {
+  console.error('usage: ORT_DIR=DIR judge.mjs DIR FIRST SKIP');
+  process.exit(2);
+}
+const { difference, openSession, tensorOf } = await import('../onnxruntime.mjs');
+const stem = path.join(dir, first);
+const bytes = readFileSync(`${stem}.bytes`);
+
+// Opened once more, for what it makes of the model.
+async function floatOf(model) {
+  const file = `${stem}.optimised.onnx`;
+  await (await openSession(model, { optimizedModelFilePath: file })).release();
+  const found = floatOperators(readModel(readFileSync(file)));
+  rmSync(file);
+  return found;
+}
+
+// Of all outputs in turn (FNV-1a), for tests/converter/sweep_test.cc; 0 and -0 are one number.
+function digestOf(outputs) {
+  let h = 2166136261;
+  for (const { type, data } of outputs) {
+    const numbers = type === 'float32' ? data.map((v) => v + 0) : data;
+    for (const byte of new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength)) h = Math.imul(h ^ byte, 16777619) >>> 0;
+  }
+  return h;
+}
+
+function compare(attempt, outputs, units, data) {
+  if (attempt.status === 'refused') return { verdict: 'refused', why: attempt.op ? `${attempt.op}: ${attempt.message}` : attempt.message };
+  if (!attempt.outputs) return { verdict: 'internal', why: `${attempt.status}: ${attempt.message}` };
+  let result = { verdict: 'equal', why: '' };
+  for (const got of attempt.outputs) {
+    const found = difference(outputs[got.name], got, data(got), units[got.name]);
+    if (found && !(result.verdict === 'wrong')) result = { verdict: found.isNear ? 'near' : 'wrong', why: `output ${got.name}: ${found.why}` };
+  }
+  return result;
+}
+
+async function judge(cell) {
+  const data = (t) => new Uint8Array(bytes.subarray(cell.base + t.at, cell.base + t.at + t.bytes)); // a copy, aligned
+  const model = data(cell.model);
+  let outputs, problem = '';
+  try {
+    const session = await openSession(model);
+    try {
+      outputs = await session.run(Object.fromEntries(cell.inputs.map((t) => [t.name, tensorOf(t, data(t))])));
+    } finally {
+      await session.release();
+    }
+  } catch (e) {
+    problem = String(e.message);
+  }
+  const lines = [];
+  for (const attempt of cell.attempts) {
+    const of = { index: cell.index, name: cell.name, op: cell.op, kind: cell.kind, allow_float: attempt.allow_float };
+    if (problem) {
+      // What is internal here is that of a graph that ONNX Runtime does not run, too.
+      const isInternal = !attempt.outputs && attempt.status !== 'refused';
+      lines.push({ ...of, verdict: isInternal ? 'internal' : 'not run', why: isInternal ? `${attempt.status}: ${attempt.message}` : problem });
+      continue;
+    }
+    let result = compare(attempt, outputs, cell.units, data);
+    if (result.verdict === 'near' || result.verdict === 'wrong') {
+      const float = await floatOf(model);
+      if (result.verdict === 'near' && !attempt.has_float && !float.length) result.verdict = 'wrong';
+      result = { ...result, float, has_float: Boolean(attempt.has_float) };
+    }
+    if (result.verdict === 'equal') result.digest = digestOf(attempt.outputs.map((got) => outputs[got.name]));
+    lines.push({ ...of, ...result });
+  }
+  console.log(lines.map((l) => JSON.stringify(l)).join('\n'));
+}
+
+const cells = readFileSync(`${stem}.jsonl`, 'utf8').split('\n').filter(Boolean);
+for (const line of cells.slice(Number(skip))) await judge(JSON.parse(line));
