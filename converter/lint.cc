@@ -66,7 +66,7 @@ struct Weights {
   size_t channels = 0, count = 0;  // weights of one channel
   size_t channel_stride = 0, stride = 0;
   int input_zero_point = 0;
-  bool padded = false;
+  bool padded = false, per_channel = false;
 
   int64_t at(size_t c, size_t i) const { return elements[c * channel_stride + i * stride]; }
 };
@@ -167,6 +167,7 @@ class Lint {
       return false;
     w->elements = weights.as<int16_t>();
     w->bias = bias.as<int32_t>();
+    w->per_channel = weights.quantization.scale.size() > 1;
     w->channels = static_cast<size_t>(shape[depthwise ? 2 : 0]);
     w->count = static_cast<size_t>(shape.elements()) / w->channels;
     w->channel_stride = depthwise ? 1 : w->count;
@@ -233,7 +234,8 @@ class Lint {
       list += (i ? ", " : "") + std::to_string(dead[i]);
     if (dead.size() > kNamedChannels) list += " ...";
     warn(node, "dead-channels", of(dead.size()) + " give one value whatever the input: " + list,
-         "prune these channels, or quantise the weights per channel",
+         w.per_channel ? "prune these channels, or give the output a finer scale"
+                       : "prune these channels, or quantise the weights per channel",
          {{"dead", static_cast<double>(dead.size())},
           {"channels", static_cast<double>(w.channels)},
           {"first", static_cast<double>(dead[0])}});

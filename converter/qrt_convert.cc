@@ -119,6 +119,13 @@ bool is_wholly_float(const Graph& graph) {
   return any;
 }
 
+// Whether --input-shape asked by a ? for a batch that stays open.
+bool asks_open_batch(const Options& options) {
+  const convert::ImportOptions given = options.format.given();
+  const auto shapes = given.find("input-shape");
+  return shapes != given.end() && shapes->second.find('?') != std::string::npos;
+}
+
 int convert_model(const Options& options) {
   Graph graph;
   Report report;
@@ -158,6 +165,12 @@ int convert_model(const Options& options) {
         "qrt_convert: note: nothing in this model is quantised: it runs in float (level F). "
         "qrt_quantize makes integers of it, from samples of what it will see\n",
         stderr);
+  if (status.ok() && asks_open_batch(options) && !graph.batch_is_open) {
+    tool::complain(options.input +
+                   ": the batch cannot stay open, as --input-shape asks by its ?: " +
+                   escaped(graph.batch_closed) + "; give it a number instead of the ?");
+    return tool::kUnsupported;
+  }
   if (graph.batch_is_symbolic && !graph.batch_is_open)
     fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
             static_cast<long long>(graph.default_batch), escaped(graph.batch_closed).c_str());

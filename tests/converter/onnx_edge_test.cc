@@ -298,6 +298,47 @@ TEST(OnnxEdge, BlocksOfAnyAxisWithAPartialLastOne) {
   }
 }
 
+// ONNX Runtime subtracts it modulo 2^32.
+TEST(OnnxEdge, Int32HasAZeroPoint) {
+  OnnxBuilder b;
+  const std::string x = b.input<int32_t>({2, 3});
+  b.output(b.dq<int32_t>(x, 0.5f, 77));
+  b.output(b.node("DequantizeLinear", {x, b.constant<float>({3}, {0.5f, 2.0f, 0.25f}),
+                                       b.constant<int32_t>({3}, {1, -2, 0})}));
+  const std::vector<int32_t> in = {0, 77, -5, 100, -2147483647, 1 << 20};
+  const std::vector<Bytes> out = b.run({to_bytes(in)});
+  ASSERT_EQ(out.size(), 2u);
+  std::vector<float> whole, columns;
+  const float scale[] = {0.5f, 2.0f, 0.25f};
+  const int32_t zero[] = {1, -2, 0};
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto less = [&](int32_t z) {
+      return static_cast<float>(
+          static_cast<int32_t>(static_cast<uint32_t>(in[i]) - static_cast<uint32_t>(z)));
+    };
+    whole.push_back(less(77) * 0.5f);
+    columns.push_back(less(zero[i % 3]) * scale[i % 3]);
+  }
+  EXPECT_EQ(from_bytes<float>(out[0]), whole);
+  EXPECT_EQ(from_bytes<float>(out[1]), columns);
+}
+
+TEST(OnnxEdge, AttributesOfALaterOpsetAreInvalid) {
+  for (const int64_t opset : {19, 21}) {
+    OnnxBuilder b(opset);
+    b.output(b.node("DequantizeLinear",
+                    {b.constant<int8_t>({4}, {1, 2, 3, 4}), b.constant<float>({2}, {0.5f, 2.0f})},
+                    {{"axis", 0}, {"block_size", 2}}));
+    b.output(b.qdq<uint8_t>(b.input({1, 4}), 0.5f, 3));
+    const Imported imported = b.import();
+    EXPECT_EQ(imported.status.code(), opset < 21 ? Code::kInvalidModel : Code::kOk);
+    if (opset >= 21) continue;
+    EXPECT_NE(std::string(imported.status.message()).find("block_size is there from opset 21 on"),
+              std::string::npos)
+        << imported.status.message();
+  }
+}
+
 TEST(OnnxEdge, BlocksOfATensorOfOneDimension) {
   Builder b;
   b.output(

@@ -189,6 +189,25 @@ TEST(OnnxMatMul, RefusesScalesPerRow) {
   EXPECT_NE(b.import().rule().find("along axis 0"), std::string::npos);
 }
 
+// ONNX Runtime takes as many scales as there are columns for theirs: floats of either meaning would
+// not be its.
+TEST(OnnxMatMul, RefusesScalesPerRowOfAComputedSide) {
+  for (const int64_t columns : {2, 3}) {
+    OnnxBuilder b;
+    b.allow_float = true;
+    const std::string w = b.node("DequantizeLinear",
+                                 {b.input<uint8_t>({2, columns}), b.constant<float>({2}, {1, 2}),
+                                  b.constant<uint8_t>({2}, {0, 0})},
+                                 {{"axis", 0}});
+    b.integer_output<uint8_t>(b.node("MatMul", {b.integer_input<uint8_t>({2, 2}, 1.0f, 0), w}),
+                              1.0f, 0);
+    const Imported imported = b.import();
+    EXPECT_EQ(imported.status.ok(), columns != 2);
+    if (columns != 2) continue;
+    EXPECT_NE(imported.rule().find("quantised along axis 0"), std::string::npos);
+  }
+}
+
 TEST(OnnxGemm, BiasAndTransposedWeights) {
   const Product p(true);
   OnnxBuilder b;

@@ -10,6 +10,8 @@ namespace qrt {
 namespace {
 
 using testing::Bytes;
+using testing::Dims;
+using testing::Imported;
 using testing::input_of;
 using testing::kBatch;
 using testing::kScale;
@@ -64,6 +66,31 @@ TEST(SymbolicBatches, ClosedWhereAnInputHasNone) {
   ASSERT_TRUE(imported.status.ok());
   EXPECT_NE(imported.graph.batch_closed.find("has no batch in front"), std::string::npos)
       << imported.graph.batch_closed;
+}
+
+// A Reshape of a fixed size leaves the model one batch.
+TEST(SymbolicBatches, FixedByAReshape) {
+  for (const Dims& to : {Dims{8, 2}, Dims{4, -1, 4}, Dims{-1, 16}}) {
+    OnnxBuilder b;
+    const std::string x = b.integer_input<uint8_t>({-1, 2}, 0.5f, 0);
+    const std::string shape = b.constant<int64_t>({static_cast<int64_t>(to.size())}, to);
+    b.integer_output<uint8_t>(b.node("Reshape", {x, shape}), 0.5f, 0);
+    const Imported imported = b.import();
+    ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+    EXPECT_EQ(imported.graph.default_batch, 8);
+    EXPECT_EQ(imported.graph.batch_closed, "node Reshape2 (Reshape) needs a batch of 8");
+  }
+}
+
+TEST(SymbolicBatches, NoneThatFitsIsRefused) {
+  OnnxBuilder b;
+  const std::string x = b.integer_input<uint8_t>({-1, 2}, 0.5f, 0);
+  for (const int64_t rows : {8, 6})
+    b.integer_output<uint8_t>(b.node("Reshape", {x, b.constant<int64_t>({2}, {rows, 2})}), 0.5f, 0);
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported);
+  ASSERT_EQ(imported.report.count(convert::Outcome::kRefused), 1u);
+  EXPECT_NE(imported.report.findings()[0].remedy.find("--input-shape"), std::string::npos);
 }
 
 TEST(SymbolicBatches, BesideANumber) {

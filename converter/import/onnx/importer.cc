@@ -9,6 +9,7 @@
 #include "converter/import/onnx/folding/conditions.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 #include "converter/import/onnx/stand_in.h"
 #include "onnx/onnx_pb.h"
 
@@ -131,7 +132,7 @@ Status Importer::assess(const NodeView& node) {
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
   if (!entry)
     return refuse(node, "qrt has no integer form of this operator", node.output(0),
-                  "remove it from the exported graph, or end the model before it (--outputs)");
+                  node.has_input(0) ? remedy_to_end_before(node) : "export the model without it");
   QRT_TRY(check_node(node));
   std::string depends;
   for (int i = 0; i < node.input_count(); ++i) {
@@ -173,11 +174,34 @@ void Importer::hide_codes(const NodeView& node, const OpEntry& entry,
   }
 }
 
+namespace {
+
+// What to do about a tensor that is empty or too large.
+std::string remedy_for_shapes(Importer& importer) {
+  const Graph& graph = importer.graph();
+  std::string name = "NAME", sizes = "1x3x224x224";
+  if (!graph.inputs.empty()) {
+    const Value& input = graph.values[graph.inputs[0]];
+    name = input.name;
+    sizes.clear();
+    for (int64_t d : input.type.shape) sizes += (sizes.empty() ? "" : "x") + std::to_string(d);
+  }
+  const std::string option = "--input-shape " + name + "=";
+  if (graph.batch_is_symbolic)
+    return "the first dimension of '" + name +
+           "', which the file leaves open, was taken for a batch of " +
+           std::to_string(importer.batch()) + ": where it is a length, give its size, " + option +
+           "20" + (sizes.find('x') == std::string::npos ? "" : sizes.substr(sizes.find('x')));
+  return "export the model for inputs of another size, so that no tensor is empty, has more than 6 "
+         "dimensions or 2^31 elements";
+}
+
+}  // namespace
+
 Status Importer::judge(const NodeView& node, Status status, const std::string& depends) {
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
-    return refuse(node, status.message(), node.output(0),
-                  "keep tensors below 7 dimensions and 2^31 elements, and none of them empty");
+    return refuse(node, status.message(), node.output(0), remedy_for_shapes(*this));
   // A stand-in may be wrong where the file says wrong things of a tensor that is never made.
   if (status.code() == Code::kInvalidModel && !depends.empty()) {
     not_assessed(node, depends);

@@ -41,6 +41,15 @@ class Importer {
   bool allows_float() const { return allow_float_; }
   // The number that stands for a symbolic batch.
   int64_t batch() const { return batch_; }
+  // A batch that a node needs, which `batch` is not.
+  struct NeededBatch {
+    int64_t batch = 0;  // 0: none is known
+    std::string node;   // as messages name it
+  };
+  void note_batch(const NodeView& node, int64_t batch) {
+    if (needed_batch_.batch == 0) needed_batch_ = {batch, node.label() + " (" + node.op() + ")"};
+  }
+  const NeededBatch& needed_batch() const { return needed_batch_; }
   // Whether the model's batch is symbolic and this tensor, not known at conversion, has as many
   // elements in front.
   bool may_have_symbolic_batch(const Tensor& tensor) const {
@@ -104,6 +113,7 @@ class Importer {
   const Model& model_;
   const bool allow_float_;
   const int64_t batch_;
+  NeededBatch needed_batch_;
   std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
   Outcomes outcomes_;
   Tensors tensors_;

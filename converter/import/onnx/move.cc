@@ -7,6 +7,7 @@
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/folding/constants.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -271,7 +272,7 @@ bool constant_integers(Importer& importer, const NodeView& node, int i,
   const Tensor& t = importer.input(node, i);
   if (!t.is_plain_constant() || !t.constant->is_integer()) {
     (void)importer.refuse(node, "input '" + node.input(i) + "' is not an integer constant",
-                          node.input(i), "simplify the model (constant folding) before conversion");
+                          node.input(i), remedy_for_constant(importer, node, i));
     return false;
   }
   values->clear();
@@ -297,8 +298,7 @@ Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector
     *known = t.is_plain_constant() && t.constant->is_integer();
     if (!*known)
       return importer.refuse(node, "the axes '" + node.input(1) + "' are not constant",
-                             node.input(1),
-                             "simplify the model (constant folding) before conversion");
+                             node.input(1), remedy_for_constant(importer, node, 1));
     *given = true;
     axes.clear();
     for (int64_t i = 0; i < t.constant->elements(); ++i) axes.push_back(t.constant->integer(i));

@@ -375,7 +375,40 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
                          kEightBits);
 }
 
+namespace {
+
+// Attributes that a later opset has brought: a file of an earlier one that has them is not valid.
+Status check_attributes(const Importer& importer, const NodeView& node) {
+  if (!node.domain().empty() && node.domain() != "ai.onnx") return Status();
+  const bool quantizes = node.op() == "QuantizeLinear";
+  const std::pair<const char*, int64_t> since[] = {
+      {"axis", 13}, {"block_size", 21}, {"output_dtype", quantizes ? 21 : 23}, {"precision", 23}};
+  for (const auto& [name, opset] : since)
+    QRT_MODEL_CHECK(!node.has(name) || importer.opset(node) >= opset,
+                    "attribute %s is there from opset %lld on, the model has opset %lld", name,
+                    static_cast<long long>(opset), static_cast<long long>(importer.opset(node)));
+  return Status();
+}
+
+// An int32 tensor less its zero points, modulo 2^32.
+ValueId less_zero_points(Importer& importer, const NodeView& node, const Tensor& x,
+                         const Quant& quant) {
+  const std::vector<int32_t>& zeros = quant.zero_point;
+  if (std::all_of(zeros.begin(), zeros.end(), [](int32_t z) { return z == 0; })) return x.value;
+  Shape along;
+  for (int d = quant.per_tensor() ? x.shape.rank() : quant.axis; d < x.shape.rank(); ++d)
+    along.push_back(d == quant.axis ? x.shape[d] : 1);
+  const ValueId constant = importer.graph().add_constant("", DType::kInt32, along, zeros);
+  const ValueId y = importer.builder().new_value("", DType::kInt32, x.shape);
+  importer.builder().add<fb::IntegerOptionsT>(node, {x.value, constant}, y).function =
+      fb::IntegerFunction::SUB;
+  return y;
+}
+
+}  // namespace
+
 Status import_quantize(Importer& importer, const NodeView& node) {
+  QRT_TRY(check_attributes(importer, node));
   const Tensor& x = importer.input(node, 0);
   Status merged = importer.double_qdq().merge(node, !importer.graph().batch_is_symbolic);
   if (merged.code() == Code::kUnsupported)
@@ -453,6 +486,7 @@ Status quantize(Importer& importer, const NodeView& node) {
 }  // namespace
 
 Status import_dequantize(Importer& importer, const NodeView& node) {
+  QRT_TRY(check_attributes(importer, node));
   const Tensor& x = importer.input(node, 0);
   bool half = false;
   if (x.is_value() || x.is_plain_constant()) {
@@ -501,12 +535,11 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   if (x.type != kInt32)
     return importer.refuse(node, "input '" + node.input(0) + "' is " + element_type_name(x.type),
                            node.input(0), kIntegers);
-  for (int32_t z : quant->zero_point)
-    QRT_MODEL_CHECK(z == 0, "the zero point of an int32 tensor is %d, expected 0", z);
-  Node d = make_node<fb::DequantizeOptionsT>(node.name(), node.op(), {x.value}, {});
+  const ValueId difference = less_zero_points(importer, node, x, *quant);
+  Node d = make_node<fb::DequantizeOptionsT>(node.name(), node.op(), {difference}, {});
   auto& o = options<fb::DequantizeOptionsT>(d);
   for (float s : quant->scale) o.scale.push_back(float_bits(s));
-  o.zero_point = quant->zero_point;
+  o.zero_point.assign(quant->scale.size(), 0);
   o.axis = quant->axis;
   y.type = kFloat;
   y.value = importer.builder().new_value(node.output(0), DType::kFloat32, x.shape);

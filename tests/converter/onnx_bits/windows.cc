@@ -6,6 +6,45 @@
 namespace qrt::testing {
 namespace {
 
+// ONNX Runtime moves every Transpose in front of a Resize behind it: the layout in which it resizes is
+// that before them all, and decides whether it adds floats or integers.
+void linear_resize_of_bytes_behind_transposes(BitsModel& m) {
+  m.b.model.mutable_opset_import(0)->set_version(18);
+  const auto resized = [&](const std::string& x, const Dims& sizes) {
+    return m.b.node("Resize", {x, "", "", m.ints(sizes)},
+                    {{"mode", "linear"}, {"coordinate_transformation_mode", "half_pixel"}});
+  };
+  const auto transposed = [&](const std::string& x, const Dims& perm) {
+    return m.b.node("Transpose", {x}, {{"perm", perm}});
+  };
+  const Dims to_nhwc = {0, 2, 3, 1}, to_nchw = {0, 3, 1, 2};
+  const Dims nhwc = {1, 7, 15, 4}, nchw = {1, 4, 7, 15};
+  const std::string x = m.pixels({1, 4, 5, 7}), last = m.pixels({1, 5, 7, 4});
+  m.b.output(m.b.dq<uint8_t>(resized(transposed(x, to_nhwc), nhwc), 1.0f, 0));
+  m.b.output(m.b.dq<uint8_t>(transposed(resized(transposed(x, to_nhwc), nhwc), to_nchw), 1.0f, 0));
+  m.b.output(m.b.dq<uint8_t>(resized(transposed(last, to_nchw), nchw), 1.0f, 0));
+  m.b.output(m.b.dq<uint8_t>(resized(transposed(transposed(x, to_nhwc), to_nchw), nchw), 1.0f, 0));
+  m.b.output(m.b.dq<uint8_t>(resized(last, nhwc), 1.0f, 0));
+  const std::string sigmoid =
+      m.b.node("QLinearSigmoid",
+               {transposed(last, to_nchw), m.b.scalar(0.02f), m.b.scalar<uint8_t>(128),
+                m.b.scalar(1.0f / 256), m.b.scalar<uint8_t>(0)},
+               {}, "com.microsoft");
+  m.b.output(m.b.dq<uint8_t>(resized(sigmoid, nchw), 1.0f, 0));
+}
+
+// The QuantizeLinear moves in front of the MaxPool, where the Clip's limits are no more than a float's
+// epsilon from what the integers can be.
+void clip_of_a_tiny_scale_before_max_pool(BitsModel& m) {
+  const std::string x = m.b.dq<uint8_t>(m.pixels({1, 2, 6, 6}), 1e-9f, 128);
+  for (const char* op : {"Add", "Mul"}) {
+    const std::string clip =
+        m.b.node("Clip", {m.b.node(op, {x, x}), m.b.scalar(-1e-8f), m.b.scalar(1e-8f)});
+    m.stored(m.b.node("MaxPool", {clip}, {{"kernel_shape", Dims{2, 2}}}),
+             op[0] == 'A' ? 1.5e-9f : 1e-17f);
+  }
+}
+
 void same_of_conv_below_zero(BitsModel& m) {
   const std::string x = m.image({1, 2, 12, 12});
   for (const char* how : {"SAME_UPPER", "SAME_LOWER"})
@@ -124,6 +163,8 @@ void linear_resize_before_qlinear_conv(BitsModel& m) {
 
 std::vector<BitsCase> window_cases() {
   return {
+      {"LinearResizeOfBytesBehindTransposes", linear_resize_of_bytes_behind_transposes},
+      {"ClipOfATinyScaleBeforeMaxPool", clip_of_a_tiny_scale_before_max_pool},
       {"SameOfConvBelowZero", same_of_conv_below_zero},
       {"SameOfPoolsBelowZero", same_of_pools_below_zero},
       {"SameOfMaxPoolLeavesDilationsOut", same_of_max_pool_leaves_dilations_out},

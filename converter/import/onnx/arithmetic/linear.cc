@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "converter/import/onnx/deferred/pending.h"
 #include "converter/import/onnx/no_op.h"
 
 namespace qrt::convert::from_onnx {
@@ -185,9 +186,7 @@ std::vector<int32_t> rounded_bias(const std::vector<double>& real,
 }
 
 Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) {
-  static const std::unordered_set<std::string> limits = {"Relu", "Clip"},
-                                               movers = {"Reshape", "Transpose", "Squeeze",
-                                                         "Unsqueeze", "MaxPool"};
+  static const std::unordered_set<std::string> limits = {"Relu", "Clip"};
   bool has_moved = false;
   for (const NodeView* reader = &node;;) {
     const std::vector<int>& readers = importer.model().readers(reader->output(0));
@@ -201,7 +200,8 @@ Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) 
     const auto is_result = [&](const std::string& t) {
       return importer.uses(t) != static_cast<int>(importer.model().readers(t).size());
     };
-    const bool moves = movers.count(reader->op()) != 0 && !is_result(tensor) && !is_result(y);
+    const bool moves =
+        quantize_moves_across(importer, *reader) && !is_result(tensor) && !is_result(y);
     bool nothing;
     QRT_TRY(
         changes_nothing(*reader, tensor, Shape(), importer.model(), &importer.tensors(), &nothing));

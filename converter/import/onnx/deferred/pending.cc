@@ -46,7 +46,23 @@ bool is_clip_dropped(const Quant& out, float lo, float hi) {
   return lo - real(range.lo) <= kEpsilon && real(range.hi) - hi <= kEpsilon;
 }
 
+bool quantize_moves_across(const Importer& importer, const NodeView& node) {
+  static const std::unordered_set<std::string> movers = {"Reshape", "Transpose", "Squeeze",
+                                                         "Unsqueeze", "MaxPool"};
+  return movers.count(node.op()) != 0 && (node.op() != "MaxPool" || importer.opset(node) >= 12);
+}
+
 namespace {
+
+// The last node before the place to which ONNX Runtime moves the QuantizeLinear behind `p`.
+const NodeView& last_before_quantize(const Importer& importer, const Pending& p) {
+  size_t taken = p.followers.size();
+  const auto at = [&](size_t i) -> const NodeView& { return importer.node(p.followers[i]); };
+  while (taken > 0 && quantize_moves_across(importer, at(taken - 1)) &&
+         importer.uses(at(taken - 1).output(0)) == 1)
+    --taken;
+  return taken == 0 ? *p.node : at(taken - 1);
+}
 
 // Whether ONNX Runtime leaves an Add or Mul in float, since between it and its QuantizeLinear
 // stands what it does not see through.
@@ -74,7 +90,7 @@ Status resolve(Importer& importer, const NodeView& quantize,
     return Status();
   };
   Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
-  const NodeView& last = p.followers.empty() ? *p.node : importer.node(p.followers.back());
+  const NodeView& last = last_before_quantize(importer, p);
   const bool clips = last.op() == "Clip" && importer.uses(last.output(0)) == 1;
   // In front of one without a zero point it stays.
   if (clips && quantize.has_input(2) && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);

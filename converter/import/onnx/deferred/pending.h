@@ -40,6 +40,9 @@ Status resolve(Importer& importer, const NodeView& quantize,
 Status quantize_function(Importer& importer, const Pending& pending, const Quant& out,
                          Limits limits, ValueId* result);
 
+// Whether ONNX Runtime moves a QuantizeLinear behind this node in front of it.
+bool quantize_moves_across(const Importer& importer, const NodeView& node);
+
 // Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a
 // float's epsilon, whatever the scale, of what the integers can be.
 bool is_clip_dropped(const Quant& out, float lo, float hi);

@@ -199,14 +199,20 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
     return Status();
   }
   const bool waits = any_waits(importer, node);
-  if (has_float_form(node)) QRT_TRY(make_float(importer, node, &y));
+  if (has_float_form(node)) {
+    const Status made = make_float(importer, node, &y);
+    if (made.code() == Code::kUnsupported) return Status();  // beyond a limit: refused with its reason
+    QRT_TRY(made);
+  }
   if (y != kNoValue) {
     set_float(importer, node, y, is_dynamic);
     return importer.tensors().check_growth(importer.graph());
   }
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
-  const bool takes = waits && entry && takes_floats(entry->reads);
-  return takes ? assess_with_floats(importer, node) : Status();
+  if (waits && entry && takes_floats(entry->reads)) return assess_with_floats(importer, node);
+  outcomes.add_remedy(node.index(), " (--allow-float was given, but qrt has no float form of a " +
+                                        node.op() + " with these inputs and attributes)");
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

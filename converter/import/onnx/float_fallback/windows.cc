@@ -73,19 +73,54 @@ bool is_float_pool(const NodeView& node) {
   return node.op() == "MaxPool" || node.op() == "AveragePool";
 }
 
+namespace {
+
+// The greatest of each window of a volume: of its planes, then along depth.
+Status max_of_volume(FloatGraph* f, const Image& image, const Window& window, ValueId x,
+                     ValueId* y) {
+  const float fill = -std::numeric_limits<float>::infinity();
+  const auto pool = [&](const Image& of, const Window& w) {
+    QRT_TRY(gather_windows(f, of, w, fill, x, &x));
+    const int64_t pixels = w.output[0] * w.output[1], taps = w.kernel[0] * w.kernel[1];
+    x = f->builder().reshape(f->node(), x, {of.n, pixels, taps, of.c});
+    x = f->builder().transpose(f->node(), x, {0, 3, 1, 2});
+    x = f->add(F::REDUCE_MAX, {x}, {of.n, of.c, pixels, 1});
+    return Status();
+  };
+  Image planes = image;
+  planes.dimensions = 2;
+  planes.n = image.n * image.c;
+  planes.c = image.depth;
+  x = f->builder().reshape(f->node(), x, planes.shape(planes.c, 1, planes.size));
+  QRT_TRY(pool(planes, window));
+  Image rows = planes;
+  rows.c = 1;
+  rows.size[0] = image.depth;
+  rows.size[1] = window.output[0] * window.output[1];
+  x = f->builder().reshape(f->node(), x, rows.shape(1, 1, rows.size));
+  QRT_TRY(pool(rows, depth_as_rows(window)));
+  *y = f->builder().reshape(f->node(), x, image.shape(image.c, window.depth.output, window.output));
+  return Status();
+}
+
+}  // namespace
+
 Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   const NodeView& node = f->node();
   const Shape shape = f->shape_of(x);
   const bool average = node.op() == "AveragePool";
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
-  if (shape.rank() < 3 || shape.rank() > 4 || static_cast<int>(kernel.size()) != shape.rank() - 2)
+  const int most = average ? 2 : kMostDimensions;
+  if (shape.rank() < 3 || shape.rank() - 2 > most ||
+      static_cast<int>(kernel.size()) != shape.rank() - 2)
     return Status();
   Image image;
   bool known;
-  QRT_TRY(read_image(f->importer(), node, shape, false, 2, &image, &known));
+  QRT_TRY(read_image(f->importer(), node, shape, false, most, &image, &known));
   if (!known) return Status();
   Window window;
   QRT_TRY(read_window(node, image, kernel, true, &window));
+  if (image.is_volume()) return max_of_volume(f, image, window, x, y);
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
   QRT_TRY(gather_windows(f, image, window, fill, x, &x));
   const Shape rows = f->shape_of(x);

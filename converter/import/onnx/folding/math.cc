@@ -9,6 +9,7 @@
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -300,7 +301,7 @@ bool fold_node(Importer& importer, const NodeView& node) {
 Status import_folded(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   return importer.refuse(node, "qrt computes this operator only on small constants", node.output(0),
-                         "simplify the model (constant folding) before conversion");
+                         remedy_for_constant(importer, node, 0));
 }
 
 Status import_size(Importer& importer, const NodeView& node) {

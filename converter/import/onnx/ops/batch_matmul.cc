@@ -212,7 +212,7 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
   }
   if (p.a.constant && p.b.constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
-                           "simplify the model (constant folding) before conversion");
+                           "run the exporter's constant folding: the product is a constant");
   std::optional<Quant> out;
   QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &out));
   if (!out) return Status();
@@ -250,7 +250,7 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
   }
   if (p.a.constant && p.b.constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
-                           "simplify the model (constant folding) before conversion");
+                           "run the exporter's constant folding: the product is a constant");
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = kInt32;

@@ -1,6 +1,7 @@
 // ArgMax, ArgMin and TopK: on the integers, which keep the order of the values they stand for.
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -72,7 +73,7 @@ Status import_top_k(Importer& importer, const NodeView& node) {
   if (!known) return Status();
   if (!k.is_plain_constant() || !k.constant->is_integer() || k.constant->elements() != 1)
     return importer.refuse(node, "k, '" + node.input(1) + "', is not a constant", node.input(1),
-                           "use a constant k");
+                           remedy_for_constant(importer, node, 1));
   int axis = 0;
   QRT_TRY(read_axis(node.integer("axis", -1), x.shape, &axis));
   const int64_t count = k.constant->integer(0);

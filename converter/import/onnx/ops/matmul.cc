@@ -66,6 +66,19 @@ Status check_weights_axis(Importer& importer, const NodeView& node, const Produc
                          node.input(input), "quantise the weights per tensor or per output column");
 }
 
+// Refuses a right side of the run that is quantised per axis.
+Status refuse_columns(Importer& importer, const NodeView& node) {
+  const Tensor& w = importer.input(node, 1);
+  const int rank = w.shape.rank(), axis = w.quant->axis;
+  // ONNX Runtime takes as many scales as there are columns for those of the columns.
+  if (axis != rank - 1 && w.shape[axis] == w.shape[rank - 1])
+    importer.outcomes().refuse_float_form(node.index());
+  return importer.refuse(node,
+                         "input '" + node.input(1) + "' is no constant and quantised along axis " +
+                             std::to_string(axis),
+                         node.input(1), "quantise it per tensor");
+}
+
 bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
   const Shape& shape = importer.input(node, input).shape;
   return node.has_input(input) && shape.rank() == 2 && shape[0] > 1;
@@ -149,6 +162,7 @@ Status import_matmul(Importer& importer, const NodeView& node) {
     bool taken;
     QRT_TRY(import_dynamic_matmul(importer, node, &taken));
     if (taken) return Status();
+    if (w.is_dequantized() && !w.quant->per_tensor()) return refuse_columns(importer, node);
   }
   Product p;
   bool known;

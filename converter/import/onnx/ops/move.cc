@@ -3,8 +3,10 @@
 #include "converter/import/onnx/move.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -43,12 +45,28 @@ void pass_on(Importer& importer, const NodeView& node, int i) {
   importer.set_output(node, 0, std::move(y));
 }
 
+namespace {
+
+// Notes the least batch with which the input of a Reshape has `elements`, or a multiple of them, where
+// it has not.
+void note_batch(Importer& importer, const NodeView& node, bool is_multiple, int64_t elements) {
+  const Tensor& x = importer.input(node, 0);
+  if (!importer.graph().batch_is_symbolic || x.is_constant() || elements <= 0) return;
+  const int64_t of_image = x.shape.elements() / importer.batch();
+  if (of_image == 0 || of_image * importer.batch() != x.shape.elements()) return;
+  const bool fits =
+      is_multiple ? x.shape.elements() % elements == 0 : x.shape.elements() == elements;
+  if (fits || (!is_multiple && elements % of_image != 0)) return;
+  importer.note_batch(node, elements / (is_multiple ? std::gcd(elements, of_image) : of_image));
+}
+
+}  // namespace
+
 Status import_reshape(Importer& importer, const NodeView& node) {
   const Tensor& target = importer.input(node, 1);
   if (!target.is_plain_constant() || target.type != kInt64 || target.shape.rank() != 1)
     return importer.refuse(node, "the target shape '" + node.input(1) + "' is not a constant",
-                           node.input(1),
-                           "simplify the model (constant folding) before conversion");
+                           node.input(1), remedy_for_constant(importer, node, 1));
   const Shape& from = importer.input(node, 0).shape;
   const bool keep_zero = node.integer("allowzero", 0) != 0;
   QRT_MODEL_CHECK(target.shape[0] <= 64, "the target shape has %lld dimensions",
@@ -70,6 +88,7 @@ Status import_reshape(Importer& importer, const NodeView& node) {
                     "the target shape is too large");
     dims.push_back(d);
   }
+  note_batch(importer, node, inferred >= 0, known);
   if (inferred >= 0) {
     QRT_MODEL_CHECK(known > 0 && from.elements() % known == 0,
                     "shape %s has no whole dimension for -1", from.to_string().c_str());

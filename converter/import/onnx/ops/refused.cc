@@ -1,5 +1,7 @@
 // Operators that are known and have no integer form, each with its reason.
+#include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -10,7 +12,12 @@ Status import_refused(Importer& importer, const NodeView& node) {
         node,
         "it divides by statistics of its input, computed in float, and the order "
         "of their sums varies: no integer form has its bits",
-        node.output(0), "use BatchNormalization folded into convolutions, or keep it outside");
+        node.output(0),
+        has_float_form(node)
+            ? remedy_to_end_before(node)
+            : "export it as the operators it stands for (Mul, ReduceMean, Add, Sqrt, Div), "
+              "which --allow-float takes, or " +
+                  remedy_to_end_before(node));
   if (op == "QAttention")
     return importer.refuse(
         node,
@@ -24,11 +31,11 @@ Status import_refused(Importer& importer, const NodeView& node) {
         node,
         "its gates are float, by approximations of tanh and the logistic function "
         "that differ between CPUs",
-        node.output(0), "use TFLite's integer LSTM, or keep it outside");
+        node.output(0), "use TFLite's integer LSTM, or " + remedy_to_end_before(node));
   return importer.refuse(node,
                          "ONNX Runtime computes it by the C library, whose last bits differ from "
                          "system to system",
-                         node.output(0), "keep it outside the quantised model");
+                         node.output(0), remedy_to_end_before(node));
 }
 
 }  // namespace qrt::convert::from_onnx

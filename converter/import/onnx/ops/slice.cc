@@ -64,7 +64,7 @@ Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
   if (x.waits()) return move_filled(importer, node, std::move(maps), value);
   if (x.is_constant() && x.quant)
     return importer.refuse(node, "its input '" + node.input(0) + "' is a dequantised constant",
-                           node.input(0), "simplify the model (constant folding)");
+                           node.input(0), "pad the integers before their DequantizeLinear");
   if (node.has_input(2)) {
     QRT_MODEL_CHECK(given.is_plain_constant() && given.type == x.type,
                     "the value '%s' is %s, its input %s", node.input(2).c_str(),

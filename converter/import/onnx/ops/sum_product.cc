@@ -172,7 +172,7 @@ Status import_qlinear_binary(Importer& importer, const NodeView& node) {
   if (!out) return Status();
   if (operand[0].constant && operand[1].constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
-                           "simplify the model (constant folding) before conversion");
+                           "run the exporter's constant folding: the product is a constant");
   if (!types_fit(operand[0], operand[1], *out))
     return importer.refuse(node,
                            std::string("its tensors are ") + dtype_name(operand[0].quant.type) +

@@ -5,6 +5,7 @@
 
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -102,8 +103,11 @@ Status read_bound(Importer& importer, const NodeView& node, int input, const cha
     const Tensor& t = importer.input(node, input);
     *known = t.is_constant() && constant_floats(t, &v) && v.size() == 1;
     if (!*known)
-      return importer.refuse(node, "the limit '" + node.input(input) + "' is not a constant",
-                             node.input(input), "use constant limits");
+      return importer.refuse(
+          node, "the limit '" + node.input(input) + "' is not one constant number of a float type",
+          node.input(input),
+          t.is_constant() ? "clip behind the DequantizeLinear, with limits of float32"
+                          : remedy_for_constant(importer, node, input));
     *bound = v[0];
   }
   QRT_MODEL_CHECK(!std::isnan(*bound), "a limit is NaN");

@@ -6,6 +6,7 @@
 
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/move.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -42,7 +43,7 @@ bool constant_reals(Importer& importer, const NodeView& node, int i, std::vector
   const Tensor& t = importer.input(node, i);
   if (t.is_plain_constant() && constant_floats(t, values)) return true;
   (void)importer.refuse(node, "input '" + node.input(i) + "' is not a constant", node.input(i),
-                        "simplify the model (constant folding) before conversion");
+                        remedy_for_constant(importer, node, i));
   return false;
 }
 

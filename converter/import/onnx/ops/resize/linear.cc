@@ -1,6 +1,7 @@
 // Linear Resize: the operator ResizeLinear, of two dimensions of an image or three of a volume.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/ort_math.h"
@@ -184,6 +185,72 @@ bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
   });
 }
 
+// How many read a Transpose, or another one of the same tensor, which ONNX Runtime makes the same node.
+int readers_of(const Importer& importer, const NodeView& transpose) {
+  int readers = 0;
+  for (int i : importer.model().readers(transpose.input(0))) {
+    const NodeView& other = importer.node(i);
+    if (other.op() == "Transpose" && other.integers("perm") == transpose.integers("perm"))
+      readers += importer.uses(other.output(0));
+  }
+  return readers;
+}
+
+bool leads_to_transpose(const Importer& importer, const NodeView& node) {
+  const std::vector<int>& readers = importer.model().readers(node.output(0));
+  return std::any_of(readers.begin(), readers.end(),
+                     [&](int i) { return importer.node(i).op() == "Transpose"; });
+}
+
+// Whether the tensor, not more than a function of the maker's first input, is computed element by
+// element.
+bool is_function(Importer& importer, const NodeView& maker, const Tensor& t) {
+  const Tensor& x = importer.input(maker, 0);
+  if (x.is_constant() || x.shape != t.shape) return false;
+  if (t.is_table()) return true;
+  const int at = t.is_value() ? importer.graph().producer(t.value) : -1;
+  return at >= 0 && importer.graph().nodes[static_cast<size_t>(at)].options.AsLut() != nullptr;
+}
+
+// How the elements of a Resize's input lie where ONNX Runtime resizes them: the input is
+// transpose(these, perm). It moves every Transpose in front of a Resize behind it; and across functions
+// that stand between the two, where nothing else reads the Transpose or another one follows.
+std::vector<int> moved_transposes(Importer& importer, const NodeView& resize) {
+  constexpr int kMostMoves = 64;  // of a hostile file's thousands
+  std::vector<int> perm(static_cast<size_t>(importer.input(resize, 0).shape.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  const auto behind = [&](const auto& first) {
+    for (int& d : perm) d = static_cast<int>(first[static_cast<size_t>(d)]);
+  };
+  std::string name = resize.input(0);
+  bool crosses_function = false;
+  for (int i = 0; i < kMostMoves; ++i) {
+    const Tensor& t = importer.tensors().at(name);
+    const GraphBuilder& builder = importer.builder();
+    if (t.is_value() && builder.is_marked(t.value)) {
+      if (perm.size() == 4 && is_nhwc(builder, t.value)) behind(std::vector<int>{0, 3, 1, 2});
+      break;
+    }
+    const NodeView* maker = importer.producer(name);
+    if (!maker) break;
+    if (maker->op() == "Transpose") {
+      if (crosses_function && readers_of(importer, *maker) > 1 &&
+          !leads_to_transpose(importer, resize))
+        break;
+      std::vector<int64_t> first = maker->integers("perm");
+      for (size_t d = perm.size(); first.size() < perm.size() && d > 0; --d)
+        first.push_back(static_cast<int64_t>(d) - 1);
+      behind(first);
+    } else if (is_function(importer, *maker, t)) {
+      crosses_function = true;
+    } else {
+      break;
+    }
+    name = maker->input(0);
+  }
+  return perm;
+}
+
 }  // namespace
 
 Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) {
@@ -206,12 +273,22 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   }
   if (x.is_value() && (x.type == kUint8 || x.type == kInt8)) {
     fb::ResizeLinearOptionsT o;
-    // Behind its convolutions ONNX Runtime has images in NHWC, too, and takes those whose height
-    // stays for images of so many channels.
-    const bool nhwc =
-        layout_of(r) == Layout::kChannelsFirst && is_nhwc(importer.builder(), x.value);
+    // The layout decides in which order ONNX Runtime adds. It takes images in NHWC whose height stays
+    // for images of so many channels.
+    const std::vector<int> perm = moved_transposes(importer, node);
+    std::vector<int> back(perm.size());
     Resize of_layout = r;
-    if (nhwc) of_layout.axes = {r.axes[0], r.axes[2], r.axes[3], r.axes[1]};
+    for (size_t i = 0; i < perm.size(); ++i) {
+      const auto from = static_cast<size_t>(perm[i]);
+      back[from] = static_cast<int>(i);
+      of_layout.axes[from] = r.axes[i];
+    }
+    const bool moves = !std::is_sorted(perm.begin(), perm.end());
+    if (layout_of(of_layout) == Layout::kNone)
+      return no(
+          "ONNX Runtime has its dimensions in another order, in which it does not resize them",
+          "remove the Transpose in front of it");
+    const bool is_marked = importer.builder().is_marked(x.value);
     o.kind = layout_of(of_layout) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
                                                            : fb::ResizeKind::F32_TRUNCATED;
     o.offset = x.type == kInt8 ? 128 : 0;
@@ -221,11 +298,11 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
                 "use another coordinate_transformation_mode");
     Tensor y = x;
     y.shape = to;
-    y.value = nhwc ? importer.builder().transpose(node, x.value, {0, 2, 3, 1}) : x.value;
+    y.value = moves ? importer.builder().transpose(node, x.value, back) : x.value;
     y.value = resize_value(importer, node, of_layout, y.value, std::move(o));
-    if (nhwc) y.value = importer.builder().transpose(node, y.value, {0, 3, 1, 2});
+    if (moves) y.value = importer.builder().transpose(node, y.value, perm);
     y.value = fill_outside(importer, node, r, y.value, fill);
-    if (nhwc) importer.builder().mark(y.value);
+    if (moves && is_marked) importer.builder().mark(y.value);
     importer.set_output(node, 0, std::move(y));
     return Status();
   }
