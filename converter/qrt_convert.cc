@@ -8,6 +8,7 @@
 #include "converter/convert.h"
 #include "converter/digests.h"
 #include "converter/import/frontend.h"
+#include "converter/levels.h"
 #include "converter/lint.h"
 #include "converter/test_data.h"
 #include "runtime/text.h"
@@ -19,9 +20,7 @@
 namespace qrt {
 namespace {
 
-using convert::Finding;
 using convert::Graph;
-using convert::Outcome;
 using convert::Report;
 
 struct Options {
@@ -34,18 +33,12 @@ struct Options {
   std::string file() const { return to_stdout() ? "" : output; }
 };
 
-// The nodes that keep the model from `level`.
-int check_level(const Report& report, const std::string& level) {
-  int above = 0;
-  if (level.empty()) return above;
-  for (const Finding& f : report.findings())
-    if (f.outcome == Outcome::kConverted &&
-        (f.level == "F" || (level == "I0" && f.level == "I1"))) {
-      fprintf(stderr, "above %s: %s (%s) -> %s [%s]\n", level.c_str(), escaped(f.node).c_str(),
-              escaped(f.op).c_str(), f.result.c_str(), f.level.c_str());
-      ++above;
-    }
-  return above;
+// Names the operators that keep the file from `level`; returns how many there are.
+size_t check_level(const std::vector<uint8_t>& file, const std::string& level) {
+  if (level.empty()) return 0;
+  const std::vector<std::string> above = convert::operators_above(file, level == "I0" ? 0 : 1);
+  for (const std::string& op : above) fprintf(stderr, "above %s: %s\n", level.c_str(), op.c_str());
+  return above.size();
 }
 
 // On success to stdout. Of a refused model: JSON to stdout, text to stderr. Both reports as JSON
@@ -158,6 +151,7 @@ int convert_model(const Options& options) {
     status = convert::write_model(graph, &bytes, {options.keep_test_values ? &tests : nullptr, {}});
   if (status.ok() && !options.digests.empty())
     status = convert::add_digests(graph, options.digests, &bytes);
+  if (status.ok()) convert::set_levels(bytes, &report);
   progress.clear();
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
   if (is_wholly_float(graph))
@@ -176,8 +170,9 @@ int convert_model(const Options& options) {
             static_cast<long long>(graph.default_batch), escaped(graph.batch_closed).c_str());
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
-  if (const int above = check_level(report, options.require_level); above > 0) {
-    tool::complain(options.input + ": " + std::to_string(above) + " nodes are above level " +
+  if (const size_t above = check_level(bytes, options.require_level); above > 0) {
+    tool::complain(options.input + ": " + std::to_string(above) +
+                   (above == 1 ? " operator is" : " operators are") + " above level " +
                    options.require_level);
     return tool::kCheckFailed;
   }
@@ -216,7 +211,8 @@ int convert_main(int argc, char** argv) {
       "Look for mistakes of the quantisation: node, numbers, remedy; --lint=json for "
       "programs. Exit status 1 if there are warnings; the output is written all the same");
   line.choice("--require-level", &options.require_level, {"I0", "I1"},
-              "Fail if a node needs more than this: I0 (integers only) or I1 (and IEEE-exact "
+              "Fail if an operator of the file needs more than this: I0 (integers only) or I1 (and "
+              "IEEE-exact "
               "float32)");
   line.flag("--check", &options.check,
             "Run the test values that the source file holds (ESP-DL), or --test-data, and compare; "

@@ -19,7 +19,9 @@ struct Finding {
   std::string node;    // name, or "#17 (Conv)" where it has none
   std::string op;      // "Conv", "com.microsoft.QLinearAdd"
   std::string result;  // converted: what it became, "Conv2D"; "folded" where it left no operator
-  std::string level;   // converted: "I0", "I1", "edge"
+  // converted: "I0", "I1", "edge", "F": what the front end expects, until set_levels() of levels.h has
+  // read the written file; then "" where it has no operator of this name
+  std::string level;
   // refused: the rule that failed, with values: "input 'x' is float32: not quantised"; not
   // assessed: "depends on refused node conv1"
   std::string rule;
@@ -70,6 +72,13 @@ class Report {
   const std::vector<ScaleNote>& scale_notes() const { return scale_notes_; }
 
   void warn(Warning warning) { warnings_.push_back(std::move(warning)); }
+
+  // Gives every converted node the level that `level` finds for it.
+  template <class F>
+  void set_levels(const F& level) {
+    for (Finding& f : findings_)
+      if (f.outcome == Outcome::kConverted) f.level = level(f);
+  }
 
   void set_batch(BatchFinding batch) { batch_ = std::move(batch); }
 

@@ -43,7 +43,7 @@ class Writer {
   flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id);
   flatbuffers::Offset<fb::Operator> write_operator(const Node& node);
   std::vector<uint32_t> tensors(const std::vector<ValueId>& ids) const;
-  std::string reference() const;
+  std::string reference(const std::vector<flatbuffers::Offset<fb::Operator>>& operators) const;
 
   const Graph& graph_;
   const Extras& extras_;
@@ -189,12 +189,14 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   return fb::CreateOperator(fbb_, &op);
 }
 
-// Whose bits the file reproduces. What runs in float may differ from the source system in the last
-// bits, and the file says so.
-std::string Writer::reference() const {
+// Whose bits the file reproduces. What has level F may differ from the source system in the last bits,
+// and the file says so.
+std::string Writer::reference(
+    const std::vector<flatbuffers::Offset<fb::Operator>>& operators) const {
   const bool has_float =
-      std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
-                  [](const Node& node) { return node.options.type == fb::OpOptions::Float; });
+      std::any_of(operators.begin(), operators.end(), [&](flatbuffers::Offset<fb::Operator> op) {
+        return arithmetic_level(*flatbuffers::GetTemporaryPointer(fbb_, op)) == kFloatLevel;
+      });
   return graph_.reference + (has_float ? "+float" : "");
 }
 
@@ -242,9 +244,9 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
     metadata.push_back(fb::CreateKeyValueDirect(fbb_, key.c_str(), value.c_str()));
   const auto model = fb::CreateModelDirect(
       fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
-      reference().c_str(), graph_.name.c_str(), static_cast<uint32_t>(graph_.default_batch),
-      &tensor_offsets, &operators, &inputs, &outputs, &written_,
-      metadata.empty() ? nullptr : &metadata, variables.empty() ? nullptr : &variables);
+      reference(operators).c_str(), graph_.name.c_str(),
+      static_cast<uint32_t>(graph_.default_batch), &tensor_offsets, &operators, &inputs, &outputs,
+      &written_, metadata.empty() ? nullptr : &metadata, variables.empty() ? nullptr : &variables);
   fb::FinishModelBuffer(fbb_, model);
   bytes->assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
   return {};

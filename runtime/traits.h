@@ -104,7 +104,6 @@ inline int arithmetic_level(const fb::Operator& op) {
 
 inline int integer_level(const fb::Operator&) { return 0; }
 inline int edge_level(const fb::Operator&) { return kEdgeLevel; }
-inline int float_level(const fb::Operator&) { return kFloatLevel; }
 
 inline const fb::Requant* no_requant(const fb::Operator&) { return nullptr; }
 template <class Options>

@@ -60,9 +60,26 @@ struct LayerNormBytes {
 // Its rows; the floats of kLayerNormRows of them, and 64 bytes, are memory of the caller's.
 constexpr size_t kLayerNormRows = 8, kMinLayerNormBytes = 8, kMaxLayerNormBytes = 1 << 16;
 
+// The order in which ONNX Runtime 1.30's float Gemm sums on x86-64 with AVX2. It begins with y = bias.
+//   kBlocks: for each `block` indices of k in turn, sum = 0, then sum = fused(a * b + sum) of each
+//            index, then y = fused(sum * alpha + y)
+//   kFours:  for each four indices, y = (((a0 * b0 + a1 * b1) + a2 * b2) + a3 * b3) + y; likewise for
+//            two and for one that are left
+//   kEights: index i is summed in lane i % 8; y = the sum of the lanes + y. Columns are taken by fours,
+//            which add their lanes as (((0 + 1) + 2) + 3) + (((4 + 5) + 6) + 7), then by two, as
+//            ((0 + 2) + (4 + 6)) + ((1 + 3) + (5 + 7)), then by one, as a tree of neighbours.
+enum class OrtGemmOrder : uint8_t { kBlocks, kFours, kEights };
+
+struct OrtGemm {
+  OrtGemmOrder order;
+  size_t k, n;
+  size_t block;  // kBlocks: at least 1
+  float alpha;   // kBlocks
+};
+
 struct FloatKernel {
   const char *unary_name, *binary_name, *rows_name, *product_name, *layer_norm_name;
-  const char* layer_norm_bytes_name;
+  const char *layer_norm_bytes_name, *ort_gemm_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -78,6 +95,10 @@ struct FloatKernel {
   // (kernels/float_fallback/layer_norm.h); bias may be null. x and y are not the same.
   void (*layer_norm)(float epsilon, const float* x, const float* scale, const float* bias, float* y,
                      size_t rows, size_t n);
+  // Rows of alpha * a * b + bias in ONNX Runtime's order. a is [rows, k], b [k, n], for kEights [n, k];
+  // a row's bias is `bias_step` floats after the row's before it.
+  void (*ort_gemm)(const OrtGemm& g, const float* a, size_t rows, const float* b, const float* bias,
+                   size_t bias_step, float* y);
   // May be null: nothing is gained by it then. REQUIRES: kMinLayerNormBytes <= n <= kMaxLayerNormBytes.
   void (*layer_norm_bytes)(const LayerNormBytes& params, const uint8_t* x, size_t rows, size_t n,
                            float* floats, uint8_t* y);

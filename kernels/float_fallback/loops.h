@@ -6,6 +6,7 @@
 #include "kernels/float_fallback/entry.h"
 #include "kernels/float_fallback/lanes.h"
 #include "kernels/float_fallback/layer_norm.h"
+#include "kernels/float_fallback/ort_gemm.h"
 
 namespace qrt {
 namespace {
@@ -271,6 +272,10 @@ inline void product(const float* a, size_t rows, const float* b, size_t k, size_
   void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,         \
                                  const float* bias, float* y, size_t r, size_t n) {         \
     layer_norms(epsilon, x, scale, bias, y, r, n);                                          \
+  }                                                                                         \
+  void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t r, const float* b,  \
+                               const float* bias, size_t bias_step, float* y) {             \
+    ort_gemms<MR, NV>(g, a, r, b, bias, bias_step, y);                                      \
   }                                                                                         \
   }
 

@@ -14,12 +14,14 @@ constexpr FloatKernel kKernels[] = {
    "float_product_" #suffix,                     \
    "float_layer_norm_" #suffix,                  \
    "layer_norm_bytes_" #suffix,                  \
+   "float_ort_gemm_" #suffix,                    \
    Isa::isa,                                     \
    float_unary_##suffix,                         \
    float_binary_##suffix,                        \
    float_rows_##suffix,                          \
    float_product_##suffix,                       \
    float_layer_norm_##suffix,                    \
+   float_ort_gemm_##suffix,                      \
    layer_norm_bytes},
 #include "kernels/float_fallback/float_fallback.inc"
 };

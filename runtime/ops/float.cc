@@ -28,7 +28,32 @@ FloatUnary unary_of(F f) {
   if (f == F::ORT_SIGMOID) return FloatUnary::kOrtSigmoid;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
+bool is_gemm(F f) { return f >= F::ORT_GEMM && f <= F::ORT_GEMM_EIGHTS; }
 bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
+
+Status infer_gemm(const InferContext& context, const fb::FloatOptions& o,
+                  std::vector<TensorType>* outputs) {
+  QRT_TRY(check_input_count(context, 3));
+  for (size_t i = 0; i < 3; ++i)
+    QRT_TRY(check_dtype(context, i, i == 0 ? "a" : i == 1 ? "b" : "c", DType::kFloat32));
+  Shape shape = context.inputs[0].type.shape;
+  const Shape &b = context.inputs[1].type.shape, &c = context.inputs[2].type.shape;
+  const bool by_eights = o.function() == F::ORT_GEMM_EIGHTS;
+  const int last = shape.rank() - 1;
+  QRT_MODEL_CHECK(last >= 0 && b.rank() == 2 && shape[last] == b[by_eights ? 1 : 0],
+                  "shapes %s and %s are no matrix product", shape.to_string().c_str(),
+                  b.to_string().c_str());
+  shape[last] = b[by_eights ? 0 : 1];
+  QRT_MODEL_CHECK(c == shape || (c.rank() == 1 && c[0] == shape[last]),
+                  "c has shape %s, expected [%lld] or %s", c.to_string().c_str(),
+                  static_cast<long long>(shape[last]), shape.to_string().c_str());
+  if (o.function() == F::ORT_GEMM)
+    QRT_MODEL_CHECK(o.block() >= 1, "block is 0, expected at least 1");
+  const float alpha = float_of(o.alpha());
+  QRT_MODEL_CHECK(std::isfinite(alpha), "alpha is %g, expected a finite number",
+                  static_cast<double>(alpha));
+  return add_output(DType::kFloat32, shape, outputs);
+}
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   if (is_integer_build())
@@ -43,6 +68,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     QRT_TRY(check_plain_constant(context, 1, "table", DType::kFloat32, {256}));
     return add_output(DType::kFloat32, context.inputs[0].type.shape, outputs);
   }
+  if (is_gemm(f)) return infer_gemm(context, *o, outputs);
   if (f == F::LAYER_NORM)
     QRT_TRY(check_input_count(context, context.inputs.size() == 3 ? 3 : 2));
   else
@@ -190,6 +216,45 @@ void run_matmul(const Step& step, const RunContext& context) {
   });
 }
 
+struct GemmParams {
+  const FloatKernel* kernel;
+  OrtGemm gemm;
+  size_t rows, bias_step, tasks;
+};
+
+void run_gemm(const Step& step, const RunContext& context) {
+  const GemmParams& p = step.as<GemmParams>();
+  const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
+  const float* c = floats(context.in(step, 2));
+  float* y = floats(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    p.kernel->ort_gemm(p.gemm, a + begin * p.gemm.k, end - begin, b, c + begin * p.bias_step,
+                       p.bias_step, y + begin * p.gemm.n);
+  });
+}
+
+Status prepare_gemm(const PrepareContext& context, PlannedStep* step) {
+  const auto* o = context.op->options_as<fb::FloatOptions>();
+  const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
+  auto p = std::make_shared<GemmParams>();
+  p->kernel = select_float(context.isas);
+  p->gemm.order =
+      static_cast<OrtGemmOrder>(static_cast<int>(o->function()) - static_cast<int>(F::ORT_GEMM));
+  p->gemm.k = static_cast<size_t>(x[x.rank() - 1]);
+  p->gemm.n = static_cast<size_t>(y[y.rank() - 1]);
+  p->gemm.block = o->block();
+  p->gemm.alpha = float_of(o->alpha());
+  p->rows = static_cast<size_t>(x.elements()) / p->gemm.k;
+  p->bias_step = context.inputs[2].type.shape.rank() == 1 && p->rows > 1 ? 0 : p->gemm.n;
+  const double products = static_cast<double>(x.elements()) * static_cast<double>(p->gemm.n);
+  p->tasks = task_count(products / 8, p->rows, context.threads);
+  step->macs = static_cast<uint64_t>(products);
+  step->run = run_gemm;
+  step->kernel = p->kernel->ort_gemm_name;
+  step->params = std::move(p);
+  return Status();
+}
+
 struct FloatRun {
   const float* a;
   const float* b;
@@ -212,6 +277,7 @@ void run_binary(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
+  if (is_gemm(o->function())) return prepare_gemm(context, step);
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = std::make_shared<Params>();
   p->kernel = select_float(context.isas);
@@ -264,6 +330,11 @@ bool is_ordinary(float scale) { return scale >= 0x1p-60f && scale <= 0x1p60f; }
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   const F function = op.options_as_Float()->function();
   if (is_binary(function)) return operands_apart(op, operands);
+  if (is_gemm(function)) {
+    const BatchOperands::Input& c = operands.inputs[2];
+    return operands.inputs[1].is_constant && c.is_constant == (c.shape.rank() == 1) &&
+           rows_apart(op, operands);
+  }
   // The same matrices for all images, or others for each.
   if (function == F::MATMUL &&
       operands.inputs[1].is_constant !=
@@ -271,6 +342,15 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
            operands.inputs[1].shape.rank() < operands.inputs[0].shape.rank()))
     return false;
   return rows_apart(op, operands);
+}
+
+// One operation of IEEE 754 for each element, sums in an order of ONNX Runtime's, and tables have one
+// result on every CPU and in the source system. The others are qrt's own functions.
+int level(const fb::Operator& op) {
+  const F f = op.options_as_Float()->function();
+  const bool is_exact = is_binary(f) || is_gemm(f) || f == F::SQRT || f == F::TABLE ||
+                        f == F::REDUCE_MAX || f == F::REDUCE_MIN;
+  return is_exact ? 1 : kFloatLevel;
 }
 
 }  // namespace
@@ -308,7 +388,7 @@ const OpDef kFloatOp = {"Float",
                         fb::OpOptions::Float,
                         infer,
                         prepare,
-                        {Arithmetic::kFloat, float_level, no_requant, keeps_images_apart,
+                        {Arithmetic::kFloat, level, no_requant, keeps_images_apart,
                          LayoutRule::kOwn, Broadcasting::kByFunction, ConstantRule::kOperands}};
 
 }  // namespace qrt

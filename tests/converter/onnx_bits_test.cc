@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/levels.h"
+#include "converter/passes/passes.h"
 #include "kernels/integer_build.h"
+#include "runtime/traits.h"
 #include "tests/converter/onnx_bits/case.h"
 #include "tests/converter/onnx_bits/numbers.h"
 
@@ -50,6 +53,35 @@ TEST_P(OnnxBits, EqualOnnxRuntime) {
     const float expected = want->second[i];
     EXPECT_NEAR(got[i], expected, GetParam().tolerance * std::max(1.0f, std::fabs(expected)));
   }
+}
+
+// The report, --require-level and the reference all tell the levels of the written operators.
+TEST_P(OnnxBits, LevelsAreThoseOfTheFile) {
+  BitsModel m;
+  GetParam().build(m);
+  if (is_integer_build() && m.b.import().count(fb::OpOptions::Float) > 0)
+    GTEST_SKIP() << "this build adds no floats";
+  Imported imported = m.b.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  ASSERT_TRUE(convert::run_passes(&imported.graph, {}).ok());
+  std::vector<uint8_t> file;
+  ASSERT_TRUE(convert::write_model(imported.graph, &file).ok());
+  convert::set_levels(file, &imported.report);
+  size_t floats = 0, above_integers = 0, told_floats = 0, told_above = 0;
+  for (const fb::Operator* op : *fb::GetModel(file.data())->operators()) {
+    floats += arithmetic_level(*op) == kFloatLevel;
+    above_integers += arithmetic_level(*op) > 0;
+  }
+  for (const convert::Finding& f : imported.report.findings()) {
+    told_floats += f.level == "F";
+    told_above += f.level == "F" || f.level == "I1";
+  }
+  EXPECT_EQ(told_floats > 0, floats > 0);
+  EXPECT_EQ(told_above > 0, above_integers > 0);
+  EXPECT_EQ(convert::operators_above(file, 1).size(), floats);
+  EXPECT_EQ(convert::operators_above(file, 0).size(), above_integers);
+  EXPECT_EQ(fb::GetModel(file.data())->reference()->str(),
+            floats > 0 ? "ort-x64-fma+float" : "ort-x64-fma");
 }
 
 INSTANTIATE_TEST_SUITE_P(, OnnxBits, ::testing::ValuesIn(all_bits_cases()),

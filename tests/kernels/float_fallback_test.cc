@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -178,6 +179,71 @@ TEST_F(FloatFallbackTest, ProductAddsInTheOrderOfK) {
           kernel.product(a.data(), rows, b.data(), k, n, y.data());
           expect_equal(y, want);
         });
+      }
+    }
+  }
+}
+
+// One element of OrtGemm's orders; `b` is [k, n], for kEights [n, k].
+float ort_gemm_element(const OrtGemm& g, const float* a, const float* b, size_t j, float y) {
+  const auto product = [&](size_t i) { return a[i] * b[i * g.n + j]; };
+  size_t i = 0;
+  switch (g.order) {
+    case OrtGemmOrder::kBlocks:
+      while (i < g.k) {
+        float sum = 0;
+        for (const size_t end = std::min(g.k, i + g.block); i < end; ++i)
+          sum = std::fma(a[i], b[i * g.n + j], sum);
+        y = std::fma(sum, g.alpha, y);
+      }
+      return y;
+    case OrtGemmOrder::kFours:
+      for (; i + 4 <= g.k; i += 4)
+        y = (((product(i) + product(i + 1)) + product(i + 2)) + product(i + 3)) + y;
+      if ((g.k - i) & 2) {
+        y = (product(i) + product(i + 1)) + y;
+        i += 2;
+      }
+      return i < g.k ? product(i) + y : y;
+    case OrtGemmOrder::kEights: break;
+  }
+  float s[8] = {};
+  for (; i < g.k; ++i) s[i % 8] = s[i % 8] + a[i] * b[j * g.k + i];
+  const size_t whole = g.n / 4 * 4;
+  float sum = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+  if (j < whole)
+    sum = (((s[0] + s[1]) + s[2]) + s[3]) + (((s[4] + s[5]) + s[6]) + s[7]);
+  else if (j < g.n / 2 * 2)
+    sum = ((s[0] + s[2]) + (s[4] + s[6])) + ((s[1] + s[3]) + (s[5] + s[7]));
+  return sum + y;
+}
+
+TEST_F(FloatFallbackTest, GemmsAddInTheOrdersOfOnnxRuntime) {
+  SCOPED_TRACE(random_.trace());
+  for (const OrtGemmOrder order :
+       {OrtGemmOrder::kBlocks, OrtGemmOrder::kFours, OrtGemmOrder::kEights}) {
+    SCOPED_TRACE(static_cast<int>(order));
+    for (const size_t k : {1, 2, 3, 5, 8, 9, 31, 64}) {
+      for (const size_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 71}) {
+        for (const size_t rows : {1, 2, 5, 7, 13}) {
+          const size_t bias_step = rows > 1 && random_.coin() ? 0 : n;
+          Guarded<float> a(rows * k), b(k * n), bias(bias_step == 0 ? n : rows * n);
+          fill_ordinary(random_, a);
+          fill_ordinary(random_, b);
+          fill_ordinary(random_, bias);
+          const auto block = static_cast<size_t>(random_.integer(1, static_cast<int64_t>(k) + 3));
+          const OrtGemm g = {order, k, n, block, random_.coin() ? 1.0f : 0.37f};
+          std::vector<float> want;
+          for (size_t r = 0; r < rows; ++r)
+            for (size_t j = 0; j < n; ++j)
+              want.push_back(canonical(
+                  ort_gemm_element(g, a.data() + r * k, b.data(), j, bias[r * bias_step + j])));
+          for_rows([&](const FloatKernel& kernel) {
+            Guarded<float> y(rows * n);
+            kernel.ort_gemm(g, a.data(), rows, b.data(), bias.data(), bias_step, y.data());
+            expect_equal(y, want);
+          });
+        }
       }
     }
   }

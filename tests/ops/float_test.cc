@@ -302,6 +302,44 @@ TEST(Float, MatrixProductInTheOrderOfK) {
   }
 }
 
+testing::ModelBuilder gemm(F function, const Shape& a, const Shape& b, const Shape& c,
+                           const Shape& y, uint32_t block, float alpha = 1.0f) {
+  testing::ModelBuilder m;
+  fb::FloatOptionsT o;
+  o.function = function;
+  o.block = block;
+  memcpy(&o.alpha, &alpha, sizeof alpha);
+  const uint32_t left = m.input(a, DType::kFloat32), right = m.input(b, DType::kFloat32),
+                 bias = m.input(c, DType::kFloat32);
+  m.op(o, {left, right, bias}, {m.output(y, DType::kFloat32)});
+  return m;
+}
+
+// The orders themselves: tests/kernels/float_fallback_test.cc.
+TEST(Float, GemmsInTheOrdersOfOnnxRuntime) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t rows = 3, k = 21, n = 19;
+  const std::vector<float> a = random_floats(&random, rows * k), b = random_floats(&random, k * n);
+  for (const bool has_matrix : {false, true}) {
+    const std::vector<float> c = random_floats(&random, has_matrix ? rows * n : n);
+    const Shape bias = has_matrix ? Shape{3, 19} : Shape{19};
+    for (const F f : {F::ORT_GEMM, F::ORT_GEMM_FOURS, F::ORT_GEMM_EIGHTS}) {
+      const bool in_blocks = f == F::ORT_GEMM;
+      const OrtGemm g = {
+          static_cast<OrtGemmOrder>(static_cast<int>(f) - static_cast<int>(F::ORT_GEMM)), k, n,
+          in_blocks ? size_t{8} : 0, in_blocks ? 0.75f : 1.0f};
+      std::vector<float> y(rows * n);
+      select_float(static_cast<IsaSet>(Isa::kScalar))
+          ->ort_gemm(g, a.data(), rows, b.data(), c.data(), has_matrix ? n : 0, y.data());
+      const Shape right = f == F::ORT_GEMM_EIGHTS ? Shape{19, 21} : Shape{21, 19};
+      testing::expect_outputs(
+          gemm(f, {3, 21}, right, bias, {3, 19}, static_cast<uint32_t>(g.block), g.alpha), 1,
+          {bytes_of(a), bytes_of(b), bytes_of(c)}, {bytes_of(y)});
+    }
+  }
+}
+
 TEST(Float, MatrixProductsSideBySide) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -364,7 +402,7 @@ TEST(Float, TablesThatAreLines) {
 TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
-  testing::expect_rejected(model(static_cast<F>(28), {{1, 3}}, {1, 3}), "function is 28");
+  testing::expect_rejected(model(static_cast<F>(31), {{1, 3}}, {1, 3}), "function is 31");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
   testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}}, {1, 3}), "inputs");
@@ -379,6 +417,13 @@ TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::MATMUL, {{1, 3}, {3}}, {1, 3}), "no matrix product");
   testing::expect_rejected(model(F::MATMUL, {{2, 1, 3}, {3, 3, 3}}, {2, 1, 3}),
                            "no matrix product");
+  testing::expect_rejected(gemm(F::ORT_GEMM, {1, 3}, {4, 5}, {5}, {1, 5}, 1), "no matrix product");
+  testing::expect_rejected(gemm(F::ORT_GEMM, {1, 3}, {3, 5}, {3}, {1, 5}, 1), "c has shape");
+  testing::expect_rejected(gemm(F::ORT_GEMM, {1, 3}, {3, 5}, {5}, {1, 5}, 0), "block is 0");
+  testing::expect_rejected(gemm(F::ORT_GEMM, {1, 3}, {3, 5}, {5}, {1, 5}, 1, kInf), "alpha is inf");
+  testing::expect_rejected(gemm(F::ORT_GEMM_EIGHTS, {1, 3}, {3, 5}, {5}, {1, 5}, 0),
+                           "no matrix product");
+  testing::expect_rejected(model(F::ORT_GEMM_FOURS, {{1, 3}, {3, 5}}, {1, 5}), "inputs");
   testing::ModelBuilder bytes;
   const uint32_t x = bytes.input({-1, 3}), y = bytes.output({-1, 3}, DType::kFloat32);
   bytes.op(fb::FloatOptionsT(), {x}, {y});

@@ -186,6 +186,12 @@ inline void add_tables_and_floats(ModelBuilder* m) {
   real_op(fb::FloatFunction::TABLE, {x, table}, {2, 4});
   real_op(fb::FloatFunction::ADD, {m->input({1, 4}, DType::kFloat32), real}, {2, 4});
   real_op(fb::FloatFunction::MATMUL, {real, right}, {2, 3});
+  fb::FloatOptionsT gemm;
+  gemm.function = fb::FloatFunction::ORT_GEMM;
+  gemm.block = 3;
+  const uint32_t bias = m->constant({3}, DType::kFloat32, std::vector<float>(3, 0.5f));
+  m->op(gemm, {real, right, bias}, {m->output({2, 3}, DType::kFloat32)});
+  real_op(fb::FloatFunction::ORT_GEMM_FOURS, {real, right, bias}, {2, 3});
   real_op(fb::FloatFunction::REDUCE_MAX, {real}, {2, 1});
   real_op(fb::FloatFunction::NORMALIZE, {real}, {2, 4});
   const uint32_t line = m->constant({4}, DType::kFloat32, std::vector<float>(4, 0.5f));

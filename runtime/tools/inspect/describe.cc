@@ -6,6 +6,7 @@
 #include "runtime/infer.h"
 #include "runtime/session.h"
 #include "runtime/text.h"
+#include "runtime/tools/level_name.h"
 
 namespace qrt::tool {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string text_of(const flatbuffers::String* s) { return s != nullptr ? s->str() : ""; }
-
-std::string level_name(int level) {
-  if (level == kFloatLevel) return "F";
-  return level == kEdgeLevel ? "edge" : "I" + std::to_string(level);
-}
 
 // Of scales that are all powers of two, as ESP-DL's are; empty: one is not.
 std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {

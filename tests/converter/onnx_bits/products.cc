@@ -145,6 +145,50 @@ void float_results_with_float_bias(BitsModel& m) {
   m.b.output(m.b.node("Gemm", {m.image({3, 4}), m.weights({4, 6}), m.floats({6})}));
 }
 
+// ONNX Runtime's Gemm of floats: of a row by fours, with transposed weights by eights, of more rows in
+// blocks of k; columns of one by those of the other side.
+void float_results_of_float_gemms(BitsModel& m) {
+  for (const int64_t rows : {1, 3})
+    for (const int64_t out : {1, 7})
+      for (const int transB : {0, 1}) {
+        const Dims w = transB != 0 ? Dims{out, 300} : Dims{300, out};
+        m.b.output(m.b.node(
+            "Gemm", {m.image({rows, 300}, 0.013f), m.weights(w, 0.0071f), m.floats({out}, 0.3f)},
+            {{"transB", transB}}));
+        m.b.output(m.b.node(
+            "Gemm", {m.image({300, rows}, 0.013f), m.weights(w, 0.0071f), m.floats({1, out})},
+            {{"transA", 1}, {"transB", transB}}));
+        m.b.output(m.b.node(
+            "Gemm",
+            {m.image({rows, 300}, 0.013f), m.weights(w, 0.0071f), m.floats({rows, 1}, 0.3f)},
+            {{"transB", transB}, {"alpha", 0.7f}, {"beta", 0.3f}}));
+      }
+}
+
+// A product of integers to which floats are added: what is no Gemm to ONNX Runtime.
+void float_results_of_products_and_sums(BitsModel& m) {
+  const std::string x = m.image({2, 3, 40}, 0.013f), w = m.weights({40, 6}, 0.0071f);
+  for (const Dims& bias : {Dims{}, Dims{1}, Dims{1, 6}, Dims{3, 6}, Dims{3, 1}, Dims{2, 1, 6}})
+    m.b.output(m.b.node("Add", {m.floats(bias, 0.3f), m.b.node("MatMul", {x, w})}));
+  const std::string matrix = m.image({3, 40}, 0.013f);
+  m.b.output(m.b.node("Add", {m.b.node("MatMul", {matrix, w}), m.floats({1}, 0.3f)}));
+  m.stored(m.b.node("Add", {m.b.node("MatMul", {matrix, w}), m.floats({3, 6}, 0.3f)}), 0.02f);
+  m.stored(m.b.node("Relu", {m.b.node("Add", {m.floats({6}), m.b.node("MatMul", {x, w})})}), 1e-4f,
+           0);
+}
+
+// Products of types or without zero points that ONNX Runtime multiplies as floats.
+void float_results_of_mixed_types(BitsModel& m) {
+  const std::string x = m.b.dq<int8_t>(m.b.q<int8_t>(m.real({3, 40}), 0.013f, 3), 0.013f, 3);
+  const std::string w =
+      m.b.dq<uint8_t>(m.b.constant<uint8_t>({40, 6}, codes<uint8_t>(240)), 0.0071f, 128);
+  m.b.output(m.b.node("MatMul", {x, w}));
+  m.b.output(m.b.node("Gemm", {x, w}));
+  const std::string no_zero_point = m.b.node(
+      "DequantizeLinear", {m.b.constant<int8_t>({40, 6}, codes<int8_t>(240)), m.b.scalar(0.0071f)});
+  m.b.output(m.b.node("Gemm", {m.image({1, 40}, 0.013f), no_zero_point}));
+}
+
 void vector_times_matrix_plus_bias(BitsModel& m) {
   m.stored(m.b.node("Add", {m.b.node("MatMul", {m.image({8}), m.weights({8, 6})}), m.floats({6})}));
 }
@@ -196,6 +240,9 @@ std::vector<BitsCase> product_cases() {
       {"ConvBiasOfAnotherScaleInOneChannel", conv_bias_of_another_scale_in_one_channel},
       {"GemmWithAlphaAndBeta", gemm_with_alpha_and_beta},
       {"FloatResultsWithFloatBias", float_results_with_float_bias, 4e-6f},
+      {"FloatResultsOfFloatGemms", float_results_of_float_gemms},
+      {"FloatResultsOfProductsAndSums", float_results_of_products_and_sums},
+      {"FloatResultsOfMixedTypes", float_results_of_mixed_types},
       {"VectorTimesMatrixPlusBias", vector_times_matrix_plus_bias},
       {"FourBitWeightsAndBiasOfAnotherScale", four_bit_weights_and_bias_of_another_scale},
       {"OneZeroPointBesideScalesPerChannel", one_zero_point_beside_scales_per_channel},

@@ -75,16 +75,21 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
   return layer;
 }
 
+ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, const Shape& shape,
+                           const std::vector<float>& values) {
+  const ValueId b = importer.graph().add_constant("", DType::kFloat32, shape, values);
+  const ValueId sum =
+      importer.builder().new_value("", DType::kFloat32, importer.builder().shape_of(y));
+  importer.builder().add<fb::FloatOptionsT>(node, {y, b}, sum).function = fb::FloatFunction::ADD;
+  return sum;
+}
+
 ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
                        const std::vector<double>& bias, int axis) {
   const Shape shape = importer.builder().shape_of(y);
   Shape along;
   for (int i = axis; i < shape.rank(); ++i) along.push_back(i == axis ? shape[i] : 1);
-  const std::vector<float> floats(bias.begin(), bias.end());
-  const ValueId b = importer.graph().add_constant("", DType::kFloat32, along, floats);
-  const ValueId sum = importer.builder().new_value("", DType::kFloat32, shape);
-  importer.builder().add<fb::FloatOptionsT>(node, {y, b}, sum).function = fb::FloatFunction::ADD;
-  return sum;
+  return add_float_constant(importer, node, y, along, std::vector<float>(bias.begin(), bias.end()));
 }
 
 ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,

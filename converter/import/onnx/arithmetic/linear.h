@@ -31,7 +31,10 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,
                               std::unique_ptr<fb::RequantT> requant);
 
-// fl32(y + bias) of floats, a bias for each index of `axis`.
+// fl32(y + values) of floats, a constant that broadcasts to y.
+ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, const Shape& shape,
+                           const std::vector<float>& values);
+// The same of a bias for each index of `axis`.
 ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
                        const std::vector<double>& bias, int axis);
 // Floats as 8-bit integers within the limits.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "converter/import/onnx/arithmetic/float_gemm.h"
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/deferred/pending.h"
+#include "converter/import/onnx/deferred/table.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -74,18 +76,11 @@ ValueId emit_added(Importer& importer, const NodeView& node, const std::string& 
                    const Product& p) {
   Product unbiased = p;
   std::fill(unbiased.bias.begin(), unbiased.bias.end(), 0);
-  const ValueId y = emit_accumulators(importer, node, ops, unbiased);
-  return add_float_bias(importer, node, y, p.real_bias, importer.builder().shape_of(y).rank() - 1);
-}
-
-// Where a bias rounded to x * w moves the output by more than this part of a step, weights and bias
-// count in finer units.
-constexpr float kBiasError = 0.25f;
-
-bool is_coarse(const Product& p, const Quant& out) {
-  return p.float_bias == Product::FloatBias::kInSum &&
-         std::any_of(p.products.begin(), p.products.end(),
-                     [&](float product) { return product * 0.5f > kBiasError * out.scale[0]; });
+  unbiased.addends.clear();
+  ValueId y = p.multiplies_floats ? emit_float_gemm(importer, node, unbiased)
+                                  : emit_accumulators(importer, node, ops, unbiased);
+  if (importer.builder().shape_of(y) != p.result) y = importer.builder().reshape(node, y, p.result);
+  return add_float_constant(importer, node, y, p.addends_shape, p.addends);
 }
 
 bool all_usable(const std::vector<float>& scales) {
@@ -103,6 +98,17 @@ bool has_zero_point(const Importer& importer, const std::string& tensor) {
 }
 
 }  // namespace
+
+void read_addends(const Tensor& bias, Product* p) {
+  if (constant_floats(bias, &p->addends)) p->addends_shape = bias.shape;
+}
+
+bool multiplies_integers(const Importer& importer, const NodeView& product, bool is_gemm,
+                         const Product& p) {
+  return has_integer_product(p.x_quant, p.w_quant) &&
+         (!is_gemm || (has_zero_point(importer, product.input(0)) &&
+                       has_zero_point(importer, product.input(1))));
+}
 
 void add_in_sum(Product* p) {
   p->float_bias = Product::FloatBias::kInSum;
@@ -130,9 +136,7 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
                            std::any_of(readers.begin(), readers.end(), [&](int reader) {
                              return importer.node(reader).op() == "QuantizeLinear";
                            });
-    const bool of_integers = has_integer_product(p->x_quant, p->w_quant) && !is_shared &&
-                             has_zero_point(importer, product.input(0)) &&
-                             has_zero_point(importer, product.input(1));
+    const bool of_integers = !is_shared && multiplies_integers(importer, product, true, *p);
     p->float_bias = !of_integers ? FloatBias::kInSum : leads ? FloatBias::kTaken : FloatBias::kNone;
   }
   return Status();
@@ -158,7 +162,13 @@ Status emit_product(Importer& importer, const NodeView& node, const std::string&
                                      : emit_added(importer, node, ops, p);
     *result = quantize_within(importer, node, y, out, limits);
     importer.became(node, "FullyConnected", "I1");
-  } else if (is_int16(p) || out.is_int16() || is_coarse(p, out)) {
+  } else if (p.float_bias == Product::FloatBias::kInSum && !is_int16(p) && !out.is_int16()) {
+    const ValueId y = emit_float_gemm(importer, node, p);
+    *result = quantize_within(importer, node, y, out, limits);
+  } else if (is_int16(p) || out.is_int16()) {
+    if (p.real_bias.empty())
+      return importer.refuse(node, "its bias differs from row to row, and its output has 16 bits",
+                             node.output(0), "quantise its output to 8 bits");
     auto layer = make_int16_layer(importer, node, int16_source(p), out, limits);
     if (!layer) return Status();
     *result = emit(importer, node, ops, p, std::move(*layer), &out);
@@ -180,9 +190,13 @@ Status emit_product_float(Importer& importer, const NodeView& node, const std::s
                              node.output(0), "quantise the model with scales of usual size");
   GraphBuilder& builder = importer.builder();
   using FloatBias = Product::FloatBias;
-  const bool added = p.float_bias == FloatBias::kInSum || p.float_bias == FloatBias::kAdded;
-  const ValueId y =
-      added ? emit_added(importer, node, ops, p) : emit_accumulators(importer, node, ops, p);
+  if (p.float_bias == FloatBias::kInSum ||
+      (p.multiplies_floats && p.float_bias != FloatBias::kAdded)) {
+    *result = emit_float_gemm(importer, node, p);
+    return Status();
+  }
+  const ValueId y = p.float_bias == FloatBias::kAdded ? emit_added(importer, node, ops, p)
+                                                      : emit_accumulators(importer, node, ops, p);
   *result = builder.shape_of(y) == p.result ? y : builder.reshape(node, y, p.result);
   return Status();
 }

@@ -22,20 +22,35 @@ struct Product {
   ConstantPtr weights;
   bool out_first = false;  // weights are [out, in], else [in, out]
   int64_t in = 0, out = 0;
-  float alpha = 1.0f;
+  float alpha = 1.0f, beta = 1.0f;
   std::vector<float> products;  // alpha * x_scale * w_scale
   std::vector<int32_t> bias;
   std::vector<double> real_bias;
-  // What ONNX Runtime makes of a bias that is not in integers of x * w: rounds it to them; takes its
-  // integers for such where its operator is of integers, else adds it in a sum of floats; always
-  // that; adds it to the float of the accumulator.
+  // The bias as ONNX Runtime adds it to floats, without `beta`, and its shape, which broadcasts to the
+  // result's. Empty where there is none.
+  std::vector<float> addends;
+  Shape addends_shape;
+  // ONNX Runtime has no product of integers for these operands: it multiplies their floats.
+  bool multiplies_floats = false;
+  // What ONNX Runtime makes of a bias that is not in integers of x * w: kRounded, rounds it to them;
+  // kTaken, takes its integers for such where its operator is of integers, else is kInSum; kInSum,
+  // multiplies floats and adds it to their sum; kAdded, adds it to the float of the accumulator.
   enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
   bool has_limit = false;  // a Relu or Clip reads the result, whether it bites or not
   Shape result;
 };
 
-// The bias in integers of x * w, of which ONNX Runtime has a sum of floats.
+// Marks the product as one that ONNX Runtime multiplies as floats, with its bias in their sum. (Where
+// 16 bits are involved, integers approximate that sum: their bias is rounded here.)
 void add_in_sum(Product* p);
+
+// The bias as floats.
+void read_addends(const Tensor& bias, Product* p);
+
+// Whether ONNX Runtime has a product of integers for these operands, inputs 0 and 1 of `product`. Its
+// Gemm wants zero points.
+bool multiplies_integers(const Importer& importer, const NodeView& product, bool is_gemm,
+                         const Product& p);
 
 // What ONNX Runtime makes of the bias of this node, of the product that `p` describes: Gemm, or Add
 // behind the MatMul `product`.

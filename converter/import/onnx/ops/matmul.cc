@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/product.h"
+#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/ops/handlers.h"
 
@@ -84,6 +85,30 @@ bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
   return node.has_input(input) && shape.rank() == 2 && shape[0] > 1;
 }
 
+// A bias of Gemm, or of Add behind a MatMul that ONNX Runtime makes one, with values of its own for
+// each row: one of floats is added in the sum of floats. *known stays false where it is refused.
+Status read_row_bias(Importer& importer, const NodeView& node, int input, Product* p, bool* known) {
+  const Tensor& bias = importer.input(node, input);
+  *known = false;
+  if (!bias.is_constant()) return importer.refuse_float(node, input);
+  const Shape& s = bias.shape;
+  QRT_MODEL_CHECK(s[0] == p->result[0] && (s[1] == 1 || s[1] == p->out),
+                  "the bias has shape %s, which does not broadcast to %s", s.to_string().c_str(),
+                  p->result.to_string().c_str());
+  const bool has_int16 = p->x_quant.is_int16() || p->w_quant.is_int16();
+  if (bias.quant || bias.type != kFloat || has_int16) {
+    // ONNX Runtime takes integers as they are, whatever their scale.
+    if (bias.quant) importer.outcomes().refuse_float_form(node.index());
+    return importer.refuse(node, "the bias '" + node.input(input) + "' differs from row to row",
+                           node.input(input), "use a bias of one value per output column");
+  }
+  read_addends(bias, p);
+  p->float_bias = Product::FloatBias::kInSum;
+  p->bias.assign(static_cast<size_t>(p->out), 0);
+  *known = true;
+  return Status();
+}
+
 // Checks the operands of Gemm and MatMul: x dequantised per tensor, constant quantised weights.
 Status read_operands(Importer& importer, const NodeView& node, Product* p, bool* known) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
@@ -131,11 +156,14 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   QRT_TRY(check_weights_axis(importer, node, p, 1, &known));
   if (!known) return Status();
   const float alpha = node.real("alpha", 1.0f), beta = node.real("beta", 1.0f);
+  p.alpha = alpha;
+  p.beta = beta;
+  p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
+  p.multiplies_floats = !multiplies_integers(importer, node, true, p);
   if (is_row_bias(node, 2, importer)) {
-    // ONNX Runtime takes integers as they are, whatever their scale.
-    if (importer.input(node, 2).quant) importer.outcomes().refuse_float_form(node.index());
-    return importer.refuse(node, "the bias '" + node.input(2) + "' differs from row to row",
-                           node.input(2), "use a bias of one value per output column");
+    QRT_TRY(read_row_bias(importer, node, 2, &p, &known));
+    if (known) defer_product(importer, node, node, std::move(p));
+    return Status();
   }
   std::optional<std::vector<int32_t>> bias;
   QRT_TRY(read_bias(importer, node, 2, p.out, product_scales(1.0f, p.x_quant.scale[0], p.w_quant),
@@ -143,9 +171,8 @@ Status import_gemm(Importer& importer, const NodeView& node) {
   if (!bias) return Status();
   p.bias = std::move(*bias);
   p.real_bias = real_bias(importer, node, 2, p.out);
-  p.alpha = alpha;
-  p.products = product_scales(alpha, p.x_quant.scale[0], p.w_quant);
   if (node.has_input(2)) {
+    read_addends(importer.input(node, 2), &p);
     QRT_TRY(read_float_bias(importer, node, node, importer.input(node, 2), &p));
     if (p.float_bias == Product::FloatBias::kRounded)
       p.real_bias = bias_of_integers(p.bias, product_scales(1.0f, p.x_quant.scale[0], p.w_quant));
@@ -176,40 +203,80 @@ Status import_matmul(Importer& importer, const NodeView& node) {
   p.bias.assign(static_cast<size_t>(p.out), 0);
   p.real_bias.assign(static_cast<size_t>(p.out), 0.0);
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  p.multiplies_floats = !multiplies_integers(importer, node, false, p);
   defer_product(importer, node, node, std::move(p));
   return Status();
 }
 
-bool is_row(const Shape& shape) { return shape.rank() == 2 && shape[0] == 1; }
+namespace {
+
+// Whether ONNX Runtime makes one Gemm of a MatMul and the Add of this bias behind it: of a matrix, or
+// where it knows all dimensions.
+bool becomes_gemm(Importer& importer, const Shape& x, const Shape& w, const Shape& bias) {
+  const bool has_symbolic_batch = importer.graph().batch_is_symbolic;
+  const int64_t out = w[1];
+  if (bias.rank() == 1 && bias[0] == out) return x.rank() == 2 || !has_symbolic_batch;
+  if (x.rank() != 2 || bias.rank() != 2) return false;
+  if (bias[0] == 1 && bias[1] == out) return true;
+  return !has_symbolic_batch && bias[0] == x[0] && (bias[1] == 1 || bias[1] == out);
+}
+
+// An Add behind a MatMul whose bias is none of one value for each column of a Gemm.
+Status add_to_matmul(Importer& importer, const NodeView& add, const NodeView& matmul,
+                     int bias_input, bool is_gemm, Product p) {
+  const Tensor& bias = importer.input(add, bias_input);
+  if (is_gemm) {
+    bool known;
+    QRT_TRY(read_row_bias(importer, add, bias_input, &p, &known));
+    if (!known) return Status();
+  } else {
+    read_addends(bias, &p);
+    p.float_bias = Product::FloatBias::kAdded;
+    p.bias.assign(static_cast<size_t>(p.out), 0);
+    const int64_t columns = bias.shape.rank() == 0 ? 1 : bias.shape[bias.shape.rank() - 1];
+    if (bias.shape.elements() == columns && (columns == p.out || columns == 1))
+      p.real_bias = real_bias(importer, add, bias_input, p.out);
+  }
+  const auto pending = defer_product(importer, add, matmul, std::move(p));
+  pending->ops = "MatMul+Add";
+  pending->followers.push_back(add.index());
+  return Status();
+}
+
+}  // namespace
 
 Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken) {
   const Tensor &x = importer.input(add, product), &bias = importer.input(add, 1 - product);
   *taken = false;
   if (!x.is_pending() || x.pending->node->op() != "MatMul" || !bias.is_constant()) return Status();
   const NodeView& matmul = *x.pending->node;
+  const Shape &left = importer.input(matmul, 0).shape, &right = importer.input(matmul, 1).shape;
+  Shape sum;
   const bool plain = x.pending->followers.empty() && importer.is_sole_reader(add, product) &&
-                     importer.input(matmul, 0).shape.rank() >= 1 &&
-                     importer.input(matmul, 1).shape.rank() == 2 &&
-                     (bias.shape.rank() == 1 || (x.shape.rank() == 2 && is_row(bias.shape))) &&
-                     bias.shape[bias.shape.rank() - 1] == x.shape[x.shape.rank() - 1];
+                     importer.input(matmul, 0).is_dequantized() &&
+                     importer.input(matmul, 1).is_constant() && left.rank() >= 1 &&
+                     right.rank() == 2 && broadcast(x.shape, bias.shape, &sum) && sum == x.shape;
   if (!plain) return Status();
-  *taken = true;
   Product p;
   bool known;
   QRT_TRY(read_operands(importer, matmul, &p, &known));
-  QRT_TRY(matmul_shape(importer, matmul, importer.input(matmul, 0).shape, p.weights->shape, &p,
-                       &known));
+  QRT_TRY(matmul_shape(importer, matmul, left, p.weights->shape, &p, &known));
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
+  const bool is_gemm = becomes_gemm(importer, left, right, bias.shape);
+  p.multiplies_floats = !multiplies_integers(importer, matmul, is_gemm, p);
+  const bool is_int16 = p.x_quant.is_int16() || p.w_quant.is_int16();
+  std::vector<float> addends;
+  if (!is_gemm && (is_int16 || !constant_floats(bias, &addends))) return Status();
+  *taken = true;
+  if (!is_gemm || is_row_bias(add, 1 - product, importer))
+    return add_to_matmul(importer, add, matmul, 1 - product, is_gemm, std::move(p));
+  read_addends(bias, &p);
   std::optional<std::vector<int32_t>> integers;
   QRT_TRY(read_bias(importer, add, 1 - product, p.out, p.products, BiasScale::kIgnored, &integers));
   if (!integers) return Status();
   p.bias = std::move(*integers);
   p.real_bias = real_bias(importer, add, 1 - product, p.out);
-  // ONNX Runtime makes matrices of more dimensions one where it knows them all.
-  if (importer.input(matmul, 0).shape.rank() > 2 && importer.graph().batch_is_symbolic)
-    p.float_bias = Product::FloatBias::kAdded;
-  else
-    QRT_TRY(read_float_bias(importer, add, matmul, bias, &p));
+  QRT_TRY(read_float_bias(importer, add, matmul, bias, &p));
   if (p.float_bias == Product::FloatBias::kRounded)
     p.real_bias = bias_of_integers(p.bias, p.products);
   if (p.float_bias == Product::FloatBias::kInSum) add_in_sum(&p);

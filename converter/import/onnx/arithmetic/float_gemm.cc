@@ -1,0 +1,96 @@
+#include "converter/import/onnx/arithmetic/float_gemm.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+using F = fb::FloatFunction;
+
+// The dequantised weights as [in, out], or as [out, in].
+std::vector<float> real_weights(const Product& p, bool out_first) {
+  std::vector<float> real(static_cast<size_t>(p.in * p.out));
+  for (int64_t o = 0; o < p.out; ++o) {
+    const size_t at = p.w_quant.per_tensor() ? 0 : static_cast<size_t>(o);
+    for (int64_t i = 0; i < p.in; ++i) {
+      const int64_t w = p.weights->integer(p.out_first ? o * p.in + i : i * p.out + o);
+      real[static_cast<size_t>(out_first ? o * p.in + i : i * p.out + o)] =
+          static_cast<float>(static_cast<int32_t>(w) - p.w_quant.zero_point[at]) *
+          p.w_quant.scale[at];
+    }
+  }
+  return real;
+}
+
+ValueId dequantized_input(Importer& importer, const NodeView& node, const Product& p, ValueId x) {
+  const ValueId real =
+      importer.builder().new_value("", DType::kFloat32, importer.builder().shape_of(x));
+  auto& o = importer.builder().add<fb::DequantizeOptionsT>(node, {x}, real);
+  o.scale = {float_bits(p.x_quant.scale[0])};
+  o.zero_point = {p.x_quant.stored_zero_point()};
+  return real;
+}
+
+// Indices of k that ONNX Runtime sums before it goes on to the next block of a [rows, n] product.
+int64_t block_of(int64_t n, int64_t k, bool transposes_x) {
+  int64_t block = 128, columns = 128;
+  if (n >= k) {
+    while (block / 2 >= k) block /= 2;
+  } else if (!transposes_x) {
+    for (; columns > 16 && columns / 2 >= n; columns /= 2) block *= 2;
+  }
+  return block;
+}
+
+}  // namespace
+
+ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product& p) {
+  GraphBuilder& builder = importer.builder();
+  importer.tensors().charge(static_cast<uint64_t>(p.in * p.out) * sizeof(float));
+  const int64_t rows = p.x_shape.elements() / p.in;
+  // A row of either side goes by orders of its own where nothing is scaled: A * B, or B' * A'.
+  const bool is_plain = p.alpha == 1.0f && (p.beta == 0.0f || p.beta == 1.0f);
+  const bool x_is_row = is_plain && rows == 1 && !p.transpose_x;
+  const bool w_is_row = is_plain && !x_is_row && p.out == 1 && (!p.out_first || p.in == 1);
+  const F function = x_is_row   ? (p.out_first ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM_FOURS)
+                     : w_is_row ? (p.transpose_x ? F::ORT_GEMM_FOURS : F::ORT_GEMM_EIGHTS)
+                                : F::ORT_GEMM;
+  ValueId x = p.x;
+  if (p.transpose_x && !w_is_row) x = builder.transpose(node, x, {1, 0});
+  const Shape read = w_is_row ? (p.transpose_x ? Shape{p.in, rows} : Shape{rows, p.in}) : p.x_shape;
+  if (builder.shape_of(x) != read) x = builder.reshape(node, x, read);
+  x = dequantized_input(importer, node, p, x);
+  const bool by_eights = function == F::ORT_GEMM_EIGHTS;
+  const ValueId w =
+      importer.graph().add_constant(node.input(1), DType::kFloat32,
+                                    by_eights || w_is_row ? Shape{p.out, p.in} : Shape{p.in, p.out},
+                                    real_weights(p, by_eights || w_is_row));
+  Shape shape = p.x_shape;
+  shape[shape.rank() - 1] = p.out;
+  std::vector<float> c(static_cast<size_t>(w_is_row ? rows : p.out), 0.0f);
+  Shape c_shape = {static_cast<int64_t>(c.size())};
+  if (!p.addends.empty() && p.beta != 0.0f) {
+    const Shape& s = p.addends_shape;
+    const size_t rank = static_cast<size_t>(s.rank()), columns = static_cast<size_t>(p.out);
+    const bool of_rows = rank > 1 && s[s.rank() - 2] > 1;
+    const bool of_columns = rank > 0 && s[s.rank() - 1] > 1;
+    if (of_rows && !w_is_row) c_shape = shape;
+    c.resize(static_cast<size_t>(c_shape.elements()));
+    for (size_t i = 0; i < c.size(); ++i) {
+      const size_t row = of_rows ? i / columns : 0, column = of_columns ? i % columns : 0;
+      c[i] = p.addends[of_columns ? row * columns + column : row] * p.beta;
+    }
+  }
+  const ValueId bias = importer.graph().add_constant("", DType::kFloat32, c_shape, c);
+  if (w_is_row) shape = {1, rows};
+  const ValueId y = builder.new_value("", DType::kFloat32, shape);
+  auto& o = builder.add<fb::FloatOptionsT>(
+      node, w_is_row ? std::vector<ValueId>{w, x, bias} : std::vector<ValueId>{x, w, bias}, y);
+  o.function = function;
+  if (function == F::ORT_GEMM) {
+    o.block = static_cast<uint32_t>(block_of(p.out, p.in, p.transpose_x));
+    o.alpha = float_bits(p.alpha);
+  }
+  importer.became(node, "Float", "I1");
+  return shape == p.result ? y : builder.reshape(node, y, p.result);
+}
+
+}  // namespace qrt::convert::from_onnx

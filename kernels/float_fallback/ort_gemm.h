@@ -1,0 +1,156 @@
+// Sums of products in the three orders of ONNX Runtime's float Gemm on x86-64 (OrtGemmOrder of
+// float_fallback.h). For kernel files only: everything has internal linkage.
+#ifndef QRT_KERNELS_FLOAT_FALLBACK_ORT_GEMM_H_
+#define QRT_KERNELS_FLOAT_FALLBACK_ORT_GEMM_H_
+
+#include "kernels/float_fallback/lanes.h"
+
+namespace qrt {
+namespace {
+
+// What all rows of a call share.
+struct OrtMatrix {
+  const float* b;
+  size_t k, n, block;
+  float alpha;
+};
+
+// kBlocks of one element.
+inline float blocks_of(const OrtMatrix& m, const float* a, size_t j, float y) {
+  for (size_t begin = 0; begin < m.k; begin += m.block) {
+    const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
+    float sum = 0;
+    for (size_t i = begin; i < end; ++i) sum = fused(a[i], m.b[i * m.n + j], sum);
+    y = fused(sum, m.alpha, y);
+  }
+  return y;
+}
+
+// kBlocks of MR rows by NV vectors of columns from j on: a block's sums stay in registers.
+template <int MR, int NV>
+QRT_INLINE void blocks_tile(const OrtMatrix& m, const float* a, size_t j, const float* bias,
+                            size_t bias_step, float* y) {
+  for (size_t begin = 0; begin < m.k; begin += m.block) {
+    const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
+    Floats sums[MR][NV] = {};
+    for (size_t i = begin; i < end; ++i) {
+      Floats line[NV];
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v)
+        line[v] = load(m.b + i * m.n + j + static_cast<size_t>(v) * kLanes);
+      QRT_UNROLL
+      for (int r = 0; r < MR; ++r) {
+        const Floats splat = all(a[static_cast<size_t>(r) * m.k + i]);
+        QRT_UNROLL
+        for (int v = 0; v < NV; ++v) sums[r][v] = fused_lanes(splat, line[v], sums[r][v]);
+      }
+    }
+    QRT_UNROLL
+    for (int r = 0; r < MR; ++r) {
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) {
+        const size_t row = static_cast<size_t>(r), at = j + static_cast<size_t>(v) * kLanes;
+        const Floats before = load(begin == 0 ? bias + row * bias_step + at : y + row * m.n + at);
+        save(y + row * m.n + at, canonical(fused_lanes(sums[r][v], all(m.alpha), before)));
+      }
+    }
+  }
+}
+
+template <int MR, int NV>
+inline void blocks_rows(const OrtMatrix& m, const float* a, const float* bias, size_t bias_step,
+                        float* y) {
+  size_t j = 0;
+  for (; j + NV * kLanes <= m.n; j += NV * kLanes) blocks_tile<MR, NV>(m, a, j, bias, bias_step, y);
+  for (; j + kLanes <= m.n; j += kLanes) blocks_tile<MR, 1>(m, a, j, bias, bias_step, y);
+  // The last columns, some of them once more.
+  if (j < m.n && m.n >= kLanes) return blocks_tile<MR, 1>(m, a, m.n - kLanes, bias, bias_step, y);
+  for (; j < m.n; ++j)
+    for (size_t r = 0; r < MR; ++r)
+      y[r * m.n + j] = canonical(blocks_of(m, a + r * m.k, j, bias[r * bias_step + j]));
+}
+
+// kFours of a row: `count` indices of k from `i` on are added to y.
+template <int count>
+QRT_INLINE void add_indices(const OrtMatrix& m, const float* a, size_t i, float* y) {
+  const float* const b = m.b + i * m.n;
+  size_t j = 0;
+  for (; j + kLanes <= m.n; j += kLanes) {
+    Floats sum = all(a[i]) * load(b + j);
+    QRT_UNROLL
+    for (int q = 1; q < count; ++q)
+      sum = sum + all(a[i + static_cast<size_t>(q)]) * load(b + static_cast<size_t>(q) * m.n + j);
+    save(y + j, sum + load(y + j));
+  }
+  for (; j < m.n; ++j) {
+    float sum = a[i] * b[j];
+    for (int q = 1; q < count; ++q)
+      sum = sum + a[i + static_cast<size_t>(q)] * b[static_cast<size_t>(q) * m.n + j];
+    y[j] = sum + y[j];
+  }
+}
+
+inline void fours_row(const OrtMatrix& m, const float* a, const float* bias, float* y) {
+  for (size_t j = 0; j < m.n; ++j) y[j] = bias[j];
+  size_t i = 0;
+  for (; i + 4 <= m.k; i += 4) add_indices<4>(m, a, i, y);
+  if (i + 2 <= m.k) {
+    add_indices<2>(m, a, i, y);
+    i += 2;
+  }
+  if (i < m.k) add_indices<1>(m, a, i, y);
+  for (size_t j = 0; j < m.n; ++j) y[j] = canonical(y[j]);
+}
+
+// kEights of a row; m.b is [n, k].
+inline void eights_row(const OrtMatrix& m, const float* a, const float* bias, float* y) {
+  for (size_t j = 0; j < m.n; ++j) {
+    const float* const b = m.b + j * m.k;
+    float lane[8] = {};
+    size_t i = 0;
+    for (; i + 8 <= m.k; i += 8) {
+      QRT_UNROLL
+      for (size_t q = 0; q < 8; ++q) lane[q] = lane[q] + a[i + q] * b[i + q];
+    }
+    for (size_t q = 0; i + q < m.k; ++q) lane[q] = lane[q] + a[i + q] * b[i + q];
+    // The columns are taken by fours, the last ones by two and one.
+    const size_t left = m.n - j / 4 * 4;
+    float sum;
+    if (left >= 4) {
+      sum =
+          (((lane[0] + lane[1]) + lane[2]) + lane[3]) + (((lane[4] + lane[5]) + lane[6]) + lane[7]);
+    } else if (j % 4 < (left & 2)) {
+      sum =
+          ((lane[0] + lane[2]) + (lane[4] + lane[6])) + ((lane[1] + lane[3]) + (lane[5] + lane[7]));
+    } else {
+      sum =
+          ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    }
+    y[j] = canonical(sum + bias[j]);
+  }
+}
+
+template <int MR, int NV>
+inline void ort_gemms(const OrtGemm& g, const float* a, size_t rows, const float* b,
+                      const float* bias, size_t bias_step, float* y) {
+  const OrtMatrix m = {b, g.k, g.n, g.block, g.alpha};
+  size_t r = 0;
+  if (g.order == OrtGemmOrder::kBlocks) {
+    for (; r + MR <= rows; r += MR)
+      blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.n);
+    for (; r < rows; ++r)
+      blocks_rows<1, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.n);
+    return;
+  }
+  for (; r < rows; ++r) {
+    if (g.order == OrtGemmOrder::kFours)
+      fours_row(m, a + r * m.k, bias + r * bias_step, y + r * m.n);
+    else
+      eights_row(m, a + r * m.k, bias + r * bias_step, y + r * m.n);
+  }
+}
+
+}  // namespace
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_FLOAT_FALLBACK_ORT_GEMM_H_
