@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "converter/import/onnx/file/fused.h"
 #include "converter/import/onnx/no_op.h"
 
 namespace qrt::convert::from_onnx {
@@ -110,7 +111,7 @@ Status DoubleQdq::make_link(const std::vector<const NodeView*>& nodes, Link* lin
   }
   if (nodes.size() != 1 || !node.domain().empty()) return Status();
   *is_link = true;
-  if (op == "Transpose") {
+  if (op == "Transpose" && !node.has(kAxisOrder)) {
     link->kind = Kind::kTranspose;
     link->numbers = node.integers("perm");
     if (!is_permutation(link->numbers)) link->numbers.clear();

@@ -130,9 +130,7 @@ Status Importer::assess(const NodeView& node) {
   for (int i = 0; i < node.output_count(); ++i)
     if (node.has_output(i)) (void)tensors_.at(node.output(i));
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
-  if (!entry)
-    return refuse(node, "qrt has no integer form of this operator", node.output(0),
-                  node.has_input(0) ? remedy_to_end_before(node) : "export the model without it");
+  if (!entry) return refuse_unknown(*this, node);
   QRT_TRY(check_node(node));
   std::string depends;
   for (int i = 0; i < node.input_count(); ++i) {

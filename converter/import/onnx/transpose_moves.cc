@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "converter/import/onnx/file/fused.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -27,9 +29,13 @@ bool is_passed(const NodeView& node) {
          std::binary_search(std::begin(kPassed), std::end(kPassed), node.op());
 }
 
+bool is_transpose(const NodeView& node) {
+  return node.op() == "Transpose" && !node.has(kAxisOrder);
+}
+
 // Operators that become one with a Transpose in front.
 bool is_joined(const NodeView& node) {
-  return node.domain().empty() && (node.op() == "Transpose" || node.op() == "Reshape");
+  return node.domain().empty() && (is_transpose(node) || node.op() == "Reshape");
 }
 
 }  // namespace
@@ -47,7 +53,7 @@ bool TransposeMoves::move_from_all_readers(const NodeView& transpose) const {
 
 bool TransposeMoves::lead_on_from(const NodeView& node) {
   const auto lets_come = [this](const NodeView& n) {
-    if (n.op() == "Transpose") return true;
+    if (is_transpose(n)) return true;
     if (!is_passed(n)) return false;
     for (int k = 0; k < n.output_count(); ++k)
       if (leading_.count(n.output(k)) != 0) return true;
@@ -66,7 +72,7 @@ bool TransposeMoves::lead_on_from(const NodeView& node) {
 }
 
 bool TransposeMoves::gets_pair(const NodeView& node) const {
-  if (node.op() != "Transpose" || model_.uses(node.output(0)) != 1) return false;
+  if (!is_transpose(node) || model_.uses(node.output(0)) != 1) return false;
   const std::vector<int>& readers = model_.readers(node.output(0));
   return readers.empty() || nodes_[static_cast<size_t>(readers[0])]->op() != "QuantizeLinear";
 }

@@ -9,6 +9,7 @@
 #include "converter/import/common/cut.h"
 #include "converter/import/common/source_limits.h"
 #include "converter/import/onnx/file/dimensions.h"
+#include "converter/import/onnx/file/fused.h"
 #include "converter/import/onnx/file/parse.h"
 #include "converter/import/onnx/file/qonnx.h"
 #include "converter/import/onnx/file/upgrade.h"
@@ -133,11 +134,12 @@ const onnx::GraphProto& Model::graph() const { return proto_->graph(); }
 
 Status Model::load(const std::string& path, Model* model, const SourceEdges& edges) {
   QRT_TRY(parse(path, model->proto_.get()));
-  for (const auto& entry : model->proto_->opset_import())
-    model->opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   QRT_TRY(inline_functions(model->proto_.get(), &model->node_versions_));
   onnx::GraphProto* g = model->proto_->mutable_graph();
   QRT_TRY(rewrite_quant_nodes(model->proto_.get()));
+  QRT_TRY(expand_fused_nodes(model->proto_.get()));
+  for (const auto& entry : model->proto_->opset_import())
+    model->opsets_.emplace(entry.domain() == "ai.onnx" ? "" : entry.domain(), entry.version());
   upgrade_nodes([model](const onnx::NodeProto& node) { return model->opset(node); }, g);
   if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
   QRT_TRY(set_input_shapes(edges.input_shapes, g));

@@ -194,6 +194,8 @@ Status import_qlinear_unary(Importer& importer, const NodeView& node);
 
 // ops/refused.cc: operators that are known and have no integer form, each with its reason
 Status import_refused(Importer& importer, const NodeView& node);
+// Refuses an operator that find_op_entry() does not know.
+Status refuse_unknown(Importer& importer, const NodeView& node);
 
 // ops/softmax.cc
 Status import_softmax(Importer& importer, const NodeView& node);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "converter/import/onnx/file/fused.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
 
@@ -142,7 +143,9 @@ Status import_transpose(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
   const int rank = from.rank();
   std::vector<int64_t> perm = node.integers("perm");
-  if (!node.has("perm"))
+  if (node.has(kAxisOrder))
+    perm = permutation_of(node.integer(kAxisOrder, 0), rank);
+  else if (!node.has("perm"))
     for (int i = rank; i-- > 0;) perm.push_back(i);
   std::vector<bool> seen(static_cast<size_t>(rank), false);
   QRT_MODEL_CHECK(static_cast<int>(perm.size()) == rank,

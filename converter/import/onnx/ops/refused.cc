@@ -38,4 +38,22 @@ Status import_refused(Importer& importer, const NodeView& node) {
                          node.output(0), remedy_to_end_before(node));
 }
 
+Status refuse_unknown(Importer& importer, const NodeView& node) {
+  if (node.domain() == "com.microsoft.nchwc")
+    return importer.refuse(
+        node,
+        "its channels are in blocks whose size depends on the CPU on which ONNX Runtime saved the "
+        "model",
+        node.output(0),
+        "convert the model that ONNX Runtime has not optimised, or save it with the optimisation "
+        "level 'extended'");
+  if (node.op() == "QLinearConvTranspose")
+    return importer.refuse(
+        node, "ONNX Runtime computes it on accelerators only, each with an arithmetic of its own",
+        node.output(0), "convert the model that ONNX Runtime has not optimised");
+  return importer.refuse(
+      node, "qrt has no integer form of this operator", node.output(0),
+      node.has_input(0) ? remedy_to_end_before(node) : "export the model without it");
+}
+
 }  // namespace qrt::convert::from_onnx

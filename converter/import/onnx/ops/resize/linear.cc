@@ -7,6 +7,7 @@
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "converter/import/onnx/deferred/pending.h"
 #include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/file/fused.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/resize/geometry.h"
 #include "kernels/resize/resize.h"
@@ -190,7 +191,8 @@ int readers_of(const Importer& importer, const NodeView& transpose) {
   int readers = 0;
   for (int i : importer.model().readers(transpose.input(0))) {
     const NodeView& other = importer.node(i);
-    if (other.op() == "Transpose" && other.integers("perm") == transpose.integers("perm"))
+    if (other.op() == "Transpose" && !other.has(kAxisOrder) &&
+        other.integers("perm") == transpose.integers("perm"))
       readers += importer.uses(other.output(0));
   }
   return readers;
@@ -198,8 +200,10 @@ int readers_of(const Importer& importer, const NodeView& transpose) {
 
 bool leads_to_transpose(const Importer& importer, const NodeView& node) {
   const std::vector<int>& readers = importer.model().readers(node.output(0));
-  return std::any_of(readers.begin(), readers.end(),
-                     [&](int i) { return importer.node(i).op() == "Transpose"; });
+  return std::any_of(readers.begin(), readers.end(), [&](int i) {
+    const NodeView& reader = importer.node(i);
+    return reader.op() == "Transpose" && !reader.has(kAxisOrder);
+  });
 }
 
 // Whether the tensor, not more than a function of the maker's first input, is computed element by
@@ -233,6 +237,7 @@ std::vector<int> moved_transposes(Importer& importer, const NodeView& resize) {
     }
     const NodeView* maker = importer.producer(name);
     if (!maker) break;
+    if (maker->has(kAxisOrder)) break;
     if (maker->op() == "Transpose") {
       if (crosses_function && readers_of(importer, *maker) > 1 &&
           !leads_to_transpose(importer, resize))
