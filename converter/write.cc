@@ -43,7 +43,7 @@ class Writer {
   flatbuffers::Offset<fb::Tensor> write_tensor(ValueId id);
   flatbuffers::Offset<fb::Operator> write_operator(const Node& node);
   std::vector<uint32_t> tensors(const std::vector<ValueId>& ids) const;
-  std::string reference(const std::vector<flatbuffers::Offset<fb::Operator>>& operators) const;
+  std::string reference(const std::vector<flatbuffers::Offset<fb::Operator>>& operators);
 
   const Graph& graph_;
   const Extras& extras_;
@@ -191,8 +191,7 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
 
 // Whose bits the file reproduces. What has level F may differ from the source system in the last bits,
 // and the file says so.
-std::string Writer::reference(
-    const std::vector<flatbuffers::Offset<fb::Operator>>& operators) const {
+std::string Writer::reference(const std::vector<flatbuffers::Offset<fb::Operator>>& operators) {
   const bool has_float =
       std::any_of(operators.begin(), operators.end(), [&](flatbuffers::Offset<fb::Operator> op) {
         return arithmetic_level(*flatbuffers::GetTemporaryPointer(fbb_, op)) == kFloatLevel;
