@@ -251,7 +251,7 @@ TEST(Softmax, PairsToFloat) {
       for (size_t j = 0; j < n; ++j) sum = sum + table[256 * greatest + r[j]];
       for (size_t j = 0; j < n; ++j) expected.push_back(table[256 * greatest + r[j]] / sum);
     }
-    testing::expect_outputs(m, kRows, {input}, {testing::to_bytes(expected)});
+    testing::expect_outputs(m, kRows, {input}, {testing::bytes_of(expected)});
   }
 }
 

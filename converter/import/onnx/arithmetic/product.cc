@@ -97,6 +97,15 @@ bool has_zero_point(const Importer& importer, const std::string& tensor) {
   return true;
 }
 
+// Returns whether a Relu or Clip reads the node's output.
+bool is_limited_next(const Importer& importer, const NodeView& node) {
+  const std::vector<int>& readers = importer.model().readers(node.output(0));
+  return std::any_of(readers.begin(), readers.end(), [&](int reader) {
+    const std::string& op = importer.node(reader).op();
+    return op == "Relu" || op == "Clip";
+  });
+}
+
 }  // namespace
 
 void read_addends(const Tensor& bias, Product* p) {
@@ -125,7 +134,9 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
     // where its output is one of the graph.
     const std::string& y = node.output(0);
     const bool is_result = importer.uses(y) != static_cast<int>(importer.model().readers(y).size());
-    const bool rounded = leads && bias.shape.rank() == 1 && (p->result.rank() == 2 || !is_result);
+    // Nor does it across one in front of a Relu or Clip, which it takes away too late.
+    const bool moves = p->result.rank() == 2 || (!is_result && !is_limited_next(importer, node));
+    const bool rounded = leads && bias.shape.rank() == 1 && moves;
     p->float_bias = rounded ? FloatBias::kRounded : FloatBias::kInSum;
   } else if (has_other_scale(bias, p->products)) {
     const std::string& y = node.output(0);
@@ -203,10 +214,7 @@ Status emit_product_float(Importer& importer, const NodeView& node, const std::s
 
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
                                        const NodeView& owner, Product p) {
-  for (int reader : importer.model().readers(node.output(0))) {
-    const std::string& op = importer.node(reader).op();
-    p.has_limit = p.has_limit || op == "Relu" || op == "Clip";
-  }
+  p.has_limit = is_limited_next(importer, node);
   const auto pending = defer(importer, node, p.result);
   pending->node = &owner;
   const std::string* ops = &pending->ops;
