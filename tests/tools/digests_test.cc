@@ -120,7 +120,7 @@ TEST_F(Digests, InputsMustFit) {
                  "--digests: the inputs are a batch of 2, expected the model's own, 1");
   expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", path("no.npy")}, 5, "no.npy");
   expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", x_, "--digests", x_}, 2,
-                 "1 input files are left over");
+                 "1 array is for no input of the model");
   expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", x_, "--keep-test-values"}, 2,
                  "exclude each other");
   EXPECT_EQ(read(out), "");

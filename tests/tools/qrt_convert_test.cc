@@ -191,7 +191,10 @@ TEST_F(Convert, ChecksTheLevelAskedFor) {
   model_.mutable_graph()->clear_node();
   node("QuantizeLinear", {"x", "s", "z"}, "q");
   node("DequantizeLinear", {"q", "s", "z"}, "f");
-  node("Add", {"f", "f"}, "g");
+  describe(model_.mutable_graph()->add_input(), "x2");
+  node("QuantizeLinear", {"x2", "s", "z"}, "q2");
+  node("DequantizeLinear", {"q2", "s", "z"}, "f2");
+  node("Add", {"f", "f2"}, "g");
   node("QuantizeLinear", {"g", "s", "z"}, "p");
   node("DequantizeLinear", {"p", "s", "z"}, "y");
   const std::string add = write("add.onnx", model_.SerializeAsString());

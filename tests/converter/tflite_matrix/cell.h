@@ -84,6 +84,7 @@ class Cell {
 
   T type() const { return type_; }
   bool is_int16() const { return type_ == T::INT16; }
+  bool is_single() const { return is_single_; }  // the reference rounds once
   int pick(int lo, int hi) { return static_cast<int>(random.integer(lo, hi)); }
 
   // --- tensors

@@ -460,6 +460,7 @@ Row resize_bilinear() {
                                                    v(y.upper, z.lower) * dy * (1024 - dz) +
                                                    v(y.lower, z.upper) * (1024 - dy) * dz +
                                                    v(y.upper, z.upper) * dy * dz;
+                               if (c.is_single()) return (sum + (1 << 19)) >> 20;
                                return (sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20);
                              })});
                            }});

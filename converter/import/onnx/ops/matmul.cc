@@ -67,17 +67,27 @@ Status check_weights_axis(Importer& importer, const NodeView& node, const Produc
                          node.input(input), "quantise the weights per tensor or per output column");
 }
 
-// Refuses a right side of the run that is quantised per axis.
-Status refuse_columns(Importer& importer, const NodeView& node) {
-  const Tensor& w = importer.input(node, 1);
-  const int rank = w.shape.rank(), axis = w.quant->axis;
-  // ONNX Runtime takes as many scales as there are columns for those of the columns.
-  if (axis != rank - 1 && w.shape[axis] == w.shape[rank - 1])
-    importer.outcomes().refuse_float_form(node.index());
+// Refuses a right side of the run that is quantised along an axis.
+Status refuse_columns(Importer& importer, const NodeView& node, int axis) {
   return importer.refuse(node,
                          "input '" + node.input(1) + "' is no constant and quantised along axis " +
                              std::to_string(axis),
                          node.input(1), "quantise it per tensor");
+}
+
+// Returns the axis along which a right side of the run has its scales if that is not the last but as
+// long: ONNX Runtime takes them for those of the columns then, so that no form has its numbers. Else
+// returns -1.
+int axis_taken_for_columns(const Importer& importer, const NodeView& node) {
+  const Shape& w = importer.input(node, 1).shape;
+  const NodeView* dequantize = importer.producer(node.input(1));
+  const int rank = w.rank();
+  if (dequantize == nullptr || dequantize->op() != "DequantizeLinear" || rank < 2) return -1;
+  if (importer.input(*dequantize, 1).shape.elements() == 1) return -1;
+  int64_t axis = dequantize->integer("axis", 1);
+  if (axis < 0) axis += rank;
+  const bool is_taken = axis >= 0 && axis < rank - 1 && w[static_cast<int>(axis)] == w[rank - 1];
+  return is_taken ? static_cast<int>(axis) : -1;
 }
 
 bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
@@ -186,10 +196,15 @@ Status import_gemm(Importer& importer, const NodeView& node) {
 Status import_matmul(Importer& importer, const NodeView& node) {
   const Tensor& w = importer.input(node, 1);
   if (!w.is_constant() || w.shape.rank() > 2) {
+    if (const int axis = axis_taken_for_columns(importer, node); axis >= 0) {
+      importer.outcomes().refuse_float_form(node.index());
+      return refuse_columns(importer, node, axis);
+    }
     bool taken;
     QRT_TRY(import_dynamic_matmul(importer, node, &taken));
     if (taken) return Status();
-    if (w.is_dequantized() && !w.quant->per_tensor()) return refuse_columns(importer, node);
+    if (w.is_dequantized() && !w.quant->per_tensor())
+      return refuse_columns(importer, node, w.quant->axis);
   }
   Product p;
   bool known;
