@@ -17,7 +17,7 @@ namespace qrt::tool {
 namespace {
 
 constexpr size_t kEndBytes = 22, kEntryBytes = 46, kLocalBytes = 30;
-constexpr size_t kPiece = 1 << 16;  // bytes read at once
+constexpr size_t kPiece = 1 << 16;             // bytes read at once
 constexpr size_t kMostHead = size_t{1} << 17;  // an npy header ends before
 constexpr size_t kMaxComment = 65535, kMaxDirectory = size_t{1} << 26;
 

@@ -316,8 +316,7 @@ TEST(TfliteIntegers, OutputsThatNoOperatorMakes) {
   b.op(B::ABS, {x}, {y, more});
   EXPECT_TRUE(b.import().status.ok());
   b.op(B::ABS, {more}, {b.output(TensorType::INT8, {4}, kIn, kInZero)});
-  EXPECT_NE(b.import().report.text(true).find("is made by no operator"),
-            std::string::npos);
+  EXPECT_NE(b.import().report.text(true).find("is made by no operator"), std::string::npos);
 }
 
 // Shapes that a run reads, and that the model gives out, too.

@@ -120,9 +120,8 @@ Status Importer::check_node(const NodeView& node) const {
                   node.op_label().c_str(), node.input_count(), entry->inputs);
   QRT_MODEL_CHECK(node.has_output(0), "node %s (%s) has no output", node.label().c_str(),
                   node.op_label().c_str());
-  QRT_MODEL_CHECK(opset(node) > 0,
-                  "node %s (%s): the model imports no operator set '%s'", node.label().c_str(),
-                  node.op_label().c_str(), node.domain().c_str());
+  QRT_MODEL_CHECK(opset(node) > 0, "node %s (%s): the model imports no operator set '%s'",
+                  node.label().c_str(), node.op_label().c_str(), node.domain().c_str());
   return Status();
 }
 

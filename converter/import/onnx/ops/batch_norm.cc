@@ -41,8 +41,8 @@ Status import_batch_normalization(Importer& importer, const NodeView& node) {
     return importer.refuse(node, "it is in training mode", node.output(0),
                            "export the model for inference");
   if (node.integer("spatial", 1) == 0)
-    return importer.refuse(node, "it normalises every element apart (spatial is 0)",
-                           node.output(0), "export the model with an opset of 9 or more");
+    return importer.refuse(node, "it normalises every element apart (spatial is 0)", node.output(0),
+                           "export the model with an opset of 9 or more");
   ChannelLines lines;
   const int64_t channels = x.shape[1];
   if (!read_channel_lines(importer, node, channels, &lines))
