@@ -35,6 +35,14 @@ Status dequantize_output(Importer& importer, const std::string& name, const Tens
   return Status();
 }
 
+// Returns whether an output that is float here is float16 in the file: as it says, or, where it names
+// no type, as the Cast that makes it says.
+bool is_half_output(const onnx::ValueInfoProto& info, const NodeView* node) {
+  const int type = info.type().tensor_type().elem_type();
+  return type == kHalf ||
+         (type == kUndefined && node && node->op() == "Cast" && node->integer("to", 0) == kHalf);
+}
+
 Status refuse_float_output(Importer& importer, const std::string& name, const NodeView& node) {
   QRT_TRY(importer.refuse(
       node, "its float result reaches the model's output '" + name + "' without a QuantizeLinear",
@@ -124,8 +132,7 @@ Status export_outputs(Importer& importer) {
     if (value == kNoValue && node && importer.outcomes().is_made(node->index()))
       QRT_TRY(refuse_float_output(importer, info.name(), *node));
     if (value == kNoValue) continue;
-    if (graph.values[value].type.dtype == DType::kFloat32 &&
-        info.type().tensor_type().elem_type() == kHalf) {
+    if (graph.values[value].type.dtype == DType::kFloat32 && is_half_output(info, node)) {
       value = float_to_half_value(importer, {info.name(), "output"}, value);
     }
     const Value& v = graph.values[value];
