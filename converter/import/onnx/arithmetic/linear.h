@@ -34,7 +34,7 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
 // fl32(y + values) of floats, a constant that broadcasts to y.
 ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, const Shape& shape,
                            const std::vector<float>& values);
-// The same of a bias for each index of `axis`.
+// Adds a bias that has one value for each index of `axis`.
 ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
                        const std::vector<double>& bias, int axis);
 // Floats as 8-bit integers within the limits.

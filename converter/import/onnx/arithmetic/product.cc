@@ -134,7 +134,7 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
     // where its output is one of the graph.
     const std::string& y = node.output(0);
     const bool is_result = importer.uses(y) != static_cast<int>(importer.model().readers(y).size());
-    // Nor does it across one in front of a Relu or Clip, which it takes away too late.
+    // A Relu or Clip behind that Reshape is taken away too late for the move.
     const bool moves = p->result.rank() == 2 || (!is_result && !is_limited_next(importer, node));
     const bool rounded = leads && bias.shape.rank() == 1 && moves;
     p->float_bias = rounded ? FloatBias::kRounded : FloatBias::kInSum;

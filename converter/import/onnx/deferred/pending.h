@@ -40,7 +40,7 @@ Status resolve(Importer& importer, const NodeView& quantize,
 Status quantize_function(Importer& importer, const Pending& pending, const Quant& out,
                          Limits limits, ValueId* result);
 
-// Whether ONNX Runtime moves a QuantizeLinear behind this node in front of it.
+// Returns whether ONNX Runtime moves a QuantizeLinear behind this node in front of it.
 bool quantize_moves_across(const Importer& importer, const NodeView& node);
 
 // Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a

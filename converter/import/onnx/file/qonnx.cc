@@ -36,7 +36,7 @@ std::string text(const onnx::NodeProto& node, const char* name, const char* othe
   return otherwise;
 }
 
-// What a Quant node says. Integers lo to hi.
+// The parameters of a Quant node. Its integers are lo to hi.
 struct Quantisation {
   bool is_signed;
   int lo, hi;
