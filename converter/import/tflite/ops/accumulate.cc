@@ -10,14 +10,14 @@ namespace {
 
 using F = fb::FormulaFunction;
 
-constexpr int kLeft = 20;
+constexpr int kSumLeft = 20;
 
 // The output of a sum of terms x - zero point, an INT32 value. Null: refused.
 Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in, const Quant& out,
                   const char* result) {
   const double twice = 2 * static_cast<double>(in.scale[0]);
   const Multiplier m = importer.multiplier(
-      twice / (static_cast<double>(1 << kLeft) * static_cast<double>(out.scale[0])));
+      twice / (static_cast<double>(1 << kSumLeft) * static_cast<double>(out.scale[0])));
   if (m.exponent() > 0)
     return importer.refuse(op,
                            "the scales make a multiplier of 1 or more, which the reference refuses",
@@ -25,7 +25,7 @@ Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in
   auto requant = make_requant(importer, op, {m}, out, Limits::of_source(out));
   if (!requant) return Status();
   const ValueId scaled = formula(
-      importer, op, {sum, 0, {{F::ADD, -in.zero_point[0]}, {F::SHIFT_LEFT, kLeft - 1}}}, {});
+      importer, op, {sum, 0, {{F::ADD, -in.zero_point[0]}, {F::SHIFT_LEFT, kSumLeft - 1}}}, {});
   importer.builder()
       .add<fb::RequantizeOptionsT>(op, {scaled}, importer.new_output(op, out))
       .requant = std::move(requant);

@@ -67,14 +67,14 @@ Status compare_integers(Importer& importer, const Op& op, const Comparison& c, V
 
 // The reference compares the operands rescaled to fixed-point numbers of one unit: their scales, which
 // need not be alike, times the elements times 2^8.
-constexpr int kLeft = 8;
+constexpr int kCompareLeft = 8;
 
 struct Rescaled {
   Quant quant;
   Multiplier multiplier;
 
   int32_t of(int q, Rounding rounding) const {
-    return multiply((q - quant.zero_point[0]) * (1 << kLeft), multiplier, rounding);
+    return multiply((q - quant.zero_point[0]) * (1 << kCompareLeft), multiplier, rounding);
   }
 };
 
@@ -83,7 +83,7 @@ bool read_rescaled(Importer& importer, const Op& op, int i, Rescaled* r) {
   const Tensor& t = importer.input(op, i);
   if (!importer.read_quant(op, t, &r->quant)) return false;
   r->multiplier = importer.multiplier(static_cast<double>(r->quant.scale[0]));
-  if (r->multiplier.exponent() <= 31 - kLeft - reach_bits(r->quant)) return true;
+  if (r->multiplier.exponent() <= 31 - kCompareLeft - reach_bits(r->quant)) return true;
   (void)importer.refuse(op,
                         "the scale of tensor '" + t.name +
                             "' is too great, the reference's "
@@ -132,7 +132,8 @@ Status compare_int16(Importer& importer, const Op& op, const Comparison& c) {
     Multiplier shifted = r.multiplier;
     o.requant =
         int_requant(0, {INT32_MIN, INT32_MAX}, requant_stages({shifted}, importer.rounding()));
-    o.requant->stages[0]->shift[0] = static_cast<uint8_t>(o.requant->stages[0]->shift[0] - kLeft);
+    o.requant->stages[0]->shift[0] =
+        static_cast<uint8_t>(o.requant->stages[0]->shift[0] - kCompareLeft);
     v = wide;
   }
   return compare_integers(importer, op, c, x[0], x[1]);
