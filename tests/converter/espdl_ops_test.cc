@@ -317,29 +317,147 @@ TEST(EspdlUnary, TablesOfInt16TakeTheNearestEntry) {
   }
 }
 
-// Below zero times the channel's alpha, floored; above as it is.
-TEST(EspdlUnary, PReluFloorsItsNegativeSide) {
+// What ESP-DL's code for a target makes of q, written from its sources: the vector code for int8 rounds both sides
+// and brings both to the output's exponent, all other code rounds the negative side down and leaves the rest.
+int64_t prelu_of(const std::string& target, EspdlType type, int64_t q, int64_t alpha, int in,
+                 int out, int alpha_exponent) {
+  const bool is_vector =
+      !is_int16(type) && (target == "esp32p4" || (target == "esp32s3" && in != out));
+  const int shift = out - in - alpha_exponent;
+  if (is_vector && q > 0) return shifted(target, type, static_cast<double>(q), out - in);
+  if (q >= 0) return q;
+  if (is_vector) return shifted(target, type, static_cast<double>(q * alpha), shift);
+  return limited(type, std::floor(std::ldexp(static_cast<double>(q * alpha), -shift)));
+}
+
+EspdlBuilder prelu_of_8x5(const std::string& target, EspdlType type,
+                          const std::vector<int64_t>& alpha, int in, int out, int alpha_exponent) {
+  EspdlBuilder b(target);
+  b.op("PRelu",
+       {b.input("x", type, {8, 5}, in), constant(b, "a", type, {5, 1, 1}, alpha, {alpha_exponent})},
+       {b.output("y", type, {8, 5}, out)});
+  return b;
+}
+
+TEST(EspdlUnary, PRelu) {
   Random random;
-  for (const EspdlType type : kBoth) {
-    const std::vector<int64_t> x = random_values(random, type, 40),
-                               alpha = random_values(random, type, 5);
-    std::vector<int64_t> expected;
-    for (size_t i = 0; i < x.size(); ++i)
-      expected.push_back(
-          x[i] >= 0 ? x[i]
-                    : limited(type, std::floor(static_cast<double>(x[i] * alpha[i % 5]) / 128)));
-    EspdlBuilder b("esp32s3");
-    b.op("PRelu", {b.input("x", type, {8, 5}, -4), constant(b, "a", type, {5, 1, 1}, alpha, {-7})},
-         {b.output("y", type, {8, 5}, -4)});
-    ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
-        << random.trace();
-    // The P4 has vector code of int8 only, whose rounding is not known.
-    b.model.metadata_props[0]->value = "esp32p4";
-    if (is_int16(type))
-      ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)});
-    else
-      ASSERT_NE(b.import().rule().find("not known"), std::string::npos);
+  for_all([&](const std::string& target, EspdlType type) {
+    for (const int out : {-4, -3, -1, -5, -7, -10}) {
+      // Slopes below 1, so that no product leaves 16 bits, which the S3 would not limit.
+      const int in = -4, alpha_exponent = is_int16(type) ? -15 + (out - in < 0 ? out - in : 0) : -7;
+      const std::vector<int64_t> x = random_values(random, type, 40);
+      std::vector<int64_t> alpha = random_values(random, type, 5);
+      for (int64_t& a : alpha) a = std::max(a, -most(type));
+      std::vector<int64_t> expected;
+      for (size_t i = 0; i < x.size(); ++i)
+        expected.push_back(prelu_of(target, type, x[i], alpha[i % 5], in, out, alpha_exponent));
+      ASSERT_EQ(prelu_of_8x5(target, type, alpha, in, out, alpha_exponent).run({bytes_of(type, x)}),
+                std::vector<Bytes>{bytes_of(type, expected)})
+          << target << (is_int16(type) ? " int16 " : " int8 ") << out << random.trace();
+    }
+  });
+  // Every int8 times every slope, halves among them, for the rounding and the limits.
+  std::vector<int64_t> x(256 * 5);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int64_t>(i / 5) - 128;
+  for (const std::string target : kTargets)
+    for (const int out : {-4, -2, -6})
+      for (int64_t first = -128; first < 128; first += 5) {
+        std::vector<int64_t> alpha, expected;
+        for (int64_t i = 0; i < 5; ++i) alpha.push_back(std::min<int64_t>(first + i, 127));
+        for (size_t i = 0; i < x.size(); ++i)
+          expected.push_back(prelu_of(target, EspdlType::INT8, x[i], alpha[i % 5], -4, out, -6));
+        EspdlBuilder b(target);
+        b.op("PRelu",
+             {b.input("x", EspdlType::INT8, {256, 5}, -4),
+              constant(b, "a", EspdlType::INT8, {5, 1, 1}, alpha, {-6})},
+             {b.output("y", EspdlType::INT8, {256, 5}, out)});
+        ASSERT_EQ(b.run({bytes_of(EspdlType::INT8, x)}),
+                  std::vector<Bytes>{bytes_of(EspdlType::INT8, expected)})
+            << target << " " << out << " " << first;
+      }
+}
+
+// Cases in which the chip's registers or the C code's types are too small, and what is said of them.
+TEST(EspdlUnary, PReluOfWhatTheRuntimeCannotCompute) {
+  struct Case {
+    const char* target;
+    EspdlType type;
+    int out, alpha_exponent;
+    int64_t alpha;
+    const char* rule;
+  };
+  const std::vector<Case> cases = {
+      {"esp32p4", EspdlType::INT8, -11, -20, 1,
+       "the output's exponent is 7 less than the input's, and the chip's factor for it has 8 bits"},
+      {"esp32s3", EspdlType::INT8, 28, 0, 1,
+       "the output's exponent is 32 greater than the input's, and the chip shifts by at most 31"},
+      {"esp32p4", EspdlType::INT8, -4, -32, 1,
+       "the product of input and slope is to be shifted by 32 to the right, and the runtime shifts "
+       "by at most 31"},
+      {"esp32p4", EspdlType::INT8, -4, 1, 1,
+       "the product of input and slope is to be shifted to the left, by 1, and the chip shifts to "
+       "the right only"},
+      {"esp32s3", EspdlType::INT16, -4, 1, 1,
+       "the product of input and slope is to be shifted to the left, by 1, and the chip shifts to "
+       "the right only"},
+      {"c", EspdlType::INT8, -4, 16, 1,
+       "the product of input and slope leaves the runtime's 16 bits"},
+      {"esp32s3", EspdlType::INT16, -4, -14, 16385,
+       "the greatest product of input and slope leaves 16 bits, of which the chip keeps the low "
+       "ones alone"},
+      {"c", EspdlType::INT16, -4, 16, -2,
+       "the greatest product of input and slope leaves the runtime's 32 bits"},
+  };
+  for (const Case& c : cases) {
+    const Imported imported =
+        prelu_of_8x5(c.target, c.type, {c.alpha, 0, 0, 0, 0}, -4, c.out, c.alpha_exponent).import();
+    ASSERT_EQ(imported.status.code(), Code::kUnsupported) << c.rule;
+    ASSERT_EQ(imported.rule(), c.rule);
   }
+  // Slopes of 0 may have any exponent, and 32 bits may just hold what 16 do not.
+  const std::vector<int64_t> x(40, -32768), zero(5, 0);
+  ASSERT_EQ(prelu_of_8x5("esp32s3", EspdlType::INT16, zero, -4, -4, -90)
+                .run({bytes_of(EspdlType::INT16, x)}),
+            std::vector<Bytes>{Bytes(80, 0)});
+  ASSERT_EQ(prelu_of_8x5("c", EspdlType::INT16, std::vector<int64_t>(5, 1), -4, -4, 16)
+                .run({bytes_of(EspdlType::INT16, x)}),
+            std::vector<Bytes>{bytes_of(EspdlType::INT16, x)});
+}
+
+// The S3's vector code has another rounding than the C code, whose bits equal exponents have.
+TEST(EspdlUnary, PReluOfTheS3SaysWhoseBitsItHas) {
+  const std::vector<int64_t> alpha = {1, 2, 3, 4, 5};
+  const Imported same = prelu_of_8x5("esp32s3", EspdlType::INT8, alpha, -4, -4, -7).import(),
+                 other = prelu_of_8x5("esp32s3", EspdlType::INT8, alpha, -4, -3, -7).import();
+  ASSERT_EQ(same.graph.reference, "espdl-s3 (ESP_S3_ACC20_UNPROVEN)");
+  ASSERT_EQ(other.graph.reference, "espdl-s3");
+}
+
+// A single output channel fills no block of 16: its weights stand as [h, w, c], whatever the layout is called.
+TEST(EspdlConv, AFilterOfOneOutputInBlocksOf16) {
+  Random random;
+  for_all([&](const std::string& target, EspdlType type) {
+    if (target == "c") return;
+    const std::vector<int64_t> x = random_values(random, type, 2 * 3 * 4),
+                               w = random_values(random, type, 4);
+    for (const bool names_rest : {false, true}) {
+      std::vector<int64_t> expected;
+      for (size_t i = 0; i < 6; ++i) {
+        double sum = 0;
+        for (size_t c = 0; c < 4; ++c) sum += static_cast<double>(x[i * 4 + c] * w[c]);
+        expected.push_back(shifted(target, type, sum, is_int16(type) ? 14 : 6));
+      }
+      EspdlBuilder b(target);
+      const std::string layout = is_int16(type) ? "(N/8)HWC8" : "(N/16)HWC16";
+      b.op("Conv",
+           {b.input("x", type, {1, 2, 3, 4}, -4),
+            constant(b, "w", type, {1, 1, 4, 1}, w, {is_int16(type) ? -15 : -7},
+                     layout + (names_rest ? "_UNALIGNED" : ""))},
+           {b.output("y", type, {1, 2, 3, 1}, -5)});
+      ASSERT_EQ(b.run({bytes_of(type, x)}), std::vector<Bytes>{bytes_of(type, expected)})
+          << target << random.trace();
+    }
+  });
 }
 
 // The runtime's mode DCR is right where it makes as many channels as a block has rows.

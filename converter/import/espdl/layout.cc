@@ -3,7 +3,6 @@
 #include <cstring>
 
 namespace qrt::convert::from_espdl {
-namespace {
 
 int16_t value_at(const Tensor& tensor, int64_t i) {
   if (tensor.type == DataType::INT8) return static_cast<int8_t>(tensor.data[i]);
@@ -12,17 +11,12 @@ int16_t value_at(const Tensor& tensor, int64_t i) {
   return value;
 }
 
-}  // namespace
-
 Status parse_layout(const std::string& text, Layout* layout) {
   *layout = Layout();
   std::string base = text;
   const std::string rest = "_UNALIGNED";
-  if (base.size() > rest.size() &&
-      base.compare(base.size() - rest.size(), rest.size(), rest) == 0) {
-    layout->has_rest = true;
+  if (base.size() > rest.size() && base.compare(base.size() - rest.size(), rest.size(), rest) == 0)
     base.resize(base.size() - rest.size());
-  }
   for (const char* name : {"NHWC", "NWC", "HWCN", "WCN"})
     if (base == name) {
       layout->is_row_major = true;
@@ -40,11 +34,7 @@ Status unpack_filter(const Tensor& tensor, int64_t begin, const FilterShape& s,
                      std::vector<int16_t>* values) {
   Layout layout;
   QRT_TRY(parse_layout(tensor.layout, &layout));
-  const int64_t a = block_of(tensor.type), full = s.n / a * a, rest = s.n - full, taps = s.h * s.w;
-  if (rest > 0 && !layout.has_rest && !layout.is_row_major)
-    return error(Code::kUnsupported,
-                 "%lld outputs in blocks of %lld, but the layout '%s' leaves no rest",
-                 static_cast<long long>(s.n), static_cast<long long>(a), tensor.layout.c_str());
+  const int64_t a = block_of(tensor.type), full = s.n / a * a, taps = s.h * s.w;
   values->resize(static_cast<size_t>(s.elements()));
   int64_t from = begin;
   const auto put = [&](int64_t n, int64_t t, int64_t c) {

@@ -20,13 +20,17 @@ struct FilterShape {
 
 // How the bytes of one filter follow each other.
 //   blocks:     [n / a][h][w][c][a], then the n % a other filters as [n % a][h][w][c] (depthwise: [h][w][n % a]);
-//               a is 16 for int8, 8 for int16
+//               a is 16 for int8, 8 for int16. ESP-DL's runtime goes by n alone, and so does unpack_filter(): files
+//               exist whose layout names no rest though n % a is not 0
 //   row-major:  [n][h][w][c] (depthwise [h][w][n]): the C code's
 struct Layout {
-  bool is_row_major = false, has_rest = false;
+  bool is_row_major = false;
 };
 // kUnsupported: a layout that no ESP-DL version writes.
 Status parse_layout(const std::string& text, Layout* layout);
+
+// Returns element i of a constant of int8 or int16.
+int16_t value_at(const Tensor& tensor, int64_t i);
 
 // Values of a block.
 inline int64_t block_of(DataType type) { return type == DataType::INT16 ? 8 : 16; }

@@ -43,6 +43,13 @@ inline void set_zero_point(const Format& format, uint8_t* field, int16_t* field_
     *field = static_cast<uint8_t>(format.offset());
 }
 
+// Reads the table that attribute `lut` names, one value for every integer of x. *has: there is one, and the runtime obeys it.
+Status read_lut(Importer& importer, const Node& node, const Format& in, const Format& out,
+                std::vector<int16_t>* values, bool* has);
+// Ends the operator as a table.
+Status finish_table(Importer& importer, const Node& node, const Activation& x,
+                    const std::vector<int16_t>& values, const Format& out);
+
 // ops/conv.cc
 Status import_conv(Importer& importer, const Node& node);
 // ops/matmul.cc
@@ -55,11 +62,12 @@ Status import_mul(Importer& importer, const Node& node);
 Status import_div(Importer& importer, const Node& node);
 Status import_min_max(Importer& importer, const Node& node);
 Status import_comparison(Importer& importer, const Node& node);
+// ops/prelu.cc
+Status import_prelu(Importer& importer, const Node& node);
 // ops/unary.cc
 Status import_function(Importer& importer, const Node& node);
 Status import_relu(Importer& importer, const Node& node);
 Status import_leaky_relu(Importer& importer, const Node& node);
-Status import_prelu(Importer& importer, const Node& node);
 Status import_clip(Importer& importer, const Node& node);
 Status import_lut(Importer& importer, const Node& node);
 Status import_requantize(Importer& importer, const Node& node);

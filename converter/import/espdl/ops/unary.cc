@@ -1,27 +1,12 @@
 // Functions of one number: of 8 bits and mostly of 16, too, a table that holds what the runtime computes in float32.
 #include <algorithm>
-#include <cstring>
 
+#include "converter/import/espdl/layout.h"
 #include "converter/import/espdl/ops.h"
 #include "converter/portable_math.h"
 
 namespace qrt::convert::from_espdl {
 namespace {
-
-int16_t element(const Tensor& t, size_t i) {
-  if (t.type == DataType::INT8) return static_cast<int8_t>(t.data[i]);
-  int16_t value;
-  memcpy(&value, t.data + 2 * i, sizeof value);
-  return value;
-}
-
-// The operator as a table.
-Status finish_table(Importer& importer, const Node& node, const Activation& x,
-                    const std::vector<int16_t>& values, const Format& out) {
-  importer.finish(node, importer.builder().table(node, x, values, out), out);
-  importer.became(node, "Lut", "I0");
-  return Status();
-}
 
 template <class F>
 std::vector<int16_t> tabulated(const Format& in, const F& f) {
@@ -31,7 +16,15 @@ std::vector<int16_t> tabulated(const Format& in, const F& f) {
   return values;
 }
 
-// The table that attribute `lut` names, one value for every integer of x. *has: there is one, and the runtime obeys it.
+}  // namespace
+
+Status finish_table(Importer& importer, const Node& node, const Activation& x,
+                    const std::vector<int16_t>& values, const Format& out) {
+  importer.finish(node, importer.builder().table(node, x, values, out), out);
+  importer.became(node, "Lut", "I0");
+  return Status();
+}
+
 Status read_lut(Importer& importer, const Node& node, const Format& in, const Format& out,
                 std::vector<int16_t>* values, bool* has) {
   const std::string name = node.text("lut");
@@ -44,7 +37,7 @@ Status read_lut(Importer& importer, const Node& node, const Format& in, const Fo
   if (!in.is_int16()) {
     QRT_MODEL_CHECK(count == 256, "its table has %lld entries, expected 256",
                     static_cast<long long>(count));
-    for (size_t i = 0; i < 256; ++i) values->push_back(element(*t, i));
+    for (size_t i = 0; i < 256; ++i) values->push_back(value_at(*t, static_cast<int64_t>(i)));
     return Status();
   }
   int log2_step = 0;
@@ -53,12 +46,9 @@ Status read_lut(Importer& importer, const Node& node, const Format& in, const Fo
                   "its table has %lld entries, expected 65536 / step + 1 of a power of two",
                   static_cast<long long>(count));
   for (int u = 0; u < 65536; ++u)
-    values->push_back(
-        element(*t, static_cast<size_t>(shift_to(importer.target(), u, log2_step, {0, 65536}))));
+    values->push_back(value_at(*t, shift_to(importer.target(), u, log2_step, {0, 65536})));
   return Status();
 }
-
-}  // namespace
 
 Status import_function(Importer& importer, const Node& node) {
   Activation x;
@@ -185,7 +175,7 @@ Status import_clip(Importer& importer, const Node& node) {
       return importer.refuse(
           node, importer.quoted_input(node, i) + " has another exponent than what it limits",
           t.name, "export the model again");
-    (i == 1 ? limits.lo : limits.hi) = element(t, 0);
+    (i == 1 ? limits.lo : limits.hi) = value_at(t, 0);
   }
   QRT_MODEL_CHECK(limits.lo <= limits.hi, "its limits are %d and %d", limits.lo, limits.hi);
   if (x.format.exponent == out.exponent && out.is_int16())
@@ -195,72 +185,6 @@ Status import_clip(Importer& importer, const Node& node) {
     return round_to(importer.target(),
                     static_cast<float>(std::clamp(q, limits.lo, limits.hi)) * factor, out.limits());
   });
-}
-
-// Negative numbers times their channel's alpha, shifted by its exponent without rounding. The P4 has vector code for int8, whose
-// rounding is not known of a chip; its specification's is half to even.
-Status import_prelu(Importer& importer, const Node& node) {
-  Activation x;
-  Format out;
-  std::vector<int16_t> values;
-  bool has_lut;
-  if (!importer.read_pair(node, &x, &out)) return Status();
-  QRT_TRY(read_lut(importer, node, x.format, out, &values, &has_lut));
-  if (has_lut) return finish_table(importer, node, x, values, out);
-  const Tensor& alpha = importer.input(node, 1);
-  const Shape& shape = importer.builder().shape_of(x.value);
-  if (!alpha.is_constant || alpha.type != x.format.type || !alpha.problem.empty() ||
-      alpha.exponents.size() != 1)
-    return importer.refuse(
-        node,
-        importer.quoted_input(node, 1) + " is not a constant of the input's type with one exponent",
-        alpha.name, "quantise alpha per tensor");
-  // One slope for all channels: the runtime repeats it of int16 only.
-  const bool is_one = alpha.shape.elements() == 1 && (x.format.is_int16() || importer.is_plain());
-  QRT_MODEL_CHECK(shape.rank() >= 1 && alpha.bytes > 0 &&
-                      (is_one || alpha.shape.elements() == shape[shape.rank() - 1]),
-                  "%lld slopes for an input of shape %s",
-                  static_cast<long long>(alpha.shape.elements()), shape.to_string().c_str());
-  if (x.format.exponent != out.exponent && importer.target() != Target::kC)
-    return importer.refuse(
-        node,
-        "input and output have different exponents, for which the chips' arithmetic is not known",
-        importer.output(node).name, "export the model for target c, or with equal exponents");
-  if (importer.target() == Target::kEsp32P4 && !x.format.is_int16() && !importer.is_plain())
-    return importer.refuse(node, "how the ESP32-P4 rounds the negative side of int8 is not known",
-                           importer.output(node).name,
-                           "export the operator as a table (attribute lut)");
-  const int shift = out.exponent - x.format.exponent - alpha.exponents[0];
-  const auto channels = static_cast<size_t>(shape[shape.rank() - 1]);
-  if (x.format.is_int16()) {
-    std::vector<int16_t> slopes;
-    for (size_t c = 0; c < channels; ++c) slopes.push_back(element(alpha, is_one ? 0 : c));
-    const ValueId slope = importer.graph().add_constant(alpha.name, DType::kInt16,
-                                                        {static_cast<int64_t>(channels)}, slopes);
-    const ValueId y = importer.builder().new_value("", out, shape);
-    auto& o = importer.builder().add<fb::RequantizeOptionsT>(node, {x.value, slope}, y);
-    o.requant = importer.builder().requant({0}, 0, out);
-    o.negative.push_back(shift_stage({shift}, fb::Rounding::FLOOR, kMostLeft64));
-    importer.finish(node, y, out);
-    importer.became(node, "Requantize", "I0");
-    return Status();
-  }
-  std::vector<uint8_t> table;
-  for (size_t c = 0; c < channels; ++c)
-    for (int q = -128; q < 128; ++q) {
-      const int product = q * element(alpha, is_one ? 0 : c);
-      const bool rounds = shift < 0 || importer.target() == Target::kEsp32P4;
-      const int v = rounds ? shift_to(importer.target(), product, shift, kInt8Limits)
-                           : product >> std::min(shift, 31);
-      table.push_back(static_cast<uint8_t>((q < 0 ? std::clamp(v, -128, 127) : q) + 128));
-    }
-  const Shape tables = channels > 1 ? Shape{static_cast<int64_t>(channels), 256} : Shape{256};
-  const ValueId constant = importer.graph().add_constant("", DType::kUInt8, tables, table);
-  const ValueId y = importer.builder().new_value("", out, shape);
-  importer.builder().add<fb::LutOptionsT>(node, {x.value, constant}, y).per_channel = channels > 1;
-  importer.finish(node, y, out);
-  importer.became(node, "Lut", "I0");
-  return Status();
 }
 
 // QuantizeLinear, RequantizeLinear and DequantizeLinear are one operator: the types say what it does.
