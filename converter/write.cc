@@ -1,6 +1,6 @@
 // A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
-// first in the file, the constants' bytes behind them, and 64 zero bytes at the very end, so that
-// as many can be read behind every constant (schema/README.md).
+// first in the file, the constants' bytes behind them, and 64 bytes at the very end, so that as many
+// can be read behind every constant. The last 16 of them are the checksum (schema/README.md).
 #include <algorithm>
 #include <limits>
 #include <string_view>
@@ -8,6 +8,7 @@
 
 #include "converter/convert.h"
 #include "qrt/qrt.h"
+#include "runtime/checksum.h"
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
 #include "runtime/tools/source_order.h"
@@ -135,8 +136,10 @@ void Writer::write_buffers() {
     fbb_.ForceVectorAlignment(data.size(), sizeof(uint8_t), kAlignment);
     return fb::CreateBuffer(fbb_, fbb_.CreateVector(data));
   };
-  // Nothing refers to it. With its length it takes kSlack bytes: a file cut short, be it by one
-  // byte, lacks slack behind the last buffer, if that needs no padding behind it.
+  // Nothing refers to this vector, and write_checksum() fills its end. With its length it takes kSlack
+  // bytes: a file that was cut short, be it by one byte, lacks slack behind the last buffer if that
+  // buffer needs no padding.
+  static_assert(kChecksumBytes + sizeof(flatbuffers::uoffset_t) <= kSlack);
   fbb_.CreateVector(std::vector<uint8_t>(kSlack - sizeof(flatbuffers::uoffset_t), 0));
   written_.resize(buffers_.size() + 1);
   size_t last = 0;
@@ -275,9 +278,12 @@ Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Extras
   QRT_TRY(writer.run("", bytes));
   QRT_TRY(reload(*bytes));
   const std::string source_orders = writer.source_orders(*bytes);
-  if (source_orders.empty()) return {};
-  QRT_TRY(Writer(graph, extras).run(source_orders, bytes));
-  return reload(*bytes);
+  if (!source_orders.empty()) {
+    QRT_TRY(Writer(graph, extras).run(source_orders, bytes));
+    QRT_TRY(reload(*bytes));
+  }
+  write_checksum(bytes->data(), bytes->size());
+  return {};
 }
 
 }  // namespace qrt::convert

@@ -71,15 +71,22 @@ IsaSet compiled_isas() {
 
 #if defined(__x86_64__)
 
-// The 2022 cpuinfo of Debian 12 has no AVX-VNNI query, clang 14 neither that nor F16C's: CPUID leaf 7,
-// subleaf 1, EAX bit 4, and leaf 1, ECX bit 29.
-bool cpuid_has_avx_vnni() {
+// What CPUID says; zeros where the CPU has no such leaf.
+struct Cpuid {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
-}
-bool cpuid_has_f16c() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx >> 29 & 1);
+  explicit Cpuid(unsigned leaf, unsigned subleaf = 0) {
+    __get_cpuid_count(leaf, subleaf, &eax, &ebx, &ecx, &edx);
+  }
+};
+
+bool has_bits(unsigned word, unsigned bits) { return (word & bits) == bits; }
+
+// Whether the system saves these parts of a thread's registers (bits of XCR0).
+bool saves(unsigned parts) {
+  if (!has_bits(Cpuid(1).ecx, 1u << 27)) return false;  // OSXSAVE
+  unsigned xcr0 = 0, high = 0;
+  __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
+  return has_bits(xcr0, parts);
 }
 
 // Linux gives a process the tiles' 8 KB of register state only when it asks, once for all its threads;
@@ -96,14 +103,10 @@ bool may_use_tiles() {
 
 // AMX-TILE and AMX-INT8 (leaf 7, EDX bits 24 and 25), switched on by the system (XCR0 bits 17 and 18),
 // and permitted to this process.
-bool has_amx() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx >> 27 & 1)) return false;  // OSXSAVE
-  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || (edx >> 24 & 3) != 3) return false;
-  unsigned xcr0 = 0, high = 0;
-  __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
-  return (xcr0 >> 17 & 3) == 3 && may_use_tiles();
-}
+bool has_amx() { return has_bits(Cpuid(7).edx, 3u << 24) && saves(3u << 17) && may_use_tiles(); }
+
+// The 2022 cpuinfo of Debian 12 has no query for it: leaf 7, subleaf 1, EAX bit 4.
+bool has_avx_vnni() { return has_bits(Cpuid(7, 1).eax, 1u << 4); }
 
 struct X86Features {
   bool avx2, avx_vnni, avx512_vnni, avx512_vbmi;
@@ -115,18 +118,21 @@ X86Features x86_features() {
     const bool vnni512 = avx2 && cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() &&
                          cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl() &&
                          cpuinfo_has_x86_avx512vnni();
-    return {avx2, avx2 && cpuid_has_avx_vnni(), vnni512, vnni512 && cpuinfo_has_x86_avx512vbmi()};
+    return {avx2, avx2 && has_avx_vnni(), vnni512, vnni512 && cpuinfo_has_x86_avx512vbmi()};
   }
-  // cpuinfo fails where /proc or /sys is missing; the compiler's run-time support asks CPUID and
-  // XGETBV itself.
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("avx") && cpuid_has_f16c();
-  const bool vnni512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
-  return {avx2, avx2 && cpuid_has_avx_vnni(), vnni512,
-          vnni512 && __builtin_cpu_supports("avx512vbmi")};
+  // cpuinfo fails where /proc or /sys is missing. The compiler's __builtin_cpu_supports() would know as
+  // much, but adds 4.5 KB to a library.
+  constexpr unsigned kFma = 1u << 12, kAvx = 1u << 28, kF16c = 1u << 29;   // leaf 1, ECX
+  constexpr unsigned kAvx2 = 1u << 5;                                      // leaf 7, EBX
+  constexpr unsigned kAvx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW and VL
+  constexpr unsigned kVbmi = 1u << 1, kVnni = 1u << 11;                    // leaf 7, ECX
+  constexpr unsigned kYmm = 3u << 1, kZmm = 7u << 5;                       // XCR0
+  const Cpuid leaf7(7);
+  const bool avx2 =
+      has_bits(Cpuid(1).ecx, kFma | kAvx | kF16c) && has_bits(leaf7.ebx, kAvx2) && saves(kYmm);
+  const bool vnni512 =
+      avx2 && has_bits(leaf7.ebx, kAvx512) && has_bits(leaf7.ecx, kVnni) && saves(kZmm);
+  return {avx2, avx2 && has_avx_vnni(), vnni512, vnni512 && has_bits(leaf7.ecx, kVbmi)};
 }
 
 IsaSet hardware_isas() {
@@ -180,8 +186,8 @@ IsaSet detected_isas() {
 
 bool has_fast_shared_cache() {
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  return __builtin_cpu_is("amd") != 0;
+  const Cpuid leaf0(0);  // "AuthenticAMD" in EBX, EDX and ECX
+  return leaf0.ebx == 0x68747541 && leaf0.edx == 0x69746e65 && leaf0.ecx == 0x444d4163;
 #else
   return false;
 #endif

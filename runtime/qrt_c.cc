@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/checksum.h"
 #include "runtime/infer.h"
 
 #define QRT_STRING_(x) #x
@@ -136,8 +137,9 @@ Status read_options(const qrt_load_options* given, qrt_load_options* options) {
   qrt_load_options_init(options);
   constexpr size_t kFirst = offsetof(qrt_load_options, max_memory) + sizeof(size_t);
   QRT_TRY(qrt::read_struct("qrt_load_options_init", given, kFirst, sizeof *options, options));
-  if ((options->flags & ~unsigned{QRT_LOAD_COPY}) != 0) {
-    return qrt::error(Code::kInvalidArgument, "flags are 0x%x, expected 0 or QRT_LOAD_COPY",
+  if ((options->flags & ~unsigned{QRT_LOAD_COPY | QRT_LOAD_CHECK}) != 0) {
+    return qrt::error(Code::kInvalidArgument,
+                      "flags are 0x%x, expected QRT_LOAD_COPY, QRT_LOAD_CHECK or neither",
                       options->flags);
   }
   return {};
@@ -152,6 +154,8 @@ Result<ModelBytes> copy(const void* data, size_t size, const qrt_load_options& o
 
 Status load(Result<ModelBytes> bytes, const qrt_load_options& options, qrt_model** model) {
   if (!bytes.ok()) return std::move(bytes.status());
+  if ((options.flags & QRT_LOAD_CHECK) != 0)
+    QRT_TRY(qrt::check_checksum(bytes->data(), bytes->size()));
   Result<std::shared_ptr<const VerifiedModel>> verified =
       qrt::verify(std::move(*bytes), {limit_of(options)});
   if (!verified.ok()) return std::move(verified.status());

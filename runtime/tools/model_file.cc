@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "runtime/checksum.h"
 #include "runtime/model_bytes.h"
 #include "runtime/tools/files.h"
 
@@ -39,12 +40,23 @@ Status check_model_file(const std::string& path) {
 }
 
 Result<std::shared_ptr<const VerifiedModel>> load_verified(const std::string& path) {
+  auto model = load_unchecked(path);
+  if (model.ok()) QRT_TRY(check_sum(**model, path));
+  return model;
+}
+
+Result<std::shared_ptr<const VerifiedModel>> load_unchecked(const std::string& path) {
   QRT_TRY(check_model_file(path));
   auto bytes = ModelBytes::map_file(path.c_str());
   QRT_TRY(std::move(bytes.status()).at(path));
   auto model = verify(std::move(*bytes));
   if (!model.ok()) return std::move(model.status()).at(path);
   return model;
+}
+
+Status check_sum(const VerifiedModel& model, const std::string& path) {
+  const size_t bytes = model.file_bytes();
+  return check_checksum(model.file_end() - bytes, bytes).at(path);
 }
 
 DType dtype_of(const qrt_tensor_info& info) { return static_cast<DType>(info.dtype); }

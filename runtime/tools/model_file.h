@@ -16,8 +16,12 @@ namespace qrt::tool {
 // command that converts it.
 Status check_model_file(const std::string& path);
 
-// Mapped and verified; messages name the file.
+// Maps and verifies a file, and compares it with its checksum; messages name the file.
 Result<std::shared_ptr<const VerifiedModel>> load_verified(const std::string& path);
+
+// Does the same in two steps, for tools that can say more of a damaged file than that it is damaged.
+Result<std::shared_ptr<const VerifiedModel>> load_unchecked(const std::string& path);
+Status check_sum(const VerifiedModel& model, const std::string& path);
 
 DType dtype_of(const qrt_tensor_info& info);
 Shape shape_of(const qrt_tensor_info& info);

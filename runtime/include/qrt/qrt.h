@@ -139,7 +139,10 @@ QRT_API const char* qrt_isa(size_t index);
 
 enum {
   /* copy the bytes; otherwise they are borrowed and must outlive the model and its sessions */
-  QRT_LOAD_COPY = 1
+  QRT_LOAD_COPY = 1,
+  /* compare the bytes with the checksum at the file's end: QRT_INVALID_MODEL where they differ. This
+   * reads the whole file. A file of an older converter has no checksum and is loaded unchecked. */
+  QRT_LOAD_CHECK = 2
 };
 
 /* Maps the file and verifies it: QRT_IO_ERROR where it cannot be read, QRT_INVALID_MODEL where it is
@@ -150,14 +153,15 @@ enum {
  * qrt_model_load_memory() with QRT_LOAD_COPY. */
 QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error);
 
-/* Verifies `size` bytes; statuses as above. flags: 0 or QRT_LOAD_COPY. Without it the bytes are used
- * in place if `data` is aligned to 64 (else copied) and must not change. */
+/* Verifies `size` bytes; statuses as above. flags: 0, or QRT_LOAD_COPY and QRT_LOAD_CHECK. Without
+ * QRT_LOAD_COPY the bytes are used in place if `data` is aligned to 64 (else copied) and must not
+ * change. */
 QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags,
                                          qrt_model** model, qrt_error* error);
 
 typedef struct qrt_load_options {
   size_t struct_size; /* sizeof(qrt_load_options); set by qrt_load_options_init */
-  unsigned flags;     /* QRT_LOAD_COPY; for qrt_model_load_memory_with */
+  unsigned flags;     /* QRT_LOAD_CHECK; QRT_LOAD_COPY, for qrt_model_load_memory_with */
   /* Bytes that the model may hold beside the file's mapping or the caller's bytes: copied bytes, and
    * weights of 4 and 2 bits as they are unpacked; not its own tables, some sixty bytes for a tensor.
    * 0: these alone limit it (at most 17 times the file). Beyond: QRT_OUT_OF_MEMORY. */

@@ -48,7 +48,9 @@ Status run_model(const RunOptions& options, bool* equal) {
   QRT_TRY(check_model_file(options.model));
   Times times;
   auto start = Clock::now();
-  const Model model = Model::load_file(options.model);
+  LoadOptions load_options;
+  load_options.flags = QRT_LOAD_CHECK;
+  const Model model = Model::load_file(options.model, load_options);
   times.load = ms_since(start);
   Inputs inputs;
   QRT_TRY(options.images.empty() ? inputs.read(model, options.files, options.named)
