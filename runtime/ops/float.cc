@@ -31,6 +31,19 @@ FloatUnary unary_of(F f) {
 bool is_gemm(F f) { return f >= F::ORT_GEMM && f <= F::ORT_GEMM_EIGHTS; }
 bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
 
+// Turns the shape of a [..., k] into that of its product with b [k, n], or with b [..., k, n] whose
+// leading dimensions are those of a in front of its rows; with `b_is_transposed`, b is [..., n, k].
+Status infer_product(const Shape& b, bool b_is_transposed, Shape* shape) {
+  const int rank = shape->rank(), last = b.rank() - 1;
+  bool fits = last >= 1 && rank >= 1 && (last == 1 || last < rank) &&
+              (*shape)[rank - 1] == b[b_is_transposed ? last : last - 1];
+  for (int i = 0; fits && i < last - 1; ++i) fits = (*shape)[rank - 1 - last + i] == b[i];
+  QRT_MODEL_CHECK(fits, "shapes %s and %s are no matrix product", shape->to_string().c_str(),
+                  b.to_string().c_str());
+  (*shape)[rank - 1] = b[b_is_transposed ? last - 1 : last];
+  return Status();
+}
+
 Status infer_gemm(const InferContext& context, const fb::FloatOptions& o,
                   std::vector<TensorType>* outputs) {
   QRT_TRY(check_input_count(context, 3));
@@ -38,12 +51,8 @@ Status infer_gemm(const InferContext& context, const fb::FloatOptions& o,
     QRT_TRY(check_dtype(context, i, i == 0 ? "a" : i == 1 ? "b" : "c", DType::kFloat32));
   Shape shape = context.inputs[0].type.shape;
   const Shape &b = context.inputs[1].type.shape, &c = context.inputs[2].type.shape;
-  const bool by_eights = o.function() == F::ORT_GEMM_EIGHTS;
+  QRT_TRY(infer_product(b, o.function() == F::ORT_GEMM_EIGHTS, &shape));
   const int last = shape.rank() - 1;
-  QRT_MODEL_CHECK(last >= 0 && b.rank() == 2 && shape[last] == b[by_eights ? 1 : 0],
-                  "shapes %s and %s are no matrix product", shape.to_string().c_str(),
-                  b.to_string().c_str());
-  shape[last] = b[by_eights ? 0 : 1];
   QRT_MODEL_CHECK(c == shape || (c.rank() == 1 && c[0] == shape[last]),
                   "c has shape %s, expected [%lld] or %s", c.to_string().c_str(),
                   static_cast<long long>(shape[last]), shape.to_string().c_str());
@@ -83,14 +92,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   if (f == F::MATMUL) {
     QRT_TRY(check_dtype(context, 1, "b", DType::kFloat32));
-    const Shape& b = context.inputs[1].type.shape;
-    const int rank = shape.rank(), last = b.rank() - 1;
-    bool fits =
-        last >= 1 && rank >= 1 && shape[rank - 1] == b[last - 1] && (last == 1 || last < rank);
-    for (int i = 0; fits && i < last - 1; ++i) fits = shape[rank - 1 - last + i] == b[i];
-    QRT_MODEL_CHECK(fits, "shapes %s and %s are no matrix product", shape.to_string().c_str(),
-                    b.to_string().c_str());
-    shape[rank - 1] = b[last];
+    QRT_TRY(infer_product(context.inputs[1].type.shape, false, &shape));
     return add_output(DType::kFloat32, shape, outputs);
   }
   if (is_rows(f) || f == F::LAYER_NORM)
@@ -128,6 +130,30 @@ Line find_line(const float* table, IsaSet isas) {
   return line;
 }
 
+// The rows of a product's left side that are multiplied by one matrix of its right side: rows_each for
+// each matrix in turn, and after the last matrix the first one again.
+struct Matrices {
+  size_t rows_each = 0, count = 0;
+
+  Matrices() = default;
+  // REQUIRES: infer_product() accepts the two sides; `rows` of the left one in all.
+  Matrices(const Shape& a, const Shape& b, size_t rows) : rows_each(rows), count(1) {
+    if (b.rank() > 2) rows_each = static_cast<size_t>(a[a.rank() - 2]);
+    for (int i = 0; i < b.rank() - 2; ++i) count *= static_cast<size_t>(b[i]);
+  }
+
+  // Calls run(begin, rows, matrix) for the rows from `begin` to `end`.
+  template <typename Run>
+  void for_rows(size_t begin, size_t end, const Run& run) const {
+    while (begin < end) {
+      const size_t turn = begin / rows_each;
+      const size_t rows = std::min(end, (turn + 1) * rows_each) - begin;
+      run(begin, rows, turn % count);
+      begin += rows;
+    }
+  }
+};
+
 struct Params {
   const FloatKernel* kernel;
   Line line;  // of a TABLE
@@ -135,9 +161,8 @@ struct Params {
   float epsilon;
   Broadcast broadcast;
   size_t rows, n, tasks;  // elementwise: rows is 1
-  // MATMUL: [matrix_rows, k] times [k, n], rows / matrix_rows of them; after `matrices` the second
-  // ones begin again.
-  size_t k = 0, matrix_rows = 0, matrices = 0;
+  size_t k = 0;           // of a MATMUL
+  Matrices matrices;
   bool has_bias = false;  // of a LAYER_NORM
 };
 
@@ -206,19 +231,16 @@ void run_matmul(const Step& step, const RunContext& context) {
   const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    while (begin < end) {
-      const size_t matrix = begin / p.matrix_rows;
-      const size_t rows = std::min(end, (matrix + 1) * p.matrix_rows) - begin;
-      p.kernel->product(a + begin * p.k, rows, b + matrix % p.matrices * p.k * p.n, p.k, p.n,
-                        y + begin * p.n);
-      begin += rows;
-    }
+    p.matrices.for_rows(begin, end, [&](size_t row, size_t rows, size_t matrix) {
+      p.kernel->product(a + row * p.k, rows, b + matrix * p.k * p.n, p.k, p.n, y + row * p.n);
+    });
   });
 }
 
 struct GemmParams {
   const FloatKernel* kernel;
   OrtGemm gemm;
+  Matrices matrices;
   size_t rows, bias_step, tasks;
 };
 
@@ -228,8 +250,10 @@ void run_gemm(const Step& step, const RunContext& context) {
   const float* c = floats(context.in(step, 2));
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    p.kernel->ort_gemm(p.gemm, a + begin * p.gemm.k, end - begin, b, c + begin * p.bias_step,
-                       p.bias_step, y + begin * p.gemm.n);
+    p.matrices.for_rows(begin, end, [&](size_t row, size_t rows, size_t matrix) {
+      p.kernel->ort_gemm(p.gemm, a + row * p.gemm.k, rows, b + matrix * p.gemm.k * p.gemm.n,
+                         c + row * p.bias_step, p.bias_step, y + row * p.gemm.n);
+    });
   });
 }
 
@@ -245,6 +269,7 @@ Status prepare_gemm(const PrepareContext& context, PlannedStep* step) {
   p->gemm.block = o->block();
   p->gemm.alpha = float_of(o->alpha());
   p->rows = static_cast<size_t>(x.elements()) / p->gemm.k;
+  p->matrices = Matrices(x, context.inputs[1].type.shape, p->rows);
   p->bias_step = context.inputs[2].type.shape.rank() == 1 && p->rows > 1 ? 0 : p->gemm.n;
   const double products = static_cast<double>(x.elements()) * static_cast<double>(p->gemm.n);
   p->tasks = task_count(products / 8, p->rows, context.threads);
@@ -297,9 +322,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p->k = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = p->n / p->k;
     const Shape& b = context.inputs[1].type.shape;
-    p->matrix_rows = b.rank() > 2 ? static_cast<size_t>(x[x.rank() - 2]) : p->rows;
+    p->matrices = Matrices(x, b, p->rows);
     p->n = static_cast<size_t>(y[y.rank() - 1]);
-    p->matrices = static_cast<size_t>(b.elements()) / p->k / p->n;
     const double products =
         static_cast<double>(p->rows) * static_cast<double>(p->k) * static_cast<double>(p->n);
     p->tasks = task_count(products / 8, p->rows, context.threads);

@@ -340,6 +340,30 @@ TEST(Float, GemmsInTheOrdersOfOnnxRuntime) {
   }
 }
 
+// Each of the three matrices of two images is multiplied as it is by itself.
+TEST(Float, MatrixProductsOfOnnxRuntimeSideBySide) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  const size_t count = 6, rows = 4, k = 21, n = 19;
+  const std::vector<float> a = random_floats(&random, count * rows * k);
+  const std::vector<float> b = random_floats(&random, count / 2 * k * n);
+  const std::vector<float> c = random_floats(&random, n);
+  for (const F f : {F::ORT_GEMM, F::ORT_GEMM_FOURS, F::ORT_GEMM_EIGHTS}) {
+    const bool in_blocks = f == F::ORT_GEMM;
+    const OrtGemm g = {
+        static_cast<OrtGemmOrder>(static_cast<int>(f) - static_cast<int>(F::ORT_GEMM)), k, n,
+        in_blocks ? size_t{8} : 0, 1.0f};
+    std::vector<float> y(count * rows * n);
+    for (size_t m = 0; m < count; ++m)
+      select_float(static_cast<IsaSet>(Isa::kScalar))
+          ->ort_gemm(g, &a[m * rows * k], rows, &b[m % 3 * k * n], c.data(), 0, &y[m * rows * n]);
+    const Shape right = f == F::ORT_GEMM_EIGHTS ? Shape{3, 19, 21} : Shape{3, 21, 19};
+    testing::expect_outputs(
+        gemm(f, {2, 3, 4, 21}, right, {19}, {2, 3, 4, 19}, static_cast<uint32_t>(g.block)), 1,
+        {bytes_of(a), bytes_of(b), bytes_of(c)}, {bytes_of(y)});
+  }
+}
+
 TEST(Float, MatrixProductsSideBySide) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -422,6 +446,8 @@ TEST(Float, RefusedModels) {
   testing::expect_rejected(gemm(F::ORT_GEMM, {1, 3}, {3, 5}, {5}, {1, 5}, 0), "block is 0");
   testing::expect_rejected(gemm(F::ORT_GEMM, {1, 3}, {3, 5}, {5}, {1, 5}, 1, kInf), "alpha is inf");
   testing::expect_rejected(gemm(F::ORT_GEMM_EIGHTS, {1, 3}, {3, 5}, {5}, {1, 5}, 0),
+                           "no matrix product");
+  testing::expect_rejected(gemm(F::ORT_GEMM_FOURS, {2, 1, 3}, {3, 3, 5}, {5}, {2, 1, 5}, 0),
                            "no matrix product");
   testing::expect_rejected(model(F::ORT_GEMM_FOURS, {{1, 3}, {3, 5}}, {1, 5}), "inputs");
   testing::ModelBuilder bytes;

@@ -81,25 +81,17 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
                                   result);
   if (t.is_pending()) {
     const std::shared_ptr<Pending> pending = t.pending;
-    const bool limited = pending->lo != -std::numeric_limits<float>::infinity() ||
-                         pending->hi != std::numeric_limits<float>::infinity();
     if (pending->pair_function && pending->moves.empty()) {
       for (int f : pending->followers)
         importer.outcomes().became(f, "fused into " + pending->node->op(), "I0");
       return pair_function_to_float(importer, *pending->node, limited_pair_function(*pending),
                                     t.shape, result);
     }
-    if (!pending->emit_float || limited) {
+    if (!pending->emit_float) {
       if (make_producer_float(importer, name, result)) return Status();
       return refuse_float_output(importer, name, *pending->node);
     }
-    QRT_TRY(pending->emit_float(result));
-    if (*result == kNoValue) return Status();
-    for (int f : pending->followers)
-      importer.outcomes().became(f, "fused into " + pending->node->op(), "I0");
-    for (size_t i = 0; i < pending->moves.size() && *result != kNoValue; ++i)
-      QRT_TRY(pending->moves[i](nullptr, result));
-    return Status();
+    return float_function(importer, *pending, result);
   }
   if (t.is_table()) return dequantize_output(importer, name, t, node, result);
   *result = t.value;

@@ -79,12 +79,13 @@ std::vector<BitsCase> pair_cases();
 std::vector<BitsCase> product_cases();
 std::vector<BitsCase> elementwise_cases();
 std::vector<BitsCase> float_fallback_cases();
+std::vector<BitsCase> float_convolution_cases();
 std::vector<BitsCase> waiting_cases();
 
 inline std::vector<BitsCase> all_bits_cases() {
   std::vector<BitsCase> all;
   for (const auto& cases : {window_cases(), pair_cases(), product_cases(), elementwise_cases(),
-                            float_fallback_cases(), waiting_cases()})
+                            float_fallback_cases(), float_convolution_cases(), waiting_cases()})
     all.insert(all.end(), cases.begin(), cases.end());
   return all;
 }

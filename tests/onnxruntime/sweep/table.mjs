@@ -23,14 +23,24 @@ function countsBy(title, key) {
 countsBy('', (r) => (r.allow_float ? 'with `--allow-float`' : 'without'));
 countsBy('kind of tensor, with `--allow-float` or without', (r) => `${r.kind}${r.allow_float ? ', with' : ''}`);
 
-// Why not, without what differs from graph to graph.
-const reason = (r) => r.why.split('\n')[0].replace(/'[^']*'/g, "'...'").replace(/\[[^\]]*\]/g, '[...]').replace(/-?\b\d+(\.\d+)?(e[-+]?\d+)?/g, '#').replace(/\|/g, '/').slice(0, 170);
+// Why not, without what differs from graph to graph: the operators that say so are told beside it.
+const operatorOf = (r) => r.why.slice(0, r.why.indexOf(':'));
+const reason = (r) =>
+  r.why.slice(r.why.indexOf(':') + 1).trim().split('\n')[0]
+    .replaceAll(operatorOf(r), 'the operator')
+    .replace(/the float result of .*, which/, 'the float result of another operator, which')
+    .replace(/(?<!\w)'[^']*'/g, "'...'").replace(/\[[^\]]*\]/g, '[...]').replace(/-?\b\d+(\.\d+)?(e[-+]?\d+)?/g, '#')
+    .replace(/\b(uint|int|float)#/g, 'TYPE').replace(/\|/g, '/').slice(0, 170);
 function reasons(title, list) {
-  header(title, 'cells');
-  for (const [why, found] of [...groupsOf(list, reason)].sort((a, b) => b[1].length - a[1].length)) row(`${why} (${found[0].index})`, found.length);
+  header(title, 'operators (and one such cell)', 'cells');
+  for (const [why, found] of [...groupsOf(list, reason)].sort((a, b) => b[1].length - a[1].length)) {
+    const operators = [...new Set(found.map(operatorOf))];
+    const named = operators.slice(0, 6).join(', ') + (operators.length > 6 ? ` and ${operators.length - 6} more` : '');
+    row(why, `${named} (${found[0].index})`, found.length);
+  }
   console.log();
 }
-for (const flag of [false, true]) reasons(`refused, ${flag ? 'with' : 'without'} \`--allow-float\` (and one such cell)`, results.filter((r) => r.verdict === 'refused' && r.allow_float === flag));
+for (const flag of [false, true]) reasons(`refused, ${flag ? 'with' : 'without'} \`--allow-float\``, results.filter((r) => r.verdict === 'refused' && r.allow_float === flag));
 reasons('not run by ONNX Runtime', results.filter((r) => r.verdict === 'not run' && !r.allow_float));
 
 const bad = results.filter((r) => ['wrong', 'internal'].includes(r.verdict));

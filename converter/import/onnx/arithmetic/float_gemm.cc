@@ -29,8 +29,9 @@ ValueId dequantized_input(Importer& importer, const NodeView& node, const Produc
   return real;
 }
 
-// Indices of k that ONNX Runtime sums before it goes on to the next block of a [rows, n] product.
-int64_t block_of(int64_t n, int64_t k, bool transposes_x) {
+}  // namespace
+
+int64_t float_gemm_block(int64_t n, int64_t k, bool transposes_x) {
   int64_t block = 128, columns = 128;
   if (n >= k) {
     while (block / 2 >= k) block /= 2;
@@ -39,8 +40,6 @@ int64_t block_of(int64_t n, int64_t k, bool transposes_x) {
   }
   return block;
 }
-
-}  // namespace
 
 ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product& p) {
   GraphBuilder& builder = importer.builder();
@@ -86,7 +85,7 @@ ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product&
       node, w_is_row ? std::vector<ValueId>{w, x, bias} : std::vector<ValueId>{x, w, bias}, y);
   o.function = function;
   if (function == F::ORT_GEMM) {
-    o.block = static_cast<uint32_t>(block_of(p.out, p.in, p.transpose_x));
+    o.block = static_cast<uint32_t>(float_gemm_block(p.out, p.in, p.transpose_x));
     o.alpha = float_bits(p.alpha);
   }
   importer.became(node, "Float", "I1");

@@ -17,8 +17,8 @@ Status retry_in_float(Importer& importer, const NodeView& node);
 // operators. False: that cannot be.
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y);
 
-// What waits as a function of stored integers, with what follows it, as floats. *y stays kNoValue
-// where that cannot be. REQUIRES: pending.is_function.
+// Makes the floats of an operator that waits, with the limits and moves that follow it. *y stays
+// kNoValue where that cannot be, or where only --allow-float lets its floats be made.
 Status float_function(Importer& importer, const Pending& pending, ValueId* y);
 
 // *x, floats in the place of input 0, becomes the result of a node whose integer form is not of

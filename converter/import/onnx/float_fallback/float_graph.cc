@@ -63,12 +63,25 @@ ValueId FloatGraph::constant(const Shape& shape, const std::vector<float>& value
   return importer_.graph().add_constant("", DType::kFloat32, shape, values);
 }
 
+ValueId FloatGraph::zeros(int64_t n) {
+  return constant({n}, std::vector<float>(static_cast<size_t>(n)));
+}
+
 ValueId FloatGraph::add(F function, std::vector<ValueId> inputs, const Shape& shape,
                         float epsilon) {
   const ValueId y = builder().new_value("", DType::kFloat32, shape);
   auto& o = builder().add<fb::FloatOptionsT>(node_, std::move(inputs), y);
   o.function = function;
   o.epsilon = float_bits(epsilon);
+  return y;
+}
+
+ValueId FloatGraph::gemm(F function, ValueId a, ValueId b, ValueId c, const Shape& shape,
+                         int64_t block) {
+  const ValueId y = builder().new_value("", DType::kFloat32, shape);
+  auto& o = builder().add<fb::FloatOptionsT>(node_, {a, b, c}, y);
+  o.function = function;
+  o.block = static_cast<uint32_t>(block);
   return y;
 }
 

@@ -26,9 +26,13 @@ class FloatGraph {
   // Input i: constants, one for each of n channels.
   bool channel_constants(int i, int64_t n, std::vector<float>* values) const;
 
+  ValueId zeros(int64_t n);
   ValueId constant(const Shape& shape, const std::vector<float>& values);
   ValueId add(fb::FloatFunction function, std::vector<ValueId> inputs, const Shape& shape,
               float epsilon = 0);
+  // Makes a x b + c with one of the ORT_GEMM functions; `block` is ORT_GEMM's.
+  ValueId gemm(fb::FloatFunction function, ValueId a, ValueId b, ValueId c, const Shape& shape,
+               int64_t block);
   // Of two operands, broadcast.
   Status binary(fb::FloatFunction function, ValueId a, ValueId b, ValueId* y);
   // `function` over rows made of the marked dimensions, which come out as they were, or as 1.

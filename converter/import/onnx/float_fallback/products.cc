@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "converter/import/onnx/arithmetic/float_gemm.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -98,45 +99,111 @@ Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {
 
 namespace {
 
-// What is common to both convolutions: windows [n, oh, ow, taps * c] times weights [out, c / groups,
-// ...], and the bias.
-Status multiply_windows(FloatGraph* f, const Image& image, int64_t groups, int64_t taps, ValueId x,
-                        ValueId w, ValueId* made) {
-  const Shape sw = f->shape_of(w);
-  ValueId y = kNoValue, bias;
-  if (groups == 1) {
-    w = f->builder().reshape(f->node(), w, {sw[0], sw[1], taps});
-    w = f->builder().transpose(f->node(), w, {2, 1, 0});
-    w = f->builder().reshape(f->node(), w, {taps * sw[1], sw[0]});
-    float_matmul(f, x, w, &y);
-  } else {
-    y = multiply_groups(f, x, w, groups, taps);
+// A convolution as the product of its weights and the columns of an image that its windows are.
+struct Columns {
+  int64_t groups, pixels;
+  bool are_rows;  // ONNX Runtime reads them as rows of the image as it is
+};
+
+// Returns whether each window is a run of the image's values, as ONNX Runtime sees it: of one channel,
+// and as wide as the image.
+bool reads_rows_of_image(const Image& image, const Window& window, int64_t group_channels) {
+  const auto is_plain = [&](const WindowAxis& a) {
+    return a.stride == 1 && a.dilation == 1 && a.before == 0 && a.after == 0;
+  };
+  return !image.is_volume() && group_channels == 1 && is_plain(window.axis(0)) &&
+         is_plain(window.axis(1)) && window.kernel[0] * window.kernel[1] > 1 &&
+         window.kernel[1] == image.size[1];
+}
+
+// Multiplies windows [n, ..., channels * taps] by the weights [out, channels / groups, taps ...] in the
+// order of ONNX Runtime's convolutions on x86-64: [n, pixels, out].
+ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, int64_t width) {
+  const Shape sx = f->shape_of(x), sw = f->shape_of(w);
+  const int64_t n = sx[0], out = sw[0] / c.groups, terms = sx[sx.rank() - 1] / c.groups;
+  const auto reshape = [&](ValueId v, const Shape& shape) {
+    return f->builder().reshape(f->node(), v, shape);
+  };
+  const auto transpose = [&](ValueId v, const std::vector<int>& order) {
+    return f->builder().transpose(f->node(), v, order);
+  };
+  x = reshape(x, {n, c.pixels, c.groups, terms});
+  if (c.groups > 1) x = transpose(x, {0, 2, 1, 3});
+  w = reshape(w, {c.groups, out, terms});
+  if (out == 1 && c.are_rows) {
+    // A row of weights for each image and group: how its products are added depends on the pixel.
+    IndexMaps images(Shape{1, c.groups, 1, terms});
+    images.set(0, Indices(static_cast<size_t>(n), 0));
+    w = reshape(w, images.from());
+    if (n > 1) w = f->builder().gather(f->node(), w, images, 0);
+    x = reshape(x, {n, c.groups, c.pixels, terms});
+    const ValueId none = f->zeros(c.pixels);
+    const ValueId y = f->gemm(F::ORT_GEMM_EIGHTS, w, x, none, {n, c.groups, 1, c.pixels}, 0);
+    return reshape(transpose(y, {0, 3, 1, 2}), {n, c.pixels, c.groups});
   }
-  if (f->node().has_input(2)) {
-    if (!read_bias(f, &bias)) return Status();
-    QRT_TRY(f->binary(F::ADD, y, bias, &y));
+  const bool by_eights = out > 1 && c.pixels == 1 && (!c.are_rows || width == 1);
+  const F function = out == 1 ? F::ORT_GEMM_FOURS : by_eights ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM;
+  if (!by_eights) w = transpose(w, {0, 2, 1});
+  if (c.groups == 1) {
+    x = reshape(x, {n, c.pixels, terms});
+    w = reshape(w, by_eights ? Shape{out, terms} : Shape{terms, out});
   }
-  *made = image_from_nhwc(f->importer(), f->node(), image, y);
-  return Status();
+  Shape made = f->shape_of(x);
+  made[made.rank() - 1] = out;
+  const int64_t block = function == F::ORT_GEMM ? float_gemm_block(c.pixels, terms, false) : 0;
+  ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);
+  if (c.groups > 1) y = transpose(y, {0, 2, 1, 3});
+  return reshape(y, {n, c.pixels, sw[0]});
 }
 
 }  // namespace
 
-Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+Status float_conv_sums(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
   const int64_t groups = f->node().integer("group", 1);
-  const bool fits = (sx.rank() == 3 || sx.rank() == 4) && sw.rank() == sx.rank() && groups >= 1 &&
-                    sw[0] % groups == 0 && sx[1] % groups == 0 && sw[1] == sx[1] / groups;
+  const bool fits = sx.rank() >= 3 && sx.rank() - 2 <= kMostDimensions && sw.rank() == sx.rank() &&
+                    groups >= 1 && sw[0] % groups == 0 && sx[1] % groups == 0 &&
+                    sw[1] == sx[1] / groups;
   const std::vector<int64_t> kernel(fits ? sw.begin() + 2 : sw.end(), sw.end());
   if (!fits || (f->node().has("kernel_shape") && f->node().integers("kernel_shape") != kernel))
     return Status();
   Image image;
   bool known;
-  QRT_TRY(read_image(f->importer(), f->node(), sx, false, 2, &image, &known));
+  QRT_TRY(read_image(f->importer(), f->node(), sx, false, kMostDimensions, &image, &known));
+  if (!known) return Status();
   Window window;
   QRT_TRY(read_window(f->node(), image, kernel, false, &window));
-  QRT_TRY(gather_windows(f, image, window, 0, x, &x));
-  return multiply_windows(f, image, groups, window.kernel[0] * window.kernel[1], x, w, made);
+  if (image.is_volume())
+    QRT_TRY(gather_volume_windows(f, image, window, x, &x));
+  else
+    QRT_TRY(gather_windows(f, image, window, 0, TermOrder::kChannelsThenTaps, x, &x));
+  const int64_t planes = window.depth.output, rows = window.output[0], columns = window.output[1];
+  const Columns c = {groups, planes * rows * columns, reads_rows_of_image(image, window, sw[1])};
+  ValueId y = multiply_columns(f, x, w, c, image.size[1]);
+  y = f->builder().reshape(f->node(), y,
+                           image.is_volume() ? Shape{image.n, planes, rows, columns, sw[0]}
+                                             : Shape{image.n, rows, columns, sw[0]});
+  *made = image_from_nhwc(f->importer(), f->node(), image, y);
+  return Status();
+}
+
+Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+  ValueId y = kNoValue, bias;
+  QRT_TRY(float_conv_sums(f, x, w, &y));
+  if (y == kNoValue) return Status();
+  if (f->node().has_input(2)) {
+    if (!read_bias(f, &bias)) return Status();
+    const Shape sb = f->shape_of(bias);
+    std::vector<int64_t> dims(static_cast<size_t>(f->shape_of(y).rank() - 1), 1);
+    dims[0] = f->shape_of(y)[1];
+    if (sb.elements() != dims[0]) return Status();
+    Shape aligned;
+    QRT_TRY(make_shape(dims, &aligned));
+    bias = f->builder().reshape(f->node(), bias, aligned);
+    QRT_TRY(f->binary(F::ADD, y, bias, &y));
+  }
+  *made = y;
+  return Status();
 }
 
 Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
@@ -158,13 +225,26 @@ Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) 
       }
   }
   x = image_to_nhwc(f->importer(), f->node(), c.image, x);
-  QRT_TRY(gather_taps(f, output, kernel, indices, 0, x, &x));
+  QRT_TRY(gather_taps(f, output, kernel, indices, 0, TermOrder::kTapsThenChannels, x, &x));
   // [in, out / groups, taps] of each group becomes [out, in / groups, taps].
   const int64_t taps = kernel[0] * kernel[1], in = sw[0] / c.groups;
   w = f->builder().reshape(f->node(), w, {c.groups, in, sw[1], taps});
   w = f->builder().transpose(f->node(), w, {0, 2, 1, 3});
   w = f->builder().reshape(f->node(), w, {c.out, in, taps});
-  return multiply_windows(f, c.image, c.groups, taps, x, w, made);
+  ValueId y = kNoValue, bias;
+  if (c.groups == 1) {
+    w = f->builder().transpose(f->node(), w, {2, 1, 0});
+    w = f->builder().reshape(f->node(), w, {taps * in, c.out});
+    float_matmul(f, x, w, &y);
+  } else {
+    y = multiply_groups(f, x, w, c.groups, taps);
+  }
+  if (f->node().has_input(2)) {
+    if (!read_bias(f, &bias)) return Status();
+    QRT_TRY(f->binary(F::ADD, y, bias, &y));
+  }
+  *made = image_from_nhwc(f->importer(), f->node(), c.image, y);
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -10,11 +10,14 @@ namespace qrt::convert::from_onnx {
 void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y);
 // alpha * a * b + beta * c, either side transposed.
 Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made);
-// A product of the windows and the weights, of each group its own, summed by rows, columns and
-// channels of the kernel. *made stays kNoValue for other shapes.
+// Makes a convolution with ONNX Runtime's bits on x86-64, up to a bias: the windows of x times the
+// weights w, each group by its own. *made stays kNoValue for shapes that are no convolution of one to
+// three dimensions. The result has the node's own layout.
+Status float_conv_sums(FloatGraph* f, ValueId x, ValueId w, ValueId* made);
+// Makes a convolution and its bias, input 2.
 Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made);
 
-// The same of what each output of a transposed convolution reads.
+// Makes a transposed convolution as a product of the weights and what each output reads.
 Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made);
 
 }  // namespace qrt::convert::from_onnx

@@ -79,9 +79,7 @@ Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y
   // Products of integers stay such, whatever reads their floats. Where a table of pairs would make
   // the floats, the operator itself is shorter.
   const bool of_integers = pending.emit_float && !pending.pair_function;
-  const bool limited = pending.lo > -std::numeric_limits<float>::infinity() ||
-                       pending.hi < std::numeric_limits<float>::infinity();
-  if (!importer.allows_float() && (limited || !of_integers)) return Status();
+  if (!importer.allows_float() && !of_integers) return Status();
   if (of_integers)
     QRT_TRY(pending.emit_float(&made));
   else if (pending.make_float)
@@ -114,9 +112,11 @@ Status float_function(Importer& importer, const Pending& pending, ValueId* y) {
 Status step_in_float(Importer& importer, const NodeView& node, ValueId* x) {
   const ValueId floats = std::exchange(*x, kNoValue);
   const bool has_form = has_float_form(node);
-  if (has_form && importer.allows_float()) {
+  // The maximum of floats is one of them: nothing is computed.
+  const bool selects = node.op() == "MaxPool" || node.op() == "GlobalMaxPool";
+  if (has_form && (selects || importer.allows_float())) {
     QRT_TRY(make_float_of(importer, node, floats, x));
-    if (*x != kNoValue) importer.became(node, "Float", "F");
+    if (*x != kNoValue) importer.became(node, "Float", selects ? "I1" : "F");
     if (*x != kNoValue) return Status();
   }
   return importer.refuse(node,

@@ -43,7 +43,7 @@ std::vector<float> positions(const Window& window, int axis, int64_t in, bool in
 }  // namespace
 
 Status gather_windows(FloatGraph* f, const Image& image, const Window& window, float fill,
-                      ValueId x, ValueId* y) {
+                      TermOrder order, ValueId x, ValueId* y) {
   x = windowed_to_nhwc(f->importer(), f->node(), image, window, x);
   const Shape shape = f->shape_of(x);
   Indices indices[2];
@@ -51,11 +51,43 @@ Status gather_windows(FloatGraph* f, const Image& image, const Window& window, f
     QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
     indices[d] = window_indices(window.axis(d), shape[d + 1]);
   }
-  return gather_taps(f, window.output, window.kernel, indices, fill, x, y);
+  return gather_taps(f, window.output, window.kernel, indices, fill, order, x, y);
+}
+
+Status gather_volume_windows(FloatGraph* f, const Image& image, const Window& window, ValueId x,
+                             ValueId* y) {
+  const WindowAxis depth = window.depth;
+  QRT_TRY(check_index_count(depth.output * depth.kernel));
+  x = windowed_to_nhwc(f->importer(), f->node(), image, window, x);
+  const Shape shape = f->shape_of(x);
+  IndexMaps planes(shape);
+  planes.set(1, window_indices(depth, image.depth));
+  x = f->builder().gather(f->node(), x, planes, float_bits(0));
+  const int64_t taps = window.kernel[0] * window.kernel[1];
+  const int64_t pixels = window.output[0] * window.output[1];
+  Shape all, rows;
+  QRT_TRY(make_shape({image.n * depth.output * depth.kernel, shape[2], shape[3], image.c}, &all));
+  QRT_TRY(make_shape(
+      {image.n, depth.output * window.output[0], window.output[1], image.c * depth.kernel * taps},
+      &rows));
+  x = f->builder().reshape(f->node(), x, all);
+  Indices indices[2];
+  for (int d = 0; d < 2; ++d) {
+    QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
+    indices[d] = window_indices(window.axis(d), shape[d + 2]);
+  }
+  QRT_TRY(gather_taps(f, window.output, window.kernel, indices, 0, TermOrder::kChannelsThenTaps, x,
+                      &x));
+  x = f->builder().reshape(f->node(), x,
+                           {image.n * depth.output, depth.kernel, pixels, image.c, taps});
+  x = f->builder().transpose(f->node(), x, {0, 2, 3, 1, 4});
+  *y = f->builder().reshape(f->node(), x, rows);
+  return Status();
 }
 
 Status gather_taps(FloatGraph* f, const int64_t (&output)[2], const int64_t (&kernel)[2],
-                   const Indices (&indices)[2], float fill, ValueId x, ValueId* y) {
+                   const Indices (&indices)[2], float fill, TermOrder order, ValueId x,
+                   ValueId* y) {
   const Shape shape = f->shape_of(x);
   Shape rows;
   QRT_TRY(make_shape({shape[0], output[0], output[1], kernel[0] * kernel[1] * shape[3]}, &rows));
@@ -64,7 +96,10 @@ Status gather_taps(FloatGraph* f, const int64_t (&output)[2], const int64_t (&ke
   *y = f->builder().gather(f->node(), x, maps, float_bits(fill));
   *y = f->builder().reshape(f->node(), *y,
                             {shape[0], output[0], kernel[0], output[1], kernel[1], shape[3]});
-  *y = f->builder().transpose(f->node(), *y, {0, 1, 3, 2, 4, 5});
+  const bool channels_first = order == TermOrder::kChannelsThenTaps;
+  *y = f->builder().transpose(
+      f->node(), *y,
+      channels_first ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 1, 3, 2, 4, 5});
   *y = f->builder().reshape(f->node(), *y, rows);
   return Status();
 }
@@ -80,7 +115,7 @@ Status max_of_volume(FloatGraph* f, const Image& image, const Window& window, Va
                      ValueId* y) {
   const float fill = -std::numeric_limits<float>::infinity();
   const auto pool = [&](const Image& of, const Window& w) {
-    QRT_TRY(gather_windows(f, of, w, fill, x, &x));
+    QRT_TRY(gather_windows(f, of, w, fill, TermOrder::kTapsThenChannels, x, &x));
     const int64_t pixels = w.output[0] * w.output[1], taps = w.kernel[0] * w.kernel[1];
     x = f->builder().reshape(f->node(), x, {of.n, pixels, taps, of.c});
     x = f->builder().transpose(f->node(), x, {0, 3, 1, 2});
@@ -122,7 +157,7 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   QRT_TRY(read_window(node, image, kernel, true, &window));
   if (image.is_volume()) return max_of_volume(f, image, window, x, y);
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
-  QRT_TRY(gather_windows(f, image, window, fill, x, &x));
+  QRT_TRY(gather_windows(f, image, window, fill, TermOrder::kTapsThenChannels, x, &x));
   const Shape rows = f->shape_of(x);
   const int64_t taps = window.kernel[0] * window.kernel[1];
   const Shape pixels = {rows[0], rows[1], rows[2], image.c};

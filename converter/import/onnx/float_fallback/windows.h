@@ -8,14 +8,22 @@
 
 namespace qrt::convert::from_onnx {
 
-// What each output position reads of x, `fill` in the padding: [n, oh, ow, taps * c], c fastest.
-Status gather_windows(FloatGraph* f, const Image& image, const Window& window, float fill,
-                      ValueId x, ValueId* y);
+// The order in which a gathered window lists the values that it reads.
+enum class TermOrder { kTapsThenChannels, kChannelsThenTaps };
 
-// The same where output o of axis d, height or width, reads of tap k what `indices`[d] has at
-// o * kernel[d] + k; -1 is `fill`. x: [n, h, w, c].
+// Gathers what each output position reads of the image x, `fill` in the padding: [n, oh, ow, taps * c].
+// The image has one or two dimensions.
+Status gather_windows(FloatGraph* f, const Image& image, const Window& window, float fill,
+                      TermOrder order, ValueId x, ValueId* y);
+
+// Gathers the windows of x [n, h, w, c] whose output o reads, along axis d (height or width) and for
+// tap k, position `indices`[d][o * kernel[d] + k], or `fill` where that is -1: [n, oh, ow, taps * c].
 Status gather_taps(FloatGraph* f, const int64_t (&output)[2], const int64_t (&kernel)[2],
-                   const Indices (&indices)[2], float fill, ValueId x, ValueId* y);
+                   const Indices (&indices)[2], float fill, TermOrder order, ValueId x, ValueId* y);
+
+// Gathers the windows of a volume, channels before taps, 0 in the padding: [n, od * oh, ow, c * taps].
+Status gather_volume_windows(FloatGraph* f, const Image& image, const Window& window, ValueId x,
+                             ValueId* y);
 
 bool is_float_pool(const NodeView& node);
 // *y stays kNoValue where the node has another form than those of two or three dimensions.

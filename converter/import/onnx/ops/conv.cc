@@ -4,6 +4,7 @@
 
 #include "converter/import/onnx/arithmetic/int16.h"
 #include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/float_fallback/products.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/plane_layer.h"
 
@@ -227,23 +228,17 @@ Status emit_quantized(Importer& importer, const NodeView& node, const std::strin
   return Status();
 }
 
-Status emit_float(Importer& importer, const NodeView& node, const std::string& ops,
-                  const Convolution& c, ValueId* result) {
-  for (float s : c.products)
-    if (!is_usable_scale(s))
-      return importer.refuse(node, "the product of its scales is not a normal positive number",
-                             node.output(0), "quantise the model with scales of usual size");
-  // A bias of floats is added to floats, where no rounding to integers follows.
-  const bool adds = c.bias_is_float || c.bias_is_rounded || c.bias_has_other_scale;
-  Convolution source = c;
-  if (adds) std::fill(source.bias.begin(), source.bias.end(), 0);
-  const ValueId acc =
-      emit(importer, node, ops, source,
-           byte_constants(importer, source, std::make_unique<fb::RequantT>()), nullptr);
-  *result = importer.builder().dequantize_accumulators(node, acc, c.products,
-                                                       c.products.size() == 1 ? -1 : 1);
-  if (adds) *result = add_float_bias(importer, node, *result, c.real_bias, 1);
-  return Status();
+// Makes the floats that ONNX Runtime has where no QuantizeLinear follows: it multiplies what the
+// integers stand for.
+Status emit_float(Importer& importer, const NodeView& node, const Convolution& c, ValueId* result) {
+  FloatGraph f(importer, node);
+  ValueId x = kNoValue, w = kNoValue, y = kNoValue;
+  if (!f.read(0, &x) || !f.read(1, &w)) return Status();
+  QRT_TRY(float_conv_sums(&f, x, w, &y));
+  if (y == kNoValue) return Status();
+  importer.became(node, "Float", "I1");
+  *result = node.has_input(2) ? add_float_bias(importer, node, y, c.real_bias, 1) : y;
+  return importer.tensors().check_growth(importer.graph());
 }
 
 }  // namespace
@@ -285,11 +280,9 @@ Status import_conv(Importer& importer, const NodeView& node) {
   pending->emit = [&importer, &node, conv, ops](const Quant& out, Limits limits, ValueId* result) {
     return emit_quantized(importer, node, *ops, conv, out, limits, result);
   };
-  // Where ONNX Runtime adds floats and no rounding follows, no integer kernel has its bits.
-  if (!is_int16(conv))
-    pending->emit_float = [&importer, &node, conv, ops](ValueId* result) {
-      return emit_float(importer, node, *ops, conv, result);
-    };
+  pending->emit_float = [&importer, &node, conv](ValueId* result) {
+    return emit_float(importer, node, conv, result);
+  };
   return Status();
 }
 
