@@ -41,7 +41,9 @@ function reasons(title, list) {
   console.log();
 }
 for (const flag of [false, true]) reasons(`refused, ${flag ? 'with' : 'without'} \`--allow-float\``, results.filter((r) => r.verdict === 'refused' && r.allow_float === flag));
-reasons('not run by ONNX Runtime', results.filter((r) => r.verdict === 'not run' && !r.allow_float));
+header('not run by ONNX Runtime', 'cells');
+for (const [op, list] of groupsOf(results.filter((r) => r.verdict === 'not run' && !r.allow_float), (r) => r.op)) row(op, list.length);
+console.log();
 
 const bad = results.filter((r) => ['wrong', 'internal'].includes(r.verdict));
 for (const r of bad) console.log(`${r.verdict}: ${r.index} ${r.name}${r.allow_float ? ', --allow-float' : ''}: ${r.why}${r.float ? ` (in float: ONNX Runtime ${r.float.join(' ') || 'nothing'}, qrt ${r.has_float ? 'something' : 'nothing'})` : ''}`);
