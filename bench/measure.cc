@@ -65,8 +65,8 @@ Status make_load(const std::vector<Subject>& subjects, Load* load) {
 
 void describe_session(const Subject& s, const Session& session) {
   s.m->isa = best_isa(s.options->isa);
-  s.m->session_memory = session.memory();
-  s.m->batch = s.options->batch != 0 ? s.options->batch : s.model->default_batch();
+  s.m->session_memory = session.info().memory;
+  s.m->batch = s.options->batch != 0 ? s.options->batch : s.model->info().default_batch;
   for (size_t i = 0; i < session.op_count(); ++i) s.m->macs += session.op_info(i).macs;
 }
 

@@ -50,7 +50,7 @@ Status measure_all(const std::vector<Model>& models, const std::vector<OldRun>& 
 Status check_old_runs(const Request& request, const std::vector<OldRun>& old_runs) {
   const Counts counts = counts_of(request);
   for (const std::string& path : request.models) {
-    const size_t own_batch = Model::load_file(path).default_batch();
+    const size_t own_batch = Model::load_file(path).info().default_batch;
     for (const size_t threads : counts.threads)
       for (const size_t wanted : counts.batches) {
         const size_t batch = wanted != 0 ? wanted : own_batch;

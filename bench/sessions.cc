@@ -56,7 +56,7 @@ Status fill_inputs(const Model& model, const Options& options, Session* session)
   }
   tool::Inputs inputs;
   QRT_TRY(inputs.read_any(model, options.inputs));
-  const size_t batch = options.batch != 0 ? options.batch : model.default_batch();
+  const size_t batch = options.batch != 0 ? options.batch : model.info().default_batch;
   if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
     return error(
         Code::kInvalidArgument,

@@ -20,10 +20,10 @@ Status read_inputs(const Model& model, const std::vector<std::string>& given,
   if (inputs->steps() > 0)
     return error(Code::kInvalidArgument, "the inputs are a sequence of %zu runs, expected one run",
                  inputs->steps());
-  if (inputs->batch() != 0 && inputs->batch() != model.default_batch())
+  if (inputs->batch() != 0 && inputs->batch() != model.info().default_batch)
     return error(Code::kInvalidArgument,
                  "the inputs are a batch of %zu, expected the model's own, %zu", inputs->batch(),
-                 model.default_batch());
+                 model.info().default_batch);
   return {};
 }
 

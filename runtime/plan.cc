@@ -31,6 +31,8 @@ class Planner {
     plan_->model = std::move(model);
     plan_->threads = std::max<size_t>(options.threads, 1);
     plan_->provider = options.provider;
+    plan_->isas = options.isas;
+    plan_->is_frugal = !may_spend;
     plan_->keep_all = options.keep_all;
     plan_->variables = variables(file_);
   }
@@ -67,9 +69,11 @@ class Planner {
   size_t own_bytes() const {
     constexpr size_t kSlotBytes =
         sizeof(TensorType) + sizeof(Place) + sizeof(uint8_t*) + sizeof(End::Member);
-    constexpr size_t kEndBytes = sizeof(End) + 3 * sizeof(uint8_t*);
+    constexpr size_t kEndBytes = sizeof(End) + 4 * sizeof(uint8_t*) + kTensorFactsBytes;
     const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + kEndBytes);
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes) +
+           (options_.keep_all ? file_.tensors()->size() * (sizeof(uint32_t) + kTensorFactsBytes)
+                              : 0) +
            file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * kEndBytes;
   }
 
@@ -224,8 +228,8 @@ class Planner {
     std::vector<ArenaBlock> blocks;
     std::vector<uint32_t> owners;
     plan_->places.resize(plan_->types.size());
-    if (options_.external_inputs) place_outside(plan_->inputs);
-    if (options_.external_outputs) place_outside(plan_->outputs);
+    QRT_TRY(place_outside(plan_->inputs, options_.external_inputs, "input"));
+    QRT_TRY(place_outside(plan_->outputs, options_.external_outputs, "output"));
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       if (sharing_->root(slot) != slot || lifetimes_[slot].first == kNoStep) continue;
       if (plan_->places[slot].kind == Place::Kind::kExternal) continue;
@@ -254,9 +258,15 @@ class Planner {
     return {};
   }
 
-  void place_outside(const std::vector<End>& ends) {
-    for (const End& end : ends)
-      plan_->places[sharing_->root(end.slot)].kind = Place::Kind::kExternal;
+  Status place_outside(const std::vector<End>& ends, const std::vector<size_t>& which,
+                       const char* role) {
+    for (const size_t i : which) {
+      if (i >= ends.size())
+        return error(Code::kInvalidArgument, "there is no %s %zu to be external: the model has %zu",
+                     role, i, ends.size());
+      plan_->places[sharing_->root(ends[i].slot)].kind = Place::Kind::kExternal;
+    }
+    return {};
   }
 
   // What moves with inputs and outputs.

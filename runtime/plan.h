@@ -16,13 +16,16 @@
 
 namespace qrt {
 
+// What a session tells of a tensor, qrt_tensor_info of qrt.h, and what that points to.
+constexpr size_t kTensorFactsBytes = 136;
+
 struct PlanOptions {
   size_t batch = 0;  // 0: the model's default
   IsaSet isas = static_cast<IsaSet>(Isa::kScalar);
   size_t threads = 1;
   Provider provider = Provider::kOwn;
   bool keep_all = false;  // no tensor's memory is used again within a run
-  bool external_inputs = false, external_outputs = false;  // they get no place in the arena
+  std::vector<size_t> external_inputs, external_outputs;  // indices; they get no place in the arena
   size_t max_memory = 0;  // of a session of the plan; 0: default_max_memory()
 };
 
@@ -84,7 +87,9 @@ struct Plan {
   size_t slices = 1;  // a divisor of batch
   size_t threads;
   Provider provider;
+  IsaSet isas;
   bool keep_all;
+  bool is_frugal;  // max_memory has no room for the faster forms of convolutions
 
   std::vector<PlannedStep> steps;     // steps[i] belongs to operator i
   std::vector<size_t> state_offsets;  // by step, from the state area's start

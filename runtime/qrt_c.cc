@@ -7,16 +7,18 @@
 #include <string.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "runtime/checksum.h"
 #include "runtime/infer.h"
+#include "runtime/layout.h"
 
 #define QRT_STRING_(x) #x
 #define QRT_STRING(x) QRT_STRING_(x)
 
-static_assert(QRT_MAX_RANK == qrt::kMaxTensorRank);
-static_assert(QRT_CANCELLED == static_cast<int>(qrt::Code::kCancelled));
+static_assert(QRT_MAX_RANK >= qrt::kMaxTensorRank);
+static_assert(QRT_OUT_OF_RANGE == static_cast<int>(qrt::Code::kOutOfRange));
 static_assert(QRT_FLOAT4E2M1 == static_cast<int>(qrt::DType::kFloat4E2M1));
 
 namespace qrt {
@@ -29,20 +31,28 @@ Status null_argument(const char* name) {
   return qrt::error(Code::kInvalidArgument, "%s is NULL", name);
 }
 
-void init_struct(void* options, size_t size) {
-  if (options == nullptr || size < sizeof size) return;
-  memset(options, 0, size);
-  memcpy(options, &size, sizeof size);
+void warn(qrt_log_fn log, void* context, qrt_error* error, const char* message) {
+  if (message[0] == '\0') return;
+  if (log != nullptr) log(context, message);
+  set_message(error, message);
 }
 
-Status read_struct(const char* init, const void* given, size_t first, size_t known, void* options) {
+std::string thread_warning(size_t wanted, size_t started) {
+  if (started >= wanted) return "";
+  return "the system started " + std::to_string(started) + " of " + std::to_string(wanted) +
+         " threads";
+}
+
+Status read_struct(const void* given, size_t first, size_t known, void* options) {
+  qrt_struct_init_size(options, known);
   if (given == nullptr) return {};
   size_t size;
   memcpy(&size, given, sizeof size);
   if (size < first) {
     return qrt::error(Code::kInvalidArgument,
-                      "options.struct_size is %zu, expected at least %zu: call %s() first", size,
-                      first, init);
+                      "options.struct_size is %zu, expected at least %zu: call qrt_struct_init() "
+                      "first",
+                      size, first);
   }
   const auto* bytes = static_cast<const uint8_t*>(given);
   for (size_t i = known; i < size; ++i) {
@@ -67,8 +77,16 @@ qrt_status write_struct(const void* info, size_t first, size_t known, void* give
   return QRT_OK;
 }
 
-qrt_status write_tensor_info(const qrt_tensor_info& info, qrt_tensor_info* given) {
-  constexpr size_t kFirst = offsetof(qrt_tensor_info, quantization) + sizeof(qrt_quantization);
+qrt_status write_tensor_info(const TensorFacts& facts, qrt_tensor_info* given) {
+  qrt_tensor_info info = {};
+  info.name = facts.name;
+  info.dtype = static_cast<qrt_dtype>(facts.dtype);
+  info.rank = facts.dims.rank();
+  info.dims = facts.dims.begin();
+  info.bytes = facts.bytes;
+  info.quantization = &facts.quantization;
+  info.layout = facts.layout;
+  constexpr size_t kFirst = offsetof(qrt_tensor_info, layout) + sizeof info.layout;
   return write_struct(&info, kFirst, sizeof info, given);
 }
 
@@ -81,21 +99,20 @@ const T* data_of(const flatbuffers::Vector<T>* v) {
 
 }  // namespace
 
-qrt_tensor_info tensor_info(const qrt::fb::Tensor& tensor, const TensorType& type, size_t bytes) {
-  qrt_tensor_info info = {};
-  info.name = text(tensor.name());
-  info.dtype = static_cast<qrt_dtype>(type.dtype);
-  info.rank = type.shape.rank();
-  std::copy(type.shape.begin(), type.shape.end(), info.dims);
-  info.bytes = bytes;
-  info.quantization.axis = -1;
-  if (const qrt::fb::Quantization* q = tensor.quantization()) {
-    info.quantization.scale = data_of(q->scale());
-    info.quantization.zero_point = data_of(q->zero_point());
-    info.quantization.count = q->scale() != nullptr ? q->scale()->size() : 0;
-    info.quantization.axis = q->axis();
+TensorFacts tensor_facts(const fb::Tensor& tensor, const TensorType& type, size_t bytes) {
+  TensorFacts facts = {};
+  facts.name = text(tensor.name());
+  facts.dtype = type.dtype;
+  facts.dims = type.shape;
+  facts.bytes = bytes;
+  facts.quantization.axis = -1;
+  if (const fb::Quantization* q = tensor.quantization()) {
+    facts.quantization.scale = data_of(q->scale());
+    facts.quantization.zero_point = data_of(q->zero_point());
+    facts.quantization.count = q->scale() != nullptr ? q->scale()->size() : 0;
+    facts.quantization.axis = q->axis();
   }
-  return info;
+  return facts;
 }
 
 }  // namespace qrt
@@ -103,24 +120,17 @@ qrt_tensor_info tensor_info(const qrt::fb::Tensor& tensor, const TensorType& typ
 namespace {
 
 using qrt::Code;
+using qrt::code_of;
 using qrt::DType;
 using qrt::guarded;
 using qrt::ModelBytes;
 using qrt::null_argument;
 using qrt::Result;
 using qrt::Status;
+using qrt::TensorFacts;
 using qrt::TensorType;
 using qrt::text;
 using qrt::VerifiedModel;
-
-// An enum as a C caller passes it: any number, which C++ must not read as the enum.
-template <class Enum>
-int code_of(const Enum& value) {
-  int code;
-  static_assert(sizeof code == sizeof value);
-  memcpy(&code, &value, sizeof code);
-  return code;
-}
 
 bool to_dtype(const qrt_dtype& dtype, DType* type) {
   const int code = code_of(dtype);
@@ -134,9 +144,8 @@ size_t limit_of(const qrt_load_options& options) {
 }
 
 Status read_options(const qrt_load_options* given, qrt_load_options* options) {
-  qrt_load_options_init(options);
-  constexpr size_t kFirst = offsetof(qrt_load_options, max_memory) + sizeof(size_t);
-  QRT_TRY(qrt::read_struct("qrt_load_options_init", given, kFirst, sizeof *options, options));
+  constexpr size_t kFirst = offsetof(qrt_load_options, log_context) + sizeof(void*);
+  QRT_TRY(qrt::read_struct(given, kFirst, sizeof *options, options));
   if ((options->flags & ~unsigned{QRT_LOAD_COPY | QRT_LOAD_CHECK}) != 0) {
     return qrt::error(Code::kInvalidArgument,
                       "flags are 0x%x, expected QRT_LOAD_COPY, QRT_LOAD_CHECK or neither",
@@ -152,6 +161,14 @@ Result<ModelBytes> copy(const void* data, size_t size, const qrt_load_options& o
   return ModelBytes::copy(data, size);
 }
 
+void warn_of_copy(const qrt_load_options& options, size_t size, qrt_error* error) {
+  char message[160];
+  snprintf(message, sizeof message,
+           "the model's %zu bytes were copied, because they do not begin at a multiple of %d", size,
+           QRT_BUFFER_ALIGNMENT);
+  qrt::warn(options.log, options.log_context, error, message);
+}
+
 Status load(Result<ModelBytes> bytes, const qrt_load_options& options, qrt_model** model) {
   if (!bytes.ok()) return std::move(bytes.status());
   if ((options.flags & QRT_LOAD_CHECK) != 0)
@@ -159,7 +176,7 @@ Status load(Result<ModelBytes> bytes, const qrt_load_options& options, qrt_model
   Result<std::shared_ptr<const VerifiedModel>> verified =
       qrt::verify(std::move(*bytes), {limit_of(options)});
   if (!verified.ok()) return std::move(verified.status());
-  *model = new qrt_model{std::move(*verified)};
+  *model = new qrt_model(std::move(*verified));
   return {};
 }
 
@@ -170,19 +187,33 @@ size_t find(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors
   return SIZE_MAX;
 }
 
-qrt_status model_info(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors,
-                      size_t index, qrt_tensor_info* info) {
-  if (index >= tensors.size()) return QRT_INVALID_ARGUMENT;
-  const VerifiedModel& m = *model->verified;
-  const qrt::fb::Tensor& tensor = m.tensor(tensors.Get(static_cast<uint32_t>(index)));
-  const TensorType concrete = qrt::stored_type(tensor, static_cast<int64_t>(m.default_batch()));
-  return qrt::write_tensor_info(
-      qrt::tensor_info(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete)), info);
+void add_facts(const VerifiedModel& m, const flatbuffers::Vector<uint32_t>& tensors,
+               std::vector<TensorFacts>* facts) {
+  facts->reserve(tensors.size());
+  for (const uint32_t t : tensors) {
+    const qrt::fb::Tensor& tensor = m.tensor(t);
+    const TensorType concrete = qrt::stored_type(tensor, static_cast<int64_t>(m.default_batch()));
+    facts->push_back(
+        qrt::tensor_facts(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete)));
+  }
 }
 
 }  // namespace
 
+qrt_model::qrt_model(std::shared_ptr<const VerifiedModel> model) : verified(std::move(model)) {
+  add_facts(*verified, *verified->file().inputs(), &inputs);
+  add_facts(*verified, *verified->file().outputs(), &outputs);
+  const std::vector<qrt_layout> layouts = qrt::input_layouts(verified->file());
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].layout = layouts[i];
+}
+
 // ---- library ----
+
+void qrt_struct_init_size(void* given, size_t struct_size) {
+  if (given == nullptr || struct_size < sizeof struct_size) return;
+  memset(given, 0, struct_size);
+  memcpy(given, &struct_size, sizeof struct_size);
+}
 
 const char* qrt_version(void) {
   return QRT_STRING(QRT_VERSION_MAJOR) "." QRT_STRING(QRT_VERSION_MINOR) "." QRT_STRING(
@@ -208,6 +239,7 @@ const char* qrt_status_name(qrt_status status) {
     case QRT_IO_ERROR: return "IO_ERROR";
     case QRT_INTERNAL: return "INTERNAL";
     case QRT_CANCELLED: return "CANCELLED";
+    case QRT_OUT_OF_RANGE: return "OUT_OF_RANGE";
   }
   return "unknown";
 }
@@ -237,8 +269,10 @@ qrt_status qrt_pool_create(size_t threads, qrt_pool** pool, qrt_error* error) {
   return guarded(error, [&]() -> Status {
     if (pool == nullptr) return null_argument("pool");
     Result<std::shared_ptr<qrt::Pool>> created = qrt::Pool::create(threads);
-    if (created.ok()) *pool = new qrt_pool{std::move(*created)};
-    return std::move(created.status());
+    if (!created.ok()) return std::move(created.status());
+    *pool = new qrt_pool{std::move(*created)};
+    qrt::set_message(error, qrt::thread_warning(threads, (*pool)->pool->threads()).c_str());
+    return {};
   });
 }
 
@@ -250,16 +284,8 @@ void qrt_pool_destroy(qrt_pool* pool) { delete pool; }
 
 // ---- model ----
 
-void qrt_load_options_init_size(qrt_load_options* options, size_t struct_size) {
-  qrt::init_struct(options, struct_size);
-}
-
-qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error) {
-  return qrt_model_load_file_with(path, nullptr, model, error);
-}
-
-qrt_status qrt_model_load_file_with(const char* path, const qrt_load_options* options,
-                                    qrt_model** model, qrt_error* error) {
+qrt_status qrt_model_load_file(const char* path, const qrt_load_options* options, qrt_model** model,
+                               qrt_error* error) {
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Status {
     if (path == nullptr) return null_argument("path");
@@ -270,25 +296,19 @@ qrt_status qrt_model_load_file_with(const char* path, const qrt_load_options* op
   });
 }
 
-qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags, qrt_model** model,
-                                 qrt_error* error) {
-  qrt_load_options options;
-  qrt_load_options_init(&options);
-  options.flags = flags;
-  return qrt_model_load_memory_with(data, size, &options, model, error);
-}
-
-qrt_status qrt_model_load_memory_with(const void* data, size_t size,
-                                      const qrt_load_options* options, qrt_model** model,
-                                      qrt_error* error) {
+qrt_status qrt_model_load_memory(const void* data, size_t size, const qrt_load_options* options,
+                                 qrt_model** model, qrt_error* error) {
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Status {
     if (data == nullptr) return null_argument("data");
     if (model == nullptr) return null_argument("model");
     qrt_load_options o;
     QRT_TRY(read_options(options, &o));
-    const bool copies = (o.flags & QRT_LOAD_COPY) != 0 || !ModelBytes::is_usable_in_place(data);
-    return load(copies ? copy(data, size, o) : ModelBytes::borrow(data, size), o, model);
+    if ((o.flags & QRT_LOAD_COPY) != 0) return load(copy(data, size, o), o, model);
+    if (ModelBytes::is_usable_in_place(data)) return load(ModelBytes::borrow(data, size), o, model);
+    QRT_TRY(load(copy(data, size, o), o, model));
+    warn_of_copy(o, size, error);
+    return {};
   });
 }
 
@@ -302,28 +322,30 @@ qrt_status qrt_model_load_fd(int fd, uint64_t offset, uint64_t length,
     Result<ModelBytes> bytes = ModelBytes::map(fd, offset, length);
     if (!bytes.ok()) return std::move(bytes.status());
     if (ModelBytes::is_usable_in_place(bytes->data())) return load(std::move(bytes), o, model);
-    return load(copy(bytes->data(), bytes->size(), o), o, model);
+    QRT_TRY(load(copy(bytes->data(), bytes->size(), o), o, model));
+    warn_of_copy(o, bytes->size(), error);
+    return {};
   });
 }
 
 void qrt_model_destroy(qrt_model* model) { delete model; }
 
 size_t qrt_model_input_count(const qrt_model* model) {
-  return model != nullptr ? model->verified->file().inputs()->size() : 0;
+  return model != nullptr ? model->inputs.size() : 0;
 }
 
 size_t qrt_model_output_count(const qrt_model* model) {
-  return model != nullptr ? model->verified->file().outputs()->size() : 0;
+  return model != nullptr ? model->outputs.size() : 0;
 }
 
 qrt_status qrt_model_input_info(const qrt_model* model, size_t index, qrt_tensor_info* info) {
-  if (model == nullptr) return QRT_INVALID_ARGUMENT;
-  return model_info(model, *model->verified->file().inputs(), index, info);
+  if (index >= qrt_model_input_count(model)) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(model->inputs[index], info);
 }
 
 qrt_status qrt_model_output_info(const qrt_model* model, size_t index, qrt_tensor_info* info) {
-  if (model == nullptr) return QRT_INVALID_ARGUMENT;
-  return model_info(model, *model->verified->file().outputs(), index, info);
+  if (index >= qrt_model_output_count(model)) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(model->outputs[index], info);
 }
 
 size_t qrt_model_find_input(const qrt_model* model, const char* name) {
@@ -334,10 +356,6 @@ size_t qrt_model_find_input(const qrt_model* model, const char* name) {
 size_t qrt_model_find_output(const qrt_model* model, const char* name) {
   if (model == nullptr || name == nullptr) return SIZE_MAX;
   return find(model, *model->verified->file().outputs(), name);
-}
-
-size_t qrt_model_default_batch(const qrt_model* model) {
-  return model != nullptr && model->verified->has_batch() ? model->verified->default_batch() : 0;
 }
 
 const char* qrt_model_metadata(const qrt_model* model, const char* key) {
@@ -368,10 +386,17 @@ const char* qrt_model_metadata_key(const qrt_model* model, size_t index) {
   return text(metadata->Get(static_cast<uint32_t>(index))->key());
 }
 
-int qrt_model_level(const qrt_model* model) {
-  int level = 0;
-  if (model == nullptr) return level;
-  for (const qrt::fb::Operator* op : *model->verified->file().operators())
-    level = std::max(level, qrt::arithmetic_level(*op));
-  return level;
+qrt_status qrt_model_get_info(const qrt_model* model, qrt_model_info* given) {
+  if (model == nullptr) return QRT_INVALID_ARGUMENT;
+  const VerifiedModel& m = *model->verified;
+  qrt_model_info info = {};
+  info.name = qrt_model_metadata(model, "name");
+  info.reference = qrt_model_metadata(model, "reference");
+  for (const qrt::fb::Operator* op : *m.file().operators())
+    info.level = std::max(info.level, qrt::arithmetic_level(*op));
+  info.default_batch = m.has_batch() ? m.default_batch() : 0;
+  info.op_count = m.file().operators()->size();
+  info.file_bytes = m.file_bytes();
+  constexpr size_t kFirst = offsetof(qrt_model_info, file_bytes) + sizeof info.file_bytes;
+  return qrt::write_struct(&info, kFirst, sizeof info, given);
 }

@@ -2,8 +2,11 @@
 #ifndef QRT_RUNTIME_QRT_C_H_
 #define QRT_RUNTIME_QRT_C_H_
 
+#include <string.h>
+
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "qrt/qrt.h"
@@ -11,8 +14,25 @@
 #include "runtime/session.h"
 #include "runtime/verify.h"
 
+namespace qrt {
+
+// What infos point to, for every input and output of a model or tensor of a session.
+struct TensorFacts {
+  qrt_quantization quantization;
+  Shape dims;  // may hold -1
+  DType dtype;
+  size_t bytes;  // of the concrete shape
+  const char* name;
+  qrt_layout layout;
+};
+static_assert(sizeof(TensorFacts) <= kTensorFactsBytes);
+
+}  // namespace qrt
+
 struct qrt_model {
+  explicit qrt_model(std::shared_ptr<const qrt::VerifiedModel> model);
   std::shared_ptr<const qrt::VerifiedModel> verified;
+  std::vector<qrt::TensorFacts> inputs, outputs;
 };
 
 struct qrt_pool {
@@ -21,7 +41,11 @@ struct qrt_pool {
 
 struct qrt_session {
   std::unique_ptr<qrt::Session> session;
+  std::vector<qrt::TensorFacts> inputs, outputs;
   std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
+  std::vector<qrt::TensorFacts> written_facts;
+  qrt_dim dims[1];
+  size_t dim_count = 0;
 };
 
 namespace qrt {
@@ -50,13 +74,10 @@ qrt_status guarded(qrt_error* error, Body body) {
 
 Status null_argument(const char* name);
 
-// All 0 but for the size, which stands first. NULL is allowed.
-void init_struct(void* options, size_t size);
-
 // Copies a caller's options struct, which begins with its size and may be older (shorter, but at least
 // `first` bytes) or newer (longer, with nothing behind) than this library's of `known` bytes. NULL:
-// `options` stays as `init`, the function to be called before, has made it.
-Status read_struct(const char* init, const void* given, size_t first, size_t known, void* options);
+// the defaults.
+Status read_struct(const void* given, size_t first, size_t known, void* options);
 
 // Gives the caller an info struct, which begins with its size: as many of `known` bytes of `info` as
 // it has, and 0 in those behind that this library does not know. QRT_INVALID_ARGUMENT for a null
@@ -67,9 +88,25 @@ qrt_status write_struct(const void* info, size_t first, size_t known, void* give
 inline const char* text(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
 
 // `type` gives the dimensions to show, which may hold -1; `bytes` those of the concrete shape.
-qrt_tensor_info tensor_info(const fb::Tensor& tensor, const TensorType& type, size_t bytes);
+TensorFacts tensor_facts(const fb::Tensor& tensor, const TensorType& type, size_t bytes);
 
-qrt_status write_tensor_info(const qrt_tensor_info& info, qrt_tensor_info* given);
+// Pointers in the info live as long as `facts`.
+qrt_status write_tensor_info(const TensorFacts& facts, qrt_tensor_info* given);
+
+// Tells a warning to a caller's hook, if there is one, and leaves it in *error.
+void warn(qrt_log_fn log, void* context, qrt_error* error, const char* message);
+
+// "" where all the threads that were wanted have started.
+std::string thread_warning(size_t wanted, size_t started);
+
+// An enum as a C caller passes it: any number, which C++ must not read as the enum.
+template <class Enum>
+int code_of(const Enum& value) {
+  int code;
+  static_assert(sizeof code == sizeof value);
+  memcpy(&code, &value, sizeof code);
+  return code;
+}
 
 }  // namespace qrt
 

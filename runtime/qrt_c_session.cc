@@ -7,6 +7,7 @@
 
 #include "runtime/allowed_isas.h"
 #include "runtime/infer.h"
+#include "runtime/layout.h"
 #include "runtime/qrt_c.h"
 
 namespace {
@@ -20,13 +21,13 @@ using qrt::PlannedStep;
 using qrt::Result;
 using qrt::SessionOptions;
 using qrt::Status;
+using qrt::TensorFacts;
 using qrt::text;
 
 const Plan& plan_of(const qrt_session* session) { return session->session->plan(); }
 
-qrt_tensor_info session_info(const qrt_session* session, uint32_t tensor) {
-  const Plan& plan = plan_of(session);
-  return qrt::tensor_info(plan.model->tensor(tensor), plan.types[tensor], plan.slot_bytes(tensor));
+TensorFacts facts_of(const Plan& plan, uint32_t tensor) {
+  return qrt::tensor_facts(plan.model->tensor(tensor), plan.types[tensor], plan.slot_bytes(tensor));
 }
 
 // Inputs or outputs, and what messages call them.
@@ -47,19 +48,41 @@ Status find_end(const qrt_session* session, const Ends& of, size_t index, const 
   return {};
 }
 
-// For a copy of `bytes` from or to the memory of `end`.
+// For a copy from or to the memory of `end`.
 Status check_transfer(const qrt_session* session, const Ends& of, size_t index, const void* data,
-                      size_t bytes, const End** end) {
+                      const End** end) {
   QRT_TRY(find_end(session, of, index, end));
   if (data == nullptr) return null_argument("data");
-  const size_t expected = plan_of(session).slot_bytes((*end)->slot);
-  if (bytes != expected)
-    return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, not %zu", of.role, index,
-                      expected, bytes);
   if (session->session->data((*end)->slot) == nullptr)
     return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
                       of.role, index);
+  const bool is_input = of.ends == kInputs.ends;
+  if (is_input && session->session->is_bound(**end))
+    return qrt::error(Code::kInvalidArgument,
+                      "input %zu is bound to the caller's memory, which is not written to: bind "
+                      "NULL first",
+                      index);
   return {};
+}
+
+Status check_bytes(const qrt_session* session, const Ends& of, size_t index, const End& end,
+                   size_t bytes) {
+  const size_t expected = plan_of(session).slot_bytes(end.slot);
+  if (bytes == expected) return {};
+  return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, not %zu", of.role, index,
+                    expected, bytes);
+}
+
+Status check_elements(const qrt_session* session, const Ends& of, size_t index, const End& end,
+                      int dtype, size_t count) {
+  const qrt::TensorType& type = plan_of(session).types[end.slot];
+  if (dtype != static_cast<int>(type.dtype))
+    return qrt::error(Code::kInvalidArgument, "%s %zu holds %s, not %s", of.role, index,
+                      qrt::dtype_name(type.dtype), qrt_dtype_name(static_cast<qrt_dtype>(dtype)));
+  const auto expected = static_cast<size_t>(type.shape.elements());
+  if (count == expected) return {};
+  return qrt::error(Code::kInvalidArgument, "%s %zu has %zu elements, not %zu", of.role, index,
+                    expected, count);
 }
 
 Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, size_t capacity) {
@@ -80,45 +103,120 @@ Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, s
   return {};
 }
 
-Status read_options(const qrt_session_options* given, qrt_session_options* options) {
-  qrt_session_options_init(options);
-  constexpr size_t kFirst = offsetof(qrt_session_options, parallel_context) + sizeof(void*);
-  return qrt::read_struct("qrt_session_options_init", given, kFirst, sizeof *options, options);
+// What the name "batch" in options.dims stands for.
+constexpr char kBatchName[] = "batch";
+
+Status read_dims(const qrt_session_options& o, size_t* batch) {
+  if (o.dim_count != 0 && o.dims == nullptr) return null_argument("options.dims");
+  for (size_t i = 0; i < o.dim_count; ++i) {
+    const qrt_dim& dim = o.dims[i];
+    if (dim.name == nullptr) return null_argument("the name of a dimension");
+    if (strcmp(dim.name, kBatchName) != 0)
+      return qrt::error(Code::kInvalidArgument,
+                        "the model has no open dimension '%.100s': the only one is '%s'", dim.name,
+                        kBatchName);
+    if (dim.value < 1 || dim.value > INT32_MAX)
+      return qrt::error(Code::kOutOfRange, "the size of '%s' is %lld, expected 1 to %d", dim.name,
+                        static_cast<long long>(dim.value), INT32_MAX);
+    if (*batch != 0 && *batch != static_cast<size_t>(dim.value))
+      return qrt::error(Code::kInvalidArgument, "options give two sizes of '%s': %zu and %lld",
+                        dim.name, *batch, static_cast<long long>(dim.value));
+    *batch = static_cast<size_t>(dim.value);
+  }
+  return {};
 }
 
-Status session_options(const qrt_session_options* given, SessionOptions* options) {
-  qrt_session_options o;
-  QRT_TRY(read_options(given, &o));
-  options->batch = o.batch;
-  options->threads = o.threads;
-  options->isa = o.isa;
-  options->kernels = o.kernels;
-  options->profile = o.profile != 0;
-  options->keep_all = o.keep_all != 0;
-  if ((o.pthreadpool != nullptr) + (o.parallel != nullptr) + (o.pool != nullptr) > 1)
+Status read_indices(const size_t* indices, size_t count, const char* name,
+                    std::vector<size_t>* result) {
+  if (count != 0 && indices == nullptr) return null_argument(name);
+  result->assign(indices, indices + count);
+  return {};
+}
+
+Status session_options(const qrt_session_options* given, qrt_session_options* o,
+                       SessionOptions* options) {
+  constexpr size_t kFirst = offsetof(qrt_session_options, log_context) + sizeof(void*);
+  QRT_TRY(qrt::read_struct(given, kFirst, sizeof *o, o));
+  options->batch = o->batch;
+  QRT_TRY(read_dims(*o, &options->batch));
+  options->threads = o->threads;
+  options->isa = o->isa;
+  options->kernels = o->kernels;
+  options->profile = o->profile != 0;
+  options->keep_all = o->keep_all != 0;
+  if ((o->pthreadpool != nullptr) + (o->parallel != nullptr) + (o->pool != nullptr) > 1)
     return qrt::error(Code::kInvalidArgument,
                       "options name two pools: set one of pool, pthreadpool and parallel");
-  if (o.pool != nullptr) options->pool = o.pool->pool;
-  options->external_inputs = o.external_inputs != 0;
-  options->external_outputs = o.external_outputs != 0;
-  options->callers_pool = static_cast<pthreadpool*>(o.pthreadpool);
-  options->parallel = o.parallel;
-  options->parallel_context = o.parallel_context;
-  options->max_memory = o.max_memory;
+  if (o->pool != nullptr) options->pool = o->pool->pool;
+  QRT_TRY(read_indices(o->external_inputs, o->external_input_count, "options.external_inputs",
+                       &options->external_inputs));
+  QRT_TRY(read_indices(o->external_outputs, o->external_output_count, "options.external_outputs",
+                       &options->external_outputs));
+  options->callers_pool = static_cast<pthreadpool*>(o->pthreadpool);
+  options->parallel = o->parallel;
+  options->parallel_context = o->parallel_context;
+  options->max_memory = o->max_memory;
+  if (o->release != nullptr && o->allocate == nullptr)
+    return qrt::error(Code::kInvalidArgument,
+                      "options have a function to release memory, but none "
+                      "to allocate it");
+  options->allocator = {o->allocate, o->release, o->allocator_context};
   return {};
+}
+
+// Fills in what the handle keeps beside its session.
+void describe(qrt_session* session) {
+  const Plan& plan = plan_of(session);
+  const qrt::fb::Model& file = plan.model->file();
+  const std::vector<qrt_layout> layouts = qrt::input_layouts(file);
+  session->inputs.reserve(file.inputs()->size());
+  for (const uint32_t t : *file.inputs()) session->inputs.push_back(facts_of(plan, t));
+  for (size_t i = 0; i < layouts.size(); ++i) session->inputs[i].layout = layouts[i];
+  session->outputs.reserve(file.outputs()->size());
+  for (const uint32_t t : *file.outputs()) session->outputs.push_back(facts_of(plan, t));
+  if (plan.keep_all) {
+    for (const PlannedStep& step : plan.steps)
+      session->written.insert(session->written.end(), step.outputs.begin(), step.outputs.end());
+    session->written_facts.reserve(session->written.size());
+    for (const uint32_t t : session->written) session->written_facts.push_back(facts_of(plan, t));
+  }
+  session->dims[0] = {kBatchName, static_cast<int64_t>(plan.batch)};
+  session->dim_count = plan.model->has_batch() ? 1 : 0;
+}
+
+// Tells what is not as it was asked for.
+void warn_of(const qrt_session& session, const qrt_session_options& o, qrt_error* error) {
+  const auto warn = [&](const std::string& message) {
+    qrt::warn(o.log, o.log_context, error, message.c_str());
+  };
+  const Plan& plan = session.session->plan();
+  if (o.isa == nullptr) warn(qrt::isa_warning());
+  warn(qrt::thread_warning(plan.threads, session.session->threads()));
+  if (plan.is_frugal)
+    warn("max_memory has no room for the tables of the fastest convolutions: slower ones are used");
+}
+
+qrt_session_info info_of(const Plan& plan, const qrt::Allocator& allocator) {
+  qrt_session_info info = {};
+  qrt::Isa isa;
+  for (int i = 0; qrt::isa_at(i, &isa); ++i)
+    if (qrt::has(plan.isas, isa)) info.isa = qrt::isa_name(isa);
+  info.threads = plan.threads;
+  info.batch = plan.batch;
+  info.memory = plan.total_bytes();
+  info.block_bytes = plan.memory_bytes();
+  info.block_alignment = qrt::block_alignment(plan, allocator);
+  return info;
+}
+
+qrt_status write_session_info(const qrt_session_info& info, qrt_session_info* given) {
+  constexpr size_t kFirst = offsetof(qrt_session_info, block_alignment) + sizeof(size_t);
+  return qrt::write_struct(&info, kFirst, sizeof info, given);
 }
 
 }  // namespace
 
 // ---- session ----
-
-void qrt_session_options_init_size(qrt_session_options* options, size_t struct_size) {
-  qrt::init_struct(options, struct_size);
-}
-
-void(qrt_session_options_init)(qrt_session_options* options) {
-  qrt::init_struct(options, offsetof(qrt_session_options, max_memory));
-}
 
 qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                               qrt_session** session, qrt_error* error) {
@@ -126,19 +224,15 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
   return guarded(error, [&]() -> Status {
     if (model == nullptr) return null_argument("model");
     if (session == nullptr) return null_argument("session");
+    qrt_session_options o;
     SessionOptions internal;
-    QRT_TRY(session_options(options, &internal));
+    QRT_TRY(session_options(options, &o, &internal));
     Result<std::unique_ptr<qrt::Session>> created = qrt::Session::create(model->verified, internal);
     if (!created.ok()) return std::move(created.status());
     auto result = std::make_unique<qrt_session>();
     result->session = std::move(*created);
-    const Plan& plan = result->session->plan();
-    if (plan.keep_all) {
-      for (const PlannedStep& step : plan.steps) {
-        result->written.insert(result->written.end(), step.outputs.begin(), step.outputs.end());
-      }
-    }
-    if (internal.isa == nullptr) qrt::set_message(error, qrt::isa_warning().c_str());
+    describe(result.get());
+    warn_of(*result, o, error);
     *session = result.release();
     return {};
   });
@@ -146,52 +240,82 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
 
 void qrt_session_destroy(qrt_session* session) { delete session; }
 
+qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* given) {
+  if (session == nullptr) return QRT_INVALID_ARGUMENT;
+  qrt_session_info info = info_of(plan_of(session), session->session->allocator());
+  info.threads = session->session->threads();
+  info.dims = session->dims;
+  info.dim_count = session->dim_count;
+  return write_session_info(info, given);
+}
+
 qrt_status qrt_session_needed_memory(const qrt_model* model, const qrt_session_options* options,
-                                     size_t* bytes, qrt_error* error) {
+                                     qrt_session_info* info, qrt_error* error) {
   return guarded(error, [&]() -> Status {
     if (model == nullptr) return null_argument("model");
-    if (bytes == nullptr) return null_argument("bytes");
+    if (info == nullptr) return null_argument("info");
+    qrt_session_options o;
     SessionOptions internal;
-    QRT_TRY(session_options(options, &internal));
-    Result<size_t> needed = qrt::Session::needed_memory(model->verified, internal);
-    if (needed.ok()) *bytes = *needed;
-    return std::move(needed.status());
+    QRT_TRY(session_options(options, &o, &internal));
+    auto plan = qrt::Session::plan_for(model->verified, internal);
+    if (!plan.ok()) return std::move(plan.status());
+    if (write_session_info(info_of(**plan, internal.allocator), info) != QRT_OK)
+      return qrt::error(Code::kInvalidArgument,
+                        "info.struct_size is %zu: call qrt_struct_init() first", info->struct_size);
+    return {};
   });
 }
 
 qrt_status qrt_session_input_info(const qrt_session* session, size_t index, qrt_tensor_info* info) {
-  if (session == nullptr || index >= plan_of(session).inputs.size()) return QRT_INVALID_ARGUMENT;
-  return qrt::write_tensor_info(session_info(session, plan_of(session).inputs[index].slot), info);
+  if (session == nullptr || index >= session->inputs.size()) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(session->inputs[index], info);
 }
 
 qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
                                    qrt_tensor_info* info) {
-  if (session == nullptr || index >= plan_of(session).outputs.size()) return QRT_INVALID_ARGUMENT;
-  const auto& outputs = *plan_of(session).model->file().outputs();
-  return qrt::write_tensor_info(session_info(session, outputs.Get(static_cast<uint32_t>(index))),
-                                info);
+  if (session == nullptr || index >= session->outputs.size()) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(session->outputs[index], info);
 }
 
-qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void* data, size_t bytes,
-                                 qrt_error* error) {
+qrt_status qrt_session_set_input(qrt_session* session, size_t index, qrt_dtype dtype,
+                                 const void* data, size_t count, qrt_error* error) {
   return guarded(error, [&]() -> Status {
     const End* end = nullptr;
-    QRT_TRY(check_transfer(session, kInputs, index, data, bytes, &end));
-    if (session->session->is_bound(*end))
-      return qrt::error(Code::kInvalidArgument,
-                        "input %zu is bound to the caller's memory, which is not written to: bind "
-                        "NULL first",
-                        index);
+    QRT_TRY(check_transfer(session, kInputs, index, data, &end));
+    QRT_TRY(check_elements(session, kInputs, index, *end, qrt::code_of(dtype), count));
+    memcpy(session->session->data(end->slot), data, plan_of(session).slot_bytes(end->slot));
+    return {};
+  });
+}
+
+qrt_status qrt_session_get_output(const qrt_session* session, size_t index, qrt_dtype dtype,
+                                  void* data, size_t count, qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    const End* end = nullptr;
+    QRT_TRY(check_transfer(session, kOutputs, index, data, &end));
+    QRT_TRY(check_elements(session, kOutputs, index, *end, qrt::code_of(dtype), count));
+    memcpy(data, session->session->data(end->slot), plan_of(session).slot_bytes(end->slot));
+    return {};
+  });
+}
+
+qrt_status qrt_session_set_input_bytes(qrt_session* session, size_t index, const void* data,
+                                       size_t bytes, qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    const End* end = nullptr;
+    QRT_TRY(check_transfer(session, kInputs, index, data, &end));
+    QRT_TRY(check_bytes(session, kInputs, index, *end, bytes));
     memcpy(session->session->data(end->slot), data, bytes);
     return {};
   });
 }
 
-qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data,
-                                  size_t bytes, qrt_error* error) {
+qrt_status qrt_session_get_output_bytes(const qrt_session* session, size_t index, void* data,
+                                        size_t bytes, qrt_error* error) {
   return guarded(error, [&]() -> Status {
     const End* end = nullptr;
-    QRT_TRY(check_transfer(session, kOutputs, index, data, bytes, &end));
+    QRT_TRY(check_transfer(session, kOutputs, index, data, &end));
+    QRT_TRY(check_bytes(session, kOutputs, index, *end, bytes));
     memcpy(data, session->session->data(end->slot), bytes);
     return {};
   });
@@ -221,10 +345,11 @@ qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* dat
       error, [&] { return bind(session, kOutputs, index, static_cast<uint8_t*>(data), capacity); });
 }
 
-qrt_status qrt_session_run(qrt_session* session) {
-  if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  const qrt::ScopedFloatEnv env;
-  return static_cast<qrt_status>(session->session->run());
+qrt_status qrt_session_run(qrt_session* session, qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (session == nullptr) return null_argument("session");
+    return session->session->run();
+  });
 }
 
 void qrt_session_cancel(qrt_session* session) {
@@ -236,14 +361,6 @@ qrt_status qrt_session_reset(qrt_session* session) {
   const qrt::ScopedFloatEnv env;
   session->session->reset();
   return QRT_OK;
-}
-
-size_t qrt_session_memory(const qrt_session* session) {
-  return session != nullptr ? session->session->memory_bytes() : 0;
-}
-
-size_t qrt_session_threads(const qrt_session* session) {
-  return session != nullptr ? session->session->threads() : 0;
 }
 
 size_t qrt_session_op_count(const qrt_session* session) {
@@ -287,8 +404,7 @@ size_t qrt_session_tensor_count(const qrt_session* session) {
 qrt_status qrt_session_tensor(const qrt_session* session, size_t index, qrt_tensor_info* info,
                               const void** data) {
   if (index >= qrt_session_tensor_count(session)) return QRT_INVALID_ARGUMENT;
-  const uint32_t tensor = session->written[index];
-  if (data != nullptr) *data = session->session->data(tensor);
+  if (data != nullptr) *data = session->session->data(session->written[index]);
   if (info == nullptr) return QRT_OK;
-  return qrt::write_tensor_info(session_info(session, tensor), info);
+  return qrt::write_tensor_info(session->written_facts[index], info);
 }

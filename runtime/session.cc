@@ -23,12 +23,13 @@ constexpr size_t kTeamJobs = 5;
 constexpr size_t kTouchedMemory = size_t{512} << 10;
 constexpr size_t kLeastPage = 4096;
 
-std::align_val_t alignment_of(const Plan& plan) {
-  return std::align_val_t{plan.memory_bytes() < platform::kLargePage ? kAlignment
-                                                                     : platform::kLargePage};
-}
-
 }  // namespace
+
+size_t block_alignment(const Plan& plan, const Allocator& allocator) {
+  const bool takes_large_pages =
+      allocator.allocate == nullptr && plan.memory_bytes() >= platform::kLargePage;
+  return takes_large_pages ? platform::kLargePage : kAlignment;
+}
 
 Result<Provider> provider_of(const char* kernels) {
   if (kernels == nullptr || strcmp(kernels, "qrt") == 0) return Provider::kOwn;
@@ -69,13 +70,6 @@ Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const Veri
   return make_plan(std::move(model), plan_options);
 }
 
-Result<size_t> Session::needed_memory(std::shared_ptr<const VerifiedModel> model,
-                                      const SessionOptions& options) {
-  Result<std::shared_ptr<const Plan>> plan = plan_for(std::move(model), options);
-  if (!plan.ok()) return std::move(plan.status());
-  return (*plan)->total_bytes();
-}
-
 // A pool of the caller's is asked once per run, for a team; XNNPACK's operators go to it themselves.
 Status Session::start_pool() {
   const bool is_callers = parallel_.pool != nullptr || parallel_.custom != nullptr;
@@ -107,6 +101,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   session->parallel_ = {session->plan_->threads, options.callers_pool, options.parallel,
                         options.parallel_context, nullptr};
   session->pool_ = options.pool;
+  session->allocator_ = options.allocator;
   QRT_TRY(session->start_pool());
   QRT_TRY(session->allocate());
   if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
@@ -129,19 +124,29 @@ void Session::leave_threads() {
 
 Session::~Session() {
   if (process_.is_inherited()) leave_threads();
-  ::operator delete(memory_, alignment_of(*plan_), std::nothrow);
+  if (allocator_.allocate == nullptr)
+    ::operator delete (memory_, std::align_val_t{block_alignment(*plan_, allocator_)},
+                       std::nothrow);
+  else if (memory_ != nullptr && allocator_.release != nullptr)
+    allocator_.release(allocator_.context, memory_, plan_->memory_bytes());
 }
 
 Status Session::allocate() {
   const Plan& plan = *plan_;
   if (plan.memory_bytes() != 0) {
-    void* memory = ::operator new(plan.memory_bytes(), alignment_of(plan), std::nothrow);
+    const bool is_own = allocator_.allocate == nullptr;
+    const size_t bytes = plan.memory_bytes(), alignment = block_alignment(plan, allocator_);
+    void* memory = is_own ? ::operator new (bytes, std::align_val_t{alignment}, std::nothrow)
+                          : allocator_.allocate(allocator_.context, bytes, alignment);
     if (memory == nullptr) {
       return error(Code::kOutOfMemory, "no memory for the %zu bytes of a session at batch %zu",
                    plan.memory_bytes(), plan.batch);
     }
-    platform::prefer_large_pages(memory, plan.memory_bytes());
     memory_ = static_cast<uint8_t*>(memory);
+    if (reinterpret_cast<uintptr_t>(memory) % alignment != 0)
+      return error(Code::kOutOfMemory, "options.allocate gave memory that is not aligned to %zu",
+                   alignment);
+    if (is_own) platform::prefer_large_pages(memory, bytes);
     if (plan.memory_bytes() <= kTouchedMemory)
       for (size_t i = 0; i < plan.memory_bytes(); i += kLeastPage)
         static_cast<volatile uint8_t*>(memory_)[i] = 0;
@@ -176,22 +181,32 @@ bool Session::is_bound(const End& end) const {
   return data(end.slot) != nullptr && data(end.slot) != own_memory(plan_->places[end.slot]);
 }
 
-// False: they cannot be run with.
-bool Session::take_bound() {
+// Fails where runs cannot use what is bound.
+Status Session::take_bound() {
   size_t n = 0;
   for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends) {
       const uint8_t* begin = data(end.slot);
-      if (begin == nullptr) return false;
-      extents_[n++] = {begin, begin + plan_->slot_bytes(end.slot), ends == &plan_->outputs};
+      const bool is_output = ends == &plan_->outputs;
+      const size_t index = static_cast<size_t>(&end - ends->data());
+      if (begin == nullptr)
+        return error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
+                     is_output ? "output" : "input", index);
+      extents_[n++] = {begin, begin + plan_->slot_bytes(end.slot), is_output, index};
     }
   std::sort(extents_.begin(), extents_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  const uint8_t *all = nullptr, *outputs = nullptr;  // ends of those so far
+  const Extent *last = nullptr, *last_output = nullptr;  // to end, of those so far
   for (const Extent& extent : extents_) {
-    if (extent.begin < (extent.is_output ? all : outputs)) return false;
-    all = std::max(all, extent.end);
-    if (extent.is_output) outputs = std::max(outputs, extent.end);
+    const Extent* before = extent.is_output ? last : last_output;
+    if (before != nullptr && extent.begin < before->end) {
+      const auto role = [](const Extent& e) { return e.is_output ? "output" : "input"; };
+      return error(Code::kInvalidArgument, "the memory of %s %zu overlaps that of %s %zu",
+                   role(extent), extent.index, role(*before), before->index);
+    }
+    if (last == nullptr || extent.end > last->end) last = &extent;
+    if (extent.is_output && (last_output == nullptr || extent.end > last_output->end))
+      last_output = &extent;
   }
   for (const Call& call : calls_) {
     if (!is_stale_[call.index]) continue;
@@ -200,7 +215,7 @@ bool Session::take_bound() {
     is_stale_[call.index] = false;
   }
   has_moved_ = false;
-  return true;
+  return {};
 }
 
 RunContext Session::context(uint8_t* state) const {
@@ -242,10 +257,10 @@ void Session::run_on_threads() {
   }
 }
 
-Code Session::run() {
+Status Session::run() {
   using Clock = std::chrono::steady_clock;
   if (parallel_.threads > 1 && process_.is_inherited()) leave_threads();
-  if (has_moved_ && !take_bound()) return Code::kInvalidArgument;
+  if (has_moved_) QRT_TRY(take_bound());
   const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
@@ -258,13 +273,13 @@ Code Session::run() {
   }
   if (is_cancelled_) {  // no exchange(): RISC-V has none of bytes, and would need libatomic
     is_cancelled_ = false;
-    return Code::kCancelled;
+    return error(Code::kCancelled, "the run was cancelled");
   }
   if (may_choose) choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
-  return Code::kOk;
+  return {};
 }
 
 void Session::run_calls() {

@@ -20,6 +20,17 @@
 
 namespace qrt {
 
+// Where a session's block of memory comes from: the caller's functions, or the system where they are
+// null.
+struct Allocator {
+  void* (*allocate)(void* context, size_t bytes, size_t alignment) = nullptr;
+  void (*release)(void* context, void* memory, size_t bytes) = nullptr;
+  void* context = nullptr;
+};
+
+// Returns the alignment of the block: the system's is a large page for a large one.
+size_t block_alignment(const Plan& plan, const Allocator& allocator);
+
 // As qrt_session_options of qrt.h.
 struct SessionOptions {
   size_t batch = 0;
@@ -28,13 +39,14 @@ struct SessionOptions {
   const char* kernels = nullptr;
   bool profile = false;
   bool keep_all = false;
-  bool external_inputs = false, external_outputs = false;
+  std::vector<size_t> external_inputs, external_outputs;
   // One of these at most.
   std::shared_ptr<Pool> pool;
   pthreadpool* callers_pool = nullptr;
   ParallelFn parallel = nullptr;
   void* parallel_context = nullptr;
   size_t max_memory = 0;
+  Allocator allocator;
 };
 
 // "qrt" or null, "xnnpack", "xnnpack-all". kInvalidArgument for another name, kUnsupported where
@@ -44,10 +56,10 @@ Result<Provider> provider_of(const char* kernels);
 // Used by one thread at a time. In a child of fork() it has no threads but the calling one.
 class Session {
  public:
-  // Bytes that create() with these options would hold. Makes tables within max_memory to find out, but
-  // no memory of a session's. Fails as create() does, but not for the answer.
-  static Result<size_t> needed_memory(std::shared_ptr<const VerifiedModel> model,
-                                      const SessionOptions& options);
+  // The plan that create() with these options would follow. Makes tables within max_memory, but no
+  // memory of a session's. Fails as create() does, but not for want of memory of a session's.
+  static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
+                                                      const SessionOptions& options);
 
   // kInvalidArgument (options), kOutOfMemory, kUnsupported.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
@@ -64,7 +76,7 @@ class Session {
   // Neither allocates nor fails where nothing is bound. kCancelled: variables keep what they held.
   // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
   // another's.
-  Code run();
+  Status run();
 
   // From any thread: ends the run in progress, or else the next one, after the step that it is at.
   void cancel() { is_cancelled_ = true; }
@@ -79,8 +91,10 @@ class Session {
   // Memory of a tensor or slot; null if no operator touches it. Constants are read-only.
   uint8_t* data(uint32_t slot) const { return tensors_[slot]; }
 
-  // Bytes this session holds: what needed_memory() told.
+  // Bytes this session holds.
   size_t memory_bytes() const { return plan_->total_bytes(); }
+
+  const Allocator& allocator() const { return allocator_; }
 
   // Threads that share a run's work, the caller's among them: fewer than asked for where the system
   // would not start more. With a pool of the caller's: as many chunks as are made. 1 in a child of
@@ -89,8 +103,6 @@ class Session {
 
  private:
   explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
-  static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
-                                                      const SessionOptions& options);
   Status start_pool();
   void leave_threads();
 
@@ -104,12 +116,13 @@ class Session {
   Status allocate();
   void start_steps();
   uint8_t* own_memory(const Place& place) const;
-  bool take_bound();
+  Status take_bound();
   RunContext context(uint8_t* state) const;
   void run_calls();
   void run_on_threads();
 
   std::shared_ptr<const Plan> plan_;
+  Allocator allocator_;
   uint8_t* memory_ = nullptr;      // laid out as Plan says
   std::vector<uint8_t*> tensors_;  // by slot
   std::vector<Call> calls_;        // of one slice, in order
@@ -127,6 +140,7 @@ class Session {
   struct Extent {
     const uint8_t *begin, *end;
     bool is_output;
+    size_t index;
   };
   std::vector<Extent> extents_;
 

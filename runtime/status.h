@@ -18,6 +18,7 @@ enum class Code : int {
   kIoError = 5,
   kInternal = 6,  // a bug of qrt
   kCancelled = 7,
+  kOutOfRange = 8,
 };
 
 class [[nodiscard]] Status {

@@ -78,7 +78,7 @@ int compare(int argc, char** argv) {
     state = state * 1664525u + 1013904223u;
     c = static_cast<char>(static_cast<int>(state >> 24) - 128);
   }
-  session.set_input(0, input.data(), input.size());
+  session.set_input_bytes(0, input.data(), input.size());
   std::vector<char> theirs(output_bytes), ours(out.bytes);
 
   double least_cvm = 0, least_qrt = 0;
@@ -94,7 +94,7 @@ int compare(int argc, char** argv) {
       least_qrt = round == 0 && i == 0 ? ms : std::min(least_qrt, ms);
     }
   }
-  session.get_output(0, ours.data(), ours.size());
+  session.get_output_bytes(0, ours.data(), ours.size());
   if (ours.size() != theirs.size())
     throw qrt::Error(QRT_INTERNAL, "the outputs have different sizes");
   size_t different = 0;

@@ -67,12 +67,12 @@ class Ours {
       : file_(file_of(l, d)),
         model_(Model::load_memory(file_.data(), file_.size(), QRT_LOAD_COPY)),
         session_(model_) {
-    session_.set_input(0, d.x.data(), d.x.size());
+    session_.set_input_bytes(0, d.x.data(), d.x.size());
   }
   void run() { session_.run(); }
   std::string kernel() const {
     qrt_op_info info;
-    qrt_op_info_init(&info);
+    qrt_struct_init(&info);
     qrt_session_op_info(session_.get(), 0, &info);
     return info.kernel;
   }

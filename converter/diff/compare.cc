@@ -67,9 +67,9 @@ bool compare(const tool::SourceTensor& ours, const tool::NpyArray& reference,
     *difference = compare_values(a, b, [](double v) { return v - 128; });
   } else if (is_pair(DType::kInt8, DType::kUInt8)) {
     *difference = compare_values(a, b, [](double v) { return v + 128; });
-  } else if (reference.dtype == DType::kFloat32 && ours.info.quantization.count == 1) {
-    const float scale = ours.info.quantization.scale[0];
-    const int32_t zero_point = ours.info.quantization.zero_point[0];
+  } else if (reference.dtype == DType::kFloat32 && ours.info.quantization->count == 1) {
+    const float scale = ours.info.quantization->scale[0];
+    const int32_t zero_point = ours.info.quantization->zero_point[0];
     *difference = compare_values(a, b, [=](double v) {
       return static_cast<double>(static_cast<float>(v - zero_point) * scale);
     });

@@ -24,15 +24,17 @@ int main(int argc, char** argv) {
   qrt_session* session = NULL;
   qrt_session_options options;
   qrt_error error;
-  qrt_session_options_init(&options);
-  options.external_inputs = 1; /* no memory for frames but the driver's */
-  if (qrt_model_load_file(argv[1], &model, &error) != QRT_OK ||
+  qrt_struct_init(&options);
+  const size_t frame = 0;
+  options.external_inputs = &frame; /* no memory for input 0 but the driver's */
+  options.external_input_count = 1;
+  if (qrt_model_load_file(argv[1], NULL, &model, &error) != QRT_OK ||
       qrt_session_create(model, &options, &session, &error) != QRT_OK)
     return fail(error.message);
   qrt_model_destroy(model); /* the session keeps what it needs */
   qrt_tensor_info input, output;
-  qrt_tensor_info_init(&input);
-  qrt_tensor_info_init(&output);
+  qrt_struct_init(&input);
+  qrt_struct_init(&output);
   qrt_session_input_info(session, 0, &input);
   qrt_session_output_info(session, 0, &output);
   if (input.dtype != QRT_UINT8 || output.dtype != QRT_UINT8)
@@ -48,7 +50,7 @@ int main(int argc, char** argv) {
     if (fread(ring[i], 1, input.bytes, stdin) != input.bytes) break; /* VIDIOC_DQBUF */
     if (qrt_session_bind_input(session, 0, ring[i], capacity, &error) != QRT_OK)
       return fail(error.message);
-    qrt_session_run(session);
+    if (qrt_session_run(session, &error) != QRT_OK) return fail(error.message);
     const unsigned char* y = qrt_session_output_data(session, 0);
     size_t best = 0;
     for (size_t k = 1; k < output.bytes; ++k)

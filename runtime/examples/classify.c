@@ -25,8 +25,8 @@ static int classify(const qrt_model* model, FILE* file) {
     return 1;
   }
   qrt_tensor_info input, output;
-  qrt_tensor_info_init(&input);
-  qrt_tensor_info_init(&output);
+  qrt_struct_init(&input);
+  qrt_struct_init(&output);
   qrt_session_input_info(session, 0, &input);
   qrt_session_output_info(session, 0, &output);
   int status = 1;
@@ -35,7 +35,7 @@ static int classify(const qrt_model* model, FILE* file) {
   } else if (fread(qrt_session_input_data(session, 0), 1, input.bytes, file) != input.bytes) {
     fprintf(stderr, "'%s' takes %zu bytes\n", input.name, input.bytes);
   } else {
-    qrt_session_run(session); /* cannot fail */
+    qrt_session_run(session, NULL); /* cannot fail: no memory of ours is bound */
     printf("%zu\n", greatest(&output, qrt_session_output_data(session, 0)));
     status = 0;
   }
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: classify_c MODEL.qrt INPUT\n");
     return 2;
   }
-  if (qrt_model_load_file(argv[1], &model, &error) != QRT_OK) {
+  if (qrt_model_load_file(argv[1], NULL, &model, &error) != QRT_OK) {
     fprintf(stderr, "%s\n", error.message);
     return 1;
   }

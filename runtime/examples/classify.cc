@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
   const qrt::Model model = qrt::Model::load_file(argv[1]);
   qrt::SessionOptions options;
   const std::size_t image_bytes =
-      model.input_info(0).bytes / std::max<std::size_t>(model.default_batch(), 1);
+      model.input_info(0).bytes / std::max<std::size_t>(model.info().default_batch, 1);
   if (image_bytes == 0 || bytes.size() < image_bytes) {
     std::cerr << argv[2] << ": " << bytes.size() << " bytes, of images of " << image_bytes << "\n";
     return 1;
@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
   options.batch = bytes.size() / image_bytes;
   options.threads = 2;
   qrt::Session session(model, options);
-  session.set_input(0, bytes.data(), bytes.size());
+  session.set_input_bytes(0, bytes.data(), bytes.size());
   session.run();
 
   const qrt::Span<const float> scores = session.output<float>(0);

@@ -28,8 +28,8 @@ struct Requests {
 void serve(const qrt::Model& model, const qrt::SessionOptions& options, Requests* requests) {
   qrt::Session session(model, options);
   for (std::size_t i; (i = requests->next++) < requests->answers.size();) {
-    session.set_input(0, requests->inputs.data() + i * requests->input_bytes,
-                      requests->input_bytes);
+    session.set_input_bytes(0, requests->inputs.data() + i * requests->input_bytes,
+                            requests->input_bytes);
     session.run();
     const qrt::Span<const float> scores = session.output<float>(0);
     requests->answers[i] =
@@ -48,7 +48,7 @@ int main(int argc, char** argv) try {
   const qrt::Model model = qrt::Model::load_file(argv[1]);
   qrt::SessionOptions options;
   options.batch = 1;
-  const std::size_t needed = qrt::Session::needed_memory(model, options);
+  const std::size_t needed = qrt::Session::needed_memory(model, options).memory;
   const std::size_t workers =
       std::min<std::size_t>(std::strtoull(argv[3], nullptr, 10), budget / needed);
   if (workers == 0) {
@@ -61,7 +61,7 @@ int main(int argc, char** argv) try {
   std::ifstream file(argv[2], std::ios::binary);
   requests.inputs.assign(std::istreambuf_iterator<char>(file), {});
   requests.input_bytes =
-      model.input_info(0).bytes / std::max<std::size_t>(model.default_batch(), 1);
+      model.input_info(0).bytes / std::max<std::size_t>(model.info().default_batch, 1);
   if (requests.input_bytes == 0) {
     std::cerr << argv[1] << ": its input has no elements\n";
     return 1;

@@ -45,7 +45,7 @@ Status operator_digests(const fb::Model& file, const Session& session,
     Fnv1a outputs;
     for (size_t i = 0; i < op->outputs()->size(); ++i) {
       qrt_tensor_info info{};
-      qrt_tensor_info_init(&info);
+      qrt_struct_init(&info);
       const void* data = nullptr;
       const qrt_status status = qrt_session_tensor(session.get(), next, &info, &data);
       if (status != QRT_OK)

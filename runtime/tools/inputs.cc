@@ -38,11 +38,11 @@ Status check_names(const std::vector<std::string>& inputs, const std::vector<std
 // Real numbers for an input of integers: how numpy quantises them.
 std::string remedy(DType array, const qrt_tensor_info& input) {
   const DType dtype = dtype_of(input);
-  if (array != DType::kFloat32 || holds_reals(dtype) || input.quantization.count != 1) return "";
+  if (array != DType::kFloat32 || holds_reals(dtype) || input.quantization->count != 1) return "";
   char text[160];
   snprintf(text, sizeof text,
            ": quantise it, as by numpy's (x / %.9g).round() + %d, clipped, as %s",
-           static_cast<double>(input.quantization.scale[0]), input.quantization.zero_point[0],
+           static_cast<double>(input.quantization->scale[0]), input.quantization->zero_point[0],
            dtype_name(dtype));
   return text;
 }
@@ -154,7 +154,7 @@ Status Inputs::put(size_t step, Session* session) const {
   for (size_t i = 0; i < arrays_.size(); ++i) {
     NpyArray array = steps_ > 0 ? part_of(arrays_[i], step, steps_) : arrays_[i];
     QRT_TRY(from_npy_form(dtype_of(session->input_info(i)), &array).at(names_[i]));
-    session->set_input(i, array.data.data(), array.data.size());
+    session->set_input_bytes(i, array.data.data(), array.data.size());
   }
   return {};
 }

@@ -35,16 +35,17 @@ Status each_source_tensor(const fb::Model& file, const Session& session,
   size_t next = 0;  // of the session's tensors
   for (uint32_t op = 0; op < file.operators()->size(); ++op)
     for (const uint32_t tensor : *file.operators()->Get(op)->outputs()) {
-      SourceTensor t = {op, names[tensor], {}, orders[tensor], nullptr};
-      qrt_tensor_info_init(&t.info);
+      SourceTensor t = {op, names[tensor], {}, {}, orders[tensor], nullptr};
+      qrt_struct_init(&t.info);
       const void* data = nullptr;
       if (qrt_session_tensor(session.get(), next++, &t.info, &data) != QRT_OK)
         return error(Code::kInternal, "operator outputs and tensors of the session differ");
       t.stored = static_cast<const uint8_t*>(data);
       t.info.name = t.name.c_str();
       if (qrt_dtype_size(t.info.dtype) == 0) t.order.clear();  // packed
-      const qrt_tensor_info stored = t.info;
-      for (size_t i = 0; i < t.order.size(); ++i) t.info.dims[i] = stored.dims[t.order[i]];
+      t.dims.assign(t.info.dims, t.info.dims + t.info.rank);
+      for (size_t i = 0; i < t.order.size(); ++i) t.dims[i] = t.info.dims[t.order[i]];
+      t.info.dims = t.dims.data();
       QRT_TRY(use(t));
     }
   return {};

@@ -17,7 +17,8 @@ namespace qrt::tool {
 struct SourceTensor {
   size_t op;                          // index of the operator that wrote it
   std::string name;                   // there
-  qrt_tensor_info info;               // dimensions in the source's order; info.name is `name`
+  std::vector<int64_t> dims;          // in the source's order
+  qrt_tensor_info info;               // info.name is `name`, info.dims are `dims`
   Order order;                        // empty: elements are as they are here
   const uint8_t* stored;              // info.bytes, as the runtime has them
   std::vector<uint8_t> data() const;  // in the source's order

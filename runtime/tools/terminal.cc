@@ -21,7 +21,8 @@ namespace qrt::tool {
 ExitStatus exit_status(Code code) {
   switch (code) {
     case Code::kOk: return kDone;
-    case Code::kInvalidArgument: return kUsage;
+    case Code::kInvalidArgument:
+    case Code::kOutOfRange: return kUsage;
     case Code::kInvalidModel: return kBadFile;
     case Code::kUnsupported: return kUnsupported;
     case Code::kOutOfMemory:

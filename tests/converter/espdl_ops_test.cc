@@ -603,7 +603,7 @@ TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
     ASSERT_TRUE(convert::write_model(imported.graph, &file).ok());
     qrt_model* model = nullptr;
     qrt_session* session = nullptr;
-    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
     ASSERT_EQ(qrt_session_create(model, nullptr, &session, nullptr), QRT_OK);
     for (const int round : {0, 1}) {
       if (round == 1) {
@@ -613,10 +613,10 @@ TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
       for (int64_t frame = 1; frame <= 5; ++frame) {
         frames.insert(frames.end(), {frame, -frame});
         const Bytes x = bytes_of(type, {frame, -frame});
-        ASSERT_EQ(qrt_session_set_input(session, 0, x.data(), x.size(), nullptr), QRT_OK);
-        ASSERT_EQ(qrt_session_run(session), QRT_OK);
+        ASSERT_EQ(qrt_session_set_input_bytes(session, 0, x.data(), x.size(), nullptr), QRT_OK);
+        ASSERT_EQ(qrt_session_run(session, nullptr), QRT_OK);
         Bytes y(3 * x.size());
-        ASSERT_EQ(qrt_session_get_output(session, 0, y.data(), y.size(), nullptr), QRT_OK);
+        ASSERT_EQ(qrt_session_get_output_bytes(session, 0, y.data(), y.size(), nullptr), QRT_OK);
         ASSERT_EQ(y, bytes_of(type, {frames.end() - 6, frames.end()})) << frame;
       }
     }

@@ -93,7 +93,7 @@ void check_runs(const Svdf& svdf, Random* random) {
   ASSERT_TRUE(convert::write_model(imported.graph, &file).ok());
   qrt_model* model = nullptr;
   qrt_session* session = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   const std::unique_ptr<qrt_model, void (*)(qrt_model*)> owner(model, qrt_model_destroy);
   ASSERT_EQ(qrt_session_create(model, nullptr, &session, nullptr), QRT_OK);
   const std::unique_ptr<qrt_session, void (*)(qrt_session*)> session_owner(session,
@@ -103,9 +103,9 @@ void check_runs(const Svdf& svdf, Random* random) {
     for (int i = 0; i < 6; ++i) {
       Bytes x(kIn), y(kUnits);
       random->fill(x, 0, 255);
-      ASSERT_EQ(qrt_session_set_input(session, 0, x.data(), x.size(), nullptr), QRT_OK);
-      ASSERT_EQ(qrt_session_run(session), QRT_OK);
-      ASSERT_EQ(qrt_session_get_output(session, 0, y.data(), y.size(), nullptr), QRT_OK);
+      ASSERT_EQ(qrt_session_set_input_bytes(session, 0, x.data(), x.size(), nullptr), QRT_OK);
+      ASSERT_EQ(qrt_session_run(session, nullptr), QRT_OK);
+      ASSERT_EQ(qrt_session_get_output_bytes(session, 0, y.data(), y.size(), nullptr), QRT_OK);
       ASSERT_EQ(y, svdf.step(x, &past)) << "run " << i;
     }
     ASSERT_EQ(qrt_session_reset(session), QRT_OK);

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "tests/support/c_api.h"
 #include "tests/support/random.h"
 #include "tests/support/tflite_builder.h"
 
@@ -104,20 +105,20 @@ class Session {
     EXPECT_TRUE(convert::write_model(imported.graph, &file).ok());
     qrt_model* model = nullptr;
     qrt_session* session = nullptr;
-    EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY, &model, nullptr),
-              QRT_OK);
+    EXPECT_EQ(testing::load_copy(file.data(), file.size(), &model, nullptr), QRT_OK);
     model_.reset(model);
     EXPECT_EQ(qrt_session_create(model, nullptr, &session, nullptr), QRT_OK);
     session_.reset(session);
   }
   std::vector<Bytes> run(const Bytes& x, const std::vector<size_t>& sizes) {
-    EXPECT_EQ(qrt_session_set_input(session_.get(), 0, x.data(), x.size(), nullptr), QRT_OK);
-    EXPECT_EQ(qrt_session_run(session_.get()), QRT_OK);
+    EXPECT_EQ(qrt_session_set_input_bytes(session_.get(), 0, x.data(), x.size(), nullptr), QRT_OK);
+    EXPECT_EQ(qrt_session_run(session_.get(), nullptr), QRT_OK);
     std::vector<Bytes> outputs;
     for (const size_t size : sizes) {
       Bytes y(size);
-      EXPECT_EQ(qrt_session_get_output(session_.get(), outputs.size(), y.data(), size, nullptr),
-                QRT_OK);
+      EXPECT_EQ(
+          qrt_session_get_output_bytes(session_.get(), outputs.size(), y.data(), size, nullptr),
+          QRT_OK);
       outputs.push_back(std::move(y));
     }
     return outputs;

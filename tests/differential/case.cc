@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/fuzz/compare.h"
+#include "tests/support/c_api.h"
 
 namespace qrt::differential {
 namespace {
@@ -39,7 +40,7 @@ std::vector<size_t> sizes(const qrt_session* session,
                           qrt_status (*info_of)(const qrt_session*, size_t, qrt_tensor_info*)) {
   std::vector<size_t> result;
   qrt_tensor_info info;
-  qrt_tensor_info_init(&info);
+  qrt_struct_init(&info);
   while (info_of(session, result.size(), &info) == QRT_OK) result.push_back(info.bytes);
   return result;
 }
@@ -84,16 +85,15 @@ void failed(const std::string& message) {
 
 ModelPtr load(const Bytes& file, const FloatMode& mode) {
   qrt_model* model = nullptr;
-  in_mode(mode, "qrt_model_load_memory", [&] {
-    return qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY, &model, nullptr);
-  });
+  in_mode(mode, "qrt_model_load_memory",
+          [&] { return testing::load_copy(file.data(), file.size(), &model, nullptr); });
   return ModelPtr(model);
 }
 
 SessionPtr create(const qrt_model* model, const char* isa, size_t threads, const FloatMode& mode,
                   qrt_pool* pool) {
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.isa = isa;
   options.threads = threads;
   options.pool = pool;
@@ -119,7 +119,7 @@ Buffers make_inputs(const qrt_session* session, uint64_t seed) {
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < inputs.count(); ++i) {
     qrt_tensor_info info;
-    qrt_tensor_info_init(&info);
+    qrt_struct_init(&info);
     qrt_session_input_info(session, i, &info);
     fuzz::fill_input(static_cast<DType>(info.dtype), inputs.size(i), &random, inputs.at(i));
   }
@@ -133,14 +133,14 @@ Buffers make_outputs(const qrt_session* session) {
 Bytes run_with_copies(qrt_session* session, const FloatMode& mode, Buffers* inputs) {
   qrt_error error = {};
   for (size_t i = 0; i < inputs->count(); ++i)
-    check(qrt_session_set_input(session, i, inputs->at(i), inputs->size(i), &error),
+    check(qrt_session_set_input_bytes(session, i, inputs->at(i), inputs->size(i), &error),
           "qrt_session_set_input", error);
-  check(in_mode(mode, "qrt_session_run", [&] { return qrt_session_run(session); }),
+  check(in_mode(mode, "qrt_session_run", [&] { return qrt_session_run(session, nullptr); }),
         "qrt_session_run", error);
   Bytes result;
   Buffers outputs = make_outputs(session);
   for (size_t i = 0; i < outputs.count(); ++i) {
-    check(qrt_session_get_output(session, i, outputs.at(i), outputs.size(i), &error),
+    check(qrt_session_get_output_bytes(session, i, outputs.at(i), outputs.size(i), &error),
           "qrt_session_get_output", error);
     append(outputs, i, outputs.at(i), &result);
   }
@@ -153,17 +153,17 @@ Result run_case(const Bytes& file, const Case& c, uint64_t seed) {
   Result result;
   qrt_error error = {};
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.isa = c.isa;
   options.threads = c.threads;
   check(in_mode(c.modes[kCreate], "qrt_session_needed_memory",
                 [&] {
-                  return qrt_session_needed_memory(model.get(), &options, &result.needed_memory,
-                                                   &error);
+                  return testing::needed_memory(model.get(), &options, &result.needed_memory,
+                                                &error);
                 }),
         "qrt_session_needed_memory", error);
   const SessionPtr session = create(model.get(), c.isa, c.threads, c.modes[kCreate]);
-  result.memory = qrt_session_memory(session.get());
+  result.memory = testing::memory_of(session.get());
   Buffers inputs = make_inputs(session.get(), seed), outputs = make_outputs(session.get());
   if (c.binds) {
     for (size_t i = 0; i < inputs.count(); ++i)
@@ -187,9 +187,9 @@ Result run_case(const Bytes& file, const Case& c, uint64_t seed) {
                     [&] { return qrt_session_reset(session.get()); }),
             "qrt_session_reset", error);
     if (c.binds) {
-      check(
-          in_mode(c.modes[kRun], "qrt_session_run", [&] { return qrt_session_run(session.get()); }),
-          "qrt_session_run", error);
+      check(in_mode(c.modes[kRun], "qrt_session_run",
+                    [&] { return qrt_session_run(session.get(), nullptr); }),
+            "qrt_session_run", error);
       for (size_t i = 0; i < outputs.count(); ++i)
         append(outputs, i, outputs.at(i), &result.outputs);
     } else {
@@ -202,15 +202,15 @@ Result run_case(const Bytes& file, const Case& c, uint64_t seed) {
 
 bool is_small(const qrt_model* model) {
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   size_t bytes = 0;
-  if (qrt_session_needed_memory(model, &options, &bytes, nullptr) != QRT_OK || bytes > kSmallMemory)
+  if (testing::needed_memory(model, &options, &bytes, nullptr) != QRT_OK || bytes > kSmallMemory)
     return false;
   const SessionPtr session = create(model, "scalar", 1, {});
   uint64_t work = 0;
   for (size_t i = 0; i < qrt_session_op_count(session.get()); ++i) {
     qrt_op_info info;
-    qrt_op_info_init(&info);
+    qrt_struct_init(&info);
     qrt_session_op_info(session.get(), i, &info);
     work += info.macs + info.bytes;
   }

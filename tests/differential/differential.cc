@@ -14,6 +14,7 @@
 #include "tests/differential/case.h"
 #include "tests/differential/models.h"
 #include "tests/differential/small_stack.h"
+#include "tests/support/c_api.h"
 
 namespace qrt::differential {
 namespace {
@@ -106,7 +107,7 @@ class Driver {
     };
     measure(kLoad, [&] { model = load(*file_, {}); });
     measure(kCreate, [&] { session = create(model.get(), isa, 1, {}); });
-    measure(kRun, [&] { qrt_session_run(session.get()); });
+    measure(kRun, [&] { qrt_session_run(session.get(), nullptr); });
     measure(kReset, [&] { qrt_session_reset(session.get()); });
     ++counts_.stacks;
   }
@@ -130,7 +131,7 @@ class Driver {
     if (child == 0) {
       alarm(60);
       for (SessionPtr* s : {&own, &pooled}) {
-        if (qrt_session_threads(s->get()) != 1) failed("a child's inherited session has threads");
+        if (testing::threads_of(s->get()) != 1) failed("a child's inherited session has threads");
         if (run_with_copies(s->get(), {}, &inputs) != expected)
           failed("an inherited session differs");
         s->reset();

@@ -65,20 +65,20 @@ class Library : public ::testing::Test {
     qrt_model* model = nullptr;
     qrt_session* session = nullptr;
     qrt_session_options options;
-    qrt_session_options_init(&options);
+    qrt_struct_init(&options);
     options.threads = threads;
     options.profile = 1;
     options.batch = 3;
     qrt_error error = {};
     faults_start(fault);
-    qrt_status status = qrt_model_load_file(path_.c_str(), &model, &error);
+    qrt_status status = qrt_model_load_file(path_.c_str(), nullptr, &model, &error);
     if (status == QRT_OK) status = qrt_session_create(model, &options, &session, &error);
-    if (status == QRT_OK) status = qrt_session_run(session);
+    if (status == QRT_OK) status = qrt_session_run(session, nullptr);
     faults_stop();
     outcome_.status = status;
     outcome_.message = error.message;
     qrt_tensor_info info;
-    qrt_tensor_info_init(&info);
+    qrt_struct_init(&info);
     for (size_t i = 0; status == QRT_OK && qrt_session_output_info(session, i, &info) == QRT_OK;
          ++i) {
       const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));

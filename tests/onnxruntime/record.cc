@@ -51,7 +51,7 @@ qrt_model* convert_and_load(const std::string& path, bool allow_float, Json* jso
     if (f.level == "F") (*json)["has_float"] = true;
   qrt_model* model = nullptr;
   qrt_error error{};
-  if (qrt_model_load_memory(bytes->data(), bytes->size(), 0, &model, &error) != QRT_OK)
+  if (qrt_model_load_memory(bytes->data(), bytes->size(), nullptr, &model, &error) != QRT_OK)
     (*json)["status"] = "failed", (*json)["message"] = error.message;
   return model;
 }
@@ -59,14 +59,14 @@ qrt_model* convert_and_load(const std::string& path, bool allow_float, Json* jso
 void run_model(const qrt_model* model, const onnx::GraphProto& graph,
                const std::vector<testing::Bytes>& inputs, size_t batch, Record* record, Json* run) {
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.batch = batch;
   qrt_session* session = nullptr;
   qrt_error error{};
   qrt_status status = qrt_session_create(model, &options, &session, &error);
   for (size_t i = 0; status == QRT_OK && i < inputs.size(); ++i)
-    status = qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), &error);
-  if (status == QRT_OK) status = qrt_session_run(session);
+    status = qrt_session_set_input_bytes(session, i, inputs[i].data(), inputs[i].size(), &error);
+  if (status == QRT_OK) status = qrt_session_run(session, nullptr);
   if (status != QRT_OK) {
     (*run)["status"] = qrt_status_name(status);
     (*run)["message"] = error.message;
@@ -74,10 +74,10 @@ void run_model(const qrt_model* model, const onnx::GraphProto& graph,
     (*run)["outputs"] = Json::array();
     for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
       qrt_tensor_info info;
-      qrt_tensor_info_init(&info);
+      qrt_struct_init(&info);
       qrt_session_output_info(session, i, &info);
       testing::Bytes out(info.bytes);
-      qrt_session_get_output(session, i, out.data(), out.size(), &error);
+      qrt_session_get_output_bytes(session, i, out.data(), out.size(), &error);
       (*run)["outputs"].push_back(record->add(graph.output(static_cast<int>(i)).name(),
                                               qrt_dtype_name(info.dtype),
                                               {info.dims, info.dims + info.rank}, out));

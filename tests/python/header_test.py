@@ -17,8 +17,10 @@ C_TYPES = {
     "const void*": ctypes.c_void_p,
     "qrt_pool*": ctypes.c_void_p, "qrt_parallel_fn": ctypes.c_void_p, "const float*": ctypes.POINTER(ctypes.c_float),
     "const int32_t*": ctypes.POINTER(ctypes.c_int32), "char[512]": ctypes.c_char * 512,
-    "int64_t[QRT_MAX_RANK]": ctypes.c_int64 * _library.MAX_RANK,
-    "qrt_quantization": _library.Quantization, "qrt_status": ctypes.c_int, "unsigned": ctypes.c_uint,
+    "const int64_t*": ctypes.POINTER(ctypes.c_int64), "int64_t": ctypes.c_int64,
+    "const qrt_quantization*": ctypes.POINTER(_library.Quantization), "qrt_layout": ctypes.c_int,
+    "const qrt_dim*": ctypes.POINTER(_library.Dim), "const size_t*": ctypes.POINTER(ctypes.c_size_t),
+    "qrt_allocate_fn": ctypes.c_void_p, "qrt_release_fn": ctypes.c_void_p, "qrt_log_fn": ctypes.c_void_p, "qrt_status": ctypes.c_int, "unsigned": ctypes.c_uint,
     "void": None,
 }
 
@@ -33,7 +35,11 @@ class HeaderTest(unittest.TestCase):
     def test_structs(self):
         for name, struct in (("qrt_error", _library.ErrorMessage),
                              ("qrt_quantization", _library.Quantization),
+                             ("qrt_dim", _library.Dim),
                              ("qrt_tensor_info", _library.TensorInfo),
+                             ("qrt_load_options", _library.LoadOptions),
+                             ("qrt_model_info", _library.ModelInfo),
+                             ("qrt_session_info", _library.SessionInfo),
                              ("qrt_session_options", _library.SessionOptions),
                              ("qrt_op_info", _library.OpInfo)):
             body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (name, name), HEADER, re.DOTALL)
@@ -72,14 +78,15 @@ class HeaderTest(unittest.TestCase):
         not_bound = set(re.findall(r"\b(qrt_\w+)\(", HEADER)) - set(_library.FUNCTIONS)
         self.assertEqual(not_bound, {
             "qrt_status_name", "qrt_dtype_name", "qrt_dtype_size",  # tables of the package
-            "qrt_session_set_input", "qrt_session_get_output",  # through the session's memory
-            "qrt_session_options_init", "qrt_load_options_init", "qrt_tensor_info_init", "qrt_op_info_init",  # macros
-            # A model made of bytes is one copy of them; what a session would take is asked by making it.
-            "qrt_load_options_init_size", "qrt_model_load_file_with", "qrt_model_load_memory_with",
-            "qrt_session_needed_memory", "qrt_session_threads",
-            # Lists and dictionaries of the package have them; a run is not cancelled from Python.
+            # Through the session's memory.
+            "qrt_session_set_input", "qrt_session_get_output", "qrt_session_set_input_bytes",
+            "qrt_session_get_output_bytes",
+            "qrt_struct_init", "qrt_struct_init_size",  # as _Sized does
+            # What a session would take is asked by making it.
+            "qrt_session_needed_memory",
+            # Lists and dictionaries of the package have them.
             "qrt_version_number", "qrt_model_find_input", "qrt_model_find_output", "qrt_model_metadata_key",
-            "qrt_model_level", "qrt_model_load_fd", "qrt_session_cancel",
+            "qrt_model_load_fd",
         } - set(_library.FUNCTIONS))
 
 

@@ -39,7 +39,7 @@ except ImportError:
     pass
 inputs = {"image": image}
 pointer, call = session._pointer, lib.qrt_session_run
-c, nothing, views, arrays = best(lambda: call(pointer), lambda: lib.qrt_session_memory(pointer),
+c, nothing, views, arrays = best(lambda: call(pointer, session._error), lambda: lib.qrt_session_op_count(pointer),
                                  lambda: session.run(copy=False), lambda: session.run(inputs))
 c -= nothing  # without what ctypes adds
 print("import %.1f ms; run() over C: views %.2f us, arrays %.2f us" % (import_ms("qrt"), views - c, arrays - c))

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "kernels/integer_build.h"
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/failing_allocations.h"
 #include "tests/support/runner.h"
@@ -36,8 +37,7 @@ TEST(Allocation, LoadingReportsEveryFailure) {
   const std::vector<uint8_t> file = testing::every_op_model().build();
   expect_out_of_memory_until_success([&] {
     qrt_model* model = nullptr;
-    const qrt_status status =
-        qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY, &model, nullptr);
+    const qrt_status status = testing::load_copy(file.data(), file.size(), &model, nullptr);
     qrt_model_destroy(model);
     return status;
   });
@@ -46,9 +46,9 @@ TEST(Allocation, LoadingReportsEveryFailure) {
 TEST(Allocation, CreatingASessionReportsEveryFailure) {
   const std::vector<uint8_t> file = testing::every_op_model().build();
   qrt_model* model = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.threads = 2;
   options.profile = 1;
   options.keep_all = 1;
@@ -72,16 +72,16 @@ TEST(Allocation, ASessionTellsItsMemory) {
   gather.op(std::move(o), {x}, {gather.output({100000})});
   for (const std::vector<uint8_t>& file : {every_op, gather.build()}) {
     qrt_model* model = nullptr;
-    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
     for (const size_t batch : {1, 4}) {
       qrt_session_options options;
-      qrt_session_options_init(&options);
-      if (batch > 1 && qrt_model_default_batch(model) == 0) continue;
+      qrt_struct_init(&options);
+      if (batch > 1 && testing::info_of(model).default_batch == 0) continue;
       options.batch = batch;
       qrt_session* session = nullptr;
       const long before = bytes;
       ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
-      const long taken = bytes - before, told = static_cast<long>(qrt_session_memory(session));
+      const long taken = bytes - before, told = static_cast<long>(testing::memory_of(session));
       EXPECT_LE(taken, told + told / 20) << "batch " << batch;
       EXPECT_GE(3 * taken, told) << "batch " << batch;
       qrt_session_destroy(session);
@@ -154,18 +154,20 @@ TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
     const std::vector<uint8_t> file = repeated(op, 50);
     qrt_model* model = nullptr;
     qrt_error error = {};
-    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, &error), QRT_OK)
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error), QRT_OK)
         << error.message;
     for (const char* isa : testing::machine_isas()) {
       qrt_session_options options;
-      qrt_session_options_init(&options);
+      qrt_struct_init(&options);
       options.isa = isa;
       options.batch = 33;  // so much to do that tables pay
-      options.external_inputs = options.external_outputs = 1;
+      testing::External external;
+      external.add_inputs(model, &options);
+      external.add_outputs(model, &options);
       qrt_session* session = nullptr;
       const long before = bytes;
       ASSERT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK) << error.message;
-      const long taken = bytes - before, told = static_cast<long>(qrt_session_memory(session));
+      const long taken = bytes - before, told = static_cast<long>(testing::memory_of(session));
       qrt_op_info info;
       info.struct_size = sizeof info;
       qrt_session_op_info(session, 0, &info);
@@ -179,11 +181,11 @@ TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
 TEST(Allocation, ARunAllocatesNothing) {
   const std::vector<uint8_t> file = testing::every_op_model().build();
   qrt_model* model = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   for (const char* isa : testing::machine_isas()) {
     for (size_t threads : {1, 3}) {
       qrt_session_options options;
-      qrt_session_options_init(&options);
+      qrt_struct_init(&options);
       options.isa = isa;
       options.threads = threads;
       options.batch = 4;
@@ -191,7 +193,7 @@ TEST(Allocation, ARunAllocatesNothing) {
       qrt_session* session = nullptr;
       ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
       const long before = made;
-      ASSERT_EQ(qrt_session_run(session), QRT_OK);
+      ASSERT_EQ(qrt_session_run(session, nullptr), QRT_OK);
       ASSERT_EQ(made, before) << isa << ", " << threads << " threads";
       qrt_session_destroy(session);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/frame_model.h"
 #include "tests/support/guarded.h"
@@ -32,12 +33,11 @@ class Bind : public ::testing::Test {
   void start(const ModelBuilder& m) {
     file_ = m.build();
     qrt_error error = {};
-    ASSERT_EQ(qrt_model_load_memory(file_.data(), file_.size(), QRT_LOAD_COPY, &model_, &error),
-              QRT_OK)
+    ASSERT_EQ(testing::load_copy(file_.data(), file_.size(), &model_, &error), QRT_OK)
         << error.message;
     ASSERT_EQ(qrt_session_create(model_, &options_, &session_, &error), QRT_OK) << error.message;
   }
-  Bind() { qrt_session_options_init(&options_); }
+  Bind() { qrt_struct_init(&options_); }
   ~Bind() override {
     qrt_session_destroy(session_);
     qrt_model_destroy(model_);
@@ -72,7 +72,7 @@ class Bind : public ::testing::Test {
   std::vector<Bytes> run(const std::vector<Bytes>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i)
       memcpy(inputs_[i]->data(), inputs[i].data(), inputs[i].size());
-    EXPECT_EQ(qrt_session_run(session_), QRT_OK);
+    EXPECT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
     std::vector<Bytes> all;
     for (size_t i = 0; i < outputs_.size(); ++i)
       all.emplace_back(outputs_[i]->data(), outputs_[i]->data() + output_bytes(i));
@@ -88,7 +88,7 @@ class Bind : public ::testing::Test {
  private:
   size_t bytes_of(qrt_status (*get)(const qrt_session*, size_t, qrt_tensor_info*), size_t i) const {
     qrt_tensor_info info;
-    qrt_tensor_info_init(&info);
+    qrt_struct_init(&info);
     EXPECT_EQ(get(session_, i, &info), QRT_OK);
     return info.bytes;
   }
@@ -128,18 +128,19 @@ TEST_F(Bind, ASessionsOwnMemoryComesBack) {
   bind_all();
   const std::vector<Bytes> expected = run(inputs);
   qrt_error error = {};
-  ASSERT_EQ(qrt_session_set_input(session_, 1, inputs[1].data(), 16, &error), QRT_INVALID_ARGUMENT);
+  ASSERT_EQ(qrt_session_set_input_bytes(session_, 1, inputs[1].data(), 16, &error),
+            QRT_INVALID_ARGUMENT);
   ASSERT_STREQ(error.message,
                "input 1 is bound to the caller's memory, which is not written to: bind NULL first");
   for (size_t i = 0; i < 2; ++i) {
     ASSERT_EQ(qrt_session_bind_input(session_, i, nullptr, 0, nullptr), QRT_OK);
     ASSERT_EQ(qrt_session_bind_output(session_, i, nullptr, 0, nullptr), QRT_OK);
-    ASSERT_EQ(qrt_session_set_input(session_, i, inputs[i].data(), inputs[i].size(), nullptr),
+    ASSERT_EQ(qrt_session_set_input_bytes(session_, i, inputs[i].data(), inputs[i].size(), nullptr),
               QRT_OK);
   }
   ASSERT_EQ(qrt_session_input_data(session_, 1), own);
   inputs_.clear(), outputs_.clear();  // unmapped: nothing may touch them
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   for (size_t i = 0; i < 2; ++i)
     ASSERT_EQ(memcmp(qrt_session_output_data(session_, i), expected[i].data(), expected[i].size()),
               0);
@@ -157,7 +158,7 @@ TEST_F(Bind, MemoryThatDoesNotServeIsRefused) {
   EXPECT_EQ(qrt_session_bind_output(session_, 7, memory, 4096, nullptr), QRT_INVALID_ARGUMENT);
   EXPECT_EQ(qrt_session_bind_output(nullptr, 0, memory, 4096, nullptr), QRT_INVALID_ARGUMENT);
   ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, 1024 + 64, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
 }
 
 TEST_F(Bind, AnOutputThatOverlapsAnythingIsRefusedByTheRun) {
@@ -165,36 +166,38 @@ TEST_F(Bind, AnOutputThatOverlapsAnythingIsRefusedByTheRun) {
   alignas(64) static uint8_t memory[8192];
   ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, 8192, nullptr), QRT_OK);
   ASSERT_EQ(qrt_session_bind_output(session_, 1, memory + 960, 4096, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session_), QRT_INVALID_ARGUMENT);
-  ASSERT_EQ(qrt_session_run(session_), QRT_INVALID_ARGUMENT);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
   ASSERT_EQ(qrt_session_bind_output(session_, 1, memory + 1024, 4096, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(qrt_session_bind_output(session_, 0, memory + 1024, 4096, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session_), QRT_INVALID_ARGUMENT);  // two outputs
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);  // two outputs
   ASSERT_EQ(qrt_session_bind_output(session_, 0, memory + 2048, 4096, nullptr), QRT_OK);
   ASSERT_EQ(qrt_session_bind_input(session_, 1, memory + 64, 4096, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);  // two inputs are no matter
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);  // two inputs are no matter
 }
 
 TEST_F(Bind, ExternalTensorsTakeNoMemoryAndHaveToBeBound) {
   size_t own = 0, external = 0;
   options_.batch = 8;
   start(testing::every_op_model());
-  own = qrt_session_memory(session_);
+  own = testing::memory_of(session_);
   qrt_session_destroy(std::exchange(session_, nullptr));
   qrt_error error = {};
-  options_.external_inputs = options_.external_outputs = 1;
+  testing::External both;
+  both.add_inputs(model_, &options_);
+  both.add_outputs(model_, &options_);
   ASSERT_EQ(qrt_session_create(model_, &options_, &session_, &error), QRT_OK) << error.message;
-  external = qrt_session_memory(session_);
+  external = testing::memory_of(session_);
   ASSERT_LE(external + input_bytes(0), own);
   size_t needed = 0;
-  ASSERT_EQ(qrt_session_needed_memory(model_, &options_, &needed, &error), QRT_OK);
+  ASSERT_EQ(testing::needed_memory(model_, &options_, &needed, &error), QRT_OK);
   ASSERT_EQ(needed, external);
   ASSERT_EQ(qrt_session_input_data(session_, 0), nullptr);
   ASSERT_EQ(qrt_session_output_data(session_, 0), nullptr);
-  ASSERT_EQ(qrt_session_run(session_), QRT_INVALID_ARGUMENT);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
   const std::vector<Bytes> inputs = inputs_for(8, 3);
-  ASSERT_EQ(qrt_session_set_input(session_, 0, inputs[0].data(), inputs[0].size(), &error),
+  ASSERT_EQ(qrt_session_set_input_bytes(session_, 0, inputs[0].data(), inputs[0].size(), &error),
             QRT_INVALID_ARGUMENT);
   ASSERT_STREQ(error.message, "input 0 is external and has no memory: bind it");
   bind_all();
@@ -202,7 +205,7 @@ TEST_F(Bind, ExternalTensorsTakeNoMemoryAndHaveToBeBound) {
   alone.batch = 8;
   ASSERT_EQ(run(inputs), testing::run_model(file_, inputs, alone).outputs);
   ASSERT_EQ(qrt_session_bind_input(session_, 1, nullptr, 0, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session_), QRT_INVALID_ARGUMENT);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
 }
 
 // A convolution that reads the input where it stands: frames of a camera in turns.
@@ -264,7 +267,9 @@ TEST_F(Bind, BatchesInSlices) {
   }
   m.mark_output(x);
   options_.batch = 8;
-  options_.external_inputs = 1;
+  static constexpr size_t kFirst[] = {0};
+  options_.external_inputs = kFirst;
+  options_.external_input_count = 1;
   start(m);
   bind_all();
   const std::vector<Bytes> inputs = {pattern<uint8_t>(8 * 50 * 125 * 31, 0, 255, 2)};
@@ -288,7 +293,7 @@ TEST_F(Bind, BuffersMayChangePlaces) {
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(bind_input(0, i % 2 == 0 ? a->data() : b->data()), QRT_OK);
     ASSERT_EQ(bind_output(0, i % 2 == 0 ? b->data() : a->data()), QRT_OK);
-    ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+    ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   }
   ASSERT_EQ(Bytes(a->data(), a->data() + 64), Bytes(64, 10));
 }

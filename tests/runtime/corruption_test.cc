@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
@@ -17,13 +18,13 @@ using testing::Bytes;
 // Fills the inputs with something and runs; the outputs' bytes, one after the other.
 Bytes run_session(qrt_session* session) {
   qrt_tensor_info info;
-  qrt_tensor_info_init(&info);
+  qrt_struct_init(&info);
   for (size_t i = 0; qrt_session_input_info(session, i, &info) == QRT_OK; ++i) {
     const Bytes data =
         testing::pattern<uint8_t>(info.bytes, 0, info.dtype == QRT_FLOAT32 ? 66 : 255);
-    qrt_session_set_input(session, i, data.data(), data.size(), nullptr);
+    qrt_session_set_input_bytes(session, i, data.data(), data.size(), nullptr);
   }
-  qrt_session_run(session);
+  qrt_session_run(session, nullptr);
   Bytes outputs;
   for (size_t i = 0; qrt_session_output_info(session, i, &info) == QRT_OK; ++i) {
     const uint8_t* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));
@@ -70,11 +71,11 @@ void expect_runs(const qrt_model* model, bool same_result) {
   if (isas.size() > 1) two.push_back(isas[1 + turn++ % (isas.size() - 1)]);
   for (const char* isa : two) {
     qrt_session_options options;
-    qrt_session_options_init(&options);
+    qrt_struct_init(&options);
     options.isa = isa;
     qrt_session* session = nullptr;
     if (qrt_session_create(model, &options, &session, nullptr) != QRT_OK) break;
-    if (qrt_session_memory(session) < 16 << 20) {
+    if (testing::memory_of(session) < 16 << 20) {
       const Bytes outputs = run_session(session);
       if (expected.empty()) expected = outputs;
       EXPECT_TRUE(!same_result || outputs == expected) << isa;
@@ -88,8 +89,7 @@ void expect_runs(const qrt_model* model, bool same_result) {
 bool survives(const Bytes& file) {
   qrt_model* model = nullptr;
   qrt_error error = {};
-  const qrt_status status =
-      qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY, &model, &error);
+  const qrt_status status = testing::load_copy(file.data(), file.size(), &model, &error);
   EXPECT_TRUE((status == QRT_OK) == (model != nullptr));
   if (status != QRT_OK) {
     EXPECT_TRUE(status == QRT_INVALID_MODEL || status == QRT_UNSUPPORTED) << status;
@@ -99,7 +99,7 @@ bool survives(const Bytes& file) {
   // Huge models are legal; they need not run here.
   size_t bytes = 0;
   qrt_tensor_info info;
-  qrt_tensor_info_init(&info);
+  qrt_struct_init(&info);
   for (size_t i = 0; qrt_model_input_info(model, i, &info) == QRT_OK; ++i) bytes += info.bytes;
   static const Bytes true_claims = claims(testing::every_op_model().build());
   if (bytes < 1 << 20) expect_runs(model, claims(file) == true_claims);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 #include "tests/support/within_limits.h"
@@ -67,11 +68,11 @@ Outcome try_model(const Bytes& file, const qrt_session_options* options = nullpt
   qrt_error error = {};
   qrt_model* model = nullptr;
   qrt_session* session = nullptr;
-  outcome.load = qrt_model_load_memory(file.data(), file.size(), 0, &model, &error);
+  outcome.load = qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error);
   if (outcome.load == QRT_OK) {
-    qrt_session_needed_memory(model, options, &outcome.needed, nullptr);
+    testing::needed_memory(model, options, &outcome.needed, nullptr);
     outcome.session = qrt_session_create(model, options, &session, &error);
-    if (outcome.session == QRT_OK) outcome.held = qrt_session_memory(session);
+    if (outcome.session == QRT_OK) outcome.held = testing::memory_of(session);
   }
   outcome.message = error.message;
   qrt_session_destroy(session);
@@ -292,7 +293,7 @@ TEST(Costs, OperatorsWithoutEnd) {
   EXPECT_EQ(run_within({kGiB, 5},
                        [&] {
                          qrt_session_options options;
-                         qrt_session_options_init(&options);
+                         qrt_struct_init(&options);
                          options.keep_all = 1;
                          return try_model(file).session == QRT_OK &&
                                 try_model(file, &options).session == QRT_OK;
@@ -395,7 +396,7 @@ TEST(Costs, RunsOfAGather) {
                },
                {256 * kMiB, 5});
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.max_memory = 8 * kMiB;
   expect_cheap(
       file,
@@ -408,7 +409,7 @@ TEST(Costs, RunsOfAGather) {
 TEST(Costs, MaxMemoryIsTheLimit) {
   const Bytes file = testing::every_op_model().build();
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.batch = 3;
   options.keep_all = 1;
   const size_t needed = try_model(file, &options).needed;
@@ -426,12 +427,12 @@ TEST(Costs, MoreImagesMayTakeMore) {
   m.op(fb::ReshapeOptionsT(), {x}, {y}).options.AsReshape()->shape = {-1, 32 << 20};
   const Bytes file = m.build();
   qrt_model* model = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.batch = 60;
   size_t needed = 0;
-  EXPECT_EQ(qrt_session_needed_memory(model, &options, &needed, nullptr), QRT_OK);
+  EXPECT_EQ(testing::needed_memory(model, &options, &needed, nullptr), QRT_OK);
   EXPECT_GT(needed, 2 * kGiB) << "beyond what one image may take";
   options.max_memory = needed - 1;
   qrt_session* session = nullptr;
@@ -445,11 +446,11 @@ TEST(Costs, LoadingWithinALimit) {
   qrt_model* model = nullptr;
   qrt_error error = {};
   qrt_load_options options;
-  qrt_load_options_init(&options);
+  qrt_struct_init(&options);
   const auto load = [&](size_t max_memory) {
     options.max_memory = max_memory;
     const qrt_status status =
-        qrt_model_load_memory_with(file.data(), file.size(), &options, &model, &error);
+        qrt_model_load_memory(file.data(), file.size(), &options, &model, &error);
     qrt_model_destroy(model);
     return status;
   };
@@ -468,7 +469,7 @@ TEST(Costs, SizesThatNoModelHas) {
   const auto is_refused = [&](size_t size) {
     qrt_model* model = nullptr;
     qrt_error error = {};
-    const qrt_status status = qrt_model_load_memory(byte, size, QRT_LOAD_COPY, &model, &error);
+    const qrt_status status = testing::load_copy(byte, size, &model, &error);
     return status == QRT_INVALID_MODEL && model == nullptr &&
            strstr(error.message, "too many") != nullptr;
   };

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
@@ -57,9 +58,9 @@ class Fork : public ::testing::Test {
 #endif
     file_ = testing::every_op_model().build();
     qrt_model* model = nullptr;
-    ASSERT_EQ(qrt_model_load_memory(file_.data(), file_.size(), 0, &model, nullptr), QRT_OK);
+    ASSERT_EQ(qrt_model_load_memory(file_.data(), file_.size(), nullptr, &model, nullptr), QRT_OK);
     model_.reset(model);
-    qrt_session_options_init(&options_);
+    qrt_struct_init(&options_);
     const SessionPtr alone = session();
     ASSERT_TRUE(runs(alone.get(), &expected_));
   }
@@ -74,16 +75,17 @@ class Fork : public ::testing::Test {
   static bool runs(qrt_session* session, std::vector<Bytes>* outputs) {
     outputs->clear();
     qrt_tensor_info info;
-    qrt_tensor_info_init(&info);
+    qrt_struct_init(&info);
     for (size_t i = 0; qrt_session_input_info(session, i, &info) == QRT_OK; ++i) {
       const Bytes input = pattern<uint8_t>(info.bytes, 0, 60, static_cast<int>(i));
-      if (qrt_session_set_input(session, i, input.data(), input.size(), nullptr) != QRT_OK)
+      if (qrt_session_set_input_bytes(session, i, input.data(), input.size(), nullptr) != QRT_OK)
         return false;
     }
-    if (qrt_session_reset(session) != QRT_OK || qrt_session_run(session) != QRT_OK) return false;
+    if (qrt_session_reset(session) != QRT_OK || qrt_session_run(session, nullptr) != QRT_OK)
+      return false;
     for (size_t i = 0; qrt_session_output_info(session, i, &info) == QRT_OK; ++i) {
       Bytes& output = outputs->emplace_back(info.bytes);
-      qrt_session_get_output(session, i, output.data(), output.size(), nullptr);
+      qrt_session_get_output_bytes(session, i, output.data(), output.size(), nullptr);
     }
     return true;
   }
@@ -95,10 +97,10 @@ class Fork : public ::testing::Test {
   // A session of several threads of some kind, which has run, in a child and then in its parent again.
   void expect_survives_fork(SessionPtr session) {
     ASSERT_TRUE(is_right(session.get()));
-    const size_t threads = qrt_session_threads(session.get());
+    const size_t threads = testing::threads_of(session.get());
     ASSERT_GT(threads, 1u);
     EXPECT_EQ(in_child([&] {
-                const bool right = qrt_session_threads(session.get()) == 1 &&
+                const bool right = testing::threads_of(session.get()) == 1 &&
                                    is_right(session.get()) && is_right(session.get());
                 session.reset();
                 return right;
@@ -116,7 +118,7 @@ class Fork : public ::testing::Test {
                        in_child([&] { return is_right(session.get()); }) == 0;
               }),
               0);
-    EXPECT_EQ(qrt_session_threads(session.get()), threads);
+    EXPECT_EQ(testing::threads_of(session.get()), threads);
     EXPECT_TRUE(is_right(session.get()));
   }
 
@@ -168,13 +170,13 @@ TEST_F(Fork, LeavesNewSessionsTheirThreads) {
   EXPECT_EQ(in_child([&] {
               const SessionPtr made = session();
               const bool right = is_right(made.get());
-              return right && qrt_session_threads(made.get()) == 3;
+              return right && testing::threads_of(made.get()) == 3;
             }),
             0);
   EXPECT_EQ(in_child([&] {
               qrt_model* model = nullptr;
-              const bool loaded =
-                  qrt_model_load_memory(file_.data(), file_.size(), 0, &model, nullptr) == QRT_OK;
+              const bool loaded = qrt_model_load_memory(file_.data(), file_.size(), nullptr, &model,
+                                                        nullptr) == QRT_OK;
               model_.reset(model);
               qrt_pool* pool = nullptr;
               if (!loaded || qrt_pool_create(2, &pool, nullptr) != QRT_OK) return false;
@@ -193,7 +195,7 @@ TEST_F(Fork, WhileOtherSessionsRun) {
   ASSERT_TRUE(is_right(own.get()));
   std::atomic<bool> ends{false};
   std::thread runner([&] {
-    while (!ends) qrt_session_run(other.get());
+    while (!ends) qrt_session_run(other.get(), nullptr);
   });
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(in_child([&] { return is_right(own.get()) && is_right(session().get()); }), 0);

@@ -562,13 +562,13 @@ TEST(Fuse, TheProfileSaysWhereAnOperatorRuns) {
   qrt_model* model = nullptr;
   qrt_session* session = nullptr;
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.profile = 1;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
-  ASSERT_EQ(qrt_session_run(session), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session, nullptr), QRT_OK);
   qrt_op_info info;
-  qrt_op_info_init(&info);
+  qrt_struct_init(&info);
   ASSERT_EQ(qrt_session_op_info(session, 0, &info), QRT_OK);
   ASSERT_EQ(info.runs_in, 0u);
   ASSERT_GT(info.total_ns, 0u);

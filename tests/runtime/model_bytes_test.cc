@@ -23,17 +23,17 @@ TEST(ModelBytes, ReadsFilesAndSaysWhyNot) {
   ASSERT_GE(fd, 0);
   qrt_model* model = nullptr;
   qrt_error error = {};
-  ASSERT_EQ(qrt_model_load_file(path, &model, &error), QRT_INVALID_MODEL);
+  ASSERT_EQ(qrt_model_load_file(path, nullptr, &model, &error), QRT_INVALID_MODEL);
   ASSERT_EQ(std::string(error.message), std::string(path) + ": the file is empty");
   const Bytes file = testing::every_op_model().build();
   ASSERT_EQ(write(fd, file.data(), file.size()), static_cast<ssize_t>(file.size()));
   close(fd);
-  ASSERT_EQ(qrt_model_load_file(path, &model, &error), QRT_OK) << error.message;
+  ASSERT_EQ(qrt_model_load_file(path, nullptr, &model, &error), QRT_OK) << error.message;
   qrt_model_destroy(model);
   unlink(path);
-  ASSERT_EQ(qrt_model_load_file(path, &model, &error), QRT_IO_ERROR);
+  ASSERT_EQ(qrt_model_load_file(path, nullptr, &model, &error), QRT_IO_ERROR);
   ASSERT_EQ(std::string(error.message), std::string(path) + ": No such file or directory");
-  ASSERT_EQ(qrt_model_load_file("/tmp", &model, &error), QRT_IO_ERROR);
+  ASSERT_EQ(qrt_model_load_file("/tmp", nullptr, &model, &error), QRT_IO_ERROR);
   ASSERT_EQ(std::string(error.message), "/tmp: not a regular file");
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/allowed_isas.h"
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
@@ -94,8 +95,7 @@ class LiveSession : public ::testing::Test {
   void load(const ModelBuilder& m) {
     file_ = m.build();
     qrt_error error = {};
-    ASSERT_EQ(qrt_model_load_memory(file_.data(), file_.size(), QRT_LOAD_COPY, &model_, &error),
-              QRT_OK)
+    ASSERT_EQ(testing::load_copy(file_.data(), file_.size(), &model_, &error), QRT_OK)
         << error.message;
   }
   void start(const qrt_session_options* options = nullptr) {
@@ -104,15 +104,16 @@ class LiveSession : public ::testing::Test {
   }
   void set_inputs(const std::vector<Bytes>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      ASSERT_EQ(qrt_session_set_input(session_, i, inputs[i].data(), inputs[i].size(), nullptr),
-                QRT_OK);
+      ASSERT_EQ(
+          qrt_session_set_input_bytes(session_, i, inputs[i].data(), inputs[i].size(), nullptr),
+          QRT_OK);
     }
   }
   std::vector<Bytes> outputs() const {
     std::vector<Bytes> all;
     for (size_t i = 0; i < qrt_model_output_count(model_); ++i) {
       qrt_tensor_info info;
-      qrt_tensor_info_init(&info);
+      qrt_struct_init(&info);
       EXPECT_EQ(qrt_session_output_info(session_, i, &info), QRT_OK);
       const uint8_t* data = static_cast<const uint8_t*>(qrt_session_output_data(session_, i));
       all.emplace_back(data, data + info.bytes);
@@ -134,14 +135,14 @@ TEST_F(LiveSession, InputsSurviveARunAndOutputsTheNextInput) {
   start();
   const std::vector<Bytes> first = inputs_for(1, 1), second = inputs_for(1, 2);
   set_inputs(first);
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   const std::vector<Bytes> result = outputs();
   ASSERT_EQ(memcmp(qrt_session_input_data(session_, 0), first[0].data(), first[0].size()), 0);
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(outputs(), result);
   set_inputs(second);
   ASSERT_EQ(outputs(), result);
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_NE(outputs(), result);
 }
 
@@ -159,10 +160,10 @@ TEST_F(LiveSession, BuffersAreAlignedTo64) {
 TEST_F(LiveSession, UnsetInputsAreZero) {
   load(testing::every_op_model());
   start();
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   const std::vector<Bytes> result = outputs();
   set_inputs({Bytes(1024), Bytes(16)});
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(outputs(), result);
 }
 
@@ -170,10 +171,10 @@ TEST_F(LiveSession, OutlivesItsModel) {
   load(testing::every_op_model());
   start();
   set_inputs(inputs_for(1));
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   const std::vector<Bytes> result = outputs();
   qrt_model_destroy(std::exchange(model_, nullptr));
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(memcmp(qrt_session_output_data(session_, 0), result[0].data(), result[0].size()), 0);
 }
 
@@ -181,7 +182,7 @@ TEST_F(LiveSession, IgnoresAndRestoresTheCallersFloatingPointState) {
   load(testing::every_op_model());
   start();
   set_inputs(inputs_for(1));
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   const std::vector<Bytes> expected = outputs();
   for (int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     fesetround(mode);
@@ -189,7 +190,7 @@ TEST_F(LiveSession, IgnoresAndRestoresTheCallersFloatingPointState) {
     const unsigned state = _mm_getcsr() | 0x8040;  // and flush to zero, denormals are zero
     _mm_setcsr(state);
 #endif
-    const qrt_status status = qrt_session_run(session_);
+    const qrt_status status = qrt_session_run(session_, nullptr);
 #if defined(__x86_64__)
     const unsigned after = _mm_getcsr();
     _mm_setcsr(after & ~0x8040u);
@@ -211,7 +212,8 @@ TEST(Session, IsMadeTheSameInEveryFloatingPointState) {
   for (int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     fesetround(mode);
     qrt_model* model = nullptr;
-    const qrt_status loaded = qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr);
+    const qrt_status loaded =
+        qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr);
     qrt_session* session = nullptr;
     const qrt_status created = qrt_session_create(model, nullptr, &session, nullptr);
     EXPECT_EQ(fegetround(), mode);
@@ -219,8 +221,8 @@ TEST(Session, IsMadeTheSameInEveryFloatingPointState) {
     ASSERT_EQ(loaded, QRT_OK);
     ASSERT_EQ(created, QRT_OK);
     for (size_t i = 0; i < inputs.size(); ++i)
-      qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), nullptr);
-    EXPECT_EQ(qrt_session_run(session), QRT_OK);
+      qrt_session_set_input_bytes(session, i, inputs[i].data(), inputs[i].size(), nullptr);
+    EXPECT_EQ(qrt_session_run(session, nullptr), QRT_OK);
     for (size_t i = 0; i < expected.size(); ++i)
       EXPECT_EQ(memcmp(qrt_session_output_data(session, i), expected[i].data(), expected[i].size()),
                 0)
@@ -235,17 +237,17 @@ TEST_F(LiveSession, UsesThePoolsOfTheCaller) {
   const std::vector<Bytes> expected = run_every_op(1, {}).outputs;
 
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   pthreadpool* pool = pthreadpool_create(2);
   options.pthreadpool = pool;
   start(&options);
   set_inputs(inputs_for(1));
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(outputs(), expected);
   qrt_session_destroy(std::exchange(session_, nullptr));
   pthreadpool_destroy(pool);
 
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.threads = 3;
   options.parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
     std::vector<std::thread> threads;
@@ -254,21 +256,21 @@ TEST_F(LiveSession, UsesThePoolsOfTheCaller) {
   };
   start(&options);
   set_inputs(inputs_for(1));
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(outputs(), expected);
 }
 
 TEST_F(LiveSession, ProfilesEveryOperator) {
   load(testing::every_op_model());
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.profile = 1;
   start(&options);
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   uint64_t total = 0;
   for (size_t i = 0; i < qrt_session_op_count(session_); ++i) {
     qrt_op_info info;
-    qrt_op_info_init(&info);
+    qrt_struct_init(&info);
     ASSERT_EQ(qrt_session_op_info(session_, i, &info), QRT_OK);
     ASSERT_EQ(info.runs, 3u);
     ASSERT_STRNE(info.kernel, "");
@@ -278,7 +280,7 @@ TEST_F(LiveSession, ProfilesEveryOperator) {
   ASSERT_GT(total, 0u);
   qrt_session_profile_reset(session_);
   qrt_op_info info;
-  qrt_op_info_init(&info);
+  qrt_struct_init(&info);
   ASSERT_EQ(qrt_session_op_info(session_, 1, &info), QRT_OK);
   ASSERT_EQ(info.runs, 0u);
   ASSERT_EQ(info.total_ns, 0u);
@@ -290,11 +292,11 @@ TEST_F(LiveSession, ProfilesEveryOperator) {
 TEST_F(LiveSession, KeepsEveryTensorWhenAsked) {
   load(testing::every_op_model());
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.keep_all = 1;
   start(&options);
   set_inputs(inputs_for(1));
-  ASSERT_EQ(qrt_session_run(session_), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   ASSERT_EQ(outputs(), run_every_op(1, {}).outputs);
   const size_t n = qrt_session_tensor_count(session_);
   size_t written = 0;
@@ -302,7 +304,7 @@ TEST_F(LiveSession, KeepsEveryTensorWhenAsked) {
   for (const auto& op : m.model().operators) written += op->outputs.size();
   ASSERT_EQ(n, written);
   qrt_tensor_info info;
-  qrt_tensor_info_init(&info);
+  qrt_struct_init(&info);
   const void* data = nullptr;
   ASSERT_EQ(qrt_session_tensor(session_, 0, &info, &data), QRT_OK);
   ASSERT_STREQ(info.name, "x");
@@ -327,10 +329,11 @@ TEST_F(LiveSession, OneModelServesSeveralThreads) {
       ASSERT_EQ(qrt_session_create(model_, nullptr, &session, nullptr), QRT_OK);
       for (int round = 0; round < 20; ++round) {
         for (size_t i = 0; i < 2; ++i) {
-          ASSERT_EQ(qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), nullptr),
-                    QRT_OK);
+          ASSERT_EQ(
+              qrt_session_set_input_bytes(session, i, inputs[i].data(), inputs[i].size(), nullptr),
+              QRT_OK);
         }
-        ASSERT_EQ(qrt_session_run(session), QRT_OK);
+        ASSERT_EQ(qrt_session_run(session, nullptr), QRT_OK);
         for (size_t i = 0; i < 2; ++i) {
           ASSERT_EQ(
               memcmp(qrt_session_output_data(session, i), expected[i].data(), expected[i].size()),
@@ -368,7 +371,7 @@ TEST(Session, TakesTheCapFromTheEnvironment) {
 TEST(Session, IgnoresAnUnknownCapOfTheEnvironmentAndWarns) {
   const Bytes file = testing::every_op_model().build();
   qrt_model* model = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   for (const char* isa : {"nonsense", "avx9", detected_isas() & kArmIsas ? "avx2" : "neon"}) {
     setenv("QRT_ISA", isa, 1);
     EXPECT_EQ(*allowed_isas(nullptr), detected_isas());
@@ -381,7 +384,7 @@ TEST(Session, IgnoresAnUnknownCapOfTheEnvironmentAndWarns) {
     EXPECT_NE(std::string(error.message).find(std::string("'") + isa + "'"), std::string::npos);
     qrt_session_destroy(session);
     qrt_session_options options;
-    qrt_session_options_init(&options);
+    qrt_struct_init(&options);
     options.isa = "scalar";
     EXPECT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK);
     EXPECT_STREQ(error.message, "");

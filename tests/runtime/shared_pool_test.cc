@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
@@ -34,9 +35,9 @@ class SharedPool : public ::testing::Test {
  protected:
   SharedPool() : file_(testing::every_op_model().build()) {
     qrt_model* model = nullptr;
-    EXPECT_EQ(qrt_model_load_memory(file_.data(), file_.size(), 0, &model, nullptr), QRT_OK);
+    EXPECT_EQ(qrt_model_load_memory(file_.data(), file_.size(), nullptr, &model, nullptr), QRT_OK);
     model_.reset(model);
-    qrt_session_options_init(&options_);
+    qrt_struct_init(&options_);
   }
   SessionPtr session(qrt_error* error = nullptr) const {
     qrt_session* session = nullptr;
@@ -62,7 +63,7 @@ TEST_F(SharedPool, SessionsRunAtTheSameTimeWithTheBytesOfOneAlone) {
     options_.threads = i;  // 0: all
     sessions.push_back(session());
     ASSERT_NE(sessions.back(), nullptr);
-    ASSERT_EQ(qrt_session_threads(sessions.back().get()), i == 0 ? 3 : i);
+    ASSERT_EQ(testing::threads_of(sessions.back().get()), i == 0 ? 3 : i);
     inputs.push_back({testing::to_bytes(pattern<float>((i + 1) * 256, -6, 6, static_cast<int>(i))),
                       pattern<uint8_t>((i + 1) * 16, 0, 255, static_cast<int>(i))});
     testing::RunOptions alone;
@@ -77,8 +78,8 @@ TEST_F(SharedPool, SessionsRunAtTheSameTimeWithTheBytesOfOneAlone) {
       qrt_session* const s = sessions[i].get();
       for (size_t run = 0; run < kRuns; ++run) {
         for (size_t k = 0; k < 2; ++k)
-          qrt_session_set_input(s, k, inputs[i][k].data(), inputs[i][k].size(), nullptr);
-        wrong[i] += qrt_session_run(s) != QRT_OK;
+          qrt_session_set_input_bytes(s, k, inputs[i][k].data(), inputs[i][k].size(), nullptr);
+        wrong[i] += qrt_session_run(s, nullptr) != QRT_OK;
         for (size_t k = 0; k < 2; ++k)
           wrong[i] += memcmp(qrt_session_output_data(s, k), expected[i][k].data(),
                              expected[i][k].size()) != 0;
@@ -95,7 +96,7 @@ TEST_F(SharedPool, TwoPoolsAtOnceAreRefused) {
     for (size_t i = 0; i < count; ++i) task(argument, i);
   };
   for (int which = 0; which < 8; ++which) {
-    qrt_session_options_init(&options_);
+    qrt_struct_init(&options_);
     options_.threads = 1;
     if ((which & 1) != 0) options_.pool = pool.get();
     if ((which & 2) != 0) options_.pthreadpool = &options_;  // is not looked at
@@ -122,8 +123,8 @@ TEST_F(SharedPool, ItsSizeIsChecked) {
   options_.pool = one.get();
   options_.threads = 5;  // at most those of the pool
   const SessionPtr s = session();
-  ASSERT_EQ(qrt_session_threads(s.get()), 1u);
-  ASSERT_EQ(qrt_session_run(s.get()), QRT_OK);
+  ASSERT_EQ(testing::threads_of(s.get()), 1u);
+  ASSERT_EQ(qrt_session_run(s.get(), nullptr), QRT_OK);
 }
 
 }  // namespace

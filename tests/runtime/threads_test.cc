@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 #include "tests/support/within_limits.h"
@@ -58,20 +59,20 @@ namespace {
 testing::Bytes run_with(size_t wanted, size_t* threads) {
   const testing::Bytes file = testing::every_op_model().build();
   qrt_model* model = nullptr;
-  EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), 0, &model, nullptr), QRT_OK);
+  EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.threads = wanted;
   options.batch = 5;
   qrt_session* session = nullptr;
   qrt_error error = {};
   EXPECT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK) << error.message;
-  *threads = qrt_session_threads(session);
+  *threads = testing::threads_of(session);
   testing::Bytes result;
   for (int run = 0; run < 2; ++run) {
-    EXPECT_EQ(qrt_session_run(session), QRT_OK);
+    EXPECT_EQ(qrt_session_run(session, nullptr), QRT_OK);
     qrt_tensor_info info;
-    qrt_tensor_info_init(&info);
+    qrt_struct_init(&info);
     for (size_t i = 0; qrt_session_output_info(session, i, &info) == QRT_OK; ++i) {
       const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));
       result.insert(result.end(), data, data + info.bytes);
@@ -92,7 +93,7 @@ TEST(Threads, AsManyAsAskedFor) {
     size_t three = 0, one = 0;
     return run_with(3, &three) == run_with(1, &one) && three == 3 && one == 1;
   });
-  EXPECT_EQ(qrt_session_threads(nullptr), 0u);
+  EXPECT_EQ(testing::threads_of(nullptr), 0u);
 }
 
 #if !QRT_TEST_SANITIZED

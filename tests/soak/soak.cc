@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tests/soak/models.h"
+#include "tests/support/c_api.h"
 #include "tests/support/within_limits.h"
 
 namespace qrt {
@@ -46,14 +47,14 @@ struct Counts {
 
 ModelPtr load(const Bytes& file) {
   qrt_model* model = nullptr;
-  check(qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY, &model, nullptr), "load");
+  check(testing::load_copy(file.data(), file.size(), &model, nullptr), "load");
   return {model, qrt_model_destroy};
 }
 
 // `batch` 0: the model's own.
 SessionPtr make_session(const qrt_model* model, size_t batch, size_t threads, const char* isa) {
   qrt_session_options options;
-  qrt_session_options_init(&options);
+  qrt_struct_init(&options);
   options.batch = batch;
   options.threads = threads;
   options.isa = isa;
@@ -65,7 +66,7 @@ SessionPtr make_session(const qrt_model* model, size_t batch, size_t threads, co
 // Run `run` since the last reset: its inputs are told by its number alone.
 void run_once(qrt_session* session, size_t run, Bytes* outputs) {
   qrt_tensor_info info;
-  qrt_tensor_info_init(&info);
+  qrt_struct_init(&info);
   for (size_t i = 0; qrt_session_input_info(session, i, &info) == QRT_OK; ++i) {
     auto* data = static_cast<uint8_t*>(qrt_session_input_data(session, i));
     if (info.dtype == QRT_FLOAT32) {
@@ -78,7 +79,7 @@ void run_once(qrt_session* session, size_t run, Bytes* outputs) {
         data[k] = static_cast<uint8_t>(k * 31 + run * 17 + k / 256);
     }
   }
-  check(qrt_session_run(session), "run");
+  check(qrt_session_run(session, nullptr), "run");
   outputs->clear();
   for (size_t i = 0; qrt_session_output_info(session, i, &info) == QRT_OK; ++i) {
     const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));

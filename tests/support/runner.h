@@ -52,7 +52,7 @@ inline std::vector<const char*> machine_isas() {
 
 inline qrt_session_options session_options(const RunOptions& options) {
   qrt_session_options o;
-  qrt_session_options_init(&o);
+  qrt_struct_init(&o);
   o.batch = options.batch;
   o.threads = options.threads;
   o.isa = options.isa;
@@ -66,7 +66,7 @@ inline RunResult run_model(const Bytes& file, const std::vector<Bytes>& inputs,
   qrt_error error = {};
   qrt_model* model = nullptr;
   qrt_session* session = nullptr;
-  result.status = qrt_model_load_memory(file.data(), file.size(), 0, &model, &error);
+  result.status = qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error);
   const std::unique_ptr<qrt_model, void (*)(qrt_model*)> model_owner(model, qrt_model_destroy);
   if (result.status == QRT_OK) {
     const qrt_session_options o = session_options(options);
@@ -75,22 +75,24 @@ inline RunResult run_model(const Bytes& file, const std::vector<Bytes>& inputs,
   const std::unique_ptr<qrt_session, void (*)(qrt_session*)> session_owner(session,
                                                                            qrt_session_destroy);
   for (size_t i = 0; i < inputs.size() && result.status == QRT_OK; ++i) {
-    result.status = qrt_session_set_input(session, i, inputs[i].data(), inputs[i].size(), &error);
+    result.status =
+        qrt_session_set_input_bytes(session, i, inputs[i].data(), inputs[i].size(), &error);
   }
-  if (result.status == QRT_OK) result.status = qrt_session_run(session);
+  if (result.status == QRT_OK) result.status = qrt_session_run(session, nullptr);
   result.message = error.message;
   if (result.status != QRT_OK) return result;
   for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
     qrt_tensor_info info;
-    qrt_tensor_info_init(&info);
+    qrt_struct_init(&info);
     EXPECT_EQ(qrt_session_output_info(session, i, &info), QRT_OK);
     Bytes output(info.bytes);
-    EXPECT_EQ(qrt_session_get_output(session, i, output.data(), output.size(), nullptr), QRT_OK);
+    EXPECT_EQ(qrt_session_get_output_bytes(session, i, output.data(), output.size(), nullptr),
+              QRT_OK);
     result.outputs.push_back(std::move(output));
   }
   for (size_t i = 0; i < qrt_session_op_count(session); ++i) {
     qrt_op_info info;
-    qrt_op_info_init(&info);
+    qrt_struct_init(&info);
     EXPECT_EQ(qrt_session_op_info(session, i, &info), QRT_OK);
     result.kernels.push_back(info.kernel);
   }

@@ -68,8 +68,11 @@ class Checksum : public testing::CommandTest {
   static qrt_status load(const std::string& file, unsigned flags, std::string* message = nullptr) {
     qrt_model* model = nullptr;
     qrt_error error = {};
+    qrt_load_options options;
+    qrt_struct_init(&options);
+    options.flags = QRT_LOAD_COPY | flags;
     const qrt_status status =
-        qrt_model_load_memory(file.data(), file.size(), QRT_LOAD_COPY | flags, &model, &error);
+        qrt_model_load_memory(file.data(), file.size(), &options, &model, &error);
     EXPECT_EQ(model != nullptr, status == QRT_OK);
     qrt_model_destroy(model);
     if (message != nullptr) *message = error.message;
@@ -101,15 +104,14 @@ TEST_F(Checksum, IsComparedOnlyWhenThatIsAskedFor) {
   EXPECT_EQ(load(file, QRT_LOAD_CHECK), QRT_INVALID_MODEL);
   qrt_model* model = nullptr;
   qrt_load_options options;
-  qrt_load_options_init(&options);
+  qrt_struct_init(&options);
   const std::string name = write("damaged.qrt", file);
-  EXPECT_EQ(qrt_model_load_file_with(name.c_str(), &options, &model, nullptr), QRT_OK);
+  EXPECT_EQ(qrt_model_load_file(name.c_str(), &options, &model, nullptr), QRT_OK);
   qrt_model_destroy(model);
   options.flags = QRT_LOAD_CHECK;
-  EXPECT_EQ(qrt_model_load_file_with(name.c_str(), &options, &model, nullptr), QRT_INVALID_MODEL);
+  EXPECT_EQ(qrt_model_load_file(name.c_str(), &options, &model, nullptr), QRT_INVALID_MODEL);
   options.flags = 4;
-  EXPECT_EQ(qrt_model_load_file_with(name.c_str(), &options, &model, nullptr),
-            QRT_INVALID_ARGUMENT);
+  EXPECT_EQ(qrt_model_load_file(name.c_str(), &options, &model, nullptr), QRT_INVALID_ARGUMENT);
 }
 
 // As converters wrote them before there was a checksum: zeros where it stands.

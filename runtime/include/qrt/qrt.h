@@ -1,5 +1,5 @@
-/* qrt: exact integer inference of quantised neural networks. The whole C API (C11); qrt.hpp wraps
- * it for C++.
+/* qrt: exact integer inference of quantised neural networks. The whole C API (C99 or newer);
+ * qrt.hpp wraps it for C++, and image.h brings camera frames and arrays into a model's inputs.
  *
  * Objects:  qrt_model    a verified .qrt file. Immutable; may be used by several threads at once.
  *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
@@ -15,10 +15,10 @@
  *           QRT_INVALID_ARGUMENT (a required pointer is NULL, an index is past the last, a struct's
  *           size is not set), and those that create an object QRT_OUT_OF_MEMORY; what else it may give
  *           stands at the function.
- * Structs:  begin with struct_size, which tells which fields the caller's header has. Options: set
- *           by their qrt_..._init(). Infos: qrt_tensor_info info; qrt_tensor_info_init(&info); the
- *           function that fills it leaves what is behind that size alone, and sets to 0 what an
- *           older library does not know.
+ * Structs:  those that begin with struct_size are made ready by qrt_struct_init(&options): the size
+ *           tells which fields the caller's header has, and all others are 0, which means the default.
+ *           A function that fills a struct leaves what is behind that size alone, and sets to 0 what
+ *           an older library does not know. Other structs never change.
  * Strings:  returned strings are NUL-terminated and live as long as the object they come from.
  * State:    results do not depend on the caller's floating-point state (rounding mode, flushing of
  *           subnormals, traps). Functions that compute set their own and restore the caller's.
@@ -58,9 +58,10 @@ typedef enum qrt_status {
   QRT_INVALID_MODEL = 2,    /* the file is damaged or not a model */
   QRT_UNSUPPORTED = 3,      /* valid, but this build cannot run it */
   QRT_OUT_OF_MEMORY = 4,
-  QRT_IO_ERROR = 5, /* the file cannot be read */
-  QRT_INTERNAL = 6, /* a bug of qrt */
-  QRT_CANCELLED = 7 /* by qrt_session_cancel() */
+  QRT_IO_ERROR = 5,    /* the file cannot be read */
+  QRT_INTERNAL = 6,    /* a bug of qrt */
+  QRT_CANCELLED = 7,   /* by qrt_session_cancel() */
+  QRT_OUT_OF_RANGE = 8 /* a size outside the bounds of its dimension */
 } qrt_status;
 
 /* Owned by the caller. */
@@ -95,10 +96,11 @@ typedef enum qrt_dtype {
   QRT_FLOAT4E2M1 = 20 /* packed */
 } qrt_dtype;
 
-#define QRT_MAX_RANK 6
+/* No tensor has more dimensions. */
+#define QRT_MAX_RANK 8
 
 /* real = (q - zero_point) * scale. count 0: not quantised; 1: per tensor; else one pair per index
- * of axis. */
+ * of axis. Never changes: `quantization` of an info may point to a longer struct one day. */
 typedef struct qrt_quantization {
   const float* scale;        /* `count` values */
   const int32_t* zero_point; /* as many, each within the dtype's range */
@@ -106,19 +108,35 @@ typedef struct qrt_quantization {
   int axis; /* -1: per tensor */
 } qrt_quantization;
 
-/* Of an info struct, before the first call that fills it. */
-#define qrt_tensor_info_init(info) ((void)((info)->struct_size = sizeof(qrt_tensor_info)))
-#define qrt_op_info_init(info) ((void)((info)->struct_size = sizeof(qrt_op_info)))
+/* Where an image's channels stand in a tensor's dimensions. */
+typedef enum qrt_layout {
+  QRT_LAYOUT_NONE = 0,   /* no image, or the model does not tell */
+  QRT_CHANNELS_LAST = 1, /* [batch, height, width, channels] */
+  QRT_CHANNELS_FIRST = 2 /* [batch, channels, height, width] */
+} qrt_layout;
+
+/* The size of a dimension that a model leaves open. */
+typedef struct qrt_dim {
+  const char* name;
+  int64_t value;
+} qrt_dim;
+
+/* Makes a struct ready that begins with struct_size: qrt_session_options options;
+ * qrt_struct_init(&options); The function is for languages without macros. NULL is allowed. */
+QRT_API void qrt_struct_init_size(void* given, size_t struct_size);
+#define qrt_struct_init(pointer) qrt_struct_init_size((pointer), sizeof *(pointer))
 
 typedef struct qrt_tensor_info {
-  size_t struct_size; /* sizeof(qrt_tensor_info); set by qrt_tensor_info_init */
+  size_t struct_size;
   const char* name;
   qrt_dtype dtype;
-  int rank;
-  int64_t
-      dims[QRT_MAX_RANK]; /* row-major, in the source model's order; of a model: -1 is the batch */
-  size_t bytes;           /* of a model: at its default batch */
-  qrt_quantization quantization;
+  int rank; /* at most QRT_MAX_RANK */
+  const int64_t*
+      dims;     /* `rank` of them, row-major, in the source model's order; of a model: -1 is the
+                          batch */
+  size_t bytes; /* of a model: at its default batch */
+  const qrt_quantization* quantization; /* never NULL */
+  qrt_layout layout;                    /* of a model's or session's inputs */
 } qrt_tensor_info;
 
 /* ---- library ---- */
@@ -135,6 +153,10 @@ QRT_API size_t qrt_dtype_size(qrt_dtype dtype);
 /* Instruction sets usable on this CPU, ascending, "scalar" first; NULL past the last. */
 QRT_API const char* qrt_isa(size_t index);
 
+/* Takes a warning: a line without its end, valid during the call. Called on the thread that called the
+ * function of this API that has something to say. */
+typedef void (*qrt_log_fn)(void* context, const char* message);
+
 /* ---- model ---- */
 
 enum {
@@ -145,40 +167,32 @@ enum {
   QRT_LOAD_CHECK = 2
 };
 
-/* Maps the file and verifies it: QRT_IO_ERROR where it cannot be read, QRT_INVALID_MODEL where it is
- * no sound model, QRT_UNSUPPORTED where this build lacks what it needs. The file must not change while
- * the model or a session of it is in use: replace it by renaming another over it. A write to it changes
- * results unseen, and one that is cut short makes the system end the program with SIGBUS at the next
- * read of what is missing. Where others may change the file, read it into memory and load it by
- * qrt_model_load_memory() with QRT_LOAD_COPY. */
-QRT_API qrt_status qrt_model_load_file(const char* path, qrt_model** model, qrt_error* error);
-
-/* Verifies `size` bytes; statuses as above. flags: 0, or QRT_LOAD_COPY and QRT_LOAD_CHECK. Without
- * QRT_LOAD_COPY the bytes are used in place if `data` is aligned to 64 (else copied) and must not
- * change. */
-QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size, unsigned flags,
-                                         qrt_model** model, qrt_error* error);
-
 typedef struct qrt_load_options {
-  size_t struct_size; /* sizeof(qrt_load_options); set by qrt_load_options_init */
-  unsigned flags;     /* QRT_LOAD_CHECK; QRT_LOAD_COPY, for qrt_model_load_memory_with */
+  size_t struct_size;
+  unsigned flags; /* QRT_LOAD_CHECK; QRT_LOAD_COPY, for qrt_model_load_memory() */
   /* Bytes that the model may hold beside the file's mapping or the caller's bytes: copied bytes, and
-   * weights of 4 and 2 bits as they are unpacked; not its own tables, some sixty bytes for a tensor.
+   * weights of 4 and 2 bits as they are unpacked; not its own tables, some hundred bytes for a tensor.
    * 0: these alone limit it (at most 17 times the file). Beyond: QRT_OUT_OF_MEMORY. */
   size_t max_memory;
+  /* Is told where the model's bytes had to be copied because they are not aligned to 64; or NULL. */
+  qrt_log_fn log;
+  void* log_context;
 } qrt_load_options;
 
-/* Sets the defaults of a struct of that size: callers of an older header have a shorter one. */
-QRT_API void qrt_load_options_init_size(qrt_load_options* options, size_t struct_size);
-#define qrt_load_options_init(options) \
-  qrt_load_options_init_size((options), sizeof(qrt_load_options))
+/* Maps the file and verifies it: QRT_IO_ERROR where it cannot be read, QRT_INVALID_MODEL where it is
+ * no sound model, QRT_UNSUPPORTED where this build lacks what it needs. options may be NULL. The file
+ * must not change while the model or a session of it is in use: replace it by renaming another over it.
+ * A write to it changes results unseen, and one that is cut short makes the system end the program with
+ * SIGBUS at the next read of what is missing. Where others may change the file, read it into memory and
+ * load it by qrt_model_load_memory() with QRT_LOAD_COPY. */
+QRT_API qrt_status qrt_model_load_file(const char* path, const qrt_load_options* options,
+                                       qrt_model** model, qrt_error* error);
 
-/* As the two above; options may be NULL. */
-QRT_API qrt_status qrt_model_load_file_with(const char* path, const qrt_load_options* options,
-                                            qrt_model** model, qrt_error* error);
-QRT_API qrt_status qrt_model_load_memory_with(const void* data, size_t size,
-                                              const qrt_load_options* options, qrt_model** model,
-                                              qrt_error* error);
+/* Verifies `size` bytes; statuses as above. Without QRT_LOAD_COPY the bytes are used in place if `data`
+ * is aligned to 64 (else copied) and must not change. options may be NULL. */
+QRT_API qrt_status qrt_model_load_memory(const void* data, size_t size,
+                                         const qrt_load_options* options, qrt_model** model,
+                                         qrt_error* error);
 
 /* Maps `length` bytes of a file from any `offset` on, as of a package that holds models uncompressed;
  * length 0: to the file's end. Where the offset is no multiple of 64 they are copied. The descriptor
@@ -202,16 +216,26 @@ QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
 /* Index of the first input or output of that name; SIZE_MAX if there is none. */
 QRT_API size_t qrt_model_find_input(const qrt_model* model, const char* name);
 QRT_API size_t qrt_model_find_output(const qrt_model* model, const char* name);
-/* Batch used where the caller names none; 0 if the model's shapes hold no batch. */
-QRT_API size_t qrt_model_default_batch(const qrt_model* model);
 /* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's
  * metadata; NULL if absent. The reference says whose bits the model gives, "ort-x64-fma"; one that
  * ends in "+float" has operators in floating point, whose last bits may differ from that. */
 QRT_API const char* qrt_model_metadata(const qrt_model* model, const char* key);
 /* Keys of the file's metadata by index, for qrt_model_metadata(); NULL past the last. */
 QRT_API const char* qrt_model_metadata_key(const qrt_model* model, size_t index);
-/* The greatest level of its operators, as in qrt_op_info: 0 if all is integers between the edges. */
-QRT_API int qrt_model_level(const qrt_model* model);
+typedef struct qrt_model_info {
+  size_t struct_size;
+  const char* name;      /* or NULL */
+  const char* reference; /* whose bits the model gives, as qrt_model_metadata() tells; or NULL */
+  /* The greatest level of its operators, as in qrt_op_info: 0 if all is integers between the edges. */
+  int level;
+  size_t
+      default_batch; /* used where the caller names none; 0 if the model's shapes hold no batch */
+  size_t op_count;
+  size_t file_bytes;
+} qrt_model_info;
+
+/* Pointers in info live as long as the model. */
+QRT_API qrt_status qrt_model_get_info(const qrt_model* model, qrt_model_info* info);
 
 /* ---- threads ---- */
 
@@ -231,9 +255,17 @@ QRT_API void qrt_pool_destroy(qrt_pool* pool);
 typedef void (*qrt_parallel_fn)(void* context, void (*task)(void* argument, size_t index),
                                 void* argument, size_t count);
 
+/* Returns `bytes` bytes aligned to `alignment`, a power of two, or NULL where there are none. */
+typedef void* (*qrt_allocate_fn)(void* context, size_t bytes, size_t alignment);
+typedef void (*qrt_release_fn)(void* context, void* memory, size_t bytes);
+
 typedef struct qrt_session_options {
-  size_t struct_size; /* sizeof(qrt_session_options); set by qrt_session_options_init */
-  size_t batch;       /* 0: the model's default */
+  size_t struct_size;
+  size_t batch; /* 0: the model's default */
+  /* Sizes of dimensions by name, in place of the fields that have them. The only dimension that models
+   * leave open today is "batch". QRT_OUT_OF_RANGE for a size that is no size of that dimension. */
+  const qrt_dim* dims;
+  size_t dim_count;
   /* 0 or 1: the calling thread alone. With `pool`: how many of its threads at most; 0: all. With a
    * pool of the caller's: how many chunks to make; 0: as many as the pthreadpool has threads. qrt's
    * own work on no more CPUs than the process may use when they are made, by its affinity mask and its
@@ -242,7 +274,7 @@ typedef struct qrt_session_options {
    * of milliseconds, runs take the latter for a while. */
   size_t threads;
   /* Best instruction set allowed, "avx2"; NULL: QRT_ISA of the environment, else no cap. A QRT_ISA that
-   * names none of this architecture is ignored, and the error's message warns of it with QRT_OK. */
+   * names none of this architecture is ignored with a warning. */
   const char* isa;
   int profile; /* record a time per operator at every run (about 50 ns each) */
   /* Give every tensor memory of its own, readable after run (for debugging: takes more memory). */
@@ -259,17 +291,25 @@ typedef struct qrt_session_options {
    * without its faster forms of convolutions, whose tables are larger, where that is enough. */
   size_t max_memory;
   qrt_pool* pool; /* or NULL: threads of the session's own */
-  /* Not 0: the session holds no memory for its inputs, or outputs; before the first run
-   * qrt_session_bind_input(), or _output(), has to give each its own. */
-  int external_inputs, external_outputs;
+  /* Indices of inputs and outputs for which the session holds no memory: before the first run
+   * qrt_session_bind_input(), or _output(), has to give each of them its own. */
+  const size_t* external_inputs;
+  size_t external_input_count;
+  const size_t* external_outputs;
+  size_t external_output_count;
+  /* Where the session's block of memory comes from, in which its tensors and scratch stand
+   * (qrt_session_info.block_bytes); or NULL: the system. qrt_session_create() calls `allocate` at most
+   * once, and QRT_OUT_OF_MEMORY follows where that gives NULL or memory that is not aligned.
+   * qrt_session_destroy() calls `release`, which may be NULL. */
+  qrt_allocate_fn allocate;
+  qrt_release_fn release;
+  void* allocator_context;
+  /* Is told what is not as it was asked for, though results are the same: a QRT_ISA that was ignored,
+   * threads that the system did not start, slower forms of convolutions for want of memory. Or NULL.
+   * The last of these stands in the error's message, too, with QRT_OK. */
+  qrt_log_fn log;
+  void* log_context;
 } qrt_session_options;
-
-/* Sets the defaults of a struct of that size. The function without one is for programs built before
- * max_memory was there. */
-QRT_API void qrt_session_options_init_size(qrt_session_options* options, size_t struct_size);
-QRT_API void qrt_session_options_init(qrt_session_options* options);
-#define qrt_session_options_init(options) \
-  qrt_session_options_init_size((options), sizeof(qrt_session_options))
 
 /* options may be NULL. QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot
  * run at among them; QRT_UNSUPPORTED where this build or CPU lacks what the model or the options need.
@@ -279,11 +319,30 @@ QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_
 /* Not during a run. NULL is allowed. */
 QRT_API void qrt_session_destroy(qrt_session* session);
 
-/* Sets *bytes to what a session with these options would hold, without making it, and also where that
- * is more than max_memory; only the tables made to find out are kept below that. */
+typedef struct qrt_session_info {
+  size_t struct_size;
+  const char* isa; /* the best instruction set that its kernels may use */
+  /* Threads that share the work of a run, the calling one among them. Fewer than options.threads where
+   * the system would not start more, and 1 in a child of fork(): results are the same, the run takes
+   * longer. */
+  size_t threads;
+  size_t batch;
+  const qrt_dim* dims; /* the sizes of the model's open dimensions */
+  size_t dim_count;
+  size_t memory; /* bytes that it holds, without the model's own */
+  /* Of these the one block that options.allocate gives, and its alignment. */
+  size_t block_bytes, block_alignment;
+} qrt_session_info;
+
+/* Pointers in info live as long as the session. */
+QRT_API qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* info);
+
+/* Tells what a session with these options would be and hold, without making it, and also where that is
+ * more than max_memory; only the tables made to find out are kept below that. Pointers in info live as
+ * long as the model. */
 QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
-                                             const qrt_session_options* options, size_t* bytes,
-                                             qrt_error* error);
+                                             const qrt_session_options* options,
+                                             qrt_session_info* info, qrt_error* error);
 
 /* As of the model, with the dimensions and bytes at the session's batch. */
 QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
@@ -291,12 +350,18 @@ QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t ind
 QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
                                            qrt_tensor_info* info);
 
-/* Copies in; `bytes` must equal the input's. */
-QRT_API qrt_status qrt_session_set_input(qrt_session* session, size_t index, const void* data,
-                                         size_t bytes, qrt_error* error);
-/* Copies out; `bytes` must equal the output's. */
-QRT_API qrt_status qrt_session_get_output(const qrt_session* session, size_t index, void* data,
-                                          size_t bytes, qrt_error* error);
+/* Copies `count` elements in. QRT_INVALID_ARGUMENT where type or number are not the input's: nothing is
+ * converted (image.h does). */
+QRT_API qrt_status qrt_session_set_input(qrt_session* session, size_t index, qrt_dtype dtype,
+                                         const void* data, size_t count, qrt_error* error);
+/* Copies `count` elements out. */
+QRT_API qrt_status qrt_session_get_output(const qrt_session* session, size_t index, qrt_dtype dtype,
+                                          void* data, size_t count, qrt_error* error);
+/* Copies bytes of any type in and out; `bytes` must equal the tensor's. */
+QRT_API qrt_status qrt_session_set_input_bytes(qrt_session* session, size_t index, const void* data,
+                                               size_t bytes, qrt_error* error);
+QRT_API qrt_status qrt_session_get_output_bytes(const qrt_session* session, size_t index,
+                                                void* data, size_t bytes, qrt_error* error);
 
 /* The buffers that runs read and write, the session's own (aligned to 64) or those bound to it:
  * write inputs and read outputs there to save the copies. NULL past the last, and for an external one
@@ -325,8 +390,9 @@ QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, v
                                            size_t capacity, qrt_error* error);
 
 /* Fails only for session == NULL, after qrt_session_cancel(), and with QRT_INVALID_ARGUMENT, nothing
- * done, where an external input or output is not bound or an output's buffer overlaps another. */
-QRT_API qrt_status qrt_session_run(qrt_session* session);
+ * done, where an external input or output is not bound or an output's buffer overlaps another; the
+ * message names it. */
+QRT_API qrt_status qrt_session_run(qrt_session* session, qrt_error* error);
 
 /* From any thread: the run in progress, or else the next one, ends after the operator that it is at,
  * with QRT_CANCELLED. Its outputs are of no use; inputs, and what the model keeps between runs, are as
@@ -337,16 +403,8 @@ QRT_API void qrt_session_cancel(qrt_session* session);
  * as in a new session. Inputs keep their content. Fails only for session == NULL. */
 QRT_API qrt_status qrt_session_reset(qrt_session* session);
 
-/* Bytes the session holds, as qrt_session_needed_memory() tells; the model's own are not counted. */
-QRT_API size_t qrt_session_memory(const qrt_session* session);
-
-/* Threads that share the work of a run, the calling one among them. Fewer than options.threads where
- * the system would not start more, and 1 in a child of fork(): results are the same, the run takes
- * longer. */
-QRT_API size_t qrt_session_threads(const qrt_session* session);
-
 typedef struct qrt_op_info {
-  size_t struct_size;      /* sizeof(qrt_op_info); set by qrt_op_info_init */
+  size_t struct_size;
   const char* name;        /* of the source node */
   const char* type;        /* "Conv2D" */
   const char* source_op;   /* "Conv+Relu" */

@@ -10,7 +10,7 @@ Pure Python over the C API of libqrt. numpy is used where it is installed and no
 from ._buffers import empty
 from ._convert import convert, quantize
 from ._errors import (CancelledError, Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
-                      OutOfMemoryError, UnsupportedError)
+                      OutOfMemoryError, OutOfRangeError, UnsupportedError)
 from ._library import isas, library_path, version
 from ._model import Model
 from ._pool import Pool
@@ -21,6 +21,6 @@ from ._version import __version__
 
 __all__ = [
     "CancelledError", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Model",
-    "OutOfMemoryError", "Pool", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
+    "OutOfMemoryError", "OutOfRangeError", "Pool", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
     "__version__", "convert", "default_threads", "empty", "isas", "library_path", "quantize", "version"
 ]

@@ -37,6 +37,10 @@ class CancelledError(Error, RuntimeError):
     """A run was cancelled from another thread."""
 
 
+class OutOfRangeError(InvalidArgumentError):
+    """A size outside the bounds of its dimension."""
+
+
 # qrt_status of qrt.h.
 _BY_STATUS = {
     1: InvalidArgumentError,
@@ -46,6 +50,7 @@ _BY_STATUS = {
     5: FileError,
     6: InternalError,
     7: CancelledError,
+    8: OutOfRangeError,
 }
 
 

@@ -12,7 +12,7 @@ from ctypes import POINTER, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t,
 from ._errors import from_status
 from ._version import __version__
 
-MAX_RANK = 6
+MAX_RANK = 8
 
 
 class ErrorMessage(ctypes.Structure):
@@ -25,7 +25,7 @@ class Quantization(ctypes.Structure):
 
 
 class _Sized(ctypes.Structure):
-    """A struct that begins with its own size."""
+    """A struct that begins with its own size; all else is 0, as qrt_struct_init() leaves it."""
 
     def __init__(self):
         super().__init__(ctypes.sizeof(self))
@@ -33,16 +33,40 @@ class _Sized(ctypes.Structure):
 
 class TensorInfo(_Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("rank", c_int),
-                ("dims", c_int64 * MAX_RANK), ("bytes", c_size_t),
-                ("quantization", Quantization)]
+                ("dims", POINTER(c_int64)), ("bytes", c_size_t),
+                ("quantization", POINTER(Quantization)), ("layout", c_int)]
+
+
+class Dim(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int64)]
+
+
+class LoadOptions(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("flags", ctypes.c_uint), ("max_memory", c_size_t),
+                ("log", c_void_p), ("log_context", c_void_p)]
+
+
+class ModelInfo(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("reference", c_char_p), ("level", c_int),
+                ("default_batch", c_size_t), ("op_count", c_size_t), ("file_bytes", c_size_t)]
+
+
+class SessionInfo(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("isa", c_char_p), ("threads", c_size_t), ("batch", c_size_t),
+                ("dims", POINTER(Dim)), ("dim_count", c_size_t), ("memory", c_size_t),
+                ("block_bytes", c_size_t), ("block_alignment", c_size_t)]
 
 
 class SessionOptions(_Sized):
-    _fields_ = [("struct_size", c_size_t), ("batch", c_size_t), ("threads", c_size_t),
+    _fields_ = [("struct_size", c_size_t), ("batch", c_size_t), ("dims", POINTER(Dim)),
+                ("dim_count", c_size_t), ("threads", c_size_t),
                 ("isa", c_char_p), ("profile", c_int), ("keep_all", c_int),
                 ("pthreadpool", c_void_p), ("parallel", c_void_p), ("parallel_context", c_void_p),
                 ("kernels", c_char_p), ("max_memory", c_size_t), ("pool", c_void_p),
-                ("external_inputs", c_int), ("external_outputs", c_int)]
+                ("external_inputs", POINTER(c_size_t)), ("external_input_count", c_size_t),
+                ("external_outputs", POINTER(c_size_t)), ("external_output_count", c_size_t),
+                ("allocate", c_void_p), ("release", c_void_p), ("allocator_context", c_void_p),
+                ("log", c_void_p), ("log_context", c_void_p)]
 
 
 class OpInfo(_Sized):
@@ -57,20 +81,20 @@ FUNCTIONS = {
     "qrt_version": (c_char_p, []),
     "qrt_isa": (c_char_p, [c_size_t]),
     "qrt_dtype_name": (c_char_p, [c_int]),
-    "qrt_model_load_file": (c_int, [c_char_p, POINTER(c_void_p), POINTER(ErrorMessage)]),
-    "qrt_model_load_memory": (c_int, [c_void_p, c_size_t, ctypes.c_uint, POINTER(c_void_p),
+    "qrt_model_load_file": (c_int, [c_char_p, POINTER(LoadOptions), POINTER(c_void_p),
+                                    POINTER(ErrorMessage)]),
+    "qrt_model_load_memory": (c_int, [c_void_p, c_size_t, POINTER(LoadOptions), POINTER(c_void_p),
                                       POINTER(ErrorMessage)]),
     "qrt_model_destroy": (None, [c_void_p]),
     "qrt_model_input_count": (c_size_t, [c_void_p]),
     "qrt_model_output_count": (c_size_t, [c_void_p]),
     "qrt_model_input_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_model_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
-    "qrt_model_default_batch": (c_size_t, [c_void_p]),
+    "qrt_model_get_info": (c_int, [c_void_p, POINTER(ModelInfo)]),
     "qrt_model_metadata": (c_char_p, [c_void_p, c_char_p]),
     "qrt_pool_create": (c_int, [c_size_t, POINTER(c_void_p), POINTER(ErrorMessage)]),
     "qrt_pool_threads": (c_size_t, [c_void_p]),
     "qrt_pool_destroy": (None, [c_void_p]),
-    "qrt_session_options_init_size": (None, [POINTER(SessionOptions), c_size_t]),
     "qrt_session_create": (c_int, [c_void_p, POINTER(SessionOptions), POINTER(c_void_p),
                                    POINTER(ErrorMessage)]),
     "qrt_session_destroy": (None, [c_void_p]),
@@ -82,10 +106,10 @@ FUNCTIONS = {
                                        POINTER(ErrorMessage)]),
     "qrt_session_bind_output": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t,
                                         POINTER(ErrorMessage)]),
-    "qrt_session_run": (c_int, [c_void_p]),
+    "qrt_session_run": (c_int, [c_void_p, POINTER(ErrorMessage)]),
+    "qrt_session_cancel": (None, [c_void_p]),
     "qrt_session_reset": (c_int, [c_void_p]),
-    "qrt_session_memory": (c_size_t, [c_void_p]),
-    "qrt_session_threads": (c_size_t, [c_void_p]),
+    "qrt_session_get_info": (c_int, [c_void_p, POINTER(SessionInfo)]),
     "qrt_session_op_count": (c_size_t, [c_void_p]),
     "qrt_session_op_info": (c_int, [c_void_p, c_size_t, POINTER(OpInfo)]),
     "qrt_session_profile_reset": (None, [c_void_p]),
@@ -94,7 +118,7 @@ FUNCTIONS = {
 }
 LOAD_COPY = 1
 STATUS_NAMES = ("OK", "INVALID_ARGUMENT", "INVALID_MODEL", "UNSUPPORTED", "OUT_OF_MEMORY",
-                "IO_ERROR", "INTERNAL", "CANCELLED")
+                "IO_ERROR", "INTERNAL", "CANCELLED", "OUT_OF_RANGE")
 
 
 def _load() -> tuple[ctypes.CDLL, str]:

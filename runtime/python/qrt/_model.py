@@ -28,12 +28,14 @@ class Model:
         handle = ctypes.c_void_p()
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._source: Union[str, bytes] = bytes(source)
-            call(lib.qrt_model_load_memory, self._source, len(self._source), _library.LOAD_COPY,
+            options = _library.LoadOptions()
+            options.flags = _library.LOAD_COPY
+            call(lib.qrt_model_load_memory, self._source, len(self._source), ctypes.byref(options),
                  ctypes.byref(handle))
         else:
             self._source = os.path.abspath(os.fsdecode(os.fspath(source)))
             try:
-                call(lib.qrt_model_load_file, os.fsencode(source), ctypes.byref(handle))
+                call(lib.qrt_model_load_file, os.fsencode(source), None, ctypes.byref(handle))
             except InvalidModelError as error:
                 if self._source.endswith((".onnx", ".tflite", ".espdl")):
                     raise InvalidModelError(
@@ -50,7 +52,12 @@ class Model:
     @property
     def default_batch(self) -> int:
         """Batch of sessions that name none; 0 if the model's shapes hold no batch."""
-        return lib.qrt_model_default_batch(self._handle.value)
+        return self._info().default_batch
+
+    def _info(self) -> _library.ModelInfo:
+        info = _library.ModelInfo()
+        lib.qrt_model_get_info(self._handle.value, ctypes.byref(info))
+        return info
 
     def metadata(self, key: str) -> Optional[str]:
         """"producer", "source_format", "source_producer", "reference", "name", or a key of the

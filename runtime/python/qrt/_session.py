@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from ._pool import Pool
 
 
+def _indices(tensors: Tensors, arrays: Optional[Mapping[str, Any]]) -> list[int]:
+    """Which of the tensors have an array of the caller's from the start."""
+    return [i for i, t in enumerate(tensors) if arrays and arrays.get(t.name) is not None]
+
+
 class Session:
     """A model ready to run at one batch size, with its memory. Made by Model.session().
 
@@ -34,7 +39,6 @@ class Session:
                  inputs: Optional[Mapping[str, Any]] = None,
                  outputs: Optional[Mapping[str, Any]] = None):
         options = _library.SessionOptions()
-        lib.qrt_session_options_init_size(ctypes.byref(options), ctypes.sizeof(options))
         if pool is not None:
             options.pool = pool._handle.value
         elif threads is None:
@@ -45,8 +49,12 @@ class Session:
         options.profile = profile
         options.keep_all = keep_all
         options.max_memory = count("max_memory", max_memory)
-        options.external_inputs = bool(inputs) and set(inputs) == set(model.inputs.names())
-        options.external_outputs = bool(outputs) and set(outputs) == set(model.outputs.names())
+        external_inputs = _indices(model.inputs, inputs)
+        external_outputs = _indices(model.outputs, outputs)
+        options.external_inputs = (ctypes.c_size_t * len(external_inputs))(*external_inputs)
+        options.external_input_count = len(external_inputs)
+        options.external_outputs = (ctypes.c_size_t * len(external_outputs))(*external_outputs)
+        options.external_output_count = len(external_outputs)
         created = ctypes.c_void_p()
         call(lib.qrt_session_create, model._handle.value, ctypes.byref(options),
              ctypes.byref(created))
@@ -56,15 +64,16 @@ class Session:
         self._keep_all = keep_all
         self._lock = allocate_lock()
         self._pointer = ctypes.c_void_p(handle.value)
+        self._error_message = _library.ErrorMessage()
+        self._error = ctypes.byref(self._error_message)
         np = numpy()
         self._array_type = np.ndarray if np is not None else None
         self._infos = {
             role: read_infos(getattr(lib, f"qrt_session_{role}_info"), handle.value, len(ends))
             for role, ends in (("input", model.inputs), ("output", model.outputs))
         }
-        self._external = {role for role, is_external in (("input", options.external_inputs),
-                                                         ("output", options.external_outputs))
-                          if is_external}
+        self._external = {("input", i) for i in external_inputs} | \
+            {("output", i) for i in external_outputs}
         self._bound: dict[tuple[str, int], Any] = {}  # what keeps the caller's memory
         self._bind_all("input", inputs)
         self._bind_all("output", outputs)
@@ -125,7 +134,7 @@ class Session:
         i = names.index(name)
         bind = getattr(lib, f"qrt_session_bind_{role}")
         if array is None:
-            if role in self._external:
+            if (role, i) in self._external:
                 raise ValueError(f"{role} {name!r}: the session was made without memory for it")
             call(bind, handle.value, i, None, 0)
             self._bound.pop((role, i), None)
@@ -165,10 +174,9 @@ class Session:
                             view[...] = value
                             continue
                     self._assign(name, value)
-            status = lib.qrt_session_run(self._pointer)
+            status = lib.qrt_session_run(self._pointer, self._error)
             if status:
-                raise from_status(status, "an input or output is not bound, or the array of an output "
-                                  "overlaps another's")
+                raise from_status(status, _library.text(self._error_message.message))
             if not copy:
                 return dict(self._output_views)
             return {name: copied() for name, copied in self._copies}
@@ -216,12 +224,17 @@ class Session:
     def threads(self) -> int:
         """Threads that share the work of a run, the calling one among them. In a child of a fork a
         session that was made before it has one, a closed one has none."""
-        return lib.qrt_session_threads(self._pointer)
+        return 0 if self._handle is None else self._info().threads
+
+    def _info(self) -> _library.SessionInfo:
+        info = _library.SessionInfo()
+        lib.qrt_session_get_info(self._open().value, ctypes.byref(info))
+        return info
 
     @property
     def memory(self) -> int:
         """Bytes the session holds, without the model's own."""
-        return lib.qrt_session_memory(self._open().value)
+        return self._info().memory
 
     def profile(self) -> list[dict[str, Any]]:
         """The operators as they run: name, type, source_op, kernel, level, macs, bytes,

@@ -46,7 +46,7 @@ class TensorInfo:
         self.dtype = self._type.name
         self.shape: Tuple[int, ...] = tuple(info.dims[:info.rank])
         self.nbytes: int = info.bytes
-        q = info.quantization
+        q = info.quantization.contents
         self.scale: Union[float, Tuple[float, ...], None] = None
         self.zero_point: Union[int, Tuple[int, ...], None] = None
         self.axis: Union[int, None] = None

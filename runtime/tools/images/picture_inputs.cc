@@ -31,22 +31,22 @@ void quantise(const qrt_quantization& q, std::vector<float>* values) {
 
 // Real numbers, or pixels, as elements of the input.
 Status add_values(const qrt_tensor_info& info, std::vector<float> values, NpyArray* array) {
-  const bool is_quantised = info.quantization.count == 1;
+  const bool is_quantised = info.quantization->count == 1;
   switch (dtype_of(info)) {
     case DType::kFloat32: append<float>(values, &array->data); return {};
     case DType::kUInt8:
-      if (info.quantization.count > 1) break;
-      if (is_quantised) quantise<uint8_t>(info.quantization, &values);
+      if (info.quantization->count > 1) break;
+      if (is_quantised) quantise<uint8_t>(*info.quantization, &values);
       append<uint8_t>(values, &array->data);
       return {};
     case DType::kInt8:
       if (!is_quantised) break;
-      quantise<int8_t>(info.quantization, &values);
+      quantise<int8_t>(*info.quantization, &values);
       append<int8_t>(values, &array->data);
       return {};
     case DType::kInt16:
       if (!is_quantised) break;
-      quantise<int16_t>(info.quantization, &values);
+      quantise<int16_t>(*info.quantization, &values);
       append<int16_t>(values, &array->data);
       return {};
     default: break;
@@ -67,7 +67,7 @@ Status read_pictures(const Model& model, const std::vector<std::string>& files,
   PictureOptions options;
   QRT_TRY(arguments.complete(&options));
   PictureInput input = {info.name, type_text(info), {info.dims, info.dims + info.rank}, false};
-  input.takes_pixels = dtype_of(info) == DType::kUInt8 && info.quantization.count == 0;
+  input.takes_pixels = dtype_of(info) == DType::kUInt8 && info.quantization->count == 0;
   PictureReader reader;
   QRT_TRY(reader.prepare(options, input).at("--image"));
   NpyArray array;

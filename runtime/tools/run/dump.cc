@@ -21,9 +21,9 @@ ordered_json entry(const std::string& file, const qrt_tensor_info& info) {
                     {"name", info.name},
                     {"dtype", qrt_dtype_name(info.dtype)},
                     {"shape", std::vector<int64_t>(info.dims, info.dims + info.rank)}};
-  if (info.quantization.count == 1) {
-    j["scale"] = info.quantization.scale[0];
-    j["zero_point"] = info.quantization.zero_point[0];
+  if (info.quantization->count == 1) {
+    j["scale"] = info.quantization->scale[0];
+    j["zero_point"] = info.quantization->zero_point[0];
   }
   return j;
 }

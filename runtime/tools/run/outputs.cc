@@ -38,7 +38,7 @@ Status read_labels(const RunOptions& options, const std::vector<Output>& outputs
 Status Outputs::keep(const Session& session) {
   for (size_t i = 0; i < runs_.size(); ++i) {
     const qrt_tensor_info info = session.output_info(i);
-    if (info.rank == QRT_MAX_RANK || is_packed(dtype_of(info)))
+    if (info.rank == kMaxTensorRank || is_packed(dtype_of(info)))
       return error(Code::kUnsupported,
                    "output %zu '%s' has 6 dimensions or packed elements, which a sequence cannot "
                    "have",
@@ -55,12 +55,14 @@ std::vector<Output> Outputs::collect(const Session& session) const {
     Output o = {session.output_info(i), qrt_session_output_data(session.get(), i)};
     if (!runs_.empty()) {
       const size_t steps = runs_[i].size() / o.info.bytes;
-      for (int d = o.info.rank++; d > 0; --d) o.info.dims[d] = o.info.dims[d - 1];
-      o.info.dims[0] = static_cast<int64_t>(steps);
+      o.dims = {static_cast<int64_t>(steps)};
+      o.dims.insert(o.dims.end(), o.info.dims, o.info.dims + o.info.rank);
+      o.info.dims = o.dims.data();
+      ++o.info.rank;
       o.info.bytes = runs_[i].size();
       o.data = runs_[i].data();
     }
-    outputs.push_back(o);
+    outputs.push_back(std::move(o));
   }
   return outputs;
 }

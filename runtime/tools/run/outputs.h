@@ -16,6 +16,7 @@ namespace qrt::tool {
 struct Output {
   qrt_tensor_info info;
   const void* data;
+  std::vector<int64_t> dims = {};  // of a sequence, where info.dims stand
 };
 
 // The outputs of all runs of a sequence, or of one run.

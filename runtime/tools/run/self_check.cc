@@ -29,7 +29,7 @@ Status put_inputs(const RunOptions& options, const fb::Model& file, const TestBu
     const qrt_tensor_info info = session->input_info(i);
     const uint8_t* data;
     QRT_TRY(find_values(options, file, tests.inputs[i], info, &data));
-    session->set_input(i, data, info.bytes);
+    session->set_input_bytes(i, data, info.bytes);
   }
   return {};
 }

@@ -37,7 +37,7 @@ std::string row_text(const qrt_tensor_info& info, size_t row) {
 class Texts {
  public:
   Texts(const qrt_tensor_info& info, const Elements& elements, bool dequantizes)
-      : elements_(elements), q_(info.quantization), is_real_(dequantizes && q_.count > 0) {
+      : elements_(elements), q_(*info.quantization), is_real_(dequantizes && q_.count > 0) {
     for (int d = q_.axis + 1; q_.count > 1 && d < info.rank; ++d)
       stride_ *= static_cast<size_t>(info.dims[d]);
   }
