@@ -19,10 +19,14 @@ trap 'rm -rf "$out"' EXIT
   echo '#include <qrt/qrt.h>'
   sed -n '/^QRT_API/{:more; /;/!{N; b more}; s/^QRT_API //; s/\(qrt_[a-z_]*\)(/(\1)(/; s/;.*/ { __builtin_trap(); }/; p}' "$include/qrt/qrt.h"
 } >"$out/interface.c"
-"$cc" -g -shared -fPIC -I"$include" -o "$out/libqrt.so" "$out/interface.c"
+"$cc" -g -fdebug-prefix-map="$out=." -shared -fPIC -I"$include" -o "$out/libqrt.so" "$out/interface.c"
 abidw --no-corpus-path --no-comp-dir-path --no-elf-needed --no-architecture --no-show-locs --type-id-style hash \
   "$out/libqrt.so" >"$out/now.abi"
 if [ -n "$write" ]; then
+  if grep -F "$out" "$out/now.abi"; then
+    echo "the interface names a folder of this machine"
+    exit 1
+  fi
   cp "$out/now.abi" "$here/baseline.abi"
 elif ! abidiff --no-architecture "$here/baseline.abi" "$out/libqrt.so"; then
   echo "the interface is another than tests/abi/baseline.abi says; if that is meant: ./dev abi"

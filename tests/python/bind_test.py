@@ -57,9 +57,14 @@ class BindTest(unittest.TestCase):
         self.assertEqual(scores.tobytes(), expected["probabilities"].tobytes())
         self.assertTrue(numpy.shares_memory(views["probabilities"], scores))
         self.assertEqual(session.run()["flat"].tobytes(), expected["flat"].tobytes())
+        # It has no memory of its own for what was bound from the start.
+        with self.assertRaisesRegex(ValueError, "made without memory"):
+            session.bind(outputs={"probabilities": None})
+        session = model.session(batch=3)
+        session.bind(outputs={"probabilities": scores})
         session.bind(outputs={"probabilities": None})
         scores[...] = 0
-        self.assertEqual(session.run()["probabilities"].tobytes(), expected["probabilities"].tobytes())
+        self.assertEqual(session.run(inputs)["probabilities"].tobytes(), expected["probabilities"].tobytes())
         self.assertFalse(scores.any())
 
     def test_the_session_keeps_the_arrays(self):

@@ -84,8 +84,8 @@ class Model:
         keep_all  keep every tensor: Session.tensors()
         max_memory  bytes that the session may take; default: 2 GiB and 64 times the file, an image
         pool      threads that sessions share, a Pool; `threads`: how many of them at most
-        inputs, outputs  arrays to bind, by name: Session.bind(). Of all inputs, or all outputs: the
-                  session takes no memory for them
+        inputs, outputs  arrays to bind, by name: Session.bind(). The session takes no memory for
+                  these inputs and outputs
         """
         return Session(self, batch, threads, isa, profile, keep_all, max_memory, pool, inputs, outputs)
 
