@@ -69,7 +69,7 @@ class Planner {
   size_t own_bytes() const {
     constexpr size_t kSlotBytes =
         sizeof(TensorType) + sizeof(Place) + sizeof(uint8_t*) + sizeof(End::Member);
-    constexpr size_t kEndBytes = sizeof(End) + 4 * sizeof(uint8_t*) + kTensorFactsBytes;
+    constexpr size_t kEndBytes = sizeof(End) + 6 * sizeof(uint8_t*) + kTensorFactsBytes;
     const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + kEndBytes);
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes) +
            (options_.keep_all ? file_.tensors()->size() * (sizeof(uint32_t) + kTensorFactsBytes)
@@ -285,6 +285,10 @@ class Planner {
         for (uint32_t t : *operands)
           if (End* end = end_of[sharing_->root(t)]) end->keepers.push_back(i);
     }
+    for (End& output : plan_->outputs) output.is_read = false;
+    for (const PlannedStep& step : plan_->steps)
+      for (uint32_t t : step.inputs)
+        if (End* end = end_of[sharing_->root(t)]) end->is_read = true;
   }
 
   const uint8_t* constant_data(uint32_t slot) const {

@@ -70,6 +70,7 @@ struct End {
   uint32_t slot;
   std::vector<Member> members;    // all that move, itself among them
   std::vector<uint32_t> keepers;  // steps that keep addresses in it
+  bool is_read = true;            // by a step: then kSlack bytes behind it have to be readable
 };
 
 // Copied after the last step: first a model output without memory of its own, being also a model

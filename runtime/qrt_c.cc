@@ -50,15 +50,14 @@ Status read_struct(const void* given, size_t first, size_t known, void* options)
   memcpy(&size, given, sizeof size);
   if (size < first) {
     return qrt::error(Code::kInvalidArgument,
-                      "options.struct_size is %zu, expected at least %zu: call qrt_struct_init() "
-                      "first",
+                      "struct_size is %zu, expected at least %zu: call qrt_struct_init() first",
                       size, first);
   }
   const auto* bytes = static_cast<const uint8_t*>(given);
   for (size_t i = known; i < size; ++i) {
     if (bytes[i] != 0) {
       return qrt::error(Code::kInvalidArgument,
-                        "options has fields that this version of qrt does not know");
+                        "a struct has fields that this version of qrt does not know");
     }
   }
   memcpy(options, given, std::min(size, known));

@@ -53,7 +53,7 @@ Status check_transfer(const qrt_session* session, const Ends& of, size_t index, 
                       const End** end) {
   QRT_TRY(find_end(session, of, index, end));
   if (data == nullptr) return null_argument("data");
-  if (session->session->data((*end)->slot) == nullptr)
+  if (session->session->end_data(**end) == nullptr)
     return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
                       of.role, index);
   const bool is_input = of.ends == kInputs.ends;
@@ -94,13 +94,10 @@ Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, s
                       "%s %zu takes memory aligned to %d, this is %zu bytes behind such an address",
                       of.role, index, QRT_BUFFER_ALIGNMENT,
                       reinterpret_cast<uintptr_t>(data) % QRT_BUFFER_ALIGNMENT);
-  if (data != nullptr && capacity < bytes + QRT_BUFFER_PADDING)
-    return qrt::error(Code::kInvalidArgument,
-                      "%s %zu takes %zu bytes and %d behind them that can be read, the buffer has "
-                      "%zu in all",
-                      of.role, index, bytes, QRT_BUFFER_PADDING, capacity);
-  session->session->bind(*end, data);
-  return {};
+  if (data != nullptr && capacity < bytes)
+    return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, the buffer has %zu", of.role,
+                      index, bytes, capacity);
+  return session->session->bind(*end, data, capacity - bytes >= QRT_BUFFER_PADDING);
 }
 
 // What the name "batch" in options.dims stands for.
@@ -243,6 +240,7 @@ void qrt_session_destroy(qrt_session* session) { delete session; }
 qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* given) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
   qrt_session_info info = info_of(plan_of(session), session->session->allocator());
+  info.memory = session->session->memory_bytes();
   info.threads = session->session->threads();
   info.dims = session->dims;
   info.dim_count = session->dim_count;
@@ -294,7 +292,7 @@ qrt_status qrt_session_get_output(const qrt_session* session, size_t index, qrt_
     const End* end = nullptr;
     QRT_TRY(check_transfer(session, kOutputs, index, data, &end));
     QRT_TRY(check_elements(session, kOutputs, index, *end, qrt::code_of(dtype), count));
-    memcpy(data, session->session->data(end->slot), plan_of(session).slot_bytes(end->slot));
+    memcpy(data, session->session->end_data(*end), plan_of(session).slot_bytes(end->slot));
     return {};
   });
 }
@@ -316,19 +314,19 @@ qrt_status qrt_session_get_output_bytes(const qrt_session* session, size_t index
     const End* end = nullptr;
     QRT_TRY(check_transfer(session, kOutputs, index, data, &end));
     QRT_TRY(check_bytes(session, kOutputs, index, *end, bytes));
-    memcpy(data, session->session->data(end->slot), bytes);
+    memcpy(data, session->session->end_data(*end), bytes);
     return {};
   });
 }
 
 void* qrt_session_input_data(qrt_session* session, size_t index) {
   if (session == nullptr || index >= plan_of(session).inputs.size()) return nullptr;
-  return session->session->data(plan_of(session).inputs[index].slot);
+  return session->session->end_data(plan_of(session).inputs[index]);
 }
 
 const void* qrt_session_output_data(const qrt_session* session, size_t index) {
   if (session == nullptr || index >= plan_of(session).outputs.size()) return nullptr;
-  return session->session->data(plan_of(session).outputs[index].slot);
+  return session->session->end_data(plan_of(session).outputs[index]);
 }
 
 qrt_status qrt_session_bind_input(qrt_session* session, size_t index, const void* data,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <new>
 #include <string>
 #include <utility>
@@ -162,7 +163,10 @@ Status Session::allocate() {
   for (const End& input : plan.inputs)
     if (tensors_[input.slot] != nullptr)
       memset(tensors_[input.slot], 0, plan.slot_bytes(input.slot));
-  extents_.resize(plan.inputs.size() + plan.outputs.size());
+  const size_t ends = plan.inputs.size() + plan.outputs.size();
+  extents_.resize(ends);
+  copied_.resize(ends);
+  stand_ins_.resize(ends);
   return {};
 }
 
@@ -170,15 +174,60 @@ uint8_t* Session::own_memory(const Place& place) const {
   return place.kind == Place::Kind::kArena ? memory_ + place.offset : nullptr;
 }
 
-void Session::bind(const End& end, uint8_t* data) {
+uint8_t* Session::own_memory(const End& end) const {
+  uint8_t* own = own_memory(plan_->places[end.slot]);
+  return own != nullptr ? own : stand_ins_[index_of(end)].get();
+}
+
+size_t Session::index_of(const End& end) const {
+  const std::less<const End*> is_before;
+  const End* inputs = plan_->inputs.data();
+  if (!is_before(&end, inputs) && is_before(&end, inputs + plan_->inputs.size()))
+    return static_cast<size_t>(&end - inputs);
+  return plan_->inputs.size() + static_cast<size_t>(&end - plan_->outputs.data());
+}
+
+void Session::move(const End& end, uint8_t* data) {
   for (const End::Member& m : end.members)
     tensors_[m.slot] = data != nullptr ? data + m.offset : own_memory(plan_->places[m.slot]);
   for (const uint32_t step : end.keepers) is_stale_[step] = true;
   has_moved_ = true;
 }
 
+Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
+  const size_t index = index_of(end);
+  if (data == nullptr || has_slack || !end.is_read) {
+    copied_[index] = nullptr;
+    move(end, data);
+    return {};
+  }
+  uint8_t* own = own_memory(end);
+  if (own == nullptr) {
+    const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
+    if (bytes > plan_->max_memory || memory_bytes() > plan_->max_memory - bytes)
+      return error(Code::kOutOfMemory,
+                   "a copy of a buffer without room behind it takes %zu bytes beside the session's "
+                   "%zu, more than the %zu that max_memory allows",
+                   bytes, memory_bytes(), plan_->max_memory);
+    own = static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
+    if (own == nullptr)
+      return error(Code::kOutOfMemory, "no memory for the %zu bytes of a copy", bytes);
+    stand_ins_[index].reset(own);
+    stand_in_bytes_ += bytes;
+  }
+  copied_[index] = data;
+  move(end, own);
+  return {};
+}
+
+uint8_t* Session::end_data(const End& end) const {
+  uint8_t* copied = copied_[index_of(end)];
+  return copied != nullptr ? copied : data(end.slot);
+}
+
 bool Session::is_bound(const End& end) const {
-  return data(end.slot) != nullptr && data(end.slot) != own_memory(plan_->places[end.slot]);
+  uint8_t* memory = end_data(end);
+  return memory != nullptr && memory != own_memory(plan_->places[end.slot]);
 }
 
 // Fails where runs cannot use what is bound.
@@ -186,7 +235,7 @@ Status Session::take_bound() {
   size_t n = 0;
   for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends) {
-      const uint8_t* begin = data(end.slot);
+      const uint8_t* begin = end_data(end);
       const bool is_output = ends == &plan_->outputs;
       const size_t index = static_cast<size_t>(&end - ends->data());
       if (begin == nullptr)
@@ -231,7 +280,7 @@ void Session::start_steps() {
   is_stale_.resize(plan_->steps.size());
   for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends)
-      if (data(end.slot) == nullptr) bind(end, nullptr);
+      if (data(end.slot) == nullptr) move(end, nullptr);
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     const PlannedStep& step = plan_->steps[i];
     uint8_t* state = memory_ + plan_->arena_bytes + plan_->state_offsets[i];
@@ -261,6 +310,9 @@ Status Session::run() {
   using Clock = std::chrono::steady_clock;
   if (parallel_.threads > 1 && process_.is_inherited()) leave_threads();
   if (has_moved_) QRT_TRY(take_bound());
+  for (const End& input : plan_->inputs)
+    if (const uint8_t* from = copied_[index_of(input)])
+      memcpy(data(input.slot), from, plan_->slot_bytes(input.slot));
   const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
@@ -279,6 +331,9 @@ Status Session::run() {
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
+  for (const End& output : plan_->outputs)
+    if (uint8_t* to = copied_[index_of(output)])
+      memcpy(to, data(output.slot), plan_->slot_bytes(output.slot));
   return {};
 }
 

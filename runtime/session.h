@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "kernels/isa.h"
@@ -53,6 +54,12 @@ struct SessionOptions {
 // this build or CPU lacks XNNPACK.
 Result<Provider> provider_of(const char* kernels);
 
+struct AlignedDelete {
+  void operator()(uint8_t* memory) const {
+    ::operator delete (memory, std::align_val_t{kAlignment}, std::nothrow);
+  }
+};
+
 // Used by one thread at a time. In a child of fork() it has no threads but the calling one.
 class Session {
  public:
@@ -69,9 +76,13 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Makes `data` the memory of an input or output of plan(), and of what stands in it, from the next
-  // run on; null: the session's own again. REQUIRES: aligned to kAlignment, with kSlack bytes behind.
-  void bind(const End& end, uint8_t* data);
+  // run on; null: the session's own again. Where kSlack bytes behind it cannot be read, but steps would
+  // read them, runs go on in memory of the session's: an input is copied there before a run, an output
+  // from there after it. kOutOfMemory where that has to be allocated. REQUIRES: aligned to kAlignment.
+  Status bind(const End& end, uint8_t* data, bool has_slack);
   bool is_bound(const End& end) const;
+  // The caller's memory where that is bound, or the session's; null for an external one that is not.
+  uint8_t* end_data(const End& end) const;
 
   // Neither allocates nor fails where nothing is bound. kCancelled: variables keep what they held.
   // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
@@ -92,7 +103,7 @@ class Session {
   uint8_t* data(uint32_t slot) const { return tensors_[slot]; }
 
   // Bytes this session holds.
-  size_t memory_bytes() const { return plan_->total_bytes(); }
+  size_t memory_bytes() const { return plan_->total_bytes() + stand_in_bytes_; }
 
   const Allocator& allocator() const { return allocator_; }
 
@@ -115,7 +126,11 @@ class Session {
 
   Status allocate();
   void start_steps();
+  uint8_t* own_memory(const End& end) const;
   uint8_t* own_memory(const Place& place) const;
+  void move(const End& end, uint8_t* data);
+  // Of all inputs, then all outputs.
+  size_t index_of(const End& end) const;
   Status take_bound();
   RunContext context(uint8_t* state) const;
   void run_calls();
@@ -131,6 +146,11 @@ class Session {
   std::unique_ptr<Team> team_;  // of a caller's pool; null after a run that had no use for it
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
+
+  // By index_of(). A caller's memory that is copied, and what takes the place of an external one's.
+  std::vector<uint8_t*> copied_;
+  std::vector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
+  size_t stand_in_bytes_ = 0;
 
   // What bind() has left for the next run.
   bool has_moved_ = false;

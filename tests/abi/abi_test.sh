@@ -13,11 +13,11 @@ command -v abidiff >/dev/null || { echo "abidiff is missing: ./dev setup abi"; e
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# A library of the header's functions and types alone, with debugging information, which abidw reads: the interface
+# A library of the headers' functions and types alone, with debugging information, which abidw reads: the interface
 # without what is behind it. That libqrt has these functions and no others, runtime/exports_test.sh checks.
 {
-  echo '#include <qrt/qrt.h>'
-  sed -n '/^QRT_API/{:more; /;/!{N; b more}; s/^QRT_API //; s/\(qrt_[a-z_]*\)(/(\1)(/; s/;.*/ { __builtin_trap(); }/; p}' "$include/qrt/qrt.h"
+  echo '#include <qrt/image.h>'
+  sed -n '/^QRT_API/{:more; /;/!{N; b more}; s/^QRT_API //; s/\(qrt_[a-z_]*\)(/(\1)(/; s/;.*/ { __builtin_trap(); }/; p}' "$include/qrt/qrt.h" "$include/qrt/image.h"
 } >"$out/interface.c"
 "$cc" -g -fdebug-prefix-map="$out=." -shared -fPIC -I"$include" -o "$out/libqrt.so" "$out/interface.c"
 abidw --no-corpus-path --no-comp-dir-path --no-elf-needed --no-architecture --no-show-locs --type-id-style hash \

@@ -42,6 +42,30 @@ done >"$work/some"
 sed -n '1p;18p;360p' "$work/answers" >"$work/expected"
 same expected some "classify_c answers something else"
 
+# By name, with and without exceptions; in memory of the program's; as frames of a camera.
+for i in 0 17 359; do
+  tail -c +$((256 * i + 1)) "$work/images" | head -c 256 >"$work/image"
+  ./names "$work/digits.qrt" image logits "$work/image" >>"$work/by_name"
+  ./no_exceptions "$work/digits.qrt" image logits "$work/image" >>"$work/by_outcome"
+  QRT_ISA=z80 ./static_memory "$work/digits.qrt" "$work/image" >>"$work/static" 2>"$work/log"
+  grep -Eqx '[0-9]+ bytes aligned to 64' "$work/log" && grep -q '^qrt: .*z80' "$work/log" || { cat "$work/log"; exit 1; }
+done
+sed -n '1p;18p;360p' "$work/answers" >"$work/expected"
+for answers in by_name by_outcome static; do same expected $answers "$answers answers something else"; done
+for program in names no_exceptions; do
+  ./$program "$work/digits.qrt" image nothing "$work/image" 2>"$work/log" && { echo "$program found an output"; exit 1; }
+  grep -qx "no output is called 'nothing'" "$work/log" || { cat "$work/log"; exit 1; }
+done
+# Pixels of 0 to 16, which the model takes as floats: a byte each in a frame.
+od -An -v -tfF -w4 "$work/images" | awk '{ printf "\\%03o", $1 }' >"$work/octal"
+printf "$(cat "$work/octal")" >"$work/gray"
+./frames "$work/digits.qrt" gray 8 8 1 <"$work/gray" >"$work/seen"
+same answers seen "frames answers something else"
+for format in rgb rgba nv12; do
+  head -c 1200 "$work/images" | ./frames "$work/digits.qrt" $format 20 10 0.06 >"$work/seen"
+  [ -s "$work/seen" ] || { echo "frames sees nothing in $format"; exit 1; }
+done
+
 # 8 frames of noise, with more of them than the ring has buffers.
 head -c $((8 * 243)) "$work/images" >"$work/frames"
 ./camera "$frames" <"$work/frames" >"$work/seen"

@@ -27,8 +27,12 @@ done
 if command -v pkg-config >/dev/null; then
   echo "pkg-config"
   export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
-  quietly $CC -std=c11 -Wall -Wextra -Werror -pedantic "$source/tests/package/consumer.c" $(pkg-config --cflags --libs qrt) -o "$work/c"
-  "$work/c" "$model"
+  for standard in 99 11; do
+    quietly $CC -std=c$standard -Wall -Wextra -Werror -pedantic "$source/tests/package/consumer.c" $(pkg-config --cflags --libs qrt) -o "$work/c"
+    "$work/c" "$model"
+  done
+  quietly $CXX -std=c++17 -fno-exceptions -fno-rtti -Wall -Wextra -Wconversion -Werror -pedantic "$source/runtime/examples/no_exceptions.cc" \
+    $(pkg-config --cflags --libs qrt) -o "$work/cc"
   for standard in 17 20; do
     quietly $CXX -std=c++$standard -Wall -Wextra -Wconversion -Werror -pedantic "$source/tests/package/consumer.cc" $(pkg-config --cflags --libs qrt) -o "$work/cc"
     "$work/cc" "$model"

@@ -151,9 +151,7 @@ TEST_F(Bind, MemoryThatDoesNotServeIsRefused) {
   alignas(64) static uint8_t memory[4096];
   EXPECT_EQ(refused_input(0, memory + 4, 4000),
             "input 0 takes memory aligned to 64, this is 4 bytes behind such an address");
-  EXPECT_EQ(
-      refused_input(0, memory, 1024 + 63),
-      "input 0 takes 1024 bytes and 64 behind them that can be read, the buffer has 1087 in all");
+  EXPECT_EQ(refused_input(0, memory, 1023), "input 0 takes 1024 bytes, the buffer has 1023");
   EXPECT_EQ(refused_input(2, memory, 4096), "there is no input 2: the model has 2");
   EXPECT_EQ(qrt_session_bind_output(session_, 7, memory, 4096, nullptr), QRT_INVALID_ARGUMENT);
   EXPECT_EQ(qrt_session_bind_output(nullptr, 0, memory, 4096, nullptr), QRT_INVALID_ARGUMENT);
@@ -296,6 +294,91 @@ TEST_F(Bind, BuffersMayChangePlaces) {
     ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
   }
   ASSERT_EQ(Bytes(a->data(), a->data() + 64), Bytes(64, 10));
+}
+
+// Buffers that end where the memory does that can be read.
+TEST_F(Bind, BuffersWithoutPaddingAreCopiedWhereTheyHaveToBe) {
+  for (const bool is_external : {false, true}) {
+    for (const ModelBuilder& m : {testing::every_op_model(), testing::frame_model()}) {
+      qrt_session_destroy(std::exchange(session_, nullptr));
+      qrt_model_destroy(std::exchange(model_, nullptr));
+      start(m);
+      testing::External all;
+      qrt_error error = {};
+      if (is_external) {
+        qrt_session_destroy(std::exchange(session_, nullptr));
+        qrt_session_options options = options_;
+        all.add_inputs(model_, &options);
+        all.add_outputs(model_, &options);
+        ASSERT_EQ(qrt_session_create(model_, &options, &session_, &error), QRT_OK);
+      }
+      const size_t told = testing::memory_of(session_);
+      std::vector<Bytes> inputs;
+      std::vector<std::unique_ptr<Guarded<uint8_t>>> in, out;
+      for (size_t i = 0; i < qrt_model_input_count(model_); ++i) {
+        const size_t bytes = input_bytes(i);
+        inputs.push_back(pattern<uint8_t>(bytes, 0, 60, static_cast<int>(i)));
+        in.push_back(std::make_unique<Guarded<uint8_t>>(room(bytes)));
+        uint8_t* data = in.back()->data();
+        ASSERT_EQ(qrt_session_bind_input(session_, i, data, room(bytes), &error), QRT_OK)
+            << error.message;
+        ASSERT_EQ(qrt_session_input_data(session_, i), data);
+      }
+      for (size_t i = 0; i < qrt_model_output_count(model_); ++i) {
+        const size_t bytes = output_bytes(i);
+        out.push_back(std::make_unique<Guarded<uint8_t>>(room(bytes)));
+        ASSERT_EQ(qrt_session_bind_output(session_, i, out.back()->data(), room(bytes), &error),
+                  QRT_OK)
+            << error.message;
+      }
+      ASSERT_GE(testing::memory_of(session_), told);
+      ASSERT_TRUE(is_external || testing::memory_of(session_) == told);
+      for (int turn = 0; turn < 3; ++turn) {
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          for (uint8_t& v : inputs[i]) v = static_cast<uint8_t>((v + turn) % 60);
+          memcpy(in[i]->data(), inputs[i].data(), inputs[i].size());
+        }
+        ASSERT_EQ(qrt_session_run(session_, &error), QRT_OK) << error.message;
+        const std::vector<Bytes> expected = testing::run_model(file_, inputs).outputs;
+        for (size_t i = 0; i < expected.size(); ++i) {
+          ASSERT_EQ(memcmp(out[i]->data(), expected[i].data(), expected[i].size()), 0) << turn;
+          Bytes copy(expected[i].size());
+          ASSERT_EQ(qrt_session_get_output_bytes(session_, i, copy.data(), copy.size(), &error),
+                    QRT_OK);
+          ASSERT_EQ(copy, expected[i]);
+        }
+      }
+      // They may not overlap either.
+      ASSERT_EQ(qrt_session_bind_output(session_, 0, in[0]->data(), output_bytes(0), &error),
+                QRT_OK)
+          << error.message;
+      ASSERT_EQ(qrt_session_run(session_, &error), QRT_INVALID_ARGUMENT);
+      ASSERT_NE(std::string(error.message).find("overlaps"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(Bind, ACopyOfAnExternalBufferIsCounted) {
+  start(testing::frame_model());
+  qrt_session_destroy(std::exchange(session_, nullptr));
+  testing::External all;
+  all.add_inputs(model_, &options_);
+  qrt_error error = {};
+  size_t needed = 0;
+  ASSERT_EQ(testing::needed_memory(model_, &options_, &needed, &error), QRT_OK);
+  options_.max_memory = needed;
+  ASSERT_EQ(qrt_session_create(model_, &options_, &session_, &error), QRT_OK);
+  alignas(64) static uint8_t memory[1024];
+  const size_t bytes = input_bytes(0);
+  ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, bytes, &error), QRT_OUT_OF_MEMORY);
+  ASSERT_NE(std::string(error.message).find("max_memory"), std::string::npos) << error.message;
+  ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, sizeof memory, &error), QRT_OK);
+  ASSERT_EQ(qrt_session_run(session_, &error), QRT_OK);
+  qrt_session_destroy(std::exchange(session_, nullptr));
+  options_.max_memory = 0;
+  ASSERT_EQ(qrt_session_create(model_, &options_, &session_, &error), QRT_OK);
+  ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, bytes, &error), QRT_OK);
+  ASSERT_EQ(testing::memory_of(session_), needed + bytes + 64);
 }
 
 }  // namespace

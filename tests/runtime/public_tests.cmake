@@ -26,7 +26,7 @@ endif()
 add_test(NAME runtime.c_api_test COMMAND c_api_test ${model})
 add_test(NAME runtime.exports_test
          COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/runtime/exports_test.sh ${CMAKE_NM} $<TARGET_FILE:qrt_for_tests>
-                 ${PROJECT_SOURCE_DIR}/runtime/include/qrt/qrt.h)
+                 ${PROJECT_SOURCE_DIR}/runtime/include/qrt/qrt.h ${PROJECT_SOURCE_DIR}/runtime/include/qrt/image.h)
 qrt_name_program(runtime.c_api_test c_api_test)
 set_tests_properties(runtime.c_api_test runtime.exports_test PROPERTIES LABELS runtime)
 

@@ -369,15 +369,18 @@ QRT_API qrt_status qrt_session_get_output_bytes(const qrt_session* session, size
 QRT_API void* qrt_session_input_data(qrt_session* session, size_t index);
 QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t index);
 
-/* A buffer is aligned to QRT_BUFFER_ALIGNMENT, and behind the tensor's bytes QRT_BUFFER_PADDING more
- * can be read, whatever they hold (kernels load whole vectors). */
+/* A buffer is aligned to QRT_BUFFER_ALIGNMENT. Kernels load whole vectors: where QRT_BUFFER_PADDING bytes
+ * behind the tensor's can be read, whatever they hold, no copy is made. */
 #define QRT_BUFFER_ALIGNMENT 64
 #define QRT_BUFFER_PADDING 64
 
 /* From the next run on, input `index` is read from the caller's memory: `capacity` bytes from `data`
- * on, which are the tensor's, the padding, and any more. No copy is made. They must stay until another
- * buffer is bound or the session is destroyed, and must not change during a run; nothing writes to
- * them. Inputs may be bound to one buffer. NULL: the session's own memory again.
+ * on, which are the tensor's, the padding, and any more. They must stay until another buffer is bound or
+ * the session is destroyed, and must not change during a run; nothing writes to them. Inputs may be bound
+ * to one buffer. NULL: the session's own memory again.
+ * Without room for the padding the buffer is copied into the session's memory at the beginning of each
+ * run. For an external input that takes memory of its own: QRT_OUT_OF_MEMORY where max_memory has no
+ * room for it.
  * May be called before every run, with another frame each time: takes no longer than writing the
  * pointers to the tensor that the session keeps (for a convolution that reads it directly: a table
  * as long as its output has pixels times the kernel's positions). */
@@ -385,7 +388,8 @@ QRT_API qrt_status qrt_session_bind_input(qrt_session* session, size_t index, co
                                           size_t capacity, qrt_error* error);
 /* The same for an output, which runs write there; what operators hand on in an output's memory
  * (views and what is changed in place) stands in the buffer, too, so that it may hold anything while a
- * run goes on. It must not overlap the memory of another output or of an input. */
+ * run goes on. It must not overlap the memory of another output or of an input. Without room for the
+ * padding, and where an operator reads the output again, it is copied there at the end of each run. */
 QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* data,
                                            size_t capacity, qrt_error* error);
 
