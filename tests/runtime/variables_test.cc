@@ -25,10 +25,10 @@ class Counter {
       : file_(m.build()), session_(api::Model::load_memory(file_.data(), file_.size()), options) {}
 
   Bytes run(const Bytes& x) {
-    session_.set_input(0, x.data(), x.size());
+    session_.set_input_bytes(0, x.data(), x.size());
     session_.run();
     Bytes y(x.size());
-    session_.get_output(0, y.data(), y.size());
+    session_.get_output_bytes(0, y.data(), y.size());
     return y;
   }
   api::Session& session() { return session_; }
@@ -80,7 +80,7 @@ TEST(Variables, MayBeModelOutputs) {
     ASSERT_EQ(c.run({3, 3, 3, 3}), Bytes(4, next));
     for (size_t i : {1, 2}) {
       Bytes y(4);
-      c.session().get_output(i, y.data(), 4);
+      c.session().get_output_bytes(i, y.data(), 4);
       ASSERT_EQ(y, Bytes(4, total)) << i;
     }
   }
