@@ -9,8 +9,11 @@ endif()
 
 find_package(Threads REQUIRED)
 
-# qrt_fetch(NAME PACKAGE URL COMMIT): makes a source available, or ends with an error naming Debian's package.
-macro(qrt_fetch name package repository commit)
+# What is fetched is compared with a SHA-256 before it is used (check_sha256.cmake).
+set(QRT_CHECK_SHA256 ${CMAKE_CURRENT_LIST_DIR}/check_sha256.cmake)
+
+# qrt_fetch(NAME PACKAGE URL COMMIT SHA256): makes a source available, or ends with an error naming Debian's package.
+macro(qrt_fetch name package repository commit sha256)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   if(NOT QRT_FETCH_DEPS)
     message(FATAL_ERROR "${name} not found: install ${package} (./dev setup) or set QRT_FETCH_DEPS=ON")
@@ -18,7 +21,8 @@ macro(qrt_fetch name package repository commit)
   message(STATUS "${name}: not the system's; ${repository} at ${commit}")
   set(qrt_c_flags "${CMAKE_C_FLAGS}")
   string(APPEND CMAKE_C_FLAGS " -w")  # warnings of others' sources are not ours to mend
-  FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit})
+  FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit}
+                       PATCH_COMMAND ${CMAKE_COMMAND} -DSHA256=${sha256} -P ${QRT_CHECK_SHA256})
   FetchContent_MakeAvailable(${name})
   set(CMAKE_C_FLAGS "${qrt_c_flags}")
   unset(CMAKE_POSITION_INDEPENDENT_CODE)
@@ -51,7 +55,8 @@ else()
   set(FLATBUFFERS_BUILD_TESTS OFF CACHE BOOL "" FORCE)
   set(FLATBUFFERS_INSTALL OFF CACHE BOOL "" FORCE)
   qrt_fetch(flatbuffers "libflatbuffers-dev flatbuffers-compiler" https://github.com/google/flatbuffers
-            187240970746d00bbd26b0f5873ed54d2477f9f3)  # v25.9.23
+            187240970746d00bbd26b0f5873ed54d2477f9f3  # v25.9.23
+            76ea3468b4253ed4f6aca44aeef7b876659659466cb662c469e0a2340cec5618)
   add_library(qrt_flatbuffers INTERFACE)
   target_include_directories(qrt_flatbuffers SYSTEM INTERFACE ${flatbuffers_SOURCE_DIR}/include)
   add_executable(qrt_flatc ALIAS flatc)
@@ -75,7 +80,8 @@ elseif(NOT TARGET qrt_cpuinfo)
   set(CPUINFO_LIBRARY_TYPE static CACHE STRING "" FORCE)
   set(CPUINFO_LOG_LEVEL error CACHE STRING "" FORCE)
   # Debian's commit, which the tests run with; d6108819 of 2026 crashes on the caches that a foreign /sys tells (under qemu).
-  qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo 082deffc80ce517f81dc2f3aebe6ba671fcd09c9)
+  qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo 082deffc80ce517f81dc2f3aebe6ba671fcd09c9
+            671f809344ba2064d9b1cd38b3646a6c62717a0642aa2e9c4648f014957b2750)
   target_sources(cpuinfo PRIVATE $<TARGET_OBJECTS:clog>)  # which it needs: one archive is installed beside a static libqrt
   add_library(qrt_cpuinfo INTERFACE)
   target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
@@ -87,7 +93,9 @@ endif()
 if(NOT TARGET qrt_pthreadpool)
   # pthreadpool's headers alone; it would fetch them itself, from no fixed commit.
   FetchContent_Declare(fxdiv GIT_REPOSITORY https://github.com/Maratyszcza/FXdiv
-                       GIT_TAG 63058eff77e11aa15bf531df5dd34395ec3017c8 SOURCE_SUBDIR include)
+                       GIT_TAG 63058eff77e11aa15bf531df5dd34395ec3017c8 SOURCE_SUBDIR include
+                       PATCH_COMMAND ${CMAKE_COMMAND} -DSHA256=bdd9654ad9db756894a9fdb1c7bc1cb1b257fd23ad6a7fd6fa97208c9b137a2d
+                                     -P ${QRT_CHECK_SHA256})
   FetchContent_MakeAvailable(fxdiv)
   set(FXDIV_SOURCE_DIR ${fxdiv_SOURCE_DIR} CACHE PATH "")
   set(PTHREADPOOL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
@@ -95,7 +103,8 @@ if(NOT TARGET qrt_pthreadpool)
   set(PTHREADPOOL_LIBRARY_TYPE static CACHE STRING "" FORCE)
   # Debian's commit, too; those since 41fadfb6 of 2025 need <threads.h> on Windows, which MinGW lacks.
   qrt_fetch(pthreadpool libpthreadpool-dev https://github.com/google/pthreadpool
-            1787867f6183f056420e532eec640cba25efafea)
+            1787867f6183f056420e532eec640cba25efafea
+            669b0de87609b33e6c285b46d5b1785d3b8a569935607e1958a282eee59ed7ba)
   add_library(qrt_pthreadpool INTERFACE)
   target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
 endif()
@@ -149,12 +158,14 @@ if(QRT_HOST_HEADERS)
 elseif(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
   find_package(CLI11 QUIET)
   if(NOT CLI11_FOUND)
-    qrt_fetch(CLI11 libcli11-dev https://github.com/CLIUtils/CLI11 291c58789c031208f08f4f261a858b5b7083e8e2)  # v2.3.2
+    qrt_fetch(CLI11 libcli11-dev https://github.com/CLIUtils/CLI11 291c58789c031208f08f4f261a858b5b7083e8e2  # v2.3.2
+              591585ea7fba003582c295ea9441b2f7763b12b0931a8c76dd9d20cb57deafd1)
   endif()
   find_package(nlohmann_json QUIET)
   if(NOT nlohmann_json_FOUND)
     qrt_fetch(nlohmann_json nlohmann-json3-dev https://github.com/nlohmann/json
-              9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03)  # v3.11.3
+              9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03  # v3.11.3
+              9e8fb5fe0fc3e7054de57a5aac5b451d7f51f6091828b8ddc9b1116ced66e5ca)
   endif()
 endif()
 
@@ -170,7 +181,8 @@ if(QRT_BUILD_TESTS)
       add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
     else()
       qrt_fetch(googletest libgtest-dev https://github.com/google/googletest
-                f8d7d77c06936315286eb55f8de22cd23c188571)  # v1.14.0
+                f8d7d77c06936315286eb55f8de22cd23c188571  # v1.14.0
+                9d314eec6453a7438d77066cd6e870d6de33f9196570a78d4859c4d87ec44f8a)
     endif()
     if(NOT TARGET GTest::gtest_main)
       add_library(GTest::gtest_main ALIAS gtest_main)
@@ -184,6 +196,7 @@ if(QRT_BUILD_BENCH)
   if(NOT benchmark_FOUND)
     set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)
     qrt_fetch(benchmark libbenchmark-dev https://github.com/google/benchmark
-              344117638c8ff7e239044fd0fa7085839fc03021)  # v1.8.3
+              344117638c8ff7e239044fd0fa7085839fc03021  # v1.8.3
+              9239b6abd90f9f2c9be9af5de0f7375acecb339fcb884a481c13d485c2975401)
   endif()
 endif()

@@ -16,7 +16,7 @@ const usage = `usage: vs_onnxruntime.mjs --bin DIR MODEL.onnx [--threads N] [--r
   --isa NAME       best instruction set of qrt
   --at-least R     exit status 1 where the ratio is below R
   --allow-float    convert what has no integer form, too
-Environment: ORT_DIR, the folder that onnxruntime-node was installed to (npm install --prefix).`;
+Environment: ORT_DIR, the folder that onnxruntime-node was installed to (README.md beside this file).`;
 
 function parse(argv) {
   const options = { bin: '', threads: 1, rounds: 7, seconds: 0.7, isa: '', 'at-least': 0, 'allow-float': false, model: '' };

@@ -140,23 +140,37 @@ class Assignment {
 }  // namespace
 
 std::string ArrayFile::text() const {
-  if (path == "-") return "standard input";
+  if (is_stdin()) return "standard input";
   return member.empty() ? path : path + "[" + member + "]";
 }
 
-Status ArrayFile::read(const std::function<Status(const NpyArray& head)>& check,
-                       NpyArray* array) const {
-  if (path == "-") {
-    QRT_TRY(read_npy_of_stdin(array));
-    return check(*array);
-  }
+Status ArrayFile::read_head(NpyArray* array) const {
+  if (is_stdin()) return read_npy_of_stdin(array);
+  if (!member.empty()) return read_npz_head(path, member, array);
   NpyFile file;
-  QRT_TRY(member.empty() ? file.open(path) : open_npz_member(path, member, &file));
-  NpyArray head;
-  head.dtype = file.dtype();
-  head.shape = file.shape();
-  QRT_TRY(check(head));
+  QRT_TRY(file.open(path));
+  array->dtype = file.dtype();
+  array->shape = file.shape();
+  return {};
+}
+
+Status ArrayFile::read(Budget* budget, NpyArray* array) const {
+  if (is_stdin()) return {};
+  NpyFile file;
+  QRT_TRY(member.empty() ? file.open(path) : open_npz_member(path, member, &file, budget));
   return read_all(file, array).at(text());
+}
+
+Status add_files(const std::vector<ArrayFile>& files, Budget* budget) {
+  std::set<std::string> paths;
+  for (const ArrayFile& file : files) {
+    if (file.path.empty() || file.is_stdin() || !paths.insert(file.path).second) continue;
+    std::shared_ptr<FILE> opened;
+    size_t bytes = 0;
+    QRT_TRY(open_file(file.path, &opened, &bytes));
+    budget->add_file(bytes);
+  }
+  return {};
 }
 
 size_t find_named(const std::string& text, const std::vector<std::string>& tensors,

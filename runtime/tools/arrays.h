@@ -3,11 +3,11 @@
 #ifndef QRT_RUNTIME_TOOLS_ARRAYS_H_
 #define QRT_RUNTIME_TOOLS_ARRAYS_H_
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "runtime/status.h"
+#include "runtime/tools/budget.h"
 #include "runtime/tools/npy.h"
 
 namespace qrt::tool {
@@ -16,9 +16,17 @@ struct ArrayFile {
   std::string path, member;  // path "": none, "-": standard input; member: of an .npz
   // For messages: "a.npz[x]".
   std::string text() const;
-  // As read_npy(). `check` says of the type and shape whether the elements are read.
-  Status read(const std::function<Status(const NpyArray& head)>& check, NpyArray* array) const;
+  bool is_stdin() const { return path == "-"; }
+
+  // Reads the type and shape alone; from standard input, which is read once, the elements, too. Statuses
+  // as of read_npy().
+  Status read_head(NpyArray* array) const;
+  // Reads all of what read_head() has begun. What an .npz inflates to is taken from `budget`.
+  Status read(Budget* budget, NpyArray* array) const;
 };
+
+// Adds the sizes of the files to the budget, of each file once.
+Status add_files(const std::vector<ArrayFile>& files, Budget* budget);
 
 // Which of `tensors` NAME=FILE names, their number if none, and the file. A name may hold '=', a file
 // too: the longest name that fits wins.

@@ -120,13 +120,13 @@ Status Inputs::read_any(const Model& model, const std::vector<std::string>& give
     if (assigned[i].path.empty())
       return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
     names_.push_back(assigned[i].text());
-    const auto check = [&](const NpyArray& head) {
-      size_t batch = 0;
-      bool is_sequence = false;
-      return check_input(model, i, head, &batch, &is_sequence).at(names_[i]);
-    };
-    QRT_TRY(assigned[i].read(check, &arrays_[i]));
+    QRT_TRY(assigned[i].read_head(&arrays_[i]));
   }
+  // All types and shapes fit before any elements are read; another program may change a file meanwhile.
+  QRT_TRY(check(model));
+  Budget budget(0);
+  QRT_TRY(add_files(assigned, &budget));
+  for (size_t i = 0; i < assigned.size(); ++i) QRT_TRY(assigned[i].read(&budget, &arrays_[i]));
   return check(model);
 }
 

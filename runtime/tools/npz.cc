@@ -9,7 +9,6 @@
 #include <cstring>
 #include <memory>
 
-#include "runtime/tools/budget.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/hash.h"
 
@@ -118,23 +117,23 @@ Status inflate_member(FILE* from, size_t at, const Member& m, size_t most, FILE*
   return done == m.bytes && crc.value() == m.crc ? Status() : damaged();
 }
 
-// A deflated member of the archive, whole. Its header has to fit its size, and its size the archive's,
-// before the rest is inflated.
-Status open_deflated(FILE* archive, size_t file_bytes, size_t at, const Member& m, NpyFile* npy) {
+// Opens a deflated member of the archive. Its header has to fit its size, and its size the budget, before
+// the rest is inflated. Without a budget the rest is not.
+Status open_deflated(FILE* archive, size_t at, const Member& m, Budget* budget, NpyFile* npy) {
   // The array, what of it a run takes, and the session's input.
   constexpr uint64_t kCopies = 3;
   File head, plain;
   QRT_TRY(open_temporary_file(&head));
   QRT_TRY(inflate_member(archive, at, m, kMostHead, head.get()));
   QRT_TRY(npy->open(head, 0, m.bytes));
-  Budget budget(file_bytes);
-  QRT_TRY(budget.reserve(kCopies * m.bytes));
+  if (budget == nullptr) return {};
+  QRT_TRY(budget->reserve(kCopies * m.bytes));
   QRT_TRY(open_temporary_file(&plain));
   QRT_TRY(inflate_member(archive, at, m, m.bytes, plain.get()));
   return npy->open(plain, 0, m.bytes);
 }
 #else
-Status open_deflated(FILE*, size_t, size_t, const Member& m, NpyFile*) {
+Status open_deflated(FILE*, size_t, const Member& m, Budget*, NpyFile*) {
   return error(Code::kUnsupported,
                "its array '%s' is compressed, and this program was built without zlib: use "
                "numpy.savez, or .npy",
@@ -142,9 +141,10 @@ Status open_deflated(FILE*, size_t, size_t, const Member& m, NpyFile*) {
 }
 #endif
 
-// A stored member of the archive: its bytes are those of the directory's checksum.
-Status open_stored(const File& archive, size_t at, const Member& m, NpyFile* npy) {
+// Opens a stored member of the archive. Where `checks`, its bytes have to have the directory's checksum.
+Status open_stored(const File& archive, size_t at, const Member& m, bool checks, NpyFile* npy) {
   if (m.packed != m.bytes) return damaged();
+  if (!checks) return npy->open(archive, at, m.bytes);
   Crc32 crc;
   std::vector<uint8_t> piece;
   for (size_t done = 0; done < m.bytes; done += piece.size()) {
@@ -157,7 +157,9 @@ Status open_stored(const File& archive, size_t at, const Member& m, NpyFile* npy
   return npy->open(archive, at, m.bytes);
 }
 
-Status open_member(const File& file, size_t file_bytes, const std::string& name, NpyFile* npy) {
+// Opens a member whole, or, without a budget, for its type and shape alone.
+Status open_member(const File& file, size_t file_bytes, const std::string& name, Budget* budget,
+                   NpyFile* npy) {
   std::vector<Member> members;
   QRT_TRY(read_directory(file.get(), file_bytes, &members));
   const auto m = std::find_if(members.begin(), members.end(),
@@ -171,12 +173,12 @@ Status open_member(const File& file, size_t file_bytes, const std::string& name,
   const size_t at = m->at + kLocalBytes + read16(&local[26]) + read16(&local[28]);
   if (memcmp(local.data(), "PK\3\4", 4) != 0 || at > file_bytes || m->packed > file_bytes - at)
     return damaged();
-  if (m->method == 0) return open_stored(file, at, *m, npy);
+  if (m->method == 0) return open_stored(file, at, *m, budget != nullptr, npy);
   if (m->method != 8)
     return error(Code::kUnsupported,
                  "its array '%s' is packed by method %u (known: stored, deflated)", name.c_str(),
                  m->method);
-  return open_deflated(file.get(), file_bytes, at, *m, npy);
+  return open_deflated(file.get(), at, *m, budget, npy);
 }
 
 }  // namespace
@@ -192,11 +194,24 @@ Status list_npz(const std::string& path, std::vector<std::string>* names) {
   return {};
 }
 
-Status open_npz_member(const std::string& path, const std::string& name, NpyFile* file) {
+Status read_npz_head(const std::string& path, const std::string& name, NpyArray* head) {
+  File archive;
+  size_t bytes = 0;
+  NpyFile file;
+  QRT_TRY(open_file(path, &archive, &bytes));
+  QRT_TRY(open_member(archive, bytes, name, nullptr, &file).at(path));
+  head->dtype = file.dtype();
+  head->shape = file.shape();
+  return {};
+}
+
+Status open_npz_member(const std::string& path, const std::string& name, NpyFile* file,
+                       Budget* budget) {
   File archive;
   size_t bytes = 0;
   QRT_TRY(open_file(path, &archive, &bytes));
-  return open_member(archive, bytes, name, file).at(path);
+  Budget own(bytes);
+  return open_member(archive, bytes, name, budget != nullptr ? budget : &own, file).at(path);
 }
 
 }  // namespace qrt::tool

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/status.h"
+#include "runtime/tools/budget.h"
 #include "runtime/tools/npy.h"
 
 namespace qrt::tool {
@@ -14,8 +15,13 @@ namespace qrt::tool {
 // The arrays' names, without ".npy". kInvalidModel for what is no zip archive.
 Status list_npz(const std::string& path, std::vector<std::string>* names);
 
-// A deflated member goes into a nameless temporary file.
-Status open_npz_member(const std::string& path, const std::string& name, NpyFile* file);
+// Reads the type and shape of an array, and inflates no more than its beginning.
+Status read_npz_head(const std::string& path, const std::string& name, NpyArray* head);
+
+// Opens an array. A deflated one goes into a nameless temporary file: what it inflates to is taken from
+// `budget`, to which the archive has been added, or from one for the archive alone where that is null.
+Status open_npz_member(const std::string& path, const std::string& name, NpyFile* file,
+                       Budget* budget = nullptr);
 
 }  // namespace qrt::tool
 

@@ -160,5 +160,31 @@ TEST_F(ReadingCosts, ManyArraysThatDoNotFit) {
   EXPECT_NE(r.err.find("expected input 0"), std::string::npos) << r.err;
 }
 
+// Ten arrays of 40 MB, each of a batch that is `more` larger than the one before. Nothing of them stays
+// in memory: what a child process takes at most begins with what its parent has.
+std::string large_arrays(int more) {
+  std::vector<ZipMember> members;
+  for (int i = 0; i < 10; ++i)
+    members.push_back(zeros("x" + std::to_string(i), {5000000 + more * i, 8}));
+  return testing::zip(members, true);
+}
+
+// Each fits its input, and they do not fit each other: their batches differ.
+TEST_F(ReadingCosts, ManyArraysOfOtherBatches) {
+  const std::string file = write("a.npz", large_arrays(1));
+  const CommandResult r = run_within_cost("qrt_run", {model({-1, 8}, 10), file}, {file});
+  EXPECT_EQ(r.status, 3) << r.err;
+  EXPECT_NE(r.err.find("it has a batch of 5000001, other inputs have 5000000"), std::string::npos)
+      << r.err;
+}
+
+// All fit, and together they are more than a file of this size may become.
+TEST_F(ReadingCosts, ManyArraysThatFit) {
+  const std::string file = write("a.npz", large_arrays(0));
+  const CommandResult r = run_within_cost("qrt_run", {model({-1, 8}, 10), file}, {file});
+  EXPECT_EQ(r.status, 4) << r.err;
+  EXPECT_NE(r.err.find("file of its size"), std::string::npos) << r.err;
+}
+
 }  // namespace
 }  // namespace qrt

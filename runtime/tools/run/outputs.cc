@@ -109,18 +109,23 @@ Status read_expected(const RunOptions& options, const std::vector<Output>& outpu
   const Match match = options.expect_some ? Match::kSome : Match::kAll;
   QRT_TRY(assign_arrays("output", names, options.expected, match, &files, "--expect-some")
               .at("--expect"));
+  Budget budget(0);
+  QRT_TRY(add_files(files, &budget));
   for (size_t i = 0; i < files.size(); ++i) {
     if (files[i].path.empty()) continue;
     const qrt_tensor_info& info = outputs[i].info;
     const DType dtype = dtype_of(info);
-    const auto check = [&](const NpyArray& head) -> Status {
-      if (head.dtype == npy_dtype(dtype) && head.shape == shape_of(info)) return {};
+    const auto check = [&](const NpyArray& array) -> Status {
+      if (array.dtype == npy_dtype(dtype) && array.shape == shape_of(info)) return {};
       return error(Code::kInvalidModel, "%s: it holds %s %s, output %zu '%s' is %s",
-                   files[i].text().c_str(), dtype_name(head.dtype), head.shape.to_string().c_str(),
-                   i, info.name, type_text(info).c_str());
+                   files[i].text().c_str(), dtype_name(array.dtype),
+                   array.shape.to_string().c_str(), i, info.name, type_text(info).c_str());
     };
     NpyArray array;
-    QRT_TRY(files[i].read(check, &array));
+    QRT_TRY(files[i].read_head(&array));
+    QRT_TRY(check(array));
+    QRT_TRY(files[i].read(&budget, &array));
+    QRT_TRY(check(array));
     QRT_TRY(from_npy_form(dtype, &array).at(files[i].text()));
     expected->push_back({i, std::move(array)});
   }
