@@ -368,6 +368,22 @@ TEST_F(Convert, CountsRefusedNodesInOneWay) {
   EXPECT_EQ(counts, 2u) << r.err;
 }
 
+// A batch that --input-shape asks to keep open and that cannot be is no note beside a model that was written.
+TEST_F(Convert, RefusesToCloseABatchThatWasAskedOpen) {
+  const std::string onnx = quantised("Transpose"), qrt = path("m.qrt");
+  const CommandResult r = run("qrt_convert", {onnx, "-o", qrt, "--input-shape", "?x4"});
+  EXPECT_EQ(r.status, 4);
+  EXPECT_EQ(
+      r.err,
+      "qrt_convert: error: " + onnx +
+          ": the batch cannot stay open, as --input-shape asks by its ?: node 'the_g' (Transpose) "
+          "computes something of the whole batch, not of each image by itself; give it a number "
+          "instead of the ?\n");
+  struct stat unused;
+  EXPECT_NE(stat(qrt.c_str(), &unused), 0);
+  EXPECT_EQ(run("qrt_convert", {onnx, "-o", qrt, "--input-shape", "2x4"}).status, 0);
+}
+
 TEST_F(Convert, FloatModelsAreToldOfQrtQuantize) {
   node("Relu", {"x"}, "r");
   node("Det", {"r"}, "y");

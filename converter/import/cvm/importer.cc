@@ -115,7 +115,10 @@ Status Importer::visit(size_t index) {
     return Status();
   }
   Status status = growth_.check(*graph_, model_.file_bytes());
-  if (!status.ok()) return refuse(op, status.message(), "keep the model's constants small");
+  if (!status.ok())
+    return refuse(op, status.message(),
+                  "make the model's constants smaller: the 2^31 elements of a tensor and the "
+                  "file's size bound them");
   return find_function(op.node.function)->import(*this, op);
 }
 
@@ -147,7 +150,7 @@ Status Importer::export_outputs() {
                      "is an output of precision " + std::to_string(forms_[entry].precision) +
                          ", a byte, but its values may lie from " + std::to_string(values.lo) +
                          " to " + std::to_string(values.hi),
-                     "give the outputs a precision that holds their values");
+                     "quantise the outputs with a precision that holds their values (cvm_clip)");
         continue;
       }
       const Storage storage = storage_for(values);

@@ -76,7 +76,7 @@ Status Importer::export_outputs(bool float_io) {
     if (!state.origin.empty()) continue;
     if (state.activation.value == kNoValue) {
       outcomes_.refuse_outside("output", tensor.name, "the model's output is a constant",
-                               "remove this output");
+                               "export the model without this output");
       continue;
     }
     const SourceNode source = {tensor.name, "output"};

@@ -67,7 +67,8 @@ Status Importer::visit(const Node& node) {
   if (!handler || (handler->is_specified_only && !is_plain())) {
     const char* why = why_refused(node.op);
     return refuse(node, why ? why : "ESP-DL's runtime has no such operator", "",
-                  "replace the operator before exporting, or keep it outside the model");
+                  "export the model up to this operator only, and compute the rest elsewhere; or "
+                  "build it of the operators in converter/SUPPORT.md");
   }
   for (int i = 0; i < handler->inputs; ++i)
     QRT_MODEL_CHECK(node.has_input(i), "lacks its input %d", i);
@@ -81,8 +82,10 @@ Status Importer::visit(const Node& node) {
   Status status = growth_.check(graph(), model_.file_bytes());
   if (status.ok()) status = handler->handle(*this, node);
   if (status.code() == Code::kUnsupported)
-    return refuse(node, status.message(), output(node).name,
-                  "keep the operator's parameters small");
+    return refuse(
+        node, status.message(), output(node).name,
+        "build the layer as converter/import/espdl/README.md describes: at most 6 dimensions, "
+        "explicit pads, one group or one per channel, windows of up to 65535");
   return status;
 }
 
@@ -122,11 +125,11 @@ bool Importer::format_of(const Node& node, const Tensor& tensor, Format* format)
     return refuse_activation(
         node, tensor,
         std::string("is ") + type_name(tensor.type) + ", for which the runtime has no kernel",
-        "quantise the model to int8 or int16");
+        "quantise to int8 or int16, as qrt_quantize MODEL --scheme espdl-s8 --onnx FILE does");
   if (format->is_integer() && tensor.exponents.size() != 1)
     return refuse_activation(
         node, tensor, "has " + std::to_string(tensor.exponents.size()) + " exponents, expected one",
-        "quantise activations per tensor");
+        "quantise activations per tensor, with one scale");
   return true;
 }
 
@@ -150,7 +153,7 @@ bool Importer::read_integer(const Node& node, int i, Activation* activation) {
   return refuse_activation(
       node, input(node, i),
       std::string("is ") + type_name(activation->format.type) + ", expected int8 or int16",
-      "quantise this operator");
+      "quantise this operator to int8 or int16");
 }
 
 bool Importer::read_format(const Node& node, int i, Format* format) {
@@ -163,7 +166,7 @@ bool Importer::read_pair(const Node& node, Activation* in, Format* out) {
   return refuse_activation(
       node, output(node),
       std::string("is ") + type_name(out->type) + ", the input " + type_name(in->format.type),
-      "give both one type");
+      "quantise input and output to one type");
 }
 
 bool Importer::read_integers(const Node& node, int i, std::vector<int64_t>* values) {
@@ -172,7 +175,7 @@ bool Importer::read_integers(const Node& node, int i, std::vector<int64_t>* valu
                         (t.type == DataType::INT64 || t.type == DataType::INT32);
   if (!is_known)
     return refuse_activation(node, t, "is not a constant of int64",
-                             "make it a constant of the model");
+                             "store it as an initialiser of the model");
   *values = t.integers();
   return true;
 }

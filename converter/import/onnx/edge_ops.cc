@@ -10,7 +10,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-const char kRemedy[] = "give it an axis, a block_size and parameters of matching shapes";
+const char kRemedy[] = "export it with an axis, a block_size and parameters whose shapes match";
 
 bool is_float_type(int type) { return type == kFloat || type == kHalf || type == kBfloat16; }
 
@@ -183,7 +183,7 @@ Status emit_quantize(Importer& importer, const NodeView& node) {
     return importer.refuse_float(node, 0);
   if (!is_scale_type(s.type))
     return importer.refuse(node, std::string("the scale is ") + element_type_name(s.type),
-                           node.input(1), "use a float32 scale");
+                           node.input(1), "store the scale as float32");
   Node n = make_node<fb::QuantizeOptionsT>(node.name(), node.op(), {value}, {});
   auto& o = options<fb::QuantizeOptionsT>(n);
   int64_t block;
@@ -194,7 +194,8 @@ Status emit_quantize(Importer& importer, const NodeView& node) {
   o.saturate = node.integer("saturate", 1) != 0;
   if (!read_division(node, x.type, s.type, &o.division))
     return importer.refuse(node, "it divides in another precision than float32, float16, bfloat16",
-                           node.output(0), "set precision to one of these");
+                           node.output(0),
+                           "set its attribute precision to one of these, or leave it out");
   // ONNX Runtime limits before it converts where its vector kernels run; elsewhere, and in ONNX's
   // reference, the sum of an int32 conversion wraps.
   const bool vector =
@@ -227,7 +228,7 @@ Status emit_dequantize(Importer& importer, const NodeView& node) {
     return importer.refuse(node,
                            std::string("its scale is ") + element_type_name(s.type) +
                                " and its output " + element_type_name(type),
-                           node.input(1), "use float32 for both");
+                           node.input(1), "make scale and output float32");
   Node n = make_node<fb::DequantizeOptionsT>(node.name(), node.op(), {value}, {});
   auto& o = options<fb::DequantizeOptionsT>(n);
   int64_t block;

@@ -1,10 +1,41 @@
 // import_onnx(): parse, import, report.
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "converter/convert.h"
 #include "converter/import/onnx/batch.h"
 #include "converter/import/onnx/folding/conditions.h"
 #include "converter/import/onnx/importer.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert {
+namespace {
+
+// Returns the report with another thing to do at every refusal that `then` lacks: a report on the same model
+// after that was done.
+Report with_offer(const Report& report, const std::string& what, const Report& then) {
+  std::set<std::pair<std::string, std::string>> refused_still;
+  for (const Finding& f : then.findings())
+    if (f.outcome == Outcome::kRefused) refused_still.emplace(f.node, f.op);
+  Report offering;
+  for (const ScaleNote& note : report.scale_notes()) offering.note_scale(note);
+  for (const Finding& f : report.findings()) {
+    const bool helps = refused_still.count({f.node, f.op}) == 0;
+    const std::string remedy = helps ? f.remedy + "; or " + what : f.remedy;
+    if (f.outcome == Outcome::kConverted)
+      offering.converted(f.node, f.op, f.result, f.level);
+    else if (f.outcome == Outcome::kNotAssessed)
+      offering.not_assessed(f.node, f.op, f.rule);
+    else if (f.is_node)
+      offering.refused(f.node, f.op, f.rule, f.tensor, remedy);
+    else
+      offering.refused_part(f.node, f.op, f.rule, remedy);
+  }
+  return offering;
+}
+
+}  // namespace
 
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float,
                    const SourceEdges& edges) {
@@ -12,8 +43,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   Status loaded = from_onnx::Model::load(path, &model, edges);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused_part("(model)", "onnx", loaded.message(),
-                           "export the model again, with an opset from 7 to 28");
+      report->refused_part("(model)", "onnx", loaded.message(), from_onnx::remedy_for_file(model));
     return loaded;
   }
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));
@@ -38,6 +68,14 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
       findings.refused_part("(model)", "onnx", imported.message(),
                             "give the inputs' shapes by --input-shape NAME=1x3x224x224");
     }
+  }
+  if (imported.code() == Code::kUnsupported && findings.has_refusals() && !allow_float) {
+    Graph unused;
+    Report then;
+    const Status in_float =
+        from_onnx::Importer(model, true, std::max<int64_t>(needed.batch, 1), &unused, &then).run();
+    if (in_float.ok() || (in_float.code() == Code::kUnsupported && then.has_refusals()))
+      findings = with_offer(findings, "let it run in float: --allow-float", then);
   }
   *graph = std::move(at_one);
   *report = std::move(findings);

@@ -146,8 +146,9 @@ Status Importer::assess(const NodeView& node) {
     if (outcomes_.origin(node.output(i)).empty()) outcomes_.set_origin(node.output(i), depends);
   if (const Status grown = tensors_.check_growth(graph()); !grown.ok()) {
     outcomes_.refuse_float_form(node.index());
-    return refuse(node, grown.message(), node.output(0),
-                  "let fewer nodes make something of their own of a large constant");
+    return refuse(
+        node, grown.message(), node.output(0),
+        "export the model so that fewer nodes expand, transpose or pad the same large constant");
   }
   Status status;
   {
@@ -171,30 +172,6 @@ void Importer::hide_codes(const NodeView& node, const OpEntry& entry,
   }
 }
 
-namespace {
-
-// What to do about a tensor that is empty or too large.
-std::string remedy_for_shapes(Importer& importer) {
-  const Graph& graph = importer.graph();
-  std::string name = "NAME", sizes = "1x3x224x224";
-  if (!graph.inputs.empty()) {
-    const Value& input = graph.values[graph.inputs[0]];
-    name = input.name;
-    sizes.clear();
-    for (int64_t d : input.type.shape) sizes += (sizes.empty() ? "" : "x") + std::to_string(d);
-  }
-  const std::string option = "--input-shape " + name + "=";
-  if (graph.batch_is_symbolic)
-    return "the first dimension of '" + name +
-           "', which the file leaves open, was taken for a batch of " +
-           std::to_string(importer.batch()) + ": where it is a length, give its size, " + option +
-           "20" + (sizes.find('x') == std::string::npos ? "" : sizes.substr(sizes.find('x')));
-  return "export the model for inputs of another size, so that no tensor is empty, has more than 6 "
-         "dimensions or 2^31 elements";
-}
-
-}  // namespace
-
 Status Importer::judge(const NodeView& node, Status status, const std::string& depends) {
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
@@ -212,10 +189,12 @@ Status Importer::judge(const NodeView& node, Status status, const std::string& d
   for (int i = 1; i < node.output_count() && is_made; ++i) {
     if (!node.has_output(i) || uses(node.output(i)) == 0) continue;
     if (tensors_.at(node.output(i)).is_refused())
-      return refuse(node,
-                    "its output " + std::to_string(i) + " '" + node.output(i) +
-                        "' is read, which qrt does not make",
-                    node.output(i), "export the model without that output");
+      return refuse(
+          node,
+          "its output " + std::to_string(i) + " '" + node.output(i) +
+              "' is read, which qrt does not make",
+          node.output(i),
+          "export the model without what reads that output, or end it before by --outputs");
   }
   for (int i = 0; i < node.output_count(); ++i) QRT_TRY(note_shape(*this, node, i));
   return Status();
@@ -259,18 +238,18 @@ Status Importer::refuse_float(const NodeView& node, int i) {
   const std::string name = node.input(i);
   const Tensor& t = input(node, i);
   const std::string quoted = "input '" + name + "'";
-  const OpEntry* entry = find_op_entry(node.domain(), node.op());
-  const std::string or_float = !allow_float_ && t.waits() && entry && takes_floats(entry->reads)
-                                   ? "; or let it run in float: --allow-float"
-                                   : "";
+  // With --allow-float nothing else can be made of floats here.
+  const std::string or_outside =
+      allow_float_ ? "; or " + remedy_to_compute_outside(*this, node) : "";
   if (!node.has_input(i))
-    return refuse(node, "input " + std::to_string(i) + " is missing", "", "give it a constant");
+    return refuse(node, "input " + std::to_string(i) + " is missing", "",
+                  "export the model with that input, which the operator needs");
   if (t.is_pending() && t.pending->meaning_axis >= 0 && t.pending->followers.empty())
     return refuse(
         node,
         quoted + " has parameters of its own for each index of axis " +
             std::to_string(t.pending->meaning_axis) + ", which " + node.op() + " brings together",
-        name, "put QuantizeLinear and DequantizeLinear with one scale behind it" + or_float);
+        name, "put QuantizeLinear and DequantizeLinear with one scale behind it" + or_outside);
   if (t.is_pending()) {
     const int readers = uses(name);
     const std::string made = quoted + " is the float result of " + t.pending->ops + " (node " +
@@ -281,19 +260,19 @@ Status Importer::refuse_float(const NodeView& node, int i) {
                           " readers: ONNX Runtime fuses it only with one QuantizeLinear"
                     : made + ", which nothing quantises",
         name,
-        "put QuantizeLinear and DequantizeLinear behind " + t.pending->node->label() + or_float);
+        "put QuantizeLinear and DequantizeLinear behind " + t.pending->node->label() + or_outside);
   }
   if (t.is_pair_function() || (t.is_table() && t.table))
     return refuse(node,
                   quoted + " is the float result of another operator, which nothing quantises",
-                  name, "put QuantizeLinear and DequantizeLinear on it" + or_float);
+                  name, "put QuantizeLinear and DequantizeLinear on it" + or_outside);
   if (t.is_constant())
     return refuse(node, quoted + " is a constant of type " + element_type_name(t.type), name,
-                  "quantise it behind a DequantizeLinear");
+                  "store it as integers with a DequantizeLinear behind them" + or_outside);
   return refuse(
       node,
       quoted + " is " + element_type_name(t.is_table() ? kFloat : t.type) + " and not quantised",
-      name, "put QuantizeLinear and DequantizeLinear on it" + or_float);
+      name, "put QuantizeLinear and DequantizeLinear on it" + or_outside);
 }
 
 // Operators that still wait for a QuantizeLinear when others were refused: what reads them was not

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "converter/import/common/shell_word.h"
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/model_edges.h"
 #include "onnx/onnx_pb.h"
@@ -12,6 +13,17 @@ void refuse_input(Importer& importer, const std::string& name, const std::string
   importer.outcomes().refuse_outside("input", name, rule, remedy);
   importer.outcomes().set_origin(name, "refused input '" + name + "'");
   importer.tensors().at(name) = Tensor();
+}
+
+// Returns the option that gives an input its shape, with 1 for an open batch and N for what else is open.
+std::string shape_option(const onnx::ValueInfoProto& info) {
+  std::string sizes;
+  const auto& dims = info.type().tensor_type().shape();
+  for (int i = 0; i < dims.dim_size(); ++i)
+    sizes += (i ? "x" : "") + (dims.dim(i).has_dim_value() ? std::to_string(dims.dim(i).dim_value())
+                               : i == 0                    ? std::string("1")
+                                                           : std::string("N"));
+  return "--input-shape " + shell_word(info.name() + "=" + sizes);
 }
 
 }  // namespace
@@ -50,7 +62,8 @@ Status import_inputs(Importer& importer) {
                      "dimension " + std::to_string(i) + " is symbolic" +
                          (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')") +
                          ": only the first, the batch, may be",
-                     "give it by --input-shape, or export the model with this dimension fixed");
+                     "give its size in the place of the N, " + shape_option(info) +
+                         ", or export the model with this dimension fixed");
         symbolic = true;
       }
       dims.push_back(i == 0 ? importer.batch() : 1);
@@ -60,7 +73,8 @@ Status import_inputs(Importer& importer) {
     Tensor tensor;
     if (Status s = make_shape(dims, &tensor.shape); !s.ok()) {
       refuse_input(importer, info.name(), s.message(),
-                   "keep tensors below 7 dimensions and 2^31 elements");
+                   "give it a smaller shape, " + shape_option(info) +
+                       ": tensors have at most 6 dimensions and 2^31 - 1 elements");
       continue;
     }
     if (tensor.shape.elements() == 0) {  // it has nothing that a run could change

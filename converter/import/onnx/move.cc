@@ -221,10 +221,12 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
     if (x.is_value() || x.is_table()) {
       const bool is_reshape = !m.maps && m.perm.empty();
       if (!is_reshape && is_packed(importer.graph().values[y.value].type.dtype))
-        return importer.refuse(node,
-                               std::string("it moves elements of type ") +
-                                   element_type_name(x.type) + ", which are not whole bytes",
-                               node.input(0), "move the tensor before it is quantised");
+        return importer.refuse(
+            node,
+            std::string("it moves elements of type ") + element_type_name(x.type) +
+                ", which are not whole bytes",
+            node.input(0),
+            "put the operator in front of the QuantizeLinear that makes these elements");
       y.value = move_value(importer, node, m, y.value);
       if (!made || m.maps) made = operator_name(m);
     }

@@ -20,7 +20,8 @@ Quantization signed_quantization(Quantization q) {
 Status refuse_output(Importer& importer, const std::string& name, const NodeView* node,
                      const std::string& why) {
   const std::string rule = "the model's output '" + name + "' cannot be made: " + why;
-  const std::string remedy = "end the model with QuantizeLinear and DequantizeLinear";
+  const std::string remedy =
+      "end the model with QuantizeLinear and DequantizeLinear, or before it by --outputs";
   if (node) return importer.refuse(*node, rule, name, remedy);
   importer.outcomes().refuse_outside("output", name, rule, remedy);
   return Status();
@@ -44,12 +45,9 @@ bool is_half_output(const onnx::ValueInfoProto& info, const NodeView* node) {
 }
 
 Status refuse_float_output(Importer& importer, const std::string& name, const NodeView& node) {
-  QRT_TRY(importer.refuse(
+  return importer.refuse(
       node, "its float result reaches the model's output '" + name + "' without a QuantizeLinear",
-      name, "end the model with QuantizeLinear and DequantizeLinear"));
-  if (has_float_form(node) && !importer.allows_float())
-    importer.outcomes().add_remedy(node.index(), "; or let it run in float: --allow-float");
-  return Status();
+      name, "end the model with QuantizeLinear and DequantizeLinear, or before it by --outputs");
 }
 
 }  // namespace
@@ -116,7 +114,7 @@ Status export_outputs(Importer& importer) {
     if (tensor.is_refused()) {
       if (node && importer.outcomes().is_made(node->index()))
         QRT_TRY(importer.refuse(*node, "it does not make the model's output '" + info.name() + "'",
-                                info.name(), "take that off the model's outputs"));
+                                info.name(), "end the model at other outputs by --outputs"));
       continue;
     }
     ValueId value = kNoValue;

@@ -15,8 +15,8 @@ namespace qrt::convert::from_onnx {
 namespace {
 
 // Remedies for other types.
-const char kEightBits[] = "quantise to uint8 or int8";
-const char kIntegers[] = "quantise to integers of 8 or 16 bits";
+const char kEightBits[] = "quantise it to uint8 or int8";
+const char kIntegers[] = "quantise it to integers of 8 or 16 bits";
 
 bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
 
@@ -300,7 +300,8 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
   const std::string scale_name = node.input(scale);
   if (!node.has_input(scale) || !importer.input(node, scale).is_constant())
     return importer.refuse(node, "the scale '" + scale_name + "' is not a constant", scale_name,
-                           "export the model with constant quantisation parameters");
+                           "store it as an initialiser: quantise the model statically, as "
+                           "qrt_quantize MODEL --calibration SAMPLES does");
   const Tensor& s = importer.input(node, scale);
   QRT_MODEL_CHECK(s.is_plain_constant() && s.constant->is_real(),
                   "scale '%s' is not of a float type", scale_name.c_str());
@@ -308,7 +309,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
     return importer.refuse(node,
                            "the scale '" + scale_name + "' is " + element_type_name(s.type) +
                                ", only float32 and float16 are supported",
-                           scale_name, "export the model in float32 before quantising it");
+                           scale_name, "export the float model in float32, and quantise that");
   Quant q;
   const int64_t n = s.constant->elements();
   importer.tensors().charge(static_cast<uint64_t>(n) * (sizeof(float) + sizeof(int32_t)));
@@ -321,7 +322,7 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
     return importer.refuse(
         node,
         "the scale '" + scale_name + "' of shape " + s.shape.to_string() + " quantises in blocks",
-        scale_name, "quantise per tensor or per axis");
+        scale_name, "quantise it per tensor or per axis (block_size 0)");
   if (n > 1) {
     QRT_MODEL_CHECK(axis >= -shape.rank() && axis < shape.rank(),
                     "axis %lld is outside the tensor's %d dimensions", static_cast<long long>(axis),
@@ -335,9 +336,11 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
   if (node.has_input(zero_point)) {
     const Tensor& z = importer.input(node, zero_point);
     if (!z.is_plain_constant())
-      return importer.refuse(
-          node, "the zero point '" + node.input(zero_point) + "' is not a constant",
-          node.input(zero_point), "export the model with constant quantisation parameters");
+      return importer.refuse(node,
+                             "the zero point '" + node.input(zero_point) + "' is not a constant",
+                             node.input(zero_point),
+                             "store it as an initialiser: quantise the model statically, as "
+                             "qrt_quantize MODEL --calibration SAMPLES does");
     if (type == kUndefined) type = z.type;
     QRT_MODEL_CHECK(z.type == type, "zero point '%s' is %s, its tensor %s",
                     node.input(zero_point).c_str(), element_type_name(z.type),
@@ -366,7 +369,7 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
                            "the scale '" + node.input(scale) + "' has " +
                                std::to_string(s.constant->elements()) +
                                " elements: activations must be quantised per tensor",
-                           node.input(scale), "quantise activations per tensor");
+                           node.input(scale), "quantise activations per tensor, with one scale");
   QRT_TRY(read_quant(importer, node, scale, zero_point, type, Shape(), 0, quant));
   if (!*quant || is_eight_bit(onnx_type((*quant)->type))) return Status();
   const DType found = (*quant)->type;
@@ -413,7 +416,8 @@ Status import_quantize(Importer& importer, const NodeView& node) {
   Status merged = importer.double_qdq().merge(node, !importer.graph().batch_is_symbolic);
   if (merged.code() == Code::kUnsupported)
     return importer.refuse(node, merged.message(), node.output(0),
-                           "quantise both to ranges that overlap");
+                           "quantise this tensor by one pair of QuantizeLinear and "
+                           "DequantizeLinear, not by two in a row");
   QRT_TRY(std::move(merged));
   if (importer.passed_input(node) >= 0) {
     importer.set_output(node, 0, x);
@@ -449,15 +453,14 @@ Status quantize(Importer& importer, const NodeView& node) {
                            node.output(0), kIntegers);
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it quantises in blocks", node.output(0),
-                           "quantise per tensor or per axis");
+                           "quantise it per tensor or per axis (block_size 0)");
   if (x.is_constant()) return quantize_constant(importer, node, x, *quant);
   make_per_tensor(&*quant);
 
   const std::string need = need_of_floats(x, *quant);
   if (!need.empty() && !importer.allows_float())
-    return importer.refuse(
-        node, need, node.output(0),
-        "quantise activations per tensor with 8 bits; or let it run in float: --allow-float");
+    return importer.refuse(node, need, node.output(0),
+                           "quantise activations per tensor and to 8 bits");
   const size_t known = importer.graph().values.size();
   Tensor y;
   y.shape = x.shape;
@@ -499,7 +502,7 @@ Status import_dequantize(Importer& importer, const NodeView& node) {
   }
   if (node.integer("block_size", 0) != 0)
     return importer.refuse(node, "it is quantised in blocks", node.input(0),
-                           "quantise per tensor or per axis");
+                           "quantise it per tensor or per axis (block_size 0)");
   QRT_MODEL_CHECK(!x.is_table() && !x.is_pending() && !(x.is_constant() && x.quant),
                   "input '%s' is a float tensor", node.input(0).c_str());
   QRT_MODEL_CHECK(x.type != kFloat, "input '%s' is a float tensor", node.input(0).c_str());

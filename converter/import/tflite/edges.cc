@@ -96,7 +96,7 @@ Status Importer::export_outputs() {
     if (state.value == kNoValue) {
       outcomes_.refuse_outside("output", tensor.name,
                                "the model's output does not depend on its inputs",
-                               "remove this output");
+                               "end the model at outputs that depend on its inputs, by --outputs");
       continue;
     }
     ValueId y = state.value;
@@ -138,7 +138,7 @@ Resource* Importer::resource(const Op& op, int i) {
   Resource* found = state(op, i).resource;
   if (!found)
     (void)refuse(op, quoted_input(op, i) + " is not a handle of a variable", input(op, i).name,
-                 "read and assign what VAR_HANDLE gives");
+                 "read and assign the handle that VAR_HANDLE makes");
   return found;
 }
 

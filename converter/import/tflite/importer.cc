@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "converter/import/common/shell_word.h"
 #include "converter/import/tflite/ops/handlers.h"
 
 namespace qrt::convert::from_tflite {
@@ -26,13 +27,6 @@ const Accelerator* find_accelerator(const Op& op) {
   for (const Accelerator& a : kAccelerators)
     if (op.custom_code.compare(0, strlen(a.mark), a.mark) == 0) return &a;
   return nullptr;
-}
-
-// The text as one word of a shell's command line.
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 // A constant's elements as the file has them.
@@ -103,7 +97,8 @@ Status Importer::visit(const Op& op) {
   const Handler* handler = handler_of(op);
   QRT_MODEL_CHECK(!op.outputs.empty() || (handler && handler->outputs == 0), "has no output");
   if (is_control_flow(op.code))
-    return refuse(op, "control flow is not supported", "", "export the model without it");
+    return refuse(op, "control flow is not supported", "",
+                  end_before(op) + "convert a model for each branch, or with loops unrolled");
   if (!handler) return refuse_unknown(op);
   QRT_MODEL_CHECK(static_cast<int>(op.inputs.size()) >= handler->inputs,
                   "has %zu inputs, expected at least %d", op.inputs.size(), handler->inputs);
@@ -130,7 +125,9 @@ Status Importer::visit(const Op& op) {
   Status status = growth_.check(graph(), model_.file_bytes());
   if (status.ok()) status = handler->handle(*this, op);
   if (status.code() == Code::kUnsupported)
-    return refuse(op, status.message(), op.output_name, "keep the operator's parameters small");
+    return refuse(op, status.message(), op.output_name,
+                  "make it smaller: at most 6 dimensions, 2^31 - 1 elements, windows of 65535, "
+                  "1024 summands, and floats of two quantised tensors");
   // What the file says of a tensor that is never made may be wrong.
   if (status.code() == Code::kInvalidModel && !origin.empty()) {
     not_assessed(op, origin);
@@ -243,7 +240,8 @@ bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant, bool
   };
   if (tensor.type == TensorType::FLOAT32)
     return no("is float32: only integer operators are supported",
-              "convert the model with full integer quantisation");
+              "convert the model with full integer quantisation: representative_dataset and "
+              "TFLITE_BUILTINS_INT8 in TFLite's converter");
   const Handler* handler = find_handler(op);
   const bool takes_int16 = handler && handler->takes_int16;
   const bool fits = tensor.type == TensorType::INT8 || tensor.type == TensorType::UINT8 ||
@@ -252,21 +250,25 @@ bool Importer::read_quant(const Op& op, const Tensor& tensor, Quant* quant, bool
     return no(std::string("is ") + type_name(tensor.type) + ": only " +
                   (takes_int16 ? "int8, uint8 and int16" : "int8 and uint8") +
                   " are supported here",
-              "quantise the activations to int8");
+              "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   if (tensor.scale.empty())
-    return no("has no quantisation parameters", "convert the model with full integer quantisation");
+    return no("has no quantisation parameters",
+              "convert the model with full integer quantisation: representative_dataset and "
+              "TFLITE_BUILTINS_INT8 in TFLite's converter");
   if (tensor.scale.size() > 1)
-    return no("is quantised per channel", "quantise activations per tensor");
+    return no("is quantised per channel",
+              "convert the model with activations quantised per tensor, with one scale");
   if (!any_scale && (!std::isnormal(tensor.scale[0]) || tensor.scale[0] < 0))
     return no("has a scale that is not a normal positive number",
-              "quantise the model with scales of usual size");
+              "calibrate again with samples in which this tensor takes its usual values: "
+              "qrt_convert --lint names the scales");
   DType dtype;
   graph_type(tensor.type, &dtype);
   *quant = tensor_quant(dtype, tensor.scale[0], 0);
   const Limits limits = Limits::of_source(*quant);
   if (tensor.zero_point[0] < limits.lo || tensor.zero_point[0] > limits.hi)
     return no("has the zero point " + std::to_string(tensor.zero_point[0]) + ", outside its type",
-              "quantise the model with a zero point of the tensor's type");
+              "quantise the tensor with a zero point that its type holds");
   quant->zero_point[0] = static_cast<int32_t>(tensor.zero_point[0]);
   return true;
 }
@@ -278,7 +280,7 @@ bool Importer::read_quants(const Op& op, int i, Quant* in, Quant* out, bool any_
   (void)refuse(
       op,
       std::string("the input is ") + dtype_name(in->type) + ", the output " + dtype_name(out->type),
-      output(op).name, "give both one type");
+      output(op).name, "build the model so that input and output have one type");
   return false;
 }
 
@@ -301,7 +303,7 @@ bool Importer::read_integers(const Op& op, int i, std::vector<int32_t>* values) 
   const bool is_int64 = t.type == TensorType::INT64;
   if (!t.is_constant || (t.type != TensorType::INT32 && !is_int64)) {
     (void)refuse(op, quoted_input(op, i) + " is not an int32 constant", t.name,
-                 "make it a constant of the model");
+                 "store it as a constant of the model");
     return false;
   }
   if (!is_int64) {
@@ -312,7 +314,7 @@ bool Importer::read_integers(const Op& op, int i, std::vector<int32_t>* values) 
   for (const int64_t v : elements_of<int64_t>(t)) {
     if (v < INT32_MIN || v > INT32_MAX) {
       (void)refuse(op, quoted_input(op, i) + " has an element beyond int32", t.name,
-                   "give numbers within int32");
+                   "build the model with numbers within int32");
       return false;
     }
     values->push_back(static_cast<int32_t>(v));

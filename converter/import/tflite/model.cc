@@ -297,19 +297,25 @@ Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& sourc
     }
     if (source.shape()->size() > static_cast<size_t>(kMaxTensorRank))
       refuse("has " + std::to_string(source.shape()->size()) + " dimensions, the limit is 6",
-             "merge dimensions before exporting");
+             "merge dimensions by a Reshape, so that 6 are left");
     // The shape of a scalar is an int32 tensor without elements.
     if (elements == 0 && tensor->type != TensorType::INT32)
-      refuse("has no elements", "fix the model's shapes");
+      refuse("has no elements",
+             "convert the model with the shapes that its operators need, none of them 0");
   }
-  if (source.sparsity()) refuse("is stored sparse", "export the model with dense weights");
+  if (source.sparsity())
+    refuse("is stored sparse", "convert the model without sparsity (its weights dense)");
   if (source.external_buffer() != 0)
-    refuse("lies in an external buffer group", "export the model as one file");
+    refuse("lies in an external buffer group",
+           "convert the model into one file, without external buffers");
   if (element_bits(tensor->type) == 0 && tensor->type != TensorType::RESOURCE)
-    refuse(std::string("has the type ") + type_name(tensor->type), "remove it from the model");
+    refuse(std::string("has the type ") + type_name(tensor->type),
+           "convert the model without tensors of that type: text, hashes and complex numbers "
+           "belong in front of it");
   if (const auto* q = source.quantization()) {
     if (q->details_type() != tflite::QuantizationDetails::NONE)
-      refuse("has custom or blockwise quantisation", "quantise it per tensor or per channel");
+      refuse("has custom or blockwise quantisation",
+             "quantise it per tensor or per channel, with scales and zero points");
     if (q->scale()) tensor->scale.assign(q->scale()->begin(), q->scale()->end());
     // flatbuffers verifies the alignment of a vector's length, which is less than that of int64.
     if (const auto* z = q->zero_point(); z && z->size() > 0) {

@@ -32,7 +32,7 @@ bool Moving::is_movable(const Tensor& x) {
     if (y.type != x.type)
       return refuse(
           std::string("the input is ") + type_name(x.type) + ", the output " + type_name(y.type), y,
-          "give both one type");
+          "build the model so that input and output have one type");
   }
   if (is_known_ || real_) return true;
   if (x.type == TensorType::INT32 || x.type == TensorType::INT64 || x.type == TensorType::BOOL)
@@ -155,7 +155,7 @@ bool read_integer(Importer& importer, const Op& op, int i, int32_t* value) {
     return true;
   }
   (void)importer.refuse(op, importer.quoted_input(op, i) + " is not one number",
-                        importer.input(op, i).name, "give one number");
+                        importer.input(op, i).name, "build the model with one number there");
   return false;
 }
 

@@ -9,7 +9,9 @@ bool check(Importer& importer, const Op& op, const std::vector<Multiplier>& mult
   for (const Multiplier& m : multipliers) {
     if (m.exponent() <= greatest && !(positive && m.value < 0)) continue;
     (void)importer.refuse(op, "the scales make a multiplier beyond 2^" + std::to_string(greatest),
-                          importer.output(op).name, "quantise the model with scales of usual size");
+                          importer.output(op).name,
+                          "calibrate again with samples in which this tensor takes its usual "
+                          "values: qrt_convert --lint names the scales");
     return false;
   }
   return true;

@@ -47,7 +47,8 @@ Status write_cvm(const FloatModel& model, const Placement& placement, const Para
                  const Interpreter& interpreter, CvmModel* cvm) {
   *cvm = CvmModel();
   if (model.inputs.size() != 1 || !placement.is_coded(model.inputs[0].name))
-    return error(Code::kUnsupported, "a CVM model has one input, of numbers, and this one has %zu",
+    return error(Code::kUnsupported,
+                 "a CVM model has one input, of numbers, and this one has %zu: try --scheme ort-u8",
                  model.inputs.size());
   CvmSymbol symbol;
   CvmNumbers numbers(&symbol);
@@ -61,8 +62,8 @@ Status write_cvm(const FloatModel& model, const Placement& placement, const Para
     numbers.set_name(node.name);
     Status status = operator_for(roles, node)(node, &values);
     if (!status.ok())
-      return std::move(status).at(node.label() +
-                                  " (scheme cvm is for convolutional networks: try ort-u8)");
+      return std::move(status).at(
+          node.label() + " (the scheme cvm is for convolutional networks: try --scheme ort-u8)");
   }
   std::vector<int> heads;
   for (const Value& v : model.outputs) {

@@ -70,6 +70,18 @@ struct Interpreter::Impl {
 Interpreter::Interpreter() = default;
 Interpreter::~Interpreter() = default;
 
+namespace {
+
+Status no_float_form(const Node& node) {
+  return error(
+      Code::kUnsupported,
+      "%s: no float form: keep the operator outside the model, and quantise what is before and "
+      "behind it",
+      node.label().c_str());
+}
+
+}  // namespace
+
 Status Interpreter::create(const FloatModel& model, int threads, const char* isa) {
   Result<IsaSet> isas = allowed_isas(isa);
   if (!isas.ok()) return std::move(isas.status());
@@ -96,8 +108,7 @@ Status Interpreter::create(const FloatModel& model, int threads, const char* isa
     Impl::Step step;
     step.node = node;
     step.run = find_operator(node.domain, node.op);
-    if (step.run == nullptr)
-      return error(Code::kUnsupported, "%s: no float form", node.label().c_str());
+    if (step.run == nullptr) return no_float_form(node);
     for (const std::string& name : node.inputs) step.inputs.push_back(m.value(name));
     for (const std::string& name : node.outputs) step.outputs.push_back(m.value(name));
     m.steps.push_back(std::move(step));
@@ -210,7 +221,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
 Status Interpreter::run_node(const Node& node, const std::vector<const Tensor*>& inputs,
                              std::vector<Tensor>* outputs) const {
   const Operator run = find_operator(node.domain, node.op);
-  if (run == nullptr) return error(Code::kUnsupported, "%s: no float form", node.label().c_str());
+  if (run == nullptr) return no_float_form(node);
   std::unique_ptr<Machine> machine = impl_->idle_machine();
   machine->terms_left = machine->limits.terms();
   outputs->clear();

@@ -219,7 +219,11 @@ Status Call::unsupported(const char* format, ...) const {
   va_start(arguments, format);
   const std::string text = formatted(format, arguments);
   va_end(arguments);
-  return error(Code::kUnsupported, "%s: %s", node.label().c_str(), text.c_str());
+  return error(Code::kUnsupported,
+               "%s: %s, which qrt_quantize does not run: give it smaller tensors or another form, "
+               "or keep it "
+               "outside the model",
+               node.label().c_str(), text.c_str());
 }
 
 Status Call::axis(int64_t given, size_t rank, size_t* axis) const {

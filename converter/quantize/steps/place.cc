@@ -88,8 +88,16 @@ Status make_placement(Work* work) {
     QRT_TRY(judge_placement(work));
   }
   if (!report.has_refusals()) return {};
-  return error(Code::kUnsupported, "%s, and have no float form either:\n%s",
-               report.refusals().c_str(), report.text(false).c_str());
+  // The remedies in the report are for who writes QuantizeLinear and options of qrt_convert.
+  std::string refused;
+  for (const convert::Finding& f : report.findings())
+    if (f.outcome == convert::Outcome::kRefused)
+      refused += "\n  " + f.node + " (" + f.op + "): " + f.rule;
+  return error(
+      Code::kUnsupported,
+      "%s, and have no float form either: keep them outside the model, and quantise what is before "
+      "and behind them%s",
+      report.refusals().c_str(), refused.c_str());
 }
 
 }  // namespace qrt::quantize

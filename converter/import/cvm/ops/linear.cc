@@ -92,7 +92,7 @@ bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer
   const auto* bias = op.node.inputs.size() == 3 ? importer.constant(op.input(2)) : nullptr;
   if (!weights || (op.node.inputs.size() == 3 && !bias)) {
     (void)importer.refuse(op, "its weights or bias are computed by the model",
-                          "keep the weights of layers in params");
+                          "store the layer's weights in the params file");
     return false;
   }
   layer->x = importer.stored(op.input(0));
@@ -101,7 +101,7 @@ bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer
     (void)importer.refuse(op,
                           "its input may lie from " + std::to_string(layer->x.range.lo) + " to " +
                               std::to_string(layer->x.range.hi) + ", beyond its precision",
-                          "clip the input of the layer");
+                          "clip the input of the layer to its precision (cvm_clip)");
     return false;
   }
   layer->weights = *weights;
@@ -120,7 +120,8 @@ bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer
                                          layer->bias[c] + up * x.hi + down * x.lo});
   }
   if (layer->range.is_int32()) return true;
-  (void)importer.refuse(op, "its sums may leave 32 bits", "use smaller weights or fewer channels");
+  (void)importer.refuse(op, "its sums may leave 32 bits",
+                        "quantise the layer's weights to fewer bits, or give it fewer channels");
   return false;
 }
 

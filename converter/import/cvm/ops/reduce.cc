@@ -110,7 +110,8 @@ Status import_sum(Importer& importer, const Op& op) {
   auto product = std::make_shared<Product>();
   product->range = {from.range.lo * r.terms, from.range.hi * r.terms};
   if (!product->range.is_int32())
-    return importer.refuse(op, "its sums may leave 32 bits", "clip its input");
+    return importer.refuse(op, "its sums may leave 32 bits",
+                           "clip its input to fewer bits (cvm_clip)");
   product->channel_axis = 1;
   product->name = "Reduce";
   const bool is_image = x.rank() == 4 && !r.reduced[0] && !r.reduced[1] && r.reduced[2] &&

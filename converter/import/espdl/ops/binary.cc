@@ -29,11 +29,12 @@ Status read_operands(Importer& importer, const Node& node, bool keeps_type, Pair
     return importer.refuse(node,
                            std::string("it makes ") + type_name(p->out.type) + " of " +
                                type_name(p->a.format.type) + " and " + type_name(p->b.format.type),
-                           importer.output(node).name, "give all tensors one type");
+                           importer.output(node).name,
+                           "quantise all its tensors to one type, int8 or int16");
   if (const std::string activation = node.text("activation", "Linear"); activation != "Linear")
     return importer.refuse(node, "its activation is '" + activation + "'",
                            importer.output(node).name,
-                           "keep the activation an operator of its own");
+                           "export the activation as an operator of its own");
   QRT_TRY(broadcast_shape(importer.builder().shape_of(p->a.value),
                           importer.builder().shape_of(p->b.value), &p->shape));
   *known = true;
@@ -64,7 +65,7 @@ Status import_sum(Importer& importer, const Node& node, bool subtract) {
                   "inputs of the exponents " + std::to_string(ea) + " and " + std::to_string(eb) +
                       " and an output of " + std::to_string(e) +
                       ": the runtime adds the integers as they are",
-                  "export the model with an ESP-PPQ that gives the three one exponent");
+                  "export the model with a newer ESP-PPQ, which gives the three one exponent");
   const ValueId y = importer.builder().new_value("", p.out, p.shape);
   auto& o = importer.builder().add<fb::AddOptionsT>(node, {p.a.value, p.b.value}, y);
   o.kind = fb::AddKind::INT;
@@ -195,7 +196,9 @@ Status import_div(Importer& importer, const Node& node) {
   const int exponent = p.a.format.exponent - p.b.format.exponent - p.out.exponent;
   if (exponent < -60 || exponent > 60)
     return importer.refuse(node, "the exponents make a factor of 2^" + std::to_string(exponent),
-                           importer.output(node).name, "quantise the model with usual exponents");
+                           importer.output(node).name,
+                           "calibrate again with samples that reach this tensor, so that the "
+                           "exponents lie nearer to each other");
   const float r = power_of_two(exponent);
   if (!p.out.is_int16()) {
     std::vector<uint8_t> table;
@@ -235,7 +238,7 @@ Status import_min_max(Importer& importer, const Node& node) {
   if (!p.out.is_integer() || p.a.format.exponent != p.out.exponent ||
       p.b.format.exponent != p.out.exponent)
     return importer.refuse(node, "its tensors are no integers of one exponent",
-                           importer.output(node).name, "give the three one exponent");
+                           importer.output(node).name, "quantise the three with one exponent");
   const ValueId y = importer.builder().new_value("", p.out, p.shape);
   importer.builder().add<fb::MinMaxOptionsT>(node, {p.a.value, p.b.value}, y).maximum =
       node.op == "Max";
@@ -260,7 +263,7 @@ Status import_comparison(Importer& importer, const Node& node) {
                     "the exponents are " + std::to_string(p.a.format.exponent) + " and " +
                         std::to_string(p.b.format.exponent) +
                         ": the runtime compares the integers as they are",
-                    "export the model with an ESP-PPQ that gives both one exponent");
+                    "export the model with a newer ESP-PPQ, which gives both one exponent");
     y = importer.builder().new_value("", DType::kUInt8, p.shape);
     importer.builder().add<fb::IntegerOptionsT>(node, {p.a.value, p.b.value}, y).function =
         is_equal   ? fb::IntegerFunction::EQUAL

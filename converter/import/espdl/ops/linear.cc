@@ -14,17 +14,20 @@ bool check_weights(Importer& importer, const Node& node, Linear* linear) {
     (void)importer.refuse(node, importer.quoted_input(node, 1) + " " + rule, w.name, remedy);
     return false;
   };
-  if (!w.is_constant) return no("is not a constant", "make the weights constants of the model");
-  if (!w.problem.empty()) return no(w.problem, "export the model again");
+  if (!w.is_constant) return no("is not a constant", "store the weights as constants of the model");
+  if (!w.problem.empty())
+    return no(
+        w.problem,
+        "export the model again with ESP-PPQ: its exporter stores what the runtime expects here");
   if (w.type != linear->in.type)
     return no(std::string("is ") + type_name(w.type) + ", which does not go with a " +
                   type_name(linear->in.type) + " input",
-              "quantise weights and activations alike");
+              "quantise weights and activations to one type, int8 or int16");
   const size_t channels = static_cast<size_t>(linear->shape.n);
   if (w.exponents.size() != 1 && w.exponents.size() != channels)
     return no("has " + std::to_string(w.exponents.size()) + " exponents for " +
                   std::to_string(channels) + " channels",
-              "give the weights one exponent, or one per output channel");
+              "quantise the weights with one exponent, or one per output channel");
   if (w.exponents.size() > 1 && importer.target() != Target::kEsp32P4)
     return no("has an exponent per channel, which only the ESP32-P4 takes",
               "export the model for esp32p4, or per tensor");
@@ -48,7 +51,7 @@ bool read_bias(Importer& importer, const Node& node, Linear* linear, Status* sta
   if (!b.is_constant || !b.problem.empty() || !fits)
     return no(
         std::string("is not a constant of int32") + (linear->in.is_int16() ? " or int64" : ""),
-        "export the model again");
+        "export the model again with ESP-PPQ: its exporter stores what the runtime expects here");
   if (b.bytes == 0 || b.shape.elements() != linear->shape.n) {
     *status =
         error(Code::kInvalidModel, "the bias has %lld elements, expected %lld",
@@ -60,7 +63,9 @@ bool read_bias(Importer& importer, const Node& node, Linear* linear, Status* sta
     const int expected =
         linear->in.exponent + linear->exponents[linear->exponents.size() > 1 ? i : 0];
     if (b.exponents.size() != 1 && b.exponents.size() != channels)
-      return no("has a wrong number of exponents", "export the model again");
+      return no(
+          "has a wrong number of exponents",
+          "export the model again with ESP-PPQ: its exporter stores what the runtime expects here");
     if (b.exponents[b.exponents.size() > 1 ? i : 0] != expected)
       return no("has the exponent " + std::to_string(b.exponents[b.exponents.size() > 1 ? i : 0]) +
                     ", expected that of the products, " + std::to_string(expected),
@@ -125,7 +130,8 @@ constexpr int kS3Bits8 = 20, kS3Bits16 = 40;  // of the S3's accumulators
 bool prove_sums(Importer& importer, const Node& node, const Linear& linear, std::string* note) {
   const auto no = [&](const std::string& rule) {
     (void)importer.refuse(node, rule, importer.input(node, 1).name,
-                          "split the layer, or check its exponents");
+                          "split the layer into two whose results are added, or quantise its "
+                          "weights with a smaller range");
     return false;
   };
   for (const int64_t b : linear.bias)
@@ -180,7 +186,8 @@ bool read_activation(Importer& importer, const Node& node, bool* relu) {
   *relu = activation == "Relu";
   if (*relu || activation == "Linear") return true;
   (void)importer.refuse(node, "its activation is '" + activation + "', expected Linear or Relu",
-                        importer.output(node).name, "keep the activation an operator of its own");
+                        importer.output(node).name,
+                        "export the activation as an operator of its own");
   return false;
 }
 

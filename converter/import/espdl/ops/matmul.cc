@@ -33,7 +33,8 @@ Status import_gemm(Importer& importer, const Node& node) {
       node.integer("transB", 0) != 0)
     return importer.refuse(
         node, "alpha, beta, transA or transB are not the 1, 1, 0 and 0 that the runtime computes",
-        importer.output(node).name, "export the model with an ESP-PPQ");
+        importer.output(node).name,
+        "export the model with ESP-PPQ, which folds these into the weights");
   const Shape dims = importer.input(node, 1).shape, from = importer.builder().shape_of(x.value);
   QRT_MODEL_CHECK(dims.rank() == 4 && dims[0] == 1 && dims[1] == 1 && dims.elements() > 0,
                   "the weights have shape %s, expected [1, 1, k, n]", dims.to_string().c_str());
@@ -159,7 +160,7 @@ Status import_matmul(Importer& importer, const Node& node) {
     return importer.refuse(node,
                            "its inputs are " + std::string(type_name(a.format.type)) + " and " +
                                type_name(b.format.type),
-                           right.name, "quantise both alike");
+                           right.name, "quantise both inputs to one type, int8 or int16");
   const Shape sa = importer.builder().shape_of(a.value),
               sb = is_filter ? right.shape : importer.builder().shape_of(b.value);
   const bool is_row = sa.rank() == 1, is_column = sb.rank() == 1;

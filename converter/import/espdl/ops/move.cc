@@ -18,7 +18,7 @@ Status read_moved(Importer& importer, const Node& node, Activation* x, std::vect
       return importer.refuse(
           node,
           std::string("it makes ") + type_name(format.type) + " of " + type_name(x->format.type),
-          importer.output(node, static_cast<int>(i)).name, "give both one type");
+          importer.output(node, static_cast<int>(i)).name, "quantise input and output to one type");
     out->push_back(format);
   }
   *known = true;
@@ -49,14 +49,15 @@ Status import_concat(Importer& importer, const Node& node) {
       return importer.refuse(node,
                              importer.quoted_input(node, i) + " is " + type_name(x.format.type) +
                                  ", the output " + type_name(out.type),
-                             importer.input(node, i).name, "give all tensors one type");
+                             importer.input(node, i).name,
+                             "quantise all its tensors to one type, int8 or int16");
     if (x.format.exponent != out.exponent)
       importer.warn(node, "espdl-exponents",
                     importer.quoted_input(node, i) + " has the exponent " +
                         std::to_string(x.format.exponent) + ", the output " +
                         std::to_string(out.exponent) +
                         ": the runtime copies the integers as they are",
-                    "export the model with an ESP-PPQ that gives all of them one exponent");
+                    "export the model with a newer ESP-PPQ, which gives all of them one exponent");
     const Shape& from = importer.builder().shape_of(x.value);
     if (parts.empty()) {
       shape = from;
@@ -145,7 +146,7 @@ Status import_slice(Importer& importer, const Node& node) {
     QRT_MODEL_CHECK(steps[i] != 0 && !maps.has(d), "a step is 0, or an axis stands twice");
     if (steps[i] < 0)
       return importer.refuse(node, "a step is negative, which the runtime does not do as ONNX does",
-                             importer.input(node, 4).name, "slice with positive steps");
+                             importer.input(node, 4).name, "build the slice with positive steps");
     const auto placed = [&](int64_t at) {
       return std::clamp<int64_t>(at < 0 ? std::max(at, -from[d] - 1) + from[d] : at, 0, from[d]);
     };
@@ -172,9 +173,9 @@ Status import_gather(Importer& importer, const Node& node) {
   Indices indices;
   for (const int64_t i : given) {
     if (i < 0 && i >= -from[axis])
-      return importer.refuse(node,
-                             "an index is negative, which the runtime does not do as ONNX does",
-                             importer.input(node, 1).name, "gather with indices from 0 on");
+      return importer.refuse(
+          node, "an index is negative, which the runtime does not do as ONNX does",
+          importer.input(node, 1).name, "build the Gather with indices from 0 on");
     QRT_MODEL_CHECK(i >= 0 && i < from[axis], "index %lld of %lld", static_cast<long long>(i),
                     static_cast<long long>(from[axis]));
     indices.push_back(static_cast<int32_t>(i));
@@ -206,20 +207,22 @@ Status import_pad(Importer& importer, const Node& node) {
   const std::string name = node.text("mode", "constant");
   if (name != "constant" && name != "edge" && name != "reflect")
     return importer.refuse(node, "its mode is '" + name + "', expected constant, edge or reflect",
-                           importer.output(node).name, "pad so");
+                           importer.output(node).name,
+                           "build the Pad in mode constant, edge or reflect");
   const PadMode mode = name == "edge"      ? PadMode::kEdge
                        : name == "reflect" ? PadMode::kReflect
                                            : PadMode::kConstant;
   if (node.has_input(3))
     return importer.refuse(node, "it pads some axes by a fourth input",
-                           importer.input(node, 3).name, "give pads of all axes");
+                           importer.input(node, 3).name,
+                           "build the Pad with pads of all axes, without its fourth input");
   int64_t fill = x.format.offset();
   if (mode == PadMode::kConstant && node.has_input(2)) {
     const Tensor& t = importer.input(node, 2);
     if (!t.is_constant || t.type != x.format.type || !t.problem.empty() || t.shape.elements() != 1)
       return importer.refuse(
           node, importer.quoted_input(node, 2) + " is not one constant number of the input's type",
-          t.name, "pad with a constant");
+          t.name, "store the padding value as a constant of the input's type");
     fill = 0;
     __builtin_memcpy(&fill, t.data, t.bytes);
     if (x.format.type == DataType::INT8) fill ^= 128;
@@ -292,12 +295,14 @@ Status import_streaming_cache(Importer& importer, const Node& node) {
                   static_cast<long long>(kept + 1));
   if (!x.format.is_integer())
     return importer.refuse(node, std::string("it keeps ") + type_name(x.format.type),
-                           importer.output(node).name, "quantise it");
+                           importer.output(node).name,
+                           "quantise the input of the StreamingCache to int8 or int16");
   for (int d = 0; d < axis; ++d)
     if (from[d] != 1)
       return importer.refuse(node,
                              "the dimensions before its frames are not 1: " + from.to_string(),
-                             importer.output(node).name, "stream one sequence at a time");
+                             importer.output(node).name,
+                             "build the model for one sequence at a time, with a batch of 1");
   if (kept == 0) {
     importer.finish(node, x.value, out[0]);
     return Status();

@@ -151,9 +151,10 @@ Status read_pool(Importer& importer, const Node& node, Activation* x, Format* ou
     };
     if (leaves(sizes.back(), window->axis(1)) ||
         (sizes.size() == 2 && leaves(sizes[0], window->axis(0))))
-      return importer.refuse(node, "ceil_mode adds positions, which the runtime does not read",
-                             importer.output(node).name,
-                             "pad the input so that the windows cover it");
+      return importer.refuse(
+          node, "ceil_mode adds positions, which the runtime does not read",
+          importer.output(node).name,
+          "build the pool with ceil_mode 0, and pad its input so that the windows cover it");
   }
   *known = true;
   return Status();
@@ -172,7 +173,7 @@ Status import_average_pool(Importer& importer, const Node& node) {
   const WindowAxis rows = window.axis(0), columns = window.axis(1);
   if (rows.dilation != 1 || columns.dilation != 1)
     return importer.refuse(node, "it has dilations, which the runtime does not read",
-                           importer.output(node).name, "pool without them");
+                           importer.output(node).name, "build the pool without dilations");
   if (window.padded() && node.integer("count_include_pad", 0) == 0)
     importer.warn(node, "espdl-average-pad",
                   "count_include_pad is 0, but the runtime divides by " +
@@ -256,7 +257,7 @@ Status read_reduction(Importer& importer, const Node& node, Reduction* r, bool* 
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());
   if (axes.empty() && node.integer("noop_with_empty_axes", 0) != 0)
     return importer.refuse(node, "it reduces no dimension", importer.output(node).name,
-                           "leave the operator away");
+                           "build the model without this operator, which changes nothing");
   for (const int64_t axis : axes) {
     int d;
     QRT_TRY(place_axis(axis, x.rank(), &d));
@@ -323,7 +324,8 @@ Status import_global_average_pool(Importer& importer, const Node& node) {
   if (x.rank() < 3 || x.elements() <= 0)
     return importer.refuse(
         node, "the input has shape " + x.to_string() + ", expected [n, h, w, c] or [n, w, c]",
-        importer.input(node, 0).name, "keep the batch");
+        importer.input(node, 0).name,
+        "build the model with the batch as first dimension, [n, h, w, c]");
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), true);
   reduced.front() = reduced.back() = false;
   QRT_TRY(arrange(importer, node, reduced, true, &r));
@@ -344,7 +346,8 @@ Status import_reduce_sum(Importer& importer, const Node& node) {
   if (!known) return Status();
   if (r.n >= 1 << 15)
     return importer.refuse(node, "it sums " + std::to_string(r.n) + " values, the limit is 2^15",
-                           importer.input(node, 0).name, "sum in two steps");
+                           importer.input(node, 0).name,
+                           "sum in two steps, each over some of the axes");
   const ValueId y = importer.builder().new_value("", r.out, r.made());
   auto& o = importer.builder().add<fb::GlobalAveragePool2DOptionsT>(node, {r.x.value}, y);
   set_zero_point(r.x.format, &o.input_zero_point, &o.input_zero_point_16);

@@ -149,7 +149,7 @@ Status import_prelu(Importer& importer, const Node& node) {
     return importer.refuse(
         node,
         importer.quoted_input(node, 1) + " is not a constant of the input's type with one exponent",
-        alpha.name, "quantise alpha per tensor");
+        alpha.name, "store alpha as a constant of the input's type with one exponent");
   // One slope for all channels: the runtime repeats it of int16 only.
   const bool is_one = alpha.shape.elements() == 1 && (x.format.is_int16() || importer.is_plain());
   QRT_MODEL_CHECK(shape.rank() >= 1 && alpha.bytes > 0 &&

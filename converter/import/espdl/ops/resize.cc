@@ -34,7 +34,8 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
     const Tensor* t = node.has_input(2) ? &importer.input(node, 2) : nullptr;
     if (!t || !t->is_constant || t->type != DataType::FLOAT || t->bytes == 0 || !t->problem.empty())
       return importer.refuse(node, "neither its scales nor its sizes are constants",
-                             importer.output(node).name, "resize by constants");
+                             importer.output(node).name,
+                             "store the scales or sizes of the Resize as constants");
     scales.resize(t->bytes / sizeof(float));
     memcpy(scales.data(), t->data, t->bytes);
     QRT_MODEL_CHECK(scales.size() == rank, "%zu scales for %zu dimensions, expected one for each",
@@ -48,7 +49,7 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
                               : scales[0] == 1 && scales[1] == 1;
   if (!is_spatial)
     return importer.refuse(node, "it resizes the batch or the channels", importer.output(node).name,
-                           "resize images only");
+                           "build the Resize so that it keeps batch and channels");
   for (size_t i = 2; i < rank; ++i) {
     ResizeAxis a;
     a.axis = static_cast<int>(i) - 1;
@@ -219,11 +220,13 @@ Status import_resize(Importer& importer, const Node& node) {
   if (!importer.read_pair(node, &x, &out)) return Status();
   if (out.is_int16())
     return importer.refuse(node, "the runtime's kernel for int16 is empty",
-                           importer.output(node).name, "quantise this operator to int8");
+                           importer.output(node).name,
+                           "quantise this operator to int8 in ESP-PPQ's dispatching");
   const std::string mode = node.text("mode", "nearest");
   if (mode != "nearest" && mode != "linear")
     return importer.refuse(node, "its mode is '" + mode + "', expected nearest or linear",
-                           importer.output(node).name, "resize so");
+                           importer.output(node).name,
+                           "build the Resize in mode nearest or linear");
   std::vector<ResizeAxis> axes;
   bool known;
   QRT_TRY(read_axes(importer, node, importer.builder().shape_of(x.value), &axes, &known));

@@ -11,7 +11,7 @@ bool read_one(Importer& importer, const Node& node, Activation* x, Format* out) 
   if (x->format.type == out->type) return true;
   (void)importer.refuse(
       node, std::string("it makes ") + type_name(out->type) + " of " + type_name(x->format.type),
-      importer.output(node).name, "give both one type");
+      importer.output(node).name, "quantise input and output to one type");
   return false;
 }
 
@@ -146,7 +146,7 @@ Status import_unsqueeze(Importer& importer, const Node& node) {
   if (negative > 0 && negative < axes.size())
     return importer.refuse(node,
                            "its axes have both signs, which the runtime does not do as ONNX does",
-                           importer.output(node).name, "count all axes from one end");
+                           importer.output(node).name, "write all axes as positive numbers");
   if (axes.size() > static_cast<size_t>(kMaxTensorRank - from.rank()))
     return error(Code::kUnsupported, "its result has more than 6 dimensions");
   const int rank = from.rank() + static_cast<int>(axes.size());
@@ -208,7 +208,7 @@ Status import_depth_to_space(Importer& importer, const Node& node) {
       return importer.refuse(node,
                              "its mode is DCR, which the runtime computes wrongly for other "
                              "channels than the blocks' size",
-                             importer.output(node).name, "use mode CRD");
+                             importer.output(node).name, "build it in mode CRD");
     const ValueId parts = importer.builder().reshaped(node, x.value, {s[0], s[1], s[2], k, k, c});
     return finish_blocks(importer, node, parts, {0, 1, 3, 2, 4, 5}, {s[0], s[1] * k, s[2] * k, c},
                          out);

@@ -59,7 +59,7 @@ Status import_function(Importer& importer, const Node& node) {
     if (!is_sqrt && node.op != "Exp" && node.op != "Log")
       return importer.refuse(node,
                              "it computes in float32, where its last bits are the chip's library's",
-                             importer.output(node).name, "quantise this operator");
+                             importer.output(node).name, "quantise this operator to int8 or int16");
     const auto function = is_sqrt            ? fb::FloatFunction::SQRT
                           : node.op == "Exp" ? fb::FloatFunction::EXP
                                              : fb::FloatFunction::LOG;
@@ -92,8 +92,9 @@ Status import_lut(Importer& importer, const Node& node) {
   if (!importer.read_pair(node, &x, &out)) return Status();
   QRT_TRY(read_lut(importer, node, x.format, out, &values, &has_lut));
   if (!has_lut)
-    return importer.refuse(node, "it names no table in the attribute lut",
-                           importer.output(node).name, "export the model with its tables");
+    return importer.refuse(
+        node, "it names no table in the attribute lut", importer.output(node).name,
+        "export the model again with ESP-PPQ, which stores the operator's table");
   return finish_table(importer, node, x, values, out);
 }
 
@@ -170,11 +171,12 @@ Status import_clip(Importer& importer, const Node& node) {
     if (!t.is_constant || t.type != x.format.type || !t.problem.empty() || t.shape.elements() != 1)
       return importer.refuse(
           node, importer.quoted_input(node, i) + " is not one constant number of the input's type",
-          t.name, "make the limits constants of the model");
+          t.name, "store the limits as constants of the model");
     if (t.exponents.size() == 1 && t.exponents[0] != x.format.exponent)
       return importer.refuse(
           node, importer.quoted_input(node, i) + " has another exponent than what it limits",
-          t.name, "export the model again");
+          t.name,
+          "export the model again with ESP-PPQ: its exporter stores what the runtime expects here");
     (i == 1 ? limits.lo : limits.hi) = value_at(t, 0);
   }
   QRT_MODEL_CHECK(limits.lo <= limits.hi, "its limits are %d and %d", limits.lo, limits.hi);
@@ -196,7 +198,8 @@ Status import_requantize(Importer& importer, const Node& node) {
   if ((!from_float && !x.format.is_integer()) || (!to_float && !out.is_integer()))
     return importer.refuse(
         node, std::string("it makes ") + type_name(out.type) + " of " + type_name(x.format.type),
-        importer.output(node).name, "quantise int8, int16 and float32 only");
+        importer.output(node).name,
+        "quantise its input and output to int8 or int16, or leave them float32");
   const ValueId y =
       from_float && to_float ? x.value
       : from_float ? importer.builder().from_float(node, x.value, power_of_two(out.exponent), out)
@@ -220,7 +223,8 @@ Status import_softmax(Importer& importer, const Node& node) {
   if (out.type != DataType::FLOAT || x.format.type == DataType::BOOL)
     return importer.refuse(
         node, std::string("its output is ") + type_name(out.type) + ", the runtime makes float32",
-        importer.output(node).name, "export the model again");
+        importer.output(node).name,
+        "export the model again with ESP-PPQ: its exporter stores what the runtime expects here");
   const int rank = importer.builder().shape_of(x.value).rank();
   int axis;
   QRT_TRY(place_axis(node.integer("axis", -1), rank, &axis));

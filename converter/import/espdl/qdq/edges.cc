@@ -87,20 +87,24 @@ bool Translator::parse_scales(const NodeView& n, Scales* scales) {
     return false;
   };
   const bool quantizes = n.op() == "QuantizeLinear";
-  if (!n.has_input(1)) return no("it has no scale", n.input(0), "give it a constant scale");
+  if (!n.has_input(1))
+    return no("it has no scale", n.input(0), "store a scale for it as an initialiser");
   const ConstantPtr scale = read_constant(n.input(1));
   if (!scale || !scale->is_real() || scale->elements() < 1)
     return no("the scale '" + n.input(1) + "' is not a constant", n.input(1),
-              "export the model with constant quantisation parameters");
+              "store it as an initialiser: quantise the model statically, as qrt_quantize MODEL "
+              "--scheme espdl-s8 --onnx FILE does");
   if (n.integer("block_size", 0) != 0 || (scale->shape.rank() > 1 && scale->elements() > 1))
-    return no("it quantises in blocks", n.input(0), "quantise per tensor or per output channel");
+    return no("it quantises in blocks", n.input(0),
+              "quantise it per tensor or per output channel, not in blocks");
   for (int64_t i = 0; i < scale->elements(); ++i) {
     int64_t exponent;
     if (!exponent_of(scale->real(i), &exponent))
       return no("the scale '" + n.input(1) + "' of the tensor '" + n.input(0) + "' is " +
                     number(scale->real(i)) + ", which is not a power of two from 2^-100 to 2^100",
                 n.input(0),
-                "quantise the model with powers of two, or convert it without --reference");
+                "quantise with scales that are powers of two, as qrt_quantize MODEL --scheme "
+                "espdl-s8 --onnx FILE does; or convert it without --reference");
     scales->exponents.push_back(exponent);
   }
   int type = static_cast<int>(n.integer("output_dtype", from_onnx::kUndefined));
@@ -109,12 +113,15 @@ bool Translator::parse_scales(const NodeView& n, Scales* scales) {
     const ConstantPtr zero = read_constant(n.input(2));
     if (!zero || !zero->is_integer())
       return no("the zero point '" + n.input(2) + "' is not a constant", n.input(2),
-                "export the model with constant quantisation parameters");
+                "store it as an initialiser: quantise the model statically, as qrt_quantize MODEL "
+                "--scheme espdl-s8 --onnx FILE does");
     for (int64_t i = 0; i < zero->elements(); ++i)
       if (zero->integer(i) != 0)
         return no("the zero point '" + n.input(2) + "' of the tensor '" + n.input(0) + "' is " +
                       std::to_string(zero->integer(i)) + ", ESP-DL's integers have none",
-                  n.input(0), "quantise the model symmetrically");
+                  n.input(0),
+                  "quantise with zero points 0, as qrt_quantize MODEL --scheme espdl-s8 --onnx "
+                  "FILE does; or convert it without --reference");
     type = zero->type;
   } else if (quantizes && type == from_onnx::kUndefined) {
     type = from_onnx::kUint8;
@@ -124,9 +131,11 @@ bool Translator::parse_scales(const NodeView& n, Scales* scales) {
     const bool fits = scales->type == DataType::INT8 || scales->type == DataType::INT16 ||
                       (!quantizes && scales->type == DataType::INT32);
     if (!fits)
-      return no("the tensor '" + n.input(0) + "' is quantised to " +
-                    from_onnx::element_type_name(type) + ", ESP-DL has int8 and int16",
-                n.input(0), "quantise the model to int8 or int16");
+      return no(
+          "the tensor '" + n.input(0) + "' is quantised to " + from_onnx::element_type_name(type) +
+              ", ESP-DL has int8 and int16",
+          n.input(0),
+          "quantise to int8 or int16, as qrt_quantize MODEL --scheme espdl-s8 --onnx FILE does");
   }
   scales->axis = n.integer("axis", 1);
   return true;
@@ -176,7 +185,8 @@ Status Translator::add_inputs() {
     }
     if (!symbolic.empty()) {
       no(symbolic + ": only the first, the batch, may be",
-         "give it by --input-shape, or export the model with this dimension fixed");
+         "give every dimension its size by --input-shape NAME=1x3x224x224, or export the model "
+         "with this dimension fixed");
       continue;
     }
     if (x.format.is_integer()) {
@@ -189,7 +199,8 @@ Status Translator::add_inputs() {
         x.format.exponent = static_cast<int>(scales->second.exponents[0]);
       }
       if (!is_known) {
-        no("it is integers that no DequantizeLinear reads", "put a DequantizeLinear behind it");
+        no("it is integers that no DequantizeLinear reads",
+           "put a DequantizeLinear behind that input");
         continue;
       }
     } else if (x.format.type != DataType::FLOAT) {
@@ -216,7 +227,7 @@ Status Translator::add_outputs() {
     const Term& y = found->second;
     if (y.kind == Term::Kind::kConstant || y.kind == Term::Kind::kGate) {
       outcomes_.refuse_outside("output", name, "it is a constant, or is not quantised",
-                               "remove this output, or end it with QuantizeLinear");
+                               "end the model at quantised outputs by --outputs");
       continue;
     }
     const bool dequantizes = y.is_activation();
@@ -268,7 +279,7 @@ Status Translator::quantize(const NodeView& n) {
   if (x.kind == Term::Kind::kConstant) {
     if (x.scales || !x.constant->is_real())
       return refuse(n, "input '" + n.input(0) + "' is no constant of floats", n.input(0),
-                    "fold the model's constants before conversion");
+                    "fold the model's constants in the exporter before conversion");
     int axis;
     QRT_TRY(place_scales(s, x.constant->shape, &axis));
     std::vector<float> real;
@@ -286,10 +297,10 @@ Status Translator::quantize(const NodeView& n) {
   }
   if (!s.per_tensor())
     return refuse(n, "an activation is quantised per axis", n.input(0),
-                  "quantise activations per tensor");
+                  "quantise activations per tensor, with one scale");
   if (x.kind != Term::Kind::kReal)
     return refuse(n, "input '" + n.input(0) + "' is not a float tensor", n.input(0),
-                  "quantise float tensors");
+                  "put QuantizeLinear on floats only");
   Term y = x;
   y.kind = Term::Kind::kInteger;
   y.format = {s.type, static_cast<int>(s.exponents[0])};
@@ -306,11 +317,12 @@ Status Translator::dequantize(const NodeView& n) {
   Term y = input(n, 0);
   if (y.kind == Term::Kind::kConstant) {
     if (y.scales || !y.constant->is_integer() || data_type(y.constant->type) == DataType::UNDEFINED)
-      return refuse(n,
-                    "input '" + n.input(0) + "' is " +
-                        from_onnx::element_type_name(y.constant->type) +
-                        ", ESP-DL has int8, int16 and biases of int32",
-                    n.input(0), "quantise the model to int8 or int16");
+      return refuse(
+          n,
+          "input '" + n.input(0) + "' is " + from_onnx::element_type_name(y.constant->type) +
+              ", ESP-DL has int8, int16 and biases of int32",
+          n.input(0),
+          "quantise to int8 or int16, as qrt_quantize MODEL --scheme espdl-s8 --onnx FILE does");
     y.scales = s;
     int axis;
     QRT_TRY(place_scales(s, y.constant->shape, &axis));
@@ -323,7 +335,7 @@ Status Translator::dequantize(const NodeView& n) {
                   n.input(0).c_str());
   if (!s.per_tensor())
     return refuse(n, "an activation is quantised per axis", n.input(0),
-                  "quantise activations per tensor");
+                  "quantise activations per tensor, with one scale");
   QRT_MODEL_CHECK(s.type == DataType::UNDEFINED || s.type == y.format.type,
                   "its zero point has another type than its input");
   y.kind = Term::Kind::kReal;

@@ -138,7 +138,8 @@ Status Translator::visit(const NodeView& n) {
   }
   if (!handler && !is_edge)
     return refuse(n, "ESP-DL's arithmetic has no form of this operator", n.output(0),
-                  "replace it in the model, or convert without --reference");
+                  "convert it without --reference, or replace it by operators of "
+                  "converter/SUPPORT.md (ONNX as ESP-DL)");
   const int inputs = handler ? handler->inputs : 2;
   QRT_MODEL_CHECK(n.input_count() >= inputs && n.has_output(0),
                   "it has %d inputs and %d outputs, expected at least %d and one", n.input_count(),
@@ -159,7 +160,10 @@ Status Translator::visit(const NodeView& n) {
                   : op == "QuantizeLinear" ? quantize(n)
                                            : dequantize(n);
   if (status.code() == Code::kUnsupported)
-    return refuse(n, status.message(), n.output(0), "keep the operator's parameters small");
+    return refuse(
+        n, status.message(), n.output(0),
+        "build the layer as converter/import/espdl/README.md describes: at most 6 dimensions, "
+        "explicit pads, one group or one per channel, windows of up to 65535");
   return status;
 }
 
@@ -207,7 +211,8 @@ bool Translator::read_activation(const NodeView& n, int i, Term* x) {
                      : x->kind == Term::Kind::kInteger ? "is integers without a DequantizeLinear"
                                                        : "is float32 and not quantised";
   (void)refuse(n, "input '" + n.input(i) + "' " + what, n.input(i),
-               "put QuantizeLinear and DequantizeLinear on it");
+               "put QuantizeLinear and DequantizeLinear on it, as qrt_quantize MODEL --scheme "
+               "espdl-s8 --onnx FILE does");
   return false;
 }
 
@@ -222,7 +227,7 @@ bool Translator::read_integers(const NodeView& n, const char* attribute, int i,
     return true;
   }
   (void)refuse(n, "input '" + n.input(i) + "' is not a constant of integers", n.input(i),
-               "fold the model's constants before quantising it");
+               "fold the model's constants in the exporter before quantising it");
   return false;
 }
 
@@ -286,7 +291,9 @@ bool Translator::read_format(const NodeView& n, int i, Format* format) {
                    ? "its float result '" + n.output(i) +
                          "' has several readers that do not quantise it alike"
                    : "its float result '" + n.output(i) + "' is not quantised",
-               n.output(i), "put QuantizeLinear and DequantizeLinear on it");
+               n.output(i),
+               "put QuantizeLinear and DequantizeLinear on it, as qrt_quantize MODEL --scheme "
+               "espdl-s8 --onnx FILE does");
   return false;
 }
 

@@ -49,7 +49,9 @@ std::unique_ptr<fb::RequantT> int16_requant(Importer& importer, const NodeView& 
   auto stage = closest_stage(factor, bound);
   if (!stage) {
     (void)importer.refuse(node, "a ratio of input to output scales is beyond integer arithmetic",
-                          node.output(0), "quantise the model with positive scales of usual size");
+                          node.output(0),
+                          "calibrate the quantisation again: qrt_convert --lint names the scales "
+                          "that are no ordinary positive numbers");
     return nullptr;
   }
   return int_requant(out.stored_zero_point(), limits, std::move(stage));
@@ -90,7 +92,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
                           "a weight less its zero point is " +
                               std::to_string(-int64_t{*least} > *most ? *least : *most) +
                               ", beyond int16",
-                          node.input(1), "quantise the weights symmetrically");
+                          node.input(1), "quantise the weights symmetrically, with zero point 0");
     return std::nullopt;
   }
   if (s.padded_in > static_cast<int64_t>(kMaxDigitsK)) {
@@ -108,7 +110,9 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
     (void)importer.refuse(node,
                           "the bias has another scale than input and weights together, of which "
                           "half a unit is more than a quarter of an output step",
-                          node.input(kBiasInput), "quantise the bias with scale x * w");
+                          node.input(kBiasInput),
+                          "quantise the bias to int32 with the product of the scales of input and "
+                          "weights, and zero point 0");
     return std::nullopt;
   }
   LayerConstants layer;
@@ -132,7 +136,9 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
     factor.push_back(unit / y_scale);
     if (bound.back() < (int64_t{1} << 60)) continue;
     (void)importer.refuse(node, "the bias of output channel " + std::to_string(o) + " is too large",
-                          node.input(kBiasInput), "quantise the bias with scale x * w");
+                          node.input(kBiasInput),
+                          "quantise the bias to int32 with the product of the scales of input and "
+                          "weights, and zero point 0");
     return std::nullopt;
   }
   layer.requant = int16_requant(importer, node, factor, bound, out, limits);
@@ -211,7 +217,9 @@ Status emit_int16_sum(Importer& importer, const NodeView& node, const std::strin
     return importer.refuse(node,
                            "the ratios of input to output scales, " + std::to_string(ra) + " and " +
                                std::to_string(rb) + ", are beyond exact arithmetic",
-                           node.output(0), "quantise the model with positive scales of usual size");
+                           node.output(0),
+                           "calibrate the quantisation again: qrt_convert --lint names the scales "
+                           "that are no ordinary positive numbers");
   *result = importer.builder().new_value("", DType::kInt16, shape, &out);
   Node n = make_node<fb::AddOptionsT>(node.name(), ops, {a.value, b.value}, {*result});
   auto& o = options<fb::AddOptionsT>(n);

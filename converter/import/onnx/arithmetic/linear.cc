@@ -55,7 +55,8 @@ std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& n
                                 number(products[i]) + " / " + number(out.scale[0]) + " = " +
                                 number(scale) + ", not a normal positive number",
                             node.output(0),
-                            "quantise the model with positive scales of usual size");
+                            "calibrate the quantisation again: qrt_convert --lint names the scales "
+                            "that are no ordinary positive numbers");
       return nullptr;
     }
     scales.push_back(scale);
@@ -137,18 +138,20 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
                            "the bias '" + node.input(input) + "' of shape " + c.shape.to_string() +
                                " is not one value for each of " + std::to_string(channels) +
                                " output channels",
-                           node.input(input), "use a bias of one value per output channel");
+                           node.input(input), "give every output channel one bias");
   const bool integers = b.type == kInt32 && b.quant;
   if (!integers && b.type != kFloat)
     return importer.refuse(node,
                            "the bias '" + node.input(input) + "' is " + element_type_name(b.type) +
                                (b.quant ? " behind a DequantizeLinear" : ""),
-                           node.input(input), "quantise the bias to int32 with scale x * w");
+                           node.input(input),
+                           "quantise the bias to int32 with the product of the scales of input and "
+                           "weights, or keep it float32");
   if (b.quant) {
     for (int32_t z : b.quant->zero_point)
       if (z != 0)
         return importer.refuse(node, "the bias has zero point " + std::to_string(z),
-                               node.input(input), "quantise the bias with zero point 0");
+                               node.input(input), "quantise the bias to int32 with zero point 0");
   }
   for (int64_t i = 0; i < channels; ++i) {
     const size_t at = static_cast<size_t>(i);

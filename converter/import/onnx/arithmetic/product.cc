@@ -198,7 +198,9 @@ Status emit_product_float(Importer& importer, const NodeView& node, const std::s
   for (float s : p.products)
     if (!is_usable_scale(s))
       return importer.refuse(node, "the product of its scales is not a normal positive number",
-                             node.output(0), "quantise the model with scales of usual size");
+                             node.output(0),
+                             "calibrate the quantisation again: qrt_convert --lint names the "
+                             "scales that are no ordinary positive numbers");
   GraphBuilder& builder = importer.builder();
   using FloatBias = Product::FloatBias;
   if (p.float_bias == FloatBias::kInSum ||

@@ -71,8 +71,9 @@ Status quantize_int16_table(Importer& importer, const NodeView& node, const Tens
                             const Quant& out, Limits limits, ValueId* result) {
   std::vector<float> real;
   if (t.meaning_axis() >= 0 || !out.per_tensor() || !entries(t, &real))
-    return importer.refuse(node, "a table of 16 bits for each index of an axis is too large",
-                           node.output(0), "quantise per tensor");
+    return importer.refuse(
+        node, "a table of 16 bits for each index of an axis is too large", node.output(0),
+        "give its QuantizeLinear and DequantizeLinear one scale for the whole tensor");
   std::vector<int32_t> stored;
   bool identity = out.stored_type() == t.quant->stored_type();
   for (size_t i = 0; i < real.size(); ++i) {
@@ -104,7 +105,8 @@ Status quantize_table(Importer& importer, const NodeView& node, const Tensor& t,
   if (tables * 256 > kMaxTableEntries || !entries(t, &real))
     return importer.refuse(
         node, "a table for each of " + std::to_string(tables) + " indices is too large",
-        node.output(0), "quantise per tensor");
+        node.output(0),
+        "give its QuantizeLinear and DequantizeLinear one scale for the whole tensor");
   std::vector<uint8_t> bytes(tables * 256);
   bool identity = true;
   for (size_t c = 0; c < tables; ++c) {
@@ -170,7 +172,8 @@ Status map_table(Importer& importer, const NodeView& node, int i,
     return importer.refuse(
         node,
         "a table for each index of axis " + std::to_string(y.meaning_axis()) + " is too large",
-        node.input(i), "quantise per tensor");
+        node.input(i),
+        "give its QuantizeLinear and DequantizeLinear one scale for the whole tensor");
   std::transform(real->begin(), real->end(), real->begin(), f);
   y.table_axis = y.meaning_axis();
   y.table = std::move(real);
@@ -227,7 +230,7 @@ Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& t
   std::vector<float> real;
   if (!constant_floats(t, &real))
     return importer.refuse(node, "an operand is a constant of an unsupported type", node.output(0),
-                           "quantise the constant");
+                           "put the constant behind a DequantizeLinear: integers with a scale");
   *result = quantized_constant(importer, real, t.shape, out, limits);
   return Status();
 }

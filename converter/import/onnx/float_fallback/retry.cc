@@ -123,10 +123,7 @@ Status step_in_float(Importer& importer, const NodeView& node, ValueId* x) {
                          "its input '" + node.input(0) +
                              "' is float, of which nothing quantises "
                              "the result",
-                         node.output(0),
-                         has_form && !importer.allows_float()
-                             ? "put QuantizeLinear behind it, or let it run in float: --allow-float"
-                             : "put QuantizeLinear behind it");
+                         node.output(0), "put QuantizeLinear behind it");
 }
 
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y) {
@@ -193,11 +190,7 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
   if (!outcomes.is_refused(node.index()) || outcomes.is_float_form_refused(node.index()))
     return Status();
   const bool is_dynamic = scales_dynamically(importer, node);
-  if (!importer.allows_float() && !is_dynamic) {
-    if (has_float_form(node))
-      outcomes.add_remedy(node.index(), "; or let it run in float: --allow-float");
-    return Status();
-  }
+  if (!importer.allows_float() && !is_dynamic) return Status();
   const bool waits = any_waits(importer, node);
   if (has_float_form(node)) {
     Status made = make_float(importer, node, &y);
@@ -211,8 +204,8 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
   }
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
   if (waits && entry && takes_floats(entry->reads)) return assess_with_floats(importer, node);
-  outcomes.add_remedy(node.index(), " (--allow-float was given, but qrt has no float form of a " +
-                                        node.op() + " with these inputs and attributes)");
+  if (importer.allows_float())
+    outcomes.add_remedy(node.index(), " (--allow-float, which was given, does not change that)");
   return Status();
 }
 

@@ -1,6 +1,7 @@
 #include "converter/import/onnx/folding/conditions.h"
 
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -31,16 +32,18 @@ Status import_if(Importer& importer, const NodeView& node) {
     return importer.refuse(
         node,
         "its condition '" + condition + "' is computed in the run, qrt takes one branch for all",
-        condition, "store the condition as a constant: a model for each branch");
+        condition,
+        "make '" + condition +
+            "' a constant of the model, once true and once false: a model for each branch");
   if (importer.graph().batch_is_symbolic && !importer.is_free_of_inputs(condition))
     return importer.refuse(node,
                            "its condition '" + condition +
                                "' follows from shapes, which ONNX Runtime does not know before the "
                                "run where the batch is open",
-                           condition, "fix the batch: --input-shape");
+                           condition, "fix the batch: " + input_shape_option(importer, 1));
   importer.note_condition(node, value);
   return importer.refuse(node, "its branches lie too deep in one another", node.output(0),
-                         "nest fewer If nodes");
+                         "export the model with fewer If nodes within one another");
 }
 
 Status settle_branches(bool allow_float, Model* model) {

@@ -39,7 +39,7 @@ Status import_constant(Importer& importer, const NodeView& node) {
     constant = make_constant(kInt64, {static_cast<int64_t>(v.size())}, v);
   } else {
     return importer.refuse(node, "it holds neither numbers nor a tensor", node.output(0),
-                           "store the constant as an initialiser");
+                           "store the constant as an initialiser of numbers");
   }
   importer.set_output(node, 0, constant_tensor(std::move(constant)));
   return Status();

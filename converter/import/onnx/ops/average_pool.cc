@@ -95,7 +95,7 @@ Status emit_int16_global(Importer& importer, const NodeView& node, const std::st
     return importer.refuse(
         node,
         "it averages " + std::to_string(area) + " values of 16 bits, at most 32767 fit its sum",
-        node.output(0), "quantise the input to 8 bits");
+        node.output(0), "quantise its input and output to 8 bits");
   const double factor = static_cast<double>(p.x_quant.scale[0]) /
                         (static_cast<double>(out.scale[0]) * static_cast<double>(area));
   auto requant = int16_requant(importer, node, {factor}, {area * 65535}, out, limits);
@@ -119,10 +119,11 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
   const int64_t taps = window.kernel[0] * window.kernel[1], c = p.image.c;
   const bool overhangs = node.integer("ceil_mode", 0) != 0 && p.window.padded();
   if ((p.window.padded() && !p.include_pad) || overhangs || taps > 511)
-    return importer.refuse(node,
-                           "its windows of 16 bits have different numbers of positions, or more "
-                           "than 511",
-                           node.output(0), "pad with count_include_pad, or quantise to 8 bits");
+    return importer.refuse(
+        node,
+        "its windows of 16 bits have different numbers of positions, or more "
+        "than 511",
+        node.output(0), "set count_include_pad to 1, or quantise its input and output to 8 bits");
   Int16Source source;
   source.weights.assign(static_cast<size_t>(taps * c), 1);
   source.out = c;
@@ -172,11 +173,12 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
                            std::string("ONNX Runtime has no integer form for ") +
                                dtype_name(p.x_quant.type) + " input and " + dtype_name(out.type) +
                                " output",
-                           node.output(0), "quantise input and output to one type");
+                           node.output(0), "quantise its input and its output to one type");
   const float x_scale = p.x_quant.scale[0], y_scale = out.scale[0];
   if (!is_usable_scale(x_scale) || !is_usable_scale(y_scale))
     return importer.refuse(node, "a scale is not a normal positive number", node.output(0),
-                           "quantise the model with positive scales of usual size");
+                           "calibrate the quantisation again: qrt_convert --lint names the scales "
+                           "that are no ordinary positive numbers");
   ValueId x = images_of(importer, node, p);
   Node n;
   if (p.global) {
@@ -184,7 +186,9 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops, co
     const float divisor = y_scale * area, scale = x_scale / divisor;
     if (p.image.positions() >= 1 << 24 || !(scale >= 0x1p-32f && scale < 256.0f))
       return importer.refuse(node, "the scale ratio of this average is outside [2^-32, 256)",
-                             node.output(0), "quantise the model with scales of usual size");
+                             node.output(0),
+                             "calibrate the quantisation again: qrt_convert --lint names the "
+                             "scales that are no ordinary positive numbers");
     n = make_node<fb::GlobalAveragePool2DOptionsT>(node.name(), ops, {}, {});
     auto& o = options<fb::GlobalAveragePool2DOptionsT>(n);
     o.input_zero_point = static_cast<uint8_t>(p.x_quant.stored_zero_point());
@@ -251,9 +255,9 @@ Status check_volume_windows(Importer& importer, const NodeView& node, const Aver
                  static_cast<long long>(rows), static_cast<long long>(kMaxWindowField));
   *known = (!pads || p.include_pad) && !overhangs;
   if (*known) return Status();
-  return importer.refuse(
-      node, "its windows over a volume have different numbers of positions", node.output(0),
-      "pad with count_include_pad and without ceil_mode, or pool without padding");
+  return importer.refuse(node, "its windows over a volume have different numbers of positions",
+                         node.output(0),
+                         "set count_include_pad to 1 and ceil_mode to 0, or pool without padding");
 }
 
 // Attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.
@@ -265,7 +269,7 @@ Status read_average(Importer& importer, const NodeView& node, const Shape& x, bo
   QRT_TRY(read_window(node, p->image, node.integers("kernel_shape"), true, &p->window));
   if (p->window.dilation[0] != 1 || p->window.dilation[1] != 1 || p->window.depth.dilation != 1)
     return importer.refuse(node, "it has dilations", node.output(0),
-                           "use a pool without dilations");
+                           "pool without dilations, or with a Conv of equal weights");
   p->include_pad = node.integer("count_include_pad", 0) != 0;
   const WindowAxis& depth = p->window.depth;
   p->global = !p->window.padded() && p->window.kernel[0] == p->image.size[0] &&

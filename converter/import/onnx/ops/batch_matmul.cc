@@ -55,7 +55,8 @@ Status read_shapes(Importer& importer, const NodeView& node, DynamicProduct* p, 
     return importer.refuse(node,
                            "it sums " + std::to_string(k) +
                                " products: beyond 33025 an int32 accumulator may overflow",
-                           node.output(0), "split the product");
+                           node.output(0),
+                           "split the product along K into several, and add their results");
   p->made = leading;
   p->made.push_back(am[am.rank() - 2]);
   p->made.push_back(bm[bm.rank() - 1]);
@@ -133,7 +134,9 @@ Status emit_float(Importer& importer, const NodeView& node, const std::string& o
                   const DynamicProduct& p, ValueId* result) {
   if (!is_usable_scale(product_scale(p)))
     return importer.refuse(node, "the product of its scales is not a normal positive number",
-                           node.output(0), "quantise the model with scales of usual size");
+                           node.output(0),
+                           "calibrate the quantisation again: qrt_convert --lint names the scales "
+                           "that are no ordinary positive numbers");
   const ValueId acc =
       emit(importer, node, ops, p, 1, std::make_unique<fb::RequantT>(), DType::kInt32, nullptr);
   *result = importer.builder().dequantize_accumulators(node, acc, {product_scale(p)}, -1);
@@ -159,7 +162,7 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
   *known = t.is_plain_constant() && t.constant->is_integer();
   if (!*known)
     return importer.refuse(node, "the zero point '" + node.input(i) + "' is computed",
-                           node.input(i), "use constant zero points");
+                           node.input(i), "make the zero point an initialiser of the model");
   const int64_t n = t.constant->elements();
   QRT_MODEL_CHECK(t.type == type, "the zero point '%s' is %s, expected %s", node.input(i).c_str(),
                   element_type_name(t.type), element_type_name(type));
@@ -167,7 +170,7 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
   if (!*known)
     return importer.refuse(
         node, "the zero point '" + node.input(i) + "' has " + std::to_string(n) + " elements",
-        node.input(i), "use one zero point");
+        node.input(i), "give the operator one zero point for the whole matrix");
   quant->zero_point.clear();
   for (int64_t c = 0; c < n; ++c)
     quant->zero_point.push_back(static_cast<int32_t>(t.constant->integer(c)));
@@ -212,7 +215,7 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node) {
   }
   if (p.a.constant && p.b.constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
-                           "run the exporter's constant folding: the product is a constant");
+                           "fold the model's constants in the exporter: the product is one");
   std::optional<Quant> out;
   QRT_TRY(read_tensor_quant(importer, node, 6, 7, kUndefined, &out));
   if (!out) return Status();
@@ -250,7 +253,7 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
   }
   if (p.a.constant && p.b.constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
-                           "run the exporter's constant folding: the product is a constant");
+                           "fold the model's constants in the exporter: the product is one");
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = kInt32;
@@ -262,7 +265,8 @@ Status import_matmul_integer(Importer& importer, const NodeView& node) {
   } else {
     if (!p.b.quant.per_tensor())
       return importer.refuse(node, "a batch of matrices has a zero point for each column",
-                             node.input(3), "use one zero point");
+                             node.input(3),
+                             "give the operator one zero point for the whole matrix");
     bool known;
     QRT_TRY(read_shapes(importer, node, &p, &known));
     if (!known) return Status();

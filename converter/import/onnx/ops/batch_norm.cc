@@ -36,20 +36,20 @@ Status import_batch_normalization(Importer& importer, const NodeView& node) {
   for (int i = 1; i < node.output_count(); ++i)
     if (node.has_output(i))
       return importer.refuse(node, "it is in training mode", node.output(i),
-                             "export the model for inference");
+                             "export the model for inference (in PyTorch model.eval())");
   if (node.integer("training_mode", 0) != 0)
     return importer.refuse(node, "it is in training mode", node.output(0),
-                           "export the model for inference");
+                           "export the model for inference (in PyTorch model.eval())");
   if (node.integer("spatial", 1) == 0)
     return importer.refuse(node, "it normalises every element apart (spatial is 0)", node.output(0),
-                           "export the model with an opset of 9 or more");
+                           "export the model with spatial = 1, as every opset from 9 on has it");
   ChannelLines lines;
   const int64_t channels = x.shape[1];
   if (!read_channel_lines(importer, node, channels, &lines))
     return importer.refuse(node,
                            "its scale, bias, mean and variance are not constants of " +
                                std::to_string(channels) + " elements",
-                           node.output(0), "make them constants of the model");
+                           node.output(0), "make them initialisers of the model");
   const auto line = [&](float v, size_t c) { return v * lines.factor[c] + lines.addend[c]; };
   bool taken;
   QRT_TRY(map_table_along(importer, node, 0, 1, static_cast<size_t>(channels), line, &taken));

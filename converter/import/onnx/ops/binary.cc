@@ -98,7 +98,7 @@ Status refuse_constant(Importer& importer, const NodeView& node, int i) {
   return importer.refuse(
       node,
       "the constant '" + node.input(i) + "' of shape " + shape + " varies along more than one axis",
-      node.input(i), "quantise the constant");
+      node.input(i), "put the constant behind a DequantizeLinear: integers with a scale");
 }
 
 // Operands of which one has 16 bits.
@@ -210,8 +210,10 @@ Status combine_int16_with_constant(Importer& importer, const NodeView& node, int
     is_finite = is_finite && std::isfinite(f.factor.back()) && std::isfinite(v);
   }
   if (!is_finite)
-    return importer.refuse(node, "the constant '" + node.input(1 - x_input) + "' makes infinities",
-                           node.input(1 - x_input), "correct the constant");
+    return importer.refuse(
+        node, "the constant '" + node.input(1 - x_input) + "' makes infinities",
+        node.input(1 - x_input),
+        "export the model with a finite constant, other than 0 where it divides");
   const auto pending = defer(importer, node, shape);
   const std::string* ops = &pending->ops;
   const bool is_prelu = op == "PRelu";
@@ -240,7 +242,7 @@ Status import_binary(Importer& importer, const NodeView& node) {
   }
   if (node.input_count() != 2)
     return importer.refuse(node, "it has " + std::to_string(node.input_count()) + " inputs",
-                           node.output(0), "use operators of two inputs");
+                           node.output(0), "split it into operators of two inputs each");
   const Tensor &a = importer.input(node, 0), &b = importer.input(node, 1);
   int same;
   QRT_TRY(neutral_operand(node, &importer.tensors(), &same));

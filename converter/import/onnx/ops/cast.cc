@@ -7,6 +7,7 @@
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
+#include "converter/import/onnx/remedies.h"
 #include "kernels/edge/numbers.h"
 
 namespace qrt::convert::from_onnx {
@@ -27,7 +28,7 @@ Status refuse_cast(Importer& importer, const NodeView& node, int from, int to) {
   return importer.refuse(node,
                          std::string("it casts ") + element_type_name(from) + " to " +
                              element_type_name(to) + " at run time",
-                         node.input(0), "keep type conversions out of the quantised model");
+                         node.input(0), remedy_to_compute_outside(importer, node));
 }
 
 // The graph's type for elements of `type`: int8 lies in uint8, bool in bytes.
@@ -152,7 +153,7 @@ Status cast(Importer& importer, const NodeView& node, int to) {
       return importer.refuse(node,
                              std::string("a constant of type ") + element_type_name(x.type) +
                                  " is cast to " + element_type_name(to),
-                             node.input(0), "store the constant in its final type");
+                             node.input(0), "store the constant in the type that the Cast makes");
     importer.set_output(node, 0, constant_tensor(std::move(made)));
     return Status();
   }
@@ -219,7 +220,7 @@ Status import_bit_cast(Importer& importer, const NodeView& node) {
   return importer.refuse(node,
                          std::string("it reads the bits of ") + element_type_name(x.type) + " as " +
                              element_type_name(to) + " at run time",
-                         node.input(0), "keep changes of type out of the quantised model");
+                         node.input(0), remedy_to_compute_outside(importer, node));
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -17,7 +17,9 @@ Status read_ordered(Importer& importer, const NodeView& node, bool* known) {
   if (x.is_dequantized() && !is_usable_scale(x.quant->scale[0]))
     return importer.refuse(
         node, "the scale of input '" + node.input(0) + "' is no normal positive number",
-        node.input(0), "quantise it with a scale of usual size");
+        node.input(0),
+        "calibrate the quantisation again: qrt_convert --lint names the scales that are no "
+        "ordinary positive numbers");
   *known = true;
   return Status();
 }

@@ -67,7 +67,8 @@ Status plan_phases(Importer& importer, const NodeView& node, const TransposedCon
   if (weights.elements() > kFreeWeights && weights.elements() / kMostGrowth > c.weights->elements())
     return importer.refuse(
         node, "as a convolution of its phases its weights would have shape " + weights.to_string(),
-        node.output(0), "use a stride closer to the size of the kernel");
+        node.output(0),
+        "replace it by Resize and Conv, or train it with a stride closer to the kernel's size");
 
   Window window;
   const auto axis_of = [](const PhasedAxis& a) {

@@ -28,7 +28,7 @@ bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
     (void)importer.refuse(node,
                           "input '" + node.input(i) + "' is no float constant for each of the " +
                               std::to_string(n) + " columns, or for all",
-                          node.input(i), "make it a constant of the model");
+                          node.input(i), "make it an initialiser of the model");
   return fits;
 }
 
@@ -69,7 +69,7 @@ bool is_constant_matrix(const Tensor& w) {
 
 Status refuse_matrix(Importer& importer, const NodeView& node) {
   return importer.refuse(node, "input '" + node.input(1) + "' is no constant matrix of 8 bits",
-                         node.input(1), "make the weights a constant of rank 2");
+                         node.input(1), "make the weights an initialiser of two dimensions");
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ Status import_matmul_integer_to_float(Importer& importer, const NodeView& node) 
   p.x_scale = plain_value(importer, node.input(2), scale);
   if (p.x_scale == kNoValue || scale.type != kFloat || scale.shape.elements() != 1)
     return importer.refuse(node, "input '" + node.input(2) + "' is not one float32 scale",
-                           node.input(2), "quantise the activations per tensor");
+                           node.input(2), "quantise the activations per tensor, with one scale");
   p.x = importer.builder().with_quant(node, x.value, p.x_quant);
   return finish(importer, node, p, at);
 }

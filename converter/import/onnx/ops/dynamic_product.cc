@@ -54,7 +54,9 @@ Status read_geometry(Importer& importer, const NodeView& node, const Tensor& x, 
                   w.shape.to_string().c_str(), x.shape.to_string().c_str());
   if (image.dimensions != 2)
     return importer.refuse(node, "it has one spatial dimension and weights or scales as inputs",
-                           node.input(0), "give it two, or constants");
+                           node.input(0),
+                           "give its images two spatial dimensions (Unsqueeze), or make weights "
+                           "and scales initialisers");
   const int64_t groups = node.integer("group", 1);
   QRT_MODEL_CHECK(groups >= 1 && groups <= image.c,
                   "group is %lld, expected 1 to the %lld channels", static_cast<long long>(groups),
@@ -100,8 +102,9 @@ Status emit(Importer& importer, const NodeView& node, const ProductInputs& at, b
     if (!known) return Status();
   } else {
     if (a.shape.rank() < 2 || b.shape.rank() < 2)
-      return importer.refuse(node, "a vector is multiplied with parameters that are inputs",
-                             node.output(0), "give it a second dimension");
+      return importer.refuse(
+          node, "a vector is multiplied with parameters that are inputs", node.output(0),
+          "give the vector a second dimension (Unsqueeze), or make the parameters initialisers");
     QRT_TRY(matrix_shape(a.shape, b.shape, &shape));
   }
   Tensor y;
@@ -118,7 +121,7 @@ Status emit(Importer& importer, const NodeView& node, const ProductInputs& at, b
     y.type = zero.type;
     if (!is_eight_bit(y.type))
       return importer.refuse(node, std::string("the output is ") + element_type_name(y.type),
-                             node.output(0), "quantise to uint8 or int8");
+                             node.output(0), "quantise the output to uint8 or int8");
     for (int i : {at.a_scale, at.b_scale, at.y_scale, at.y_zero})
       n.inputs.push_back(plain_value(importer, node.input(i), importer.input(node, i)));
     if (conv && node.has_input(at.bias))
@@ -127,7 +130,8 @@ Status emit(Importer& importer, const NodeView& node, const ProductInputs& at, b
   for (size_t i = 0; i < n.inputs.size(); ++i)
     if (n.inputs[i] == kNoValue)
       return importer.refuse(node, "a parameter is neither a constant nor an integer tensor",
-                             node.output(0), "give it constants");
+                             node.output(0),
+                             "make scales and zero points initialisers of the model");
   y.value = importer.builder().new_value(node.output(0),
                                          y.type == kInt32 ? DType::kInt32 : DType::kUInt8, shape);
   n.outputs.push_back(y.value);

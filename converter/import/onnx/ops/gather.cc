@@ -50,11 +50,12 @@ Status take(Importer& importer, const NodeView& node, int axis) {
     if (y.type != kUint8 && y.type != kInt8 && y.type != kUint16 && y.type != kInt16)
       return importer.refuse(
           node, std::string("its data is a constant of type ") + element_type_name(y.type),
-          node.input(0), "quantise it to 8 or 16 bits");
+          node.input(0), "quantise the table to 8 or 16 bits, behind a DequantizeLinear");
     if (y.quant) quant = *y.quant;
     if (quant.axis >= axis)
-      return importer.refuse(node, "its data is quantised per axis", node.input(0),
-                             "quantise per tensor");
+      return importer.refuse(
+          node, "its data is quantised per axis", node.input(0),
+          "give its QuantizeLinear and DequantizeLinear one scale for the whole tensor");
     y.value = stored_constant(importer, *y.constant, quant, node.input(0));
     y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
     y.constant.reset();

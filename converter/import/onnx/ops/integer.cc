@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -60,7 +61,7 @@ Status refuse_types(Importer& importer, const NodeView& node, int type) {
   return importer.refuse(node,
                          std::string("it computes on ") + element_type_name(type) +
                              " without quantisation, of which qrt has no such operator",
-                         node.input(0), "quantise its inputs and output");
+                         node.input(0), remedy_to_compute_outside(importer, node));
 }
 
 namespace {

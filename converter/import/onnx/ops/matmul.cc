@@ -39,9 +39,10 @@ Status matmul_shape(Importer& importer, const NodeView& node, const Shape& x, co
                   w.to_string().c_str());
   *known = w.elements() == p->in * p->out;
   if (!*known)
-    return importer.refuse(
-        node, "the constant of shape " + w.to_string() + " is a batch of matrices",
-        node.input(node.op() == "MatMul" ? 1 : 3), "split the product into one for each matrix");
+    return importer.refuse(node,
+                           "the constant of shape " + w.to_string() + " is a batch of matrices",
+                           node.input(node.op() == "MatMul" ? 1 : 3),
+                           "split the product into one MatMul for each matrix");
   std::vector<int64_t> dims(x.begin(), x.end());
   if (dims.size() == 1) dims.insert(dims.begin(), 1);
   QRT_TRY(make_shape(dims, &p->x_shape));
@@ -72,7 +73,7 @@ Status refuse_columns(Importer& importer, const NodeView& node, int axis) {
   return importer.refuse(node,
                          "input '" + node.input(1) + "' is no constant and quantised along axis " +
                              std::to_string(axis),
-                         node.input(1), "quantise it per tensor");
+                         node.input(1), "quantise that input per tensor");
 }
 
 // Returns the axis along which a right side of the run has its scales if that is not the last but as
@@ -109,8 +110,9 @@ Status read_row_bias(Importer& importer, const NodeView& node, int input, Produc
   if (bias.quant || bias.type != kFloat || has_int16) {
     // ONNX Runtime takes integers as they are, whatever their scale.
     if (bias.quant) importer.outcomes().refuse_float_form(node.index());
-    return importer.refuse(node, "the bias '" + node.input(input) + "' differs from row to row",
-                           node.input(input), "use a bias of one value per output column");
+    return importer.refuse(
+        node, "the bias '" + node.input(input) + "' differs from row to row", node.input(input),
+        "give every output column one bias, or add the rest in an Add of its own");
   }
   read_addends(bias, p);
   p->float_bias = Product::FloatBias::kInSum;
@@ -319,8 +321,9 @@ Status import_qgemm(Importer& importer, const NodeView& node) {
   p.products = product_scales(node.real("alpha", 1.0f), p.x_quant.scale[0], p.w_quant);
   p.bias.assign(static_cast<size_t>(p.out), 0);
   if (is_row_bias(node, 6, importer))
-    return importer.refuse(node, "the bias '" + node.input(6) + "' differs from row to row",
-                           node.input(6), "use a bias of one value per output column");
+    return importer.refuse(
+        node, "the bias '" + node.input(6) + "' differs from row to row", node.input(6),
+        "give every output column one bias, or add the rest in an Add of its own");
   if (node.has_input(6)) {
     const Tensor& b = importer.input(node, 6);
     if (!b.is_plain_constant() || b.type != kInt32) return importer.refuse_float(node, 6);

@@ -139,11 +139,11 @@ Status max_pool(Importer& importer, const NodeView& node, bool global) {
     if (in_float)
       return importer.refuse(node,
                              "a window reads nothing of the image, of which the least float comes",
-                             node.output(0), "pad by less than the window reaches");
+                             node.output(0), "pad by less than the window's size on each side");
   }
   if (node.has_output(1) && importer.uses(node.output(1)) > 0)
     return importer.refuse(node, "its indices are used", node.output(1),
-                           "use only the pooled values");
+                           "export the model without the output of the indices");
   const Shape shape = image.shape(image.c, window.depth.output, window.output);
   const auto pool = [&importer, &node, image, window, global](ValueId v) {
     return emit_max(importer, node, image, global ? nullptr : &window, v);

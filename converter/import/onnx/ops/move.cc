@@ -23,14 +23,15 @@ Status move_to(Importer& importer, const NodeView& node, const std::vector<int64
 Status import_identity(Importer& importer, const NodeView& node) {
   if (node.op() == "Dropout") {
     if (node.has_output(1) && importer.uses(node.output(1)) > 0)
-      return importer.refuse(node, "its mask is used", node.output(1), "export for inference");
+      return importer.refuse(node, "its mask is used", node.output(1),
+                             "export the model for inference (in PyTorch model.eval())");
     if (node.has_input(2)) {
       const Tensor& training = importer.input(node, 2);
       const bool off = training.is_plain_constant() && training.constant->is_integer() &&
                        training.constant->elements() == 1 && training.constant->integer(0) == 0;
       if (!off)
         return importer.refuse(node, "it is in training mode", node.input(2),
-                               "export for inference");
+                               "export the model for inference (in PyTorch model.eval())");
     }
   }
   pass_on(importer, node, 0);

@@ -79,7 +79,7 @@ Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops
   const bool is_int16 = in.is_int16() || out.is_int16(), mean = node.op() == "ReduceMean";
   if (is_int16 ? r.n >= 1 << 15 : !sum_fits(r.n, 255))
     return importer.refuse(node, "its sum of " + std::to_string(r.n) + " values may leave int32",
-                           node.output(0), "reduce in two steps");
+                           node.output(0), "reduce in two steps, each over some of the axes");
   const float divisor = mean ? out.scale[0] * static_cast<float>(r.n) : out.scale[0];
   std::unique_ptr<fb::RequantT> requant;
   if (is_int16) {

@@ -14,28 +14,31 @@ Status import_refused(Importer& importer, const NodeView& node) {
         "of their sums varies: no integer form has its bits",
         node.output(0),
         has_float_form(node)
-            ? remedy_to_end_before(node)
+            ? remedy_to_compute_outside(importer, node)
             : "export it as the operators it stands for (Mul, ReduceMean, Add, Sqrt, Div), "
-              "which --allow-float takes, or " +
-                  remedy_to_end_before(node));
+              "which run in float (--allow-float); or " +
+                  remedy_to_compute_outside(importer, node));
   if (op == "QAttention")
-    return importer.refuse(
-        node,
-        "its softmax and its products of activations are float, by "
-        "approximations and in orders that differ between CPUs",
-        node.output(0),
-        "convert the model that ONNX Runtime has not optimised: attention stands "
-        "there as MatMulInteger, MatMul and Softmax, the latter with --allow-float");
+    return importer.refuse(node,
+                           "its softmax and its products of activations are float, by "
+                           "approximations and in orders that differ between CPUs",
+                           node.output(0),
+                           "convert the model that ONNX Runtime has not optimised, with "
+                           "--allow-float: attention stands "
+                           "there as MatMulInteger, MatMul and Softmax");
   if (op == "DynamicQuantizeLSTM")
     return importer.refuse(
         node,
         "its gates are float, by approximations of tanh and the logistic function "
         "that differ between CPUs",
-        node.output(0), "use TFLite's integer LSTM, or " + remedy_to_end_before(node));
+        node.output(0),
+        "convert the model from TensorFlow with TFLite's converter, whose LSTM is of integers; "
+        "or " +
+            remedy_to_compute_outside(importer, node));
   return importer.refuse(node,
                          "ONNX Runtime computes it by the C library, whose last bits differ from "
                          "system to system",
-                         node.output(0), remedy_to_end_before(node));
+                         node.output(0), remedy_to_compute_outside(importer, node));
 }
 
 Status refuse_unknown(Importer& importer, const NodeView& node) {
@@ -45,15 +48,22 @@ Status refuse_unknown(Importer& importer, const NodeView& node) {
         "its channels are in blocks whose size depends on the CPU on which ONNX Runtime saved the "
         "model",
         node.output(0),
-        "convert the model that ONNX Runtime has not optimised, or save it with the optimisation "
-        "level 'extended'");
+        "convert the model that ONNX Runtime has not optimised, or save it again with the "
+        "optimisation "
+        "level 'extended' (ORT_ENABLE_EXTENDED)");
   if (node.op() == "QLinearConvTranspose")
     return importer.refuse(
         node, "ONNX Runtime computes it on accelerators only, each with an arithmetic of its own",
-        node.output(0), "convert the model that ONNX Runtime has not optimised");
-  return importer.refuse(
-      node, "qrt has no integer form of this operator", node.output(0),
-      node.has_input(0) ? remedy_to_end_before(node) : "export the model without it");
+        node.output(0),
+        "convert the model that ONNX Runtime has not optimised: there it is DequantizeLinear, "
+        "ConvTranspose and QuantizeLinear");
+  if (node.op() == "MatMulNBits")
+    return importer.refuse(node, "qrt has no integer form of this operator", node.output(0),
+                           "quantise the float model to 8 bits instead, by qrt_quantize MODEL "
+                           "--calibration SAMPLES; or " +
+                               remedy_to_compute_outside(importer, node));
+  return importer.refuse(node, "qrt has no integer form of this operator", node.output(0),
+                         remedy_to_compute_outside(importer, node));
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -57,7 +57,7 @@ Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
   if (node.has_input(2)) {
     if (!given.is_constant() || given.constant->elements() != 1)
       return importer.refuse(node, "the value '" + node.input(2) + "' is not one constant number",
-                             node.input(2), "make the padding value a constant");
+                             node.input(2), "make the padding value an initialiser of the model");
     std::vector<float> real;
     if (constant_floats(given, &real)) value = real[0];
   }
@@ -74,7 +74,7 @@ Status pad(Importer& importer, const NodeView& node, IndexMaps maps) {
     memcpy(&bits, &value, sizeof value);
   } else if (value != 0) {
     return importer.refuse(node, "it pads integers with a number", node.input(0),
-                           "pad with a constant of the input's type");
+                           "pad with an initialiser of the input's type");
   }
   if (x.is_value() && x.type == kInt8) bits = (bits + 128) & 255;
   return move(importer, node, {gathered(std::move(maps), bits)});
@@ -173,7 +173,7 @@ Status import_pad(Importer& importer, const NodeView& node) {
     for (int64_t p : {before, after}) {
       if (p < 0 && mode != PadMode::kConstant)
         return importer.refuse(node, "it cuts and pads in mode '" + mode_name + "'", node.input(0),
-                               "cut with a Slice");
+                               "pad with numbers of 0 or more, and cut by a Slice");
       QRT_TRY(
           check_index_count(std::abs(std::clamp<int64_t>(p, -kMaxIndices - 1, kMaxIndices + 1))));
     }

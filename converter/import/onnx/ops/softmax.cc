@@ -78,8 +78,8 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
                                std::to_string(in.scale[0]) + " and output scale " +
                                std::to_string(out.scale[0]) + " are beyond its arithmetic",
                            node.output(0),
-                           logarithm ? "quantise the output with a greater scale"
-                                     : "quantise the output with scale 1/256");
+                           logarithm ? "give the output's QuantizeLinear a greater scale"
+                                     : "give the output's QuantizeLinear the scale 1/256");
   }
   std::vector<int> perm, back(static_cast<size_t>(rank));
   for (int i = 0; i < rank; ++i)
@@ -102,7 +102,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
     auto stage = closest_stage({0x1p-30 / static_cast<double>(out.scale[0])}, {int64_t{1} << 30});
     if (!stage || length > static_cast<int64_t>(kMaxSoftmaxTableRow))
       return importer.refuse(node, "its rows or its output scale are beyond integer arithmetic",
-                             node.output(0), "quantise the output with scale 2^-16");
+                             node.output(0), "give the output's QuantizeLinear the scale 2^-16");
     o.kind = fb::SoftmaxKind::INT16_ANY_SCALE;
     o.stages.push_back(std::move(stage));
   }
@@ -134,7 +134,9 @@ Status import_softmax(Importer& importer, const NodeView& node) {
   pending->emit = [&importer, &node, value, in, opset, axis](const Quant& out, Limits limits,
                                                              ValueId* result) {
     if (limits.cut(out))
-      return importer.refuse(node, "a Relu or Clip follows it", node.output(0), "remove it");
+      return importer.refuse(
+          node, "a Relu or Clip follows it", node.output(0),
+          "build the model without that Relu or Clip: results of a Softmax lie between 0 and 1");
     return emit(importer, node, value, in, opset, axis, out, result);
   };
   return Status();

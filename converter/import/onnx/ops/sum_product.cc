@@ -47,7 +47,9 @@ Status emit_add(Importer& importer, const NodeView& node, const Operand& a, cons
     return importer.refuse(node,
                            "the ratios of input to output scales, " + std::to_string(ra) + " and " +
                                std::to_string(rb) + ", are beyond exact arithmetic",
-                           node.output(0), "quantise the model with positive scales of usual size");
+                           node.output(0),
+                           "calibrate the quantisation again: qrt_convert --lint names the scales "
+                           "that are no ordinary positive numbers");
   *n = make_node<fb::AddOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::AddOptionsT>(*n);
   o.kind = fb::AddKind::F32_FMA;
@@ -68,9 +70,10 @@ Status emit_mul(Importer& importer, const NodeView& node, const Operand& a, cons
   const float product = a.quant.scale[0] * b.quant.scale[0], scale = product / out.scale[0];
   if (!is_usable_scale(a.quant.scale[0]) || !is_usable_scale(b.quant.scale[0]) ||
       !is_usable_scale(scale))
-    return importer.refuse(node,
-                           "the ratio of input to output scales is not a normal positive number",
-                           node.output(0), "quantise the model with positive scales of usual size");
+    return importer.refuse(
+        node, "the ratio of input to output scales is not a normal positive number", node.output(0),
+        "calibrate the quantisation again: qrt_convert --lint names the scales that are no "
+        "ordinary positive numbers");
   *n = make_node<fb::MulOptionsT>(node.name(), node.op(), {}, {});
   auto& o = options<fb::MulOptionsT>(*n);
   o.a_zero_point = static_cast<uint8_t>(a.quant.stored_zero_point());
@@ -172,14 +175,14 @@ Status import_qlinear_binary(Importer& importer, const NodeView& node) {
   if (!out) return Status();
   if (operand[0].constant && operand[1].constant)
     return importer.refuse(node, "both inputs are constants", node.output(0),
-                           "run the exporter's constant folding: the product is a constant");
+                           "fold the model's constants in the exporter: the product is one");
   if (!types_fit(operand[0], operand[1], *out))
     return importer.refuse(node,
                            std::string("its tensors are ") + dtype_name(operand[0].quant.type) +
                                ", " + dtype_name(operand[1].quant.type) + " and " +
                                dtype_name(out->type) +
                                ": ONNX Runtime has no integer form for mixed types",
-                           node.output(0), "quantise inputs and output to one type");
+                           node.output(0), "quantise its inputs and its output to one type");
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = onnx_type(out->type);

@@ -164,7 +164,8 @@ Status import_pow(Importer& importer, const NodeView& node) {
   if (e == 2.0f) return map_table(importer, node, 0, [](float x) { return x * x; });
   if (e == 3.0f) return map_table(importer, node, 0, [](float x) { return x * x * x; });
   return importer.refuse(node, "the exponent '" + node.input(1) + "' is not 0, 1, 2 or 3",
-                         node.input(1), "use Mul or Sqrt, whose bits are the same everywhere");
+                         node.input(1),
+                         "write the power as Mul or Sqrt, whose bits are the same everywhere");
 }
 
 Status import_qlinear_unary(Importer& importer, const NodeView& node) {

@@ -21,7 +21,9 @@ Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in
   if (m.exponent() > 0)
     return importer.refuse(op,
                            "the scales make a multiplier of 1 or more, which the reference refuses",
-                           importer.output(op).name, "quantise the model with usual scales");
+                           importer.output(op).name,
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   auto requant = make_requant(importer, op, {m}, out, Limits::of_source(out));
   if (!requant) return Status();
   const ValueId scaled = formula(
@@ -140,7 +142,7 @@ Status import_add_n(Importer& importer, const Op& op) {
                              importer.quoted_input(op, i) +
                                  " is quantised otherwise than the first, which the reference "
                                  "refuses",
-                             t.name, "give all inputs one scale and zero point");
+                             t.name, "quantise all inputs with one scale and zero point");
   }
   ValueId sum = importer.value(op, 0);
   for (int i = 1; i < static_cast<int>(op.inputs.size()); ++i) {

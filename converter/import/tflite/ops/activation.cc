@@ -220,7 +220,7 @@ Status import_prelu(Importer& importer, const Op& op) {
   if (!importer.read_quant(op, a, &alpha)) return Status();
   if (alpha.is_int16())
     return importer.refuse(op, importer.quoted_input(op, 1) + " is int16: the reference takes int8",
-                           a.name, "quantise the slopes to int8");
+                           a.name, "quantise the slopes (alpha) to int8");
   QRT_TRY(check_same_shape(importer, op));
   const Shape& x = importer.input(op, 0).shape;
   const int64_t slopes = a.shape.elements();

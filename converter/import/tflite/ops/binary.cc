@@ -67,7 +67,9 @@ Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
     return Status();
   if (a.scale[0] == 0 || b.scale[0] == 0 || out.scale[0] == 0)
     return importer.refuse(op, "a scale is 0, at which the reference stops",
-                           importer.output(op).name, "quantise the model with usual scales");
+                           importer.output(op).name,
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   QRT_TRY(check_broadcast(importer, op));
   const SumMultipliers m = subtract && out.type != DType::kUInt8
                                ? sum_multipliers<float>(importer, a, b, out)
@@ -76,7 +78,9 @@ Status import_sum_of_two(Importer& importer, const Op& op, bool subtract,
     return importer.refuse(op,
                            "the scales make a multiplier of 1 or more, which the reference "
                            "refuses",
-                           importer.output(op).name, "quantise the model with usual scales");
+                           importer.output(op).name,
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   auto requant = make_requant(importer, op, {m.out}, out, activation_limits(activation, out));
   if (!requant) return Status();
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
@@ -134,14 +138,17 @@ Status import_mul(Importer& importer, const Op& op) {
     return importer.refuse(op,
                            "the limits of its activation are beyond int32, which the reference "
                            "refuses",
-                           importer.output(op).name, "export the model without the activation");
+                           importer.output(op).name,
+                           "export the activation as an operator of its own");
   const double scale = product_scale(a, b, out);
   const Multiplier m = std::isfinite(scale) ? importer.multiplier(scale) : Multiplier::q31(0, 0);
   // Products stay below 2^16, of int16 at most 2^30.
   const bool wraps = m.exponent() > (out.is_int16() ? 0 : 15);
   if (wraps && importer.rounding() == Rounding::kSingle)
     return importer.refuse(op, "the output's scale is too small beside the inputs'",
-                           importer.output(op).name, "quantise the model with usual scales");
+                           importer.output(op).name,
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   auto requant = make_requant(importer, op, {wraps ? Multiplier::q31(m.value, 0) : m}, out,
                               activation_limits(activation, out));
   if (!requant) return Status();
@@ -193,7 +200,8 @@ Status import_int32_squared_difference(Importer& importer, const Op& op) {
       return importer.refuse(op,
                              importer.quoted_input(op, i) + " is " +
                                  type_name(importer.input(op, i).type) + ", the output int32",
-                             importer.input(op, i).name, "give both one type");
+                             importer.input(op, i).name,
+                             "build the model so that input and output have one type");
   QRT_TRY(check_broadcast(importer, op));
   const ValueId x = importer.value(op, 0), y = importer.value(op, 1);
   const ValueId square = squared_difference(importer, op, x, y);
@@ -286,7 +294,9 @@ Status import_div(Importer& importer, const Op& op) {
   // A quotient's shift counts 23 digits of a byte's and more, and the reference refuses to shift it left.
   if (!std::isnormal(divisor) || m.exponent() > 23)
     return importer.refuse(op, "the output's scale is too small beside the inputs'",
-                           importer.output(op).name, "quantise the model with usual scales");
+                           importer.output(op).name,
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   const Rounding rounding = importer.rounding();
   const Limits limits =
       activation_limits(op.options<tflite::DivOptions>().fused_activation_function, out);

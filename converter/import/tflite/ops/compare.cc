@@ -88,7 +88,9 @@ bool read_rescaled(Importer& importer, const Op& op, int i, Rescaled* r) {
                         "the scale of tensor '" + t.name +
                             "' is too great, the reference's "
                             "numbers would leave int32",
-                        t.name, "quantise the model with scales of usual size");
+                        t.name,
+                        "calibrate again with samples in which this tensor takes its usual values: "
+                        "qrt_convert --lint names the scales");
   return false;
 }
 
@@ -119,8 +121,10 @@ Status compare_int16(Importer& importer, const Op& op, const Comparison& c) {
     Rescaled r;
     if (!t.scale.empty() && !read_rescaled(importer, op, i, &r)) return Status();
     if (t.scale.empty() && t.is_constant)
-      return importer.refuse(op, importer.quoted_input(op, i) + " has no quantisation parameters",
-                             t.name, "convert the model with full integer quantisation");
+      return importer.refuse(
+          op, importer.quoted_input(op, i) + " has no quantisation parameters", t.name,
+          "convert the model with full integer quantisation: representative_dataset and "
+          "TFLITE_BUILTINS_INT8 in TFLite's converter");
     ValueId& v = x[static_cast<size_t>(i)];
     v = importer.value(op, i);
     if (!is_equality || t.scale.empty()) continue;
@@ -145,7 +149,7 @@ Status compare_floats(Importer& importer, const Op& op, const Comparison& c) {
   QRT_TRY(combined(x, y, c.of_floats, &truth));
   if (truth.is_constant())
     return importer.refuse(op, "it computes a constant", importer.output(op).name,
-                           "compute this outside the model");
+                           "make its result a constant of the model, computed before conversion");
   const std::vector<uint8_t> table(truth.table.begin(), truth.table.end());
   GraphBuilder& builder = importer.builder();
   if (truth.is_pair())
@@ -163,7 +167,7 @@ bool are_truth_values(Importer& importer, const Op& op, int first, int last) {
     if (t.type == TensorType::BOOL) continue;
     (void)importer.refuse(
         op, importer.quoted_input(op, i) + " is " + type_name(t.type) + ", expected bool", t.name,
-        "give it truth values");
+        "build the model with truth values (bool) there");
     return false;
   }
   return true;
@@ -199,7 +203,7 @@ Status select_floats(Importer& importer, const Op& op) {
       from_x, from_y, [](float a, float b) { return std::isnan(a) ? b : a; }, &result));
   if (result.is_constant())
     return importer.refuse(op, "it computes a constant", importer.output(op).name,
-                           "compute this outside the model");
+                           "make its result a constant of the model, computed before conversion");
   importer.became(op, result.is_pair() ? "PairLut" : "Lut", "I0");
   importer.set_real(op, std::move(result));
   return Status();
@@ -288,7 +292,8 @@ Status import_select(Importer& importer, const Op& op) {
     return importer.refuse(op,
                            std::string("it chooses between ") + type_name(x.type) + " and " +
                                type_name(y.type) + " and gives " + type_name(z.type),
-                           z.name, "give all three one type");
+                           z.name,
+                           "build the model so that both values and the result have one type");
   QRT_TRY(check_select(importer, op));
   if (x.type == TensorType::FLOAT32) return select_floats(importer, op);
   const bool is_plain = x.type == TensorType::INT32 || x.type == TensorType::BOOL;

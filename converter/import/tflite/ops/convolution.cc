@@ -84,7 +84,7 @@ Status import_fully_connected(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::FullyConnectedOptions>();
   if (o.weights_format != tflite::FullyConnectedOptionsWeightsFormat::DEFAULT)
     return importer.refuse(op, "the weights are stored shuffled", importer.input(op, 1).name,
-                           "export the model with plain weights");
+                           "convert the model again without shuffled weights (uint8 for one CPU)");
   Linear linear;
   if (!importer.read_quants(op, 0, &linear.in, &linear.out)) return Status();
   const Shape x = importer.input(op, 0).shape, w = importer.input(op, 1).shape;

@@ -40,7 +40,7 @@ bool read_anchors(Importer& importer, const Op& op, std::vector<float>* anchors)
   if (!t.is_constant || t.type != type) {
     (void)importer.refuse(op,
                           importer.quoted_input(op, 2) + " is not a constant of the boxes' type",
-                          t.name, "make it a constant of the model");
+                          t.name, "store it as a constant of the model");
     return false;
   }
   anchors->resize(static_cast<size_t>(t.shape.elements()));
@@ -132,15 +132,19 @@ Status import_detection_post_process(Importer& importer, const Op& op) {
       if (!(std::fabs(v) <= (i < 2 ? 0x1p60 : 40.0)))
         return importer.refuse(op,
                                "codes of boxes stand for centers above 2^60 or sizes above e^40",
-                               importer.input(op, 0).name, "quantise the boxes with usual scales");
+                               importer.input(op, 0).name,
+                               "calibrate again with samples in which this tensor takes its usual "
+                               "values: qrt_convert --lint names the scales");
       o.box_terms.push_back(i < 2 ? v : 0.5 * portable_exp(v));
     }
   }
   o.score_values = scores.table;
   for (size_t i = 0; i < 256; ++i)
     if (!std::isfinite(scores.table[i]) || (i > 0 && scores.table[i] <= scores.table[i - 1]))
-      return importer.refuse(op, "scores of different codes are the same, or in another order",
-                             importer.input(op, 1).name, "quantise the scores themselves");
+      return importer.refuse(
+          op, "scores of different codes are the same, or in another order",
+          importer.input(op, 1).name,
+          "let DETECTION_POSTPROCESS read the quantised scores, or a DEQUANTIZE of them");
   o.least_score = static_cast<uint32_t>(
       std::lower_bound(scores.table.begin(), scores.table.end(), options.least_score) -
       scores.table.begin());

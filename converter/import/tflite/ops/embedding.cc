@@ -33,7 +33,7 @@ bool check_table(Importer& importer, const Op& op, const Tensor& table) {
   if (!fits || !table.is_constant)
     return no(std::string("is ") + type_name(table.type) + " of rows of " + std::to_string(row),
               "make it a constant of int8, or of int4 or int2 with rows of whole bytes");
-  if (table.scale.empty()) return no("has no scale", "quantise the table");
+  if (table.scale.empty()) return no("has no scale", "store the table with a scale, as int8");
   if (table.scale.size() > 1 &&
       (table.axis != 0 || static_cast<int64_t>(table.scale.size()) != table.shape[0]))
     return no("is not quantised per row", "quantise the table as a whole or by its dimension 0");
@@ -80,7 +80,7 @@ Status import_embedding_lookup(Importer& importer, const Op& op) {
                &y = importer.output(op);
   if (lookup.type != TensorType::INT32)
     return importer.refuse(op, importer.quoted_input(op, 0) + " is " + type_name(lookup.type),
-                           lookup.name, "look up with int32");
+                           lookup.name, "look up with indices of int32");
   Shape shape = table.shape;
   QRT_MODEL_CHECK(lookup.shape.rank() == 1 && shape.rank() >= 2 && shape.elements() > 0,
                   "it looks up %s in %s", lookup.shape.to_string().c_str(),

@@ -131,7 +131,9 @@ Status import_rsqrt(Importer& importer, const Op& op) {
   m.shift += kBits;
   if (m.exponent() < -31 || m.exponent() > 31 - kBits - 1)
     return importer.refuse(op, "the output's scale does not fit the input's",
-                           importer.output(op).name, "quantise the model with usual scales");
+                           importer.output(op).name,
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   const Rounding rounding = importer.rounding();
   return finish_table(importer, op, in, out, [&](int x) {
     const int value = x - in.zero_point[0];

@@ -39,12 +39,13 @@ Status fold_integers(Importer& importer, const Op& op, F f) {
   QRT_MODEL_CHECK(!a.empty() && !b.empty(), "an input has no elements");
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
     return importer.refuse(op, "only shapes of one dimension are computed",
-                           importer.output(op).name, "compute this outside the model");
+                           importer.output(op).name,
+                           "make its result a constant of the model, computed before conversion");
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const int64_t v = computed(op, f, a[a.size() > 1 ? i : 0], b[b.size() > 1 ? i : 0]);
     if (v < INT32_MIN || v > INT32_MAX)
       return importer.refuse(op, "a result is beyond int32", importer.output(op).name,
-                             "check the shapes of the model");
+                             "build the model with smaller shapes");
     y.push_back(static_cast<int32_t>(v));
   }
   importer.fold(op, std::move(y));
@@ -57,7 +58,7 @@ bool check_operands(Importer& importer, const Op& op, F f) {
     if (t->type == TensorType::INT32) continue;
     (void)importer.refuse(
         op, "tensor '" + t->name + "' is " + type_name(t->type) + ": only int32 is supported here",
-        t->name, "compute it in int32");
+        t->name, "build the model with int32 there");
     return false;
   }
   // TFLite Micro does not apply it to sums, TFLite does.
@@ -66,14 +67,15 @@ bool check_operands(Importer& importer, const Op& op, F f) {
   const bool is_folded = is_known(importer, op, 0) && is_known(importer, op, 1);
   if (fused_activation(op) != A::NONE && (is_folded || !is_applied)) {
     (void)importer.refuse(op, "it has a fused activation", importer.output(op).name,
-                          "export the activation as an operator");
+                          "export the activation as an operator of its own");
     return false;
   }
   if ((f != F::DIV && f != F::MOD) || !is_known(importer, op, 1)) return true;
   std::vector<int32_t> divisors;
   if (!importer.read_integers(op, 1, &divisors)) return false;
   if (std::find(divisors.begin(), divisors.end(), 0) == divisors.end()) return true;
-  (void)importer.refuse(op, "it divides by 0", importer.input(op, 1).name, "check the divisor");
+  (void)importer.refuse(op, "it divides by 0", importer.input(op, 1).name,
+                        "build the model with divisors other than 0");
   return false;
 }
 

@@ -39,15 +39,16 @@ bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t 
     while (w < -128 * terms || w > 127 * terms) ++terms;
   if ((weights + 3 * taps) * static_cast<size_t>(terms) > kMaxDigitsK)
     return no("more than 65793 weights make an output",
-              "a layer of so many weights has to be two, whose int16 results ADD joins");
+              "split the layer into two of fewer weights, whose int16 results ADD joins");
   const std::vector<int64_t> bound = sum_bounds(linear.weights, linear.bias, 32768, channel_of);
   for (size_t o = 0; o < bound.size(); ++o) {
     const int64_t b = linear.bias[o];
     const Multiplier& m = linear.multipliers[linear.multipliers.size() > 1 ? o : 0];
     const std::string channel = "output channel " + std::to_string(o);
     if (linear.is_64 && (b < -(int64_t{1} << 45) || b > int64_t{1} << 45))
-      return no("the bias of " + channel + " is beyond 2^45",
-                "it is thousands of times its output's range: check what the bias was trained to");
+      return no(
+          "the bias of " + channel + " is beyond 2^45",
+          "train or calibrate the layer again: its bias is thousands of times its output's range");
     const char* const kCalibrate =
         "it is thousands of times its output's range: give the output the range of the calibration "
         "data again";
@@ -87,9 +88,9 @@ bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear,
         "sums of output channel " + std::to_string(o) + " may reach " + std::to_string(bound[o]) +
             ", beyond what the reference kernels define",
         importer.input(op, 1).name,
-        left == 0 ? "a layer of so many weights has to be two, whose int8 results ADD joins"
-                  : "its input's and weights' scales multiply to more than its output's: give the "
-                    "output the range of the calibration data again");
+        left == 0 ? "split the layer into two of fewer weights, whose int8 results ADD joins"
+                  : "calibrate the output again: its scale is less than the product of the input's "
+                    "and the weights'");
     return false;
   }
   return true;
@@ -119,8 +120,8 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
     return no(std::string("is ") + type_name(w.type) + ", which does not go with a " +
                   dtype_name(linear->in.type) + " input",
               "quantise weights and activations to int8");
-  if (!w.is_constant) return no("is not a constant", "make the weights constants of the model");
-  if (w.scale.empty()) return no("has no scale", "quantise the weights");
+  if (!w.is_constant) return no("is not a constant", "store the weights as constants of the model");
+  if (w.scale.empty()) return no("has no scale", "quantise the weights to int8, with a scale");
   const bool per_channel = w.scale.size() > 1;
   if (per_channel && w.axis != channel_axis)
     return no("is quantised along dimension " + std::to_string(w.axis),
@@ -128,13 +129,15 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
   if (per_channel && w.shape[w.axis] != static_cast<int64_t>(w.scale.size()))
     return no("has " + std::to_string(w.scale.size()) + " scales for " +
                   std::to_string(w.shape[w.axis]) + " channels",
-              "give every output channel a scale");
+              "quantise the weights with one scale, or one for every output channel");
   if (per_channel && is_legacy)
-    return no("is uint8 and quantised per channel", "quantise the model to int8");
+    return no("is uint8 and quantised per channel",
+              "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   for (float s : w.scale)
     if (!std::isnormal(s))
       return no("has a scale that is not a normal positive number",
-                "quantise the model with scales of usual size");
+                "calibrate again with samples in which this tensor takes its usual values: "
+                "qrt_convert --lint names the scales");
   // The int8 kernels look at a weight zero point in FULLY_CONNECTED with one scale only.
   const bool centred = is_legacy || (is_dense && !per_channel);
   const int64_t zero_point = centred ? w.zero_point[0] : 0;
@@ -169,7 +172,9 @@ bool read_bias(Importer& importer, const Op& op, const BiasTypes& types, Linear*
              : types.takes_int16 ? "int64, int32 or int16"
                                  : "int64 or int32") +
             " constant",
-        b.name, is_int16 ? "quantise the bias to int64" : "quantise the bias to int32");
+        b.name,
+        is_int16 ? "store the bias as int64 with the product of the scales of input and weights"
+                 : "store the bias as int32 with the product of the scales of input and weights");
     return false;
   }
   linear->is_64 = is_int16 && !(b.type == TensorType::INT32 && types.int32_adds_32);

@@ -77,7 +77,8 @@ Status import_concatenation(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::ConcatenationOptions>();
   if (o.fused_activation_function != tflite::ActivationFunctionType::NONE)
     return importer.refuse(op, "it has a fused activation, which the reference refuses",
-                           importer.output(op).name, "export the activation as an operator");
+                           importer.output(op).name,
+                           "export the activation as an operator of its own");
   Shape shape = importer.input(op, 0).shape;
   const int rank = shape.rank(), axis = o.axis < 0 ? o.axis + rank : o.axis;
   QRT_MODEL_CHECK(axis >= 0 && axis < rank, "axis %d of %d dimensions", o.axis, rank);
@@ -113,7 +114,8 @@ Status import_concatenation(Importer& importer, const Op& op) {
                              importer.quoted_input(op, i) +
                                  " is quantised otherwise than the output, which the "
                                  "reference refuses",
-                             part.name, "give all inputs the output's scale and zero point");
+                             part.name,
+                             "quantise all inputs with the output's scale and zero point");
     const ValueId value = importer.value(op, i);
     parts.push_back(copied ? value
                            : importer.builder().lut(op, value, rescaled(in, out), false, "", &out));
@@ -148,7 +150,7 @@ Status import_zeros_like(Importer& importer, const Op& op) {
   if (x.type != y.type)
     return importer.refuse(
         op, std::string("the input is ") + type_name(x.type) + ", the output " + type_name(y.type),
-        y.name, "give both one type");
+        y.name, "build the model so that input and output have one type");
   GraphBuilder& builder = importer.builder();
   if (y.shape.elements() > kMaxIndices)
     return error(Code::kUnsupported, "it makes more than 2^22 zeros");

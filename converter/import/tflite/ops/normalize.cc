@@ -10,7 +10,7 @@ Status import_l2_normalization(Importer& importer, const Op& op) {
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
   if (in.type != DType::kInt8)
     return importer.refuse(op, "the input is uint8, whose form is not read", x.name,
-                           "quantise the model to int8");
+                           "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   if (out.scale[0] != 1.0f / 128 || out.zero_point[0] != 0)
     return importer.refuse(op,
                            "the output's scale and zero point are not 1/128 and 0, which the "
@@ -27,7 +27,7 @@ Status import_l2_normalization(Importer& importer, const Op& op) {
     return importer.refuse(
         op,
         "rows of more than " + std::to_string(kMaxL2Row) + " values overflow the reference's sum",
-        x.name, "reduce the number of features");
+        x.name, "split the rows: it takes at most 65536 values of each");
   const ValueId value = importer.value(op, 0);
   auto& o = importer.builder().add<fb::L2NormalizationOptionsT>(op, {value},
                                                                 importer.new_output(op, out));

@@ -68,7 +68,7 @@ Status import_pad_v2(Importer& importer, const Op& op) {
       value.bytes > sizeof(int64_t))
     return importer.refuse(
         op, importer.quoted_input(op, 2) + " is not one constant number of the output's type",
-        value.name, "pad with a constant");
+        value.name, "store the padding value as a constant of the output's type");
   int64_t fill = 0;
   float number = 0;
   memcpy(&fill, value.data, value.bytes);

@@ -25,7 +25,7 @@ Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
                            "input and output are quantised differently, which the reference "
                            "refuses",
                            importer.output(op).name,
-                           "give the output the input's scale and zero point");
+                           "quantise the output with the input's scale and zero point");
   const Shape& x = importer.input(op, 0).shape;
   QRT_MODEL_CHECK(x.rank() == 4 && x.elements() > 0,
                   "the input has shape %s, expected four dimensions", x.to_string().c_str());
@@ -76,13 +76,13 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
   QRT_TRY(check_output_shape(importer, op, shape));
   if (runs == 0)
     return importer.refuse(op, "it reduces no dimension", importer.input(op, 1).name,
-                           "leave the operator away");
+                           "build the model without this operator, which changes nothing");
   const int bits = r->in.is_int16() ? 15 : 23;
   if (r->n >= 1 << bits)
     return importer.refuse(
         op,
         "it reduces " + std::to_string(r->n) + " values, the limit is 2^" + std::to_string(bits),
-        importer.input(op, 0).name, "reduce in two steps");
+        importer.input(op, 0).name, "reduce in two steps, each over some of the dimensions");
   if (runs > 1) {
     r->perm = std::move(before);
     r->perm.insert(r->perm.end(), among.begin(), among.end());
@@ -157,7 +157,7 @@ Status import_extreme(Importer& importer, const Op& op, bool least) {
                            "input and output are quantised differently, which the reference "
                            "refuses",
                            importer.output(op).name,
-                           "give the output the input's scale and zero point");
+                           "quantise the output with the input's scale and zero point");
   ValueId value = reduced_image(importer, op, r);
   if (least) value = complemented(importer, op, value, r.out);
   ValueId most = importer.builder().new_value(importer.output(op).name, r.out.stored_type(),
@@ -180,7 +180,7 @@ Status import_average_pool_2d(Importer& importer, const Op& op) {
   const int bits = pool.quant.is_int16() ? 15 : 23;
   if (pool.window.kernel[0] * pool.window.kernel[1] >= 1 << bits)
     return importer.refuse(op, "a window has 2^" + std::to_string(bits) + " positions or more",
-                           importer.output(op).name, "pool in two steps");
+                           importer.output(op).name, "pool in two steps of smaller windows");
   const ValueId x = importer.value(op, 0);
   auto& o = importer.builder().add<fb::AveragePool2DOptionsT>(op, {x},
                                                               importer.new_output(op, pool.quant));
@@ -230,7 +230,8 @@ Status import_mean(Importer& importer, const Op& op) {
       importer.multiplier(static_cast<double>(r.in.scale[0]) / static_cast<double>(r.out.scale[0]));
   if (m.exponent() > 30)
     return importer.refuse(op, "the scales make a multiplier beyond 2^30", importer.output(op).name,
-                           "quantise the model with usual scales");
+                           "calibrate again with samples in which this tensor takes its usual "
+                           "values: qrt_convert --lint names the scales");
   // The division by n goes into the multiplier, truncated.
   int k = 63 - __builtin_clzll(static_cast<uint64_t>(r.n));
   if (k > 32) k = 32;

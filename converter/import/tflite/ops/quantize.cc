@@ -32,7 +32,8 @@ Status import_int16_requantize(Importer& importer, const Op& op, const Quant& in
     return importer.refuse(op,
                            std::string(dtype_name(in.type)) + " to " + dtype_name(out.type) +
                                " is not defined by the reference kernels",
-                           importer.output(op).name, "quantise the model to int8 or int16");
+                           importer.output(op).name,
+                           "convert the model with int8 or int16 activations");
   const Multiplier m =
       importer.multiplier(static_cast<double>(in.scale[0]) / static_cast<double>(out.scale[0]));
   const bool from_32 = in.type == DType::kInt32;
@@ -48,7 +49,7 @@ Status import_quantize(Importer& importer, const Op& op) {
   if (importer.input(op, 0).type == TensorType::FLOAT32) {
     if (out.type == DType::kInt32)
       return importer.refuse(op, "float32 to int32 is not defined by the reference kernels",
-                             importer.output(op).name, "quantise to int8 or int16");
+                             importer.output(op).name, "quantise its output to int8 or int16");
     QRT_TRY(check_same_shape(importer, op));
     const Real* real = importer.real(op, 0);
     if (real && !real->is_constant() && !out.is_int16()) {
@@ -61,7 +62,8 @@ Status import_quantize(Importer& importer, const Op& op) {
     const ValueId x = importer.value(op, 0);
     if (x == kNoValue)
       return importer.refuse(op, importer.quoted_input(op, 0) + " is a float constant",
-                             importer.input(op, 0).name, "quantise the constant");
+                             importer.input(op, 0).name,
+                             "store the constant as int8, with a scale");
     auto& o = importer.builder().add<fb::QuantizeOptionsT>(op, {x}, importer.new_output(op, out));
     o.scale = {float_bits(out.scale[0])};
     o.zero_point = {out.stored_zero_point()};
@@ -87,7 +89,7 @@ Status import_dequantize(Importer& importer, const Op& op) {
   if (!importer.read_quant(op, importer.input(op, 0), &in)) return Status();
   if (importer.output(op).type != TensorType::FLOAT32)
     return importer.refuse(op, std::string("the output is ") + type_name(importer.output(op).type),
-                           importer.output(op).name, "dequantise to float32");
+                           importer.output(op).name, "let the DEQUANTIZE make float32");
   QRT_TRY(check_same_shape(importer, op));
   const ValueId x = importer.value(op, 0);
   if (in.is_int16()) {

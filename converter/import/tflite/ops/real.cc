@@ -25,7 +25,9 @@ bool read_real(Importer& importer, const Op& op, int i, Real* real) {
                         "tensor '" + t.name + "' is " + type_name(t.type) +
                             ": only integer operators are supported, and functions of one or two "
                             "tensors of bytes that DEQUANTIZE makes",
-                        t.name, "convert the model with full integer quantisation");
+                        t.name,
+                        "convert the model with full integer quantisation: representative_dataset "
+                        "and TFLITE_BUILTINS_INT8 in TFLite's converter");
   return false;
 }
 
@@ -120,7 +122,7 @@ Status import_function(Importer& importer, const Op& op) {
   }
   if (result.is_constant())
     return importer.refuse(op, "it computes a constant", importer.output(op).name,
-                           "compute this outside the model");
+                           "make its result a constant of the model, computed before conversion");
   importer.became(op, result.is_pair() ? "PairLut" : "Lut", "I0");
   importer.set_real(op, std::move(result));
   return Status();

@@ -17,11 +17,12 @@ bool read_weights(Importer& importer, const Op& op, int i, bool allow_int16, con
     return false;
   };
   if (w.type != TensorType::INT8 && !(allow_int16 && w.type == TensorType::INT16))
-    return no(std::string("is ") + type_name(w.type), "quantise the model to int8");
-  if (!w.is_constant) return no("is not a constant", "make the weights constants of the model");
+    return no(std::string("is ") + type_name(w.type),
+              "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
+  if (!w.is_constant) return no("is not a constant", "store the weights as constants of the model");
   if (w.shape != shape)
     return no("has shape " + w.shape.to_string() + ", expected " + shape.to_string(),
-              "fix the model's shapes");
+              "convert the model with the shapes that its operators need, none of them 0");
   if (w.scale.size() != 1 || !std::isnormal(w.scale[0]))
     return no("has no usual scale per tensor", "quantise the weights per tensor");
   const auto count = static_cast<size_t>(shape.elements());
@@ -66,10 +67,10 @@ bool read_state(Importer& importer, const Op& op, int i, std::initializer_list<T
   };
   if (std::find(types.begin(), types.end(), t.type) == types.end())
     return no(std::string("is ") + type_name(t.type) + ", which this operator's state is not",
-              "quantise the model to int8 activations");
+              "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   if (t.shape != shape)
     return no("has shape " + t.shape.to_string() + ", expected " + shape.to_string(),
-              "fix the model's shapes");
+              "convert the model with the shapes that its operators need, none of them 0");
   if (t.scale.size() != 1 || !std::isnormal(t.scale[0]))
     return no("has no usual scale", "quantise the state per tensor");
   const bool is_int16 = t.type == TensorType::INT16;
@@ -91,7 +92,9 @@ bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t b
   (void)importer.refuse(op,
                         std::string("its ") + what + " may reach " + std::to_string(bound) +
                             ", beyond what the reference kernels define",
-                        importer.output(op).name, "quantise the model with usual scales");
+                        importer.output(op).name,
+                        "calibrate again with samples in which this tensor takes its usual values: "
+                        "qrt_convert --lint names the scales");
   return false;
 }
 
@@ -129,7 +132,9 @@ bool stays_defined_64(Importer& importer, const Op& op, const char* what, int64_
   (void)importer.refuse(op,
                         std::string("its ") + what + " may reach " + std::to_string(bound) +
                             ", or a multiplier is beyond 2^7",
-                        importer.output(op).name, "quantise the model with usual scales");
+                        importer.output(op).name,
+                        "calibrate again with samples in which this tensor takes its usual values: "
+                        "qrt_convert --lint names the scales");
   return false;
 }
 
@@ -150,8 +155,9 @@ bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64
     int64_t* bias = side->bias.data() + at;
     for (size_t r = 0; r < rows; ++r)
       if (bias[r] < -(int64_t{1} << 45) || bias[r] > int64_t{1} << 45) {
-        (void)importer.refuse(op, "a bias is beyond 2^45", importer.output(op).name,
-                              "check the scales of the biases");
+        (void)importer.refuse(
+            op, "a bias is beyond 2^45", importer.output(op).name,
+            "calibrate again, so that the scales of input and weights fit the bias");
         return false;
       }
     const int64_t bound = greatest_sum(w, rows, width, x.is_int16() ? 65535 : 255, bias);
@@ -194,7 +200,9 @@ bool refuse_parts(Importer& importer, const Op& op) {
       if (!op.has_input(i)) continue;
       (void)importer.refuse(
           op, std::string("it has ") + part.what + ", which the reference's integer form lacks",
-          importer.input(op, i).name, "use plain LSTM cells");
+          importer.input(op, i).name,
+          "build the model with plain LSTM cells (tanh, without peepholes, projection or diagonal "
+          "weights)");
       return true;
     }
   const auto o = op.options<tflite::UnidirectionalSequenceLSTMOptions>();
@@ -202,7 +210,9 @@ bool refuse_parts(Importer& importer, const Op& op) {
       !o.diagonal_recurrent_tensors)
     return false;
   (void)importer.refuse(op, "its activation is not TANH, or its recurrent weights are diagonal",
-                        importer.output(op).name, "use plain LSTM cells");
+                        importer.output(op).name,
+                        "build the model with plain LSTM cells (tanh, without peepholes, "
+                        "projection or diagonal weights)");
   return true;
 }
 
@@ -222,7 +232,8 @@ Status import_svdf(Importer& importer, const Op& op) {
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
   if (in.type != DType::kInt8)
     return importer.refuse(op, "the input is uint8: only the int8 form of this operator is defined",
-                           importer.input(op, 0).name, "quantise the model to int8");
+                           importer.input(op, 0).name,
+                           "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   const auto o = op.options<tflite::SVDFOptions>();
   const Shape x = importer.input(op, 0).shape, w = importer.input(op, 1).shape,
               t = importer.input(op, 2).shape;
@@ -244,7 +255,8 @@ Status import_svdf(Importer& importer, const Op& op) {
     return Status();
   if (importer.input(op, 2).type != importer.input(op, 4).type)
     return importer.refuse(op, "the time weights and the state are of different types",
-                           importer.input(op, 4).name, "convert the model again");
+                           importer.input(op, 4).name,
+                           "convert the model again, with states and time weights of one type");
   if (!op.has_input(3))
     bias.assign(static_cast<size_t>(units), 0);
   else if (!read_bias<int32_t>(importer, op, 3, units, &bias))
@@ -303,7 +315,8 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   if (!importer.read_quants(op, 0, &in, &out) || refuse_parts(importer, op)) return Status();
   if (in.type == DType::kUInt8)
     return importer.refuse(op, "the input is uint8, which the reference has no form for",
-                           importer.input(op, 0).name, "quantise the model to int8 or int16");
+                           importer.input(op, 0).name,
+                           "convert the model with int8 or int16 activations");
   const auto o = op.options<tflite::UnidirectionalSequenceLSTMOptions>();
   const Shape x = importer.input(op, 0).shape, w = importer.input(op, 1).shape;
   QRT_MODEL_CHECK(x.rank() == 3 && w.rank() == 2 && x.elements() > 0 && w.elements() > 0,
@@ -350,7 +363,8 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
       static_cast<int32_t>(std::clamp(static_cast<double>(o.cell_clip) / cs, 0.0, 32767.0));
   if (o.cell_clip > 0 && cell_clip == 0)
     return importer.refuse(op, "cell_clip is below one step of the cell's scale",
-                           importer.input(op, 19).name, "leave it away, or check the cell's scale");
+                           importer.input(op, 19).name,
+                           "build the layer without cell_clip, or with a greater one");
 
   const ValueId hidden =
       importer.variable(op, 18, kept.stored_type(), state_shape, kept.stored_zero_point());

@@ -95,7 +95,7 @@ Status import_resize_bilinear(Importer& importer, const Op& op) {
   std::vector<int32_t> size;
   if (x.type != TensorType::INT8 && x.type != TensorType::UINT8 && x.type != TensorType::INT16)
     return importer.refuse(op, std::string("its input is ") + type_name(x.type), x.name,
-                           "quantise the activations to int8");
+                           "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   Moving moving(importer, op, 0);
   if (!moving.is_good() || !importer.read_integers(op, 1, &size)) return Status();
   QRT_MODEL_CHECK(from.rank() == 4 && size.size() == 2 && size[0] >= 1 && size[1] >= 1,
@@ -121,7 +121,7 @@ Status import_resize_bilinear(Importer& importer, const Op& op) {
     fraction_bits += bits;
     if (!legacy && !place_by_integers(in, out, corners, o.half_pixel_centers, axis.get()))
       return importer.refuse(op, "the reference reads outside its input", x.name,
-                             "resize with half_pixel_centers");
+                             "build the resize with half_pixel_centers");
     (d == 1 ? resize.h : resize.w) = std::move(axis);
     to[d] = out;
   }

@@ -117,7 +117,8 @@ Status import_batch_matmul(Importer& importer, const Op& op) {
     return Status();
   if (a.type == DType::kUInt8)
     return importer.refuse(op, "the input is uint8, which the reference has no form for",
-                           importer.input(op, 0).name, "quantise the model to int8 or int16");
+                           importer.input(op, 0).name,
+                           "convert the model with int8 or int16 activations");
   if (a.is_int16() && (a.zero_point[0] != 0 || b.zero_point[0] != 0 || out.zero_point[0] != 0))
     return importer.refuse(op, "a zero point of int16 is not 0, which the reference refuses",
                            importer.output(op).name, "quantise int16 with the zero point 0");
@@ -150,7 +151,7 @@ Status import_batch_matmul(Importer& importer, const Op& op) {
     return importer.refuse(
         op,
         "sums of " + std::to_string(k) + " products may leave what the reference kernels define",
-        importer.output(op).name, "split the product, or check its scales");
+        importer.output(op).name, "split the product along its inner dimension, and add the parts");
   auto requant = a.is_int16()
                      ? make_requant_64(importer, op, {multiplier}, out, Limits::of_source(out))
                      : make_requant(importer, op, {multiplier}, out, Limits::of_source(out));

@@ -47,8 +47,9 @@ Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, c
   QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
                   x.shape.to_string().c_str());
   if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxInt16Row))
-    return importer.refuse(op, "rows of more than 65536 values overflow the reference's sum",
-                           x.name, "reduce the number of classes");
+    return importer.refuse(
+        op, "rows of more than 65536 values overflow the reference's sum", x.name,
+        "split the rows into shorter ones, or take the class by ARG_MAX instead");
   const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
   QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
   const Multiplier m =
@@ -113,7 +114,9 @@ Status import_softmax_floats(Importer& importer, const Op& op) {
     return importer.refuse(op,
                            importer.quoted_input(op, 0) +
                                " is float32, and not what DEQUANTIZE makes of one tensor of bytes",
-                           x.name, "convert the model with full integer quantisation");
+                           x.name,
+                           "convert the model with full integer quantisation: "
+                           "representative_dataset and TFLITE_BUILTINS_INT8 in TFLite's converter");
   QRT_TRY(check_same_shape(importer, op));
   QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
                   x.shape.to_string().c_str());
@@ -152,8 +155,9 @@ Status import_log_softmax(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(x.shape.rank() >= 1 && x.shape.elements() > 0, "the input has shape %s",
                   x.shape.to_string().c_str());
   if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxIntRow))
-    return importer.refuse(op, "rows of more than 4095 values overflow the reference's sum", x.name,
-                           "reduce the number of classes");
+    return importer.refuse(
+        op, "rows of more than 4095 values overflow the reference's sum", x.name,
+        "split the rows into shorter ones, or take the class by ARG_MAX instead");
   const Rounding rounding = importer.rounding();
   const Differences differences(static_cast<double>(in.scale[0]), rounding);
   const Multiplier& m = differences.multiplier;
@@ -203,8 +207,9 @@ Status import_softmax(Importer& importer, const Op& op) {
                   x.shape.to_string().c_str());
   if (legacy) return import_softmax_uint8(importer, op, in, out);
   if (x.shape[x.shape.rank() - 1] > static_cast<int64_t>(kMaxSoftmaxIntRow))
-    return importer.refuse(op, "rows of more than 4095 values overflow the reference's sum", x.name,
-                           "reduce the number of classes");
+    return importer.refuse(
+        op, "rows of more than 4095 values overflow the reference's sum", x.name,
+        "split the rows into shorter ones, or take the class by ARG_MAX instead");
   const double beta = static_cast<double>(op.options<tflite::SoftmaxOptions>().beta);
   QRT_MODEL_CHECK(std::isfinite(beta) && beta >= 0, "beta is %g", beta);
   const double factor = beta * static_cast<double>(in.scale[0]);

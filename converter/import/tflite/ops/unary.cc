@@ -83,7 +83,8 @@ Status finish_table(Importer& importer, const Op& op, const Quant& in, const Qua
 bool refuse_uint8(Importer& importer, const Op& op, const Quant& in) {
   if (in.type != DType::kUInt8) return false;
   (void)importer.refuse(op, "the input is uint8, which the reference has no form for",
-                        importer.input(op, 0).name, "quantise the model to int8");
+                        importer.input(op, 0).name,
+                        "convert the model with int8 activations (TFLITE_BUILTINS_INT8)");
   return true;
 }
 
@@ -99,7 +100,9 @@ bool usable(Importer& importer, const Op& op, int bits,
   for (const Multiplier& m : multipliers) {
     if (m.exponent() <= 31 - bits) continue;
     (void)importer.refuse(op, "the output's scale is too small beside the input's",
-                          importer.output(op).name, "quantise the model with scales of usual size");
+                          importer.output(op).name,
+                          "calibrate again with samples in which this tensor takes its usual "
+                          "values: qrt_convert --lint names the scales");
     return false;
   }
   return true;

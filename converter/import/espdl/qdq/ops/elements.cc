@@ -38,7 +38,8 @@ bool read_elements(Translator& t, const NodeView& n, Elements* e) {
     e->operands.push_back(std::move(x));
   }
   if (constants < n.input_count()) return true;
-  (void)t.refuse(n, "all its inputs are constants", n.output(0), "fold the model's constants");
+  (void)t.refuse(n, "all its inputs are constants", n.output(0),
+                 "fold the model's constants in the exporter before conversion");
   return false;
 }
 
@@ -61,7 +62,7 @@ Status translate_sum(Translator& t, const NodeView& n) {
                       "input '" + n.input(i) + "' has the scale 2^" +
                           std::to_string(x.format.exponent) + ", greater than the output's 2^" +
                           std::to_string(e.out.exponent) + ": ESP-DL adds integers of one scale",
-                      n.input(i), "give the inputs and the output of a sum one scale");
+                      n.input(i), "quantise the inputs and the output of a sum with one scale");
     inputs.push_back(operand(t, n, i, x, e.made));
   }
   std::string y;
@@ -119,7 +120,8 @@ Status translate_function(Translator& t, const NodeView& n) {
   espdl::NodeT& node = t.add(n, n.op(), {t.in_type(n, x, made.type)}, made, &y);
   copy_reals(n, {"alpha", "beta"}, &node);
   if (n.op() == "Swish" && n.real("alpha", 1) != 1)
-    return t.refuse(n, "its alpha is not 1", n.output(0), "multiply the input by alpha first");
+    return t.refuse(n, "its alpha is not 1", n.output(0),
+                    "multiply the input by alpha in a Mul in front of it");
   t.finish(n, y, made, out, x.rank);
   return Status();
 }
@@ -150,7 +152,7 @@ bool read_bound(Translator& t, const NodeView& n, int i, const char* attribute,
   if (n.has_input(i)) {
     if (!is_number(t.input(n, i))) {
       (void)t.refuse(n, "the limit '" + n.input(i) + "' is not a constant number", n.input(i),
-                     "use constant limits");
+                     "store the limits as initialisers");
       return false;
     }
     real = real_of(t.input(n, i));
@@ -192,13 +194,13 @@ Status translate_prelu(Translator& t, const NodeView& n) {
   if (!slope.is_quantized_constant() || !slope.scales->per_tensor() ||
       slope.scales->type == DataType::INT32)
     return t.refuse(n, "the slopes '" + n.input(1) + "' are not constants quantised per tensor",
-                    n.input(1), "quantise the slopes per tensor");
+                    n.input(1), "store the slopes as initialisers, quantised per tensor");
   const Shape& s = slope.constant->shape;
   const int64_t count = s.elements();
   const int channels_at = x.rank >= 3 ? s.rank() - (x.rank - 1) : s.rank() - 1;
   if (count != 1 && (channels_at < 0 || s[channels_at] != count))
     return t.refuse(n, "the slopes have shape " + s.to_string() + ", not one for each channel",
-                    n.input(1), "use one slope per channel");
+                    n.input(1), "store one slope per channel, of shape [C, 1, 1]");
   const DataType type =
       slope.scales->type == DataType::INT16 ? DataType::INT16 : wider(x.format, out);
   const Format made{type, x.format.exponent};
@@ -219,8 +221,9 @@ Status translate_softmax(Translator& t, const NodeView& n) {
   const bool is_row = t.opset() >= 13;
   const int64_t axis = n.integer("axis", is_row ? -1 : 1);
   if (!is_row && axis != -1 && axis != x.rank - 1)
-    return t.refuse(n, "before opset 13 it flattens the dimensions behind its axis", n.output(0),
-                    "take the softmax over the last dimension, or export with opset 13");
+    return t.refuse(
+        n, "before opset 13 it flattens the dimensions behind its axis", n.output(0),
+        "export the model with opset 13 or more, or take the softmax over the last dimension");
   const Format made{DataType::FLOAT, 0};
   std::string y;
   set(&t.add(n, "Softmax", {x.name}, made, &y), "axis", axis);

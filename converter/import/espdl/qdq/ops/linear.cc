@@ -24,7 +24,7 @@ bool read_weights(Translator& t, const NodeView& n, Term* w) {
     (void)t.refuse(
         n,
         "input '" + n.input(1) + "' is not a constant of int8 or int16 behind a DequantizeLinear",
-        n.input(1), "quantise the weights, and make them constants of the model");
+        n.input(1), "store the weights as initialisers of int8 or int16 behind a DequantizeLinear");
   return fits;
 }
 
@@ -72,16 +72,18 @@ bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string
     return false;
   };
   if (b.kind != Term::Kind::kConstant)
-    return no("is not a constant", "make it a constant of the model");
+    return no("is not a constant", "store it as an initialiser of the model");
   const Constant& c = *b.constant;
   if (!b.scales && !c.is_real())
-    return no("is integers without a DequantizeLinear", "dequantise it");
+    return no(
+        "is integers without a DequantizeLinear",
+        "put a DequantizeLinear behind it, with the product of the scales of input and weights");
   if (c.elements() != channels && c.elements() != 1)
     return no("has " + std::to_string(c.elements()) + " elements for " + std::to_string(channels) +
                   " output channels",
-              "use one value per output channel");
+              "store one bias per output channel");
   if (c.elements() > 1 && c.shape[c.shape.rank() - 1] != channels)
-    return no("differs from row to row", "use one value per output channel");
+    return no("differs from row to row", "store one bias per output channel");
   const bool is_int16 = layer->type == DataType::INT16;
   Numbers numbers{is_int16 ? DataType::INT64 : DataType::INT32, {channels}, {}, {}};
   numbers.exponents = b.scales ? b.scales->exponents : layer->exponents;
@@ -98,7 +100,7 @@ bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string
     if (!(std::fabs(v) <= (is_int16 ? kMost64 : kMost32)))
       return no("holds " + std::to_string(c.real(from)) + ", beyond " +
                     (is_int16 ? "2^45" : "int32") + " steps of input and weights",
-                "give input or weights a greater scale");
+                "quantise input or weights with a greater scale");
     numbers.values.push_back(static_cast<int64_t>(v));
   }
   layer->inputs.push_back(t.writer().add_constant(name, numbers));
@@ -141,13 +143,13 @@ Status translate_conv(Translator& t, const NodeView& n) {
     return t.refuse(n,
                     "its input has " + std::to_string(layer.x.rank) + " dimensions, the weights " +
                         std::to_string(rank) + ": ESP-DL has images of one and two axes",
-                    n.input(0), "reshape to one or two spatial dimensions");
+                    n.input(0), "reshape its input to one or two spatial dimensions");
   const int64_t group = n.integer("group", 1), out = s[0], depth = s[1];
   const bool is_depthwise = group > 1 && depth == 1 && out == group;
   if (group != 1 && !is_depthwise)
     return t.refuse(
         n, "it has " + std::to_string(group) + " groups: ESP-DL has one, or one for each channel",
-        n.input(1), "split the convolution by its groups");
+        n.input(1), "split the convolution into one for each group, and concatenate their results");
   std::vector<int64_t> dims(s.begin() + 2, s.end());
   QRT_MODEL_CHECK(!n.has("kernel_shape") || n.integers("kernel_shape") == dims,
                   "kernel_shape differs from the weights' shape %s", s.to_string().c_str());
@@ -181,7 +183,8 @@ Status translate_gemm(Translator& t, const NodeView& n) {
   const bool scales = n.real("alpha", 1) != 1 || (n.has_input(2) && n.real("beta", 1) != 1);
   if (scales || n.integer("transA", 0) != 0)
     return t.refuse(n, "alpha, beta or transA are not the 1, 1 and 0 that ESP-DL computes",
-                    n.output(0), "fold the factors into the weights before quantising them");
+                    n.output(0),
+                    "fold alpha and beta into weights and bias before quantising them");
   const Shape& s = w.constant->shape;
   QRT_MODEL_CHECK(s.rank() == 2 && layer.x.rank == 2, "matrices of %d and %d dimensions",
                   layer.x.rank, s.rank());

@@ -51,7 +51,8 @@ Status translate_squeeze(Translator& t, const NodeView& n) {
   Term x;
   std::vector<int64_t> axes;
   if (!read_moved(t, n, &x) || !t.read_integers(n, "axes", 1, &axes)) return Status();
-  if (axes.empty()) return t.refuse(n, "it names no axes", n.output(0), "name the axes");
+  if (axes.empty())
+    return t.refuse(n, "it names no axes", n.output(0), "store the axes as an initialiser");
   const int count = static_cast<int>(axes.size());
   move(t, n, x, {axes}, n.op() == "Squeeze" ? x.rank - count : x.rank + count);
   return Status();
@@ -113,12 +114,13 @@ Status translate_pad(Translator& t, const NodeView& n) {
   std::vector<int64_t> pads;
   if (!t.read_activation(n, 0, &x) || !t.read_integers(n, "pads", 1, &pads)) return Status();
   if (n.has_input(3))
-    return t.refuse(n, "it pads some axes by a fourth input", n.input(3), "give pads of all axes");
+    return t.refuse(n, "it pads some axes by a fourth input", n.input(3),
+                    "build the Pad with pads of all axes, without its fourth input");
   float real = n.real("value", 0);
   if (n.has_input(2)) {
     if (!is_number(t.input(n, 2)))
       return t.refuse(n, "the value '" + n.input(2) + "' is not a constant number", n.input(2),
-                      "pad with a constant");
+                      "store the padding value as a constant of the input's type");
     real = real_of(t.input(n, 2));
   }
   const int32_t fill = from_espdl::round_to(

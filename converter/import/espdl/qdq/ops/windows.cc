@@ -35,7 +35,7 @@ bool read_image(Translator& t, const NodeView& n, Term* x) {
   (void)t.refuse(n,
                  "its input has " + std::to_string(x->rank) +
                      " dimensions: ESP-DL has images of one and two axes",
-                 n.input(0), "reshape to one or two spatial dimensions");
+                 n.input(0), "reshape its input to one or two spatial dimensions");
   return false;
 }
 
@@ -48,7 +48,8 @@ Status translate_pool(Translator& t, const NodeView& n) {
   Format out = x.format;
   if (is_average && !t.read_format(n, 0, &out)) return Status();
   if (n.output_count() > 1 && n.has_output(1))
-    return t.refuse(n, "its indices are an output", n.output(1), "use only the pooled values");
+    return t.refuse(n, "its indices are an output", n.output(1),
+                    "export the model without the output of the indices");
   const std::vector<int64_t> kernel = n.integers("kernel_shape");
   QRT_MODEL_CHECK(kernel.size() + 2 == static_cast<size_t>(x.rank),
                   "the kernel has %zu dimensions, the input %d", kernel.size(), x.rank);
@@ -112,7 +113,8 @@ Status translate_resize(Translator& t, const NodeView& n) {
     const bool is_list = scales.kind == Term::Kind::kConstant && scales.constant->is_real();
     if (!is_list)
       return t.refuse(n, "the scales '" + n.input(scales_at) + "' are not constants",
-                      n.input(scales_at), "fold the model's constants before quantising it");
+                      n.input(scales_at),
+                      "fold the model's constants in the exporter before quantising it");
     std::vector<float> values;
     for (int64_t i = 0; i < scales.constant->elements(); ++i)
       values.push_back(scales.constant->real(i));

@@ -265,10 +265,10 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   };
   if (layout_of(r) == Layout::kNone)
     return no("it resizes other than two dimensions of an image or three of a volume linearly",
-              "resize height and width only");
+              "resize height and width only, or in mode 'nearest'");
   if (node.integer("antialias", 0) != 0)
     return no("linear with antialias has weights of its own for every size, which qrt has not",
-              "resize without antialias");
+              "resize with antialias = 0");
   const float beyond = node.real("extrapolation_value", 0);
   Shape to = x.shape;
   for (size_t d = 0; d < r.axes.size(); ++d) {
@@ -292,7 +292,7 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     if (layout_of(of_layout) == Layout::kNone)
       return no(
           "ONNX Runtime has its dimensions in another order, in which it does not resize them",
-          "remove the Transpose in front of it");
+          "move the Transpose in front of it behind it");
     const bool is_marked = importer.builder().is_marked(x.value);
     o.kind = layout_of(of_layout) == Layout::kChannelsLast ? fb::ResizeKind::INT_TRUNCATED
                                                            : fb::ResizeKind::F32_TRUNCATED;
@@ -300,7 +300,8 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     int64_t fill;
     if (!cast_bits(beyond, x.type, &fill))
       return no("its extrapolation value does not fit its input",
-                "use another coordinate_transformation_mode");
+                "export the Resize with another coordinate_transformation_mode, half_pixel or "
+                "asymmetric");
     Tensor y = x;
     y.shape = to;
     y.value = moves ? importer.builder().transpose(node, x.value, back) : x.value;
@@ -313,12 +314,15 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
   }
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
   if (!is_usual(x.quant->scale[0]))
-    return no("its input has an unusual scale", "quantise it with a scale of usual size");
+    return no("its input has an unusual scale",
+              "calibrate the quantisation again: qrt_convert --lint names the scales that are no "
+              "ordinary positive numbers");
   defer(importer, node, to)->emit = [&importer, &node, r, x, beyond](
                                         const Quant& out, Limits limits, ValueId* result) {
     if (!is_usual(out.scale[0]))
       return importer.refuse(node, "its output has an unusual scale", node.output(0),
-                             "quantise the model with scales of usual size");
+                             "calibrate the quantisation again: qrt_convert --lint names the "
+                             "scales that are no ordinary positive numbers");
     ValueId y = kNoValue;
     if (x.quant->is_int16() || out.is_int16()) {
       QRT_TRY(resize_int16(importer, node, r, x, out, limits, &y));

@@ -53,8 +53,9 @@ Status resize_nearest(Importer& importer, const NodeView& node, const Resize& r)
   int64_t bits;
   if (x.waits()) return move_filled(importer, node, std::move(maps), value);
   if ((!x.is_value() && !x.is_plain_constant()) || !cast_bits(value, x.type, &bits))
-    return importer.refuse(node, "its extrapolation value does not fit its input", node.input(0),
-                           "use another coordinate_transformation_mode");
+    return importer.refuse(
+        node, "its extrapolation value does not fit its input", node.input(0),
+        "export the Resize with another coordinate_transformation_mode, half_pixel or asymmetric");
   if (x.is_constant()) bits = static_cast<int64_t>(value);
   return move(importer, node, {gathered(std::move(maps), bits)});
 }
