@@ -314,7 +314,8 @@ TEST_F(CvmScheme, RefusesWhatCvmHasNot) {
   OnnxBuilder::declare(b.graph().add_output(), s, 1, {-1, 6});
   write("m.onnx", b.bytes());
   write_samples({20, 6});
-  expect_refused({"-o", path("out.qrt")}, 4, "(Softmax) (scheme cvm is for");
+  expect_refused({"-o", path("out.qrt")}, 4,
+                 "(Softmax) (the scheme cvm is for convolutional networks: try --scheme ort-u8)");
   expect_refused({"--onnx", path("out.onnx")}, 2, "--cvm STEM");
   expect_refused({"--max-drop", "1", "-o", path("out.qrt")}, 2, "CVM's layers read 8");
 }
