@@ -97,7 +97,7 @@ class BindTest(unittest.TestCase):
         for array, message, error in (
             (numpy.zeros((1, 9, 9, 3), numpy.int8), r"takes uint8 \[1, 9, 9, 3\], not int8", TypeError),
             (qrt.empty((1, 9, 9, 4)), r"not uint8 \[1, 9, 9, 4\]", ValueError),
-            (large[1:244].reshape(1, 9, 9, 3), "aligned to 64, this is 1 bytes behind", qrt.InvalidArgumentError),
+            (large[1:244].reshape(1, 9, 9, 3), r"aligned to 64, this is 1 bytes behind such an address: qrt.empty\(\(1, 9, 9, 3\), 'uint8'\)", qrt.InvalidArgumentError),
             (large[:486:2].reshape(1, 9, 9, 3)[:, ::-1], "do not stand one after the other", ValueError),
             (qrt.empty((1, 9, 9, 3))[:, ::-1], "do not stand one after the other", ValueError),
         ):
@@ -105,11 +105,10 @@ class BindTest(unittest.TestCase):
                 session.bind({"frame": array})
         with self.assertRaisesRegex(ValueError, "no input 'x': the model's are 'frame'"):
             session.bind({"x": large})
-        short = numpy.frombuffer(bytearray(243 + 64), numpy.uint8)
+        short = numpy.frombuffer(bytearray(243 + 63), numpy.uint8)
         begin = -short.__array_interface__["data"][0] % 64
-        with self.assertRaisesRegex(qrt.InvalidArgumentError, "64 behind them that can be read"):
-            session.bind({"frame": short[begin:begin + 243].reshape(1, 9, 9, 3)} if begin else
-                         {"frame": short[:243 + 63][:243].reshape(1, 9, 9, 3)[...]})
+        session.bind({"frame": short[begin:begin + 243].reshape(1, 9, 9, 3)})  # copied, for want of padding
+        session.run()
         session.bind({"frame": large[64:64 + 243].reshape(1, 9, 9, 3)})  # a part of larger memory
         session.run()
         with self.assertRaisesRegex(ValueError, "no type 'int4'"):
@@ -159,8 +158,7 @@ class PoolTest(unittest.TestCase):
 
     def test_its_size(self):
         self.assertEqual(qrt.Pool().threads, qrt.default_threads())
-        with self.assertRaisesRegex(ValueError, "threads is 0"):
-            qrt.Pool(0)
+        self.assertEqual(qrt.Pool(0).threads, qrt.default_threads())  # as of a session
         with self.assertRaisesRegex(qrt.InvalidArgumentError, "1025 threads"):
             qrt.Pool(1025)
         with self.assertRaisesRegex(TypeError, "make one in each process"):

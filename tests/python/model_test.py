@@ -1,5 +1,6 @@
 """Models and sessions, with and without numpy."""
 import array
+import ctypes
 import gc
 import os
 import pickle
@@ -7,6 +8,7 @@ import tempfile
 import unittest
 
 import qrt
+from qrt import _library
 from support import EVERY_OP, digits, needs_numpy, numpy, python
 
 
@@ -24,6 +26,50 @@ class ModelTest(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "no tensor 'img': there are 'image', 'gate'"):
             model.inputs["img"]
 
+    def test_tells_metadata_and_level(self):
+        model = qrt.Model(EVERY_OP)
+        self.assertEqual(model.metadata["producer"], "qrt tests")
+        self.assertEqual(model.metadata["name"], "test")
+        self.assertEqual(model.metadata["reference"], model.reference)
+        self.assertNotIn("nothing", model.metadata)
+        self.assertIn(model.level, (qrt.Level.I1, qrt.Level.F))
+        self.assertGreater(model.level, qrt.Level.I0)
+
+    def test_shows_itself_in_notebooks(self):
+        model = qrt.Model(EVERY_OP)
+        session = model.session(threads=1)
+        for thing, texts in ((model, ("image", "[-1, 8, 8, 4]", "ort-x64-fma")), (session, ("[1, 8, 8, 4]", "bytes")),
+                             (model.inputs, ("gate", "uint8"))):
+            html = thing._repr_html_()
+            self.assertEqual(html.count("<table>"), html.count("</table>"))
+            for text in texts:
+                self.assertIn(text, html)
+        session.close()
+        self.assertIn("closed", session._repr_html_())
+        from qrt import _html
+        self.assertIn("&lt;b&gt;&amp;&quot;", _html.table("<b>&\"", [("<b>&\"",)]))
+        self.assertNotIn("<b>", _html.table("<b>", [("<b>",)]))
+
+    def test_elements_as_real_numbers(self):
+        session = qrt.Model(EVERY_OP).session()
+        outputs = session.run({"image": bytes(1024), "gate": bytes(16)})
+        scores = session.outputs["probabilities"]
+        self.assertEqual(list(memoryview(scores.dequantize(outputs["probabilities"])).cast("B")),
+                         list(memoryview(outputs["probabilities"]).cast("B")))  # float32 as it is
+        info = _library.TensorInfo()
+        info.dtype, info.rank = 0, 2
+        scales, zeros = (ctypes.c_float * 3)(0.5, 0.25, 0.1), (ctypes.c_int32 * 3)(0, 128, 255)
+        quantization = _library.Quantization(scales, zeros, 3, 1)
+        info.dims, info.quantization = (ctypes.c_int64 * 2)(2, 3), ctypes.pointer(quantization)
+        tensor = qrt.TensorInfo("x", info)
+        data = array.array("B", [1, 0, 0, 200, 255, 254])
+        given = memoryview(data).cast("B", (2, 3)) if numpy is None else numpy.array(data, numpy.uint8).reshape(2, 3)
+        real = memoryview(tensor.dequantize(given))
+        self.assertEqual((real.shape, real.format), ((2, 3), "f"))
+        tenth = scales[2]
+        self.assertEqual(list(real.cast("B").cast("f")),
+                         list(array.array("f", [0.5, -32, -255 * tenth, 100, 31.75, -tenth])))
+
     def test_bytes_and_paths_give_the_same(self):
         with open(EVERY_OP, "rb") as file:
             data = file.read()
@@ -33,7 +79,13 @@ class ModelTest(unittest.TestCase):
     def test_damaged_and_missing_files_are_errors_with_the_librarys_message(self):
         with self.assertRaises(qrt.FileError) as raised:
             qrt.Model("/nowhere/model.qrt")
-        self.assertIsInstance(raised.exception, OSError)
+        self.assertIsInstance(raised.exception, FileNotFoundError)
+        self.assertEqual((raised.exception.errno, raised.exception.filename), (2, "/nowhere/model.qrt"))
+        with self.assertRaises(qrt.FileError) as folder:
+            qrt.Model("/tmp")
+        self.assertIsInstance(folder.exception, IsADirectoryError)
+        with self.assertRaises(FileNotFoundError):
+            qrt.Model("/nowhere/model.qrt")
         self.assertRegex(str(raised.exception), "/nowhere/model.qrt.*No such file")
         with open(EVERY_OP, "rb") as file:
             data = file.read()
@@ -101,7 +153,7 @@ class SessionTest(unittest.TestCase):
                                      (1.5, TypeError, "batch is 1.5"), ("2", TypeError, "batch is '2'")):
             with self.assertRaisesRegex(kind, message):
                 self.model.session(batch=batch)
-        self.assertEqual(self.model.session(threads=0).threads, 1)
+        self.assertEqual(self.model.session(threads=0).threads, self.model.session().threads)
         with self.assertRaisesRegex(ValueError, "at batch 1000000000.*'image'"):
             self.model.session(batch=10**9)
         self.assertEqual(python("""if True:

@@ -11,6 +11,7 @@ from ._buffers import empty
 from ._convert import convert, quantize
 from ._errors import (CancelledError, Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
                       OutOfMemoryError, OutOfRangeError, UnsupportedError)
+from ._level import Level
 from ._library import isas, library_path, version
 from ._model import Model
 from ._pool import Pool
@@ -20,7 +21,7 @@ from ._threads import default_threads
 from ._version import __version__
 
 __all__ = [
-    "CancelledError", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Model",
+    "CancelledError", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Level", "Model",
     "OutOfMemoryError", "OutOfRangeError", "Pool", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
     "__version__", "convert", "default_threads", "empty", "isas", "library_path", "quantize", "version"
 ]

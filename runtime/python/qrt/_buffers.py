@@ -16,7 +16,7 @@ ALIGNMENT = 64
 PADDING = 64
 
 
-def empty(shape: Sequence[int], dtype: Any = "uint8"):
+def empty(shape: Sequence[int], dtype: Any = "uint8") -> Any:
     """An array that Session.bind() takes: aligned, with bytes behind it. Of zeros; a memoryview where
     there is no numpy. `dtype`: as of a tensor, or as of a numpy array; of packed types (int4 ...) bind
     an array of bytes."""

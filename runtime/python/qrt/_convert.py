@@ -10,13 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Optional, Union
 
-    Source = Union[str, os.PathLike, bytes]
+    Source = Union[str, os.PathLike[str], bytes]
 
 # Exit status of the tools -> qrt_status.
 _STATUS = {2: 1, 3: 2, 4: 3, 5: 5}
 
 
-def convert(source: Source, output: Union[str, os.PathLike, None] = None,
+def convert(source: Source, output: Union[str, os.PathLike[str], None] = None,
             **options: Any) -> Optional[bytes]:
     """Converts a quantised model, a path or the bytes of a file, into a .qrt file.
 
@@ -29,7 +29,7 @@ def convert(source: Source, output: Union[str, os.PathLike, None] = None,
     return _run("qrt_convert", source, output, options)
 
 
-def quantize(source: Source, calibration: Any, output: Union[str, os.PathLike, None] = None,
+def quantize(source: Source, calibration: Any, output: Union[str, os.PathLike[str], None] = None,
              **options: Any) -> Optional[bytes]:
     """Quantises a float ONNX model, a path or the bytes of a file, into a .qrt file.
 
@@ -43,7 +43,7 @@ def quantize(source: Source, calibration: Any, output: Union[str, os.PathLike, N
     return _run("qrt_quantize", source, output, dict(options, calibration=calibration))
 
 
-def _run(tool: str, source: Source, output: Union[str, os.PathLike, None],
+def _run(tool: str, source: Source, output: Union[str, os.PathLike[str], None],
          options: dict[str, Any]) -> Optional[bytes]:
     import subprocess
     import tempfile

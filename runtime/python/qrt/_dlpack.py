@@ -28,9 +28,14 @@ class _ManagedVersioned(ctypes.Structure):  # DLManagedTensorVersioned
                 ("deleter", _Deleter), ("flags", c_uint64), ("tensor", _Tensor)]
 
 
-_READ_ONLY = 1
-_exported: dict = {}  # address of the struct -> (struct, shape and strides, tensor)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Tuple
 
+_READ_ONLY = 1
+_exported: Dict[int, Any] = {}  # address of the struct -> (struct, shape and strides, tensor)
+
+_new: Any
 try:
     _python = ctypes.PyDLL(None)  # not ctypes.pythonapi: its declarations are everybody's
     _new, _is_valid, _pointer = (_python.PyCapsule_New, _python.PyCapsule_IsValid,
@@ -47,13 +52,14 @@ else:
 _NAMES = {False: b"dltensor", True: b"dltensor_versioned"}
 
 
-@_Deleter
-def _release(address, exported=_exported):
+@_Deleter  # type: ignore[misc]
+def _release(address: int, exported: Dict[int, Any] = _exported) -> None:
     exported.pop(address, None)
 
 
-@ctypes.CFUNCTYPE(None, c_void_p)
-def _drop_capsule(capsule, exported=_exported, names=tuple(_NAMES.values())):
+@ctypes.CFUNCTYPE(None, c_void_p)  # type: ignore[misc]
+def _drop_capsule(capsule: Any, exported: Dict[int, Any] = _exported,
+                  names: Tuple[bytes, ...] = tuple(_NAMES.values())) -> None:
     for name in names:  # a consumer renames the capsule it takes
         if _is_valid(capsule, name):
             exported.pop(_pointer(capsule, name), None)
@@ -64,7 +70,7 @@ for _function in (_release, _drop_capsule):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_function)) if _new else None
 
 
-def capsule(tensor, versioned: bool):
+def capsule(tensor: Any, versioned: bool) -> Any:
     if _new is None:
         raise BufferError("this Python has no capsules: use memoryview() or numpy.asarray()")
     rank = len(tensor.shape)

@@ -26,7 +26,8 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """A file cannot be read or written."""
+    """A file cannot be read or written. Where the system says why, errno and filename are set, and the
+    error is also of the class that open() raises: FileNotFoundError, PermissionError ..."""
 
 
 class InternalError(Error, RuntimeError):
@@ -52,6 +53,36 @@ _BY_STATUS = {
     7: CancelledError,
     8: OutOfRangeError,
 }
+
+
+class _MissingFile(FileError, FileNotFoundError):
+    pass
+
+
+class _Directory(FileError, IsADirectoryError):
+    pass
+
+
+class _ForbiddenFile(FileError, PermissionError):
+    pass
+
+
+for _class in (_MissingFile, _Directory, _ForbiddenFile):
+    _class.__name__ = _class.__qualname__ = "FileError"
+    _class.__module__ = FileError.__module__
+
+
+def with_errno(error: FileError, path: str) -> FileError:
+    """The same with the system's reason, as opening the file gives it now."""
+    try:
+        with open(path, "rb"):
+            return error
+    except OSError as reason:
+        classes = {FileNotFoundError: _MissingFile, IsADirectoryError: _Directory,
+                   PermissionError: _ForbiddenFile}
+        told = classes.get(type(reason), FileError)(reason.errno, str(error))
+        told.filename = path
+        return told
 
 
 def from_status(status: int, message: str) -> Error:

@@ -12,6 +12,10 @@ from ctypes import POINTER, c_char, c_char_p, c_int, c_int32, c_int64, c_size_t,
 from ._errors import from_status
 from ._version import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MAX_RANK = 8
 
 
@@ -27,7 +31,7 @@ class Quantization(ctypes.Structure):
 class _Sized(ctypes.Structure):
     """A struct that begins with its own size; all else is 0, as qrt_struct_init() leaves it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(ctypes.sizeof(self))
 
 
@@ -92,6 +96,7 @@ FUNCTIONS = {
     "qrt_model_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_model_get_info": (c_int, [c_void_p, POINTER(ModelInfo)]),
     "qrt_model_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "qrt_model_metadata_key": (c_char_p, [c_void_p, c_size_t]),
     "qrt_pool_create": (c_int, [c_size_t, POINTER(c_void_p), POINTER(ErrorMessage)]),
     "qrt_pool_threads": (c_size_t, [c_void_p]),
     "qrt_pool_destroy": (None, [c_void_p]),
@@ -152,7 +157,7 @@ def text(value: bytes | None) -> str:
 lib, _path = _load()
 
 
-def call(function, *arguments) -> None:
+def call(function: Any, *arguments: Any) -> None:
     """Calls a function that returns a status and takes a qrt_error last."""
     error = ErrorMessage()
     status = function(*arguments, ctypes.byref(error))
@@ -166,11 +171,11 @@ class Handle:
 
     __slots__ = ("value", "_destroy")
 
-    def __init__(self, value: int, destroy):
+    def __init__(self, value: int, destroy: Any):
         self.value = value
         self._destroy = destroy
 
-    def __del__(self):
+    def __del__(self) -> None:
         self._destroy(self.value)
 
 

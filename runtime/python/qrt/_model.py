@@ -5,14 +5,16 @@ import ctypes
 import os
 
 from . import _library
-from ._errors import InvalidModelError
+from ._errors import FileError, InvalidModelError, with_errno
 from ._library import Handle, call, lib
+from ._html import table
+from ._level import Level
 from ._session import Session
 from ._tensors import TensorInfo, Tensors, read_infos
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Optional, Union
+    from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
     from ._pool import Pool
 
@@ -24,7 +26,7 @@ class Model:
     loads the same path, or gets the bytes.
     """
 
-    def __init__(self, source: Union[str, os.PathLike, bytes, bytearray, memoryview]):
+    def __init__(self, source: Union[str, os.PathLike[str], bytes, bytearray, memoryview]):
         handle = ctypes.c_void_p()
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._source: Union[str, bytes] = bytes(source)
@@ -36,6 +38,8 @@ class Model:
             self._source = os.path.abspath(os.fsdecode(os.fspath(source)))
             try:
                 call(lib.qrt_model_load_file, os.fsencode(source), None, ctypes.byref(handle))
+            except FileError as error:
+                raise with_errno(error, self._source) from None
             except InvalidModelError as error:
                 if self._source.endswith((".onnx", ".tflite", ".espdl")):
                     raise InvalidModelError(
@@ -52,23 +56,36 @@ class Model:
     @property
     def default_batch(self) -> int:
         """Batch of sessions that name none; 0 if the model's shapes hold no batch."""
-        return self._info().default_batch
+        return int(self._info().default_batch)
 
     def _info(self) -> _library.ModelInfo:
         info = _library.ModelInfo()
         lib.qrt_model_get_info(self._handle.value, ctypes.byref(info))
         return info
 
-    def metadata(self, key: str) -> Optional[str]:
-        """"producer", "source_format", "source_producer", "reference", "name", or a key of the
-        file's own; None if absent."""
-        value = lib.qrt_model_metadata(self._handle.value, key.encode())
-        return None if value is None else _library.text(value)
+    @property
+    def metadata(self) -> Dict[str, str]:
+        """"producer", "source_format", "source_producer", "reference", "name", as far as the file has
+        them, and the keys of the file's own."""
+        h = self._handle.value
+        keys = [b"producer", b"source_format", b"source_producer", b"reference", b"name"]
+        while True:
+            key = lib.qrt_model_metadata_key(h, len(keys) - 5)
+            if key is None:
+                break
+            keys.append(key)
+        values = ((key, lib.qrt_model_metadata(h, key)) for key in keys)
+        return {_library.text(key): _library.text(value) for key, value in values if value is not None}
 
     @property
     def reference(self) -> Optional[str]:
         """Whose bits the model gives: "ort-x64-fma", "tflite-ref" ..."""
-        return self.metadata("reference")
+        return self.metadata.get("reference")
+
+    @property
+    def level(self) -> Level:
+        """The greatest level of its operators: Level.I0 if all is integers between the edges."""
+        return Level(self._info().level)
 
     def session(self, batch: Optional[int] = None, threads: Optional[int] = None,
                 isa: Optional[str] = None, profile: bool = False,
@@ -78,20 +95,28 @@ class Model:
         """The model ready to run, with memory of its own.
 
         batch     default: the model's
-        threads   default: default_threads(), the CPUs that this process may use
+        threads   default, and 0: default_threads(), the CPUs that this process may use
         isa       best instruction set allowed, one of isas(); default: QRT_ISA, else the best
         profile   record a time per operator at every run: Session.profile()
         keep_all  keep every tensor: Session.tensors()
         max_memory  bytes that the session may take; default: 2 GiB and 64 times the file, an image
-        pool      threads that sessions share, a Pool; `threads`: how many of them at most
+        pool      threads that sessions share, a Pool; `threads`: how many of them at most; 0: all
         inputs, outputs  arrays to bind, by name: Session.bind(). The session takes no memory for
                   these inputs and outputs
         """
         return Session(self, batch, threads, isa, profile, keep_all, max_memory, pool, inputs, outputs)
 
-    def __reduce__(self):
+    def _repr_html_(self) -> str:
+        rows = [("reference", self.reference or "", self.level.name, "", "")]
+        rows += [("input", *t._cells()) for t in self.inputs]
+        rows += [("output", *t._cells()) for t in self.outputs]
+        return table(f"qrt.Model {self._what()}", rows)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
         return Model, (self._source,)
 
+    def _what(self) -> str:
+        return f"{len(self._source)} bytes" if isinstance(self._source, bytes) else repr(self._source)
+
     def __repr__(self) -> str:
-        what = f"{len(self._source)} bytes" if isinstance(self._source, bytes) else repr(self._source)
-        return f"<qrt.Model {what}: {self.inputs} -> {self.outputs}>"
+        return f"<qrt.Model {self._what()}: {self.inputs} -> {self.outputs}>"

@@ -3,24 +3,27 @@ from __future__ import annotations
 
 import ctypes
 from _thread import allocate_lock
+from functools import partial
 
 from . import _library
-from ._buffers import extent
+from ._buffers import ALIGNMENT, extent
 from ._counts import count
-from ._errors import from_status
+from ._errors import CancelledError, InvalidArgumentError, from_status
 from ._library import Handle, call, lib
+from ._html import table
+from ._runs import Runner
 from ._tensors import Tensor, TensorInfo, Tensors, numpy, read_infos
 from ._threads import default_threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Optional
+    from typing import Any, Dict, List, Mapping, NoReturn, Optional, Tuple
 
     from ._model import Model
     from ._pool import Pool
 
 
-def _indices(tensors: Tensors, arrays: Optional[Mapping[str, Any]]) -> list[int]:
+def _indices(tensors: Tensors[TensorInfo], arrays: Optional[Mapping[str, Any]]) -> list[int]:
     """Which of the tensors have an array of the caller's from the start."""
     return [i for i, t in enumerate(tensors) if arrays and arrays.get(t.name) is not None]
 
@@ -41,10 +44,10 @@ class Session:
         options = _library.SessionOptions()
         if pool is not None:
             options.pool = pool._handle.value
-        elif threads is None:
-            threads = default_threads()
         options.batch = count("batch", batch)
         options.threads = count("threads", threads)
+        if pool is None and options.threads == 0:
+            options.threads = default_threads()
         options.isa = isa.encode() if isa else None
         options.profile = profile
         options.keep_all = keep_all
@@ -63,9 +66,12 @@ class Session:
         self._handle: Optional[Handle] = handle
         self._keep_all = keep_all
         self._lock = allocate_lock()
-        self._pointer = ctypes.c_void_p(handle.value)
+        self._pointer: Optional[ctypes.c_void_p] = ctypes.c_void_p(handle.value)
         self._error_message = _library.ErrorMessage()
         self._error = ctypes.byref(self._error_message)
+        pointer, error = self._pointer, self._error
+        self._runner = Runner(partial(lib.qrt_session_run, pointer, error),
+                              partial(lib.qrt_session_cancel, pointer))
         np = numpy()
         self._array_type = np.ndarray if np is not None else None
         self._infos = {
@@ -93,7 +99,7 @@ class Session:
         self._quick = {t.name: (self._input_views[t.name], t.shape, self._input_views[t.name].dtype)
                        for t in given if np is not None and not t._type.packed}
 
-    def _tensors(self, role: str) -> Tensors:
+    def _tensors(self, role: str) -> Tensors[Tensor]:
         handle = self._open()
         data = getattr(lib, f"qrt_session_{role}_data")
         tensors = []
@@ -108,9 +114,9 @@ class Session:
         """Runs read inputs from arrays of the caller's, or write outputs there, from now on, without
         a copy. None instead of an array: the session's own memory again.
 
-        Arrays have the tensor's type and shape, are contiguous and aligned to 64 bytes, and 64 more
-        bytes can be read behind them: empty() makes such, and any part of larger memory may do. The
-        session keeps them. Inputs are not written to; do not write to them during a run. May be
+        Arrays have the tensor's type and shape, are contiguous and aligned to 64 bytes: empty() makes
+        such, and any part of larger memory may do. Where no 64 more bytes of that memory stand behind
+        an array, it is copied at each run. The session keeps them. Inputs are not written to; do not write to them during a run. May be
         called before every run, with another frame each time; run() then takes only the other inputs.
         """
         if not self._lock.acquire(False):
@@ -141,6 +147,11 @@ class Session:
             return
         TensorInfo(name, self._infos[role][i][1]).check_bindable(array, role)
         address, capacity = extent(array)
+        if address % ALIGNMENT != 0:
+            info = TensorInfo(name, self._infos[role][i][1])
+            raise InvalidArgumentError(
+                f"{role} {name!r} takes memory aligned to {ALIGNMENT}, this is {address % ALIGNMENT} bytes behind "
+                f"such an address: qrt.empty({info.shape}, {info.dtype!r}) makes an array that serves")
         call(bind, handle.value, i, address, capacity)
         self._bound[role, i] = array
 
@@ -174,7 +185,7 @@ class Session:
                             view[...] = value
                             continue
                     self._assign(name, value)
-            status = lib.qrt_session_run(self._pointer, self._error)
+            status = self._runner.run()
             if status:
                 raise from_status(status, _library.text(self._error_message.message))
             if not copy:
@@ -182,6 +193,27 @@ class Session:
             return {name: copied() for name, copied in self._copies}
         finally:
             self._lock.release()
+
+    def cancel(self) -> None:
+        """From another thread: the run in progress, or else the next one, ends with CancelledError. Its
+        outputs are of no use; inputs, and what the model keeps between runs, are as before it."""
+        lib.qrt_session_cancel(self._open().value)
+
+    async def run_async(self, inputs: Optional[Mapping[str, Any]] = None, *,
+                        copy: bool = True) -> Dict[str, Any]:
+        """As run(), on a thread of the event loop's executor. Where the task is cancelled, so is the run."""
+        import asyncio
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(None, partial(self.run, inputs, copy=copy))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            if not work.done():
+                self.cancel()
+                await asyncio.wait([work])
+                if not isinstance(work.exception(), CancelledError):
+                    self._runner.forget_cancel(0)
+            raise
 
     def _assign(self, name: str, value: Any) -> None:
         if name not in self.inputs.names():
@@ -205,13 +237,13 @@ class Session:
         for name in inputs:
             self._assign(name, inputs[name])  # says which the model does not have
 
-    def input(self, name: str):
+    def input(self, name: str) -> Any:
         """The session's own memory of an input, to write to: numpy's array, or a memoryview where
         there is no numpy. Its content survives runs."""
         self._open()
         return self._input_views[self.inputs[name].name]
 
-    def output(self, name: str):
+    def output(self, name: str) -> Any:
         """The session's own memory of an output, read-only: the result of the last run."""
         self._open()
         return self._output_views[self.outputs[name].name]
@@ -224,7 +256,7 @@ class Session:
     def threads(self) -> int:
         """Threads that share the work of a run, the calling one among them. In a child of a fork a
         session that was made before it has one, a closed one has none."""
-        return 0 if self._handle is None else self._info().threads
+        return 0 if self._handle is None else int(self._info().threads)
 
     def _info(self) -> _library.SessionInfo:
         info = _library.SessionInfo()
@@ -234,7 +266,7 @@ class Session:
     @property
     def memory(self) -> int:
         """Bytes the session holds, without the model's own."""
-        return self._info().memory
+        return int(self._info().memory)
 
     def profile(self) -> list[dict[str, Any]]:
         """The operators as they run: name, type, source_op, kernel, level, macs, bytes,
@@ -253,7 +285,7 @@ class Session:
     def profile_reset(self) -> None:
         lib.qrt_session_profile_reset(self._open().value)
 
-    def tensors(self) -> Tensors:
+    def tensors(self) -> Tensors[Tensor]:
         """With keep_all=True: what every operator wrote, in the order of execution, in qrt's order
         of dimensions."""
         handle = self._open()
@@ -270,7 +302,7 @@ class Session:
         """Gives the memory back as soon as no view of it is left."""
         with self._lock:
             self._handle = self._pointer = None
-            self.inputs = self.outputs = Tensors()
+            self.inputs = self.outputs = Tensors[Tensor]()
             self._input_views = self._output_views = self._quick = {}
             self._copies = []
             self._bound = {}
@@ -278,10 +310,20 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __reduce__(self):
+    def _repr_html_(self) -> str:
+        if self._handle is None:
+            return table(repr(self)[1:-1], [])
+        rows: List[Tuple[str, ...]] = [
+            ("isa", _library.text(self._info().isa)), ("threads", str(self.threads)),
+            ("memory", f"{self.memory:,} bytes")]
+        rows += [("input", *t._cells()) for t in self.inputs]
+        rows += [("output", *t._cells()) for t in self.outputs]
+        return table("qrt.Session", rows)
+
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a session cannot be pickled: send the model, and make a session of it there")
 
     def __repr__(self) -> str:

@@ -4,14 +4,22 @@ from __future__ import annotations
 import ctypes
 
 from . import _library
+from ._html import table
 from ._types import DTYPES, DType, pack, shaped, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Tuple, Union
+    from types import ModuleType
+    from typing import Any, Iterator, SupportsIndex, Tuple, TypeVar, Union, overload
+
+    MemoryView = memoryview  # a method of Tensor has its name
+else:
+
+    def overload(function):
+        return function
 
 
-def numpy():
+def numpy() -> Any:
     """The module, None where it is not installed. Imported when the first array is asked for:
     `import qrt` is quick."""
     global _numpy
@@ -24,12 +32,12 @@ def numpy():
     return _numpy
 
 
-_numpy = False  # not looked for yet
+_numpy = False  # type: Any  # not looked for yet
 
 
 def _type_name(dtype: Any) -> str:
     """Of numpy's type; the other byte order has none in words."""
-    return dtype.name if dtype.isnative else dtype.str
+    return str(dtype.name if dtype.isnative else dtype.str)
 
 
 class TensorInfo:
@@ -91,14 +99,75 @@ class TensorInfo:
             raise ValueError(f"{role} {self.name!r}: the array's elements do not stand one after the "
                              "other, or it cannot be written to")
 
+    def dequantize(self, array: Any) -> Any:
+        """Elements of the tensor, such as run() returns, as real numbers of float32: (q - zero_point) *
+        scale, in qrt.h's arithmetic. Of one without a scale the values as they are."""
+        np = numpy()
+        if np is None:
+            return self._dequantized_without_numpy(memoryview(array))
+        array = np.asarray(array)
+        if self.scale is None:
+            return array.astype(np.float32)
+        zero, scale = np.asarray(self.zero_point, np.int64), np.asarray(self.scale, np.float32)
+        if self.axis is not None:
+            shape = [-1 if d == self.axis else 1 for d in range(array.ndim)]
+            zero, scale = zero.reshape(shape), scale.reshape(shape)
+        return (array.astype(np.int64) - zero).astype(np.float32) * scale
+
+    def _dequantized_without_numpy(self, view: memoryview) -> memoryview:
+        from array import array
+        dims: Tuple[int, ...] = tuple(view.shape or ())
+        scales: Any = self.scale if isinstance(self.scale, tuple) else (self.scale,)
+        zeros: Any = self.zero_point if isinstance(self.zero_point, tuple) else (self.zero_point,)
+        inner = 1
+        for n in dims[self.axis + 1:] if self.axis is not None else ():
+            inner *= n
+        flat: Any = view.cast("B").cast(view.format)
+        if self.scale is None:
+            values = array("f", flat)
+        else:
+            differences = array("f", (q - zeros[i // inner % len(zeros)]
+                                      for i, q in enumerate(flat)))
+            values = array("f", (d * scales[i // inner % len(scales)]
+                                 for i, d in enumerate(differences)))
+        return shaped(memoryview(values).cast("B"), DTYPES[6], dims)
+
+    def _cells(self) -> Tuple[str, str, str, str]:
+        """Of a row in a notebook."""
+        return self.name, self.dtype, str(list(self.shape)), self._quantization()[2:]
+
     def __repr__(self) -> str:
         return f"<{self.name!r}: {self.dtype} {list(self.shape)}{self._quantization()}>"
 
 
-class Tensors(tuple):
-    """Inputs or outputs in the model's order: by index, or by name."""
+if TYPE_CHECKING:
+    T = TypeVar("T", bound=TensorInfo)
 
-    def __getitem__(self, key):
+    class _Tuple(Tuple[T, ...]):
+        pass
+else:
+    T = None
+
+    class _Tuple(tuple):
+
+        def __class_getitem__(cls, _):
+            return cls
+
+
+class Tensors(_Tuple[T]):
+    """Inputs or outputs in the model's order: by index, or by name. Tensors[TensorInfo] of a model,
+    Tensors[Tensor] of a session."""
+
+    def _repr_html_(self) -> str:
+        return table("qrt.Tensors", [t._cells() for t in self])
+
+    @overload
+    def __getitem__(self, key: Union[str, SupportsIndex]) -> T: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Tuple[T, ...]: ...
+
+    def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, str):
             return tuple.__getitem__(self, key)
         for tensor in self:
@@ -114,7 +183,7 @@ class Tensors(tuple):
         return "(" + ", ".join(map(repr, self)) + ")"
 
 
-def read_infos(function, handle: int, count: int) -> list[tuple[str, _library.TensorInfo]]:
+def read_infos(function: Any, handle: int, count: int) -> list[tuple[str, _library.TensorInfo]]:
     """Names and infos by a function of the C API. Of several tensors of one name, or without one,
     all but the first are called "name#index"."""
     result: list[tuple[str, _library.TensorInfo]] = []
@@ -138,27 +207,27 @@ class Tensor(TensorInfo):
     run, and the next one writes over it.
     """
 
-    def __init__(self, name: str, info: _library.TensorInfo, address: int, owner, writable: bool):
+    def __init__(self, name: str, info: _library.TensorInfo, address: int, owner: Any, writable: bool):
         super().__init__(name, info)
         self.writable = writable
         # An attribute of the ctypes array, not only of this object: memoryviews refer to the array.
-        self._memory = (ctypes.c_uint8 * self.nbytes).from_address(address)
+        self._memory: Any = (ctypes.c_uint8 * self.nbytes).from_address(address)
         self._memory.owner = owner
         self._address = address
 
-    def view(self):
+    def view(self) -> Any:
         """numpy's array of the memory, or a memoryview where there is no numpy. Of packed types
         (int4 ...) the bytes."""
         np = numpy()
         return self.memoryview() if np is None else np.asarray(self)
 
-    def memoryview(self) -> memoryview:
+    def memoryview(self) -> MemoryView:
         view = memoryview(self._memory).cast("B")
         if not self._type.packed:
             view = shaped(view, self._type, self.shape)
         return view if self.writable else view.toreadonly()
 
-    def copy(self):
+    def copy(self) -> Any:
         """As view(), in memory of its own. Of packed types one element a byte."""
         np = numpy()
         data = bytearray(self._memory)
@@ -192,7 +261,7 @@ class Tensor(TensorInfo):
             count *= n
         return count
 
-    def _checked_array(self, np, value: Any):
+    def _checked_array(self, np: Any, value: Any) -> Any:
         if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
             array = np.asarray(value)
         elif hasattr(value, "__dlpack__"):
@@ -218,14 +287,14 @@ class Tensor(TensorInfo):
         self._check(fits, f"memory of format {view.format!r}", self.shape if flat else view.shape)
         return view.tobytes()
 
-    def _buffer(self, value: Any) -> memoryview:
+    def _buffer(self, value: Any) -> MemoryView:
         try:
             return memoryview(value)
         except TypeError:
             raise TypeError(f"input {self.name!r} takes an array of {self._expected()}, not "
                             f"{type(value).__name__}") from None
 
-    def _check(self, type_fits: bool, given_type: str, given_shape) -> None:
+    def _check(self, type_fits: bool, given_type: str, given_shape: Any) -> None:
         shape = tuple(given_shape)
         if type_fits and shape == self.shape:
             return
@@ -249,7 +318,8 @@ class Tensor(TensorInfo):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # kDLCPU
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+                   copy: Any = None) -> Any:
         if self._type.dlpack is None:
             raise BufferError(f"DLPack has no packed {self.dtype}")
         if dl_device not in (None, (1, 0)):

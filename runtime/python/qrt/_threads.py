@@ -3,6 +3,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
+
 
 def default_threads() -> int:
     """The CPUs of the affinity mask (taskset, cpusets), at most what the cgroup's quota pays for.
@@ -34,7 +38,7 @@ def cgroup_quota(proc: str = "/proc/self/cgroup", root: str = "/sys/fs/cgroup") 
     return min((q for q in quotas if q is not None), default=None)
 
 
-def _upwards(root: str, path: str):
+def _upwards(root: str, path: str) -> Iterator[str]:
     """root/a/b, root/a, root. In a container the path may be the host's: then only root is there."""
     parts = [p for p in path.split("/") if p not in ("", "..")]
     for n in range(len(parts), -1, -1):
