@@ -33,7 +33,7 @@ size_t batch_of(const fb::Model& file, const VerifiedModel& model, const TestVal
   return 0;
 }
 
-// Whether all values are for an input or output (`kind`) of the model, so that none is left out.
+// Checks that all values are for an input or output (`kind`) of the model, so that none is left out.
 Status check_used(const VerifiedModel& model, const char* kind,
                   const flatbuffers::Vector<uint32_t>& slots,
                   const std::vector<TestTensor>& values) {
@@ -107,7 +107,7 @@ Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
                        &input));
     memcpy((*session)->data(slot), input->data.data(), input->data.size());
   }
-  (*session)->run();
+  QRT_TRY((*session)->run());
   for (uint32_t i = 0; i < file.outputs()->size(); ++i) {
     const uint32_t index = file.outputs()->Get(i), slot = plan.outputs[i].slot;
     const TestTensor* want;

@@ -112,7 +112,7 @@ bool is_wholly_float(const Graph& graph) {
   return any;
 }
 
-// Whether --input-shape asked by a ? for a batch that stays open.
+// Returns whether --input-shape asked by a ? for a batch that stays open.
 bool asks_open_batch(const Options& options) {
   const convert::ImportOptions given = options.format.given();
   const auto shapes = given.find("input-shape");

@@ -59,7 +59,7 @@ Status read_side(const std::string& folder, const Graph& graph, const char* kind
   return {};
 }
 
-// Whether every tensor of the folder was read.
+// Checks that every tensor of the folder was read.
 Status check_used(const std::string& folder, const Graph& graph,
                   const std::set<std::string>& used) {
   std::vector<std::string> unused;

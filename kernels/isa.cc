@@ -71,7 +71,7 @@ IsaSet compiled_isas() {
 
 #if defined(__x86_64__)
 
-// What CPUID says; zeros where the CPU has no such leaf.
+// The registers that CPUID returns; zeros where the CPU has no such leaf.
 struct Cpuid {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   explicit Cpuid(unsigned leaf, unsigned subleaf = 0) {
@@ -81,7 +81,7 @@ struct Cpuid {
 
 bool has_bits(unsigned word, unsigned bits) { return (word & bits) == bits; }
 
-// Whether the system saves these parts of a thread's registers (bits of XCR0).
+// Returns whether the system saves these parts of a thread's registers (bits of XCR0).
 bool saves(unsigned parts) {
   if (!has_bits(Cpuid(1).ecx, 1u << 27)) return false;  // OSXSAVE
   unsigned xcr0 = 0, high = 0;

@@ -19,7 +19,7 @@ bool is_foreign(Isa isa) {
          ((set & kArmIsas) != 0 && (own & kX86Isas) != 0);
 }
 
-// What a name stands for. `source`: who gave it, for messages.
+// Parses the name of an instruction set. `source`: who gave it, for messages.
 Status parse_cap(const char* source, const char* cap, Isa* isa) {
   if (!parse_isa(cap, isa)) {
     return error(Code::kInvalidArgument, "%s: unknown instruction set '%s'; known are %s", source,

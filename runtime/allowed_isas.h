@@ -14,7 +14,7 @@ namespace qrt {
 // is ignored then, which was not the caller's mistake.
 Result<IsaSet> allowed_isas(const char* cap);
 
-// What to tell of a QRT_ISA that is ignored; "" where there is none.
+// Returns the warning about a QRT_ISA that is ignored; "" where there is none.
 std::string isa_warning();
 
 }  // namespace qrt

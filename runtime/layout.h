@@ -1,4 +1,4 @@
-// How a model takes images.
+// Tells how a model takes images.
 #ifndef QRT_RUNTIME_LAYOUT_H_
 #define QRT_RUNTIME_LAYOUT_H_
 

@@ -16,7 +16,7 @@
 
 namespace qrt {
 
-// What a session tells of a tensor, qrt_tensor_info of qrt.h, and what that points to.
+// Bytes that a session keeps for each tensor's qrt_tensor_info (qrt.h), and for what that points to.
 constexpr size_t kTensorFactsBytes = 136;
 
 struct PlanOptions {

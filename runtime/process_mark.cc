@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-// How many forks lie between this process and the one that loaded the library. Process numbers would
+// The number of forks between this process and the one that loaded the library. Process numbers would
 // not do: the system gives them again.
 std::atomic<unsigned> generation{0};
 

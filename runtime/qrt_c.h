@@ -16,7 +16,7 @@
 
 namespace qrt {
 
-// What infos point to, for every input and output of a model or tensor of a session.
+// The data that infos point to, for every input and output of a model or tensor of a session.
 struct TensorFacts {
   qrt_quantization quantization;
   Shape dims;  // may hold -1

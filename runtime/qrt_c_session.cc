@@ -100,7 +100,7 @@ Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, s
   return session->session->bind(*end, data, capacity - bytes >= QRT_BUFFER_PADDING);
 }
 
-// What the name "batch" in options.dims stands for.
+// The name in options.dims that stands for the batch.
 constexpr char kBatchName[] = "batch";
 
 Status read_dims(const qrt_session_options& o, size_t* batch) {

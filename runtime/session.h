@@ -21,7 +21,7 @@
 
 namespace qrt {
 
-// Where a session's block of memory comes from: the caller's functions, or the system where they are
+// Gives a session its block of memory: the caller's functions, or the system's where they are
 // null.
 struct Allocator {
   void* (*allocate)(void* context, size_t bytes, size_t alignment) = nullptr;

@@ -92,7 +92,7 @@ class Evaluator {
     QRT_TRY(std::move(session.status()));
     uint8_t* const codes = (*session)->data((*verified)->file().inputs()->Get(0));
     std::iota(codes, codes + kCodes, uint8_t{0});
-    (*session)->run();
+    QRT_TRY((*session)->run());
     const uint8_t* y = (*session)->data((*session)->plan().outputs[0].slot);
     table->assign(y, y + kCodes);
     return {};

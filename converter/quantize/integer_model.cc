@@ -190,7 +190,7 @@ Status IntegerRunner::run(const Values& feeds, Values* outputs) {
       return error(Code::kInternal, "the integer model's input '%s' is not that of the float model",
                    t.name()->c_str());
   }
-  session_->run();
+  QRT_TRY(session_->run());
   outputs->clear();
   for (uint32_t i = 0; i < file.outputs()->size(); ++i) {
     const uint32_t slot = plan.outputs[i].slot;

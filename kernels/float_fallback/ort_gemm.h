@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-// What all rows of a call share.
+// The operand and sizes that all rows of a call share.
 struct OrtMatrix {
   const float* b;
   size_t k, n, block;

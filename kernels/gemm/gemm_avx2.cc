@@ -68,7 +68,7 @@ QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   }
 }
 
-// Of the stack, of which a thread may have no more than 64 KiB (qrt.h): four rows of the 4608 k of ResNet-50.
+// Bytes on the stack, of which a thread may have no more than 64 KiB (qrt.h): four rows of the 4608 k of ResNet-50.
 constexpr size_t kWidenedBytes = 36 * 1024;
 constexpr size_t kGoodWidenedBytes = 20 * 1024;  // stay in L1 beside a panel of weights
 

@@ -63,7 +63,7 @@ void map_row(Job* job, Range range, float sum, const uint8_t* x, uint8_t* y, siz
   job->lut.map(job->bytes + 255 - range.greatest, x, y, n);
 }
 
-// The same in integers.
+// Computes a row's softmax in integers.
 void softmax_row_soft(const SoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t n) {
   const float* e = params.table + 255 - range_of(x, n).greatest;
   const soft::Bits k = soft::bits_of(params.k);
@@ -116,7 +116,7 @@ void reciprocal_bytes(const float* table, float scale, Range range, const uint8_
   }
 }
 
-// The same in integers.
+// Computes a row's softmax in integers.
 void reciprocal_bytes_soft(const float* table, float scale, Range range, const uint8_t* x, size_t n,
                            uint8_t* bytes) {
   const float* const e = table + 255 - range.greatest;
@@ -152,7 +152,7 @@ void pair_quotients(const float* e, Range range, const uint8_t* x, size_t n, flo
   for (int v = range.least; v <= range.greatest; ++v) quotients[v] = e[v] / sum;
 }
 
-// The same in integers.
+// Computes a row's softmax in integers.
 void pair_quotients_soft(const float* e, Range range, const uint8_t* x, size_t n,
                          float* quotients) {
   soft::Bits sum = 0;

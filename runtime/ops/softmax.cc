@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kTable = 256, kPairTable = 65536;
 
-// Whether a Q5_26 is the logarithm.
+// Returns whether a Q5_26 softmax gives logarithms.
 bool is_int_log(const fb::SoftmaxOptions& options) {
   return options.kind() == fb::SoftmaxKind::Q5_26 && options.stages() != nullptr &&
          options.stages()->size() > 0;

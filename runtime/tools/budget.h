@@ -1,4 +1,4 @@
-// What reading a file may cost. A few bytes can ask for any amount of memory and work, so whoever
+// Limits what reading a file may cost. A few bytes can ask for any amount of memory and work, so whoever
 // reads a file from outside asks here before each allocation and each loop whose size the file
 // decides. The limits follow from the file's size: together with what nobody counts, a process stays
 // within 256 MB + 16 times the file, and within one second + one second for each megabyte.

@@ -1,4 +1,4 @@
-// What a JSON text takes in memory once it is parsed: a value of two characters becomes a block of
+// Counts the memory that a JSON text takes once it is parsed: a value of two characters becomes a block of
 // tens of bytes.
 #ifndef QRT_RUNTIME_TOOLS_JSON_COST_H_
 #define QRT_RUNTIME_TOOLS_JSON_COST_H_

@@ -317,7 +317,7 @@ TEST(EspdlUnary, TablesOfInt16TakeTheNearestEntry) {
   }
 }
 
-// What ESP-DL's code for a target makes of q, written from its sources: the vector code for int8 rounds both sides
+// Returns what ESP-DL's code for a target makes of q, written from its sources: the vector code for int8 rounds both sides
 // and brings both to the output's exponent, all other code rounds the negative side down and leaves the rest.
 int64_t prelu_of(const std::string& target, EspdlType type, int64_t q, int64_t alpha, int in,
                  int out, int alpha_exponent) {

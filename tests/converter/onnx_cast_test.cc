@@ -29,7 +29,7 @@ Bytes cast(int from, int to, int64_t n, const Bytes& x, const std::vector<Attr>&
   return out.empty() ? Bytes() : out[0];
 }
 
-// What ONNX Runtime gives.
+// Numbers at ties and limits, with ONNX Runtime's results beside them.
 const std::vector<float> kReals = {
     0.5f,    1.5f,     -0.5f,     -1.5f,    2.7f,      -2.7f,         7.9f,   8.5f,
     -8.9f,   -9.5f,    15.9f,     16.2f,    100.4f,    -100.6f,       255.5f, 256.5f,

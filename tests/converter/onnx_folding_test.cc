@@ -1,4 +1,4 @@
-// What is constant is computed at conversion: limits and casts of weights, scales that are quantised
+// Constants are computed at conversion: limits and casts of weights, scales that are quantised
 // themselves; and operator sets below 10, whose numbers are attributes.
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Sweep, HasARowForEveryOperator) { EXPECT_EQ(missing_rows(), std::vector<std::string>()); }
 
-// What the importer takes a producer's tensor for.
+// Returns the kind that the importer takes a producer's tensor for.
 Kind kind_of(const Producer& producer, const Dims& dims) {
   Graph g(1, 21);
   const Value x = producer.make(g, dims);
@@ -47,7 +47,7 @@ TEST(Sweep, ProducersMakeTheKindTheyStandUnder) {
   }
 }
 
-// Of all outputs in turn, as judge.mjs makes it (FNV-1a); 0 and -0 are one number.
+// Returns the digest of all outputs in turn, as judge.mjs makes it (FNV-1a); 0 and -0 are one number.
 uint32_t digest(const convert::Graph& graph, std::vector<Bytes> outputs) {
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -292,7 +292,7 @@ TEST(TfliteSums, TinyScales) {
   expect_rule(add(0), "a scale is 0");
 }
 
-// Of an output scale of 0 the multiplier is 0; tiny ones shift products beyond int32, which wrap.
+// With an output scale of 0 the multiplier is 0; tiny ones shift products beyond int32, which wrap.
 template <class T>
 void check_mul(TensorType type, float sa, float sb, float so, int zero) {
   SCOPED_TRACE(so);

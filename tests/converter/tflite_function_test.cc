@@ -157,7 +157,7 @@ ReferenceMultiplier inverse_root(int32_t x) {
   return shift < 0 ? ReferenceMultiplier{root << -shift, 0} : ReferenceMultiplier{root, -shift};
 }
 
-// What 1 / sqrt(x) is of every code from `lowest` on: 20 bits of a fraction, then the scales.
+// Returns 1 / sqrt(x) of every code from `lowest` on: 20 bits of a fraction, then the scales.
 std::vector<int> inverse_roots(int lowest, int greatest, Scaled in, Scaled out, bool single) {
   ReferenceMultiplier m =
       reference_multiplier(1.0 / static_cast<double>(std::sqrt(in.scale) * out.scale));

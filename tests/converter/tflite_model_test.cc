@@ -143,7 +143,7 @@ TEST(TfliteModel, FilesForAcceleratorsAreRefusedByName) {
   }
 }
 
-// What its operators leave before the unknown one is named as the command line takes it.
+// The message names the tensors before the unknown operator as the command line takes them.
 TEST(TfliteModel, UnknownOperatorsSayWhereToEnd) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);

@@ -48,7 +48,7 @@ int leading_zeros(int32_t v) {
   return n;
 }
 
-// Of a Q12.19 number, as Q5.26.
+// Returns the logarithm of a Q12.19 number, as Q5.26.
 int32_t logarithm(int32_t z) {
   const int32_t quarter = reference_divide_by_power(1 << 29, 6);
   const int zeros = leading_zeros(z);

@@ -217,7 +217,7 @@ TEST(TfliteShape, IsAnOutput) {
     const Bytes want = type == TensorType::INT32 ? to_bytes(std::vector<int32_t>{2, 3, 4})
                                                  : to_bytes(std::vector<int64_t>{2, 3, 4});
     EXPECT_EQ(b.run({Bytes(96)}), std::vector<Bytes>{want});
-    // Of this batch alone.
+    // The update is of this batch alone.
     EXPECT_NE(b.import().graph.batch_closed, "");
   }
 }
@@ -262,7 +262,7 @@ TEST(TfliteMoves, OfWhatIsNotQuantised) {
   check_moves<float>(TensorType::FLOAT32, {1, -1, 2.5f, 3, -0.0f, 5});
 }
 
-// What ARG_MAX finds goes through moves.
+// Indices that ARG_MAX finds go through moves.
 TEST(TfliteMoves, OfIndices) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {2, 3}, 0.5f), best = b.tensor(TensorType::INT64, {2});
@@ -286,7 +286,7 @@ TEST(TfliteMoves, OfFloatsBeforeQuantize) {
             (std::vector<Bytes>{{7, 5, 3, 5, 7, 5, 3}}));
 }
 
-// What DEQUANTIZE makes is padded with the code of 0, or, where none stands for the number, as floats.
+// Floats of DEQUANTIZE are padded with the code of 0, or, where none stands for the number, as floats.
 TEST(TfliteMoves, OfDequantizedFloats) {
   const auto pad = [](float fill) {
     TfliteBuilder b;

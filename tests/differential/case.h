@@ -70,7 +70,7 @@ Buffers make_outputs(const qrt_session* session);
 // A run with copied inputs; the outputs one behind the other.
 Bytes run_with_copies(qrt_session* session, const FloatMode& mode, Buffers* inputs);
 
-// What a model gave: the outputs of a run, of a second one, and of one after qrt_session_reset(), one
+// The results of a model: the outputs of a run, of a second one, and of one after qrt_session_reset(), one
 // behind the other, and what the session says of its memory.
 struct Result {
   Bytes outputs;

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMostThreads = 3;
 constexpr uint64_t kForkEvery = 8;  // models
 
-// What qrt.h promises to be enough. The rest is for the system's data of a thread, for signals and for the
+// The stack that qrt.h promises to be enough. The rest is for the system's data of a thread, for signals and for the
 // program's own frames.
 constexpr size_t kStack = 64 << 10, kMostStack = 48 << 10;
 

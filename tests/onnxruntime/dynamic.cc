@@ -120,7 +120,7 @@ bool GraphMaker::dynamic_conv(std::string* x, Dims* dims) {
   return true;
 }
 
-// What stands between dynamic layers of CNNs and has ONNX Runtime's bits in float.
+// Adds an activation that stands between dynamic layers of CNNs and has ONNX Runtime's bits in float.
 std::string GraphMaker::dynamic_activation(const std::string& x) {
   switch (dice_.integer(0, 5)) {
     case 0: return b_.node("Clip", {x, b_.scalar(0.0f), b_.scalar(6.0f)});

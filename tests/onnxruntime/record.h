@@ -1,4 +1,4 @@
-// What qrt makes of a model, written down for the scripts that compare it with ONNX Runtime: a line of JSON, and the bytes
+// Writes down what qrt makes of a model, for the scripts that compare it with ONNX Runtime: a line of JSON, and the bytes
 // of the tensors that it speaks of.
 #ifndef QRT_TESTS_ONNXRUNTIME_RECORD_H_
 #define QRT_TESTS_ONNXRUNTIME_RECORD_H_

@@ -1,4 +1,4 @@
-// The same graph as another exporter writes it: constants as nodes, or in fields of their type; nodes
+// Rewrites a graph as another exporter would write it: constants as nodes, or in fields of their type; nodes
 // as calls of functions, or in a branch that is always taken.
 #include <cstring>
 #include <string>

@@ -23,7 +23,7 @@ Bytes run(const std::shared_ptr<const VerifiedModel>& model, const char* isa, co
   const Plan& plan = (*session)->plan();
   *kernel = plan.steps[0].kernel;
   memcpy((*session)->data(model->file().inputs()->Get(0)), input.data(), input.size());
-  (*session)->run();
+  EXPECT_TRUE((*session)->run().ok());
   const uint8_t* output = (*session)->data(plan.outputs[0].slot);
   return Bytes(output, output + plan.slot_bytes(plan.outputs[0].slot));
 }

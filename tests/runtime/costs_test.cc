@@ -203,7 +203,7 @@ TEST(Costs, OneTableOfManySoftmaxes) {
       });
 }
 
-// Of pairs of codes, to float.
+// Softmaxes of pairs of codes, to float.
 TEST(Costs, OneTableOfManySoftmaxesToFloat) {
   constexpr size_t kEntries = 65536;
   uint32_t x = 0;

@@ -71,7 +71,7 @@ class Fork : public ::testing::Test {
     return SessionPtr(status == QRT_OK ? session : nullptr);
   }
 
-  // Whether a run with the same inputs as always succeeds; its outputs.
+  // Returns whether a run with the same inputs as always succeeds, and its outputs.
   static bool runs(qrt_session* session, std::vector<Bytes>* outputs) {
     outputs->clear();
     qrt_tensor_info info;

@@ -62,7 +62,7 @@ TEST(IntegerOnly, TheSameBytesInEveryRoundingMode) {
     Session& s = **session;
     const std::vector<float> image = testing::pattern<float>(256, -7, 7);
     memcpy(s.data(s.plan().model->file().inputs()->Get(0)), image.data(), 1024);
-    s.run();
+    ASSERT_TRUE(s.run().ok());
     s.reset();  // the steps below see the variables that the run saw
     for (const PlannedStep& step : s.plan().steps) {
       const int level = arithmetic_level(*step.op);

@@ -1,4 +1,4 @@
-// What a tool may cost with a file from outside: 256 MB + 16 times the file, and a second + a second for
+// Limits what a tool may cost with a file from outside: 256 MB + 16 times the file, and a second + a second for
 // each megabyte of it.
 #ifndef QRT_TESTS_SUPPORT_COST_H_
 #define QRT_TESTS_SUPPORT_COST_H_

@@ -98,7 +98,7 @@ inline std::string jpeg(unsigned width, unsigned height, int channels, bool is_p
   return result;
 }
 
-// The same with its last scan, and the tables in front of that, again and again.
+// Returns the file with its last scan, and the tables in front of that, again and again.
 inline std::string with_scans(const std::string& file, size_t times) {
   std::vector<size_t> ends;  // of the scans
   size_t at = 2;

@@ -96,7 +96,7 @@ TEST_F(Npz, ArraysThatAreForNothingAreRefused) {
   const std::string misspelt = archive("misspelt.npz", {a_, array("B", {10, 20, 30})});
   expect_failure("qrt_run", {model_, misspelt}, 2,
                  "'" + path("misspelt.npz[B]") + "'; 1 input has no array: 'b'; the model has 2");
-  // The same input again, in another file or under its own name.
+  // An input is given again, in another file or under its own name.
   const std::string in = archive("in.npz", {a_, b_});
   expect_failure("qrt_run", {model_, in, archive("again.npz", {a_})}, 2,
                  "'" + path("again.npz[a]") + "'");

@@ -9,7 +9,7 @@
 
 namespace qrt::convert {
 
-// How messages call the models of a file.
+// The words by which messages call the models of a file.
 struct ChoiceWords {
   const char* one;     // "signature"
   const char* option;  // "--signature"

@@ -143,7 +143,7 @@ bool read_division(const NodeView& node, int x, int scale, fb::Division* divisio
   return true;
 }
 
-// What QuantizeLinear makes, too, and integer operators compute on.
+// Returns whether QuantizeLinear makes this type and integer operators compute on it.
 bool is_integer_of_scale(int type) {
   return type == kUint8 || type == kInt8 || type == kUint16 || type == kInt16;
 }

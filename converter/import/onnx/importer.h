@@ -57,7 +57,7 @@ class Importer {
            tensor.shape[0] == batch_;
   }
 
-  // Whether no input of the model has to do with the tensor, not even by its shape.
+  // Returns whether no input of the model has to do with the tensor, not even by its shape.
   bool is_free_of_inputs(const std::string& tensor) const {
     return free_of_inputs_.count(tensor) != 0 || model_.initializers().count(tensor) != 0;
   }

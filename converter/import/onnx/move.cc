@@ -151,7 +151,7 @@ Movement gathered(IndexMaps maps, int64_t fill) {
 
 namespace {
 
-// Whether what is known per index of an axis can follow all of them.
+// Returns whether the tensor's parameters per index of an axis can follow all movements.
 bool parameters_follow(const std::vector<Movement>& movements, Tensor t) {
   return std::all_of(movements.begin(), movements.end(),
                      [&](const Movement& m) { return m.is_nothing() || move_parameters(m, &t); });

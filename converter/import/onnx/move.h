@@ -35,7 +35,7 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
 // Output 0 of the node is input i as it is.
 void pass_on(Importer& importer, const NodeView& node, int i);
 
-// The same for a Gather with a real fill of an input that is a function of stored integers. Where
+// Moves an input that is a function of stored integers by a Gather with a real fill. Where
 // none of a table's codes stands for the fill, the output's quantisation decides what it becomes.
 Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill);
 

@@ -147,7 +147,7 @@ Status quantize_constant(Importer& importer, const NodeView& node, const Tensor&
   return Status();
 }
 
-// Whether a node quantises by a float16 scale that is known: its real side is float16. ONNX Runtime
+// Returns whether a node quantises by a known float16 scale, so that its real side is float16. ONNX Runtime
 // fuses no operator with it.
 bool is_half_edge(const Importer& importer, const NodeView& node) {
   const Tensor& s = importer.input(node, 1);
@@ -164,7 +164,7 @@ bool feeds_operators(const Importer& importer, const NodeView& node) {
   return (is_known || is_table) && !importer.is_output(node.output(0));
 }
 
-// Whether ONNX Runtime leaves a DequantizeLinear of a run's integers to float16 in that type: behind
+// Returns whether ONNX Runtime leaves a DequantizeLinear of a run's integers to float16 in that type: behind
 // it stands an operator that has a kernel of float16. It computes others in float32, and then the
 // DequantizeLinear, too.
 bool stays_half(const Importer& importer, const std::string& tensor) {
@@ -176,7 +176,7 @@ bool stays_half(const Importer& importer, const std::string& tensor) {
   return false;
 }
 
-// What such a DequantizeLinear gives.
+// Sets the output of a DequantizeLinear to `y` rounded to float16.
 Status round_to_half(Importer& importer, const NodeView& node, Tensor y) {
   if (y.is_constant()) {
     std::vector<float> real;
@@ -219,7 +219,7 @@ Status quantize_half(Importer& importer, const NodeView& node, bool* taken) {
   return status;
 }
 
-// Whether the tensor is a scale: of those that are quantised themselves, every reader is one that
+// Returns whether the tensor is a scale that is quantised itself: every reader
 // quantises by it.
 bool is_scale(const Importer& importer, const std::string& tensor) {
   bool any = false;
@@ -232,7 +232,7 @@ bool is_scale(const Importer& importer, const std::string& tensor) {
   return any;
 }
 
-// Whether every reader of the tensor is a layer that adds it. One of 32 bits is part of the layer's
+// Returns whether every reader of the tensor is a layer that adds it as a bias. One of 32 bits is part of the layer's
 // integers; others are numbers.
 bool is_bias(const Importer& importer, const std::string& tensor) {
   bool any = false;

@@ -1,4 +1,4 @@
-// What a user can do about a refusal, where it depends on the model.
+// Remedies of refusals that depend on the model.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_REMEDIES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_REMEDIES_H_
 

@@ -66,7 +66,7 @@ struct Subgraph {
   std::vector<int> inputs, outputs;  // tensors
 };
 
-// What a file calls one of its models, whose subgraph it names, and that one's inputs and outputs.
+// A named entry of a file: its subgraph, and the names of that one's inputs and outputs.
 struct Signature {
   using Names = std::vector<std::pair<std::string, int>>;  // of tensors, in the file's order
 

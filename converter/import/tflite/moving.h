@@ -23,7 +23,7 @@ class Moving {
   // `fill`: the bits of an element as the graph stores it. kUnsupported where the result is empty or
   // too large.
   Status gather(const IndexMaps& maps, int64_t fill = 0);
-  // The same of float32, filled with a number.
+  // Gathers float32 elements; those outside become `fill`.
   Status gather_floats(const IndexMaps& maps, float fill);
   // REQUIRES: as many elements.
   void reshape(const Shape& shape);

@@ -14,7 +14,7 @@ constexpr int64_t kSmall = int64_t{1} << kSmallLog2;
 // Terms of a node's sums: what takes longer is left to the model's runs.
 constexpr int kFoldedTermsLog2 = 28;
 
-// What may be computed: results that would be left out for their size are not made.
+// Returns limits for a run that folds constants: results that would be left out for their size are not made.
 RunLimits limits_of(const FloatModel& model) {
   RunLimits limits = model.limits;
   int value_log2 = kSmallLog2;

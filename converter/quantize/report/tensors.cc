@@ -8,7 +8,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Where a remedy is named: see tests/quantize and converter/quantize/README.md.
+// Beyond these a remedy is named: see tests/quantize and converter/quantize/README.md.
 constexpr double kMuchClipped = 0.001, kMuchShift = 0.1, kMuchNoise = 0.01;
 constexpr double kWorstChannelFactor = 30;
 

@@ -21,7 +21,7 @@ Status check_weights(const FloatModel& model) {
   return {};
 }
 
-// Whether the labels are classes of the first output: what it is of a sample tells how many it has.
+// Checks that the labels are classes of the first output, whose value for a sample tells how many there are.
 Status check_classes(Work* work, const Values& sample) {
   if (work->labels.empty()) return {};
   Values made;

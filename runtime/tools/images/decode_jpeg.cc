@@ -23,7 +23,7 @@ void jpeg_failed(j_common_ptr info) {
   info->err->format_message(info, errors->message);
   longjmp(errors->start, 1);
 }
-// Of what libjpeg only warns about, all that it meets among the pixels changes them: they end early, or
+// Warnings that libjpeg gives among the pixels tell that these are not the picture's: they end early, or
 // do not follow from the bytes that stand there.
 void jpeg_warned(j_common_ptr info, int level) {
   const auto* errors = reinterpret_cast<JpegErrors*>(info->err);
@@ -44,7 +44,7 @@ void mix(const uint8_t* inks, size_t width, bool is_inverted, uint8_t* rgb) {
 // A step is about a nanosecond: each scan of a progressive file goes over the coefficients again.
 constexpr uint64_t kScanSteps = 40, kPixelSteps = 10;
 
-// What libjpeg calls for each row of blocks of each scan that it keeps until the last one is read.
+// Counts the rows of blocks of each scan that libjpeg keeps until the last one is read; libjpeg calls it for each.
 struct JpegScans {
   jpeg_progress_mgr manager;
   Budget* budget;

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kSignatureBytes = 8, kChunkBytes = 12;  // a chunk's length, name and checksum
 constexpr uint64_t kSteps = 20;                          // of a pixel
 
-// Whether the pixels depend on a chunk of this name: those of upper case, and some that say what the
+// Returns whether the pixels depend on a chunk of this name: those of upper case, and some that say what the
 // others mean. Texts are among the rest, which a thousand bytes may inflate to megabytes.
 bool is_needed(const uint8_t* name) {
   if ((name[0] & 0x20) == 0) return true;

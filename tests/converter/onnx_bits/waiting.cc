@@ -189,7 +189,7 @@ void position_rows(BitsModel& m) {
   m.stored(m.b.node("Transpose", {x}, {{"perm", Dims{0, 2, 1}}}));
 }
 
-// What a Cast to float passes on has its readers apart.
+// A limit and another reader share the floats that a Cast passes on.
 void limit_behind_cast(BitsModel& m) {
   const std::string y = m.b.node("Sub", {m.image({2, 5}), m.image({2, 5}, 1.0f / 50, 40)});
   m.stored(m.b.node("Relu", {m.b.node("Cast", {y}, {{"to", 1}})}));

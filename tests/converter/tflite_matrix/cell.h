@@ -57,7 +57,7 @@ struct Tensor {
     for (size_t axis = 0; axis < dims.size(); ++axis) offset = offset * dims[axis] + index[axis];
     return codes[static_cast<size_t>(offset)];
   }
-  // Of dimensions that broadcast with a larger index.
+  // Returns the code at the position that broadcasts to a larger index.
   int broadcast(const Index& index) const {
     Index own(index.end() - static_cast<std::ptrdiff_t>(dims.size()), index.end());
     for (size_t axis = 0; axis < dims.size(); ++axis)
@@ -69,7 +69,7 @@ struct Tensor {
 inline int least(T type) { return type == T::INT8 ? -128 : type == T::UINT8 ? 0 : -32768; }
 inline int most(T type) { return type == T::INT8 ? 127 : type == T::UINT8 ? 255 : 32767; }
 
-// What stands in front of the operator.
+// The operator in front of the one that is tested.
 enum class Source { kInput, kTransposed, kReshaped, kSliced, kRequantized };
 constexpr Source kLastSource = Source::kRequantized;
 const char* name_of(Source source);
@@ -88,7 +88,7 @@ class Cell {
   int pick(int lo, int hi) { return static_cast<int>(random.integer(lo, hi)); }
 
   // --- tensors
-  // What the source leaves of an input.
+  // Adds an input and the source operator behind it.
   Tensor produced(const Dims& dims);
   // An input, or a constant, of the cell's type.
   Tensor input(const Dims& dims);
@@ -120,7 +120,7 @@ class Cell {
   }
   // The operator that was added last makes these, which are outputs of the model.
   void expect(const std::vector<Tensor>& outputs);
-  // The same of float outputs, of which `codes` hold nothing.
+  // Expects these numbers of a float output.
   void expect_floats(Tensor y, const std::vector<float>& values);
 
   int scaled(int32_t v, ReferenceMultiplier m) const {

@@ -136,7 +136,7 @@ Row unary(B code, const std::vector<T>& types, const F& f) {
   return row;
 }
 
-// Of v = code - zero point, before y's zero point is added.
+// Expects f(v), v = code - zero point, before y's zero point is added.
 template <class F>
 void map(Cell& c, const Tensor& x, const Tensor& y, int lo, int hi, const F& f) {
   c.expect({c.filled(y, [&](const Index& i) {

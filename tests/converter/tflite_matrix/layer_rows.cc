@@ -30,7 +30,7 @@ std::vector<int> layer_inputs(Cell& c, const Tensor& x, const Dims& dims, size_t
   return {x.id, id, c.b.constant(T::INT32, {out}, narrow)};
 }
 
-// Of a sum with bias; `product` is x's scale times that of the weights.
+// Returns the output of a sum with bias; `product` is x's scale times that of the weights.
 int layer_output(const Cell& c, int64_t acc, double product, const Tensor& y) {
   const ReferenceMultiplier m = reference_multiplier(product / static_cast<double>(y.scale));
   if (!c.is_int16()) return c.clamped(c.scaled(static_cast<int32_t>(acc), m) + y.zero_point);
@@ -44,7 +44,7 @@ int layer_output(const Cell& c, int64_t acc, const Tensor& x, const Weights& w, 
   return layer_output(c, acc, static_cast<double>(x.scale) * static_cast<double>(s), y);
 }
 
-// Of one axis.
+// The window along one axis.
 struct Window {
   int kernel, stride, dilation, before, out;
 };

@@ -4,7 +4,7 @@
 namespace qrt::tflite_matrix {
 namespace {
 
-// Of operators that have no options, or none that the converter reads.
+// The options of operators that have none, or none that the converter reads.
 const tflite::ReshapeOptionsT kNone;
 
 const std::vector<Dims> kShapes = {{7}, {3, 5}, {2, 3, 4}, {2, 3, 4, 5}};
@@ -42,7 +42,7 @@ struct Maker {
   }
 };
 
-// Of the same elements in another shape.
+// Expects x's elements in another shape.
 void reshaped(Cell& c, const Tensor& x, const Dims& dims) {
   Tensor y = x;
   y.dims = dims;
@@ -348,7 +348,7 @@ Row mirror_pad() {
       });
     });
   }
-  // Of two elements two others have no reflection.
+  // Two elements cannot be reflected to make two others.
   auto& forms = maker.row.forms;
   forms.erase(std::remove_if(forms.begin(), forms.end(),
                              [](const Form& f) {

@@ -25,7 +25,7 @@ std::vector<Row> make_rows() {
   return all;
 }
 
-// Whether nothing that the form makes can be quantised.
+// Returns whether nothing that the form makes can be quantised.
 bool makes_integers(const Form& form) {
   Graph g(0, form.opset);
   const std::vector<Value> outputs = form.make(g, g.floats(form.dims));

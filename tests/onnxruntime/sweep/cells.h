@@ -32,7 +32,7 @@ struct Form {
   Dims dims;
   std::function<std::vector<Value>(Graph& g, const Value& x)> make;
   int64_t opset = 21;
-  // What ONNX Runtime gets wrong: names of producers, or groups of them.
+  // Producers, or groups of them, for which ONNX Runtime is wrong.
   std::vector<std::string> leaves_out = {};
 };
 struct Row {

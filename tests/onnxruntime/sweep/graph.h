@@ -79,7 +79,7 @@ class Graph {
   std::string codes(const Dims& dims, int64_t most = int64_t{1} << 40) {
     return input(dims, integers<T>(dims, most));
   }
-  // What a DequantizeLinear makes of an input of 8 bits. The type is that of the whole graph.
+  // Adds an input of 8 bits and its DequantizeLinear. The type is that of the whole graph.
   Value image(const Dims& dims, double amplitude = 2) {
     if (is_signed_) return image_of<int8_t>(dims, amplitude);
     return image_of<uint8_t>(dims, amplitude);
@@ -123,7 +123,7 @@ class Graph {
     all.insert(all.end(), more.begin(), more.end());
     return {b.node(op, all, attributes, domain), x.dims, x.amplitude};
   }
-  // The same with another shape or another size of numbers.
+  // Return x with another shape or another size of numbers.
   static Value shaped(Value x, const Dims& dims) { return x.dims = dims, x; }
   static Value sized(Value x, double amplitude) { return x.amplitude = amplitude, x; }
 

@@ -81,7 +81,7 @@ Row extended(const char* op, const char* domain) { return RowBuilder(op, domain)
 
 std::string codes_of(Graph& g, const Value& x) { return g.quantized(x).name; }
 
-// Of codes of 8 bits and of int32.
+// Makes a row of an operator on codes of 8 bits and on int32.
 Row of_integers(const char* op, const std::vector<Attr>& attributes = {}) {
   RowBuilder row(op);
   row.ranks(1, 4, "codes by a scalar", [=](Graph& g, const Value& x) {

@@ -1,4 +1,4 @@
-// What the files of rows share.
+// Declarations that the files of rows share.
 #ifndef QRT_TESTS_ONNXRUNTIME_SWEEP_ROWS_H_
 #define QRT_TESTS_ONNXRUNTIME_SWEEP_ROWS_H_
 
@@ -40,7 +40,7 @@ class RowBuilder {
     row_.forms.push_back({std::move(name), dims, make, opset});
     return *this;
   }
-  // The same for every rank of a range. f(graph, x).
+  // Adds a form for every rank of a range. f(graph, x).
   template <class F>
   RowBuilder& ranks(size_t least, size_t most, const std::string& name, const F& make,
                     int64_t opset = 21) {
@@ -49,7 +49,7 @@ class RowBuilder {
            opset);
     return *this;
   }
-  // The same for every axis of every rank of a range. f(graph, x, axis).
+  // Adds a form for every axis of every rank of a range. f(graph, x, axis).
   template <class F>
   RowBuilder& axes(size_t least, size_t most, const std::string& name, const F& make,
                    int64_t opset = 21) {

@@ -64,7 +64,7 @@ std::string unsupported_because(const PReluCase& c, const std::vector<int16_t>& 
     if (c.shift < -15) return "the product of input and slope leaves the runtime's 16 bits";
     return "";
   }
-  // What the least input makes: the greatest of all magnitudes.
+  // The product of the least input has the greatest magnitude of all.
   const int64_t a = least * INT16_MIN, b = most * INT16_MIN;
   if (is_s3_int16) {
     const int64_t hi = a >> c.shift, lo = b >> c.shift;

@@ -32,7 +32,7 @@ struct Product {
   Shape addends_shape;
   // ONNX Runtime has no product of integers for these operands: it multiplies their floats.
   bool multiplies_floats = false;
-  // What ONNX Runtime makes of a bias that is not in integers of x * w: kRounded, rounds it to them;
+  // ONNX Runtime's use of a bias that is not in integers of x * w: kRounded, rounds it to them;
   // kTaken, takes its integers for such where its operator is of integers, else is kInSum; kInSum,
   // multiplies floats and adds it to their sum; kAdded, adds it to the float of the accumulator.
   enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
@@ -47,7 +47,7 @@ void add_in_sum(Product* p);
 // The bias as floats.
 void read_addends(const Tensor& bias, Product* p);
 
-// Whether ONNX Runtime has a product of integers for these operands, inputs 0 and 1 of `product`. Its
+// Returns whether ONNX Runtime has a product of integers for these operands, inputs 0 and 1 of `product`. Its
 // Gemm wants zero points.
 bool multiplies_integers(const Importer& importer, const NodeView& product, bool is_gemm,
                          const Product& p);

@@ -15,7 +15,7 @@ std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const S
 // read it, too, or the node has several outputs, a copy, which computes it once more; a table or a
 // pair function as one. Null: the input does not wait.
 std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, int i);
-// The same of a function of stored integers, with Pending::is_function: tables, pair functions and
+// Returns input i as a function of stored integers that waits, with Pending::is_function: tables, pair functions and
 // operators that are one in float. Null: the input is none.
 std::shared_ptr<Pending> own_function(Importer& importer, const NodeView& node, int i);
 // Input i as a table, a float constant or a function that waits: what quantize_tensor() takes. False:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxTableEntries = size_t{1} << 24;
 
-// How many tables a table tensor needs.
+// Returns how many tables a table tensor needs.
 size_t tables_of(const Tensor& t) {
   const int axis = t.meaning_axis();
   return axis < 0 ? 1 : static_cast<size_t>(t.shape[axis]);

@@ -96,7 +96,7 @@ struct Activation {
   std::vector<float> parameters;
 };
 
-// How many parameters an activation has; -1 where it is not known.
+// Returns how many parameters an activation has, or -1 where it is not known.
 int parameters_of(const std::string& activation) {
   for (const char* op : {"Relu", "Tanh", "Sigmoid", "Silu", "Softplus", "Softsign"})
     if (activation == op) return 0;

@@ -19,7 +19,7 @@ using google::protobuf::MessageFactory;
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// What the allocator adds to a block, and what a repeated field keeps for each element of it: it
+// The bytes that the allocator adds to a block and that a repeated field keeps for each element: it
 // doubles its list when that is full.
 constexpr uint64_t kBlockBytes = 16, kLinkBytes = 2 * sizeof(void*);
 constexpr uint64_t kNumberTimes = 2;

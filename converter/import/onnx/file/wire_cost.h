@@ -1,4 +1,4 @@
-// What a protobuf message takes in memory, counted on the wire: a message of two bytes in the file
+// Counts on the wire how much memory a protobuf message takes: a message of two bytes in the file
 // becomes an object of hundreds, and a repeated number of one byte becomes eight and more.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_WIRE_COST_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_WIRE_COST_H_

@@ -67,7 +67,7 @@ bool read_limit(const FloatGraph& f, int i, const char* attribute, float absent,
   return true;
 }
 
-// Whether input 0 is limited to what has fractions and no sign.
+// Returns whether a Clip limits input 0 to positive numbers that have fractions.
 bool is_of_few_values(const FloatGraph& f) {
   const NodeView* clip = f.importer().producer(f.node().input(0));
   if (!clip || clip->op() != "Clip") return false;

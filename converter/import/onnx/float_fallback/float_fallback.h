@@ -29,7 +29,7 @@ Status step_in_float(Importer& importer, const NodeView& node, ValueId* x);
 // is not what Float operators compute.
 bool has_float_form(const NodeView& node);
 Status make_float(Importer& importer, const NodeView& node, ValueId* made);
-// The same of floats in the place of input 0.
+// Makes the node in float, of the float value x in the place of input 0.
 Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueId* made);
 
 }  // namespace qrt::convert::from_onnx

@@ -25,7 +25,7 @@ bool measures_range(Importer& importer, const NodeView& node) {
          x.type == kFloat && !node.has("axes") && !node.has_input(1);
 }
 
-// Whether the node has ONNX Runtime's bits in float and reads tensors of dynamic quantisation, and
+// Returns whether the node has ONNX Runtime's bits in float and reads tensors of dynamic quantisation, and
 // beside them only constants.
 bool scales_dynamically(Importer& importer, const NodeView& node) {
   if (!(node.domain().empty() || node.domain() == "ai.onnx")) return false;

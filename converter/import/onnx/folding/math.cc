@@ -18,7 +18,7 @@ namespace {
 // Elements of a constant that are counted before they are made (Importer's growth).
 constexpr int64_t kUncounted = 4096;
 
-// Whether there is room for so many elements more.
+// Charges so many elements more. Returns false where there is no room for them.
 bool reserve(Importer& importer, int64_t elements) {
   if (elements <= kUncounted) return elements >= 0;
   importer.tensors().charge(static_cast<uint64_t>(elements) * sizeof(int64_t));

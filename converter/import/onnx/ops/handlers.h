@@ -28,9 +28,9 @@ enum class Reads {
   kAll,       // along any axis
   kFloats,    // along any axis, of a tensor that is float in the run
 };
-// Whether the node brings elements together along `axis` of an input.
+// Returns whether the node brings elements together along `axis` of an input.
 bool mixes(Reads reads, const NodeView& node, int axis);
-// Whether its handler takes floats of the run as they are.
+// Returns whether an operator's handler takes floats of the run as they are.
 bool takes_floats(Reads reads);
 
 struct OpEntry {

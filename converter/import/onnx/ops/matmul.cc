@@ -227,7 +227,7 @@ Status import_matmul(Importer& importer, const NodeView& node) {
 
 namespace {
 
-// Whether ONNX Runtime makes one Gemm of a MatMul and the Add of this bias behind it: of a matrix, or
+// Returns whether ONNX Runtime makes one Gemm of a MatMul and the Add of this bias behind it: of a matrix, or
 // where it knows all dimensions.
 bool becomes_gemm(Importer& importer, const Shape& x, const Shape& w, const Shape& bias) {
   const bool has_symbolic_batch = importer.graph().batch_is_symbolic;

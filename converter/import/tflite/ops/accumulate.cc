@@ -75,7 +75,7 @@ Status finish_plain(Importer& importer, const Op& op, ValueId y) {
   return Status();
 }
 
-// Whether all inputs and the output are of one of the types: int8, or int32 and int64 that wrap, which
+// Checks that all inputs and the output have one type: int8, or int32 and int64 that wrap, which
 // *is_plain tells. *fits is false where they are not: the operator was refused.
 Status check_types(Importer& importer, const Op& op, size_t inputs, bool* is_plain, bool* fits) {
   const TensorType type = importer.output(op).type;

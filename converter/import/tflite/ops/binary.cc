@@ -193,7 +193,7 @@ ValueId squared_difference(Importer& importer, const Op& op, ValueId x, ValueId 
   return square;
 }
 
-// Of int32 without quantisation.
+// Imports SQUARED_DIFFERENCE of int32 without quantisation.
 Status import_int32_squared_difference(Importer& importer, const Op& op) {
   for (int i = 0; i < 2; ++i)
     if (importer.input(op, i).type != TensorType::INT32)
@@ -213,7 +213,7 @@ Status import_int32_squared_difference(Importer& importer, const Op& op) {
 
 }  // namespace
 
-// Of int8 every pair of bytes has its result in a table.
+// A table holds the int8 result of every pair of bytes.
 Status import_squared_difference(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_int32_squared_difference(importer, op);
@@ -280,7 +280,7 @@ int64_t quotient(int x, int y, Multiplier m, Rounding rounding) {
 
 }  // namespace
 
-// Of int8 every pair of bytes has its result in a table.
+// A table holds the int8 result of every pair of bytes.
 Status import_div(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_integers(importer, op, fb::IntegerFunction::DIV);

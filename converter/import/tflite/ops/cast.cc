@@ -5,7 +5,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// How a type's elements are stored. 0 bits: no run computes with it.
+// The storage of a type's elements; with 0 bits no run computes with it.
 struct Element {
   int bits = 0;
   int zero_point = 0;  // of the stored integers

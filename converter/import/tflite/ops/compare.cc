@@ -15,7 +15,7 @@ struct Comparison {
   B code;
   float (*of_floats)(float, float);
   bool (*of_integers)(int32_t, int32_t);
-  // The same as an operator Integer: of exchanged operands, its result negated.
+  // The comparison as an operator Integer, perhaps of exchanged operands or with its result negated.
   fb::IntegerFunction function;
   bool exchanges, negates;
 };
@@ -160,7 +160,7 @@ Status compare_floats(Importer& importer, const Op& op, const Comparison& c) {
   return finish(importer, op, builder.lut(op, truth.a, table, false, "", nullptr), "Lut");
 }
 
-// Whether inputs `first` to `last` are truth values. False: refused.
+// Returns whether inputs `first` to `last` are truth values; refuses the operator where they are not.
 bool are_truth_values(Importer& importer, const Op& op, int first, int last) {
   for (int i = first; i <= last; ++i) {
     const Tensor& t = importer.input(op, i);
@@ -194,7 +194,7 @@ Status select_floats(Importer& importer, const Op& op) {
     condition.table.assign(1, c.data[0] != 0 ? 1.0f : 0.0f);
   }
   if (!read_real(importer, op, 1, &x) || !read_real(importer, op, 2, &y)) return Status();
-  // What is not chosen is NaN, which of two is never chosen but where both are.
+  // An element that is not chosen becomes NaN, which a maximum never takes but where both are NaN.
   QRT_TRY(combined(
       condition, x, [](float c, float v) { return c != 0 ? v : NAN; }, &from_x));
   QRT_TRY(combined(
@@ -235,7 +235,7 @@ Status check_select(const Importer& importer, const Op& op) {
   }
   QRT_MODEL_CHECK(fits, "shapes %s, %s and %s do not fit", c.to_string().c_str(),
                   x.to_string().c_str(), y.to_string().c_str());
-  // Of single elements the file says how many dimensions the result has.
+  // For single elements the file says how many dimensions the result has.
   if (shape.elements() == 1 && importer.output(op).shape.elements() == 1) return Status();
   return check_output_shape(importer, op, shape);
 }

@@ -13,14 +13,14 @@ struct FormulaStep {
   int32_t value = 0;
 };
 
-// What a formula reads: x - zero_point, through the steps. UINT8, INT16 or INT32.
+// A formula's input: x - zero_point, passed through the steps. x is UINT8, INT16 or INT32.
 struct FormulaTerm {
   ValueId x;
   int zero_point = 0;
   std::vector<FormulaStep> steps;
 };
 
-// What it makes: saturate(v + zero_point) of the type.
+// A formula's result: saturate(v + zero_point) of the type.
 struct FormulaResult {
   DType dtype = DType::kInt32;
   int zero_point = 0;

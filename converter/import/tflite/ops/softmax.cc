@@ -102,7 +102,7 @@ Status import_softmax_uint8(Importer& importer, const Op& op, const Quant& in, c
   return Status();
 }
 
-// Of floats that the codes of one tensor of bytes stand for, the greater the code, the greater the float;
+// Imports SOFTMAX of floats that the codes of one tensor of bytes stand for, greater codes for greater floats;
 // the floats nearest to the real exponentials.
 Status import_softmax_floats(Importer& importer, const Op& op) {
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);

@@ -30,7 +30,7 @@ struct Update {
   }
 };
 
-// Where the part begins, in range. Empty: a run computes it.
+// Returns where the part begins, clamped to the range; empty where a run computes it.
 std::vector<int32_t> clamped(const std::vector<int32_t>& begin, const Update& u) {
   std::vector<int32_t> result;
   for (size_t d = 0; d < begin.size(); ++d) {
@@ -81,7 +81,7 @@ ValueId beginning(Importer& importer, const Op& op, const Update& u, int d) {
   return sum;
 }
 
-// The same at beginnings that a run computes.
+// Returns the indices of a part whose beginnings a run computes.
 ValueId computed_places(Importer& importer, const Op& op, const Update& u) {
   ValueId inside = kNoValue, at = kNoValue;
   for (int d = 0; d < u.outer; ++d) {

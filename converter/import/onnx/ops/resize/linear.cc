@@ -186,7 +186,7 @@ bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
   });
 }
 
-// How many read a Transpose, or another one of the same tensor, which ONNX Runtime makes the same node.
+// Counts the readers of a Transpose and of equal ones of the same tensor, which ONNX Runtime makes one node.
 int readers_of(const Importer& importer, const NodeView& transpose) {
   int readers = 0;
   for (int i : importer.model().readers(transpose.input(0))) {
@@ -206,7 +206,7 @@ bool leads_to_transpose(const Importer& importer, const NodeView& node) {
   });
 }
 
-// Whether the tensor, not more than a function of the maker's first input, is computed element by
+// Returns whether the tensor, a function of the maker's first input alone, is computed element by
 // element.
 bool is_function(Importer& importer, const NodeView& maker, const Tensor& t) {
   const Tensor& x = importer.input(maker, 0);
@@ -216,7 +216,7 @@ bool is_function(Importer& importer, const NodeView& maker, const Tensor& t) {
   return at >= 0 && importer.graph().nodes[static_cast<size_t>(at)].options.AsLut() != nullptr;
 }
 
-// How the elements of a Resize's input lie where ONNX Runtime resizes them: the input is
+// Returns the order in which the elements of a Resize's input lie where ONNX Runtime resizes them: the input is
 // transpose(these, perm). It moves every Transpose in front of a Resize behind it; and across functions
 // that stand between the two, where nothing else reads the Transpose or another one follows.
 std::vector<int> moved_transposes(Importer& importer, const NodeView& resize) {
