@@ -33,14 +33,38 @@ void fuzz_cvm(const uint8_t* data, size_t size);
 // Bytes -> the quantiser's reader of float models -> its graph form -> where it would quantise.
 void fuzz_float(const uint8_t* data, size_t size);
 
+// What the tools read beside models: pictures, arrays, labels, ONNX test data, the index of a folder of
+// tensors (JSON), the options of a custom operator of TFLite, and command lines.
+void fuzz_image(const uint8_t* data, size_t size);
+void fuzz_npy(const uint8_t* data, size_t size);
+void fuzz_npz(const uint8_t* data, size_t size);
+void fuzz_labels(const uint8_t* data, size_t size);
+void fuzz_test_data(const uint8_t* data, size_t size);
+void fuzz_json(const uint8_t* data, size_t size);
+void fuzz_flexbuffers(const uint8_t* data, size_t size);
+void fuzz_options(const uint8_t* data, size_t size);
+
 struct Target {
   const char* name;
   void (*run)(const uint8_t* data, size_t size);
 };
 constexpr Target kTargets[] = {
-    {"fuzz_load", fuzz_load}, {"fuzz_run", fuzz_run},       {"fuzz_graph", fuzz_graph},
-    {"fuzz_onnx", fuzz_onnx}, {"fuzz_tflite", fuzz_tflite}, {"fuzz_espdl", fuzz_espdl},
-    {"fuzz_cvm", fuzz_cvm},   {"fuzz_float", fuzz_float},
+    {"fuzz_load", fuzz_load},
+    {"fuzz_run", fuzz_run},
+    {"fuzz_graph", fuzz_graph},
+    {"fuzz_onnx", fuzz_onnx},
+    {"fuzz_tflite", fuzz_tflite},
+    {"fuzz_espdl", fuzz_espdl},
+    {"fuzz_cvm", fuzz_cvm},
+    {"fuzz_float", fuzz_float},
+    {"fuzz_image", fuzz_image},
+    {"fuzz_npy", fuzz_npy},
+    {"fuzz_npz", fuzz_npz},
+    {"fuzz_labels", fuzz_labels},
+    {"fuzz_test_data", fuzz_test_data},
+    {"fuzz_json", fuzz_json},
+    {"fuzz_flexbuffers", fuzz_flexbuffers},
+    {"fuzz_options", fuzz_options},
 };
 
 // Prints the message and aborts: a property does not hold.

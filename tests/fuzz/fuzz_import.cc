@@ -1,7 +1,4 @@
 // Source models: bytes -> import -> lint -> passes -> write -> load -> run.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
 #include "converter/lint.h"
@@ -9,26 +6,11 @@
 #include "converter/quantize/schemes/placement.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/support/cvm_models.h"
 
 namespace qrt::fuzz {
 namespace {
-
-// Bytes as a file that has a path.
-class MemoryFile {
- public:
-  MemoryFile(const void* data, size_t size) : fd_(memfd_create("model", MFD_CLOEXEC)) {
-    if (fd_ < 0 || write(fd_, data, size) != static_cast<ssize_t>(size))
-      failed("cannot make a file in memory");
-  }
-  ~MemoryFile() { close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  const int fd_;
-};
 
 // Damaged, beyond this version, or I/O (external data that is not there): all with a message.
 void check_refusal(const Status& status) {

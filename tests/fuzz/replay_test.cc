@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "converter/quantize/float/float_model.h"
 #include "tests/fuzz/compare.h"
+#include "tests/fuzz/cost.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/generator.h"
 #include "tests/fuzz/mutate.h"
@@ -181,6 +183,26 @@ TEST(Mutators, TakeNumbersThatAreNotAligned) {
   }
   ASSERT_EQ(moved, 1);
   for (unsigned n = 0; n < 100; ++n) ASSERT_FALSE(mutate_tflite(file, n).empty());
+}
+
+// What QRT_FUZZ_COST=1 does around each input.
+TEST(CostWatch, EndsTheProcessBeyondItsLimits) {
+  CostWatch watch;
+  watch.begin();
+  watch.end(1);
+  const auto take_memory = [&] {
+    watch.begin();
+    const std::vector<char> block(size_t{300} << 20, 1);
+    watch.end(1);
+  };
+  EXPECT_DEATH(take_memory(), "1 bytes took [0-9]+ ms and 3[0-9][0-9] MB");
+  const auto take_time = [&] {
+    watch.begin();
+    for (const clock_t start = clock(); clock() - start < CLOCKS_PER_SEC * 5 / 4;) {
+    }
+    watch.end(1);
+  };
+  EXPECT_DEATH(take_time(), "1 bytes took 1[0-9][0-9][0-9] ms");
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay, ::testing::ValuesIn(kTargets),

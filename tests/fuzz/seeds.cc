@@ -10,12 +10,16 @@
 
 #include "converter/convert.h"
 #include "converter/import/frontend.h"
+#include "runtime/tools/npy.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/cvm_models.h"
 #include "tests/support/espdl_models.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/float_models.h"
+#include "tests/support/pictures.h"
+#include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_models.h"
+#include "tests/support/zip.h"
 
 namespace qrt::fuzz {
 namespace {
@@ -97,6 +101,44 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
       const File text = read_file(symbol);
       result.push_back(testing::joined({std::string(text.begin(), text.end()), read_file(path)}));
     }
+  } else if (target == "fuzz_image") {
+    for (const std::string& file :
+         {testing::png(9, 7), testing::png(300, 2, testing::chunk("tEXt", "key")),
+          testing::jpeg(24, 17, 3, false, 2), testing::jpeg(24, 17, 1, true),
+          testing::with_scans(testing::jpeg(40, 40, 3, true), 3), std::string("P6 2 1 255\nabcdef"),
+          std::string("P5\n# grey\n3 1\n255\nabc")})
+      result.emplace_back(file.begin(), file.end());
+  } else if (target == "fuzz_npy" || target == "fuzz_npz") {
+    const uint8_t data[24] = {1, 2, 3};
+    const std::string array = tool::npy_content(DType::kFloat32, {2, 3}, data, sizeof data),
+                      bytes = tool::npy_content(DType::kUInt8, {24}, data, sizeof data);
+    const std::vector<testing::ZipMember> members = {{"x.npy", array}, {"arr_0.npy", bytes}};
+    for (const std::string& file :
+         target == "fuzz_npy"
+             ? std::vector<std::string>{array, bytes}
+             : std::vector<std::string>{testing::zip(members, false), testing::zip(members, true)})
+      result.emplace_back(file.begin(), file.end());
+  } else if (target == "fuzz_labels") {
+    result = {{'3', '\n', '1', '7', '\n'}};
+  } else if (target == "fuzz_test_data") {
+    for (const std::string& tensor :
+         {std::string("\x08\x02\x10\x01\x22\x08\0\0\x80\x3f\0\0\0\x40\x42\x01x", 17),
+          std::string("\x08\x02\x10\x02\x4a\x02\x05\x06", 8)})
+      result.emplace_back(tensor.begin(), tensor.end());
+  } else if (target == "fuzz_json") {
+    for (const std::string text :
+         {R"([{"name": "x", "file": "x.npy", "shape": [1, 2], "scale": 0.5}])",
+          R"([{"name": "\u00e9", "file": "a.npy", "more": {"deep": [[[null, true]]]}}])"})
+      result.emplace_back(text.begin(), text.end());
+  } else if (target == "fuzz_flexbuffers") {
+    result = {testing::custom_options(
+        {{"max_detections", 2}, {"use_regular_nms", 1}, {"num_classes", 1000000}},
+        {{"y_scale", 10}, {"nms_iou_threshold", 0.5f}})};
+  } else if (target == "fuzz_options") {
+    for (const std::string text :
+         {"m.qrt\n--image\nx.png\n--mean\n0.485,0.456,0.406\n--resize\n256\n--crop\n224x224\n--bgr",
+          "m.onnx\n--from=onnx\n--input-shape\nx=1x3x224x?\n--outputs\na,b\n--print\n5", "--help"})
+      result.emplace_back(text.begin(), text.end());
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);
   } else {
