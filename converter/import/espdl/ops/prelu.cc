@@ -7,10 +7,10 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-constexpr int kMostShift =
+constexpr int kMostPReluShift =
     31;  // of the C code's int32, and of the field of 5 bits in the vector code of int8
-constexpr int kMostShiftS3Int16 = 62;  // its field has 6 bits
-constexpr int kMostLeftVector8 = 6;    // the vector code of int8 keeps the factor 2^n in an int8
+constexpr int kMostPReluShiftS3Int16 = 62;  // its field has 6 bits
+constexpr int kMostPReluLeft = 6;  // the vector code of int8 keeps the factor 2^n in an int8
 
 struct PReluCase {
   Target target = Target::kC;
@@ -44,16 +44,16 @@ std::string unsupported_because(const PReluCase& c, const std::vector<int16_t>& 
   if (c.is_plain) return "";
   const auto extremes = std::minmax_element(slopes.begin(), slopes.end());
   const int64_t least = *extremes.first, most = *extremes.second;
-  if (c.is_vector8 && c.positive_shift < -kMostLeftVector8)
+  if (c.is_vector8 && c.positive_shift < -kMostPReluLeft)
     return "the output's exponent is " + std::to_string(-c.positive_shift) +
            " less than the input's, and the chip's factor for it has 8 bits";
-  if (c.is_vector8 && c.positive_shift > kMostShift)
+  if (c.is_vector8 && c.positive_shift > kMostPReluShift)
     return "the output's exponent is " + std::to_string(c.positive_shift) +
            " greater than the input's, and the chip shifts by at most " +
-           std::to_string(kMostShift);
+           std::to_string(kMostPReluShift);
   if (least == 0 && most == 0) return "";
   const bool is_s3_int16 = c.is_int16 && c.target == Target::kEsp32S3;
-  const int most_shift = is_s3_int16 ? kMostShiftS3Int16 : kMostShift;
+  const int most_shift = is_s3_int16 ? kMostPReluShiftS3Int16 : kMostPReluShift;
   if (c.shift > most_shift)
     return "the product of input and slope is to be shifted by " + std::to_string(c.shift) +
            " to the right, and the runtime shifts by at most " + std::to_string(most_shift);
@@ -88,7 +88,7 @@ int prelu_int8(const PReluCase& c, int q, int slope) {
   if (c.is_vector8 || (c.is_plain && c.shift < 0))
     return shift_to(c.target, product, c.shift, kInt8Limits);
   // The C code keeps what it has shifted in an int16.
-  const int v = c.shift >= 0 ? product >> std::min(c.shift, kMostShift)
+  const int v = c.shift >= 0 ? product >> std::min(c.shift, kMostPReluShift)
                              : static_cast<int16_t>(product * (1 << -c.shift));
   return std::clamp(v, -128, 127);
 }

@@ -27,7 +27,7 @@ Status import_l2_normalization(Importer& importer, const Op& op) {
     return importer.refuse(
         op,
         "rows of more than " + std::to_string(kMaxL2Row) + " values overflow the reference's sum",
-        x.name, "split the rows: it takes at most 65536 values of each");
+        x.name, "split the rows into shorter ones, and normalise each");
   const ValueId value = importer.value(op, 0);
   auto& o = importer.builder().add<fb::L2NormalizationOptionsT>(op, {value},
                                                                 importer.new_output(op, out));
