@@ -40,7 +40,7 @@ std::string follow_batch(const Graph& graph, int64_t batch, std::vector<bool>* c
   }
   for (const Node& node : graph.nodes) {
     if (!keeps_images_apart(graph, node, batch, *carries))
-      return label_of(node) + " computes something of the whole batch, not of each image by itself";
+      return label_of(node) + " runs in a form that does not keep the images of a batch apart";
     for (ValueId id : node.outputs) (*carries)[id] = true;
   }
   for (ValueId id : graph.outputs)

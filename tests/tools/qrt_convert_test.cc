@@ -373,13 +373,12 @@ TEST_F(Convert, RefusesToCloseABatchThatWasAskedOpen) {
   const std::string onnx = quantised("Transpose"), qrt = path("m.qrt");
   const CommandResult r = run("qrt_convert", {onnx, "-o", qrt, "--input-shape", "?x4"});
   EXPECT_EQ(r.status, 4);
-  EXPECT_EQ(
-      r.err,
-      "qrt_convert: error: " + onnx +
-          ": the batch cannot stay open, as --input-shape asks by its ?: node 'q/transposed' "
-          "(Transpose) "
-          "computes something of the whole batch, not of each image by itself; give it a number "
-          "instead of the ?\n");
+  EXPECT_EQ(r.err,
+            "qrt_convert: error: " + onnx +
+                ": the batch cannot stay open, as --input-shape asks by its ?: node 'q/transposed' "
+                "(Transpose) "
+                "runs in a form that does not keep the images of a batch apart; give it a number "
+                "instead of the ?\n");
   struct stat unused;
   EXPECT_NE(stat(qrt.c_str(), &unused), 0);
   EXPECT_EQ(run("qrt_convert", {onnx, "-o", qrt, "--input-shape", "1x4"}).status, 0);
