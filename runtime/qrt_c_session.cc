@@ -48,41 +48,51 @@ Status find_end(const qrt_session* session, const Ends& of, size_t index, const 
   return {};
 }
 
-// For a copy from or to the memory of `end`.
-Status check_transfer(const qrt_session* session, const Ends& of, size_t index, const void* data,
-                      const End** end) {
-  QRT_TRY(find_end(session, of, index, end));
-  if (data == nullptr) return null_argument("data");
-  if (session->session->end_data(**end) == nullptr)
-    return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
-                      of.role, index);
-  const bool is_input = of.ends == kInputs.ends;
-  if (is_input && session->session->is_bound(**end))
-    return qrt::error(Code::kInvalidArgument,
-                      "input %zu is bound to the caller's memory, which is not written to: bind "
-                      "NULL first",
-                      index);
-  return {};
-}
+// What a copy in or out is told to be: bytes, or elements of a type.
+struct Extent {
+  size_t count;
+  int dtype;  // kAnyType: bytes
+};
+constexpr int kAnyType = INT32_MIN;
 
-Status check_bytes(const qrt_session* session, const Ends& of, size_t index, const End& end,
-                   size_t bytes) {
-  const size_t expected = plan_of(session).slot_bytes(end.slot);
-  if (bytes == expected) return {};
-  return qrt::error(Code::kInvalidArgument, "%s %zu takes %zu bytes, not %zu", of.role, index,
-                    expected, bytes);
-}
-
-Status check_elements(const qrt_session* session, const Ends& of, size_t index, const End& end,
-                      int dtype, size_t count) {
-  const qrt::TensorType& type = plan_of(session).types[end.slot];
-  if (dtype != static_cast<int>(type.dtype))
+Status check_extent(const qrt::TensorType& type, const Ends& of, size_t index,
+                    const Extent& given) {
+  const bool is_bytes = given.dtype == kAnyType;
+  if (!is_bytes && given.dtype != static_cast<int>(type.dtype))
     return qrt::error(Code::kInvalidArgument, "%s %zu holds %s, not %s", of.role, index,
-                      qrt::dtype_name(type.dtype), qrt_dtype_name(static_cast<qrt_dtype>(dtype)));
-  const auto expected = static_cast<size_t>(type.shape.elements());
-  if (count == expected) return {};
-  return qrt::error(Code::kInvalidArgument, "%s %zu has %zu elements, not %zu", of.role, index,
-                    expected, count);
+                      qrt::dtype_name(type.dtype),
+                      qrt_dtype_name(static_cast<qrt_dtype>(given.dtype)));
+  const size_t expected =
+      is_bytes ? qrt::tensor_bytes(type) : static_cast<size_t>(type.shape.elements());
+  if (given.count == expected) return {};
+  return qrt::error(
+      Code::kInvalidArgument,
+      is_bytes ? "%s %zu takes %zu bytes, not %zu" : "%s %zu has %zu elements, not %zu", of.role,
+      index, expected, given.count);
+}
+
+// Copies `data` into an input, or an output into `data`.
+qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, void* data,
+                    const Extent& extent, qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    const End* end = nullptr;
+    QRT_TRY(find_end(session, of, index, &end));
+    if (data == nullptr) return null_argument("data");
+    uint8_t* memory = session->session->end_data(*end);
+    if (memory == nullptr)
+      return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
+                        of.role, index);
+    const bool is_input = of.ends == kInputs.ends;
+    if (is_input && session->session->is_bound(*end))
+      return qrt::error(Code::kInvalidArgument,
+                        "input %zu is bound to the caller's memory, which is not written to: bind "
+                        "NULL first",
+                        index);
+    QRT_TRY(check_extent(plan_of(session).types[end->slot], of, index, extent));
+    const size_t bytes = plan_of(session).slot_bytes(end->slot);
+    memcpy(is_input ? memory : data, is_input ? data : memory, bytes);
+    return {};
+  });
 }
 
 Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, size_t capacity) {
@@ -277,46 +287,24 @@ qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
 
 qrt_status qrt_session_set_input(qrt_session* session, size_t index, qrt_dtype dtype,
                                  const void* data, size_t count, qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    const End* end = nullptr;
-    QRT_TRY(check_transfer(session, kInputs, index, data, &end));
-    QRT_TRY(check_elements(session, kInputs, index, *end, qrt::code_of(dtype), count));
-    memcpy(session->session->data(end->slot), data, plan_of(session).slot_bytes(end->slot));
-    return {};
-  });
+  return transfer(session, kInputs, index, const_cast<void*>(data),
+                  {count, std::max(qrt::code_of(dtype), -1)}, error);
 }
 
 qrt_status qrt_session_get_output(const qrt_session* session, size_t index, qrt_dtype dtype,
                                   void* data, size_t count, qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    const End* end = nullptr;
-    QRT_TRY(check_transfer(session, kOutputs, index, data, &end));
-    QRT_TRY(check_elements(session, kOutputs, index, *end, qrt::code_of(dtype), count));
-    memcpy(data, session->session->end_data(*end), plan_of(session).slot_bytes(end->slot));
-    return {};
-  });
+  return transfer(session, kOutputs, index, data, {count, std::max(qrt::code_of(dtype), -1)},
+                  error);
 }
 
 qrt_status qrt_session_set_input_bytes(qrt_session* session, size_t index, const void* data,
                                        size_t bytes, qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    const End* end = nullptr;
-    QRT_TRY(check_transfer(session, kInputs, index, data, &end));
-    QRT_TRY(check_bytes(session, kInputs, index, *end, bytes));
-    memcpy(session->session->data(end->slot), data, bytes);
-    return {};
-  });
+  return transfer(session, kInputs, index, const_cast<void*>(data), {bytes, kAnyType}, error);
 }
 
 qrt_status qrt_session_get_output_bytes(const qrt_session* session, size_t index, void* data,
                                         size_t bytes, qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    const End* end = nullptr;
-    QRT_TRY(check_transfer(session, kOutputs, index, data, &end));
-    QRT_TRY(check_bytes(session, kOutputs, index, *end, bytes));
-    memcpy(data, session->session->end_data(*end), bytes);
-    return {};
-  });
+  return transfer(session, kOutputs, index, data, {bytes, kAnyType}, error);
 }
 
 void* qrt_session_input_data(qrt_session* session, size_t index) {

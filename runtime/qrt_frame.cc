@@ -250,6 +250,7 @@ qrt_status qrt_write_frame(const qrt_frame* given, const qrt_frame_options* opti
                            qrt_error* error) {
   using qrt::Code;
   return qrt::guarded(error, [&]() -> qrt::Status {
+    if (!qrt::built::kImages) return qrt::check_images();
     qrt::Frame frame;
     qrt::Target target;
     qrt::Values values;

@@ -85,6 +85,7 @@ using qrt::Status;
 qrt_status qrt_quantize(const qrt_tensor_info* tensor, const float* values, size_t count,
                         void* data, qrt_error* error) {
   return qrt::guarded(error, [&]() -> Status {
+    if (!qrt::built::kImages) return qrt::check_images();
     QRT_TRY(qrt::check_tensor(tensor, count));
     if (count == 0) return {};
     if (values == nullptr) return qrt::null_argument("values");
@@ -103,6 +104,7 @@ qrt_status qrt_quantize(const qrt_tensor_info* tensor, const float* values, size
 qrt_status qrt_dequantize(const qrt_tensor_info* tensor, const void* data, size_t count,
                           float* values, qrt_error* error) {
   return qrt::guarded(error, [&]() -> Status {
+    if (!qrt::built::kImages) return qrt::check_images();
     QRT_TRY(qrt::check_tensor(tensor, count));
     if (count == 0) return {};
     if (data == nullptr) return qrt::null_argument("data");
@@ -120,6 +122,7 @@ qrt_status qrt_dequantize(const qrt_tensor_info* tensor, const void* data, size_
 }
 
 qrt_status qrt_copy_rows(const void* from, size_t stride, size_t row_bytes, size_t rows, void* to) {
+  if (!qrt::built::kImages) return QRT_UNSUPPORTED;
   if (rows == 0 || row_bytes == 0) return QRT_OK;
   if (from == nullptr || to == nullptr || stride < row_bytes) return QRT_INVALID_ARGUMENT;
   for (size_t i = 0; i < rows; ++i)
@@ -130,6 +133,7 @@ qrt_status qrt_copy_rows(const void* from, size_t stride, size_t row_bytes, size
 
 qrt_status qrt_channels_last(const void* from, size_t images, size_t channels, size_t pixels,
                              size_t element_bytes, void* to) {
+  if (!qrt::built::kImages) return QRT_UNSUPPORTED;
   if (images == 0 || channels == 0 || pixels == 0) return QRT_OK;
   if (from == nullptr || to == nullptr) return QRT_INVALID_ARGUMENT;
   switch (element_bytes) {

@@ -5,9 +5,16 @@
 #include <cstddef>
 #include <limits>
 
+#include "kernels/built.h"
 #include "runtime/qrt_c.h"
 
 namespace qrt {
+
+// Fails where the library was built without the functions of qrt/image.h.
+inline Status check_images() {
+  if (built::kImages) return {};
+  return error(Code::kUnsupported, "qrt/image.h is not built into this library (QRT_OPS: Images)");
+}
 
 // Returns the element of pair `pair` that is nearest to `value`, as qrt_quantize() says. Both bounds are
 // integers below 2^18, so that rounding is exact: a float of that size plus 1.5 * 2^23 has no bits left

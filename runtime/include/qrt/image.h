@@ -1,5 +1,6 @@
 /* Arrays and camera frames as the inputs of models. All arithmetic is written down here and gives the
- * same bytes on every CPU. Statuses, errors and structs are as in qrt.h. */
+ * same bytes on every CPU. Statuses, errors and structs are as in qrt.h. A library that was built without
+ * them (QRT_OPS without Images) gives QRT_UNSUPPORTED. */
 #ifndef QRT_IMAGE_H_
 #define QRT_IMAGE_H_
 
