@@ -33,7 +33,8 @@ struct Extent {
   // is free; what waits when the time is over is not run.
   double qps = 0;
   // Of one stream: a run is timed by itself, without what passes between runs, and its running time,
-  // too, for which the system is asked.
+  // too, for which the system is asked. Runs of less than 10 us are timed in groups of about 100 us, in
+  // which all count the same.
   bool is_timed_alone = false;
 };
 
