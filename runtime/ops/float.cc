@@ -355,8 +355,10 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   const F function = op.options_as_Float()->function();
   if (is_binary(function)) return operands_apart(op, operands);
   if (is_gemm(function)) {
-    const BatchOperands::Input& c = operands.inputs[2];
-    return operands.inputs[1].is_constant && c.is_constant == (c.shape.rank() == 1) &&
+    const BatchOperands::Input &b = operands.inputs[1], &c = operands.inputs[2];
+    const bool has_its_own =
+        b.shape.rank() > 2 && b.shape.rank() >= operands.inputs[0].shape.rank();
+    return b.is_constant && !has_its_own && c.is_constant == (c.shape.rank() == 1) &&
            rows_apart(op, operands);
   }
   // The same matrices for all images, or others for each.

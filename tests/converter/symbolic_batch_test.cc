@@ -93,6 +93,45 @@ TEST(SymbolicBatches, NoneThatFitsIsRefused) {
   EXPECT_NE(imported.report.findings()[0].remedy.find("--input-shape"), std::string::npos);
 }
 
+// Operators in float keep images apart as those of integers do, and so does a layer behind them.
+TEST(SymbolicBatches, OpenAtAConvThatNothingQuantises) {
+  for (const int64_t groups : {1, 2})
+    for (const Dims& kernel : {Dims{3, 2}, Dims{4, 4}}) {
+      OnnxBuilder b(17);
+      const std::string x = b.integer_input<uint8_t>({-1, 4, 4, 4}, 0.5f, 128);
+      const Dims dims = {6, 4 / groups, kernel[0], kernel[1]};
+      const auto count = static_cast<size_t>(dims[0] * dims[1] * dims[2] * dims[3]);
+      const std::string w =
+          b.dq<int8_t>(b.constant<int8_t>(dims, std::vector<int8_t>(count, 3)), 0.5f, 0);
+      b.output(b.node("Relu", {b.node("Conv", {x, w}, {{"group", groups}})}));
+      const testing::Imported imported = b.import();
+      ASSERT_TRUE(imported.status.ok()) << imported.report.text(true);
+      EXPECT_EQ(imported.graph.batch_closed, "") << groups << ", " << kernel[0];
+    }
+}
+
+TEST(SymbolicBatches, OpenBehindAFloatForm) {
+  for (const char* op : {"InstanceNormalization", "Softmax", "LayerNormalization"}) {
+    OnnxBuilder b(17);
+    b.allow_float = true;
+    const std::string x = b.integer_input<uint8_t>({-1, 2, 3, 4}, 0.5f, 128);
+    const std::string ones = b.constant<float>({2}, {1, 1}),
+                      row = b.constant<float>({4}, {1, 1, 1, 1});
+    const std::string normal =
+        std::string(op) == "Softmax"
+            ? b.node(op, {x}, {{"axis", -1}})
+            : b.node(op, {x, std::string(op) == "LayerNormalization" ? row : ones,
+                          std::string(op) == "LayerNormalization" ? row : ones});
+    const std::string w =
+        b.dq<int8_t>(b.constant<int8_t>({3, 2, 1, 1}, {1, 2, 3, 4, 5, 6}), 0.5f, 0);
+    b.integer_output<uint8_t>(b.node("Conv", {b.qdq<uint8_t>(normal, 0.02f, 128), w}), 0.5f, 128);
+    b.integer_output<uint8_t>(b.node("Conv", {normal, w}), 0.5f, 128);
+    const testing::Imported imported = b.import();
+    ASSERT_TRUE(imported.status.ok()) << op << imported.report.text(true);
+    EXPECT_EQ(imported.graph.batch_closed, "") << op;
+  }
+}
+
 TEST(SymbolicBatches, BesideANumber) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({3, 4}, kScale, kZero);

@@ -76,6 +76,34 @@ ValueId FloatGraph::add(F function, std::vector<ValueId> inputs, const Shape& sh
   return y;
 }
 
+ValueId FloatGraph::arrange(ValueId v, const Shape& from, const std::vector<int>& order,
+                            const Shape& to) {
+  if (!importer_.graph().values[v].is_constant) {
+    v = builder().transpose(node_, builder().reshape(node_, v, from), order);
+    return builder().reshape(node_, v, to);
+  }
+  const size_t rank = order.size();
+  std::vector<int64_t> steps(rank, 1), step_of(rank), sizes(rank), index(rank, 0);
+  for (size_t i = rank - 1; i > 0; --i) steps[i - 1] = steps[i] * from[static_cast<int>(i)];
+  for (size_t i = 0; i < rank; ++i) {
+    step_of[i] = steps[static_cast<size_t>(order[i])];
+    sizes[i] = from[order[i]];
+  }
+  const float* const elements = importer_.graph().values[v].as<float>();
+  std::vector<float> arranged(static_cast<size_t>(to.elements()));
+  int64_t at = 0;
+  for (float& element : arranged) {
+    element = elements[at];
+    for (size_t i = rank; i-- > 0;) {
+      at += step_of[i];
+      if (++index[i] < sizes[i]) break;
+      at -= step_of[i] * sizes[i];
+      index[i] = 0;
+    }
+  }
+  return constant(to, arranged);
+}
+
 ValueId FloatGraph::gemm(F function, ValueId a, ValueId b, ValueId c, const Shape& shape,
                          int64_t block) {
   const ValueId y = builder().new_value("", DType::kFloat32, shape);

@@ -30,6 +30,8 @@ class FloatGraph {
   ValueId constant(const Shape& shape, const std::vector<float>& values);
   ValueId add(fb::FloatFunction function, std::vector<ValueId> inputs, const Shape& shape,
               float epsilon = 0);
+  // Reshapes v to `from`, transposes it by `order` and reshapes it to `to`; a constant at once.
+  ValueId arrange(ValueId v, const Shape& from, const std::vector<int>& order, const Shape& to);
   // Makes a x b + c with one of the ORT_GEMM functions; `block` is ORT_GEMM's.
   ValueId gemm(fb::FloatFunction function, ValueId a, ValueId b, ValueId c, const Shape& shape,
                int64_t block);

@@ -21,17 +21,12 @@ namespace {
 ValueId multiply_groups(FloatGraph* f, ValueId x, ValueId w, int64_t groups, int64_t taps) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
   const int64_t pixels = sx[1] * sx[2], terms = taps * sw[1], out = sw[0] / groups;
-  const auto turned = [&](ValueId v, const Shape& from, const std::vector<int>& perm,
-                          const Shape& to) {
-    v = f->builder().reshape(f->node(), v, from);
-    return f->builder().reshape(f->node(), f->builder().transpose(f->node(), v, perm), to);
-  };
-  x = turned(x, {sx[0], pixels, taps, groups, sw[1]}, {0, 3, 1, 2, 4},
-             {sx[0], groups, pixels, terms});
-  w = turned(w, {groups, out, sw[1], taps}, {0, 3, 2, 1}, {groups, terms, out});
+  x = f->arrange(x, {sx[0], pixels, taps, groups, sw[1]}, {0, 3, 1, 2, 4},
+                 {sx[0], groups, pixels, terms});
+  w = f->arrange(w, {groups, out, sw[1], taps}, {0, 3, 2, 1}, {groups, terms, out});
   ValueId y = kNoValue;
   float_matmul(f, x, w, &y);
-  return turned(y, {sx[0], groups, pixels, out}, {0, 2, 1, 3}, {sx[0], sx[1], sx[2], sw[0]});
+  return f->arrange(y, {sx[0], groups, pixels, out}, {0, 2, 1, 3}, {sx[0], sx[1], sx[2], sw[0]});
 }
 
 // The scale of float16 that a DequantizeLinear in front of input i has: one, or one for each channel.
@@ -121,39 +116,33 @@ bool reads_rows_of_image(const Image& image, const Window& window, int64_t group
 ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, int64_t width) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
   const int64_t n = sx[0], out = sw[0] / c.groups, terms = sx[sx.rank() - 1] / c.groups;
-  const auto reshape = [&](ValueId v, const Shape& shape) {
-    return f->builder().reshape(f->node(), v, shape);
-  };
-  const auto transpose = [&](ValueId v, const std::vector<int>& order) {
-    return f->builder().transpose(f->node(), v, order);
-  };
-  x = reshape(x, {n, c.pixels, c.groups, terms});
-  if (c.groups > 1) x = transpose(x, {0, 2, 1, 3});
-  w = reshape(w, {c.groups, out, terms});
+  const Shape columns{n, c.groups, c.pixels, terms};
+  x = c.groups == 1 ? f->builder().reshape(f->node(), x, {n, c.pixels, terms})
+                    : f->arrange(x, {n, c.pixels, c.groups, terms}, {0, 2, 1, 3}, columns);
   if (out == 1 && c.are_rows) {
     // A row of weights for each image and group: how its products are added depends on the pixel.
     IndexMaps images(Shape{1, c.groups, 1, terms});
     images.set(0, Indices(static_cast<size_t>(n), 0));
-    w = reshape(w, images.from());
+    w = f->builder().reshape(f->node(), w, images.from());
     if (n > 1) w = f->builder().gather(f->node(), w, images, 0);
-    x = reshape(x, {n, c.groups, c.pixels, terms});
+    x = f->builder().reshape(f->node(), x, columns);
     const ValueId none = f->zeros(c.pixels);
     const ValueId y = f->gemm(F::ORT_GEMM_EIGHTS, w, x, none, {n, c.groups, 1, c.pixels}, 0);
-    return reshape(transpose(y, {0, 3, 1, 2}), {n, c.pixels, c.groups});
+    return f->arrange(y, {n, c.groups, 1, c.pixels}, {0, 3, 1, 2}, {n, c.pixels, c.groups});
   }
   const bool by_eights = out > 1 && c.pixels == 1 && (!c.are_rows || width == 1);
   const F function = out == 1 ? F::ORT_GEMM_FOURS : by_eights ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM;
-  if (!by_eights) w = transpose(w, {0, 2, 1});
-  if (c.groups == 1) {
-    x = reshape(x, {n, c.pixels, terms});
-    w = reshape(w, by_eights ? Shape{out, terms} : Shape{terms, out});
-  }
+  Shape matrices = by_eights ? Shape{c.groups, out, terms} : Shape{c.groups, terms, out};
+  if (c.groups == 1) matrices = by_eights ? Shape{out, terms} : Shape{terms, out};
+  w = f->arrange(w, {c.groups, out, terms},
+                 by_eights ? std::vector<int>{0, 1, 2} : std::vector<int>{0, 2, 1}, matrices);
   Shape made = f->shape_of(x);
   made[made.rank() - 1] = out;
   const int64_t block = function == F::ORT_GEMM ? float_gemm_block(c.pixels, terms, false) : 0;
-  ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);
-  if (c.groups > 1) y = transpose(y, {0, 2, 1, 3});
-  return reshape(y, {n, c.pixels, sw[0]});
+  const ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);
+  return c.groups == 1
+             ? y
+             : f->arrange(y, {n, c.groups, c.pixels, out}, {0, 2, 1, 3}, {n, c.pixels, sw[0]});
 }
 
 }  // namespace
@@ -228,13 +217,10 @@ Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) 
   QRT_TRY(gather_taps(f, output, kernel, indices, 0, TermOrder::kTapsThenChannels, x, &x));
   // [in, out / groups, taps] of each group becomes [out, in / groups, taps].
   const int64_t taps = kernel[0] * kernel[1], in = sw[0] / c.groups;
-  w = f->builder().reshape(f->node(), w, {c.groups, in, sw[1], taps});
-  w = f->builder().transpose(f->node(), w, {0, 2, 1, 3});
-  w = f->builder().reshape(f->node(), w, {c.out, in, taps});
+  w = f->arrange(w, {c.groups, in, sw[1], taps}, {0, 2, 1, 3}, {c.out, in, taps});
   ValueId y = kNoValue, bias;
   if (c.groups == 1) {
-    w = f->builder().transpose(f->node(), w, {2, 1, 0});
-    w = f->builder().reshape(f->node(), w, {taps * in, c.out});
+    w = f->arrange(w, {c.out, in, taps}, {2, 1, 0}, {taps * in, c.out});
     float_matmul(f, x, w, &y);
   } else {
     y = multiply_groups(f, x, w, c.groups, taps);
