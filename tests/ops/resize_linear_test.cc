@@ -235,7 +235,7 @@ TEST(ResizeLinear, RowsBeyond32Bits) {
   ASSERT_TRUE(model.ok()) << model.status().message();
   SessionOptions options;
   options.max_memory = size_t{1} << 30;
-  const auto plan = Session::plan_for(*model, options);
+  auto plan = Session::plan_for(*model, options);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   EXPECT_GT((*plan)->total_bytes() / 2, (size_t{1} << 31) + kPixels / 2);
 }
