@@ -84,7 +84,7 @@ bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed,
   for (uint32_t slot : *model->file().inputs())
     fill_input(plan.types[slot].dtype, plan.slot_bytes(slot), &random, (*session)->data(slot));
   if (const Status ran = (*session)->run(); !ran.ok())
-    failed("a session does not run: " + ran.message());
+    failed(std::string("a session does not run: ") + ran.message());
   outputs->clear();
   for (const End& output : plan.outputs) {
     const uint8_t* data = (*session)->data(output.slot);
