@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "kernels/integer_build.h"
-#include "kernels/integer_build.h"
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing {
