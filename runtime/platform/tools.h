@@ -7,6 +7,10 @@
 
 namespace qrt::platform {
 
+// Lets the C library load what it needs to pass an exception through its own functions, such as
+// pthread_once(), while there is memory for it: it would end the program later.
+void prepare_exceptions();
+
 // A file as it is, not as lines of text. Negative where it fails; errno says why, here and below.
 int open_to_read(const std::string& path);
 int open_to_write(const std::string& path);

@@ -9,9 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined(__GLIBC__)
+#include <execinfo.h>
+#endif
+
 #include "runtime/platform/tools.h"
 
 namespace qrt::platform {
+
+void prepare_exceptions() {
+#if defined(__GLIBC__)
+  void* frame;
+  backtrace(&frame, 1);
+#endif
+}
 
 int open_to_read(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 int open_to_write(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CLOEXEC); }

@@ -31,6 +31,8 @@ struct Handle {
 
 }  // namespace
 
+void prepare_exceptions() {}
+
 int open_to_read(const std::string& path) {
   return _open(path.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
 }

@@ -91,6 +91,7 @@ std::terminate_handler usual_end;
 
 int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
   platform::make_streams_binary();
+  platform::prepare_exceptions();
   usual_end = std::set_terminate(end_without_memory);
   try {
     if (const std::string warning = isa_warning(); !warning.empty())
