@@ -214,6 +214,19 @@ TEST(TfliteDiv, Activates) {
             std::vector<Bytes>{to_bytes(std::vector<int8_t>{-20, 12, 28, 28})});
 }
 
+// The quotient's shift is more than a product has bits.
+TEST(TfliteDiv, QuotientsFarBelowAStep) {
+  for (const auto reference : {kDouble, kSingle}) {
+    TfliteBuilder b;
+    const int x = b.input(TensorType::INT8, {3}, 1e-3f, 0),
+              y = b.input(TensorType::INT8, {3}, 1e3f, 0);
+    b.op(B::DIV, {x, y}, {b.output(TensorType::INT8, {3}, 1e3f, -7)}, tflite::DivOptionsT());
+    const std::vector<int8_t> p = {1, -128, 127}, q = {1, 127, -3};
+    EXPECT_EQ(b.run({to_bytes(p), to_bytes(q)}, reference)[0],
+              to_bytes(std::vector<int8_t>{-7, -7, -7}));
+  }
+}
+
 TEST(TfliteDiv, Int32RoundsTowardsZero) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT32, {4}), y = b.input(TensorType::INT32, {4});

@@ -34,6 +34,7 @@ double product_scale(const Quant& a, const Quant& b, const Quant& out) {
 }
 
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding) {
+  if (m.shift > kMostShift) return 0;  // the product has fewer bits
   if (rounding == Rounding::kSingle) {
     return static_cast<int32_t>((int64_t{x} * m.value + (int64_t{1} << (m.shift - 1))) >> m.shift);
   }
