@@ -126,8 +126,8 @@ TEST(TfliteAddN, Int8) {
       for (size_t i = 0; i < 50; ++i) {
         int64_t sum = -30;
         for (const auto& row : x) sum += row[i] - 30;
-        want.push_back(static_cast<int8_t>(
-            clamp8(int64_t{reference_multiply(wrap(sum << 19), m, reference == kSingle)} - 7)));
+        want.push_back(static_cast<int8_t>(clamp8(
+            int64_t{reference_multiply(wrap(sum * (1 << 19)), m, reference == kSingle)} - 7)));
       }
       EXPECT_EQ(b.run(bytes, reference), std::vector<Bytes>{to_bytes(want)});
     }
@@ -174,9 +174,11 @@ int8_t divided(int x, int y, float scale_x, float scale_y, float scale, int zero
       static_cast<int32_t>((static_cast<uint32_t>(y) << leading) - 0x80000000u));
   if (x == 0) return static_cast<int8_t>(clamp8(zero));
   int headroom = 0;
-  while (headroom < 31 && ((x << headroom) < 0) == ((x << (headroom + 1)) < 0) &&
-         std::abs(int64_t{x} << (headroom + 1)) <= (int64_t{1} << 31))
-    ++headroom;
+  const auto fits = [&](int bits) {
+    const int64_t shifted = x * (int64_t{1} << bits);
+    return shifted >= INT32_MIN && shifted <= INT32_MAX;
+  };
+  while (fits(headroom + 1)) ++headroom;
   const int32_t quotient = reference_multiply(x, {reciprocal, headroom}, single);
   const int shift = m.shift - (31 - leading) - headroom;
   if (shift < -31) return static_cast<int8_t>(clamp8(zero));

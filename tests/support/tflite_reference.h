@@ -41,11 +41,12 @@ inline int32_t reference_divide_by_power(int32_t x, int exponent) {
 inline int32_t reference_multiply(int32_t x, ReferenceMultiplier m, bool single) {
   if (single) {
     const int total = 31 - m.shift;
-    const int64_t round = int64_t{1} << (total - 1);
+    const int64_t round = total == 0 ? 0 : int64_t{1} << (total - 1);
     return static_cast<int32_t>((static_cast<int64_t>(x) * m.value + round) >> total);
   }
   const int left = m.shift > 0 ? m.shift : 0, right = m.shift > 0 ? 0 : -m.shift;
-  return reference_divide_by_power(reference_high_mul(x * (1 << left), m.value), right);
+  return reference_divide_by_power(
+      reference_high_mul(static_cast<int32_t>(static_cast<uint32_t>(x) << left), m.value), right);
 }
 
 }  // namespace qrt::testing

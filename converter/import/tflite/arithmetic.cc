@@ -36,7 +36,8 @@ double product_scale(const Quant& a, const Quant& b, const Quant& out) {
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding) {
   if (m.shift > kMostShift) return 0;  // the product has fewer bits
   if (rounding == Rounding::kSingle) {
-    return static_cast<int32_t>((int64_t{x} * m.value + (int64_t{1} << (m.shift - 1))) >> m.shift);
+    const int64_t half = m.shift == 0 ? 0 : int64_t{1} << (m.shift - 1);
+    return static_cast<int32_t>((int64_t{x} * m.value + half) >> m.shift);
   }
   const int left = std::max(m.exponent(), 0);
   const auto shifted = static_cast<int32_t>(left > 31 ? 0 : static_cast<uint32_t>(x) << left);
