@@ -328,7 +328,7 @@ void check_mul(TensorType type, float sa, float sb, float so, int zero) {
   std::vector<T> want;
   for (size_t i = 0; i < x.size(); ++i) {
     const int32_t product = x[i] * y[i];
-    const int32_t shifted = m.shift > 0 ? wrap(int64_t{product} << m.shift % 32) : product;
+    const int32_t shifted = m.shift > 0 ? wrap(product * (int64_t{1} << m.shift % 32)) : product;
     const int64_t v =
         int64_t{reference_multiply(shifted, {m.value, std::min(m.shift, 0)}, false)} + zero;
     want.push_back(static_cast<T>(
