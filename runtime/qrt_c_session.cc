@@ -48,7 +48,7 @@ Status find_end(const qrt_session* session, const Ends& of, size_t index, const 
   return {};
 }
 
-// What a copy in or out is told to be: bytes, or elements of a type.
+// The length of a copy in or out, in bytes or in elements of a type.
 struct Extent {
   size_t count;
   int dtype;  // kAnyType: bytes

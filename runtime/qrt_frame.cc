@@ -173,7 +173,7 @@ Status find_target(const qrt_tensor_info* input, size_t index, Target* target) {
   return {};
 }
 
-// What each of the 256 values of a pixel is in a channel of the input.
+// The input elements that stand for the 256 values of a pixel, by channel.
 template <class T>
 struct Table {
   T of[kChannels][256];

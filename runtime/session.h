@@ -129,7 +129,7 @@ class Session {
   uint8_t* own_memory(const End& end) const;
   uint8_t* own_memory(const Place& place) const;
   void move(const End& end, uint8_t* data);
-  // Of all inputs, then all outputs.
+  // Returns the place of an end among all inputs, followed by all outputs.
   size_t index_of(const End& end) const;
   Status take_bound();
   RunContext context(uint8_t* state) const;

@@ -1,4 +1,4 @@
-// What a refusal tells its user to do next. Every remedy in the importers' sources is a sentence that says so in
+// Tests of remedies, which tell a user what to do next. Every remedy in the importers' sources is a sentence that says so in
 // words of its own, and refusals that once misled are compared as a whole.
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ const std::vector<std::string> kVague = {
     "leave away",          "leave the operator away",
     "let it run in float",  // said of what runs so only, by import.cc
     "BatchNormalization"};
-// What remedies begin with: a thing to do.
+// The verbs with which remedies begin.
 const std::vector<std::string> kVerbs = {
     "add",     "build",    "calibrate", "cast",   "clip",    "compare",  "compute", "convert",
     "declare", "end",      "export",    "fix",    "fold",    "give",     "join",    "keep",
@@ -235,7 +235,7 @@ TEST(Remedies, OfferFloatWhereItHelps) {
   EXPECT_EQ(build("Det", {2, 2}).find("--allow-float"), std::string::npos);
   // A window that does not fit fits in float no better.
   EXPECT_EQ(build("Conv", {1, 1, 1}).find("--allow-float"), std::string::npos);
-  // What only the end of the model refuses is float there, too.
+  // A layer that only the end of the model refuses can run in float.
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({1, 2, 4, 4}, 0.5f, 128);
   b.output(b.node("Softmax", {x}));

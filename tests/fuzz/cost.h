@@ -1,4 +1,4 @@
-// What an input costs a fuzzer's target, as a feedback: libFuzzer keeps inputs that reach a counter that
+// Makes the cost of an input a fuzzer's feedback: libFuzzer keeps inputs that reach a counter that
 // none reached, and each power of two of processor time and of peak memory per byte has one.
 #ifndef QRT_TESTS_FUZZ_COST_H_
 #define QRT_TESTS_FUZZ_COST_H_

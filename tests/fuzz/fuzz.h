@@ -33,7 +33,7 @@ void fuzz_cvm(const uint8_t* data, size_t size);
 // Bytes -> the quantiser's reader of float models -> its graph form -> where it would quantise.
 void fuzz_float(const uint8_t* data, size_t size);
 
-// What the tools read beside models: pictures, arrays, labels, ONNX test data, the index of a folder of
+// Targets for the files that the tools read beside models: pictures, arrays, labels, ONNX test data, the index of a folder of
 // tensors (JSON), the options of a custom operator of TFLite, and command lines.
 void fuzz_image(const uint8_t* data, size_t size);
 void fuzz_npy(const uint8_t* data, size_t size);

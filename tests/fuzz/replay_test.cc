@@ -185,7 +185,7 @@ TEST(Mutators, TakeNumbersThatAreNotAligned) {
   for (unsigned n = 0; n < 100; ++n) ASSERT_FALSE(mutate_tflite(file, n).empty());
 }
 
-// What QRT_FUZZ_COST=1 does around each input.
+// QRT_FUZZ_COST=1 calls begin() and end() around each input.
 TEST(CostWatch, EndsTheProcessBeyondItsLimits) {
   CostWatch watch;
   watch.begin();

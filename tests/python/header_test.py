@@ -82,7 +82,7 @@ class HeaderTest(unittest.TestCase):
             "qrt_session_set_input", "qrt_session_get_output", "qrt_session_set_input_bytes",
             "qrt_session_get_output_bytes",
             "qrt_struct_init", "qrt_struct_init_size",  # as _Sized does
-            # What a session would take is asked by making it.
+            # Python makes a session to learn what it takes.
             "qrt_session_needed_memory",
             # Lists and dictionaries of the package have them.
             "qrt_version_number", "qrt_model_find_input", "qrt_model_find_output",

@@ -5,7 +5,7 @@
 namespace qrt::convert {
 namespace {
 
-// What is made is packed, written, and loaded again to check it.
+// The number of copies of a model in memory: it is packed, written, and loaded again to check it.
 constexpr uint64_t kCopies = 3;
 // About what an operator takes with its value, names and links between them.
 constexpr uint64_t kNodeBytes = 512;

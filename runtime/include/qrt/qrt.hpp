@@ -358,7 +358,7 @@ class Session {
     return status;
   }
 
-  // What a session with these options would be and hold, without making it.
+  // Tells what a session with these options would be and hold, without making it.
   static Outcome try_needed_memory(const Model& model, qrt_session_info* info,
                                    const SessionOptions& options = SessionOptions()) {
     *info = detail::empty_info<qrt_session_info>();

@@ -7,8 +7,8 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-constexpr int kMostPReluShift =
-    31;  // of the C code's int32, and of the field of 5 bits in the vector code of int8
+// The C code shifts an int32; the vector code of int8 has a field of 5 bits.
+constexpr int kMostPReluShift = 31;
 constexpr int kMostPReluShiftS3Int16 = 62;  // its field has 6 bits
 constexpr int kMostPReluLeft = 6;  // the vector code of int8 keeps the factor 2^n in an int8
 
@@ -69,9 +69,9 @@ std::string unsupported_because(const PReluCase& c, const std::vector<int16_t>& 
   if (is_s3_int16) {
     const int64_t hi = a >> c.shift, lo = b >> c.shift;
     if (hi > INT16_MAX || lo < INT16_MIN)
-      return "the greatest product of input and slope leaves 16 bits, of which the chip keeps the "
-             "low ones "
-             "alone";
+      return "the greatest product of input and slope leaves 16 bits, and the chip keeps only the "
+             "low "
+             "ones";
   } else if (c.shift < 0) {
     const int64_t factor = int64_t{1} << std::min(-c.shift, 32);
     if (a * factor > INT32_MAX || b * factor < INT32_MIN)
