@@ -82,16 +82,18 @@ Row wheres() {
   return RowBuilder("Where")
       .ranks(1, 4, "another image",
              [=](Graph& g, const Value& x) {
-               return chosen(g, x, coin(g, x.dims), g.image(x.dims, x.amplitude).name);
+               const std::string other = g.image(x.dims, x.amplitude).name;
+               return chosen(g, x, coin(g, x.dims), other);
              })
       .ranks(3, 4, "a scalar",
              [=](Graph& g, const Value& x) {
-               return chosen(g, x, coin(g, x.dims), g.constant({}, -1, 1));
+               const std::string other = g.constant({}, -1, 1);
+               return chosen(g, x, coin(g, x.dims), other);
              })
       .form("by itself", shape_of_rank(4),
             [=](Graph& g, const Value& x) {
-              return chosen(g, x, g.b.node("Greater", {x.name, g.b.scalar(0.0f)}),
-                            g.constant({}, -1, 1));
+              const std::string other = g.constant({}, -1, 1);
+              return chosen(g, x, g.b.node("Greater", {x.name, g.b.scalar(0.0f)}), other);
             })
       .form("behind another image", shape_of_rank(4),
             [=](Graph& g, const Value& x) {

@@ -54,6 +54,8 @@ struct Value {
 // VNNI, which saturates beyond.
 constexpr int kMostWeight = 64;
 
+// Numbers are drawn in statements, never among the arguments of a call, whose order compilers choose: a
+// seed is one graph everywhere.
 class Graph {
  public:
   Graph(uint64_t seed, int64_t opset) : dice(seed), b(opset), is_signed_(dice.one_in(3)) {}
@@ -87,7 +89,8 @@ class Graph {
   template <class T>
   Value image_of(const Dims& dims, double amplitude = 2) {
     const float scale = scale_of<T>(amplitude);
-    return {b.dq<T>(codes<T>(dims), scale, zero_point<T>()), dims, amplitude};
+    const T zero = zero_point<T>();
+    return {b.dq<T>(codes<T>(dims), scale, zero), dims, amplitude};
   }
 
   // --- constants
@@ -112,8 +115,8 @@ class Graph {
   // A constant of 8 bits behind a DequantizeLinear.
   Value stored_constant(const Dims& dims, double amplitude) {
     const std::string stored = b.constant<uint8_t>(dims, integers<uint8_t>(dims, 255));
-    return {b.dq<uint8_t>(stored, scale_of<uint8_t>(amplitude), zero_point<uint8_t>()), dims,
-            amplitude};
+    const uint8_t zero = zero_point<uint8_t>();
+    return {b.dq<uint8_t>(stored, scale_of<uint8_t>(amplitude), zero), dims, amplitude};
   }
 
   // --- nodes

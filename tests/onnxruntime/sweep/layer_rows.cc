@@ -80,8 +80,8 @@ Row matmuls() {
              })
       .ranks(2, 4, "bias",
              [](Graph& g, const Value& x) {
-               return g.node("Add", matmul(g, x, g.weights({x.dims.back(), 5})),
-                             {g.constant({5}, -1, 1)});
+               const std::string bias = g.constant({5}, -1, 1);
+               return g.node("Add", matmul(g, x, g.weights({x.dims.back(), 5})), {bias});
              })
       .ranks(2, 5, "by a computed one",
              [](Graph& g, const Value& x) {

@@ -39,7 +39,10 @@ Value dequantized_along(Graph& g, const Dims& dims, size_t axis) {
 // Numbers of both signs, none close to 0.
 std::string factors(Graph& g, const Dims& dims) {
   std::vector<float> v(static_cast<size_t>(elements(dims)));
-  for (float& f : v) f = static_cast<float>(g.dice.real(0.5, 2) * (g.dice.coin() ? 1 : -1));
+  for (float& f : v) {
+    const double magnitude = g.dice.real(0.5, 2);
+    f = static_cast<float>(g.dice.coin() ? magnitude : -magnitude);
+  }
   return g.b.constant<float>(dims, v);
 }
 
@@ -68,7 +71,8 @@ std::vector<Producer> tables() {
        }},
       {"Add of a scalar", "table", any_shape,
        [](Graph& g, const Dims& dims) {
-         return Graph::sized(g.node("Add", g.image(dims), {g.constant({}, 0.2, 0.9)}), 2.6);
+         const std::string c = g.constant({}, 0.2, 0.9);
+         return Graph::sized(g.node("Add", g.image(dims), {c}), 2.6);
        }},
       {"Relu", "table", any_shape,
        [](Graph& g, const Dims& dims) { return g.node("Relu", g.image(dims)); }},
@@ -77,14 +81,15 @@ std::vector<Producer> tables() {
   for_each_axis(
       "Add of a vector", "vector",
       [](Graph& g, const Dims& dims, size_t axis) {
-        return Graph::sized(g.node("Add", g.image(dims), {g.constant(along(dims, axis), -2, 2)}),
-                            4);
+        const std::string c = g.constant(along(dims, axis), -2, 2);
+        return Graph::sized(g.node("Add", g.image(dims), {c}), 4);
       },
       &all);
   for_each_axis(
       "Mul of a vector", "vector",
       [](Graph& g, const Dims& dims, size_t axis) {
-        return Graph::sized(g.node("Mul", g.image(dims), {factors(g, along(dims, axis))}), 4);
+        const std::string c = factors(g, along(dims, axis));
+        return Graph::sized(g.node("Mul", g.image(dims), {c}), 4);
       },
       &all);
   for_each_axis(
@@ -93,7 +98,8 @@ std::vector<Producer> tables() {
         Dims perm, before;
         for (size_t i = dims.size(); i-- > 0;)
           perm.push_back(static_cast<int64_t>(i)), before.push_back(dims[i]);
-        const Value x = g.node("Add", g.image(before), {g.constant(along(before, axis), -2, 2)});
+        const std::string c = g.constant(along(before, axis), -2, 2);
+        const Value x = g.node("Add", g.image(before), {c});
         return Graph::sized(Graph::shaped(g.node("Transpose", x, {}, {Attr("perm", perm)}), dims),
                             4);
       },
@@ -109,7 +115,8 @@ std::vector<Producer> pair_functions() {
   std::vector<Producer> all = {
       {"Add of a whole constant", "whole constant", any_shape,
        [](Graph& g, const Dims& dims) {
-         return Graph::sized(g.node("Add", g.image(dims), {g.constant(dims, -2, 2)}), 4);
+         const std::string c = g.constant(dims, -2, 2);
+         return Graph::sized(g.node("Add", g.image(dims), {c}), 4);
        }},
       {"Sub of two", "pair function", any_shape,
        [](Graph& g, const Dims& dims) {
@@ -202,7 +209,8 @@ std::vector<Producer> pending() {
        }},
       {"Mul of a whole stored constant", "whole constant", any_shape,
        [](Graph& g, const Dims& dims) {
-         return Graph::sized(g.node("Mul", g.image(dims), {g.stored_constant(dims, 2).name}), 4);
+         const std::string c = g.stored_constant(dims, 2).name;
+         return Graph::sized(g.node("Mul", g.image(dims), {c}), 4);
        }},
       {"Max of two", "pair function", any_shape,
        [](Graph& g, const Dims& dims) {
