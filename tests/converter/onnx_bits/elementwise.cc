@@ -41,6 +41,15 @@ void concat_to_float(BitsModel& m) {
                       {{"axis", 1}}));
 }
 
+// A part without elements does not change the others, whatever its scale.
+void concat_of_an_empty_part(BitsModel& m) {
+  const std::string x = m.image({2, 1, 3}),
+                    none = m.b.dq<uint8_t>(m.b.constant<uint8_t>({2, 0, 3}, {}), 0.5f, 7);
+  m.stored(m.b.node("Concat", {x, none}, {{"axis", 1}}), 1.0f / 50, 100);
+  m.stored(m.b.node("Concat", {none, x, m.image({2, 2, 3}, 0.03f, 90)}, {{"axis", 1}}), 0.02f, 99);
+  m.b.output(m.b.node("Concat", {none, x}, {{"axis", 1}}));
+}
+
 void softmax_of_one_element(BitsModel& m) {
   for (const float scale : {1.0f / 256, 1.0f / 128, 1.5f})
     m.stored(m.b.node("Softmax", {m.image({2, 3, 1})}, {{"axis", -1}}), scale, 30);
@@ -100,6 +109,7 @@ std::vector<BitsCase> elementwise_cases() {
       {"ClipBeforeWhatChangesNothingIsDropped", clip_before_what_changes_nothing_is_dropped},
       {"AddInFloatBeforeWhatIsNotSeenThrough", add_in_float_before_what_is_not_seen_through},
       {"ConcatToFloat", concat_to_float},
+      {"ConcatOfAnEmptyPart", concat_of_an_empty_part},
       {"SoftmaxOfOneElement", softmax_of_one_element},
       {"GeluByTanh", gelu_by_tanh},
       {"ConstantAlongSeveralAxes", constant_along_several_axes},

@@ -69,9 +69,9 @@ std::string unsupported_because(const PReluCase& c, const std::vector<int16_t>& 
   if (is_s3_int16) {
     const int64_t hi = a >> c.shift, lo = b >> c.shift;
     if (hi > INT16_MAX || lo < INT16_MIN)
-      return "the greatest product of input and slope leaves 16 bits, and the chip keeps only the "
+      return "the greatest product of input and slope leaves 16 bits, of which the chip keeps the "
              "low "
-             "ones";
+             "ones alone";
   } else if (c.shift < 0) {
     const int64_t factor = int64_t{1} << std::min(-c.shift, 32);
     if (a * factor > INT32_MAX || b * factor < INT32_MIN)

@@ -1,5 +1,7 @@
 // Concat of quantised tensors: a table for every input whose parameters differ from the output's,
 // then a copy.
+#include <algorithm>
+
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -24,6 +26,13 @@ Status concat_shape(const std::vector<Tensor>& parts, int64_t axis_in, int* axis
   std::vector<int64_t> dims(shape->begin(), shape->end());
   dims[static_cast<size_t>(*axis)] = total;
   return make_shape(dims, shape);
+}
+
+// Removes the parts that have no elements: the result is that of the others.
+void drop_empty(std::vector<Tensor>* parts) {
+  const auto is_empty = [](const Tensor& part) { return part.shape.elements() == 0; };
+  if (!std::all_of(parts->begin(), parts->end(), is_empty))
+    parts->erase(std::remove_if(parts->begin(), parts->end(), is_empty), parts->end());
 }
 
 ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId>& parts,
@@ -71,6 +80,7 @@ Status import_concat(Importer& importer, const NodeView& node) {
   int axis;
   Shape shape;
   QRT_TRY(concat_shape(parts, node.integer("axis", 0), &axis, &shape));
+  drop_empty(&parts);
   if (values || all_alike(parts)) {
     std::vector<ValueId> ids;
     for (const Tensor& part : parts) ids.push_back(part.value);
@@ -126,6 +136,7 @@ Status import_qlinear_concat(Importer& importer, const NodeView& node) {
   int axis;
   Shape shape;
   QRT_TRY(concat_shape(parts, node.integer("axis", 1), &axis, &shape));
+  drop_empty(&parts);
   Tensor y;
   y.kind = Tensor::Kind::kValue;
   y.type = onnx_type(out->type);
