@@ -37,7 +37,11 @@ Result<ModelBytes> ModelBytes::map(int fd, uint64_t offset, uint64_t length) {
   QRT_TRY(std::move(found.status()));
   const uint64_t file_size = *found;
   if (file_size == 0) return error(Code::kInvalidModel, "the file is empty");
-  if (offset >= file_size || length > file_size - offset)
+  if (offset >= file_size)
+    return error(
+        Code::kInvalidArgument, "offset %llu is behind the end of the file, which has %llu bytes",
+        static_cast<unsigned long long>(offset), static_cast<unsigned long long>(file_size));
+  if (length > file_size - offset)
     return error(Code::kInvalidArgument, "the file has %llu bytes, not %llu from offset %llu on",
                  static_cast<unsigned long long>(file_size),
                  static_cast<unsigned long long>(length), static_cast<unsigned long long>(offset));

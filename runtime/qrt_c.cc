@@ -288,6 +288,7 @@ qrt_status qrt_model_load_file(const char* path, const qrt_load_options* options
   if (model != nullptr) *model = nullptr;
   return guarded(error, [&]() -> Status {
     if (path == nullptr) return null_argument("path");
+    if (path[0] == '\0') return qrt::error(Code::kInvalidArgument, "path is empty");
     if (model == nullptr) return null_argument("model");
     qrt_load_options o;
     QRT_TRY(read_options(options, &o));
