@@ -2,37 +2,21 @@
 
 #include <cstdint>
 
+#include "runtime/traits.h"
+
 namespace qrt {
 namespace {
 
 constexpr uint32_t kNoInput = UINT32_MAX;
 
 bool takes_images(const fb::Operator& op) {
-  switch (op.options_type()) {
-    case fb::OpOptions::Conv2D:
-    case fb::OpOptions::DepthwiseConv2D:
-    case fb::OpOptions::MaxPool2D:
-    case fb::OpOptions::AveragePool2D:
-    case fb::OpOptions::GlobalAveragePool2D:
-    case fb::OpOptions::ResizeLinear: return true;
-    default: return false;
-  }
+  return traits_of(op.options_type()).layout == LayoutRule::kImages;
 }
 
-// True if an operator's output has the dimensions of its first input in their order.
+// Returns true if an operator's output has the dimensions of its first input in their order.
 bool keeps_order(const fb::Operator& op) {
-  switch (op.options_type()) {
-    case fb::OpOptions::Quantize:
-    case fb::OpOptions::Dequantize:
-    case fb::OpOptions::Requantize:
-    case fb::OpOptions::DynamicQuantize:
-    case fb::OpOptions::Lut:
-    case fb::OpOptions::Add:
-    case fb::OpOptions::Mul:
-    case fb::OpOptions::MinMax:
-    case fb::OpOptions::Formula: return true;
-    default: return false;
-  }
+  return traits_of(op.options_type()).layout == LayoutRule::kAny ||
+         op.options_type() == fb::OpOptions::DynamicQuantize;  // its other outputs are scalars
 }
 
 // [n, c, ...] to [n, ..., c]

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "runtime/tools/metadata.h"
+#include "runtime/traits.h"
 
 namespace qrt::tool {
 namespace {
@@ -18,18 +19,6 @@ Order identity(size_t rank) {
 
 size_t rank_of(const fb::Tensor& tensor) {
   return tensor.shape() != nullptr ? tensor.shape()->size() : 0;
-}
-
-// Operators on images, which exist only for [n, h, w, c].
-bool is_on_images(fb::OpOptions type) {
-  switch (type) {
-    case fb::OpOptions::Conv2D:
-    case fb::OpOptions::DepthwiseConv2D:
-    case fb::OpOptions::MaxPool2D:
-    case fb::OpOptions::AveragePool2D:
-    case fb::OpOptions::GlobalAveragePool2D: return true;
-    default: return false;
-  }
 }
 
 std::string told_orders(const fb::Model& model) {
@@ -52,7 +41,7 @@ bool parse(const std::string& text, size_t* tensor, Order* order) {
 Order order_of_output(const fb::Model& model, const fb::Operator& op, size_t rank,
                       const std::vector<Order>& orders) {
   const bool is_onnx = model.source_format() != nullptr && model.source_format()->str() == "onnx";
-  if (is_on_images(op.options_type()))
+  if (traits_of(op.options_type()).layout == LayoutRule::kImages)
     return is_onnx && rank == 4 ? Order{0, 3, 1, 2} : identity(rank);
   if (op.options_type() == fb::OpOptions::Reshape) return identity(rank);
   if (op.inputs() == nullptr) return identity(rank);
