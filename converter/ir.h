@@ -153,7 +153,7 @@ inline bool broadcasts(const Node& node) {
 
 // Whether the input of this number is a table, which in a file is no input.
 inline bool input_is_table(const Node& node, size_t slot) {
-  return traits(node).constants == ConstantRule::kTable && slot == (broadcasts(node) ? 2 : 1);
+  return traits(node).constants.are_a_table() && slot == (broadcasts(node) ? 2 : 1);
 }
 
 // The node's options as they will stand in a file, for functions of the runtime that read them

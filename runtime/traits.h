@@ -47,13 +47,33 @@ enum class Broadcasting : uint8_t {
   kByFunction,  // kElements for some functions of its options, kNone for others
 };
 
-// Which of its inputs are constants, and in what form.
+// Which of an operator's inputs are constants, and in what form.
 enum class ConstantRule : uint8_t {
   kOperands,  // any operand may be one: row-major, in the operator's layout
-  kTable,  // a table, which a file's options name by buffer and the converter's graph keeps as the
-           // input behind the operands
-  kWeights,  // input 1, packed, and its bias as input 2
-  kFixed,    // parameters in a form of their own, or none
+  kWeights,   // input 1, packed, and its bias as input 2
+  kFixed,     // parameters in a form of their own, or none
+};
+
+// A ConstantRule, or a table: a file's options name its buffer, and the converter's graph keeps it as
+// the input behind the operands.
+class Constants {
+ public:
+  constexpr Constants(ConstantRule rule) : rule_(rule) {}  // NOLINT(google-explicit-constructor)
+  // Makes the fact that the field `table` of Options names a table.
+  template <class Options>
+  static constexpr Constants table() {
+    Constants constants(ConstantRule::kFixed);
+    constants.table_ = [](const fb::Operator& op) { return op.options_as<Options>()->table(); };
+    return constants;
+  }
+  constexpr bool are(ConstantRule rule) const { return table_ == nullptr && rule_ == rule; }
+  constexpr bool are_a_table() const { return table_ != nullptr; }
+  // Returns the buffer that the operator's table stands in; 0 where it has none.
+  uint32_t table_of(const fb::Operator& op) const { return table_ != nullptr ? table_(op) : 0; }
+
+ private:
+  ConstantRule rule_;
+  uint32_t (*table_)(const fb::Operator& op) = nullptr;
 };
 
 // Operands as batch rules see them.
@@ -90,7 +110,7 @@ struct OpTraits {
   Required<ApartFn> keeps_images_apart;
   Required<LayoutRule> layout;
   Required<Broadcasting> broadcasting;
-  Required<ConstantRule> constants;
+  Constants constants;  // has to be given: it has no default
 };
 
 // Of the operator's OpDef. REQUIRES: find_op() of op.h knows the type.

@@ -174,14 +174,6 @@ size_t channel_values(const fb::Operator& op) {
   }
 }
 
-// The buffer that an operator's options name, or 0.
-uint32_t table_buffer(const fb::Operator& op) {
-  if (const auto* o = op.options_as_Lut()) return o->table();
-  if (const auto* o = op.options_as_PairLut()) return o->table();
-  if (const auto* o = op.options_as_Softmax()) return o->table();
-  return 0;
-}
-
 // Walks the operators in order and keeps book of the tensors that have a value.
 class GraphCheck {
  public:
@@ -300,7 +292,7 @@ class GraphCheck {
     QRT_MODEL_CHECK(channel_values_ <= most_channel_values_,
                     "the operators have parameters for more than %zu channels",
                     most_channel_values_);
-    QRT_TRY(read_constant(table_buffer(op)));
+    QRT_TRY(read_constant(traits_of(op.options_type()).constants.table_of(op)));
     for (uint32_t i = 0; i < op.inputs()->size(); ++i) {
       const uint32_t index = op.inputs()->Get(i);
       QRT_TRY(check_index(index, "an input"));
@@ -343,7 +335,7 @@ class GraphCheck {
 
   // Only these look at how a constant is packed.
   static bool is_weights(const fb::Operator& op, uint32_t input) {
-    return input == 1 && traits_of(op.options_type()).constants == ConstantRule::kWeights;
+    return input == 1 && traits_of(op.options_type()).constants.are(ConstantRule::kWeights);
   }
 
   const fb::Model& model_;

@@ -382,7 +382,7 @@ void Mover::write() {
     if (is_transpose(graph_->nodes[i])) continue;
     Node n = graph_->nodes[i];
     const bool elementwise = traits(n).layout == LayoutRule::kAny &&
-                             (broadcasts(n) || traits(n).constants == ConstantRule::kOperands);
+                             (broadcasts(n) || traits(n).constants.are(ConstantRule::kOperands));
     for (size_t slot = 0; slot < n.inputs.size(); ++slot) {
       if (!graph_->values[n.inputs[slot]].is_constant)
         n.inputs[slot] = materialise({static_cast<int>(i), slot}, &nodes);

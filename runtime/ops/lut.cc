@@ -261,6 +261,6 @@ const OpDef kLutOp = {"Lut",
                       infer,
                       prepare,
                       {Arithmetic::kTable, level, no_requant, keeps_images_apart, LayoutRule::kAny,
-                       Broadcasting::kNone, ConstantRule::kTable}};
+                       Broadcasting::kNone, Constants::table<fb::LutOptions>()}};
 
 }  // namespace qrt

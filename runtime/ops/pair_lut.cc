@@ -75,6 +75,6 @@ const OpDef kPairLutOp = {"PairLut",
                           infer,
                           prepare,
                           {Arithmetic::kTable, level, no_requant, operands_apart, LayoutRule::kAny,
-                           Broadcasting::kElements, ConstantRule::kTable}};
+                           Broadcasting::kElements, Constants::table<fb::PairLutOptions>()}};
 
 }  // namespace qrt

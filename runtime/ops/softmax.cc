@@ -524,6 +524,6 @@ const OpDef kSoftmaxOp = {"Softmax",
                           infer,
                           prepare,
                           {Arithmetic::kForms, level, no_requant, rows_apart, LayoutRule::kRows,
-                           Broadcasting::kNone, ConstantRule::kTable}};
+                           Broadcasting::kNone, Constants::table<fb::SoftmaxOptions>()}};
 
 }  // namespace qrt
