@@ -66,6 +66,32 @@ for format in rgb rgba nv12; do
   [ -s "$work/seen" ] || { echo "frames sees nothing in $format"; exit 1; }
 done
 
+# Rows of 8 floats that begin 11 apart; a stride shorter than a row.
+for i in 0 17 359; do
+  tail -c +$((256 * i + 1)) "$work/images" | head -c 256 >"$work/image"
+  ./arrays "$work/digits.qrt" 8 <"$work/image" >>"$work/dense"
+  for row in 0 1 2 3 4 5 6 7; do
+    tail -c +$((32 * row + 1)) "$work/image" | head -c 32
+    printf 'gapgapgapgap'
+  done | ./arrays "$work/digits.qrt" 11 >>"$work/strided"
+done
+for answers in dense strided; do same expected $answers "arrays answers something else of rows that are $answers"; done
+./arrays "$work/digits.qrt" 7 <"$work/image" 2>"$work/log" && { echo "arrays took rows of 7"; exit 1; }
+grep -qx 'the stride is shorter than a row' "$work/log"
+
+./tour "$work/digits.qrt" 2 >"$work/told"
+for line in '^instruction sets: scalar' '^from onnx, with the bits of ort-' '^input 0: image float32 \[-1, 1, 8, 8\]$' '^threads: 2$' \
+  '^a session on .* with [12] threads takes [0-9]* bytes$' '^logits: [0-9a-f ]*$' '^operator 0: Quantize by ' '^tensor 0: '; do
+  grep -q "$line" "$work/told" || { cat "$work/told"; echo "tour does not say $line"; exit 1; }
+done
+./tour "$work/nothing.qrt" >"$work/told" 2>"$work/log" && { echo "tour loaded nothing"; exit 1; }
+grep -qx 'IO_ERROR: Bad file descriptor' "$work/log"
+# A stranger finds every function of the interface in an example, a consumer or the test in C.
+for function in $(sed -n 's/^QRT_API .*[ *]\(qrt_[a-z_]*\)(.*/\1/p' "$source"/runtime/include/qrt/*.h); do
+  grep -qw "$function" "$source"/runtime/examples/*.c* "$source"/tests/package/consumer.c* "$source/tests/runtime/c_api_test.c" ||
+    { echo "no example uses $function"; exit 1; }
+done
+
 # 8 frames of noise, with more of them than the ring has buffers.
 head -c $((8 * 243)) "$work/images" >"$work/frames"
 ./camera "$frames" <"$work/frames" >"$work/seen"
