@@ -33,7 +33,10 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+        self.resize(1280, 800)
+
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def close(self):
         try:
@@ -115,6 +118,12 @@ class Browser:
         self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1)
         self.mouse("mouseMoved", *end, button="left", buttons=1)
         self.mouse("mouseReleased", *end, button="left", clickCount=1)
+
+    def key(self, key, shift=False):
+        """Presses and releases a key: "a", "Enter", "ArrowDown"."""
+        text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, modifiers=8 if shift else 0, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, modifiers=8 if shift else 0)
 
     def screenshot(self):
         """PNG."""

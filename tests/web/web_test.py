@@ -5,7 +5,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import xml.etree.ElementTree
 import zlib
 
 from browser import Browser
@@ -37,6 +39,51 @@ def colours(png):
     return len({rows[i * width:(i + 1) * width] for i in range(height)})
 
 
+# JavaScript: the texts that are seen with too little contrast. Behind a text is the nearest element at its place that is painted.
+CONTRAST = """(() => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const rgb = (colour, below) => {
+    canvas.fillStyle = below ? `rgb(${below.join(' ')})` : 'white';
+    canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (c) => c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const paint = (element) => {
+    const style = getComputedStyle(element);
+    if (element instanceof SVGElement && !(element instanceof SVGSVGElement)) {
+      const opacity = parseFloat(style.fillOpacity);
+      return style.fill === 'none' || element instanceof SVGTextElement || opacity < 0.5 ? null : style.fill;
+    }
+    return /, 0\\)$|transparent/.test(style.backgroundColor) ? null : style.backgroundColor;
+  };
+  const seen = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement;
+    if (node.textContent.trim() === '' || element.closest('script, style, title, noscript, option, #tip')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
+    const style = getComputedStyle(element);
+    if (box.width === 0 || style.visibility === 'hidden') continue;
+    const stack = document.elementsFromPoint(x, y);
+    const isSvg = element instanceof SVGElement;
+    if (!isSvg && !stack.includes(element)) continue;  // scrolled away, or covered
+    if (stack.length === 0) continue;
+    if (isSvg && stack[0].closest('svg') !== element.ownerSVGElement) continue;
+    const behind = stack.slice(isSvg ? 0 : stack.indexOf(element)).map(paint).find(p => p !== null) ?? 'white';
+    const ground = rgb(behind), ink = rgb(isSvg ? style.fill : style.color, ground);
+    const [a, b] = [light(ground), light(ink)].sort((a, b) => b - a);
+    const contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < 4.5) seen.push(`${node.textContent.trim().slice(0, 40)}: ${contrast.toFixed(2)}, ${ink} on ${ground}`);
+  }
+  return seen;
+})()"""
+
+
 class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -53,6 +100,10 @@ class Pages(unittest.TestCase):
     @classmethod
     def path(cls, name):
         return os.path.join(cls.folder.name, name)
+
+    def setUp(self):
+        self.browser.resize(1280, 800)
+        self.prefer("light")
 
     def tearDown(self):
         self.assertEqual(self.browser.errors, [])
@@ -82,6 +133,7 @@ class Pages(unittest.TestCase):
         model = self.inspect("digits")
         self.expect_nodes(model)
         self.expect_picture()
+        self.browser.click("#fold")  # one column
         # every node below what it reads, and none upon another
         boxes = self.browser.value(
             "[...document.querySelectorAll('#graph .node')].map(n => (b => [b.x, b.y, b.right, b.bottom])(n.getBoundingClientRect()))")
@@ -102,13 +154,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.count("#graph .node.chosen"), 1)
         self.browser.click("#panel .close")
         self.assertTrue(self.browser.value("document.getElementById('panel').hidden"))
-        self.browser.click("#graph .input ellipse")
+        self.browser.click("#graph .input rect")
         self.assertIn(model["tensors"][model["inputs"][0]]["name"], self.text("#panel"))
 
     def test_zoom_and_pan(self):
         self.inspect("digits")
         box = "(b => [b.x, b.y, b.width])(document.querySelector('#graph .operator').getBoundingClientRect())"
-        x, y, width = self.browser.value(box)
+        width = self.browser.value(box)[2]
         self.browser.mouse("mouseWheel", 600, 400, deltaX=0, deltaY=-300)
         larger = self.browser.value(box)
         self.assertGreater(larger[2], 1.3 * width)
@@ -116,9 +168,46 @@ class Pages(unittest.TestCase):
         moved = self.browser.value(box)
         self.assertAlmostEqual(moved[0] - larger[0], 80, delta=1)
         self.assertAlmostEqual(moved[1] - larger[1], 50, delta=1)
-        self.browser.value("[...document.querySelectorAll('.tools button')].find(b => b.textContent === 'fit').click()")
-        for now, before in zip(self.browser.value(box), (x, y, width)):
-            self.assertAlmostEqual(now, before, delta=1)
+
+    def expect_fits(self):
+        """The whole graph lies within its picture."""
+        self.browser.click("#fit")
+        inside, outside = self.browser.value("""(() => {
+          const frame = document.querySelector('#graph').getBoundingClientRect();
+          const boxes = [...document.querySelectorAll('#graph .node, #graph .edge')].map(n => n.getBoundingClientRect());
+          const isIn = b => b.left >= frame.left && b.right <= frame.right && b.top >= frame.top && b.bottom <= frame.bottom;
+          return [boxes.filter(isIn).length, boxes.filter(b => !isIn(b)).length];
+        })()""")
+        self.assertGreater(inside, 3)
+        self.assertEqual(outside, 0)
+
+    def test_fit_shows_the_whole_graph(self):
+        for name in ("digits", "deep", "large"):
+            for width in (1280, 390):
+                self.browser.resize(width, 844)
+                self.inspect(name)
+                self.expect_fits()
+                self.browser.click("#fold")
+                self.expect_fits()
+
+    def test_fit_of_a_deep_network_can_be_read(self):
+        self.inspect("deep")
+        self.browser.click("#fit")
+        self.expect_no_small_text()
+        self.assertEqual(self.browser.value("[...document.querySelectorAll('#graph .node')].filter(n => n.querySelector('.large').getClientRects().length == 0).length"), 0)
+
+    def expect_no_small_text(self):
+        sizes = self.browser.value("""(m => [...document.querySelectorAll('#graph text')].filter(t => t.getClientRects().length > 0)
+            .map(t => parseFloat(getComputedStyle(t).fontSize) * m.a))(document.querySelector('#graph .scene').getCTM())""")
+        for size in sizes:
+            self.assertGreaterEqual(size, 9)
+
+    def test_no_text_is_small(self):
+        """On any zoom, text is at least 9 pixels high or not there."""
+        self.inspect("digits")
+        for _ in range(12):
+            self.expect_no_small_text()
+            self.browser.key("-")
 
     def test_colours(self):
         self.inspect("digits")
@@ -128,6 +217,163 @@ class Pages(unittest.TestCase):
             self.browser.value("(c => { c.value = '%s'; c.dispatchEvent(new Event('change')); })(document.getElementById('colour'))" % name)
             seen.add(self.browser.value(fills))
         self.assertEqual(len(seen), 2)  # level, memory
+
+    def search(self, text):
+        self.browser.value("(f => { f.value = %s; f.dispatchEvent(new Event('input')); })(document.getElementById('find'))" % json.dumps(text))
+
+    def test_search(self):
+        model = self.inspect("digits")
+        self.browser.key("/")
+        for letter in "conv2d":
+            self.browser.key(letter)
+        convolutions = [op["index"] for op in model["operators"] if "conv2d" in op["type"].lower()]
+        self.assertEqual(self.text(".found"), "1 of %d" % len(convolutions))
+        chosen = "document.querySelector('#graph .node.chosen').dataset.operator"
+        matches = "[...document.querySelectorAll('#graph .node.match')].map(n => Number(n.dataset.operator))"
+        self.assertEqual(self.browser.value(matches), convolutions)
+        for expected in convolutions[1:] + convolutions[:1]:
+            self.browser.key("Enter")
+            self.assertEqual(self.browser.value(chosen), str(expected))
+        self.browser.key("Enter", shift=True)
+        self.assertEqual(self.browser.value(chosen), str(convolutions[-1]))
+        self.browser.key("Escape")
+        self.assertEqual(self.count("#graph .match"), 0)
+        self.search("8x8x16")  # a shape
+        self.assertGreater(self.count("#graph .match"), 1)
+        self.search("nothing has this name")
+        self.assertEqual(self.text(".found"), "none")
+
+    def export(self, name):
+        """The picture that the view's button saves, parsed."""
+        path = self.path(name)
+        if os.path.exists(path):
+            os.remove(path)
+        self.browser.call("Browser.setDownloadBehavior", of_page=False, behavior="allow", downloadPath=self.folder.name)
+        self.browser.click("button.export")
+        until = time.monotonic() + 30
+        while not os.path.exists(path):
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+            self.browser.value("1")
+        return xml.etree.ElementTree.parse(path).getroot()
+
+    def test_export(self):
+        model = self.inspect("digits")
+        texts = [t.text for t in self.export("graph.svg").iter("{http://www.w3.org/2000/svg}text")]
+        for op in model["operators"]:
+            self.assertIn(op["name"], texts)
+            self.assertIn(op["type"], texts)
+        self.assertIn("1×8×8×16", texts)
+        with open(self.path("graph.svg")) as f:
+            picture = f.read()
+        self.assertNotIn("var(", picture)
+        self.browser.open(self.path("graph.svg"))  # as a browser reads it
+        self.assertGreater(self.count("rect"), len(model["operators"]))
+        width, height = self.browser.value("(v => [v.width, v.height])(document.documentElement.viewBox.baseVal)")
+        self.assertTrue(self.browser.value("""[...document.querySelectorAll('rect')].every(r => (b => b.left >= -1 && b.top >= -1 &&
+            b.right <= %g && b.bottom <= %g)(r.getBoundingClientRect()))""" % (width + 1, height + 1)))
+        self.inspect("digits")
+        self.browser.click("[data-view=arena]")
+        memory = self.export("memory.svg")
+        self.assertIn("operators in the order in which they run", [t.text for t in memory.iter("{http://www.w3.org/2000/svg}text")])
+
+    def test_keyboard(self):
+        model = self.inspect("digits")
+        self.assertEqual(self.count("#graph .node[tabindex='0']"), 1)
+        self.browser.value("document.querySelector('#graph .node[tabindex=\"0\"]').focus()")
+        focused = "document.activeElement.dataset.operator ?? document.activeElement.getAttribute('class')"
+        self.assertIn("input", self.browser.value(focused))
+        for index in range(3):
+            self.browser.key("ArrowDown")
+            self.assertEqual(self.browser.value(focused), str(index))
+        self.browser.key("ArrowUp")
+        self.assertEqual(self.browser.value(focused), "1")
+        self.browser.key("Enter")
+        self.assertIn(model["operators"][1]["name"], self.text("#panel"))
+        self.browser.key("Escape")
+        self.assertTrue(self.browser.value("document.getElementById('panel').hidden"))
+        self.browser.key("2")
+        self.assertEqual(self.text("[aria-selected=true]"), "Memory")
+        self.browser.key("1")
+        self.assertEqual(self.text("[aria-selected=true]"), "Graph")
+        scale = "document.querySelector('#graph .scene').getCTM().a"
+        before = self.browser.value(scale)
+        self.browser.key("+")
+        self.assertGreater(self.browser.value(scale), before)
+        self.browser.key("f")
+        self.assertEqual(self.count("#graph .scene"), 1)
+
+    def test_shapes_stand_at_edges(self):
+        model = self.inspect("digits")
+        shapes = self.browser.value("[...document.querySelectorAll('#graph .shape')].map(t => t.textContent)")
+        for op in model["operators"]:
+            for t in op["outputs"]:
+                self.assertIn("×".join(map(str, model["tensors"][t]["shape"])), shapes)
+
+    def test_constants_have_histograms_and_scales(self):
+        model = self.inspect("digits")
+        op = next(op for op in model["operators"] if op["type"] == "Conv2D")
+        weights = model["tensors"][op["inputs"][1]]
+        self.browser.value("document.querySelector(\"[data-operator='%d']\").dispatchEvent(new MouseEvent('click'))" % op["index"])
+        captions = self.browser.value("[...document.querySelectorAll('#panel figcaption')].map(c => c.textContent)")
+        self.assertIn("Stored integers", captions[0])
+        self.assertIn("Scales by channel", captions[1])
+        self.assertEqual(self.count("#panel figure:nth-of-type(2) rect"), len(weights["scale"]))
+        data = self.browser.value("JSON.parse(document.getElementById('data').textContent)[0].tensors[%d]" % weights["index"])
+        elements = 1
+        for dim in weights["shape"]:
+            elements *= dim
+        self.assertEqual(sum(data["histogram"]["counts"]), elements)  # without the zeros of the packing
+
+    def prefer(self, scheme):
+        self.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def expect_legible(self, where):
+        """All text that is seen has a contrast of 4.5 : 1 with what is behind it, and nothing is wider than the window."""
+        poor = self.browser.value(CONTRAST)
+        self.assertEqual(poor, [], where)
+        self.assertLessEqual(self.browser.value("document.scrollingElement.scrollWidth - innerWidth"), 0, where)
+        self.assertLessEqual(self.browser.value("(v => v ? v.scrollWidth - v.clientWidth : 0)(document.getElementById('view'))"), 0, where)
+
+    def expect_views_legible(self, page):
+        for scheme in ("light", "dark"):
+            self.prefer(scheme)
+            for width in (1280, 390):
+                self.browser.resize(width, 844)
+                self.browser.open(page)
+                self.assertEqual(self.browser.value("document.documentElement.dataset.theme"), scheme)
+                for view in self.browser.value("[...document.querySelectorAll('[data-view]')].map(b => b.dataset.view)"):
+                    self.browser.click("[data-view=%s]" % view)
+                    self.expect_legible((page, scheme, width, view))
+                    if view in ("arena", "roofline"):  # as wide as the window
+                        self.assertGreater(self.browser.value("document.querySelector('.plot').getBoundingClientRect().width"), width - 60)
+                self.browser.click("[data-view=graph]")
+                self.browser.value("document.querySelectorAll('#graph .operator')[3].dispatchEvent(new MouseEvent('click'))")
+                self.expect_legible((page, scheme, width, "panel"))
+
+    def test_text_is_legible_in_both_schemes_and_on_a_phone(self):
+        self.inspect("digits")
+        self.expect_views_legible(self.path("digits.html"))
+
+    def test_the_reader_chooses_the_scheme(self):
+        self.inspect("digits")
+        theme, ground = "document.documentElement.dataset.theme", "getComputedStyle(document.body).backgroundColor"
+        light = self.browser.value(ground)
+        self.browser.value("(t => { t.value = 'dark'; t.dispatchEvent(new Event('change')); })(document.getElementById('theme'))")
+        self.assertEqual(self.browser.value(theme), "dark")
+        self.assertNotEqual(self.browser.value(ground), light)
+        self.browser.value("(t => { t.value = 'auto'; t.dispatchEvent(new Event('change')); })(document.getElementById('theme'))")
+        self.assertEqual(self.browser.value(theme), "light")
+
+    def test_tooltips(self):
+        model = self.inspect("digits")
+        self.browser.click("[data-view=arena]")
+        self.browser.mouse("mouseMoved", *self.browser.place("#arena .block"))
+        self.assertFalse(self.browser.value("document.getElementById('tip').hidden"))
+        self.assertIn(model["tensors"][model["inputs"][0]]["name"], self.text("#tip"))
+        self.assertIn("operator 0 to", self.text("#tip"))
+        self.browser.mouse("mouseMoved", 5, 5)
+        self.assertTrue(self.browser.value("document.getElementById('tip').hidden"))
 
     def test_memory_over_time(self):
         model = self.inspect("digits")
@@ -145,6 +391,9 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.text("#title"), "</script><script>broken()</script>")
         self.assertEqual(self.count("img, b, #panel svg"), 0)
         self.assertIn("\\x1b[31m\\xff", self.text("#panel"))
+        self.search("script")
+        exported = self.export("graph.svg")
+        self.assertEqual([e for e in exported.iter() if e.tag.split("}")[1] not in ("svg", "style", "rect", "g", "defs", "marker", "path", "text", "title")], [])
         self.assertEqual(self.count("script"), 2)
 
     def test_a_thousand_operators(self):
@@ -152,13 +401,15 @@ class Pages(unittest.TestCase):
         self.assertEqual(len(model["operators"]), 1000)
         self.expect_nodes(model)
         self.expect_picture()
-        self.browser.value("(f => { f.value = 'op700'; f.dispatchEvent(new Event('change')); })(document.getElementById('find'))")
+        self.search("op700")
         self.assertIn("op700", self.text("#panel"))
         self.assertIn("op700", self.text("#graph .node.chosen"))
 
     def test_measurements(self):
         page = self.path("bench.html")
         tool("qrt_bench", self.path("digits.qrt"), "--threads", "1,2", "--runs", "20", "--seconds", "0.1", "--html", page)
+        self.expect_views_legible(page)
+        self.browser.resize(1280, 800)
         self.browser.open(page)
         self.assertEqual(self.count("#model option"), 2)
         colourings = self.browser.value("[...document.querySelectorAll('#colour option')].map(o => o.value)")
@@ -181,4 +432,4 @@ class Pages(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)

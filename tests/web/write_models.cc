@@ -1,5 +1,5 @@
-// Writes the models of web_test.py: hostile.qrt, whose names try to be more than names, and
-// large.qrt, 1,000 operators with branches and long edges.
+// Writes the models of web_test.py: hostile.qrt, whose names try to be more than names, deep.qrt, as deep as
+// ResNet-50 and with its blocks, and large.qrt, 1,000 operators with branches and long edges.
 #include <fstream>
 #include <string>
 #include <vector>
@@ -31,6 +31,20 @@ ModelBuilder hostile() {
   return m;
 }
 
+// 120 operators in a row; every third adds what was there three operators before.
+ModelBuilder deep() {
+  ModelBuilder m;
+  std::vector<uint32_t> values = {m.input({-1, 64})};
+  for (size_t i = 1; i <= 120; ++i) {
+    const uint32_t y = i == 120 ? m.output({-1, 64}) : m.tensor({-1, 64});
+    fb::AddOptionsT options;
+    options.a_scale = options.b_scale = testing::float_bits(0.5f);
+    m.op(std::move(options), {values.back(), values[i % 3 == 0 ? i - 3 : i - 1]}, {y});
+    values.push_back(y);
+  }
+  return m;
+}
+
 // Each adds its predecessor's output and that of an operator 1 to 60 steps before.
 ModelBuilder large() {
   ModelBuilder m;
@@ -52,5 +66,6 @@ ModelBuilder large() {
 int main(int, char** argv) {
   const std::string folder = argv[1];
   qrt::write(folder + "/hostile.qrt", qrt::hostile());
+  qrt::write(folder + "/deep.qrt", qrt::deep());
   qrt::write(folder + "/large.qrt", qrt::large());
 }

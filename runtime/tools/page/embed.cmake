@@ -1,14 +1,19 @@
-# Writes page_files.cc: web/page.html with web/page.css and the scripts in their places and their hashes in the policy, cut
-# where the data belong.
-# cmake -DWEB=DIRECTORY -DSCRIPTS=a.js,b.js -DOUTPUT=FILE -P embed.cmake
+# Writes the constants NAMEStart and NAMEEnd (page_files.h): web/page.html with style sheets and scripts in their places and
+# their hashes in the policy, cut where the data belong.
+# cmake -DWEB=DIRECTORY -DSTYLES=a.css,b.css -DSCRIPTS=a.js,b.js -DNAME=kSomePage -DOUTPUT=FILE -P embed.cmake
 file(READ ${WEB}/page.html page)
-file(READ ${WEB}/page.css style)
-set(code "")
-string(REPLACE "," ";" scripts ${SCRIPTS})
-foreach(script IN LISTS scripts)
-  file(READ ${WEB}/${script} text)
-  string(APPEND code "${text}")
-endforeach()
+
+function(join_files names result)
+  set(joined "")
+  string(REPLACE "," ";" names ${names})
+  foreach(name IN LISTS names)
+    file(READ ${WEB}/${name} text)
+    string(APPEND joined "${text}")
+  endforeach()
+  set(${result} "${joined}" PARENT_SCOPE)
+endfunction()
+join_files(${STYLES} style)
+join_files(${SCRIPTS} code)
 string(REPLACE "/*STYLE*/" "${style}" page "${page}")
 string(REPLACE "/*SCRIPTS*/" "${code}" page "${page}")
 
@@ -52,9 +57,9 @@ file(WRITE ${OUTPUT} "#include \"runtime/tools/page/page_files.h\"
 
 namespace qrt::tool {
 
-const char kPageStart[] = R\"qrt(${start})qrt\";
+const char ${NAME}Start[] = R\"qrt(${start})qrt\";
 
-const char kPageEnd[] = R\"qrt(${end})qrt\";
+const char ${NAME}End[] = R\"qrt(${end})qrt\";
 
 }  // namespace qrt::tool
 ")

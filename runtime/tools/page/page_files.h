@@ -1,11 +1,11 @@
-// The files of web/, as embed.cmake joins them.
+// The pages of web/, as embed.cmake joins their parts: each is cut in two where its data belong.
 #ifndef QRT_RUNTIME_TOOLS_PAGE_PAGE_FILES_H_
 #define QRT_RUNTIME_TOOLS_PAGE_PAGE_FILES_H_
 
 namespace qrt::tool {
 
-extern const char kPageStart[];  // up to the data
-extern const char kPageEnd[];    // behind it
+extern const char kModelPageStart[], kModelPageEnd[];    // page.h
+extern const char kReportPageStart[], kReportPageEnd[];  // of qrt_quantize --report
 
 }  // namespace qrt::tool
 

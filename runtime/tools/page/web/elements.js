@@ -15,15 +15,35 @@ function fill(node, attributes, children) {
 const html = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-// With a tooltip.
-const titled = (node, text) => {
-  node.append(svg('title', {}, text));
-  return node;
-};
+// A table of two columns; rows without a value are left out.
+function table(rows) {
+  return html('table', {}, ...rows.filter(([, value]) => value !== undefined && value !== null && value !== '').map(
+    ([name, value]) => html('tr', {}, html('th', {scope: 'row'}, name), html('td', {}, value instanceof Node ? value : String(value)))));
+}
 
-function shortened(text, length) {
-  const letters = Array.from(text);
-  return letters.length > length ? letters.slice(0, length - 1).join('') + '…' : text;
+// The large numbers below a page's title.
+const showFigures = (figures) => document.getElementById('figures').replaceChildren(
+  ...figures.filter(([, value]) => value !== undefined).map(([name, value]) => html('div', {}, html('dt', {}, name), html('dd', {}, value))));
+
+const measure = document.createElement('canvas').getContext('2d');
+
+function textWidth(text, font) {
+  measure.font = font;
+  return measure.measureText(text).width;
+}
+
+// Returns the text if it is at most `width` pixels wide, else as much of its start or, with `keepEnd`, of its end as is.
+function fitText(text, font, width, keepEnd = false) {
+  if (textWidth(text, font) <= width) return text;
+  const letters = Array.from(text.slice(0, 400));
+  let fits = 0, tooMany = letters.length;
+  const part = (n) => (keepEnd ? '…' + letters.slice(letters.length - n).join('') : letters.slice(0, n).join('') + '…');
+  while (fits + 1 < tooMany) {
+    const middle = (fits + tooMany) >> 1;
+    if (textWidth(part(middle), font) <= width) fits = middle;
+    else tooMany = middle;
+  }
+  return fits === 0 ? '' : part(fits);
 }
 
 function scaled(value, units, step) {
@@ -39,4 +59,7 @@ const bytesText = (n) => scaled(n, ['bytes', 'kB', 'MB', 'GB'], 1000);
 const countText = (n) => scaled(n, ['', 'k', 'M', 'G', 'T'], 1000).trim();
 const timeText = (ms) => (ms < 1 ? `${+(ms * 1000).toPrecision(3)} µs` : `${+ms.toPrecision(4)} ms`);
 const percentText = (part) => `${+(part * 100).toPrecision(3)} %`;
+const groupedText = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+const realText = (x) => String(+x.toPrecision(4)).replace('-', '−');
+const dimsText = (shape) => (shape.length === 0 ? 'scalar' : shape.join('×'));
 const typeText = (tensor) => `${tensor.dtype} [${tensor.shape.join(', ')}]`;

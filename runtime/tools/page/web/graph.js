@@ -1,144 +1,159 @@
-// The graph: inputs, operators and outputs of a model; wheel and buttons zoom, dragging moves it.
+// The graph: inputs, operators and outputs of a model.
 
 // Nodes in an order in which every edge leads onwards: inputs and the first content of variables, operators, outputs.
 function graphOf(model) {
   const nodes = [], writer = [], edges = [];
   const add = (node) => nodes.push(node) - 1;
-  for (const t of model.inputs) writer[t] = add({kind: 'input', tensor: t, title: model.tensors[t].name});
-  for (const v of model.variables) writer[v.tensor] = add({kind: 'state', tensor: v.tensor, title: model.tensors[v.tensor].name});
+  const end = (kind, t) => add({kind, tensor: t, title: model.tensors[t].name || `tensor ${t}`, type: `${model.tensors[t].dtype} ${dimsText(model.tensors[t].shape)}`});
+  for (const t of model.inputs) writer[t] = end('input', t);
+  for (const v of model.variables) writer[v.tensor] = end('state', v.tensor);
   model.operators.forEach((op, index) => {
     const node = add({kind: 'operator', index, title: op.type, name: op.name});
     for (const t of new Set(op.inputs)) if (writer[t] !== undefined) edges.push([writer[t], node, t]);
     for (const t of op.outputs) writer[t] = node;
   });
-  const end = (kind, t) => {
-    const node = add({kind, tensor: t, title: model.tensors[t].name});
+  const last = (kind, t) => {
+    const node = end(kind, t);
     if (writer[t] !== undefined) edges.push([writer[t], node, t]);
   };
-  for (const t of model.outputs) end('output', t);
-  for (const v of model.variables) end('next state', v.next);
+  for (const t of model.outputs) last('output', t);
+  for (const v of model.variables) last('next state', v.next);
   return {nodes, edges};
 }
 
-function drawNode(node, x, y) {
-  const {width, height} = BOX;
-  const isOperator = node.kind === 'operator';
-  const label = svg('text', {'text-anchor': 'middle', y: isOperator ? -3 : 4}, shortened(node.title, 24));
-  const shape = isOperator
-    ? svg('rect', {x: -width / 2, y: -height / 2, width, height, rx: 5})
-    : svg('ellipse', {rx: width / 2, ry: height / 2, fill: '#fff'});
-  const group = svg('g', {class: `node ${node.kind}`, transform: `translate(${x} ${y})`, tabindex: 0, role: 'button'}, shape, label);
-  if (isOperator) {
-    group.setAttribute('data-operator', node.index);
-    group.append(svg('text', {class: 'name', 'text-anchor': 'middle', y: 13}, shortened(node.name, 32)));
-  }
-  return titled(group, isOperator ? `${node.index}: ${node.title}\n${node.name}` : `${node.kind} ${node.title}`);
+// The node that an arrow key leads to from node `i`: along an edge, or to the next one beside it.
+function neighbour(key, i, edges, layer, x) {
+  const nearest = (nodes) => nodes.reduce((best, n) => (best === undefined || Math.abs(x[n] - x[i]) < Math.abs(x[best] - x[i]) ? n : best), undefined);
+  if (key === 'ArrowDown') return nearest(edges.filter(([from]) => from === i).map(([, to]) => to));
+  if (key === 'ArrowUp') return nearest(edges.filter(([, to]) => to === i).map(([from]) => from));
+  const side = key === 'ArrowRight' ? 1 : -1;
+  const beside = nearest(layer.map((_, n) => n).filter((n) => layer[n] === layer[i] && (x[n] - x[i]) * side > 0));
+  return beside ?? nearest(edges.flatMap(([from, to]) => (from === i ? [to] : to === i ? [from] : [])).filter((n) => (x[n] - x[i]) * side > 1));
 }
 
-// Through the points, upright at each.
-function routeText(points) {
-  return points.map(([x, y], i) => {
-    if (i === 0) return `M${x} ${y}`;
-    const [fromX, fromY] = points[i - 1];
-    const middle = (fromY + y) / 2;
-    return `C${fromX} ${middle} ${x} ${middle} ${x} ${y}`;
-  }).join('');
+// A picture of all that follows from a layout: {elements of nodes, of edges}, put into the scene.
+function drawScene(model, scene, nodes, edges, placed) {
+  const routes = edges.map(([, , tensor], i) =>
+    tipped(svg('path', {class: 'edge', d: placed.routes[i].path, 'marker-end': 'url(#arrow)'}), `${model.tensors[tensor].name}\n${typeText(model.tensors[tensor])}`));
+  const drawn = nodes.map((node, i) => drawNode(node, placed.x[i], placed.y[i]));
+  scene.replaceChildren(
+    svg('defs', {}, svg('marker', {id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: 'userSpaceOnUse', orient: 'auto'},
+      svg('path', {class: 'arrow', d: 'M0 0L8 4L0 8z'}))),
+    ...routes, ...drawShapes(model, edges, placed.routes), ...drawn);
+  return {routes, drawn};
 }
 
-// Makes `scene` follow wheel and pointer within `canvas`. Returns {zoom(factor), fit(), show(x, y)}.
-function movable(canvas, scene, {width, height, x: [first]}) {
-  let scale = 1, left = 0, top = 0;
-  const place = () => scene.setAttribute('transform', `translate(${left} ${top}) scale(${scale})`);
-  const zoomAt = (factor, x, y) => {
-    factor = Math.min(8, Math.max(0.01, scale * factor)) / scale;
-    left = x - (x - left) * factor;
-    top = y - (y - top) * factor;
-    scale *= factor;
-    place();
-  };
-  const centre = () => [canvas.clientWidth / 2, canvas.clientHeight / 2];
-  canvas.addEventListener('wheel', (event) => {
-    event.preventDefault();
-    const box = canvas.getBoundingClientRect();
-    zoomAt(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
-  }, {passive: false});
-  let drag = null;
-  canvas.addEventListener('pointerdown', (event) => { drag = [event.clientX, event.clientY]; });
-  canvas.addEventListener('pointermove', (event) => {
-    if (drag === null || event.buttons === 0) return;
-    left += event.clientX - drag[0];
-    top += event.clientY - drag[1];
-    drag = [event.clientX, event.clientY];
-    place();
-  });
-  return {
-    zoom: (factor) => zoomAt(factor, ...centre()),
-    // All of it, or as much around the first node as can still be read.
-    fit: () => {
-      scale = Math.min(1, Math.max(Math.min(canvas.clientWidth / (width + 60), canvas.clientHeight / (height + 60)), 0.55));
-      left = canvas.clientWidth / 2 - (width * scale < canvas.clientWidth ? width / 2 : first) * scale;
-      top = Math.max(60, (canvas.clientHeight - height * scale) / 2);
-      place();
-    },
-    show: (x, y) => {
-      scale = Math.max(scale, 0.7);
-      left = centre()[0] - x * scale;
-      top = centre()[1] - y * scale;
-      place();
-    },
-  };
-}
+const KEYS = `Keys
+arrows: along the edges
+Enter: details · Escape: close
+/: search · Enter, Shift+Enter: next, previous
++ −: zoom · f: fit · c: columns
+1 to 4: views`;
 
 function showGraph(model, view, choose) {
   const {nodes, edges} = graphOf(model);
   const layout = layoutGraph(nodes.length, edges);
-  const scene = svg('g');
-  const routes = edges.map(([, , tensor], i) =>
-    titled(svg('path', {class: 'edge', d: routeText(layout.routes[i])}), `${model.tensors[tensor].name}: ${typeText(model.tensors[tensor])}`));
-  const drawn = nodes.map((node, i) => drawNode(node, layout.x[i], layout.y[i]));
-  scene.append(...routes, ...drawn);
-  const canvas = svg('svg', {class: 'canvas', id: 'graph'}, scene);
-  const camera = movable(canvas, scene, layout);
+  const scene = svg('g', {class: 'scene'});
+  const canvas = svg('svg', {class: 'canvas', id: 'graph', role: 'group', 'aria-label': 'graph: arrow keys lead along its edges'}, scene);
+  let placed, routes, drawn, colouring, isFolded = true, current = 0, chosen = null;
+  const camera = makeCamera(canvas, scene, () => placed);
 
-  const mark = (chosen) => {
+  const colour = () => nodes.forEach((node, i) => {
+    if (node.kind !== 'operator') return;
+    drawn[i].firstChild.setAttribute('fill', colouring.of(node.index));
+    showValue(drawn[i], node, colouring.text(node.index));
+  });
+  const focusable = (i) => {
+    drawn[current].setAttribute('tabindex', -1);
+    current = i;
+    drawn[current].setAttribute('tabindex', 0);
+  };
+  const mark = () => {
     drawn.forEach((element, i) => element.classList.toggle('chosen', i === chosen));
     routes.forEach((element, i) => element.classList.toggle('chosen', edges[i][0] === chosen || edges[i][1] === chosen));
   };
   const open = (i) => {
-    mark(i);
+    chosen = i;
+    focusable(i);
+    mark();
     const {kind, index, tensor} = nodes[i];
-    choose(kind === 'operator' ? operatorPanel(model, index) : edgePanel(model, tensor, `Model ${kind}`));
-  };
-  drawn.forEach((element, i) => {
-    element.addEventListener('click', () => open(i));
-    element.addEventListener('keydown', (event) => { if (event.key === 'Enter') open(i); });
-  });
-
-  const legend = html('span', {class: 'legend'});
-  const colour = (name) => {
-    const {of, legend: parts} = COLOURINGS[name].make(model);
-    legend.replaceChildren(...parts);
-    nodes.forEach((node, i) => {
-      if (node.kind === 'operator') drawn[i].firstChild.setAttribute('fill', of(node.index));
+    choose(kind === 'operator' ? operatorPanel(model, index) : tensorPanel(model, tensor, `Model ${kind}`), () => {
+      chosen = null;
+      mark();
     });
+    camera.reveal(placed.x[i], placed.y[i], false);
   };
-  const names = Object.keys(COLOURINGS).filter((name) => COLOURINGS[name].isThere(model));
-  const first = names.includes('time') ? 'time' : 'level';
-  const picker = html('select', {id: 'colour', 'aria-label': 'colour', change: () => colour(picker.value)},
-    ...names.map((name) => html('option', {value: name, selected: name === first && 'selected'}, COLOURINGS[name].label)));
-  const find = html('input', {id: 'find', type: 'search', placeholder: 'find an operator', change: () => {
-    const text = find.value.toLowerCase();
-    const i = text === '' ? -1 : nodes.findIndex((node) =>
-      `${node.index ?? ''} ${node.title} ${node.name ?? ''}`.toLowerCase().includes(text));
-    if (i < 0) return;
-    camera.show(layout.x[i], layout.y[i]);
+  const draw = () => {
+    placed = placeColumns(layout, camera.window(), isFolded);
+    ({routes, drawn} = drawScene(model, scene, nodes, edges, placed));
+    drawn.forEach((element, i) => element.addEventListener('click', () => open(i)));
+    colour();
+    focusable(current);
+    mark();
+  };
+  const onKey = (event) => {
+    const {key} = event;
+    const i = drawn.indexOf(event.target);
+    if (i >= 0 && (key === 'Enter' || key === ' ')) {
+      open(i);
+    } else if (i >= 0 && key.startsWith('Arrow')) {
+      const to = neighbour(key, i, edges, layout.layer.slice(0, nodes.length), placed.x);
+      if (to !== undefined) {
+        focusable(to);
+        camera.reveal(placed.x[to], placed.y[to], false);
+        drawn[to].focus({preventScroll: true});
+      }
+    } else {
+      return;
+    }
+    event.preventDefault();
+  };
+  canvas.addEventListener('keydown', onKey);
+
+  const [find, count] = searchBox(model, nodes, (found) => {
+    scene.classList.toggle('searching', found.size > 0);
+    drawn.forEach((element, i) => element.classList.toggle('match', found.has(i)));
+  }, (i) => {
     open(i);
-  }});
-  view.replaceChildren(html('div', {class: 'tools'},
-    html('button', {click: () => camera.zoom(1.3), 'aria-label': 'larger'}, '+'),
-    html('button', {click: () => camera.zoom(1 / 1.3), 'aria-label': 'smaller'}, '−'),
-    html('button', {click: camera.fit}, 'fit'),
-    html('label', {}, 'colour: ', picker), legend, find), canvas);
-  colour(first);
-  camera.fit();
+    camera.reveal(placed.x[i], placed.y[i], true);
+  });
+  const names = Object.keys(COLOURINGS).filter((name) => COLOURINGS[name].isThere(model));
+  const legend = html('span', {class: 'legend'});
+  const choice = html('select', {id: 'colour', 'aria-label': 'colour of the boxes', change: () => {
+    colouring = COLOURINGS[choice.value].make(model);
+    legend.replaceChildren(...colouring.legend);
+    colour();
+  }}, ...names.map((name) => html('option', {value: name}, COLOURINGS[name].label)));
+  choice.value = names.includes('time') ? 'time' : 'level';
+  const button = (label, tip, click, more = {}) => tipped(html('button', {class: 'button', click, 'aria-label': tip, ...more}, label), tip);
+  const fold = button('Columns', 'Several columns side by side, or one  (c)', () => {
+    isFolded = !isFolded;
+    fold.setAttribute('aria-pressed', isFolded);
+    draw();
+    camera.start([placed.x[0], placed.y[0]]);
+  }, {id: 'fold', 'aria-pressed': 'true'});
+  const picture = () => {
+    const camera = scene.getAttribute('transform'), look = scene.getAttribute('class');
+    scene.setAttribute('class', 'scene');
+    scene.removeAttribute('transform');
+    const text = standalone(canvas, [-20, -20, placed.width + 40, placed.height + 40], groundColour('--sunken'));
+    scene.setAttribute('class', look);
+    scene.setAttribute('transform', camera);
+    return ['graph.svg', text];
+  };
+  view.replaceChildren(html('div', {class: 'stage'},
+    html('div', {class: 'tools'},
+      html('span', {class: 'group'},
+        button('+', 'Larger  (+)', () => camera.zoom(1.3)), button('−', 'Smaller  (−)', () => camera.zoom(1 / 1.3)),
+        button('Fit', 'The whole graph  (f)', camera.fit, {id: 'fit'}), fold, exportButton(picture), button('?', KEYS, () => {}, {class: 'button keys'})),
+      html('span', {class: 'group'}, choice, legend),
+      html('span', {class: 'group search'}, count, find)),
+    canvas));
+  colouring = COLOURINGS[choice.value].make(model);
+  legend.replaceChildren(...colouring.legend);
+  draw();
+  camera.start([placed.x[0], placed.y[0]]);
+  return {
+    keys: {'+': () => camera.zoom(1.3), '=': () => camera.zoom(1.3), '-': () => camera.zoom(1 / 1.3), f: camera.fit, c: () => fold.click(), '/': () => find.focus()},
+  };
 }

@@ -2,25 +2,16 @@
 // and Toda (1981): layers by the longest path, an order within each that crosses few edges, then places that keep edges
 // straight. An edge over several layers bends in each at a point that takes its part in both.
 
-const BOX = {width: 190, height: 42, bend: 14, gap: 18, rise: 34};
+const BOX = {width: 216, height: 48, bend: 18, gap: 22, rise: 44};
 const MOST_BENDS = 80;  // of one edge; a longer one is drawn as one curve
 
-// Nodes are 0 .. count - 1, and every edge [from, to] has from < to. Returns {x, y, width, height, routes}: centres, and of
-// every edge the points it passes.
+// Nodes are 0 .. count - 1, and every edge [from, to] has from < to. Returns {layer, x, chains, layers}: the layer and the place
+// within it of every node and bend, and of every edge the nodes and bends that it passes.
 function layoutGraph(count, edges) {
   const {layer, layers} = findLayers(count, edges);
   const graph = withBends(count, edges, layer, layers);
   orderLayers(graph, layers);
-  const x = placeInLayers(graph, layers);
-  const y = graph.layer.map((l) => l * (BOX.height + BOX.rise));
-  const left = x.reduce((least, value) => Math.min(least, value), 0) - BOX.width / 2;
-  for (let i = 0; i < x.length; ++i) x[i] -= left;
-  return {
-    x, y,
-    width: x.reduce((most, value) => Math.max(most, value), 0) + BOX.width / 2,
-    height: layers.length * (BOX.height + BOX.rise),
-    routes: graph.chains.map((chain) => chain.map((point) => [x[point], y[point]])),
-  };
+  return {count, layer: graph.layer, x: placeInLayers(graph, layers), chains: graph.chains, layers};
 }
 
 // Layers by the longest path from above; what has nothing above it stands right over its first reader.
