@@ -68,8 +68,9 @@ InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpack
 namespace {
 
 Status infer_op(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
-                std::vector<TensorType>* types) {
-  const InferContext context = infer_context(model, unpacked, op, *types);
+                bool knows_constants, std::vector<TensorType>* types) {
+  InferContext context = infer_context(model, unpacked, op, *types);
+  context.knows_constants = knows_constants;
   std::vector<TensorType> inferred;
   QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
   const auto& outputs = *context.op->outputs();
@@ -91,7 +92,7 @@ Status infer_op(const fb::Model& model, const UnpackedWeights& unpacked, uint32_
 }  // namespace
 
 Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int64_t batch,
-                   std::vector<TensorType>* types) {
+                   std::vector<TensorType>* types, bool knows_constants) {
   const auto& tensors = *model.tensors();
   types->clear();
   types->reserve(tensors.size());
@@ -104,7 +105,7 @@ Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int6
                     static_cast<long long>(kMaxTensorElements));
   }
   for (uint32_t op = 0; op < model.operators()->size(); ++op) {
-    Status status = infer_op(model, unpacked, op, types);
+    Status status = infer_op(model, unpacked, op, knows_constants, types);
     if (!status.ok()) return std::move(status).at(op_label(model, op));
   }
   return {};

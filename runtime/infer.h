@@ -35,10 +35,11 @@ std::string tensor_label(const fb::Model& model, uint32_t tensor);
 InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
                            const std::vector<TensorType>& types);
 
-// infer() of every operator in order, each compared with the stored types. kInvalidModel where they
-// differ. REQUIRES: indices, enums and the operators' order were checked.
+// Calls infer() of every operator in order and compares its types with the stored ones. kInvalidModel
+// where they differ. `knows_constants`: see InferContext. REQUIRES: indices, enums and the operators'
+// order were checked.
 Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int64_t batch,
-                   std::vector<TensorType>* types);
+                   std::vector<TensorType>* types, bool knows_constants = false);
 
 }  // namespace qrt
 

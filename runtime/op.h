@@ -46,6 +46,9 @@ struct InferContext {
   const fb::Model* model;
   const fb::Operator* op;
   std::vector<OpInput> inputs;
+  // verify() has accepted the contents of the constants at the file's own batch: infer() need not check
+  // again what does not depend on the batch.
+  bool knows_constants = false;
 
   // Bytes of a buffer, or an error naming it. kSlack bytes behind them are readable.
   Result<const fb::Buffer*> buffer(uint32_t index) const;
@@ -198,7 +201,7 @@ struct PrepareContext : InferContext {
   const uint8_t* file_end;  // the model's bytes can be read up to here
   MemoryBudget* memory;
   SharedTables* shared;
-  bool may_spend;  // memory of a session to save time; false where it would pass max_memory
+  bool may_spend;  // memory to save time; false where a session would pass max_memory
 
   // To be called before a step's own tables are made, and what it keeps beyond kStepBytes: spread
   // requantisations, folded biases, unpacked weights, runs of a gather.
@@ -212,6 +215,31 @@ struct PrepareContext : InferContext {
     const bool made = try_to();
     if (!made) memory->give_back(bytes);
     return made;
+  }
+
+  // Returns a table that no shape changes and that saves time; the model's plans share it, and make() is
+  // called when none of them has it yet. Each plan takes its bytes from the budget once. Null where
+  // make() returns null, where the plan must save memory, or where the budget has too few bytes left.
+  template <class T, class Make>
+  std::shared_ptr<const T> share(const TableKey& key, uint64_t bytes, const Make& make) const {
+    std::shared_ptr<const T> table;
+    const auto find = [&] { return (table = shared->get<T>(key, make)) != nullptr; };
+    if (may_spend && shared->is_taken(key)) {
+      find();
+    } else if (spend(bytes, find)) {
+      shared->set_taken(key);
+    }
+    return table;
+  }
+  // Returns such a table of bytes, which fill(data) writes once. The caller must ask its status().
+  template <class Fill>
+  std::shared_ptr<const TableBytes> share_bytes(const TableKey& key, size_t bytes,
+                                                const Fill& fill) const {
+    return share<TableBytes>(key, bytes, [&] {
+      std::shared_ptr<TableBytes> table = shared->make_bytes(bytes);
+      if (table->data() != nullptr) fill(table->data());
+      return table;
+    });
   }
 };
 

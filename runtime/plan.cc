@@ -16,32 +16,41 @@ namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
+// What a planner may do. Where that turns out to be too much, planning begins again without it.
+struct Freedom {
+  bool slice;  // cut a batch
+  bool spend;  // memory to save time
+};
+
 class Planner {
  public:
-  Planner(std::shared_ptr<const VerifiedModel> model, const PlanOptions& options,
-          bool may_slice = true, bool may_spend = true)
-      : file_(model->file()),
+  Planner(const VerifiedModel& model, const PlanOptions& options, Freedom may, SharedTables* shared)
+      : file_(model.file()),
         options_(options),
-        may_slice_(may_slice && !options.keep_all && options.provider == Provider::kOwn),
-        may_spend_(may_spend),
+        may_(may),
         plan_(std::make_shared<Plan>()),
         // The sum with a session's memory is a size, too.
-        memory_(std::min(limit_of(*model, options), SIZE_MAX - kMaxMemory)) {
-    plan_->max_memory = limit_of(*model, options);
-    plan_->model = std::move(model);
+        memory_(std::min(limit_of(model, options), SIZE_MAX - kMaxMemory)),
+        shared_(*shared) {
+    shared_.begin_plan();
+    plan_->max_memory = limit_of(model, options);
+    plan_->model = &model;
     plan_->threads = std::max<size_t>(options.threads, 1);
     plan_->provider = options.provider;
     plan_->isas = options.isas;
-    plan_->is_frugal = !may_spend;
+    plan_->is_frugal = !may.spend;
     plan_->keep_all = options.keep_all;
     plan_->variables = variables(file_);
   }
 
-  Result<std::shared_ptr<const Plan>> run() {
+  // Returns null where a freedom turned out to be too much, and takes it from `may`.
+  Result<std::shared_ptr<const Plan>> run(Freedom* may) {
+    count_session_tables();
     QRT_TRY(memory_.take(own_bytes()));
     QRT_TRY(choose_batch());
     QRT_TRY(choose_slices());
-    QRT_TRY(prepare_steps());
+    QRT_TRY(prepare_steps(may));
+    if (!may->slice && may_.slice) return std::shared_ptr<const Plan>();
     if (!options_.keep_all) fuse_steps(file_, plan_->types, &plan_->steps);
     sharing_.emplace(file_, types_);
     sharing_->share(options_.keep_all, &plan_->steps);
@@ -49,14 +58,20 @@ class Planner {
     assign_outputs();
     if (plan_->slices > 1) {
       find_sliced_slots();
-      if (keeps_sliced_slots()) return Planner(plan_->model, options_, false, may_spend_).run();
+      if (keeps_sliced_slots()) {
+        may->slice = false;
+        return std::shared_ptr<const Plan>();
+      }
     }
     QRT_TRY(place_tensors());
     find_ends();
     QRT_TRY(place_state());
-    plan_->table_bytes = memory_.taken();
-    if (may_spend_ && plan_->total_bytes() > plan_->max_memory)
-      return Planner(plan_->model, options_, may_slice_, false).run();
+    plan_->table_bytes = memory_.taken() - plan_->session_table_bytes;
+    plan_->is_limited = !may_.spend || memory_.has_refused();
+    if (may_.spend && plan_->total_bytes() > plan_->max_memory) {
+      may->spend = false;
+      return std::shared_ptr<const Plan>();
+    }
     return std::shared_ptr<const Plan>(std::move(plan_));
   }
 
@@ -65,16 +80,22 @@ class Planner {
     return options.max_memory != 0 ? options.max_memory : default_max_memory(model, options.batch);
   }
 
+  // Counts the tables that each session has for itself, by slot, input and output.
+  void count_session_tables() {
+    constexpr size_t kPointer = sizeof(uint8_t*), kEndBytes = 6 * kPointer + kTensorFactsBytes;
+    const size_t tensors = file_.tensors()->size(), outputs = file_.outputs()->size();
+    plan_->session_table_bytes =
+        (tensors + outputs) * kPointer + (outputs + file_.inputs()->size()) * kEndBytes +
+        (options_.keep_all ? tensors * (sizeof(uint32_t) + kTensorFactsBytes) : 0);
+  }
+
   // Steps, and what a plan and a session have for every slot.
   size_t own_bytes() const {
-    constexpr size_t kSlotBytes =
-        sizeof(TensorType) + sizeof(Place) + sizeof(uint8_t*) + sizeof(End::Member);
-    constexpr size_t kEndBytes = sizeof(End) + 6 * sizeof(uint8_t*) + kTensorFactsBytes;
-    const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + kEndBytes);
+    constexpr size_t kSlotBytes = sizeof(TensorType) + sizeof(Place) + sizeof(End::Member);
+    const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + sizeof(End));
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes) +
-           (options_.keep_all ? file_.tensors()->size() * (sizeof(uint32_t) + kTensorFactsBytes)
-                              : 0) +
-           file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * kEndBytes;
+           file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * sizeof(End) +
+           plan_->session_table_bytes;
   }
 
   Status choose_batch() {
@@ -87,12 +108,7 @@ class Planner {
     if (plan_->batch > INT32_MAX) {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
-    if (plan_->batch == own) {
-      plan_->types = plan_->model->types();
-      return {};
-    }
-    Status status = infer_types(file_, plan_->model->unpacked(), static_cast<int64_t>(plan_->batch),
-                                &plan_->types);
+    Status status = types_at(plan_->batch, &plan_->types);
     if (!status.ok()) {
       return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
                    status.message());
@@ -102,27 +118,46 @@ class Planner {
 
   Status choose_slices() {
     // Variables pass from run to run what one image leaves to the next.
-    if (may_slice_ && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
-      std::vector<TensorType> one;
+    if (may_.slice && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
       // A model that cannot run at batch 1 is not cut.
-      if (infer_types(file_, plan_->model->unpacked(), 1, &one).ok())
-        plan_->slices = count_slices(file_, one, plan_->types, plan_->batch, plan_->threads);
+      if (types_at(1, &types_).ok())
+        plan_->slices = count_slices(file_, types_, plan_->types, plan_->batch, plan_->threads);
     }
-    if (plan_->slices == 1) {
-      types_ = plan_->types;
-      return {};
-    }
-    return infer_types(file_, plan_->model->unpacked(),
-                       static_cast<int64_t>(plan_->batch / plan_->slices), &types_);
+    if (plan_->slices == plan_->batch && plan_->slices > 1) return {};
+    return types_at(plan_->batch / plan_->slices, &types_);
   }
 
-  Status prepare_steps() {
-    plan_->steps.resize(file_.operators()->size());
-    for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
-      Status status = prepare_step(i);
-      if (!status.ok()) return std::move(status).at(op_label(file_, i));
+  // Finds the types at a batch, and infers them where they are not known.
+  Status types_at(size_t batch, std::vector<TensorType>* types) const {
+    const VerifiedModel& model = *plan_->model;
+    if (batch == plan_->batch && !plan_->types.empty()) {
+      *types = plan_->types;
+    } else if (batch == model.default_batch()) {
+      *types = model.types();
+    } else {
+      return infer_types(file_, model.unpacked(), static_cast<int64_t>(batch), types,
+                         /*knows_constants=*/true);
     }
     return {};
+  }
+
+  Status prepare_steps(Freedom* may) {
+    plan_->steps.resize(file_.operators()->size());
+    for (uint32_t i = 0; i < plan_->steps.size() && may->slice == may_.slice; ++i) {
+      Status status = prepare_step(i);
+      if (!status.ok()) return std::move(status).at(op_label(file_, i));
+      // Finds early, for most models, what keeps_sliced_slots() would find after all steps.
+      const PlannedStep& step = plan_->steps[i];
+      if (plan_->slices > 1 && step.keeps_addresses && reads_input(step)) may->slice = false;
+    }
+    return {};
+  }
+
+  bool reads_input(const PlannedStep& step) const {
+    const auto& inputs = *file_.inputs();
+    return std::any_of(step.inputs.begin(), step.inputs.end(), [&](uint32_t t) {
+      return std::find(inputs.begin(), inputs.end(), t) != inputs.end();
+    });
   }
 
   Status prepare_step(uint32_t index) {
@@ -135,7 +170,7 @@ class Planner {
     context.file_end = plan_->model->file_end();
     context.memory = &memory_;
     context.shared = &shared_;
-    context.may_spend = may_spend_;
+    context.may_spend = may_.spend;
     PlannedStep& step = plan_->steps[index];
     step.op = context.op;
     const size_t operands = context.op->inputs()->size() + context.op->outputs()->size();
@@ -327,10 +362,10 @@ class Planner {
 
   const fb::Model& file_;
   const PlanOptions options_;
-  const bool may_slice_, may_spend_;
+  const Freedom may_;
   std::shared_ptr<Plan> plan_;
   MemoryBudget memory_;
-  SharedTables shared_;
+  SharedTables& shared_;
   std::vector<TensorType> types_;  // by slot, of one slice
   std::vector<bool> is_sliced_;    // by slot; of roots
   std::optional<Sharing> sharing_;
@@ -368,9 +403,27 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step) {
   return result;
 }
 
+Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
+                                              const PlanOptions& options, SharedTables* tables) {
+  Freedom may = {!options.keep_all && options.provider == Provider::kOwn, true};
+  Result<std::shared_ptr<const Plan>> plan = std::shared_ptr<const Plan>();
+  while (plan.ok() && *plan == nullptr) plan = Planner(model, options, may, tables).run(&may);
+  return plan;
+}
+
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options) {
-  return Planner(std::move(model), options).run();
+  SharedTables tables;
+  Result<std::shared_ptr<const Plan>> plan = make_plan(*model, options, &tables);
+  if (!plan.ok()) return plan;
+  return keep_model(std::move(model), std::move(*plan));
+}
+
+std::shared_ptr<const Plan> keep_model(std::shared_ptr<const VerifiedModel> model,
+                                       std::shared_ptr<const Plan> plan) {
+  using Both = std::pair<std::shared_ptr<const VerifiedModel>, std::shared_ptr<const Plan>>;
+  const Plan* const kept = plan.get();
+  return {std::make_shared<Both>(std::move(model), std::move(plan)), kept};
 }
 
 }  // namespace qrt

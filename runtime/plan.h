@@ -81,9 +81,10 @@ struct FinalCopy {
   size_t bytes;
 };
 
-// Immutable; sessions on several threads may share it. Keeps its model alive.
+// Immutable; sessions on several threads may share it, unless XNNPACK's operators are part of it. A plan
+// that make_plan() or shared_plan() returns for a shared model keeps the model alive.
 struct Plan {
-  std::shared_ptr<const VerifiedModel> model;
+  const VerifiedModel* model;
   size_t batch;
   size_t slices = 1;  // a divisor of batch
   size_t threads;
@@ -107,10 +108,12 @@ struct Plan {
   size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;
   size_t memory_bytes() const { return arena_bytes + state_bytes + scratch_bytes; }
 
-  // The plan's own: steps, what they keep, and what there is for every slot, of a session too.
-  size_t table_bytes = 0;
-  size_t max_memory = 0;  // for Session::create() to compare total_bytes() with
-  size_t total_bytes() const { return memory_bytes() + table_bytes; }
+  // Bytes of steps, of what they keep, and of what there is for every slot. Sessions share table_bytes,
+  // and each has session_table_bytes for itself.
+  size_t table_bytes = 0, session_table_bytes = 0;
+  size_t max_memory = 0;    // for Session::create() to compare total_bytes() with
+  bool is_limited = false;  // whether another max_memory might give another plan
+  size_t total_bytes() const { return memory_bytes() + table_bytes + session_table_bytes; }
 
   size_t slot_bytes(uint32_t slot) const { return tensor_bytes(types[slot]); }
 };
@@ -127,6 +130,15 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step);
 // and tells how much that is.
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options);
+
+// As above, but the plan takes what it can from `tables`, those of the model's other plans, and does not
+// keep its model alive.
+Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
+                                              const PlanOptions& options, SharedTables* tables);
+
+// Returns the plan in a pointer that keeps its model alive.
+std::shared_ptr<const Plan> keep_model(std::shared_ptr<const VerifiedModel> model,
+                                       std::shared_ptr<const Plan> plan);
 
 }  // namespace qrt
 

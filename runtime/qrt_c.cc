@@ -397,6 +397,7 @@ qrt_status qrt_model_get_info(const qrt_model* model, qrt_model_info* given) {
   info.default_batch = m.has_batch() ? m.default_batch() : 0;
   info.op_count = m.file().operators()->size();
   info.file_bytes = m.file_bytes();
+  info.shared_memory = m.plans().kept_bytes();
   constexpr size_t kFirst = offsetof(qrt_model_info, file_bytes) + sizeof info.file_bytes;
   return qrt::write_struct(&info, kFirst, sizeof info, given);
 }

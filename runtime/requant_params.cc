@@ -276,24 +276,25 @@ RequantParams make_requant(const fb::Requant& r, size_t channels, const uint8_t*
   return p;
 }
 
-void find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
+bool find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   Requant& r = params->requant;
-  if (r.kind != RequantKind::kInt) return;
+  if (r.kind != RequantKind::kInt) return false;
   RequantStage& last = r.stages[r.stage_count - 1];
   const int64_t zero_point = r.zero_point, lo = r.lo, hi = r.hi;
   r.lo = static_cast<int32_t>(clamp_int(zero_point + last.clip_lo, lo, hi));
   r.hi = static_cast<int32_t>(clamp_int(zero_point + last.clip_hi, lo, hi));
   last.clip_lo = INT32_MIN;
   last.clip_hi = INT32_MAX;
-  if (r.stage_count != 1) return;
+  if (r.stage_count != 1) return false;
   std::vector<float> scale(padded(channels));
-  if (!float_scales(r, channels, sums, &scale)) {
+  const bool moves = !float_scales(r, channels, sums, &scale);
+  if (moves) {
     std::vector<int32_t> moved;
-    if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return;
+    if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return false;
     Requant from_zero = r;
     from_zero.zero_point = 0;
     const Sums moved_sums = {&moved, sums->terms};
-    if (!float_scales(from_zero, channels, &moved_sums, &scale)) return;
+    if (!float_scales(from_zero, channels, &moved_sums, &scale)) return false;
     *sums->bias = std::move(moved);
     r.zero_point = 0;
   }
@@ -305,11 +306,15 @@ void find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   params->shift[0] = {};
   params->scale = std::move(scale);
   r.scale = params->scale.data();
+  return moves;
 }
 
-void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParams* params) {
+bool may_fit(size_t outputs, IsaSet isas) {
   constexpr size_t kFewOutputs = 128;
-  if (!has(isas, Isa::kAvx512Vnni) || outputs < kFewOutputs) return;
+  return has(isas, Isa::kAvx512Vnni) && outputs >= kFewOutputs;
+}
+
+void find_affine_fits(size_t channels, IsaSet isas, RequantParams* params) {
   Requant& r = params->requant;
   std::vector<float> slope(padded(channels)), intercept(slope.size());
   if (!requant_affine_fits(isas, r, channels, slope.data(), intercept.data())) return;

@@ -82,13 +82,14 @@ struct Sums {
 // The same function of the accumulators in the forms that every instruction set has in registers: a
 // last stage's clip becomes part of the limits, and all of it RQ_F32 (kernels/requant_float.h) where
 // every channel has such a scale; with `sums`, if need be, by moving the zero point into their bias. A
-// requantisation of fewer channels than sums stands for all of them.
-void find_float_form(size_t channels, RequantParams* params, const Sums* sums = nullptr);
+// requantisation of fewer channels than sums stands for all of them. Returns whether it moved.
+bool find_float_form(size_t channels, RequantParams* params, const Sums* sums = nullptr);
 
-// Sets the affine fits (kernels/affine/affine.h) of the Requant's channels where all of them have
-// one and some kernel of `isas` uses them, for at least some hundred `outputs` of each channel: a
-// fit takes as long to find as they save.
-void find_affine_fits(size_t channels, size_t outputs, IsaSet isas, RequantParams* params);
+// Returns whether it pays to look for affine fits (kernels/affine/affine.h): some kernel of `isas` must use
+// them, for at least some hundred `outputs` of each channel. Finding one takes as long as these save.
+bool may_fit(size_t outputs, IsaSet isas);
+// Sets the affine fits of the Requant's channels where all of them have one.
+void find_affine_fits(size_t channels, IsaSet isas, RequantParams* params);
 
 }  // namespace qrt
 

@@ -24,12 +24,16 @@ constexpr size_t kTeamJobs = 5;
 constexpr size_t kTouchedMemory = size_t{512} << 10;
 constexpr size_t kLeastPage = 4096;
 
+// Returns whether a session's memory is mapped: large blocks that the caller does not allocate. They come
+// as pages of zeros, and take no time until they are used.
+bool is_mapped(const Plan& plan, const Allocator& allocator) {
+  return allocator.allocate == nullptr && plan.memory_bytes() >= platform::kLargePage;
+}
+
 }  // namespace
 
 size_t block_alignment(const Plan& plan, const Allocator& allocator) {
-  const bool takes_large_pages =
-      allocator.allocate == nullptr && plan.memory_bytes() >= platform::kLargePage;
-  return takes_large_pages ? platform::kLargePage : kAlignment;
+  return is_mapped(plan, allocator) ? platform::kLargePage : kAlignment;
 }
 
 Result<Provider> provider_of(const char* kernels) {
@@ -68,7 +72,7 @@ Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const Veri
         options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
   }
   QRT_TRY(check_threads(plan_options.threads));
-  return make_plan(std::move(model), plan_options);
+  return shared_plan(std::move(model), plan_options);
 }
 
 // A pool of the caller's is asked once per run, for a team; XNNPACK's operators go to it themselves.
@@ -125,9 +129,10 @@ void Session::leave_threads() {
 
 Session::~Session() {
   if (process_.is_inherited()) leave_threads();
-  if (allocator_.allocate == nullptr)
-    ::operator delete (memory_, std::align_val_t{block_alignment(*plan_, allocator_)},
-                       std::nothrow);
+  if (is_mapped(*plan_, allocator_))
+    platform::unmap_memory(memory_, plan_->memory_bytes());
+  else if (allocator_.allocate == nullptr)
+    ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow);
   else if (memory_ != nullptr && allocator_.release != nullptr)
     allocator_.release(allocator_.context, memory_, plan_->memory_bytes());
 }
@@ -137,8 +142,9 @@ Status Session::allocate() {
   if (plan.memory_bytes() != 0) {
     const bool is_own = allocator_.allocate == nullptr;
     const size_t bytes = plan.memory_bytes(), alignment = block_alignment(plan, allocator_);
-    void* memory = is_own ? ::operator new (bytes, std::align_val_t{alignment}, std::nothrow)
-                          : allocator_.allocate(allocator_.context, bytes, alignment);
+    void* memory = is_mapped(plan, allocator_) ? platform::map_memory(bytes)
+                   : is_own ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)
+                            : allocator_.allocate(allocator_.context, bytes, alignment);
     if (memory == nullptr) {
       return error(Code::kOutOfMemory, "no memory for the %zu bytes of a session at batch %zu",
                    plan.memory_bytes(), plan.batch);
@@ -161,7 +167,7 @@ Status Session::allocate() {
   reset();
   // Inputs that are never set read as zeros.
   for (const End& input : plan.inputs)
-    if (tensors_[input.slot] != nullptr)
+    if (tensors_[input.slot] != nullptr && !is_mapped(plan, allocator_))
       memset(tensors_[input.slot], 0, plan.slot_bytes(input.slot));
   const size_t ends = plan.inputs.size() + plan.outputs.size();
   extents_.resize(ends);

@@ -11,7 +11,7 @@
 
 #include "kernels/isa.h"
 #include "runtime/parallel.h"
-#include "runtime/plan.h"
+#include "runtime/plan_cache.h"
 #include "runtime/pool.h"
 #include "runtime/process_mark.h"
 #include "runtime/profile.h"
@@ -63,8 +63,9 @@ struct AlignedDelete {
 // Used by one thread at a time. In a child of fork() it has no threads but the calling one.
 class Session {
  public:
-  // The plan that create() with these options would follow. Makes tables within max_memory, but no
-  // memory of a session's. Fails as create() does, but not for want of memory of a session's.
+  // Returns the plan that create() with these options would follow; the model keeps it. Makes tables within
+  // max_memory, but no memory of a session's. Fails as create() does, but not for want of memory of a
+  // session's.
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
 

@@ -8,6 +8,7 @@
 #include "runtime/infer.h"
 #include "runtime/packed_bits.h"
 #include "runtime/parts.h"
+#include "runtime/plan_cache.h"
 #include "runtime/structure.h"
 
 namespace qrt {
@@ -348,6 +349,9 @@ class GraphCheck {
 };
 
 }  // namespace
+
+VerifiedModel::VerifiedModel() : plans_(std::make_unique<PlanCache>()) {}
+VerifiedModel::~VerifiedModel() = default;
 
 Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
                                                     const VerifyOptions& options) {

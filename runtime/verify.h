@@ -47,9 +47,15 @@ struct VerifyOptions {
   size_t max_memory = SIZE_MAX;
 };
 
-// Immutable; may be used by several threads at once. Owns (or borrows) its bytes.
+class PlanCache;
+
+// Immutable, except for its cache of plans; may be used by several threads at once. Owns (or borrows) its
+// bytes.
 class VerifiedModel {
  public:
+  VerifiedModel();
+  ~VerifiedModel();
+
   const fb::Model& file() const { return *fb::GetModel(bytes_.data()); }
   size_t file_bytes() const { return bytes_.size(); }
   const uint8_t* file_end() const { return bytes_.data() + bytes_.size(); }
@@ -64,6 +70,8 @@ class VerifiedModel {
   // By tensor, at the default batch.
   const std::vector<TensorType>& types() const { return types_; }
 
+  PlanCache& plans() const { return *plans_; }
+
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
 
  private:
@@ -73,6 +81,7 @@ class VerifiedModel {
   UnpackedWeights unpacked_;
   std::vector<TensorType> types_;
   bool has_batch_ = false;
+  std::unique_ptr<PlanCache> plans_;
 };
 
 // kInvalidModel; kUnsupported for a newer format or an operator this build does not know;

@@ -223,16 +223,13 @@ bool prepare_tables(const PrepareContext& context, const P& add,
   const SumTablesKernel* kernel = select_sum_tables(context.isas);
   if (kernel->run == nullptr || !pays(context)) return false;
   const auto make_tables = [&] {
-    std::shared_ptr<SumTables> tables;
-    context.spend(sizeof(SumTables), [&] {
-      tables = std::make_shared<SumTables>();
-      if (!(kernel->*make)(add, tables.get())) tables = nullptr;
-      return tables != nullptr;
-    });
-    return tables;
+    auto tables = std::make_shared<SumTables>();
+    return (kernel->*make)(add, tables.get()) ? tables : nullptr;
   };
   auto params = std::make_shared<TableParams>();
-  params->tables = context.shared->get<SumTables>(key_of(add), make_tables);
+  TableKey key = key_of(add);
+  key.add(kernel);
+  params->tables = context.share<SumTables>(key, sizeof(SumTables), make_tables);
   if (params->tables == nullptr) return false;
   finish_step(context, std::move(params), kernel, run_tables, run_table_elements, step);
   return true;

@@ -1,7 +1,7 @@
 // BatchMatMul: products of matrices that are both computed. The right sides, one for each index of b's
 // own leading dimensions, are packed, then multiplied like weights: a piece of them at a time where
-// nothing else wants that piece, else all of them first. A right side that is constant is packed once,
-// when the session is made. Of INT16 nothing is packed.
+// nothing else wants that piece, else all of them first. A right side that is constant is packed once
+// for a model. Of INT16 nothing is packed.
 #include "runtime/ops/batch_mat_mul.h"
 
 #include <algorithm>
@@ -136,7 +136,7 @@ struct Params {
   uint32_t sum_factor, sum_addend;
   Leading leading;
   size_t b_count, pack_tasks;
-  bool b_is_constant;
+  std::shared_ptr<const TableBytes> constant;  // the packed right sides of a constant; else null
   // Channels that a task packs and multiplies at a time, in scratch of its own; 0: all are packed first.
   size_t piece_channels;
   // Packed right sides, then their column sums, which become the biases.
@@ -152,41 +152,57 @@ struct Operands {
   bool transposed;
 };
 
-uint8_t* packed_area(const Params& p, const RunContext& context) {
-  return p.b_is_constant ? context.state : context.scratch;
+size_t bias_offset(const Params& p, size_t b) {
+  return p.b_count * p.packed_bytes + b * p.bias_bytes;
 }
 
-int32_t* bias_of(const Params& p, uint8_t* area, size_t b) {
-  return reinterpret_cast<int32_t*>(area + p.b_count * p.packed_bytes + b * p.bias_bytes);
-}
-
-// Channels [begin, end) of matrix `b`, begin a multiple of 16, to where `packed` and `bias` hold that one.
-void pack_channels(const Step& step, const RunContext& context, size_t b, size_t begin, size_t end,
-                   uint8_t* packed, int32_t* bias) {
-  const Operands& operands = step.as<Operands>();
+// Channels [begin, end) of matrix `b` of `right`, begin a multiple of 16, to where `packed` and `bias`
+// hold that one.
+void pack_channels(const Operands& operands, const uint8_t* right, size_t b, size_t begin,
+                   size_t end, uint8_t* packed, int32_t* bias) {
   const Params& p = *operands.params;
   const size_t first = begin * (operands.transposed ? operands.b.stride : 1);
-  p.pack({context.in(step, 1) + operands.b.offset(b) + first, operands.b.stride, p.k,
-          operands.transposed, p.b_zero_point, reinterpret_cast<int8_t*>(packed), p.sum_factor,
-          p.sum_addend, bias},
+  p.pack({right + operands.b.offset(b) + first, operands.b.stride, p.k, operands.transposed,
+          p.b_zero_point, reinterpret_cast<int8_t*>(packed), p.sum_factor, p.sum_addend, bias},
          0, end - begin);
 }
 
-void pack(const Step& step, const RunContext& context) {
-  const Params& p = *step.as<Operands>().params;
-  uint8_t* area = packed_area(p, context);
+// Blocks of 16 channels of all right sides, counted through them.
+void pack_blocks(const Operands& operands, const uint8_t* right, size_t begin, size_t end,
+                 uint8_t* area) {
+  const Params& p = *operands.params;
   const size_t blocks = ceil_div(p.gemm.n, 16);
-  for_pieces(*context.parallel, p.pack_tasks, p.b_count * blocks, 1,
+  while (begin < end) {
+    const size_t b = begin / blocks, first = begin % blocks * 16;
+    const size_t last = std::min(first + (end - begin) * 16, p.gemm.n);
+    pack_channels(operands, right, b, first, last, area + b * p.packed_bytes + first * p.gemm.kc,
+                  reinterpret_cast<int32_t*>(area + bias_offset(p, b)) + first);
+    begin += ceil_div(last - first, 16);
+  }
+}
+
+size_t block_count(const Params& p) { return p.b_count * ceil_div(p.gemm.n, 16); }
+
+void pack(const Step& step, const RunContext& context) {
+  const Operands& operands = step.as<Operands>();
+  const Params& p = *operands.params;
+  for_pieces(*context.parallel, p.pack_tasks, block_count(p), 1,
              [&](size_t, size_t begin, size_t end) {
-               while (begin < end) {
-                 const size_t b = begin / blocks, first = begin % blocks * 16;
-                 const size_t last = std::min(first + (end - begin) * 16, p.gemm.n);
-                 pack_channels(step, context, b, first, last,
-                               area + b * p.packed_bytes + first * p.gemm.kc,
-                               bias_of(p, area, b) + first);
-                 begin += ceil_div(last - first, 16);
-               }
+               pack_blocks(operands, context.in(step, 1), begin, end, context.scratch);
              });
+}
+
+// Packs the right sides of a constant, which take `bytes`, or finds them packed.
+Status share_packed(const PrepareContext& context, size_t bytes, const Operands& operands,
+                    Params* p) {
+  QRT_TRY(context.take(bytes));
+  const uint8_t* const right = context.inputs[1].data;
+  TableKey key("right sides");
+  key.add(right, p->pack, p->k, p->gemm.n, p->b_count, operands.transposed, p->b_zero_point,
+          p->sum_factor, p->sum_addend);
+  p->constant = context.shared->get_bytes(
+      key, bytes, [&](uint8_t* area) { pack_blocks(operands, right, 0, block_count(*p), area); });
+  return p->constant->status();
 }
 
 // The left side with its tails.
@@ -218,7 +234,8 @@ void multiply_pieces(const Step& step, const RunContext& context, GemmOperands a
   GemmRange piece = range;
   for (; piece.n_begin < range.n_end; piece.n_begin = piece.n_end) {
     piece.n_end = std::min(piece.n_begin + p.piece_channels, range.n_end);
-    pack_channels(step, context, b, piece.n_begin, piece.n_end, packed, bias);
+    pack_channels(step.as<Operands>(), context.in(step, 1), b, piece.n_begin, piece.n_end, packed,
+                  bias);
     args.first_channel = piece.n_begin;
     run_gemm_range(p.gemm, args, 0, piece);
   }
@@ -228,8 +245,8 @@ void run(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
   const bool is_packed = p.piece_channels == 0;
-  if (is_packed && !p.b_is_constant) pack(step, context);
-  uint8_t* area = packed_area(p, context);
+  if (is_packed && p.constant == nullptr) pack(step, context);
+  const uint8_t* const area = p.constant != nullptr ? p.constant->data() : context.scratch;
   const bool stands = p.tail_bytes == 0;
   const uint8_t* const a = stands ? context.in(step, 0) : with_tails(step, context);
   const size_t a_stride = stands ? operands.a.stride : p.gemm.kc;
@@ -241,7 +258,7 @@ void run(const Step& step, const RunContext& context) {
     args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
     if (!is_packed) return multiply_pieces(step, context, args, task, pair.b, part);
     args.weights = reinterpret_cast<const int8_t*>(area + pair.b * p.packed_bytes);
-    args.bias = bias_of(p, area, pair.b);
+    args.bias = reinterpret_cast<const int32_t*>(area + bias_offset(p, pair.b));
     run_gemm_part(p.gemm, args, 0, part);
   });
 }
@@ -322,10 +339,10 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 constexpr size_t kPieceBytes = 16 << 10, kPieceLeftBytes = 256 << 10;
 
 // See Params.
-size_t piece_channels(const Params& p) {
+size_t piece_channels(const Params& p, bool b_is_constant) {
   const GemmCall& gemm = p.gemm;
   const bool is_used_once = p.b_count == gemm.outer && gemm.m_parts == 1;
-  if (p.b_is_constant || !is_used_once || gemm.m > kPieceLeftBytes / gemm.kc) return 0;
+  if (b_is_constant || !is_used_once || gemm.m > kPieceLeftBytes / gemm.kc) return 0;
   return std::max(kPieceBytes / gemm.kc / 64, size_t{1}) * 64;
 }
 
@@ -340,7 +357,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.pack = select_pack_activations(context.isas)->fn;
   p.k = static_cast<size_t>(a[a.rank() - 1]);
   p.b_zero_point = options->b_zero_point();
-  p.b_is_constant = context.inputs[1].data != nullptr;
+  const bool b_is_constant = context.inputs[1].data != nullptr;
   GemmCall& gemm = p.gemm;
   gemm.m = static_cast<size_t>(y[rank - 2]);
   gemm.n = static_cast<size_t>(y[rank - 1]);
@@ -356,12 +373,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     for (int i = 0; i < p.leading.count; ++i) gemm.outer *= p.leading.dims[i];
   }
   QRT_TRY(context.take(gemm_requant_bytes(*options->requant(), 1, gemm.n)));
-  plan_gemm({options->requant(), /*pair_safe=*/false, context.file_end}, context.isas,
-            context.threads, &gemm);
+  plan_gemm({options->requant(), /*pair_safe=*/false, context.file_end, context.shared},
+            context.isas, context.threads, &gemm);
   const uint32_t moved = gemm.kernel->signed_lhs ? 128 : 0;
   p.sum_factor = moved - options->a_zero_point();
   p.sum_addend = moved * activation_excess(p.k, p.b_zero_point);
-  p.piece_channels = piece_channels(p);
+  p.piece_channels = piece_channels(p, b_is_constant);
   const size_t channels = p.piece_channels == 0 ? gemm.n : std::min(p.piece_channels, gemm.n);
   const size_t areas = p.piece_channels == 0 ? p.b_count : gemm.tasks;
   size_t bytes = 0;
@@ -371,7 +388,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
       !checked_mul(round_up(channels, 64), sizeof(int32_t), &p.bias_bytes) ||
       !checked_add(p.packed_bytes, p.bias_bytes, &bytes) || !checked_mul(areas, bytes, &bytes))
     return error(Code::kOutOfMemory, "the packed right sides take more memory than there is");
-  (p.b_is_constant ? step->state_bytes : step->scratch_bytes) = bytes;
+  if (!b_is_constant) step->scratch_bytes = bytes;
   if (p.tail_bytes > 0) {
     p.a_offset = step->scratch_bytes;
     p.a_rows = static_cast<size_t>(a.elements()) / p.k;
@@ -386,14 +403,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.pack_tasks = task_count(static_cast<double>(b.elements()) / kCopyBytesPerNs * 4,
                             p.b_count * ceil_div(gemm.n, 16), context.threads);
   step->kernel = gemm.kernel->name;
-  if (p.b_is_constant) step->bind = pack;
   step->run = run;
   const size_t a_matrices = static_cast<size_t>(a.elements()) / (gemm.m * p.k);
   const MatrixRows a_rows(a_matrices, gemm.m, p.k);
   const bool transposed = options->transpose_b();
   const MatrixRows b_rows(p.b_count, transposed ? gemm.n : p.k, transposed ? p.k : gemm.n);
-  step->params =
-      std::make_shared<Operands>(Operands{std::move(params), a_rows, b_rows, transposed});
+  const auto operands = std::make_shared<Operands>(Operands{params, a_rows, b_rows, transposed});
+  if (b_is_constant) QRT_TRY(share_packed(context, bytes, *operands, &p));
+  step->params = operands;
   return Status();
 }
 

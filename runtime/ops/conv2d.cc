@@ -92,16 +92,16 @@ Status check_constants(const InferContext& context, const Geometry& g) {
   }
   QRT_TRY(check_bias(context, 2, g.out_c));
   QRT_TRY(check_weight_sum(options->weight_sum(), g.out_c));
-  QRT_TRY(check_requant(options->requant(), g.out_c, /*allow_acc=*/true));
-  return check_dynamic_layer(context, g.out_c, options->requant());
+  return check_requant(options->requant(), g.out_c, /*allow_acc=*/true);
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   Geometry g;
   QRT_TRY(analyse(context, &g));
-  QRT_TRY(check_constants(context, g));
+  if (!context.knows_constants) QRT_TRY(check_constants(context, g));
   const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
   const DType x = context.inputs[0].type.dtype;
+  if (!runs_int16(x)) QRT_TRY(check_dynamic_layer(context, g.out_c, requant));
   const bool acc = requant->kind() == fb::RequantKind::ACC;
   const DType wide = acc ? DType::kInt32 : DType::kInt16;
   return add_output(x == DType::kInt16 ? wide : layer_output_dtype(context, requant),
@@ -350,7 +350,7 @@ bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedSt
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   const RequantParams requant = make_requant(*options->requant(), g.out_c);
   const std::vector<int32_t> bias =
-      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), g.out_c, false);
+      fold_bias(read_bias(context.inputs[2].data, g.out_c), options->weight_sum(), g.out_c, false);
   XnnpackConv c{};
   c.images = g.images;
   c.in_h = g.in_h, c.in_w = g.in_w, c.in_c = g.in_c;
@@ -400,8 +400,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   }
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm.groups, gemm.n)));
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
-            {options->requant(), options->pair_safe(), context.file_end}, context.isas,
-            as_rows ? 1 : context.threads, &gemm);
+            {options->requant(), options->pair_safe(), context.file_end, context.shared},
+            context.isas, as_rows ? 1 : context.threads, &gemm);
   if (built::kWinograd) QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
   if (built::kNarrow) QRT_TRY(prepare_narrow_conv2d(context, g, &gemm, step));

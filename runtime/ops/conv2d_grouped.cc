@@ -1,6 +1,7 @@
 // Conv2D of groups of few channels in the form of kernels/grouped: only products of a group's own
 // weights, where the gemm family has a block of 16 outputs and zeros for the inputs of the others. Its
-// weights are brought into their form by bind(), into as many bytes as they have, or twice as many.
+// weights are brought into their form once for a model, into as many bytes as they have, or twice as
+// many.
 #include "runtime/ops/conv2d_grouped.h"
 
 #include <algorithm>
@@ -22,16 +23,10 @@ struct Params {
   GroupedShape shape;
   const GroupedKernel* kernel;
   GemmCall layer;  // its bias, requantisation and packed weights
+  std::shared_ptr<const TableBytes> weights;
   Strips strips;
-  size_t k;  // of a group of the packed weights
   uint8_t input_zero_point;
 };
-
-void bind(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  grouped_weights(*p.kernel, p.shape, p.layer.weights, p.k,
-                  reinterpret_cast<int8_t*>(context.state));
-}
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -40,9 +35,9 @@ void run(const Step& step, const RunContext& context) {
   job.shape = s;
   job.x_pitch = input_pitch(step, 0, s.channels);
   job.zero_point = p.input_zero_point;
-  job.weights = reinterpret_cast<const int8_t*>(context.state);
-  job.bias = p.layer.bias.data();
-  job.requant = p.layer.requant.requant;
+  job.weights = p.weights->as<int8_t>();
+  job.bias = p.layer.bias().data();
+  job.requant = p.layer.requant();
   job.y_pitch = output_pitch(step, s.channels);
   run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.channels);
 }
@@ -63,6 +58,18 @@ GroupedShape shape_of(const Conv2DGeometry& g, size_t group) {
   return s;
 }
 
+// Returns the weights in the kernel's form, or null where they take too much memory.
+std::shared_ptr<const TableBytes> share_weights(const PrepareContext& context, const int8_t* packed,
+                                                const GroupedKernel& kernel,
+                                                const GroupedShape& shape, size_t k) {
+  TableKey key("grouped");
+  key.add(packed, shape.channels, shape.group, shape.kernel_h, shape.kernel_w, k, &kernel);
+  return context.share_bytes(
+      key, static_cast<size_t>(grouped_weight_bytes(kernel, shape)), [&](uint8_t* data) {
+        grouped_weights(kernel, shape, packed, k, reinterpret_cast<int8_t*>(data));
+      });
+}
+
 }  // namespace
 
 Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
@@ -79,22 +86,24 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
     return Status();
   const uint64_t scratch = grouped_scratch_bytes(*kernel, shape);
   if (scratch > kMostScratch) return Status();
+  const auto weights = share_weights(context, packed, *kernel, shape, g.k);
+  if (weights == nullptr) return Status();
+  QRT_TRY(weights->status());
 
   auto params = std::make_shared<Params>();
   params->shape = shape;
   params->kernel = kernel;
-  params->k = g.k;
+  params->weights = weights;
   params->input_zero_point = options->input_zero_point();
   GemmCall& layer = params->layer;  // as if all channels were of one group
   layer.m = g.out_h * g.out_w, layer.outer = g.images;
   layer.n = g.out_c;
   layer.taps = g.taps, layer.kc = shape.group;
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, g.out_c)));
-  std::vector<int32_t> bias = read_bias(context.inputs[2]);
-  plan_gemm({options->requant(), options->pair_safe(), context.file_end}, context.isas, 1, &layer,
-            &bias);
-  layer.weights = packed;
-  layer.bias = fold_bias(std::move(bias), options->weight_sum(), g.out_c, kernel->signed_lhs());
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
+            {options->requant(), options->pair_safe(), context.file_end, context.shared,
+             /*other_kernel=*/true, kernel->signed_lhs()},
+            context.isas, 1, &layer);
   step->macs = step->macs / g.k * std::min(g.k, shape.group);
   const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
   params->strips =
@@ -103,9 +112,7 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   step->can_lead = true;
   step->input_rows = g.images * g.in_h * g.in_w;
   step->output_rows = g.images * g.out_h * g.out_w;
-  step->state_bytes = static_cast<size_t>(grouped_weight_bytes(*kernel, shape));
   step->scratch_bytes = params->strips.scratch_bytes();
-  step->bind = bind;
   step->run = run;
   step->params = std::move(params);
   return Status();

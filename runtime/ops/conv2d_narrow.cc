@@ -1,5 +1,5 @@
 // Conv2D with few outputs in the form of kernels/narrow: pixels in vectors, where the gemm family has a
-// block of 16 outputs, used or not. Its weights are brought into their form by bind(). Pixels that a
+// block of 16 outputs, used or not. Its weights are brought into their form once for a model. Pixels that a
 // converter joined to fill such blocks are pixels again.
 #include "runtime/ops/conv2d_narrow.h"
 
@@ -22,18 +22,13 @@ constexpr double kGain = 0.9;
 
 struct Params {
   NarrowShape shape;
-  NarrowLayer source;
   const NarrowKernel* kernel;
   GemmCall gemm;  // its bias and requantisation
   std::vector<NarrowMove> moves;
+  std::shared_ptr<const TableBytes> weights;
   Strips strips;
   uint8_t input_zero_point;
 };
-
-void bind(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  narrow_weights(p.source, p.shape, p.moves.data(), reinterpret_cast<int8_t*>(context.state));
-}
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -42,10 +37,10 @@ void run(const Step& step, const RunContext& context) {
   job.shape = s;
   job.x_pitch = input_pitch(step, 0, s.in_c);
   job.zero_point = p.input_zero_point;
-  job.weights = reinterpret_cast<const int8_t*>(context.state);
+  job.weights = p.weights->as<int8_t>();
   job.moves = p.moves.data();
-  job.bias = p.gemm.bias.data();
-  job.requant = p.gemm.requant.requant;
+  job.bias = p.gemm.bias().data();
+  job.requant = p.gemm.requant();
   job.y_pitch = output_pitch(step, s.out_c);
   run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.out_c);
 }
@@ -63,8 +58,8 @@ bool repeats(const T* values, size_t n, size_t period) {
 }
 
 bool repeats(const GemmCall& gemm, size_t n, size_t period) {
-  const Requant& r = gemm.requant.requant;
-  bool all = repeats(gemm.bias.data(), n, period) && repeats(r.scale, n, period) &&
+  const Requant& r = gemm.requant();
+  bool all = repeats(gemm.bias().data(), n, period) && repeats(r.scale, n, period) &&
              repeats(r.slope, n, period) && repeats(r.intercept, n, period);
   for (int i = 0; i < r.stage_count; ++i)
     all =
@@ -112,7 +107,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
       gemm->requant_channels < g.out_c)
     return Status();
   const NarrowKernel* kernel = select_narrow(context.isas);
-  if (kernel == nullptr || !kernel->handles(gemm->requant.requant, g.out_c) ||
+  if (kernel == nullptr || !kernel->handles(gemm->requant(), g.out_c) ||
       std::max({g.out_w, g.kernel_h, g.kernel_w}) > kMostPadded)
     return Status();
   NarrowLayer layer = {gemm->weights, g.in_c, g.out_c, g.kernel_h, g.kernel_w, g.row_taps};
@@ -133,7 +128,14 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   const double products = products_of(s);
   if (products > kGain * products_of(*gemm, g.out_h * g.out_w)) return Status();
 
-  params->source = layer;
+  TableKey key("narrow");
+  key.add(layer.packed, layer.in_c, layer.out_c, layer.kernel_h, layer.kernel_w, layer.row_taps);
+  params->weights =
+      context.share_bytes(key, static_cast<size_t>(narrow_weight_bytes(s)), [&](uint8_t* data) {
+        narrow_weights(layer, s, params->moves.data(), reinterpret_cast<int8_t*>(data));
+      });
+  if (params->weights == nullptr) return Status();
+  QRT_TRY(params->weights->status());
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
@@ -145,9 +147,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   step->input_rows = g.images * g.in_h * g.in_w;
   // Joined pixels may not be put apart from one another.
   if (g.stride_w == 1) step->output_rows = g.images * g.out_h * g.out_w;
-  step->state_bytes = static_cast<size_t>(narrow_weight_bytes(s));
   step->scratch_bytes = params->strips.scratch_bytes();
-  step->bind = bind;
   step->run = run;
   step->params = std::move(params);
   return Status();

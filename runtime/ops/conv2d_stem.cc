@@ -1,8 +1,9 @@
 // Conv2D of few inputs in the form of kernels/stem: many rows of outputs at a time, and fewer dwords of
-// inputs. Its weights are brought into their form by bind().
+// inputs. Its weights are brought into their form once for a model.
 #include "runtime/ops/conv2d_stem.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "kernels/stem/stem.h"
 #include "runtime/ops/conv2d_strips.h"
@@ -23,15 +24,10 @@ struct Params {
   const StemKernel* kernel;
   GemmCall gemm;  // its bias, requantisation and packed weights
   Strips strips;
-  size_t weight_bytes;  // in the step's state, which the offsets follow
+  std::shared_ptr<const TableBytes> weights;
+  std::vector<uint32_t> offsets;
   uint8_t input_zero_point;
 };
-
-void bind(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  stem_weights(p.gemm.weights, p.shape, reinterpret_cast<int8_t*>(context.state));
-  stem_offsets(p.shape, reinterpret_cast<uint32_t*>(context.state + p.weight_bytes));
-}
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -39,10 +35,10 @@ void run(const Step& step, const RunContext& context) {
   StemArgs job;
   job.shape = s;
   job.zero_point = p.input_zero_point;
-  job.weights = reinterpret_cast<const int8_t*>(context.state);
-  job.offsets = reinterpret_cast<const uint32_t*>(context.state + p.weight_bytes);
-  job.bias = p.gemm.bias.data();
-  job.requant = p.gemm.requant.requant;
+  job.weights = p.weights->as<int8_t>();
+  job.offsets = p.offsets.data();
+  job.bias = p.gemm.bias().data();
+  job.requant = p.gemm.requant();
   job.y_pitch = output_pitch(step, s.out_c);
   run_strips(step, context, p.strips, p.kernel->fn, job, s.in_c, s.out_c);
 }
@@ -56,7 +52,7 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
       g.images * g.out_h * g.out_w == 0)
     return Status();
   const StemKernel* kernel = select_stem(context.isas);
-  if (kernel == nullptr || !kernel->handles(gemm->requant.requant, g.out_c)) return Status();
+  if (kernel == nullptr || !kernel->handles(gemm->requant(), g.out_c)) return Status();
   auto params = std::make_shared<Params>();
   StemShape& s = params->shape;
   s.in_h = g.in_h, s.in_w = g.in_w, s.in_c = g.in_c;
@@ -68,6 +64,17 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
       s.steps() > kMostSteps || stem_scratch_bytes(s) > kMostScratch)
     return Status();
 
+  TableKey key("stem");
+  key.add(gemm->weights, s.in_c, s.out_c, s.kernel_h, s.kernel_w, s.stride_w);
+  params->weights = context.share_bytes(
+      key, static_cast<size_t>(stem_weight_bytes(s)),
+      [&](uint8_t* data) { stem_weights(gemm->weights, s, reinterpret_cast<int8_t*>(data)); });
+  if (params->weights == nullptr) return Status();
+  QRT_TRY(params->weights->status());
+  QRT_TRY(context.take(stem_offset_count(s) * sizeof(uint32_t)));
+  params->offsets.resize(stem_offset_count(s));
+  stem_offsets(s, params->offsets.data());
+
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
@@ -76,10 +83,7 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   step->kernel = kernel->name;
   step->can_lead = true;
   step->output_rows = g.images * g.out_h * g.out_w;
-  params->weight_bytes = static_cast<size_t>(stem_weight_bytes(s));
-  step->state_bytes = params->weight_bytes + stem_offset_count(s) * sizeof(uint32_t);
   step->scratch_bytes = params->strips.scratch_bytes();
-  step->bind = bind;
   step->run = run;
   step->params = std::move(params);
   return Status();

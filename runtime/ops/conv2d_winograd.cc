@@ -1,5 +1,6 @@
 // Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where it is faster. Its
-// weights are transformed by bind(), to eight times their size, or four times with one row or column.
+// weights are transformed once for a model, to eight times their size, or four times with one row or
+// column.
 #include "runtime/ops/conv2d_winograd.h"
 
 #include <algorithm>
@@ -35,16 +36,12 @@ struct Params {
   DynamicLayer dynamic;
   size_t images, tasks, task_scratch;
   size_t blocks, parts;  // of tiles, of channels
-  size_t zero_bytes;     // of a pixel of zero points, which the weights follow in the step's state
-  uint8_t input_zero_point;
+  std::shared_ptr<const TableBytes> weights;
+  // A pixel of zero points. A dynamic layer keeps its pixel in the step's state, because every run
+  // writes it.
+  size_t zero_bytes;
+  std::shared_ptr<const TableBytes> padding;
 };
-
-void bind(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  memset(context.state, p.input_zero_point, p.zero_bytes);
-  winograd_weights(p.gemm.weights, p.shape, p.kernel->weight_lanes,
-                   reinterpret_cast<int16_t*>(context.state + p.zero_bytes));
-}
 
 // The form that a layer may take: no columns where it has none. 3x1 is 1x3 of an image of one row,
 // in which what lies below a pixel comes a whole row of pixels after it.
@@ -117,10 +114,10 @@ void run(const Step& step, const RunContext& context) {
   job.shape = p.shape;
   job.x = context.in(step, 0);
   job.x_pitch = input_pitch(step, 0, p.shape.in_c);
-  job.zero = context.state;
-  job.weights = reinterpret_cast<const int16_t*>(context.state + p.zero_bytes);
-  job.bias = p.gemm.bias.data();
-  job.requant = p.gemm.requant.requant;
+  job.zero = p.dynamic.is_used() ? context.state : p.padding->data();
+  job.weights = p.weights->as<int16_t>();
+  job.bias = p.gemm.bias().data();
+  job.requant = p.gemm.requant();
   job.y = context.out(step, 0);
   job.y_pitch = output_pitch(step, p.gemm.c_stride());
   GemmOperands of_run;
@@ -153,6 +150,23 @@ void run(const Step& step, const RunContext& context) {
                      p.images * p.shape.out_h * p.shape.out_w * p.shape.out_c);
 }
 
+// Returns the transformed weights, or null where sums may leave the range in which they are exact and
+// where the weights take too much memory.
+std::shared_ptr<const TableBytes> share_weights(const PrepareContext& context, const int8_t* packed,
+                                                const WinogradShape& shape, size_t lanes) {
+  TableKey key("winograd");
+  key.add(packed, shape.in_c, shape.out_c, shape.terms, shape.kernel_h, lanes);
+  const size_t bytes = static_cast<size_t>(winograd_weight_bytes(shape));
+  return context.share<TableBytes>(key, bytes, [&] {
+    std::shared_ptr<TableBytes> table;
+    if (!winograd_is_exact(packed, shape)) return table;
+    table = context.shared->make_bytes(bytes);
+    if (table->data() != nullptr)
+      winograd_weights(packed, shape, lanes, reinterpret_cast<int16_t*>(table->data()));
+    return table;
+  });
+}
+
 }  // namespace
 
 Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
@@ -173,8 +187,10 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const bool pays = g.in_c >= kFewChannels && tiles >= kFewTiles &&
                     ns < static_cast<double>(step->macs * g.terms) / speed_of(kernel->isa).macs;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
-  if (!pays || weight_bytes > far_weights().most_bytes || !winograd_is_exact(gemm->weights, shape))
-    return Status();
+  if (!pays || weight_bytes > far_weights().most_bytes) return Status();
+  const auto weights = share_weights(context, gemm->weights, shape, kernel->weight_lanes);
+  if (weights == nullptr) return Status();
+  QRT_TRY(weights->status());
 
   auto params = std::make_shared<Params>();
   params->shape = shape;
@@ -182,22 +198,26 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->gemm = std::move(*gemm);
   params->images = g.images;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
-  params->input_zero_point = options->input_zero_point();
+  params->weights = weights;
   params->tasks = std::min(tasks, blocks * parts);
   params->parts = parts;
   // So that every task has as many.
   params->blocks = parts > 1 ? blocks : std::min(round_up(blocks, params->tasks), tiles);
   params->task_scratch = round_up(winograd_scratch_bytes(*kernel, shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
+  if (is_dynamic) {
+    step->state_bytes = params->zero_bytes;
+  } else {
+    QRT_TRY(
+        make_padding(context, options->input_zero_point(), params->zero_bytes, &params->padding));
+  }
   step->kernel = kernel->name;
   step->can_lead = !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1 && parts == 1;
   step->input_rows = g.images * g.in_h * g.in_w;
   if (!is_dynamic) step->output_rows = g.images * g.out_h * g.out_w;
-  step->state_bytes = params->zero_bytes + static_cast<size_t>(weight_bytes);
   step->scratch_bytes = params->task_scratch * params->tasks;
   QRT_TRY(
       params->dynamic.prepare(context, options->weight_sum(), params->gemm, &step->scratch_bytes));
-  step->bind = bind;
   step->run = run;
   step->params = std::move(params);
   return Status();

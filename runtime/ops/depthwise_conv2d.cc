@@ -1,6 +1,7 @@
 // DepthwiseConv2D: one filter per channel, cut into output rows of all images.
 #include <algorithm>
-#include <cstring>
+#include <memory>
+#include <vector>
 
 #include "kernels/depthwise/pack.h"
 #include "runtime/checked.h"
@@ -61,7 +62,7 @@ Status check_constants(const InferContext& context, const DepthwiseShape& s) {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DepthwiseShape s;
   QRT_TRY(analyse(context, &s));
-  QRT_TRY(check_constants(context, s));
+  if (!context.knows_constants) QRT_TRY(check_constants(context, s));
   return add_output(
       context.inputs[0].type.dtype,
       with_planes(context.inputs[0].type.shape, static_cast<int64_t>(s.out_h),
@@ -72,18 +73,12 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 struct Params {
   DepthwiseShape shape;
   const DepthwiseKernel* kernel;
-  size_t images, tasks, task_scratch, zero_bytes;
-  uint8_t input_zero_point;
+  size_t images, tasks, task_scratch;
   const int8_t* weights;
-  std::vector<int32_t> bias;
-  RequantParams requant;
+  std::shared_ptr<const std::vector<int32_t>> bias;
+  std::shared_ptr<const LayerRequant> requant;
+  std::shared_ptr<const TableBytes> padding;
 };
-
-// State: the row of zero points.
-void bind(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  memset(context.state, p.input_zero_point, p.zero_bytes);
-}
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -96,10 +91,10 @@ void run(const Step& step, const RunContext& context) {
              [&](size_t task, size_t begin, size_t end) {
                DepthwiseArgs args{};
                args.shape = s;
-               args.zero = context.state;
+               args.zero = p.padding->data();
                args.weights = p.weights;
-               args.bias = p.bias.data();
-               args.requant = p.requant.requant;
+               args.bias = p.bias->data();
+               args.requant = p.requant->params.requant;
                args.scratch = context.scratch + task * p.task_scratch;
                while (begin < end) {
                  const size_t image = begin / s.out_h, first = begin % s.out_h;
@@ -138,8 +133,8 @@ bool prepare_xnnpack(const PrepareContext& context, size_t images, const Depthwi
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   const size_t channels = s.in_c * s.multiplier;
   const RequantParams requant = make_requant(*options->requant(), channels);
-  const std::vector<int32_t> bias =
-      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), channels, false);
+  const std::vector<int32_t> bias = fold_bias(read_bias(context.inputs[2].data, channels),
+                                              options->weight_sum(), channels, false);
   XnnpackConv c{};
   c.images = images;
   c.in_h = s.in_h, c.in_w = s.in_w, c.in_c = s.in_c;
@@ -167,19 +162,18 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
   if (prepare_xnnpack(context, params->images, s, step)) return Status();
-  QRT_TRY(context.take(gemm_table_bytes(nullptr, 1, channels) +
+  QRT_TRY(context.take(layer_bias_bytes(options->requant(), 1, channels) +
                        requant_bytes(*options->requant(), channels)));
   params->kernel = select_depthwise(context.isas, s);
-  params->input_zero_point = options->input_zero_point();
-  params->zero_bytes = round_up(s.in_c + kSlack, kAlignment);
+  QRT_TRY(make_padding(context, options->input_zero_point(), s.in_c + kSlack, &params->padding));
   params->weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  params->requant = make_requant(*options->requant(), channels, context.file_end);
-  std::vector<int32_t> bias = read_bias(context.inputs[2]);
-  const Sums sums = {&bias, s.products()};
-  find_float_form(channels, &params->requant, &sums);
-  params->bias =
-      fold_bias(std::move(bias), options->weight_sum(), channels, params->kernel->signed_lhs);
-  find_affine_fits(channels, params->images * s.out_h * s.out_w, context.isas, &params->requant);
+  const LayerSource layer = {
+      options->requant(), context.inputs[2].data, options->weight_sum(), channels,
+      channels,           s.products(),           context.file_end};
+  params->requant =
+      layer_requant(layer, /*knows_bias=*/true, channels, channels, context.isas,
+                    may_fit(params->images * s.out_h * s.out_w, context.isas), context.shared);
+  params->bias = layer_bias(layer, *params->requant, params->kernel->signed_lhs, context.shared);
 
   step->kernel = params->kernel->name;
   const double ns = static_cast<double>(step->macs) / speed_of(params->kernel->isa).channels;
@@ -188,8 +182,6 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
       !checked_mul(params->task_scratch, params->tasks, &step->scratch_bytes)) {
     return error(Code::kOutOfMemory, "scratch of %zu tasks", params->tasks);
   }
-  step->state_bytes = params->zero_bytes;
-  step->bind = bind;
   step->run = run;
   step->params = std::move(params);
   return Status();

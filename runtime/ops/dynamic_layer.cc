@@ -38,7 +38,7 @@ Status check_finite(const InferContext& context, size_t i, const char* what, siz
 template <class T>
 std::vector<T> spread(const T* values, const GemmCall& gemm) {
   const size_t stride = channel_stride(gemm.n);
-  std::vector<T> result(gemm.bias.size(), T{});
+  std::vector<T> result(gemm.bias().size(), T{});
   for (size_t g = 0; g < gemm.groups; ++g)
     memcpy(result.data() + g * stride, values + g * gemm.n, gemm.n * sizeof(T));
   return result;
@@ -80,7 +80,7 @@ Status DynamicLayer::prepare(const PrepareContext& context,
                              const flatbuffers::Vector<int32_t>* weight_sum, const GemmCall& gemm,
                              size_t* scratch_bytes) {
   if (!is_dynamic_layer(context)) return Status();
-  QRT_TRY(context.take(gemm.bias.size() * (sizeof(int32_t) + 2 * sizeof(float))));
+  QRT_TRY(context.take(gemm.bias().size() * (sizeof(int32_t) + 2 * sizeof(float))));
   sums_ = spread(weight_sum->data(), gemm);
   if (context.inputs.size() > kWeightScale)
     w_scale_ = spread_floats(context.inputs[kWeightScale], gemm);
@@ -96,7 +96,7 @@ void DynamicLayer::start(const Step& step, const RunContext& context, const Gemm
   auto* bias = reinterpret_cast<int32_t*>(context.scratch + at_);
   const uint32_t zero = *context.in(step, kZeroPoint);
   for (size_t i = 0; i < n; ++i)
-    bias[i] = static_cast<int32_t>(static_cast<uint32_t>(gemm.bias[i]) -
+    bias[i] = static_cast<int32_t>(static_cast<uint32_t>(gemm.bias()[i]) -
                                    zero * static_cast<uint32_t>(sums_[i]));
   args->bias = bias;
   if (w_scale_.empty()) return;

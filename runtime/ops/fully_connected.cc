@@ -16,6 +16,30 @@ namespace {
 // Products of so few rows wait for their weights.
 constexpr size_t kStreamedRows = 4;
 
+// Checks the constants of a layer whose weights are [out, in].
+Status check_constants(const InferContext& context) {
+  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
+  const Shape& weights = context.inputs[1].type.shape;
+  const size_t out = static_cast<size_t>(weights[0]), in = static_cast<size_t>(weights[1]);
+  QRT_TRY(check_range("terms", options->terms(), 1, 3));
+  QRT_TRY(check_digits(context, options->terms(), options->digits()));
+  QRT_TRY(check_weights(context, fb::Packing::GEMM,
+                        options->digits() * gemm_packed_bytes(out, options->terms(), in),
+                        options->digits() * ceil_div(out, 16)));
+  QRT_TRY(check_gemm_tails(context, options->digits(), out, options->terms(), in));
+  if (runs_int16(context.inputs[0].type.dtype)) {
+    QRT_TRY(check_input_count(context, 3));
+    const size_t k = options->terms() * round_up(in, 4);
+    QRT_TRY(check_int16_constants(context, out, k, options->weight_sum(), options->requant(),
+                                  /*is_planes=*/true, options->digits()));
+    return check_true_weight_sum(context, options->weight_sum(), options->digits(), out,
+                                 options->terms(), in);
+  }
+  QRT_TRY(check_bias(context, 2, out));
+  QRT_TRY(check_weight_sum(options->weight_sum(), out));
+  return check_requant(options->requant(), out, /*allow_acc=*/true);
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   if (!is_dynamic_layer(context)) QRT_TRY(check_input_count(context, 3));
@@ -31,31 +55,14 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
       weights[1] == in,
       "weights have shape %s, expected [out, in] with in = %lld, the last dimension of x",
       weights.to_string().c_str(), static_cast<long long>(in));
-  QRT_TRY(check_range("terms", options->terms(), 1, 3));
-  QRT_TRY(check_digits(context, options->terms(), options->digits()));
-  const size_t out = static_cast<size_t>(weights[0]);
-  QRT_TRY(check_weights(
-      context, fb::Packing::GEMM,
-      options->digits() * gemm_packed_bytes(out, options->terms(), static_cast<size_t>(in)),
-      options->digits() * ceil_div(out, 16)));
-  QRT_TRY(
-      check_gemm_tails(context, options->digits(), out, options->terms(), static_cast<size_t>(in)));
   Shape y = x;
   y[y.rank() - 1] = weights[0];
+  if (!context.knows_constants) QRT_TRY(check_constants(context));
   if (runs_int16(context.inputs[0].type.dtype)) {
-    QRT_TRY(check_input_count(context, 3));
-    const size_t k = options->terms() * round_up(static_cast<size_t>(in), 4);
-    QRT_TRY(check_int16_constants(context, out, k, options->weight_sum(), options->requant(),
-                                  /*is_planes=*/true, options->digits()));
-    QRT_TRY(check_true_weight_sum(context, options->weight_sum(), options->digits(), out,
-                                  options->terms(), static_cast<size_t>(in)));
     const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
     return add_output(acc ? DType::kInt32 : DType::kInt16, y, outputs);
   }
-  QRT_TRY(check_bias(context, 2, out));
-  QRT_TRY(check_weight_sum(options->weight_sum(), out));
-  QRT_TRY(check_requant(options->requant(), out, /*allow_acc=*/true));
-  QRT_TRY(check_dynamic_layer(context, out, options->requant()));
+  QRT_TRY(check_dynamic_layer(context, static_cast<size_t>(weights[0]), options->requant()));
   return add_output(layer_output_dtype(context, options->requant()), y, outputs);
 }
 
@@ -133,7 +140,7 @@ bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k
     return false;
   const RequantParams requant = make_requant(*options->requant(), n);
   const std::vector<int32_t> bias =
-      fold_bias(read_bias(context.inputs[2]), options->weight_sum(), n, false);
+      fold_bias(read_bias(context.inputs[2].data, n), options->weight_sum(), n, false);
   XnnpackConv c{};
   c.images = m, c.in_c = k, c.out_c = n;
   c.in_h = c.in_w = c.out_h = c.out_w = c.groups = 1;
@@ -157,8 +164,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (prepare_xnnpack(context, gemm.m, gemm.n, params->in, step)) return Status();
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, gemm.n)));
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
-            {options->requant(), options->pair_safe(), context.file_end}, context.isas,
-            context.threads, &gemm);
+            {options->requant(), options->pair_safe(), context.file_end, context.shared},
+            context.isas, context.threads, &gemm);
   QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes));
   step->kernel = gemm.kernel->name;
   if (gemm.m <= kStreamedRows) {

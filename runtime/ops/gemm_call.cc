@@ -10,8 +10,6 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kReadAhead = 64;  // channels readable beyond the last
-
 // Half of what a core can read from beyond its second-level cache.
 constexpr double kSpareBytesPerNs = 15;
 
@@ -28,16 +26,6 @@ constexpr size_t kFollowWeights = 512 << 10, kFollowSums = 256 << 10;
 
 // Sums of more products take so long that a cheaper requantisation does not show.
 constexpr size_t kShortSums = 256;
-
-// groups x group values to groups x channel_stride(group) values and kReadAhead more.
-template <class T>
-std::vector<T> spread(size_t channels, size_t group, const T* values) {
-  const size_t stride = channel_stride(group), groups = channels / group;
-  std::vector<T> result(groups * stride + kReadAhead, values[channels - 1]);
-  for (size_t g = 0; g < groups; ++g)
-    std::copy_n(values + g * group, group, result.begin() + static_cast<ptrdiff_t>(g * stride));
-  return result;
-}
 
 // Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
 // time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
@@ -86,79 +74,56 @@ size_t requant_channels(const fb::Requant& requant, size_t groups, size_t n) {
 }  // namespace
 
 uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n) {
-  return requant_bytes(requant, requant_channels(requant, groups, n));
+  return requant_bytes(requant, requant_channels(requant, groups, n)) + kSharedTableBytes;
 }
 
 uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n) {
-  const uint64_t bias = (uint64_t{groups} * channel_stride(n) + kReadAhead) * sizeof(int32_t);
+  const uint64_t bias = layer_bias_bytes(requant, groups, n);
   return requant == nullptr ? bias : bias + gemm_requant_bytes(*requant, groups, n);
 }
 
-std::vector<int32_t> read_bias(const OpInput& bias) {
-  std::vector<int32_t> values;
-  values.reserve(channel_stride(bias.data_bytes / sizeof(int32_t)) + kReadAhead);
-  values.resize(bias.data_bytes / sizeof(int32_t));
-  memcpy(values.data(), bias.data, values.size() * sizeof(int32_t));
-  return values;
-}
+namespace {
 
-std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
-                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
-                               bool signed_lhs) {
-  for (size_t c = 0; signed_lhs && c < bias.size(); ++c) {
-    const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
-    bias[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + 128 * sum);
-  }
-  if (bias.size() != group) return spread(bias.size(), group, bias.data());
-  bias.resize(channel_stride(group) + kReadAhead, int32_t{bias.back()});
-  return bias;
-}
-
-void spread_groups(size_t channels, size_t group, RequantParams* params) {
-  if (channels == group) return;
-  const auto to_groups = [channels, group](auto& values, const auto*& pointer) {
-    if (pointer == nullptr) return;
-    values = spread(channels, group, pointer);
-    pointer = values.data();
-  };
-  Requant& r = params->requant;
-  to_groups(params->scale, r.scale);
-  for (int i = 0; i < r.stage_count; ++i) {
-    to_groups(params->multiplier[i], r.stages[i].multiplier);
-    to_groups(params->shift[i], r.stages[i].shift);
-  }
-  to_groups(params->slope, r.slope);
-  to_groups(params->intercept, r.intercept);
-}
-
-void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm,
-               std::vector<int32_t>* bias) {
-  const fb::Requant* const requant = options.requant;
-  size_t channels = gemm->groups * gemm->n, group = gemm->n;
-  if (requant != nullptr && requant_channels(*requant, gemm->groups, gemm->n) < channels)
+// Plans all but the bias, which depends on the kernel. Returns the requantisation.
+std::shared_ptr<const LayerRequant> plan_gemm(const LayerSource& layer, bool knows_bias,
+                                              const GemmOptions& options, IsaSet isas,
+                                              size_t threads, GemmCall* gemm) {
+  size_t channels = layer.channels, group = gemm->n;
+  if (layer.requant != nullptr &&
+      requant_channels(*layer.requant, gemm->groups, gemm->n) < channels)
     channels = group = gemm->requant_channels = kTensorRequantChannels;
-  if (requant) gemm->requant = make_requant(*requant, channels, options.file_end);
-  const Sums sums = {bias, gemm->taps * gemm->kc};
-  find_float_form(channels, &gemm->requant, bias == nullptr ? nullptr : &sums);
-  if (gemm->taps * gemm->kc <= kShortSums)
-    find_affine_fits(channels, gemm->outer / gemm->groups * gemm->m, isas, &gemm->requant);
-  spread_groups(channels, group, &gemm->requant);
-  const RequantKind kind = gemm->requant.requant.kind;
+  const bool fits =
+      layer.terms <= kShortSums && may_fit(gemm->outer / gemm->groups * gemm->m, isas);
+  std::shared_ptr<const LayerRequant> requant =
+      layer_requant(layer, knows_bias, channels, group, isas, fits, options.shared);
+  gemm->requant_table = {requant, &requant->params};
+  const RequantKind kind = gemm->requant().kind;
   gemm->element_bytes = kind == RequantKind::kAcc ? sizeof(int32_t) : 1;
   gemm->kernel =
       select_gemm(isas, {gemm->m, gemm->n, gemm->taps, gemm->kc, kind, options.pair_safe});
   cut(threads, gemm);
+  return requant;
+}
+
+LayerSource layer_of(const GemmConstants& constants, const GemmOptions& options,
+                     const GemmCall& gemm) {
+  return {options.requant, constants.bias,      constants.weight_sum, gemm.groups * gemm.n,
+          gemm.n,          gemm.taps * gemm.kc, options.file_end};
+}
+
+}  // namespace
+
+void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm) {
+  plan_gemm(layer_of({}, options, *gemm), /*knows_bias=*/false, options, isas, threads, gemm);
 }
 
 void make_gemm(const GemmConstants& constants, const GemmOptions& options, IsaSet isas,
                size_t threads, GemmCall* gemm) {
-  std::vector<int32_t> bias;
-  bias.reserve(gemm->groups * channel_stride(gemm->n) + kReadAhead);
-  bias.resize(gemm->groups * gemm->n);
-  memcpy(bias.data(), constants.bias, bias.size() * sizeof(int32_t));
-  plan_gemm(options, isas, threads, gemm, &bias);
+  const LayerSource layer = layer_of(constants, options, *gemm);
+  const auto requant = plan_gemm(layer, /*knows_bias=*/true, options, isas, threads, gemm);
+  const bool signed_lhs = options.other_kernel ? options.signed_lhs : gemm->kernel->signed_lhs;
   gemm->weights = reinterpret_cast<const int8_t*>(constants.weights);
-  gemm->bias = fold_bias(std::move(bias), constants.weight_sum, gemm->n, gemm->kernel->signed_lhs);
+  gemm->bias_table = layer_bias(layer, *requant, signed_lhs, options.shared);
 }
 
 size_t spare_bytes(const GemmCall& gemm) {
@@ -214,9 +179,9 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   }
   const size_t held = channel - operands.first_channel;
   args.weights = (operands.weights ? operands.weights : gemm.weights) + held / 16 * block_bytes;
-  args.bias = (operands.bias ? operands.bias : gemm.bias.data()) + held;
+  args.bias = (operands.bias ? operands.bias : gemm.bias().data()) + held;
   args.requant = operands.requant.scale ? operands.requant.at(channel)
-                                        : gemm.requant.requant.at(channel % gemm.requant_channels);
+                                        : gemm.requant().at(channel % gemm.requant_channels);
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
   args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;

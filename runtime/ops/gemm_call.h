@@ -5,29 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/gemm/gemm.h"
 #include "runtime/op.h"
-#include "runtime/requant_params.h"
+#include "runtime/ops/layer_tables.h"
 
 namespace qrt {
-
-// A constant bias of int32.
-std::vector<int32_t> read_bias(const OpInput& bias);
-
-// bias[c] + 128 * weight_sum[c] (modulo 2^32) where the kernel reads x - 128, else bias[c]; with
-// `group` channels per group each group starts at a multiple of channel_stride(group). Readable up
-// to 64 channels beyond the last.
-std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
-                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
-                               bool signed_lhs);
-
-// Channels between the groups in bias and requantisation arrays.
-constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
-
-// Spreads the per-channel arrays of make_requant() the same way; those of one group are as they should be.
-void spread_groups(size_t channels, size_t group, RequantParams* params);
 
 // Channels that the arrays of a requantisation of the tensor as a whole stand for: longer products
 // go through it again and again. A multiple of every kernel's nr.
@@ -41,14 +26,16 @@ struct GemmCall {
   size_t m = 0, n = 0;  // of one product
   size_t taps = 0, kc = 0;
   const int8_t* weights = nullptr;
-  std::vector<int32_t> bias;
-  RequantParams requant;
+  std::shared_ptr<const std::vector<int32_t>> bias_table;
+  std::shared_ptr<const RequantParams> requant_table;
   size_t requant_channels = SIZE_MAX;  // that its arrays hold; channels beyond begin at 0 again
   size_t element_bytes = 1;            // of the output
 
   size_t outer = 1, m_parts = 1, n_parts = 1;
   size_t tasks = 1;  // 1: the calling thread does all parts
 
+  const std::vector<int32_t>& bias() const { return *bias_table; }
+  const Requant& requant() const { return requant_table->requant; }
   size_t c_stride() const { return groups * n * element_bytes; }
 };
 
@@ -56,21 +43,22 @@ struct GemmCall {
 struct GemmOptions {
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
-  const uint8_t* file_end = nullptr;  // as of make_requant()
+  const uint8_t* file_end;  // as of make_requant()
+  SharedTables* shared;
+  // Set where a kernel of another family runs the layer; signed_lhs says whether that one reads x - 128.
+  bool other_kernel = false, signed_lhs = false;
 };
 
 // The constants of a gemm: inputs 1 and 2 of the operator, as the file has them, and what was made of them.
 struct GemmConstants {
   const uint8_t* weights;  // packed int8
-  const uint8_t* bias;     // int32 of every channel
+  const uint8_t* bias;     // int32 of every channel; null: zeros
   const flatbuffers::Vector<int32_t>* weight_sum;
 };
 
-// Chooses the kernel, reads the requantisation, cuts; weights and bias stay unset. `bias`: that of
-// every channel, which the requantisation may change, or null if only a run knows it. REQUIRES as for
-// make_gemm().
-void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm,
-               std::vector<int32_t>* bias = nullptr);
+// Chooses the kernel, reads the requantisation and cuts the work. Weights and bias stay unset, because
+// only a run knows them. REQUIRES as for make_gemm().
+void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm);
 
 // Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
 uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);

@@ -115,9 +115,9 @@ Status make_int16_gemm(const PrepareContext& context,
   QRT_TRY(context.take(gemm_table_bytes(nullptr, gemm.groups, gemm.n) +
                        uint64_t{channels} / gemm.n * channel_stride(gemm.n) * sizeof(int64_t) +
                        requant_bytes(requant, channels / gemm.n * channel_stride(gemm.n))));
-  const std::vector<uint8_t> no_bias(int16->digits * channels * sizeof(int32_t));
-  make_gemm({context.inputs[1].data, no_bias.data(), weight_sum}, {/*requant=*/nullptr, pair_safe},
-            context.isas, context.threads, &gemm);
+  make_gemm({context.inputs[1].data, /*bias=*/nullptr, weight_sum},
+            {/*requant=*/nullptr, pair_safe, context.file_end, context.shared}, context.isas,
+            context.threads, &gemm);
   int16->constants = make_int16_constants(context, channels, gemm.n, weight_sum, requant,
                                           /*is_planes=*/true, int16->digits);
   int16->kernel = select_digits(context.isas);
@@ -165,7 +165,7 @@ void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const Gem
     for (size_t i = 0; i < 2 * int16.digits; ++i) {
       const size_t digit_channel = i / 2 * groups * channel_stride(gemm.n) + channel;
       args.weights = gemm.weights + digit_channel * channel_bytes;
-      args.bias = gemm.bias.data() + digit_channel;
+      args.bias = gemm.bias().data() + digit_channel;
       const size_t offset = group * group_offset + (i % 2 != 0 ? int16.plane_bytes : 0);
       if (left.indirection) {
         args.indirection = left.indirection + block.m_begin * gemm.taps;

@@ -66,7 +66,7 @@ struct Params {
   const LutKernel* kernel;
   const uint8_t* table;
   size_t elements, channels, tasks;
-  std::unique_ptr<const ChannelLines> lines;  // of these tables; null: not used
+  std::shared_ptr<const ChannelLines> lines;  // of these tables; null: not used
   ChannelPlanes planes;
 };
 
@@ -131,10 +131,12 @@ void run_planes(const Step& step, const RunContext& context) {
 
 // Whether these tables are lines.
 bool take_lines(const PrepareContext& context, int searches, Params* p) {
-  return context.spend(ChannelLines::bytes(p->channels), [&] {
-    p->lines = ChannelLines::fit(context.isas, p->table, p->channels, searches);
-    return p->lines != nullptr;
+  TableKey key("lines");
+  key.add(context.isas, p->table, p->channels, searches);
+  p->lines = context.share<ChannelLines>(key, ChannelLines::bytes(p->channels), [&] {
+    return ChannelLines::fit(context.isas, p->table, p->channels, searches);
   });
+  return p->lines != nullptr;
 }
 
 void prepare_one(const PrepareContext& context, Params* p, PlannedStep* step) {

@@ -35,6 +35,11 @@ size_t mapping_step();
 Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes);
 void unmap(const uint8_t* data, size_t bytes);
 
+// Returns memory of zeros that begins with a page, or null where there is none. The system makes its
+// pages, large ones where it can, when they are first used.
+void* map_memory(size_t bytes);
+void unmap_memory(void* data, size_t bytes);
+
 // Asks for `data`, not touched yet and aligned to kLargePage, to be whole pages of that size as far as
 // it holds them: hundreds of small ones take as long to be made, one by one, as a session without them.
 constexpr size_t kLargePage = size_t{2} << 20;

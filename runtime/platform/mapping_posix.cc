@@ -34,6 +34,33 @@ Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes) {
 
 void unmap(const uint8_t* data, size_t bytes) { munmap(const_cast<uint8_t*>(data), bytes); }
 
+namespace {
+
+size_t whole_pages(size_t bytes) {
+  const size_t page = mapping_step();
+  return (bytes + page - 1) / page * page;
+}
+
+}  // namespace
+
+// Maps a large page more than is asked for, and gives back what lies in front and behind.
+void* map_memory(size_t bytes) {
+  const size_t kept = whole_pages(bytes);
+  void* const all =
+      mmap(nullptr, kept + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  const size_t before = (kLargePage - reinterpret_cast<uintptr_t>(all) % kLargePage) % kLargePage;
+  uint8_t* const data = static_cast<uint8_t*>(all) + before;
+  if (before > 0) munmap(all, before);
+  if (before < kLargePage) munmap(data + kept, kLargePage - before);
+  prefer_large_pages(data, kept);
+  return data;
+}
+
+void unmap_memory(void* data, size_t bytes) {
+  if (data != nullptr) munmap(data, whole_pages(bytes));
+}
+
 void prefer_large_pages([[maybe_unused]] void* data, [[maybe_unused]] size_t bytes) {
 #ifdef MADV_HUGEPAGE
   madvise(data, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);  // refused where there are none

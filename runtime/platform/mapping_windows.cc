@@ -66,6 +66,14 @@ Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes) {
 
 void unmap(const uint8_t* data, size_t) { UnmapViewOfFile(data); }
 
+void* map_memory(size_t bytes) {
+  return VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+}
+
+void unmap_memory(void* data, size_t) {
+  if (data != nullptr) VirtualFree(data, 0, MEM_RELEASE);
+}
+
 void prefer_large_pages(void*, size_t) {}  // a privilege here
 
 }  // namespace qrt::platform

@@ -35,8 +35,10 @@ GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   vectors.Finish(options.Finish());
   const auto* weight_sum =
       flatbuffers::GetRoot<fb::FullyConnectedOptions>(vectors.GetBufferPointer())->weight_sum();
+  SharedTables tables;
   make_gemm({nullptr, bias.data(), weight_sum},
-            {flatbuffers::GetRoot<fb::Requant>(fbb.GetBufferPointer()), /*pair_safe=*/false},
+            {flatbuffers::GetRoot<fb::Requant>(fbb.GetBufferPointer()), /*pair_safe=*/false,
+             /*file_end=*/nullptr, &tables},
             detected_isas(), threads, &gemm);
   return gemm;
 }

@@ -11,6 +11,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/failing_allocations.h"
 #include "tests/support/runner.h"
+#include "tests/support/shared_forms_model.h"
 
 namespace qrt {
 namespace {
@@ -44,21 +45,122 @@ TEST(Allocation, LoadingReportsEveryFailure) {
 }
 
 TEST(Allocation, CreatingASessionReportsEveryFailure) {
-  const std::vector<uint8_t> file = testing::every_op_model().build();
-  qrt_model* model = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+  for (const testing::ModelBuilder& m :
+       {testing::every_op_model(), testing::shared_forms_model()}) {
+    const std::vector<uint8_t> file = m.build();
+    qrt_session_options options;
+    qrt_struct_init(&options);
+    options.threads = 2;
+    options.profile = 1;
+    options.keep_all = 1;
+    // A model keeps what a session was made of: each attempt has a model of its own.
+    expect_out_of_memory_until_success([&] {
+      qrt_model* model = nullptr;
+      qrt_session* session = nullptr;
+      qrt_status status = qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr);
+      if (status == QRT_OK) status = qrt_session_create(model, &options, &session, nullptr);
+      qrt_session_destroy(session);
+      qrt_model_destroy(model);
+      return status;
+    });
+  }
+}
+
+// Returns the outputs of a run on inputs of zeros.
+std::vector<uint8_t> outputs_of(const qrt_model* model, size_t batch) {
   qrt_session_options options;
   qrt_struct_init(&options);
-  options.threads = 2;
-  options.profile = 1;
-  options.keep_all = 1;
-  expect_out_of_memory_until_success([&] {
+  options.batch = batch;
+  qrt_session* session = nullptr;
+  EXPECT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+  EXPECT_EQ(qrt_session_run(session, nullptr), QRT_OK);
+  std::vector<uint8_t> outputs;
+  for (size_t i = 0; i < qrt_model_output_count(model); ++i) {
+    qrt_tensor_info info;
+    qrt_struct_init(&info);
+    EXPECT_EQ(qrt_session_output_info(session, i, &info), QRT_OK);
+    const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));
+    outputs.insert(outputs.end(), data, data + info.bytes);
+  }
+  qrt_session_destroy(session);
+  return outputs;
+}
+
+// After each failure the model is as good as new, however much of a plan was made by then.
+TEST(Allocation, AFailureLeavesAUsableModel) {
+  const std::vector<uint8_t> file = testing::shared_forms_model().build();
+  const auto load = [&] {
+    qrt_model* model = nullptr;
+    EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+    return model;
+  };
+  qrt_model* other = load();
+  const std::vector<uint8_t> expected = outputs_of(other, 1), of_three = outputs_of(other, 3);
+  qrt_model_destroy(other);
+  const long before = live;
+  bool is_done = false;
+  for (long failing = 0; !is_done; ++failing) {
+    qrt_model* model = load();
     qrt_session* session = nullptr;
-    const qrt_status status = qrt_session_create(model, &options, &session, nullptr);
+    fail_at = failing;
+    const qrt_status status = qrt_session_create(model, nullptr, &session, nullptr);
+    fail_at = -1;
+    is_done = status == QRT_OK;
+    ASSERT_EQ(status, is_done ? QRT_OK : QRT_OUT_OF_MEMORY) << "allocation " << failing;
+    if (failing % 10 == 0) {  // a second failure after the first
+      fail_at = failing / 2;
+      qrt_session* again = nullptr;
+      qrt_session_create(model, nullptr, &again, nullptr);
+      fail_at = -1;
+      qrt_session_destroy(again);
+    }
+    if (failing % 3 == 0) {
+      ASSERT_EQ(outputs_of(model, 3), of_three) << "allocation " << failing;
+    }
+    ASSERT_EQ(outputs_of(model, 1), expected) << "allocation " << failing;
     qrt_session_destroy(session);
-    return status;
-  });
-  qrt_model_destroy(model);
+    qrt_model_destroy(model);
+    ASSERT_EQ(live, before) << "leak with allocation " << failing << " failing";
+  }
+}
+
+// A further session takes only the memory that it has for itself. A session at another batch has another
+// plan, but the tables that no batch changes are those of the first.
+TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
+  const std::vector<uint8_t> file = testing::shared_forms_model().build();
+  const auto load = [&] {
+    qrt_model* model = nullptr;
+    EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+    return model;
+  };
+  const auto create = [](const qrt_model* model, size_t batch) {
+    qrt_session_options options;
+    qrt_struct_init(&options);
+    options.batch = batch;
+    qrt_session* session = nullptr;
+    EXPECT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+    return session;
+  };
+  qrt_model *model = load(), *fresh = load();
+  qrt_session* first = create(model, 1);
+  long before = bytes;
+  qrt_session* second = create(model, 1);
+  const long taken = bytes - before;
+  const long own =
+      static_cast<long>(testing::info_of(second).memory - testing::info_of(second).shared_memory);
+  EXPECT_LE(taken, own + 2048);
+  EXPECT_GE(taken, own / 2);
+  before = bytes;
+  qrt_session* third = create(model, 3);
+  const long of_third = bytes - before;
+  before = bytes;
+  qrt_session* alone = create(fresh, 3);
+  const long of_alone = bytes - before;
+  const long shared = static_cast<long>(testing::info_of(alone).shared_memory);
+  EXPECT_GT(shared, 60000);
+  EXPECT_LT(of_third, of_alone - shared / 2) << "of " << shared << " shared";
+  for (qrt_session* session : {first, second, third, alone}) qrt_session_destroy(session);
+  for (qrt_model* m : {model, fresh}) qrt_model_destroy(m);
 }
 
 // What a session tells of its memory is what it takes, and a little more: limits can be trusted.
@@ -71,13 +173,12 @@ TEST(Allocation, ASessionTellsItsMemory) {
   const uint32_t x = gather.input({2});
   gather.op(std::move(o), {x}, {gather.output({100000})});
   for (const std::vector<uint8_t>& file : {every_op, gather.build()}) {
-    qrt_model* model = nullptr;
-    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
     for (const size_t batch : {1, 4}) {
+      qrt_model* model = nullptr;
+      ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
       qrt_session_options options;
       qrt_struct_init(&options);
-      if (batch > 1 && testing::info_of(model).default_batch == 0) continue;
-      options.batch = batch;
+      options.batch = testing::info_of(model).default_batch == 0 ? 0 : batch;
       qrt_session* session = nullptr;
       const long before = bytes;
       ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
@@ -85,8 +186,8 @@ TEST(Allocation, ASessionTellsItsMemory) {
       EXPECT_LE(taken, told + told / 20) << "batch " << batch;
       EXPECT_GE(3 * taken, told) << "batch " << batch;
       qrt_session_destroy(session);
+      qrt_model_destroy(model);
     }
-    qrt_model_destroy(model);
   }
 }
 
@@ -152,11 +253,11 @@ TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
   const size_t count = operators_with_tables().model().operators.size();
   for (size_t op = 0; op < count; ++op) {
     const std::vector<uint8_t> file = repeated(op, 50);
-    qrt_model* model = nullptr;
-    qrt_error error = {};
-    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error), QRT_OK)
-        << error.message;
     for (const char* isa : testing::machine_isas()) {
+      qrt_model* model = nullptr;
+      qrt_error error = {};
+      ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error), QRT_OK)
+          << error.message;
       qrt_session_options options;
       qrt_struct_init(&options);
       options.isa = isa;
@@ -173,8 +274,8 @@ TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
       qrt_session_op_info(session, 0, &info);
       EXPECT_LE(taken, told) << info.type << ": " << info.kernel << " on " << isa;
       qrt_session_destroy(session);
+      qrt_model_destroy(model);
     }
-    qrt_model_destroy(model);
   }
 }
 

@@ -451,6 +451,7 @@ static void memory(const qrt_model* model) {
   qrt_struct_init(&made);
   CHECK(qrt_session_needed_memory(model, NULL, &info, &error) == QRT_OK && info.memory > 1000);
   const size_t bytes = info.memory;
+  CHECK(info.shared_memory > 1000 && info.shared_memory < bytes);
   info.struct_size = 3;
   CHECK(qrt_session_needed_memory(model, NULL, &info, &error) == QRT_INVALID_ARGUMENT);
   CHECK(strstr(error.message, "qrt_struct_init") != NULL);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/plan.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/runner.h"
 
 namespace qrt {

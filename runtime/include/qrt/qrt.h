@@ -1,7 +1,8 @@
 /* qrt: exact integer inference of quantised neural networks. The whole C API (C99 or newer);
  * qrt.hpp wraps it for C++, and image.h brings camera frames and arrays into a model's inputs.
  *
- * Objects:  qrt_model    a verified .qrt file. Immutable; may be used by several threads at once.
+ * Objects:  qrt_model    a verified .qrt file. May be used by several threads at once: what it computes
+ *                        for a session it keeps for the next ones (shared_memory).
  *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
  *                        thread at a time (but for qrt_session_cancel). Several sessions of one
  *                        model may run at once, each on a thread of the caller's.
@@ -232,6 +233,10 @@ typedef struct qrt_model_info {
       default_batch; /* used where the caller names none; 0 if the model's shapes hold no batch */
   size_t op_count;
   size_t file_bytes;
+  /* Bytes that the model keeps for further sessions, even when no session is left: the plans that were
+   * used last. It keeps at most eight plans, and at most 256 MiB unless a single plan takes more. A table
+   * that several plans share is counted once for each of them. */
+  size_t shared_memory;
 } qrt_model_info;
 
 /* Pointers in info live as long as the model. */
@@ -332,14 +337,19 @@ typedef struct qrt_session_info {
   size_t memory; /* bytes that it holds, without the model's own */
   /* Of these the one block that options.allocate gives, and its alignment. */
   size_t block_bytes, block_alignment;
+  /* The part of `memory` that exists once for all sessions of the model with equal options: the plan and
+   * its tables, such as transformed weights. Every session counts it in full, also against max_memory.
+   * Sessions with other options (another batch, for example) have another plan, but share the tables that
+   * are the same in both. */
+  size_t shared_memory;
 } qrt_session_info;
 
 /* Pointers in info live as long as the session. */
 QRT_API qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* info);
 
 /* Tells what a session with these options would be and hold, without making it, and also where that is
- * more than max_memory; only the tables made to find out are kept below that. Pointers in info live as
- * long as the model. */
+ * more than max_memory; only the tables made to find out are kept below that. The model keeps them for
+ * the session. Pointers in info live as long as the model. */
 QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
                                              const qrt_session_options* options,
                                              qrt_session_info* info, qrt_error* error);

@@ -52,13 +52,14 @@ class LoadOptions(_Sized):
 
 class ModelInfo(_Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("reference", c_char_p), ("level", c_int),
-                ("default_batch", c_size_t), ("op_count", c_size_t), ("file_bytes", c_size_t)]
+                ("default_batch", c_size_t), ("op_count", c_size_t), ("file_bytes", c_size_t),
+                ("shared_memory", c_size_t)]
 
 
 class SessionInfo(_Sized):
     _fields_ = [("struct_size", c_size_t), ("isa", c_char_p), ("threads", c_size_t), ("batch", c_size_t),
                 ("dims", POINTER(Dim)), ("dim_count", c_size_t), ("memory", c_size_t),
-                ("block_bytes", c_size_t), ("block_alignment", c_size_t)]
+                ("block_bytes", c_size_t), ("block_alignment", c_size_t), ("shared_memory", c_size_t)]
 
 
 class SessionOptions(_Sized):

@@ -268,6 +268,12 @@ class Session:
         """Bytes the session holds, without the model's own."""
         return int(self._info().memory)
 
+    @property
+    def shared_memory(self) -> int:
+        """The bytes of `memory` that exist once for all sessions of the model with equal options: the
+        plan and its tables, such as transformed weights."""
+        return int(self._info().shared_memory)
+
     def profile(self) -> list[dict[str, Any]]:
         """The operators as they run: name, type, source_op, kernel, level, macs, bytes,
         constant_bytes, runs_in, and in sessions with profile=True total_ns and runs since the last

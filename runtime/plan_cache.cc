@@ -1,0 +1,68 @@
+#include "runtime/plan_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace qrt {
+namespace {
+
+// Returns whether plans made with `a` and with `b` serve the same runs, apart from their limits of memory.
+bool are_alike(const PlanOptions& a, const PlanOptions& b) {
+  return a.batch == b.batch && a.isas == b.isas && a.threads == b.threads &&
+         a.provider == b.provider && a.keep_all == b.keep_all &&
+         a.external_inputs == b.external_inputs && a.external_outputs == b.external_outputs;
+}
+
+// Puts the defaults in place, so that equal options are alike.
+PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
+  if (options.batch == 0) options.batch = model.default_batch();
+  if (options.max_memory == 0) options.max_memory = default_max_memory(model, options.batch);
+  options.threads = std::max<size_t>(options.threads, 1);
+  return options;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
+                                                   const PlanOptions& given) {
+  const PlanOptions options = with_defaults(model, given);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // A plan that its limit of memory did not change also serves every other limit that it stays below.
+  const auto is_wanted = [&](const Entry& entry) {
+    const Plan& plan = *entry.plan;
+    return are_alike(entry.options, options) &&
+           (plan.is_limited ? entry.options.max_memory == options.max_memory
+                            : plan.total_bytes() <= options.max_memory);
+  };
+  const auto found = std::find_if(entries_.begin(), entries_.end(), is_wanted);
+  if (found != entries_.end()) {
+    std::rotate(entries_.begin(), found, found + 1);
+    return std::shared_ptr<const Plan>(entries_.front().plan);
+  }
+  Result<std::shared_ptr<const Plan>> plan = make_plan(model, options, &tables_);
+  if (!plan.ok() || options.provider != Provider::kOwn) return plan;
+  entries_.insert(entries_.begin(), {options, *plan});
+  while (entries_.size() > kKeptPlans || (entries_.size() > 1 && bytes() > kKeptBytes))
+    entries_.pop_back();
+  return plan;
+}
+
+size_t PlanCache::bytes() const {
+  size_t sum = 0;
+  for (const Entry& entry : entries_) sum += entry.plan->table_bytes;
+  return sum;
+}
+
+size_t PlanCache::kept_bytes() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return bytes();
+}
+
+Result<std::shared_ptr<const Plan>> shared_plan(std::shared_ptr<const VerifiedModel> model,
+                                                const PlanOptions& options) {
+  Result<std::shared_ptr<const Plan>> plan = model->plans().get(*model, options);
+  if (!plan.ok()) return plan;
+  return keep_model(std::move(model), std::move(*plan));
+}
+
+}  // namespace qrt

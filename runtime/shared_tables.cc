@@ -1,0 +1,73 @@
+// Tables of a model; see shared_tables.h.
+#include "runtime/shared_tables.h"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+#include "runtime/checked.h"
+#include "runtime/op.h"
+#include "runtime/platform/mapping.h"
+
+namespace qrt {
+namespace {
+
+// Tables of at least kLargeTable bytes share blocks of large pages, because making hundreds of small
+// pages takes as long as writing the table. A block takes memory only as far as it is used.
+constexpr size_t kLargeTable = 256 << 10, kBlockBytes = 16 << 20;
+
+}  // namespace
+
+Status TableBytes::status() const {
+  return data_ != nullptr ? Status() : error(Code::kOutOfMemory, "no memory for a table");
+}
+
+void SharedTables::begin_plan() {
+  ++plan_;
+  for (auto entry = entries_.begin(); entry != entries_.end();)
+    entry = !entry->second.is_none && entry->second.table.expired() ? entries_.erase(entry)
+                                                                    : std::next(entry);
+}
+
+SharedTables::Entry& SharedTables::entry_of(const TableKey& key) { return entries_[key.bytes()]; }
+
+std::shared_ptr<const void> SharedTables::get_any(const TableKey& key,
+                                                  std::shared_ptr<const void> (*make)(const void*),
+                                                  const void* argument) {
+  Entry& entry = entry_of(key);
+  std::shared_ptr<const void> table = entry.table.lock();
+  if (table == nullptr && !entry.is_none) {
+    table = make(argument);
+    entry.table = table;
+    entry.is_none = table == nullptr;
+  }
+  return table;
+}
+
+std::shared_ptr<TableBytes> SharedTables::make_bytes(size_t bytes) {
+  auto table = std::make_shared<TableBytes>();
+  table->data_ = allocate(round_up(bytes + kSlack, kAlignment));
+  return table;
+}
+
+// Returns null where there is no memory.
+std::shared_ptr<uint8_t> SharedTables::allocate(size_t bytes) {
+  if (bytes < kLargeTable) {
+    constexpr std::align_val_t kAligned{kAlignment};
+    void* const data = ::operator new(bytes, kAligned, std::nothrow);
+    return {static_cast<uint8_t*>(data), [](uint8_t* p) { ::operator delete(p, kAligned); }};
+  }
+  std::shared_ptr<uint8_t> block = block_.lock();
+  if (block == nullptr || bytes > block_bytes_ - block_used_) {
+    const size_t size = std::max(bytes, kBlockBytes);
+    block = {static_cast<uint8_t*>(platform::map_memory(size)),
+             [size](uint8_t* p) { platform::unmap_memory(p, size); }};
+    if (block == nullptr) return nullptr;
+    block_ = block, block_bytes_ = size, block_used_ = 0;
+  }
+  uint8_t* const data = block.get() + block_used_;
+  block_used_ += bytes;
+  return {std::move(block), data};
+}
+
+}  // namespace qrt
