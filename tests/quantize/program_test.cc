@@ -89,7 +89,11 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
       run("qrt_quantize",
           {path("float.onnx"), "--calibration", path("samples.npy"), "--report", path("out.html")});
   EXPECT_EQ(html.status, 0) << html.err;
-  EXPECT_NE(read(path("out.html")).find("<svg"), std::string::npos);
+  const std::string page = read(path("out.html"));
+  EXPECT_NE(
+      page.find("\"verdict\":{\"kind\":\"good\",\"text\":\"Ready to use: on 4 held-out samples"),
+      std::string::npos);
+  EXPECT_NE(page.find("\"histogram\":{\"from\":"), std::string::npos);
 }
 
 // Of the model and its reports, with all rungs of the ladder, 16 bits included where the scheme has them.

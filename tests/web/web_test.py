@@ -1,4 +1,4 @@
-"""The pages of qrt_inspect --html and qrt_bench --html in a browser: web_test.py CHROMIUM BIN_DIRECTORY WRITE_MODELS."""
+"""The pages of qrt_inspect --html, qrt_bench --html and qrt_quantize --report in a browser: web_test.py CHROMIUM BIN_DIRECTORY WRITE_MODELS."""
 import json
 import os
 import struct
@@ -429,6 +429,42 @@ class Pages(unittest.TestCase):
         self.assertIn("share of the limit", self.text("#panel"))
         self.browser.value("(m => { m.value = 1; m.dispatchEvent(new Event('change')); })(document.getElementById('model'))")
         self.assertIn("2 threads", self.text("#summary"))
+
+
+    def test_report_of_a_quantisation(self):
+        page = self.path("report.html")
+        folder = os.path.dirname(DIGITS)
+        tool("qrt_quantize", os.path.join(folder, "float.onnx"), "--calibration", os.path.join(folder, "calibration.npy"), "--report", page)
+        tool("qrt_quantize", os.path.join(folder, "float.onnx"), "--calibration", os.path.join(folder, "calibration.npy"), "--report", self.path("report.json"))
+        with open(self.path("report.json")) as f:
+            report = json.load(f)
+        self.browser.open(page)
+        self.assertIn("Ready to use: on 20 held-out samples", self.text("#verdict"))
+        self.assertEqual(self.count(".verdict.good"), 1)
+        steps = self.browser.value("[...document.querySelectorAll('.step')].map(s => s.firstChild.textContent)")
+        self.assertEqual(steps, [step["rung"] for step in report["ladder"]])
+        self.assertEqual(self.count(".tensors tbody tr"), len(report["tensors"]))
+        self.assertEqual(self.count(".tensors .histogram"), len(report["tensors"]))
+        first = "document.querySelector('.tensors tbody tr b').textContent"
+        self.assertEqual(self.browser.value(first), report["tensors"][0]["name"])
+        self.browser.value("[...document.querySelectorAll('.tensors th button')].find(b => b.textContent === 'clipped').click()")
+        self.assertEqual(self.browser.value(first), max(report["tensors"], key=lambda t: t["clipped"])["name"])
+        self.search("conv2")
+        self.assertEqual(self.count(".tensors tbody tr"), sum("conv2" in t["name"].lower() for t in report["tensors"]))
+        text = self.text("body").lower()
+        for term in ("squares", "rung", "in five"):
+            self.assertNotIn(term, self.browser.value("document.querySelector('main').innerText").lower())
+        self.assertIn("signal to quantisation noise ratio", text)
+        self.assertEqual(self.count(".nodes tr"), 1 + len(report["nodes"]))
+        for scheme in ("light", "dark"):
+            self.prefer(scheme)
+            for width in (1280, 390):
+                self.browser.resize(width, 844)
+                self.browser.open(page)
+                height = self.browser.value("document.scrollingElement.scrollHeight")
+                for y in range(0, height, 800):
+                    self.browser.value("scrollTo(0, %d)" % y)
+                    self.expect_legible((scheme, width, y))
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ const char* rule_name(Rule rule) {
     case Rule::kPercentile99999: return "99.999 %";
     case Rule::kPercentile9999: return "99.99 %";
     case Rule::kPercentile999: return "99.9 %";
-    case Rule::kSquares: return "squares";
+    case Rule::kSquares: return "mse";
     case Rule::kEntropy: return "entropy";
     case Rule::kSearch: return "search";
   }

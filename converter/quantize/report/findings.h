@@ -36,9 +36,14 @@ struct TensorFinding {
 
 // A rung of the ladder: what it changed of the error on the held-out samples.
 struct RungFinding {
+  struct Output {
+    std::string name;
+    double before = 0, after = 0;
+  };
   std::string name;
-  double before = 0, after = 0;  // noise : signal of the outputs
+  double before = 0, after = 0;  // noise : signal, the mean of the outputs'
   bool is_kept = false;
+  std::vector<Output> outputs = {};  // in the model's order
 };
 
 // The integer model with 16 bits for its worst tensors.

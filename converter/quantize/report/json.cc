@@ -1,5 +1,6 @@
+#include "converter/quantize/report/json.h"
+
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "converter/quantize/ranges/rules.h"
 #include "converter/quantize/report/report.h"
@@ -58,7 +59,7 @@ Json json(const TensorFinding& t) {
 
 }  // namespace
 
-std::string json_report(const Findings& f) {
+Json findings_json(const Findings& f) {
   Json j = {{"model", f.model},
             {"scheme", f.scheme},
             {"not_the_schemes_arithmetic", f.why_onnx},
@@ -69,11 +70,18 @@ std::string json_report(const Findings& f) {
             {"float_nodes", f.float_nodes},
             {"agreement", {{"calibration", json(f.calibration)}, {"held_out", json(f.held_out)}}}};
   j["ladder"] = Json::array();
-  for (const RungFinding& r : f.rungs)
+  for (const RungFinding& r : f.rungs) {
+    auto outputs = Json::array();
+    for (const RungFinding::Output& o : r.outputs)
+      outputs.push_back({{"output", o.name},
+                         {"before_db", decibels(1 / o.before)},
+                         {"after_db", decibels(1 / o.after)}});
     j["ladder"].push_back({{"rung", r.name},
                            {"before_db", decibels(1 / r.before)},
                            {"after_db", decibels(1 / r.after)},
-                           {"kept", r.is_kept}});
+                           {"kept", r.is_kept},
+                           {"outputs", outputs}});
+  }
   j["tensors"] = Json::array();
   for (const TensorFinding& t : f.tensors) j["tensors"].push_back(json(t));
   j["more_with_16_bits"] = Json::array();
@@ -88,7 +96,11 @@ std::string json_report(const Findings& f) {
     if (n.is_node)
       j["nodes"].push_back(
           {{"node", n.node}, {"op", n.op}, {"becomes", n.result}, {"level", n.level}});
-  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return j;
+}
+
+std::string json_report(const Findings& f) {
+  return findings_json(f).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace qrt::quantize

@@ -14,7 +14,7 @@ std::string plan_text(const convert::Report& nodes, bool all);
 
 std::string text_report(const Findings& findings);
 std::string json_report(const Findings& findings);
-std::string html_report(const Findings& findings);  // one file, no script from elsewhere
+std::string html_report(const Findings& findings);  // one file with everything in it
 
 // Why the model should not be used, "" if nothing is known against it: its answers on the held-out
 // samples are too far from the float model's.

@@ -29,10 +29,9 @@ Status keep_if_better(Work* work, const char* rung, Parameters changed,
                       const std::map<std::string, Rule>& rules, Judgement* judgement) {
   Judgement after;
   QRT_TRY(judge(work, changed, work->held_out, &after));
-  const RungFinding finding = {rung, judgement->noise(), after.noise(),
-                               after.noise() < judgement->noise()};
-  work->findings().rungs.push_back(finding);
-  if (!finding.is_kept) return {};
+  const bool is_kept = after.noise() < judgement->noise();
+  work->findings().rungs.push_back(rung_finding(*work, rung, *judgement, after, is_kept));
+  if (!is_kept) return {};
   work->parameters = std::move(changed);
   *judgement = after;
   for (const auto& [root, rule] : rules) work->rules[root] = rule;
@@ -93,6 +92,15 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
   return {};
 }
 
+RungFinding rung_finding(const Work& work, const char* name, const Judgement& before,
+                         const Judgement& after, bool is_kept) {
+  RungFinding finding = {name, before.noise(), after.noise(), is_kept};
+  for (size_t i = 0; i < after.outputs().size(); ++i)
+    finding.outputs.push_back(
+        {work.model.outputs[i].name, before.outputs()[i].noise(), after.outputs()[i].noise()});
+  return finding;
+}
+
 // The same function with channels of like size, if it is nearer to the float model when quantised.
 Status try_equalised(Work* work) {
   FloatModel other = work->model;
@@ -110,10 +118,9 @@ Status try_equalised(Work* work) {
   QRT_TRY(start(work, trial));
   QRT_TRY(judge(work, work->parameters, work->held_out, &after));
   const double enough = work->scheme.per_channel ? kMuchBetter : 1;
-  const RungFinding rung = {"equalisation", before.noise(), after.noise(),
-                            after.noise() < enough * before.noise()};
-  work->findings().rungs.push_back(rung);
-  return rung.is_kept ? Status() : exchange(work, &other);
+  const bool is_kept = after.noise() < enough * before.noise();
+  work->findings().rungs.push_back(rung_finding(*work, "equalisation", before, after, is_kept));
+  return is_kept ? Status() : exchange(work, &other);
 }
 
 Status climb(Work* work) {

@@ -90,7 +90,7 @@ Status promote(Work* work) {
                  "--max-drop counts classes: the model's first output, '%s', is no row of classes",
                  work->output().c_str());
   if (drop(now.first()) <= work->settings.max_drop) return {};
-  const double before = now.noise();
+  const Judgement before = now;
   std::vector<std::string> roots;
   QRT_TRY(rank(work, &roots));
   for (size_t n = 1, done = 0; done < roots.size() && drop(now.first()) > work->settings.max_drop;
@@ -99,7 +99,7 @@ Status promote(Work* work) {
     now = Judgement();
     QRT_TRY(judge(work, work->parameters, which, &now));
   }
-  work->findings().rungs.push_back({"16 bits", before, now.noise(), true});
+  work->findings().rungs.push_back(rung_finding(*work, "16 bits", before, now, true));
   return {};
 }
 

@@ -73,6 +73,10 @@ Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
              Judgement* judgement, Cost* cost = nullptr);
 
+// What a rung changed from one judgement to another.
+RungFinding rung_finding(const Work& work, const char* name, const Judgement& before,
+                         const Judgement& after, bool is_kept);
+
 // search.cc: of each tensor in turn the coding with which the outputs are nearest to the float model's.
 Status search_codings(Work* work, Parameters* parameters, std::map<std::string, Rule>* rules);
 
