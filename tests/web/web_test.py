@@ -168,6 +168,23 @@ class Pages(unittest.TestCase):
         moved = self.browser.value(box)
         self.assertAlmostEqual(moved[0] - larger[0], 80, delta=1)
         self.assertAlmostEqual(moved[1] - larger[1], 50, delta=1)
+        x, y = self.browser.place("[data-operator='1'] rect")
+        self.browser.drag((x, y), (x + 30, y + 20))
+        self.assertTrue(self.browser.value("document.getElementById('panel').hidden"))  # a drag is no click
+
+    def test_two_fingers_zoom(self):
+        self.inspect("digits")
+        scale = "document.querySelector('#graph .scene').getCTM().a"
+        before = self.browser.value(scale)
+        def touch(kind, *points):
+            self.browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)])
+        touch("touchStart", (500, 500))
+        touch("touchStart", (500, 500), (600, 500))
+        for step in range(1, 11):
+            touch("touchMove", (500 - 10 * step, 500), (600 + 10 * step, 500))
+        touch("touchEnd")
+        self.assertAlmostEqual(self.browser.value(scale) / before, 3, delta=0.1)
+        self.assertTrue(self.browser.value("document.getElementById('panel').hidden"))
 
     def expect_fits(self):
         """The whole graph lies within its picture."""

@@ -6,6 +6,7 @@ const READABLE = 0.85, LARGE_ONLY = 0.41;  // scales from which small text, and 
 function makeCamera(canvas, scene, size) {
   let scale = 1, left = 0, top = 0;
   const pointers = new Map();
+  let dragged = 0;  // pixels since the pointer went down
 
   const place = () => {
     scene.setAttribute('transform', `translate(${left} ${top}) scale(${scale})`);
@@ -36,13 +37,19 @@ function makeCamera(canvas, scene, size) {
     const lines = event.deltaMode === 1 ? 16 : 1;
     zoomAt(Math.exp(-event.deltaY * lines * 0.0015), event.clientX - box.left, event.clientY - box.top);
   }, {passive: false});
-  canvas.addEventListener('pointerdown', (event) => pointers.set(event.pointerId, [event.clientX, event.clientY]));
+  canvas.addEventListener('pointerdown', (event) => {
+    pointers.set(event.pointerId, [event.clientX, event.clientY]);
+    dragged = 0;
+  });
+  // The end of a drag is no click on the box under the pointer.
+  canvas.addEventListener('click', (event) => { if (dragged > 6) event.stopPropagation(); }, true);
   for (const end of ['pointerup', 'pointercancel', 'pointerleave']) canvas.addEventListener(end, (event) => pointers.delete(event.pointerId));
   canvas.addEventListener('pointermove', (event) => {
     const before = pointers.get(event.pointerId);
     if (before === undefined || event.buttons === 0) return;
     const now = [event.clientX, event.clientY];
     pointers.set(event.pointerId, now);
+    dragged += Math.abs(now[0] - before[0]) + Math.abs(now[1] - before[1]);
     const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
     if (other === undefined) {
       left += now[0] - before[0];

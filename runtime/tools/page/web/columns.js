@@ -17,12 +17,12 @@ function crossings({layer, chains, layers}) {
 // The first layers of `columns` columns, near equal parts, each where few edges are cut.
 function cutLayers(count, columns, crossing) {
   const starts = [0];
-  const reach = Math.floor(count / columns / 4);
+  const reach = Math.floor(count / columns / 4), weight = Math.min(reach, 4);
   for (let k = 1; k < columns; ++k) {
     const even = Math.round(k * count / columns);
     let best = even;
     for (let at = even - reach; at <= even + reach; ++at)
-      if (at > starts[k - 1] && crossing[at - 1] * reach + Math.abs(at - even) < crossing[best - 1] * reach + Math.abs(best - even)) best = at;
+      if (at > starts[k - 1] && crossing[at - 1] * weight + Math.abs(at - even) < crossing[best - 1] * weight + Math.abs(best - even)) best = at;
     starts.push(best);
   }
   return starts;
