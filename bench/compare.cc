@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::bench {
@@ -80,17 +81,18 @@ Status find_old_run(const std::vector<OldRun>& runs, const std::string& model, s
       return {};
     }
   return error(Code::kInvalidArgument,
-               "--compare: the earlier runs hold none of '%s' with %zu threads and batch %zu",
-               model.c_str(), threads, batch);
+               "--compare: the earlier runs hold none of '%s' with %s and batch %zu", model.c_str(),
+               tool::counted(threads, "thread").c_str(), batch);
 }
 
 Status check_same_work(const OldRun& old_run, size_t threads, size_t batch, uint64_t macs) {
   if (old_run.threads == threads && old_run.batch == batch && old_run.macs == macs) return {};
   return error(Code::kInvalidArgument,
-               "the earlier run measured something else: %zu threads, batch %zu, %llu MAC, not "
-               "%zu, %zu, %llu",
-               old_run.threads, old_run.batch, static_cast<unsigned long long>(old_run.macs),
-               threads, batch, static_cast<unsigned long long>(macs));
+               "the earlier run measured something else: %s, batch %zu, %llu MAC, not %zu, %zu, "
+               "%llu",
+               tool::counted(old_run.threads, "thread").c_str(), old_run.batch,
+               static_cast<unsigned long long>(old_run.macs), threads, batch,
+               static_cast<unsigned long long>(macs));
 }
 
 Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comparison* result) {

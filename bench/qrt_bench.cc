@@ -12,6 +12,7 @@
 #include "bench/trace.h"
 #include "qrt/qrt.hpp"
 #include "runtime/text.h"
+#include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/hash.h"
 #include "runtime/tools/model_file.h"
@@ -62,11 +63,6 @@ Status check_old_runs(const Request& request, const std::vector<OldRun>& old_run
   return {};
 }
 
-// "4 streams", "1 thread"
-std::string count_text(size_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 // A model and what is told of its file.
 struct Loaded {
   double load_ms;
@@ -96,9 +92,10 @@ Status measure_at(const Options& options, const std::vector<std::string>& paths,
     run.m.model_sha256 = loaded[i].digest;
     run.m.date = utc_now();
   }
-  std::string what = escaped(paths[0]) + (paths.size() > 1 ? " ..., " : ", ");
-  if (options.streams > 0) what += count_text(options.streams, "stream") + ", ";
-  what += count_text(options.threads, "thread") + ", ";
+  std::string what =
+      escaped(tool::with_stdin_named(paths[0])) + (paths.size() > 1 ? " ..., " : ", ");
+  if (options.streams > 0) what += tool::counted(options.streams, "stream") + ", ";
+  what += tool::counted(options.threads, "thread") + ", ";
   Progress progress;
   if (tool::is_terminal())
     progress = [&](const char* step, double part) { line->show(what + step, part); };
@@ -106,8 +103,7 @@ Status measure_at(const Options& options, const std::vector<std::string>& paths,
   line->clear();
   for (Run& run : now) {
     for (const std::string& warning : run.m.warnings)
-      fprintf(stderr, "qrt_bench: warning: %s: %s\n", escaped(run.options.model).c_str(),
-              warning.c_str());
+      tool::warn(run.options.model + ": " + warning);
     if (run.m.runs > 0) runs->push_back(std::move(run));
   }
   return {};
@@ -149,7 +145,10 @@ Status measure_all_models(const Request& request, const std::vector<OldRun>& old
 
 Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   QRT_TRY(complete(request));
-  for (const std::string& model : request->models) QRT_TRY(tool::check_model_file(model));
+  for (std::string& model : request->models) {
+    QRT_TRY(tool::take_stdin(&model));
+    QRT_TRY(tool::check_model_file(model));
+  }
   std::vector<std::string> read = request->models;
   read.insert(read.end(), request->options.inputs.begin(), request->options.inputs.end());
   read.push_back(request->compare);

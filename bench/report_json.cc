@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "qrt/qrt.hpp"
+#include "runtime/tools/files.h"
 
 namespace qrt::bench {
 namespace {
@@ -96,7 +97,7 @@ ordered_json run_json(const Machine& machine, const Run& run) {
   const Options& options = run.options;
   const Measurement& m = run.m;
   ordered_json root = {
-      {"model", options.model},
+      {"model", tool::with_stdin_named(options.model)},
       {"model_sha256", m.model_sha256},
       {"version", qrt_version()},
       {"commit", commit()},

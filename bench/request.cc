@@ -74,50 +74,52 @@ std::vector<size_t> counts_or(const std::string& text, size_t most, size_t other
 
 void declare(tool::CommandLine* line, Request* request) {
   Options& options = request->options;
-  line->some_arguments("MODEL", &request->models, "A .qrt file, or several");
-  line->checked_text("--streams", &request->streams, "N,N...", check_counts<kMostStreams>,
+  line->some_arguments("MODEL", &request->models, "A .qrt file, or several; - is standard input");
+  line->checked_text("--streams N,N...", &request->streams, check_counts<kMostStreams>,
                      "Sessions of a model that run at the same time, each on a thread of its own, "
                      "and their throughput; a list measures each");
   line->checked_text(
-      "--qps", &request->qps, "Q,Q...", check_rates,
+      "--qps Q,Q...", &request->qps, check_rates,
       "Requests a second that the streams serve, at random times (default: as many as "
       "they can); a list measures each");
   line->flag("--concurrent-models", &request->concurrent_models,
              "All models at the same time, --streams of each");
   line->flag("--shared-pool", &options.shares_pool,
              "--streams share --threads threads (qrt_pool), instead of so many each");
-  line->checked_text("--threads", &request->threads, "N,N...", check_counts<kMostThreads>,
+  line->checked_text("--threads N,N...", &request->threads, check_counts<kMostThreads>,
                      "Threads of a session; a list measures each");
-  line->checked_text("--batch", &request->batches, "N,N...", check_counts<kMostBatch>,
+  line->checked_text("--batch N,N...", &request->batches, check_counts<kMostBatch>,
                      "Batch (default: the model's); a list measures each");
-  line->number("--seconds", &options.seconds, 0.0, 86400.0, "How long to measure");
-  line->number("--runs", &options.runs, 1, kMostRuns, "How often to run, instead of --seconds");
-  line->checked_text("--warmup", &request->warmup, "N", check_number,
+  line->number("--seconds NUMBER", &options.seconds, 0.0, 86400.0, "How long to measure");
+  line->number("--runs COUNT", &options.runs, 1, kMostRuns,
+               "How often to run, instead of --seconds");
+  line->checked_text("--warmup COUNT", &request->warmup, check_number,
                      "Runs before that (default: a tenth of the time)");
-  line->texts("--input", &options.inputs,
+  line->texts("--input FILE", &options.inputs,
               "[NAME=]FILE.npy or .npz, instead of made-up values; may be repeated");
-  line->number("--scaling", &options.scaling, 1, kMostBatch,
+  line->number("--scaling COUNT", &options.scaling, 1, kMostBatch,
                "Time of an image at batches 1, 2, 4 ... up to this one, too, in turns");
-  line->number("--sustained", &options.sustained_minutes, 0.0, 10000.0,
+  line->number("--sustained MINUTES", &options.sustained_minutes, 0.0, 10000.0,
                "Minutes to run on: times, frequency and temperature of each interval, and what "
                "is left of the peak");
-  line->text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
-  line->text("--kernels", &options.kernels,
+  line->text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line->text("--kernels NAME", &options.kernels,
              "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
   line->flag("--profile", &options.profile, "Time of every operator, in a second measurement");
   line->flag("--roofline", &options.roofline,
              "--profile, and how far every operator is from the limit of computing or of memory");
-  line->text("--trace", &request->trace,
+  line->text("--trace FILE", &request->trace,
              "File for the profile as chrome://tracing and Perfetto read it");
-  line->text("--html", &request->html,
+  line->text("--html FILE", &request->html,
              "--roofline, and a page that shows it in a browser: graph, profile, memory");
-  line->text("--compare", &request->compare,
+  line->text("--compare FILE", &request->compare,
              "Result of an earlier --format json or jsonl; exit status 1 on a regression beyond "
              "noise");
-  line->text("--affinity", &request->affinity, "CPUs to run on: big, little or a list, 0,2-3");
-  line->checked_text("--cpu-mask", &request->cpu_mask, "HEX", check_hexadecimal,
+  line->text("--affinity CPUS", &request->affinity, "CPUs to run on: big, little or a list, 0,2-3");
+  line->checked_text("--cpu-mask HEX", &request->cpu_mask, check_hexadecimal,
                      "The same, hexadecimal: 5 is CPUs 0 and 2");
-  line->choice("--format", &request->format, {"text", "json", "jsonl", "md", "csv"}, "Output");
+  line->choice("--format NAME", &request->format, {"text", "json", "jsonl", "md", "csv"},
+               "Form of the output");
 }
 
 Status complete(Request* request) {

@@ -59,7 +59,7 @@ Status fill_inputs(const Model& model, const Options& options, Session* session)
   const size_t batch = options.batch != 0 ? options.batch : model.info().default_batch;
   if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
     return error(
-        Code::kInvalidArgument,
+        Code::kInvalidModel,
         "--input: the files hold a batch of %zu%s, expected one run of batch %zu (--batch)",
         inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
   return inputs.put(0, session);

@@ -77,7 +77,7 @@ Status find_values(const std::vector<TestTensor>& values, const char* kind, cons
                  name.c_str());
   if (dtype != (*found)->dtype || bytes != (*found)->data.size())
     return error(
-        Code::kInvalidArgument,
+        Code::kInvalidModel,
         "the test values of the %s '%s' are %s of shape %s, the model takes %zu bytes of %s", kind,
         name.c_str(), dtype_name((*found)->dtype), (*found)->shape.to_string().c_str(), bytes,
         dtype_name(dtype));

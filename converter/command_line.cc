@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/tools/file_kind.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::convert {
@@ -18,12 +19,9 @@ bool is_qrt(const Head& head) { return has_mark(head, 4, "QRT1"); }
 
 // What a file is that no format recognises: "" where that is not known.
 std::string foreign_format(const std::string& input, const Head& head) {
-  if (has_mark(head, 0, "PK\3\4"))
-    return "a zip archive, as PyTorch and Keras save models: export it as ONNX "
-           "(torch.onnx.export), or as TFLite";
-  if (has_mark(head, 0, "\x89HDF"))
-    return "an HDF5 file, as Keras saves models: export it as TFLite";
-  if (has_mark(head, 0, "GGUF")) return "a GGUF file, a format that qrt does not read";
+  if (const tool::FileKind* kind = tool::find_kind(head, input))
+    return std::string(kind->name) +
+           (kind->remedy[0] == '\0' ? ", not a model" : std::string(": ") + kind->remedy);
   if (tool::has_extension(input, ".tflite"))
     return "no TFLite file, whose name it has: 'TFL3' is not at byte 4";
   if (tool::has_extension(input, ".espdl"))
@@ -41,21 +39,24 @@ void FormatOptions::add_to(tool::CommandLine* line) {
       Given& given = given_[o.name];
       given.is_flag = o.is_flag;
       given.is_list = o.is_list;
+      given.placeholder = o.placeholder;
       given.choices.insert(given.choices.end(), o.choices.begin(), o.choices.end());
       if (given.help != o.help)
         given.help += (given.help.empty() ? "" : ". ") + std::string(o.help);
     }
   }
-  line->choice("--from", &from_, names, "Source format, instead of recognising it");
+  line->group("Source formats");
+  line->choice("--from FORMAT", &from_, names, "Source format, instead of recognising it");
   for (auto& [name, given] : given_) {
+    const std::string option = "--" + name + (given.is_flag ? "" : " " + given.placeholder);
     if (given.is_flag)
-      line->flag("--" + name, &given.is_on, given.help);
+      line->flag(option, &given.is_on, given.help);
     else if (given.is_list)
-      line->texts("--" + name, &given.values, given.help);
+      line->texts(option, &given.values, given.help);
     else if (given.choices.empty())
-      line->text("--" + name, &given.value, given.help);
+      line->text(option, &given.value, given.help);
     else
-      line->choice("--" + name, &given.value, given.choices, given.help);
+      line->choice(option, &given.value, given.choices, given.help);
   }
 }
 
@@ -78,7 +79,8 @@ Status FormatOptions::find_format(const std::string& input, const Frontend** for
   QRT_TRY(tool::read_head(input, kHeadBytes, &head));
   const char* file = input.c_str();
   if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", file);
-  if (is_qrt(head)) return error(Code::kInvalidModel, "%s: is a .qrt file already", file);
+  if (is_qrt(head))
+    return error(Code::kInvalidModel, "%s: is a .qrt file already: qrt_run takes it", file);
   *format = from_.empty() ? &recognise(head) : find_frontend(from_);
   // ONNX files have no mark, so that whatever is not recognised would be read as one.
   const std::string foreign = foreign_format(input, head);

@@ -25,7 +25,7 @@ class FormatOptions {
  private:
   struct Given {
     bool is_flag = false, is_on = false;
-    std::string value, help;
+    std::string value, help, placeholder;
     std::vector<std::string> choices, values;
     bool is_list = false;
   };

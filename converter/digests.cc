@@ -2,6 +2,7 @@
 
 #include "converter/convert.h"
 #include "qrt/qrt.hpp"
+#include "runtime/tools/counted.h"
 #include "runtime/tools/digests.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/model_file.h"
@@ -18,10 +19,11 @@ Status read_inputs(const Model& model, const std::vector<std::string>& given,
                    tool::Inputs* inputs) {
   QRT_TRY(inputs->read_any(model, given));
   if (inputs->steps() > 0)
-    return error(Code::kInvalidArgument, "the inputs are a sequence of %zu runs, expected one run",
-                 inputs->steps());
+    return error(Code::kInvalidModel,
+                 "the inputs are a sequence of %s, expected one without a dimension in front",
+                 tool::counted(inputs->steps(), "run").c_str());
   if (inputs->batch() != 0 && inputs->batch() != model.info().default_batch)
-    return error(Code::kInvalidArgument,
+    return error(Code::kInvalidModel,
                  "the inputs are a batch of %zu, expected the model's own, %zu", inputs->batch(),
                  model.info().default_batch);
   return {};

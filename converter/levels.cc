@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "converter/ir.h"
 #include "qrt_model_generated.h"
 #include "runtime/text.h"
 #include "runtime/tools/level_name.h"
@@ -48,6 +49,16 @@ std::vector<std::string> operators_above(const std::vector<uint8_t>& file, int l
     ++index;
   }
   return above;
+}
+
+bool is_wholly_float(const Graph& graph) {
+  bool any = false;
+  for (const Node& node : graph.nodes) {
+    const Arithmetic arithmetic = traits(node).arithmetic;
+    if (arithmetic != Arithmetic::kFloat && arithmetic != Arithmetic::kMoves) return false;
+    any = any || arithmetic == Arithmetic::kFloat;
+  }
+  return any;
 }
 
 }  // namespace qrt::convert

@@ -12,6 +12,8 @@
 
 namespace qrt::convert {
 
+struct Graph;
+
 // Gives each converted node the highest level of the file's operators that bear its name; none to a
 // node without such an operator. A node without a name keeps its level. REQUIRES: write_model() made
 // the file.
@@ -19,6 +21,9 @@ void set_levels(const std::vector<uint8_t>& file, Report* report);
 
 // The operators above `level` (0 is I0, 1 is I1), as messages name them: "fc1 (Gemm) -> Float [F]".
 std::vector<std::string> operators_above(const std::vector<uint8_t>& file, int level);
+
+// Returns whether operators of an imported graph compute, and all of these in float.
+bool is_wholly_float(const Graph& graph);
 
 }  // namespace qrt::convert
 

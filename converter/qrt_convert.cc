@@ -77,9 +77,9 @@ Status read_tests(const Options& options, const convert::Frontend& format, const
   if (format.read_tests) QRT_TRY(format.read_tests(options.input, options.format.given(), values));
   if (!values->outputs.empty()) return {};
   return error(Code::kInvalidArgument,
-               "%s: %s holds no test values: give a folder of input_0.pb, output_0.pb ... by "
-               "--test-data",
-               options.check ? "--check" : "--keep-test-values", options.input.c_str());
+               "%s: the file holds no test values: give a folder of input_0.pb, output_0.pb ... by "
+               "--test-data DIR",
+               options.check ? "--check" : "--keep-test-values");
 }
 
 // Runs them; a line for each output.
@@ -99,17 +99,6 @@ int check_model(const Options& options, const convert::TestValues& values,
     all_near &= o.is_near;
   }
   return all_near ? tool::kDone : tool::kCheckFailed;
-}
-
-// Operators compute, and all in float.
-bool is_wholly_float(const Graph& graph) {
-  bool any = false;
-  for (const convert::Node& node : graph.nodes) {
-    const Arithmetic arithmetic = convert::traits(node).arithmetic;
-    if (arithmetic != Arithmetic::kFloat && arithmetic != Arithmetic::kMoves) return false;
-    any = any || arithmetic == Arithmetic::kFloat;
-  }
-  return any;
 }
 
 // Returns whether --input-shape asked by a ? for a batch that stays open.
@@ -154,11 +143,10 @@ int convert_model(const Options& options) {
   if (status.ok()) convert::set_levels(bytes, &report);
   progress.clear();
   report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
-  if (is_wholly_float(graph))
-    fputs(
-        "qrt_convert: note: nothing in this model is quantised: it runs in float (level F). "
-        "qrt_quantize makes integers of it, from samples of what it will see\n",
-        stderr);
+  if (convert::is_wholly_float(graph))
+    tool::note(
+        "nothing in this model is quantised: it runs in float (level F). qrt_quantize makes "
+        "integers of it, from samples of what it will see");
   if (status.ok() && asks_open_batch(options) && !graph.batch_is_open) {
     tool::complain(options.input +
                    ": the batch cannot stay open, as --input-shape asks by its ?: " +
@@ -166,8 +154,8 @@ int convert_model(const Options& options) {
     return tool::kUnsupported;
   }
   if (graph.batch_is_symbolic && !graph.batch_is_open)
-    fprintf(stderr, "qrt_convert: note: the batch is fixed to %lld: %s\n",
-            static_cast<long long>(graph.default_batch), escaped(graph.batch_closed).c_str());
+    tool::note("the batch is fixed to " + std::to_string(graph.default_batch) + ": " +
+               graph.batch_closed);
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   if (const size_t above = check_level(bytes, options.require_level); above > 0) {
@@ -198,66 +186,52 @@ int convert_main(int argc, char** argv) {
       "  qrt_convert model.onnx -o model.qrt --digests x.npy   for qrt_run --check\n"
       "  qrt_convert model.onnx --check --test-data test_data_set_0");
   Options options;
-  line.argument("INPUT", &options.input, "Source model; its format is recognised by content");
-  line.text("-o,--output", &options.output,
+  line.argument("MODEL", &options.input,
+                "Source model; its format is recognised by content; - is standard input");
+  line.text("-o,--output FILE", &options.output,
             "File to write, - is standard output; may be left out with --explain and --lint");
-  options.format.add_to(&line);
-  line.flag_or_text(
-      "--explain", "text", &options.explain,
-      "Report the nodes: what each became, or why not, and counts; --explain=json for programs, "
-      "with those that were merely folded, too");
-  line.flag_or_text(
-      "--lint", "text", &options.lint,
-      "Look for mistakes of the quantisation: node, numbers, remedy; --lint=json for "
-      "programs. Exit status 1 if there are warnings; the output is written all the same");
-  line.choice("--require-level", &options.require_level, {"I0", "I1"},
+  line.flag_or_choice(
+      "--explain", {"text", "json"}, &options.explain,
+      "Report the nodes: what each became, or why not, and counts; json lists those "
+      "that were merely folded, too");
+  line.flag_or_choice("--lint", {"text", "json"}, &options.lint,
+                      "Look for mistakes of the quantisation: node, numbers, remedy. Exit status 1 "
+                      "if there are warnings; the output is written all the same");
+  line.choice("--require-level LEVEL", &options.require_level, {"I0", "I1"},
               "Fail if an operator of the file needs more than this: I0 (integers only) or I1 (and "
               "IEEE-exact "
               "float32)");
   line.flag("--check", &options.check,
             "Run the test values that the source file holds (ESP-DL), or --test-data, and compare; "
             "exit status 1 if they differ by more than an exporter's rounding");
-  line.text("--test-data", &options.test_data,
+  line.text("--test-data DIR", &options.test_data,
             "Folder of input_0.pb, output_0.pb ... (or .npy), as beside ONNX models, for --check "
             "and --keep-test-values");
   line.flag("--keep-test-values", &options.keep_test_values,
             "Keep these values in the .qrt file, for qrt_run --check");
   line.texts(
-      "--digests", &options.digests,
+      "--digests FILE", &options.digests,
       "[NAME=]FILE.npy or .npz, an input to run: it goes into the .qrt file with the outputs and a "
       "digest of every operator, for qrt_run --check; for more inputs repeated");
   line.flag("--list", &options.list,
             "List the models of a pack (ESP-DL), or the signatures of a TFLite file, and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");
+  options.format.add_to(&line);
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
-  if (!options.explain.empty() && options.explain != "text" && options.explain != "json") {
-    tool::complain("--explain is text or json, not '" + options.explain + "' (see --help)");
-    return tool::kUsage;
+  if (!options.test_data.empty() && !options.check && !options.keep_test_values)
+    return tool::refuse_usage("--test-data needs --check or --keep-test-values");
+  if (options.keep_test_values && !options.digests.empty())
+    return tool::refuse_usage("--digests and --keep-test-values exclude each other");
+  if (options.to_stdout() && (!options.explain.empty() || !options.lint.empty() || options.check))
+    return tool::refuse_usage("-o - writes the model to standard output and nothing else");
+  if (options.output.empty() && options.explain.empty() && options.lint.empty() && !options.check &&
+      !options.list) {
+    return tool::refuse_usage(
+        "-o is required: the .qrt file to write (or --explain, --lint, --check)");
   }
-  if (!options.lint.empty() && options.lint != "text" && options.lint != "json") {
-    tool::complain("--lint is text or json, not '" + options.lint + "' (see --help)");
-    return tool::kUsage;
-  }
-  if (!options.test_data.empty() && !options.check && !options.keep_test_values) {
-    tool::complain("--test-data needs --check or --keep-test-values (see --help)");
-    return tool::kUsage;
-  }
-  if (options.keep_test_values && !options.digests.empty()) {
-    tool::complain("--digests and --keep-test-values exclude each other (see --help)");
-    return tool::kUsage;
-  }
-  if (options.to_stdout() && (!options.explain.empty() || !options.lint.empty() || options.check)) {
-    tool::complain("-o - writes the model to standard output and nothing else (see --help)");
-    return tool::kUsage;
-  }
-  if (options.list) return list_models(options);
-  if (options.output.empty() && options.explain.empty() && options.lint.empty() && !options.check) {
-    tool::complain(
-        "-o is required: the .qrt file to write (or --explain, --lint, --check; see --help)");
-    return tool::kUsage;
-  }
-  return convert_model(options);
+  if (const Status read = tool::take_stdin(&options.input); !read.ok()) return tool::fail(read);
+  return options.list ? list_models(options) : convert_model(options);
 }
 
 }  // namespace

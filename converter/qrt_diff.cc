@@ -10,6 +10,7 @@
 #include "qrt/qrt.hpp"
 #include "runtime/text.h"
 #include "runtime/tools/arrays.h"
+#include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/options.h"
@@ -127,8 +128,9 @@ Status run(const Options& options, bool* equal) {
   tool::Inputs inputs;
   QRT_TRY(read_inputs(options, model, reference, &inputs));
   if (inputs.steps() > 0)
-    return error(Code::kInvalidArgument, "the inputs are a sequence of %zu runs, expected one run",
-                 inputs.steps());
+    return error(Code::kInvalidModel,
+                 "the inputs are a sequence of %s, expected one without a dimension in front",
+                 tool::counted(inputs.steps(), "run").c_str());
   SessionOptions session_options;
   session_options.batch = inputs.batch();
   session_options.threads = options.threads;
@@ -167,7 +169,8 @@ Status run(const Options& options, bool* equal) {
     return error(Code::kInvalidModel,
                  "%s: a reference cannot be compared, %s (--expect-some leaves it out)",
                  options.reference.c_str(), unfit.c_str());
-  printf("%zu of %zu tensors compared, %zu differ\n", n.compared, n.tensors, n.different);
+  printf("%zu of %s compared, %zu %s\n", n.compared, tool::counted(n.tensors, "tensor").c_str(),
+         n.different, n.different == 1 ? "differs" : "differ");
   *equal = n.different == 0;
   return {};
 }
@@ -180,23 +183,25 @@ int diff_main(int argc, char** argv) {
       "  qrt_diff model.qrt dump --all     of another device's qrt_run --dump-all\n"
       "  qrt_diff model.tflite dump --input image.npy");
   Options options;
-  line.argument("MODEL", &options.model, "ONNX, TFLite, ESP-DL, CVM or .qrt, by content");
-  line.argument("REFERENCE_DIR", &options.reference,
+  line.argument("MODEL", &options.model,
+                "ONNX, TFLite, ESP-DL, CVM or .qrt, by content; - is standard input");
+  line.argument("DIR", &options.reference,
                 "Folder with an index.json (qrt_run --dump-all --output-dir), or NAME.npy files");
   line.texts(
-      "--input", &options.inputs,
+      "--input FILE", &options.inputs,
       "[NAME=]FILE.npy or .npz, instead of the input that the folder holds; may be repeated");
   line.flag("--expect-some", &options.expect_some,
             "The folder may hold tensors that the model has not (of operators that the converter "
             "fuses), and may lack outputs; otherwise that is exit status 2");
   line.flag("--all", &options.all, "A line for each tensor, not only for the first that differs");
-  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
-  line.number("--threads", &options.threads, 1, 1024, "Threads");
+  line.text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.number("--threads COUNT", &options.threads, 1, 1024, "Threads");
   options.format.add_to(&line);
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
   bool equal = false;
-  const Status status = run(options, &equal);
+  Status status = tool::take_stdin(&options.model);
+  if (status.ok()) status = run(options, &equal);
   if (!status.ok()) return tool::fail(status);
   return equal ? tool::kDone : tool::kCheckFailed;
 }

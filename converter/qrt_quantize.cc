@@ -70,6 +70,7 @@ Status complete(const Options& options, Settings* settings) {
     return error(Code::kInvalidArgument,
                  "--calibration is missing: give samples of what the model will see (.npy, .npz, a "
                  "folder of images), or `random` where only the time matters");
+  QRT_TRY(tool::take_stdin(&settings->model));
   const convert::Frontend* format = nullptr;
   QRT_TRY(convert::FormatOptions().find_format(settings->model, &format));
   if (format != convert::find_frontend("onnx"))
@@ -119,7 +120,8 @@ int quantize_model(const Options& options, const Settings& settings) {
   Quantised result;
   const auto plan = [&](const convert::Report& nodes) {
     line.clear();
-    fputs(quantize::plan_text(nodes, options.nodes).c_str(), stderr);
+    if (options.nodes || !tool::is_quiet())
+      fputs(quantize::plan_text(nodes, options.nodes).c_str(), stderr);
   };
   const auto progress = [&](const char* step, double part) { line.show(step, part); };
   Status status = quantize::quantize(settings, progress, plan, &result);
@@ -137,7 +139,7 @@ int quantize_model(const Options& options, const Settings& settings) {
       tool::complain(why + "; no model was written (--force writes all the same)");
       return tool::kCheckFailed;
     }
-    fprintf(stderr, "qrt_quantize: warning: %s\n", why.c_str());
+    tool::warn(why);
   }
   status = write_results(options, result);
   if (status.ok() && !options.cvm.empty()) print_edges(result.document.cvm);
@@ -154,40 +156,40 @@ int quantize_main(int argc, char** argv) {
   tool::CommandLine line(
       "Quantises a float ONNX model: integers from edge to edge, ranges from samples.",
       "  qrt_quantize model.onnx --calibration images.npy -o model.qrt\n"
-      "  qrt_quantize model.onnx --calibration photos/ --mean 0.485,0.456,0.406 --std "
-      "0.229,0.224,0.225 -o model.qrt\n"
-      "  qrt_quantize model.onnx --calibration images.npy --labels labels.npy --max-drop 0.2 -o "
-      "model.qrt --report report.html\n"
-      "  qrt_quantize model.onnx --calibration random -o model.qrt      to measure its speed only");
+      "  qrt_quantize model.onnx --calibration photos/ --mean 0.485,0.456,0.406 \\\n"
+      "      --std 0.229,0.224,0.225 -o model.qrt\n"
+      "  qrt_quantize model.onnx --calibration images.npy --labels labels.npy \\\n"
+      "      --max-drop 0.2 -o model.qrt --report report.html\n"
+      "  qrt_quantize model.onnx --calibration random -o m.qrt   only for its speed");
   Options options;
   Settings settings;
-  line.argument("MODEL", &settings.model, "Float model: ONNX, opset 7 to 25");
+  line.argument("MODEL", &settings.model, "Float model: ONNX, opset 7 to 25; - is standard input");
   line.texts(
-      "--calibration", &settings.calibration,
-      "Samples: .npy or NAME=FILE.npy for each input, .npz, a folder of these or of images, a "
-      ".txt that lists images, or `random`; a tenth of them is held out for the report");
-  line.text("-o,--output", &options.output, "The .qrt file to write");
-  line.text("--onnx", &options.onnx,
+      "--calibration FILE", &settings.calibration,
+      "Samples: .npy or NAME=FILE.npy for each input, .npz, a folder of these or of pictures, a "
+      ".txt that lists pictures, or `random`; a tenth of them is held out for the report");
+  line.text("-o,--output FILE", &options.output, "The .qrt file to write");
+  line.text("--onnx FILE", &options.onnx,
             "The quantised model as standard ONNX (QuantizeLinear, DequantizeLinear)");
   line.text(
-      "--cvm", &options.cvm,
+      "--cvm STEM", &options.cvm,
       "Of the scheme cvm: the CVM model, integers at its edges, as STEM.json and STEM.params");
-  line.choice("--scheme", &options.scheme, scheme_names(), "Number formats");
+  line.choice("--scheme NAME", &options.scheme, scheme_names(), "Number formats");
   line.flag("--per-channel", &options.per_channel,
             "Of the schemes espdl-*: weights have an exponent for each channel (ESP32-P4 alone)");
-  line.text("--labels", &settings.labels,
+  line.text("--labels FILE", &settings.labels,
             "Right classes of the samples, .npy or .txt: accuracy instead of agreement");
-  line.text("--max-drop", &options.max_drop,
+  line.text("--max-drop POINTS", &options.max_drop,
             "Give tensors 16 bits, the worst first, until no more points than this are lost");
-  line.text("--report", &options.report, "File for the whole report: .html, or .json");
-  line.choice("--ladder", &options.ladder, {"none", "fast", "full"},
+  line.text("--report FILE", &options.report, "File for the whole report: .html, or .json");
+  line.choice("--ladder NAME", &options.ladder, {"none", "fast", "full"},
               "Rungs to try for accuracy: none; equalisation, ranges, rounding and biases; also a "
               "search of each tensor's scale by the outputs, which takes minutes");
-  options.images.add_to(&line);
-  line.number("--threads", &options.threads, 1, 64, "The result does not depend on it");
+  line.number("--threads COUNT", &options.threads, 1, 64, "The result does not depend on it");
   line.flag("--nodes", &options.nodes,
             "Print what every node will be, before the first sample is read");
   line.flag("--force", &options.force, "Write also what is far from the float model");
+  options.images.add_to(&line);
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
   const Status status = complete(options, &settings);

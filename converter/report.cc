@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "runtime/text.h"
 
@@ -80,13 +81,19 @@ std::string counts_text(const std::vector<Finding>& findings) {
 
 std::string Report::text(bool all) const {
   std::string s;
+  std::map<std::string, size_t> waiting;  // not assessed, by what they depend on
+  for (const Finding& f : findings_) waiting[f.rule] += f.outcome == Outcome::kNotAssessed;
   for (const Finding& f : findings_) {
     if (f.outcome == Outcome::kRefused) {
       s += "refused  " + label(f) + ": " + escaped(f.rule) + "\n";
       if (!f.tensor.empty()) s += "         tensor: " + escaped(f.tensor) + "\n";
       if (!f.remedy.empty()) s += "         remedy: " + escaped(f.remedy) + "\n";
     } else if (f.outcome == Outcome::kNotAssessed) {
-      s += "unknown  " + label(f) + ": not assessed: " + escaped(f.rule) + "\n";
+      const size_t n = std::exchange(waiting[f.rule], 0);  // those of one rule stand in one line
+      if (n == 1) s += "unknown  " + label(f) + ": not assessed: " + escaped(f.rule) + "\n";
+      if (n > 1)
+        s += "unknown  " + label(f) + " and " + std::to_string(n - 1) +
+             " more: not assessed: " + escaped(f.rule) + " (--explain=json lists them)\n";
     } else if (all && f.result != kFolded) {
       s += "ok       " + label(f) + " -> " + f.result;
       if (!f.level.empty()) s += " [" + f.level + "]";

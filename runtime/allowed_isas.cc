@@ -44,7 +44,7 @@ std::string isa_warning() {
   const char* cap = cap_of_environment();
   Isa isa;
   const Status status = cap != nullptr ? parse_cap("QRT_ISA", cap, &isa) : Status();
-  return status.ok() ? "" : std::string("warning: ignored: ") + status.message();
+  return status.ok() ? "" : std::string("ignored: ") + status.message();
 }
 
 Result<IsaSet> allowed_isas(const char* cap) {

@@ -13,6 +13,7 @@
 #include "runtime/checksum.h"
 #include "runtime/infer.h"
 #include "runtime/layout.h"
+#include "runtime/text.h"
 
 #define QRT_STRING_(x) #x
 #define QRT_STRING(x) QRT_STRING_(x)
@@ -24,7 +25,9 @@ static_assert(QRT_FLOAT4E2M1 == static_cast<int>(qrt::DType::kFloat4E2M1));
 namespace qrt {
 
 void set_message(qrt_error* error, const char* message) {
-  if (error != nullptr) snprintf(error->message, sizeof error->message, "%s", message);
+  if (error != nullptr)
+    snprintf(error->message, sizeof error->message, "%s",
+             shortened(message, sizeof error->message - 1).c_str());
 }
 
 Status null_argument(const char* name) {

@@ -197,7 +197,8 @@ void warn_of(const qrt_session& session, const qrt_session_options& o, qrt_error
     qrt::warn(o.log, o.log_context, error, message.c_str());
   };
   const Plan& plan = session.session->plan();
-  if (o.isa == nullptr) warn(qrt::isa_warning());
+  if (const std::string ignored = qrt::isa_warning(); o.isa == nullptr && !ignored.empty())
+    warn("warning: " + ignored);
   warn(qrt::thread_warning(plan.threads, session.session->threads()));
   if (plan.is_frugal)
     warn("max_memory has no room for the tables of the fastest convolutions: slower ones are used");

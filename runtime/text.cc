@@ -2,6 +2,7 @@
 #include "runtime/text.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace qrt {
 namespace {
@@ -54,6 +55,17 @@ std::string escaped(std::string_view text, size_t most) {
     i += bytes;
   }
   return result;
+}
+
+std::string shortened(const std::string& text, size_t most) {
+  constexpr char kGap[] = " ... ";
+  if (text.size() <= most) return text;
+  const auto is_within = [&](size_t i) { return (static_cast<uint8_t>(text[i]) & 0xc0) == 0x80; };
+  const size_t room = most - strlen(kGap);
+  size_t begin = room / 2, end = text.size() - (room - begin);
+  while (begin > 0 && is_within(begin)) --begin;
+  while (end < text.size() && is_within(end)) ++end;
+  return text.substr(0, begin) + kGap + text.substr(end);
 }
 
 }  // namespace qrt

@@ -18,6 +18,10 @@ std::string escaped(std::string_view text);
 // The same of the first `most` bytes, cut between characters.
 std::string escaped(std::string_view text, size_t most);
 
+// Returns a text of at most `most` bytes: a longer one loses its middle, so that a message keeps its beginning
+// and, at its end, the cause. Cuts between characters. REQUIRES: most >= 16.
+std::string shortened(const std::string& text, size_t most);
+
 }  // namespace qrt
 
 #endif  // QRT_RUNTIME_TEXT_H_

@@ -146,6 +146,10 @@ if(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
       message(FATAL_ERROR "${library} not found: install libpng-dev libjpeg-dev zlib1g-dev (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
     endif()
   endforeach()
+  qrt_find_library(webp webp/decode.h webp)  # WebP is refused without it
+  if(TARGET qrt_webp)
+    target_link_libraries(qrt_webp INTERFACE Threads::Threads)
+  endif()
 endif()
 
 # Command line tools: option parsing and JSON, headers only. A toolchain for another system than this one may name a folder

@@ -21,7 +21,7 @@ SPDX = {
 # Of packages whose copyright file is prose.
 PROSE = {
     'libc6': 'LGPL-2.1-or-later', 'libgcc-s1': 'GPL-3.0-or-later WITH GCC-exception-3.1',
-    'libstdc++6': 'GPL-3.0-or-later WITH GCC-exception-3.1',
+    'libstdc++6': 'GPL-3.0-or-later WITH GCC-exception-3.1', 'libwebp7': 'BSD-3-Clause',
 }
 
 

@@ -16,8 +16,13 @@ Status Reference::open(const std::string& folder) {
   const auto cannot_be_read = [&] {
     return error(Code::kIoError, "%s: %s", folder.c_str(), failed.message().c_str());
   };
+  if (!fs::exists(folder, failed))
+    return error(Code::kIoError, "%s: No such file or directory", folder.c_str());
   if (!fs::is_directory(folder, failed))
-    return error(Code::kIoError, "%s: is no folder", folder.c_str());
+    return error(Code::kInvalidModel,
+                 "%s: is no folder: expected one of tensors, NAME.npy, or of qrt_run --dump-all "
+                 "--output-dir",
+                 folder.c_str());
   const std::string index = folder + "/index.json";
   is_indexed_ = fs::exists(index, failed);
   if (failed) return cannot_be_read();
@@ -27,7 +32,9 @@ Status Reference::open(const std::string& folder) {
         files_[tool::file_part(entry.path().stem().string())].push_back(entry.path().string());
     if (failed) return cannot_be_read();
     if (!files_.empty()) return {};
-    return error(Code::kInvalidModel, "%s: holds neither an index.json nor .npy files",
+    return error(Code::kInvalidModel,
+                 "%s: holds neither an index.json nor .npy files: expected what qrt_run --dump-all "
+                 "--output-dir writes, or NAME.npy",
                  folder.c_str());
   }
   QRT_TRY(tool::check_readable(index));

@@ -53,7 +53,8 @@ const ImportOption kOutputs = {
     "may be repeated",
     false,
     {},
-    true};
+    true,
+    "NAME"};
 
 const ImportOption kInputShape = {
     "input-shape",
@@ -61,7 +62,8 @@ const ImportOption kInputShape = {
     "open; ? for the first leaves the batch open; for more inputs repeated",
     false,
     {},
-    true};
+    true,
+    "SHAPE"};
 
 Status tflite(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
@@ -148,7 +150,9 @@ const std::vector<Frontend>& frontends() {
        {{"params",
          "Params of an MRT/CVM model; else `params` beside a file called `symbol`, or STEM.params",
          false,
-         {}}},
+         {},
+         false,
+         "FILE"}},
        cvm},
       {"onnx",
        "ONNX",

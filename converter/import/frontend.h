@@ -22,6 +22,7 @@ struct ImportOption {
   bool is_flag = false;              // has no value
   std::vector<std::string> choices;  // its values; empty: any text
   bool is_list = false;              // has any number of values, joined by line feeds
+  const char* placeholder = "NAME";  // stands for its value in the help
 };
 
 // Values of the options that are given, by name; of a flag: "on".

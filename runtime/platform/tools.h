@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace qrt::platform {
 
@@ -45,11 +46,21 @@ bool is_same_file(const std::string& a, const std::string& b);
 // Whether a name leads to what a descriptor of this process is open on: /dev/stdout, /dev/fd/3.
 bool is_descriptor(const std::string& path);
 
+// A name by which an open file that has none can be opened again; "" where a system has no such names.
+std::string descriptor_path(int fd);
+
 // True where there is one already.
 bool make_folder(const std::string& path);
 
 // Of the program, without its folder.
 const char* program_name();
+
+// The folder of the running program's file, links followed; "." where the system does not tell.
+std::string program_folder();
+
+// Runs a program in place of this one where the system can, else waits for it and returns its exit status.
+// Negative where it cannot be started.
+int run_program(const std::string& path, const std::vector<std::string>& arguments);
 
 // Standard input and output carry arrays as they are.
 void make_streams_binary();

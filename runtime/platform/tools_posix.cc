@@ -12,6 +12,9 @@
 #if defined(__GLIBC__)
 #include <execinfo.h>
 #endif
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
 
 #include "runtime/platform/tools.h"
 
@@ -27,6 +30,11 @@ void prepare_exceptions() {
 int open_to_read(const std::string& path) { return open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 int open_to_write(const std::string& path) { return open(path.c_str(), O_WRONLY | O_CLOEXEC); }
 
+std::string descriptor_path(int fd) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return access(path.c_str(), F_OK) == 0 ? path : "";
+}
+
 namespace {
 
 std::string folder_of(const std::string& path) {
@@ -35,14 +43,11 @@ std::string folder_of(const std::string& path) {
 }
 
 #if defined(O_TMPFILE)
-// The name by which the system knows a descriptor's file.
-std::string descriptor_path(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
-
 // A file without a name, which can be given one. Negative where the file system has no such files, or
 // /proc, which it takes to name them, is not there.
 int open_nameless(const std::string& folder) {
   const int fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-  if (fd < 0 || access(descriptor_path(fd).c_str(), F_OK) == 0) return fd;
+  if (fd < 0 || !descriptor_path(fd).empty()) return fd;
   close(fd);
   return -1;
 }
@@ -159,6 +164,29 @@ const char* program_name() {
 #else
   return getprogname();
 #endif
+}
+
+std::string program_folder() {
+  std::vector<char> path(1 << 16);
+#if defined(__APPLE__)
+  uint32_t bytes = static_cast<uint32_t>(path.size());
+  if (_NSGetExecutablePath(path.data(), &bytes) != 0) return ".";
+  const std::string name = path.data();
+#else
+  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
+  if (n <= 0) return ".";
+  const std::string name(path.data(), static_cast<size_t>(n));
+#endif
+  const size_t slash = name.rfind('/');
+  return slash == std::string::npos ? "." : name.substr(0, slash);
+}
+
+int run_program(const std::string& path, const std::vector<std::string>& arguments) {
+  std::vector<char*> words = {const_cast<char*>(path.c_str())};
+  for (const std::string& argument : arguments)
+    words.push_back(const_cast<char*>(argument.c_str()));
+  words.push_back(nullptr);
+  return execv(path.c_str(), words.data());
 }
 
 void make_streams_binary() {}

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <process.h>
 #include <share.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 bool is_descriptor(const std::string&) { return false; }
 
+std::string descriptor_path(int) { return ""; }
+
 bool make_folder(const std::string& path) {
   return CreateDirectoryA(path.c_str(), nullptr) != 0 || GetLastError() == ERROR_ALREADY_EXISTS ||
          (errno = ENOENT, false);
@@ -87,6 +90,33 @@ const char* program_name() {
     return path.substr(0, path.rfind(".exe"));
   }();
   return name.c_str();
+}
+
+std::string program_folder() {
+  char path[1 << 15];
+  const DWORD n = GetModuleFileNameA(nullptr, path, sizeof path);
+  const std::string name(path, n);
+  const size_t slash = name.find_last_of("/\\");
+  return slash == std::string::npos ? "." : name.substr(0, slash);
+}
+
+int run_program(const std::string& path, const std::vector<std::string>& arguments) {
+  // The C library joins the words by spaces, so each is quoted here.
+  std::vector<std::string> quoted = {'"' + path + '"'};
+  for (const std::string& argument : arguments) {
+    std::string word = "\"";
+    size_t slashes = 0;  // in front of a quote they are doubled
+    for (const char c : argument) {
+      if (c == '"') word.append(slashes + 1, '\\');
+      slashes = c == '\\' ? slashes + 1 : 0;
+      word += c;
+    }
+    quoted.push_back(word.append(slashes, '\\') + '"');
+  }
+  std::vector<const char*> words;
+  for (const std::string& word : quoted) words.push_back(word.c_str());
+  words.push_back(nullptr);
+  return static_cast<int>(_spawnv(_P_WAIT, (path + ".exe").c_str(), words.data()));
 }
 
 void make_streams_binary() {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/npz.h"
 
@@ -16,7 +17,7 @@ bool is_npz(const std::string& file) { return has_extension(file, ".npz"); }
 Status check_extension(const std::string& file) {
   if (!has_extension(file, ".pb")) return {};
   return error(
-      Code::kUnsupported,
+      Code::kInvalidModel,
       "%s: is an ONNX tensor, expected .npy or .npz: qrt_convert MODEL.onnx --check --test-data "
       "FOLDER runs a folder of them, with --keep-test-values they are in the .qrt file for "
       "qrt_run --check",
@@ -32,11 +33,6 @@ std::string listed(const std::vector<std::string>& names) {
   if (names.size() > kMostNames)
     text += " and " + std::to_string(names.size() - kMostNames) + " more";
   return text;
-}
-
-// "2 outputs", "1 array".
-std::string counted(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 // Of a file with a name in front.

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "runtime/tools/counted.h"
 #include "runtime/tools/hash.h"
 #include "runtime/tools/metadata.h"
 
@@ -80,9 +81,8 @@ Status find_digests(const fb::Model& file, std::vector<OperatorDigest>* digests)
                     word.c_str());
     digests->push_back(d);
   }
-  QRT_MODEL_CHECK(digests->size() == file.operators()->size(),
-                  "digests of %zu operators, the model has %u", digests->size(),
-                  file.operators()->size());
+  QRT_MODEL_CHECK(digests->size() == file.operators()->size(), "digests of %s, the model has %u",
+                  counted(digests->size(), "operator").c_str(), file.operators()->size());
   return {};
 }
 

@@ -74,6 +74,50 @@ Status open_temporary_file(std::shared_ptr<FILE>* file) {
   return *file ? Status() : io_error("a temporary file");
 }
 
+Status copy_stdin(std::shared_ptr<FILE>* file, size_t* bytes) {
+  constexpr size_t kMost = size_t{1} << 31;  // no model is larger
+  QRT_TRY(open_temporary_file(file));
+  *bytes = 0;
+  std::vector<char> block(1 << 16);
+  while (const size_t n = fread(block.data(), 1, block.size(), stdin)) {
+    if (*bytes += n; *bytes > kMost)
+      return error(Code::kInvalidModel, "standard input holds more than 2 GiB: give a file");
+    if (fwrite(block.data(), 1, n, file->get()) != n) return io_error("a temporary file");
+  }
+  if (ferror(stdin)) return error(Code::kIoError, "standard input cannot be read");
+  if (fflush(file->get()) != 0) return io_error("a temporary file");
+  return {};
+}
+
+namespace {
+
+std::string stdin_path;                // by take_stdin()
+std::shared_ptr<FILE> stdin_contents;  // keeps the file that it leads to
+
+}  // namespace
+
+Status take_stdin(std::string* path) {
+  if (*path != "-") return {};
+  if (stdin_contents)
+    return error(Code::kInvalidArgument, "standard input can be given once: give a file instead");
+  size_t bytes = 0;
+  QRT_TRY(copy_stdin(&stdin_contents, &bytes));
+  stdin_path = platform::descriptor_path(fileno(stdin_contents.get()));
+  if (stdin_path.empty())
+    return error(Code::kUnsupported, "a model cannot come from standard input here: give a file");
+  *path = stdin_path;
+  return {};
+}
+
+std::string with_stdin_named(const std::string& text) {
+  constexpr char kName[] = "standard input";
+  std::string shown = text;
+  if (stdin_path.empty()) return shown;
+  for (size_t at = 0; (at = shown.find(stdin_path, at)) != std::string::npos; at += strlen(kName))
+    shown.replace(at, stdin_path.size(), kName);
+  return shown;
+}
+
 Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes) {
   const File file(platform::open_to_read(path));
   if (file.fd < 0) return io_error(path);
@@ -109,6 +153,16 @@ Status read_text(const std::string& path, std::string* text) {
     if (n == 0) return {};
     text->append(block, static_cast<size_t>(n));
   }
+}
+
+Status make_folders(const std::string& path) {
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+    platform::make_folder(path.substr(0, at));  // the last of them tells whether that went well
+  struct stat info;
+  if (!platform::make_folder(path)) return io_error(path);
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
+  errno = ENOTDIR;
+  return io_error(path);
 }
 
 bool has_extension(const std::string& name, const std::string& extension) {

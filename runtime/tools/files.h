@@ -28,6 +28,20 @@ Status open_file(const std::string& path, std::shared_ptr<FILE>* file, size_t* b
 // A nameless one, to write and then to read. kIoError.
 Status open_temporary_file(std::shared_ptr<FILE>* file);
 
+// Where `*path` is "-", copies standard input to a nameless file and makes it a name by which that can be
+// opened: what reads models goes to and fro in a file. kIoError; kInvalidModel where there is more than a model
+// may have, kInvalidArgument where standard input was read before, kUnsupported where a system cannot.
+Status take_stdin(std::string* path);
+
+// Copies standard input, 2 GiB at most, to a nameless file. kIoError; kInvalidModel where there is more.
+Status copy_stdin(std::shared_ptr<FILE>* file, size_t* bytes);
+
+// Returns a text that people read, with "standard input" for the name that take_stdin() gave.
+std::string with_stdin_named(const std::string& text);
+
+// Makes a folder, and those that it lies in. kIoError where one of the names is something else.
+Status make_folders(const std::string& path);
+
 // All there is to read: of pipes, too.
 Status read_text(const std::string& path, std::string* text);
 

@@ -1,11 +1,15 @@
 #include "runtime/tools/inputs.h"
 
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "runtime/tools/arrays.h"
+#include "runtime/tools/counted.h"
 #include "runtime/tools/elements.h"
 #include "runtime/tools/model_file.h"
+#include "runtime/tools/terminal.h"
 
 namespace qrt::tool {
 namespace {
@@ -118,7 +122,8 @@ Status Inputs::read_any(const Model& model, const std::vector<std::string>& give
   names_.clear();
   for (size_t i = 0; i < assigned.size(); ++i) {
     if (assigned[i].path.empty())
-      return error(Code::kInvalidArgument, "no file for %s", describe_input(model, i).c_str());
+      return error(Code::kInvalidArgument, "no file for %s: give one, or --input %s=FILE.npy",
+                   describe_input(model, i).c_str(), model.input_info(i).name);
     names_.push_back(assigned[i].text());
     QRT_TRY(assigned[i].read_head(&arrays_[i]));
   }
@@ -127,6 +132,7 @@ Status Inputs::read_any(const Model& model, const std::vector<std::string>& give
   Budget budget(0);
   QRT_TRY(add_files(assigned, &budget));
   for (size_t i = 0; i < assigned.size(); ++i) QRT_TRY(assigned[i].read(&budget, &arrays_[i]));
+  warn_of_nan();
   return check(model);
 }
 
@@ -148,6 +154,24 @@ Status Inputs::check(const Model& model) {
     steps_ = length;
   }
   return {};
+}
+
+void Inputs::warn_of_nan() const {
+  for (size_t i = 0; i < arrays_.size(); ++i) {
+    const NpyArray& array = arrays_[i];
+    if (array.dtype != DType::kFloat32) continue;
+    const size_t elements = array.data.size() / sizeof(float);
+    size_t count = 0;
+    for (size_t e = 0; e < elements; ++e) {
+      float value;
+      memcpy(&value, &array.data[e * sizeof value], sizeof value);
+      count += std::isnan(value);
+    }
+    if (count > 0)
+      warn(names_[i] + ": " + std::to_string(count) + " of " + counted(elements, "element") +
+           (count == 1 ? " is" : " are") +
+           " NaN, which an input that is quantised takes for the least number that it can hold");
+  }
 }
 
 Status Inputs::put(size_t step, Session* session) const {

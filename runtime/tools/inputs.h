@@ -34,6 +34,8 @@ class Inputs {
 
  private:
   Status check(const Model& model);
+  // Warns of each array of real numbers that holds NaN.
+  void warn_of_nan() const;
 
   std::vector<NpyArray> arrays_;
   std::vector<std::string> names_;

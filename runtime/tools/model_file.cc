@@ -1,23 +1,19 @@
 #include "runtime/tools/model_file.h"
 
-#include <cstring>
 #include <vector>
 
 #include "runtime/checksum.h"
 #include "runtime/model_bytes.h"
+#include "runtime/tools/file_kind.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::tool {
 namespace {
 
-// What a file's first bytes and its name say it is, where that is no .qrt file; else null.
-const char* other_format(const std::vector<uint8_t>& head, const std::string& extension) {
-  const auto has = [&](size_t at, const char* magic) {
-    const size_t n = strlen(magic);
-    return head.size() >= at + n && memcmp(head.data() + at, magic, n) == 0;
-  };
-  if (has(4, "TFL3")) return "a TFLite model";
-  if (has(0, "EDL") || has(0, "PDL")) return "an ESP-DL model";
+// The name of a format that qrt_convert takes, by a file's first bytes and its name; else null.
+const char* source_format(const FileKind* kind, const std::vector<uint8_t>& head,
+                          const std::string& extension) {
+  if (kind != nullptr && kind->use == FileUse::kSource) return kind->name;
   // ONNX has no magic: protobuf, whose first field is the version of its format.
   if (extension == "onnx" && !head.empty() && head[0] == 8) return "an ONNX model";
   return nullptr;
@@ -28,15 +24,24 @@ const char* other_format(const std::vector<uint8_t>& head, const std::string& ex
 Status check_model_file(const std::string& path) {
   QRT_TRY(check_readable(path));
   std::vector<uint8_t> head;
-  QRT_TRY(read_head(path, 8, &head));
+  QRT_TRY(read_head(path, kKindBytes, &head));
   const size_t dot = path.find_last_of("./");
   const bool has_extension = dot != std::string::npos && path[dot] == '.';
-  const char* format = other_format(head, has_extension ? path.substr(dot + 1) : "");
-  if (format == nullptr) return {};
+  const FileKind* kind = find_kind(head, path);
+  const char* format = source_format(kind, head, has_extension ? path.substr(dot + 1) : "");
   const std::string stem = has_extension ? path.substr(0, dot) : path;
-  return error(Code::kInvalidModel,
-               "%s: is %s, not a .qrt file; convert it first: qrt_convert '%s' -o '%s.qrt'",
-               path.c_str(), format, path.c_str(), stem.c_str());
+  if (format != nullptr)
+    return error(Code::kInvalidModel,
+                 "%s: is %s, not a .qrt file; convert it first: qrt_convert '%s' -o '%s.qrt'",
+                 path.c_str(), format, path.c_str(), stem.c_str());
+  if (kind == nullptr || kind->use == FileUse::kModel) return {};
+  const bool is_input = kind->use == FileUse::kArray || kind->use == FileUse::kPicture;
+  const bool is_foreign = kind->use == FileUse::kForeign;
+  return error(Code::kInvalidModel, "%s: is %s, and no .qrt file%s%s%s", path.c_str(), kind->name,
+               is_input                  ? ": the model comes first, its inputs behind it"
+               : kind->remedy[0] != '\0' ? ": "
+                                         : "",
+               is_input ? "" : kind->remedy, is_foreign ? ", then qrt_convert" : "");
 }
 
 Result<std::shared_ptr<const VerifiedModel>> load_verified(const std::string& path) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/edge/packed.h"
+#include "runtime/tools/file_kind.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::tool {
@@ -34,7 +35,7 @@ class HeaderParser {
  public:
   explicit HeaderParser(const std::string& text) : text_(text) {}
 
-  // kInvalidModel, or kUnsupported; messages without the file's name.
+  // kInvalidModel; messages without the file's name.
   Status parse(NpyArray* array) {
     bool has_descr = false, has_order = false, has_shape = false;
     if (!take('{')) return malformed();
@@ -45,14 +46,16 @@ class HeaderParser {
         std::string name;
         if (!string(&name)) {
           if (peek() == '[')
-            return error(Code::kUnsupported, "structured arrays are not supported");
+            return error(
+                Code::kInvalidModel,
+                "structured arrays are not supported: save each field as an array of its own");
           return malformed();
         }
         QRT_TRY(set_type(name, array));
         has_descr = true;
       } else if (key == "fortran_order" && !has_order) {
         if (word("True"))
-          return error(Code::kUnsupported,
+          return error(Code::kInvalidModel,
                        "Fortran order is not supported: save it in C order, as by numpy's "
                        "ascontiguousarray");
         if (!word("False")) return malformed();
@@ -116,8 +119,10 @@ class HeaderParser {
       if (!number(&dim))
         return error(Code::kInvalidModel, "damaged: its shape has a bad or too large dimension");
       if (result->rank() == kMaxTensorRank)
-        return error(Code::kUnsupported, "more than %d dimensions are not supported",
-                     kMaxTensorRank);
+        return error(
+            Code::kInvalidModel,
+            "more than %d dimensions are not supported: reshape it to what the model takes",
+            kMaxTensorRank);
       result->push_back(dim);
       if (!take(',') && peek() != ')') return malformed();
     }
@@ -130,9 +135,15 @@ class HeaderParser {
         return {};
       }
     }
+    if (name[0] == '>')
+      return error(
+          Code::kInvalidModel,
+          "element type '%.20s' has its high byte first: save it the other way round, as by "
+          "numpy's array.astype(array.dtype.newbyteorder('<'))",
+          name.c_str());
     std::string known;
     for (const TypeName& t : kTypes) known += std::string(known.empty() ? "" : " ") + t.name;
-    return error(Code::kUnsupported,
+    return error(Code::kInvalidModel,
                  "element type '%.20s' is not supported (known: %s): save it as another, as by "
                  "numpy's array.astype(numpy.float32)",
                  name.c_str(), known.c_str());
@@ -180,6 +191,15 @@ Status NpyFile::open(const std::string& path) {
   std::shared_ptr<FILE> file;
   size_t bytes = 0;
   QRT_TRY(open_file(path, &file, &bytes));
+  std::vector<uint8_t> head;
+  QRT_TRY(read_head(path, kKindBytes, &head));
+  const FileKind* kind = find_kind(head, path);
+  if (kind != nullptr && kind->use != FileUse::kArray)
+    return error(Code::kInvalidModel, "%s: not an npy file: it is %s%s%s", path.c_str(), kind->name,
+                 kind->use == FileUse::kOther && kind->remedy[0] != '\0' ? ": " : "",
+                 kind->use == FileUse::kPicture ? " (qrt_run --image takes pictures)"
+                 : kind->use == FileUse::kOther ? kind->remedy
+                                                : "");
   return open(std::move(file), 0, bytes).at(path);
 }
 
@@ -217,15 +237,8 @@ Status read_npy_of_stdin(NpyArray* array) {
   *array = NpyArray();
   // Sizes are checked against a whole file: one is made of what comes.
   std::shared_ptr<FILE> copy;
-  QRT_TRY(open_temporary_file(&copy));
-  char block[1 << 16];
   size_t bytes = 0;
-  while (const size_t n = fread(block, 1, sizeof block, stdin)) {
-    if (fwrite(block, 1, n, copy.get()) != n)
-      return error(Code::kIoError, "a temporary file: %s", strerror(errno));
-    bytes += n;
-  }
-  if (ferror(stdin)) return error(Code::kIoError, "standard input cannot be read");
+  QRT_TRY(copy_stdin(&copy, &bytes));
   NpyFile file;
   QRT_TRY(file.open(copy, 0, bytes).at("standard input"));
   return read_all(file, array).at("standard input");

@@ -41,8 +41,8 @@ class NpyFile {
   Shape shape_;
 };
 
-// kIoError; kInvalidModel for anything but a whole, well-formed file; kUnsupported for element
-// types, orders and ranks that qrt does not have. The message names the file.
+// kIoError; kInvalidModel for anything but a whole, well-formed file, and for element types, orders and
+// ranks that qrt does not have. The message names the file.
 Status read_npy(const std::string& path, NpyArray* array);
 // The whole array of an open file. Messages do not name it.
 Status read_all(const NpyFile& file, NpyArray* array);

@@ -1,5 +1,5 @@
-// A tool's command line. Over CLI11, whose header takes seconds to compile and so stays in
-// options.cc.
+// A tool's command line: what it takes, its help, and messages for what is wrong with it. CLI11, whose
+// header takes seconds to compile, reads the words and stays in options.cc.
 #ifndef QRT_RUNTIME_TOOLS_OPTIONS_H_
 #define QRT_RUNTIME_TOOLS_OPTIONS_H_
 
@@ -14,11 +14,12 @@ namespace qrt::tool {
 using Check = std::string (*)(const std::string& value);
 
 // Declares what a tool takes, then parses. The variables given hold the defaults; parse() writes
-// what the user gave into them. Names are as on the command line: "-o,--output", or without dashes
-// for what is told by its place.
+// what the user gave into them. An option's name is as on the command line, with what stands for its
+// value in the help: "-o,--output FILE". Arguments are told by their place: "MODEL".
 class CommandLine {
  public:
-  // `examples` are the lines below the options' help. --help and --version are there already.
+  // `examples` are the lines below the options' help, each at most 80 columns wide. --help, --version and
+  // --quiet are there already.
   CommandLine(const std::string& description, const std::string& examples);
   ~CommandLine();
 
@@ -27,19 +28,23 @@ class CommandLine {
   // All further ones by their places, any number.
   void arguments(const std::string& name, std::vector<std::string>* values,
                  const std::string& help);
-  // The same, one at least.
+  // All further ones by their places, one at least.
   void some_arguments(const std::string& name, std::vector<std::string>* values,
                       const std::string& help);
 
+  // Begins a group of options, which has a title in the help.
+  void group(const std::string& title);
+
   void flag(const std::string& name, bool* value, const std::string& help);
-  // A flag that may be given a text: `value` is `bare` after --name, and "json" after --name=json.
-  void flag_or_text(const std::string& name, const std::string& bare, std::string* value,
-                    const std::string& help);
+  // A flag that may be given one of `choices`: `value` is the first of them after --name, and "json"
+  // after --name=json.
+  void flag_or_choice(const std::string& name, const std::vector<std::string>& choices,
+                      std::string* value, const std::string& help);
 
   void text(const std::string& name, std::string* value, const std::string& help);
-  // As text(), but only values that `check` has nothing to say about. `form` stands in the help.
-  void checked_text(const std::string& name, std::string* value, const std::string& form,
-                    Check check, const std::string& help);
+  // A text that `check` has nothing to say about.
+  void checked_text(const std::string& name, std::string* value, Check check,
+                    const std::string& help);
   // One of `choices`.
   void choice(const std::string& name, std::string* value, const std::vector<std::string>& choices,
               const std::string& help);
@@ -59,6 +64,9 @@ class CommandLine {
   struct App;
   std::unique_ptr<App> app_;
 };
+
+// Says that arguments which were read do not go together, and where help is. Returns kUsage.
+int refuse_usage(const std::string& message);
 
 }  // namespace qrt::tool
 

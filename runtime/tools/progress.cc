@@ -21,7 +21,7 @@ void ProgressLine::show(const std::string& step, double part) {
   } else if (now - shown_at_ < milliseconds(100)) {
     return;
   }
-  if (!is_terminal() || now - start_ < milliseconds(1000)) return;
+  if (is_quiet() || !is_terminal() || now - start_ < milliseconds(1000)) return;
   shown_at_ = now;
   shown_ = true;
   if (part < 0) {

@@ -15,6 +15,7 @@
 #include "runtime/allowed_isas.h"
 #include "runtime/platform/tools.h"
 #include "runtime/text.h"
+#include "runtime/tools/files.h"
 
 namespace qrt::tool {
 
@@ -58,11 +59,34 @@ std::string fitted(const std::string& text, size_t width) {
   return text + std::string(width - characters, ' ');
 }
 
-void complain(const std::string& message) {
-  const bool color = wants_color();
-  fprintf(stderr, "%s: %serror:%s %s\n", platform::program_name(), color ? "\033[1;31m" : "",
-          color ? "\033[0m" : "", escaped(message).c_str());
+namespace {
+
+bool keeps_quiet = false;
+
+// `color`: of the kind, in a terminal's numbers.
+void say(const char* kind, const char* color, const std::string& message) {
+  const std::string text = escaped(with_stdin_named(message));
+  if (wants_color())
+    fprintf(stderr, "%s: \033[%sm%s:\033[0m %s\n", platform::program_name(), color, kind,
+            text.c_str());
+  else
+    fprintf(stderr, "%s: %s: %s\n", platform::program_name(), kind, text.c_str());
 }
+
+}  // namespace
+
+void complain(const std::string& message) { say("error", "1;31", message); }
+
+void note(const std::string& message) {
+  if (!keeps_quiet) say("note", "1", message);
+}
+
+void warn(const std::string& message) {
+  if (!keeps_quiet) say("warning", "1;35", message);
+}
+
+void set_quiet(bool quiet) { keeps_quiet = quiet; }
+bool is_quiet() { return keeps_quiet; }
 
 int fail(const Status& status) {
   complain(status.message());
@@ -94,8 +118,6 @@ int guarded(int (*body)(int argc, char** argv), int argc, char** argv) {
   platform::prepare_exceptions();
   usual_end = std::set_terminate(end_without_memory);
   try {
-    if (const std::string warning = isa_warning(); !warning.empty())
-      fprintf(stderr, "%s: %s\n", platform::program_name(), escaped(warning).c_str());
     const int status = body(argc, argv);
     const bool is_flushed = fflush(stdout) == 0;
     if (!is_flushed || ferror(stdout) != 0) {

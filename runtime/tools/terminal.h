@@ -24,6 +24,13 @@ ExitStatus exit_status(Code code);
 // Writes "TOOL: error: message" to stderr, escaped (runtime/text.h). TOOL is the running program's
 // name.
 void complain(const std::string& message);
+// Writes "TOOL: note: message" or "TOOL: warning: message" to stderr, escaped; nothing after set_quiet(true).
+void note(const std::string& message);
+void warn(const std::string& message);
+// Keeps notes, warnings and progress (progress.h) back, as --quiet asks.
+void set_quiet(bool quiet);
+bool is_quiet();
+
 // complain() and the exit status for it. REQUIRES: !status.ok().
 int fail(const Status& status);
 

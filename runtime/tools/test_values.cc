@@ -3,6 +3,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "runtime/tools/counted.h"
 #include "runtime/tools/metadata.h"
 
 namespace qrt::tool {
@@ -42,8 +43,9 @@ Status find_test_buffers(const fb::Model& model, TestBuffers* buffers) {
   }
   QRT_MODEL_CHECK(buffers->inputs.size() == model.inputs()->size() &&
                       buffers->outputs.size() == model.outputs()->size(),
-                  "test values of %zu inputs and %zu outputs, the model has %u and %u",
-                  buffers->inputs.size(), buffers->outputs.size(), model.inputs()->size(),
+                  "test values of %s and %s, the model has %u and %u",
+                  counted(buffers->inputs.size(), "input").c_str(),
+                  counted(buffers->outputs.size(), "output").c_str(), model.inputs()->size(),
                   model.outputs()->size());
   return {};
 }

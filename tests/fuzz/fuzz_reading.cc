@@ -161,11 +161,11 @@ void fuzz_options(const uint8_t* data, size_t size) {
   tool::PictureArguments pictures;
   convert::FormatOptions formats;
   line.argument("MODEL", &model, "A file");
-  line.arguments("INPUTS", &files, "More files");
-  line.texts("--image", &images, "Pictures");
-  line.flag_or_text("--report", "text", &report, "A report");
-  line.number("--print", &count, 1, 1000, "A count");
-  line.number("--percentile", &real, 0, 1, "A number");
+  line.arguments("INPUT", &files, "More files");
+  line.texts("--image FILE", &images, "Pictures");
+  line.flag_or_choice("--report", {"text", "json"}, &report, "A report");
+  line.number("--print COUNT", &count, 1, 1000, "A count");
+  line.number("--percentile NUMBER", &real, 0, 1, "A number");
   pictures.add_to(&line);
   formats.add_to(&line);
 

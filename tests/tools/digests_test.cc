@@ -116,7 +116,7 @@ TEST_F(Digests, AnOperatorThatComputesSomethingElseIsNamed) {
 TEST_F(Digests, InputsMustFit) {
   const std::string out = path("none.qrt");
   const std::vector<uint8_t> two(2 * kWidth);
-  expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", npy("two.npy", 2, two)}, 2,
+  expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", npy("two.npy", 2, two)}, 3,
                  "--digests: the inputs are a batch of 2, expected the model's own, 1");
   expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", path("no.npy")}, 5, "no.npy");
   expect_failure("qrt_convert", {onnx_, "-o", out, "--digests", x_, "--digests", x_}, 2,

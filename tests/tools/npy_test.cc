@@ -117,15 +117,15 @@ TEST_F(Npy, ReadsEveryHeaderVersionAndSpelling) {
 }
 
 TEST_F(Npy, RefusesWhatQrtDoesNotHave) {
-  EXPECT_EQ(read(npy(header("<f8", "(1,)"), 8)), Code::kUnsupported);
+  EXPECT_EQ(read(npy(header("<f8", "(1,)"), 8)), Code::kInvalidModel);
   EXPECT_NE(message_.find("'<f8'"), std::string::npos);
-  EXPECT_EQ(read(npy(header(">f4", "(1,)"), 4)), Code::kUnsupported);
-  EXPECT_EQ(read(npy(header("|O", "(1,)"), 4)), Code::kUnsupported);
+  EXPECT_EQ(read(npy(header(">f4", "(1,)"), 4)), Code::kInvalidModel);
+  EXPECT_EQ(read(npy(header("|O", "(1,)"), 4)), Code::kInvalidModel);
   EXPECT_EQ(read(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4)),
-            Code::kUnsupported);
+            Code::kInvalidModel);
   EXPECT_EQ(read(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }", 4)),
-            Code::kUnsupported);
-  EXPECT_EQ(read(npy(header("|u1", "(1, 1, 1, 1, 1, 1, 1)"), 1)), Code::kUnsupported);
+            Code::kInvalidModel);
+  EXPECT_EQ(read(npy(header("|u1", "(1, 1, 1, 1, 1, 1, 1)"), 1)), Code::kInvalidModel);
 }
 
 TEST_F(Npy, RefusesDamagedFiles) {

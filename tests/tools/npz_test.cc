@@ -162,7 +162,7 @@ TEST_F(Npz, SaysWhatItLacks) {
                  "text.npz: is not a whole .npz (zip) file");
   expect_failure("qrt_run", {model_, archive("none.npz", {})}, 3, "none.npz: holds no arrays");
   expect_failure("qrt_run", {model_, path("absent.npz")}, 5, "absent.npz: No such file");
-  expect_failure("qrt_run", {model_, "input_0.pb"}, 4,
+  expect_failure("qrt_run", {model_, "input_0.pb"}, 3,
                  "input_0.pb: is an ONNX tensor, expected .npy or .npz: qrt_convert MODEL.onnx");
   const std::string shape = archive("s.npz", {a_, array("b", {1, 2, 3, 4, 5, 6})});
   expect_failure("qrt_run", {model_, shape}, 3, "s.npz[b]: it has a batch of 2");

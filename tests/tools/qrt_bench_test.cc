@@ -290,7 +290,7 @@ TEST_F(Bench, TakesInputs) {
   const std::vector<uint8_t> x(128);
   ASSERT_TRUE(tool::write_npy(path("x.npy"), DType::kUInt8, {2, 64}, x.data(), x.size()).ok());
   EXPECT_EQ(bench({"--input", path("x.npy"), "--batch", "2"}).status, 0);
-  expect_failure("qrt_bench", {model_, "--input", path("x.npy")}, 2, "expected one run of batch 1");
+  expect_failure("qrt_bench", {model_, "--input", path("x.npy")}, 3, "expected one run of batch 1");
   expect_failure("qrt_bench", {model_, "--input", path("x.npy"), "--scaling", "2"}, 2,
                  "leave one out");
 }
@@ -386,7 +386,8 @@ TEST_F(Bench, TextFitsItsLines) {
   EXPECT_LE(longest(read(path("out"))), 80u) << read(path("out"));
   ASSERT_EQ(system(("cd " + path("") + " && export COLUMNS=200 && " + shown).c_str()), 0);
   EXPECT_NE(read(path("out")).find("kernel"), std::string::npos);
-  for (const char* tool : {"qrt_bench", "qrt_run", "qrt_inspect", "qrt_convert", "qrt_diff"})
+  for (const char* tool :
+       {"qrt_bench", "qrt_run", "qrt_inspect", "qrt_convert", "qrt_diff", "qrt_quantize"})
     EXPECT_LE(longest(run(tool, {"--help"}).out), 80u) << tool;
   ASSERT_EQ(
       system(("cd " + path("") + " && " + QRT_BIN_DIR + "/qrt_inspect m.qrt --ops --tensors >shown")

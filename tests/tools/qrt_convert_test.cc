@@ -291,7 +291,7 @@ TEST_F(Convert, EspdlModels) {
   expect_failure("qrt_run", {path("none.qrt"), "--check"}, 2, "holds no test values");
   expect_failure("qrt_run", {kept, "--check", "x.npy"}, 2, "takes its inputs from the model");
   expect_failure("qrt_convert",
-                 {one, "--target", "c", "--float-io", "--keep-test-values", "-o", path("m.qrt")}, 2,
+                 {one, "--target", "c", "--float-io", "--keep-test-values", "-o", path("m.qrt")}, 3,
                  "the test values of the input 'x' are int8");
   b.model.graph->test_inputs_value.clear();
   b.model.graph->test_outputs_value.clear();
@@ -310,7 +310,7 @@ TEST_F(Convert, EspdlModels) {
 
 TEST_F(Convert, ChecksItsArguments) {
   const std::string onnx = quantised("Relu");
-  expect_failure("qrt_convert", {}, 2, "INPUT is required");
+  expect_failure("qrt_convert", {}, 2, "MODEL is required");
   expect_failure("qrt_convert", {onnx}, 2, "-o is required");
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--from", "caffe"}, 2, "--from");
   expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--require-level", "I2"}, 2,

@@ -134,17 +134,105 @@ TEST_F(RunImage, ReadsJpegOfFourInks) {
   }
 }
 
+// A header of 40 bytes behind the file's own, and what follows it.
+std::string bmp(int width, int height, int bits, int compression, const std::string& palette,
+                const std::string& pixels) {
+  std::string file = "BM" + std::string(8, '\0');
+  const auto add = [&](int64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) file += static_cast<char>(value >> (8 * i) & 255);
+  };
+  add(54 + static_cast<int64_t>(palette.size()), 4);
+  add(40, 4);
+  add(width, 4);
+  add(height, 4);
+  add(1, 2);
+  add(bits, 2);
+  add(compression, 4);
+  file += std::string(20, '\0');
+  return file + palette + pixels;
+}
+
+// The picture of kPpm in every form; rows stand from below, blue first, in multiples of 4 bytes.
+TEST_F(RunImage, ReadsBmp) {
+  const std::string nhwc = model({-1, 2, 2, 3});
+  const std::vector<int> expected = {255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255};
+  const std::string blue("\xff\0\0", 3), green("\0\xff\0", 3), red("\0\0\xff", 3),
+      white("\xff\xff\xff"), pad("\0\0", 2), zero("\0", 1);
+  const std::string palette = red + zero + green + zero + blue + zero + white + zero;
+  const std::string five("\x00\x7c\xe0\x03", 4), lower("\x1f\x00\xff\x7f", 4);
+  const std::string masks("\0\0\xff\0\0\xff\0\0\xff\0\0\0", 12);
+  const std::vector<std::pair<const char*, std::string>> files = {
+      {"24 bits", bmp(2, 2, 24, 0, "", blue + white + pad + red + green + pad)},
+      {"from above", bmp(2, -2, 24, 0, "", red + green + pad + blue + white + pad)},
+      {"32 bits", bmp(2, 2, 32, 0, "", blue + zero + white + zero + red + zero + green + zero)},
+      {"16 bits", bmp(2, 2, 16, 0, "", lower + five)},
+      {"masks", bmp(2, 2, 32, 3, masks, blue + zero + white + zero + red + zero + green + zero)},
+      {"8 bits", bmp(2, 2, 8, 0, palette, std::string("\2\3\0\0\0\1\0\0", 8))},
+      {"4 bits", bmp(2, 2, 4, 0, palette, std::string("\x23\0\0\0\x01\0\0\0", 8))},
+      {"runs of bytes", bmp(2, 2, 8, 1, palette, std::string("\1\2\1\3\0\0\1\0\1\1\0\1", 12))},
+      {"runs of halves", bmp(2, 2, 4, 2, palette, std::string("\2\x23\0\0\2\x01\0\1", 8))},
+  };
+  for (const auto& [name, file] : files) {
+    EXPECT_EQ(input({nhwc, "--image", write("a.bmp", file)}), expected) << name;
+    EXPECT_EQ(input({nhwc, write("a", file)}), expected) << name << ", by its content";
+    for (size_t n = 3; n < file.size(); ++n) {  // cut anywhere: an error, or what runs had come to
+      const testing::CommandResult r =
+          n % 7 == 0 ? run("qrt_run", {nhwc, "--image", write("cut.bmp", file.substr(0, n))})
+                     : testing::CommandResult{3, "", ""};
+      EXPECT_TRUE(r.status == 3 || r.status == 4 || r.status == 0) << name << n << r.err;
+    }
+  }
+  expect_failure("qrt_run", {nhwc, "--image", write("b.bmp", bmp(60000, 60000, 8, 1, "", ""))}, 3,
+                 "b.bmp: is 60000 x 60000 pixels");
+  expect_failure("qrt_run", {nhwc, "--image", write("b.bmp", bmp(8000, 8000, 8, 1, "", "\1"))}, 4,
+                 "asks for more work than a file of its size may");
+  expect_failure("qrt_run", {nhwc, "--image", write("b.bmp", bmp(2, 2, 24, 9, "", ""))}, 4,
+                 "save it as PNG");
+  expect_failure("qrt_run", {nhwc, "--image", write("b.bmp", bmp(2, 2, 24, 0, "", red))}, 3,
+                 "is a damaged BMP: it is cut short");
+}
+
+TEST_F(RunImage, ReadsWebp) {
+  const std::string nhwc = model({-1, 2, 2, 3});
+  const std::string plain(
+      "\x52\x49\x46\x46\x2c\x00\x00\x00\x57\x45\x42\x50\x56\x50\x38\x4c\x1f\x00\x00\x00\x2f\x01\x40"
+      "\x00\x00\x1f\x20\x10\x48\xde\x1f\x3a\x8d\xf9\x17\x10\x14\xfc\x1f\xdd\xfc\x47\x64\x0f\xe0\x06"
+      "\x0c\x11\xfd\x0f\x01\x00",
+      52);
+  const std::string clear(
+      "\x52\x49\x46\x46\x34\x00\x00\x00\x57\x45\x42\x50\x56\x50\x38\x4c\x27\x00\x00\x00\x2f\x01\x40"
+      "\x00\x10\x1f\x30\xff\x02\x82\x22\xff\x47\x13\x10\x14\xf9\x3f\x9a\x80\xa0\xe8\xba\xe5\x02\xec"
+      "\xa6\x82\x9a\xb6\x0d\x58\xfc\x26\x1d\x11\xfd\x8f\x03\x00",
+      60);
+  const std::string file = write("a.webp", plain);
+  const testing::CommandResult r = run("qrt_run", {nhwc, "--image", file});
+  if (r.status == 4) {  // without libwebp
+    EXPECT_NE(r.err.find("no libwebp"), std::string::npos) << r.err;
+    GTEST_SKIP();
+  }
+  const std::vector<int> expected = {255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255};
+  EXPECT_EQ(input({nhwc, "--image", file}), expected);
+  EXPECT_EQ(input({nhwc, file}), expected);
+  // Black behind what is half or wholly transparent.
+  EXPECT_EQ(input({nhwc, write("b.webp", clear)}),
+            (std::vector<int>{255, 0, 0, 0, 128, 0, 0, 0, 0, 255, 255, 255}));
+  for (size_t n = 13; n < plain.size(); n += 5)
+    expect_failure("qrt_run", {nhwc, "--image", write("cut.webp", plain.substr(0, n))}, 3,
+                   "cut.webp: is a damaged WebP");
+}
+
 TEST_F(RunImage, SaysWhatDoesNotFit) {
   const std::string ppm = write("a.ppm", kPpm), nhwc = model({-1, 2, 2, 3});
-  expect_failure("qrt_run", {nhwc, "--image", ppm, "--input", "x=a.npy"}, 2, "either files or");
+  expect_failure("qrt_run", {nhwc, "--image", ppm, "--input", "x=a.npy"}, 2,
+                 "either arrays or pictures");
   expect_failure("qrt_run", {nhwc, "--image", "/absent.png"}, 5,
                  "error: /absent.png: No such file or directory");
-  expect_failure("qrt_run", {nhwc, "a.npy", "--mean", "0.5"}, 2, "need --image");
+  expect_failure("qrt_run", {nhwc, "a.npy", "--mean", "0.5"}, 2, "give one by --image");
   expect_failure("qrt_run", {nhwc, "--image", ppm, "--mean", "1,2"}, 2, "one for each channel");
   expect_failure("qrt_run", {nhwc, "--image", ppm, "--crop", "5"}, 3, "smaller than the crop");
   expect_failure("qrt_run", {nhwc, "--image", write("b.png", "GIF89a")}, 3, "b.png: is no PNG");
   expect_failure("qrt_run", {nhwc, "--image", path("none.png")}, 5, "none.png");
-  expect_failure("qrt_run", {model({-1, 4}), "--image", ppm}, 2, "4 dimensions, 'x' is uint8");
+  expect_failure("qrt_run", {model({-1, 4}), "--image", ppm}, 3, "4 dimensions, 'x' is uint8");
   expect_failure("qrt_run", {model({1, 2, 2, 3}), "--image", ppm, "--image", ppm}, 3,
                  "it holds uint8 [2, 2, 2, 3]");
 }

@@ -190,7 +190,7 @@ TEST_F(RunOutput, ReadsStandardInputAndWritesStandardOutput) {
                        .c_str()),
             0);
   EXPECT_NE(read(path("message")).find("standard input: damaged"), std::string::npos);
-  expect_failure("qrt_run", {model_, "-", "--input", "x=-"}, 2, "one input can come from");
+  expect_failure("qrt_run", {model_, "-", "--input", "x=-"}, 2, "one file can come from");
   expect_failure("qrt_run", {model_, x_, "--output-dir", "-", "--time"}, 2,
                  "--output-dir - writes arrays");
 }

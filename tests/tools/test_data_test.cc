@@ -100,7 +100,7 @@ TEST_F(TestData, IsKeptForDevices) {
   write_data(proto("image", first(images_, 2)), proto("logits", first(logits_, 2)));
   expect_failure(
       "qrt_convert",
-      {digits("digits.onnx"), "--keep-test-values", "--test-data", path("data"), "-o", kept}, 2,
+      {digits("digits.onnx"), "--keep-test-values", "--test-data", path("data"), "-o", kept}, 3,
       "the test values of the input 'image' are float32 of shape [2, 1, 8, 8]");
 }
 

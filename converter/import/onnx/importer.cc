@@ -50,9 +50,12 @@ Status Importer::run() {
   if (outcomes_.any_refused()) {
     const bool is_quantized = std::any_of(nodes_.begin(), nodes_.end(),
                                           [](const auto& n) { return is_quantized_op(n->op()); });
-    return error(
-        Code::kUnsupported, "the model cannot be converted: %s%s", outcomes_.refusals().c_str(),
-        is_quantized ? "" : "; none is quantised: qrt_quantize does that with float models");
+    return error(Code::kUnsupported, "the model cannot be converted: %s%s",
+                 outcomes_.refusals().c_str(),
+                 is_quantized ? ""
+                              : "; none is quantised, which qrt_quantize FILE.onnx --calibration "
+                                "SAMPLES -o FILE.qrt does with "
+                                "float models");
   }
   if (graph().outputs.size() != static_cast<size_t>(model_.graph().output_size()))
     return error(Code::kInternal, "an output was lost without a reason");

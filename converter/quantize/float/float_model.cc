@@ -106,7 +106,7 @@ Status fix_input_shapes(const std::map<std::string, Dims>& samples, FloatModel* 
     for (size_t i = 0; fits && i < sample.size(); ++i)
       fits = input.shape[i] < 0 || input.shape[i] == sample[i];
     if (!fits)
-      return error(Code::kInvalidArgument, "samples for input '%s' have shape %s, the model has %s",
+      return error(Code::kInvalidModel, "samples for input '%s' have shape %s, the model has %s",
                    input.name.c_str(), to_string(sample).c_str(), to_string(input.shape).c_str());
     for (size_t i = 1; i < sample.size(); ++i) input.shape[i] = sample[i];
   }

@@ -138,7 +138,7 @@ Status check_feed(const Value& input, const std::map<std::string, Tensor>& feeds
   for (size_t d = 0; fits && d < t.shape.size(); ++d)
     fits = input.shape[d] < 0 || t.shape[d] == input.shape[d];
   if (fits) return Status();
-  return error(Code::kInvalidArgument, "input '%s' is %s %s, got %s %s", input.name.c_str(),
+  return error(Code::kInvalidModel, "input '%s' is %s %s, got %s %s", input.name.c_str(),
                element_name(input.element), to_string(input.shape).c_str(), element_name(t.element),
                to_string(t.shape).c_str());
 }

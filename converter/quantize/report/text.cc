@@ -4,6 +4,7 @@
 
 #include "converter/quantize/report/format.h"
 #include "converter/quantize/report/report.h"
+#include "runtime/tools/counted.h"
 
 namespace qrt::quantize {
 namespace {
@@ -26,8 +27,8 @@ std::string row(const char* name, const Comparison& c) {
 }
 
 void add_set(const char* name, const Findings::Set& set, std::string* text) {
-  *text +=
-      format("%s (%zu samples, %zu simulated)\n", name, set.all.samples(), set.weights.samples());
+  *text += format("%s (%s, %zu simulated)\n", name,
+                  tool::counted(set.all.samples(), "sample").c_str(), set.weights.samples());
   *text += row("weights", set.weights) + "\n" + row("activations", set.activations) + "\n" +
            row("all", set.all) + "\n";
   for (const auto& [output, c] : set.others) *text += row(("all, " + output).c_str(), c) + "\n";
@@ -66,7 +67,7 @@ std::string plan_text(const convert::Report& nodes, bool all) {
     }
     if (++floating <= 3) names += (names.empty() ? "" : ", ") + f.node;
   }
-  text += format("%zu nodes become integers", integer);
+  text += tool::counted(integer, "node") + (integer == 1 ? " becomes" : " become") + " integers";
   if (floating > 0)
     text += format(", %zu run in float (%s%s)", floating, names.c_str(),
                    floating > 3 ? ", ..: --nodes" : "");
@@ -75,8 +76,9 @@ std::string plan_text(const convert::Report& nodes, bool all) {
 
 std::string text_report(const Findings& f) {
   std::string text =
-      format("%s, scheme %s, %zu samples for the ranges%s\n", f.model.c_str(), f.scheme.c_str(),
-             f.calibration_samples, f.is_random ? " (random: for timing only)" : "");
+      format("%s, scheme %s, %s for the ranges%s\n", f.model.c_str(), f.scheme.c_str(),
+             tool::counted(f.calibration_samples, "sample").c_str(),
+             f.is_random ? " (random: for timing only)" : "");
   if (!f.why_onnx.empty())
     text += "with ONNX's arithmetic, not ESP-DL's, which has no form of " + f.why_onnx + "\n";
   add_set("calibration", f.calibration, &text);
@@ -98,7 +100,8 @@ std::string text_report(const Findings& f) {
       "  it. clipped: values beyond its range. codes: integers of it that occur\n";
   size_t promoted = 0;
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
-  if (promoted > 0) text += format("%zu tensors have 16 bits\n", promoted);
+  if (promoted > 0)
+    text += tool::counted(promoted, "tensor") + (promoted == 1 ? " has" : " have") + " 16 bits\n";
   for (const WideFinding& w : f.wide)
     text += format("  %zu more with 16 bits     %9s, %.3g ms\n", w.tensors.size(),
                    decibels(1 / w.noise).c_str(), w.cost.ms);

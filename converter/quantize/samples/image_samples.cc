@@ -10,16 +10,16 @@ class ImageSamples : public Samples {
 
   Status prepare(const FloatModel& model, const tool::PictureOptions& options) {
     if (model.inputs.size() != 1 || model.inputs[0].shape.size() != 4)
-      return error(Code::kInvalidArgument,
+      return error(Code::kInvalidModel,
                    "images are for models with one input of 4 dimensions: give .npy or .npz files");
     const Value& input = model.inputs[0];
     name_ = input.name;
     element_ = input.element;
     if (element_ != Element::kFloat && element_ != Element::kUint8)
-      return error(Code::kInvalidArgument, "images are for inputs of float32 or uint8, '%s' is %s",
+      return error(Code::kInvalidModel, "images are for inputs of float32 or uint8, '%s' is %s",
                    name_.c_str(), describe(input).c_str());
     if (input.shape[0] > 1)
-      return error(Code::kInvalidArgument, "images are for models of batch 1, '%s' is %s",
+      return error(Code::kInvalidModel, "images are for models of batch 1, '%s' is %s",
                    name_.c_str(), describe(input).c_str());
     return reader_.prepare(options, {name_,
                                      describe(input),

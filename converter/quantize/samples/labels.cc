@@ -3,6 +3,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/npy.h"
 
@@ -50,8 +51,9 @@ Status read_labels(const std::string& path, size_t count, std::vector<int64_t>* 
   const bool is_array = tool::has_extension(path, ".npy");
   QRT_TRY(is_array ? read_array(path, labels) : read_text(path, labels));
   if (labels->size() != count)
-    return error(Code::kInvalidModel, "%s: holds %zu labels for %zu samples", path.c_str(),
-                 labels->size(), count);
+    return error(Code::kInvalidModel, "%s: holds %s for %s", path.c_str(),
+                 tool::counted(labels->size(), "label").c_str(),
+                 tool::counted(count, "sample").c_str());
   return check_labels(path, *labels, INT64_MAX);
 }
 

@@ -26,7 +26,7 @@ bool ends_with(const std::string& path, const char* extension) {
 }
 bool is_array(const std::string& p) { return ends_with(p, ".npy") || ends_with(p, ".npz"); }
 bool is_image(const std::string& p) {
-  for (const char* e : {".png", ".jpg", ".jpeg", ".ppm", ".pgm"})
+  for (const char* e : {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".pgm"})
     if (ends_with(p, e)) return true;
   return false;
 }
@@ -52,7 +52,8 @@ Status list_folder(const std::string& path, std::vector<std::string>* files) {
   if (files->empty())
     return error(
         Code::kInvalidModel,
-        "%s: the folder holds no samples: expected .npy, .npz, .png, .jpg, .ppm or .pgm files",
+        "%s: the folder holds no samples: expected .npy, .npz, .png, .jpg, .bmp, .webp, .ppm or "
+        ".pgm files",
         path.c_str());
   return {};
 }
@@ -175,9 +176,9 @@ Status open_samples(const std::vector<std::string>& sources, const tool::Picture
       }
       if (!is_array(file))
         return error(
-            Code::kInvalidArgument,
-            "--calibration %s: expected .npy, .npz, images (.png .jpg .ppm .pgm), a folder "
-            "or a .txt list of them, or `random`",
+            Code::kInvalidModel,
+            "--calibration %s: expected .npy, .npz, images (.png .jpg .bmp .webp .ppm .pgm), "
+            "a folder or a .txt list of them, or `random`",
             file.c_str());
       ArrayFile array = {file, ""};
       if (ends_with(file, ".npy")) {

@@ -5,6 +5,7 @@
 #include "converter/quantize/report/tensors.h"
 #include "converter/quantize/schemes/qdq_writer.h"
 #include "converter/quantize/steps/work.h"
+#include "runtime/tools/files.h"
 
 namespace qrt::quantize {
 namespace {
@@ -89,7 +90,7 @@ Status compare(Work* work) {
   IntegerRunner integers;
   QRT_TRY(integers.create(work->result.bytes, static_cast<size_t>(work->settings.threads)));
   Findings& f = work->findings();
-  f.model = work->settings.model;
+  f.model = tool::with_stdin_named(work->settings.model);
   f.scheme = work->scheme.name;
   f.is_random = work->is_random();
   f.calibration_samples = work->used.size();

@@ -1,8 +1,10 @@
 // Pictures in files as pixels: which format a file is of, and the formats that need no library.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
+#include "runtime/tools/file_kind.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/images/decoders.h"
 #include "runtime/tools/images/images.h"
@@ -88,8 +90,22 @@ Status decode(const std::vector<uint8_t>& bytes, Budget* budget, Image* image) {
     return error(Code::kUnsupported, "is a JPEG, which this build cannot read (no libjpeg)");
 #endif
   }
+  if (starts_with("RIFF", 4) && bytes.size() > 12 && memcmp(&bytes[8], "WEBP", 4) == 0) {
+#ifdef QRT_HAS_WEBP
+    return read_webp(bytes, budget, image);
+#else
+    return error(Code::kUnsupported, "is a WebP, which this build cannot read (no libwebp)");
+#endif
+  }
+  if (starts_with("BM", 2)) return read_bmp(bytes, budget, image);
   if (starts_with("P5", 2) || starts_with("P6", 2)) return read_pnm(bytes, budget, image);
-  return error(Code::kInvalidModel, "is no PNG, JPEG, PPM (P6) or PGM (P5) file");
+  const FileKind* kind = find_kind(
+      {bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(std::min(bytes.size(), kKindBytes))},
+      "");
+  return error(Code::kInvalidModel, "is no PNG, JPEG, BMP, WebP, PPM (P6) or PGM (P5) file%s%s%s%s",
+               kind != nullptr ? ", it is " : "", kind != nullptr ? kind->name : "",
+               kind != nullptr && kind->remedy[0] != '\0' ? ": " : "",
+               kind != nullptr ? kind->remedy : "");
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ Status make_pixels(size_t height, size_t width, uint64_t steps, Budget* budget, 
 // not name the file.
 Status read_png(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);
 Status read_jpeg(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);
+Status read_webp(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);
+Status read_bmp(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);
 
 }  // namespace qrt::tool
 

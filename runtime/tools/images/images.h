@@ -1,4 +1,4 @@
-// Pictures in files as pixels: PNG (libpng), JPEG (libjpeg), PPM and PGM.
+// Pictures in files as pixels: PNG (libpng), JPEG (libjpeg), WebP (libwebp), BMP, PPM and PGM.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_
 #define QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_
 

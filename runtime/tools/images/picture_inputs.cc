@@ -51,7 +51,7 @@ Status add_values(const qrt_tensor_info& info, std::vector<float> values, NpyArr
       return {};
     default: break;
   }
-  return error(Code::kInvalidArgument,
+  return error(Code::kInvalidModel,
                "images are for inputs of float32, uint8, or int8 or int16 with a scale; '%s' is %s",
                info.name, type_text(info).c_str());
 }
@@ -61,8 +61,10 @@ Status add_values(const qrt_tensor_info& info, std::vector<float> values, NpyArr
 Status read_pictures(const Model& model, const std::vector<std::string>& files,
                      const PictureArguments& arguments, Inputs* inputs) {
   if (model.input_count() != 1)
-    return error(Code::kInvalidArgument, "--image is for models with one input, this has %zu",
-                 model.input_count());
+    return error(
+        Code::kInvalidModel,
+        "--image is for models with one input, this has %zu: give --input NAME=FILE.npy for each",
+        model.input_count());
   const qrt_tensor_info info = model.input_info(0);
   PictureOptions options;
   QRT_TRY(arguments.complete(&options));

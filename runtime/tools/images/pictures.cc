@@ -40,16 +40,17 @@ float number(const std::vector<float>& of, size_t channel, float otherwise) {
 }  // namespace
 
 void PictureArguments::add_to(CommandLine* line) {
-  line->text("--mean", &mean_,
-             "Images: subtracted from pixel * scale; one number or one for each channel");
-  line->text("--std", &std_, "Images: divides what is left");
-  line->number("--scale", &scale_, 1e-9, 1e9, "Images: factor of the pixels, 1/255 if not given");
-  line->text("--resize", &resize_,
-             "Images: the shorter side, or HEIGHTxWIDTH; if not given, the input's size");
-  line->text("--crop", &crop_, "Images: centre of the resized one, SIZE or HEIGHTxWIDTH");
-  line->choice("--layout", &layout_, {"nchw", "nhwc"}, "Images: order of the input's dimensions");
-  line->flag("--rgb", &is_rgb_, "Images: red first (if nothing is said)");
-  line->flag("--bgr", &is_bgr_, "Images: blue first");
+  line->group("Pictures");
+  line->text("--mean NUMBERS", &mean_,
+             "Subtracted from pixel * scale; one number or one for each channel");
+  line->text("--std NUMBERS", &std_, "Divides what is left");
+  line->number("--scale NUMBER", &scale_, 1e-9, 1e9, "Factor of the pixels: 1/255 unless given");
+  line->text("--resize SIZE", &resize_,
+             "The shorter side, or HEIGHTxWIDTH; if not given, the input's size");
+  line->text("--crop SIZE", &crop_, "Centre of the resized picture, SIZE or HEIGHTxWIDTH");
+  line->choice("--layout ORDER", &layout_, {"nchw", "nhwc"}, "Order of the input's dimensions");
+  line->flag("--rgb", &is_rgb_, "Red first, as without an option");
+  line->flag("--bgr", &is_bgr_, "Blue first");
 }
 
 Status PictureArguments::complete(PictureOptions* options) const {
@@ -85,14 +86,14 @@ Status PictureReader::prepare(const PictureOptions& options, const PictureInput&
   input_ = input;
   const std::vector<int64_t>& s = input.dims;
   if (s.size() != 4)
-    return error(Code::kInvalidArgument, "images are for inputs of 4 dimensions, '%s' is %s",
+    return error(Code::kInvalidModel, "images are for inputs of 4 dimensions, '%s' is %s",
                  input.name.c_str(), input.text.c_str());
   const auto is_channels = [](int64_t n) { return n == 1 || n == 3; };
   is_nhwc_ = options_.layout == "nhwc" ||
              (options_.layout.empty() && !is_channels(s[1]) && is_channels(s[3]));
   channels_ = s[is_nhwc_ ? 3 : 1];
   if (!is_channels(channels_))
-    return error(Code::kInvalidArgument,
+    return error(Code::kInvalidModel,
                  "images are for inputs of 1 or 3 channels, '%s' is %s (--layout?)",
                  input.name.c_str(), input.text.c_str());
   for (const auto* numbers : {&options_.mean, &options_.std})
@@ -138,9 +139,11 @@ Status PictureReader::fit(const Image& image, Budget* budget, Picture* picture) 
   QRT_TRY(resize(image, h, w, budget, picture));
   if (crop_h_ > 0) {
     if (crop_h_ > h || crop_w_ > w)
-      return error(Code::kInvalidModel,
-                   "is %zu x %zu after --resize, smaller than the crop of %zu x %zu", h, w, crop_h_,
-                   crop_w_);
+      return error(
+          Code::kInvalidModel,
+          "is %zu x %zu after --resize, smaller than the crop of %zu x %zu: correct --resize "
+          "or --crop",
+          h, w, crop_h_, crop_w_);
     *picture = cropped(*picture, crop_h_, crop_w_);
   }
   if ((height_ > 0 && picture->height != static_cast<size_t>(height_)) ||

@@ -39,7 +39,8 @@ Status list_operators(const Options& options) {
   return {};
 }
 
-Status inspect(const Options& options) {
+Status inspect(Options options) {
+  for (std::string& path : options.models) QRT_TRY(take_stdin(&path));
   if (options.ops_list) return list_operators(options);
   const std::string& path = options.models[0];
   auto isas = allowed_isas(options.isa.empty() ? nullptr : options.isa.c_str());
@@ -52,8 +53,9 @@ Status inspect(const Options& options) {
   plan_options.isas = *isas;
   auto plan = make_plan(*model, plan_options);
   QRT_TRY(std::move(plan.status()).at(path));
-  if (!options.html.empty()) return write_page(options.html, {{*plan, path, nullptr}});
-  const nlohmann::ordered_json all = describe(**plan, path);
+  if (!options.html.empty())
+    return write_page(options.html, {{*plan, with_stdin_named(path), nullptr}});
+  const nlohmann::ordered_json all = describe(**plan, with_stdin_named(path));
   if (options.format == "json")
     puts(all.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
   else if (options.format == "dot")
@@ -73,9 +75,10 @@ int inspect_main(int argc, char** argv) {
       "  qrt_inspect model.qrt --html model.html     graph and memory, to click through\n"
       "  qrt_inspect a.qrt b.qrt --ops-list > ops    for cmake -DQRT_OPS=$PWD/ops");
   Options options;
-  line.some_arguments("MODEL", &options.models, "A .qrt file; with --ops-list several");
-  line.choice("--format", &options.format, {"text", "json", "dot"}, "text, json or dot");
-  line.text("--html", &options.html,
+  line.some_arguments("MODEL", &options.models,
+                      "A .qrt file, - is standard input; with --ops-list several");
+  line.choice("--format NAME", &options.format, {"text", "json", "dot"}, "Form of the output");
+  line.text("--html FILE", &options.html,
             "File for a page that shows graph and memory in a browser, instead of text");
   line.flag("--ops", &options.ops, "Text: every operator with its kernel and arithmetic");
   line.flag("--tensors", &options.tensors,
@@ -83,15 +86,13 @@ int inspect_main(int argc, char** argv) {
   line.flag("--ops-list", &options.ops_list,
             "Only the names of the operators of all models: what a library needs that is built "
             "with -DQRT_OPS");
-  line.number("--batch", &options.batch, 1, size_t{1} << 31,
+  line.number("--batch COUNT", &options.batch, 1, size_t{1} << 31,
               "Batch to plan for (default: the model's)");
-  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
-  if (options.models.size() > 1 && !options.ops_list) {
-    complain("one model at a time, but for --ops-list (see --help)");
-    return kUsage;
-  }
+  if (options.models.size() > 1 && !options.ops_list)
+    return refuse_usage("one model at a time, but for --ops-list");
   const Status status = inspect(options);
   return status.ok() ? kDone : fail(status);
 }

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <map>
 
+#include "runtime/tools/counted.h"
 #include "runtime/tools/inspect/print.h"
 #include "runtime/tools/terminal.h"
 
@@ -119,8 +120,8 @@ void print_text(const ordered_json& all, bool with_operators, bool with_tensors)
   if (memory["widened_bytes"].get<uint64_t>() > 0)
     printf("%-16s %s of weights of 4 and 2 bits as bytes\n", "",
            bytes_text(memory["widened_bytes"]).c_str());
-  printf("%-16s %s MACs, %zu operators\n", "work", model["macs"].dump().c_str(),
-         all["operators"].size());
+  printf("%-16s %s MACs, %s\n", "work", model["macs"].dump().c_str(),
+         counted(all["operators"].size(), "operator").c_str());
   print_types(all);
   if (with_operators) print_operators(all);
   if (with_tensors) print_tensors(all);

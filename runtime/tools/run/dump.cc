@@ -30,7 +30,8 @@ ordered_json entry(const std::string& file, const qrt_tensor_info& info) {
 
 }  // namespace
 
-Status dump_tensors(const RunOptions& options, const Model& model, const Session& session) {
+Status dump_tensors(const RunOptions& options, const Model& model, const Session& session,
+                    NpzWriter* archive) {
   auto verified = load_verified(options.model);
   if (!verified.ok()) return std::move(verified.status());
   const fb::Model& file = (*verified)->file();
@@ -51,7 +52,7 @@ Status dump_tensors(const RunOptions& options, const Model& model, const Session
     snprintf(number, sizeof number, "tensor_%04zu", i++);
     const std::string part = file_part(t.info.name);
     const std::string stem = !writes || part.empty() ? number : number + ("_" + part);
-    QRT_TRY(deliver(options, stem, t.info, t.data().data()));
+    QRT_TRY(deliver(options, stem, t.info, t.data().data(), archive));
     const fb::Operator& op = *file.operators()->Get(static_cast<uint32_t>(t.op));
     list.push_back(entry(stem, t.info));
     list.back().update({{"node", text_of(op.name())},

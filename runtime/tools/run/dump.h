@@ -4,13 +4,15 @@
 
 #include "qrt/qrt.hpp"
 #include "runtime/status.h"
+#include "runtime/tools/npz_writer.h"
 #include "runtime/tools/run/options.h"
 
 namespace qrt::tool {
 
 // As they are after the last run, under the names and in the order of dimensions that they have in
-// the source model; with --output-dir the inputs, too, and a list of all, index.json.
-Status dump_tensors(const RunOptions& options, const Model& model, const Session& session);
+// the source model; with --output-dir the inputs, too, and a list of all, index.json. `archive` as of deliver().
+Status dump_tensors(const RunOptions& options, const Model& model, const Session& session,
+                    NpzWriter* archive);
 
 }  // namespace qrt::tool
 

@@ -12,7 +12,7 @@
 namespace qrt::tool {
 
 struct RunOptions {
-  std::string model, output_dir, isa, kernels, labels;
+  std::string model, output, output_dir, isa, kernels, labels;
   std::vector<std::string> files, named, images, expected;
   PictureArguments pictures;
   size_t threads = 1, max_memory = 0, print = 0, top = 0;
@@ -20,6 +20,8 @@ struct RunOptions {
        expect_some = false;
 
   bool to_stdout() const { return output_dir == "-"; }
+  // Arrays go into files and not to the terminal.
+  bool writes_files() const { return !output.empty() || (!output_dir.empty() && !to_stdout()); }
   SessionOptions session() const {
     SessionOptions session;
     session.threads = threads;

@@ -8,6 +8,7 @@
 
 #include "runtime/text.h"
 #include "runtime/tools/arrays.h"
+#include "runtime/tools/counted.h"
 #include "runtime/tools/elements.h"
 #include "runtime/tools/model_file.h"
 #include "runtime/tools/npy.h"
@@ -28,9 +29,9 @@ Status read_labels(const RunOptions& options, const std::vector<Output>& outputs
   for (const Output& o : outputs)
     if (row_size(o.info) == labels->size()) return {};
   return error(Code::kInvalidModel,
-               "%s: holds %zu labels, but no output has as many classes: output 0 '%s' is %s",
-               options.labels.c_str(), labels->size(), outputs[0].info.name,
-               shape_of(outputs[0].info).to_string().c_str());
+               "%s: holds %s, but no output has as many classes: output 0 '%s' is %s",
+               options.labels.c_str(), counted(labels->size(), "label").c_str(),
+               outputs[0].info.name, shape_of(outputs[0].info).to_string().c_str());
 }
 
 }  // namespace
@@ -68,27 +69,30 @@ std::vector<Output> Outputs::collect(const Session& session) const {
 }
 
 Status deliver(const RunOptions& options, const std::string& stem, const qrt_tensor_info& info,
-               const void* data) {
+               const void* data, NpzWriter* archive) {
   if (options.to_stdout()) {
     const std::string content = npy_content(dtype_of(info), shape_of(info), data, info.bytes);
     if (fwrite(content.data(), 1, content.size(), stdout) == content.size()) return {};
     return error(Code::kIoError, "standard output: %s", strerror(errno));
   }
-  if (options.output_dir.empty() || options.sha256) print_digest(stem, info, data, options.sha256);
+  if (!options.writes_files() || options.sha256) print_digest(stem, info, data, options.sha256);
+  if (!options.output.empty())
+    return archive->add(info.name, dtype_of(info), shape_of(info), data, info.bytes);
   if (options.output_dir.empty()) return {};
   return write_npy(options.output_dir + "/" + stem + ".npy", dtype_of(info), shape_of(info), data,
                    info.bytes);
 }
 
-Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs) {
+Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs,
+                       NpzWriter* archive) {
   std::vector<std::string> labels;
   QRT_TRY(read_labels(options, outputs, &labels));
   const bool shows = options.print > 0 || options.top > 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Output& o = outputs[i];
     const std::string stem = "output_" + std::to_string(i);
-    QRT_TRY(deliver(options, stem, o.info, o.data));
-    if (shows && !options.output_dir.empty() && !options.sha256)
+    QRT_TRY(deliver(options, stem, o.info, o.data, archive));
+    if (shows && options.writes_files() && !options.sha256)
       printf("%s '%s' %s\n", stem.c_str(), escaped(o.info.name).c_str(), type_text(o.info).c_str());
     if (options.print > 0) print_elements(o.info, o.data, options.print, options.dequantize);
     // Of several outputs those have labels whose rows are as long as the list.

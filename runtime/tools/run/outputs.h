@@ -9,6 +9,7 @@
 #include "qrt/qrt.hpp"
 #include "runtime/status.h"
 #include "runtime/tools/npy.h"
+#include "runtime/tools/npz_writer.h"
 #include "runtime/tools/run/options.h"
 
 namespace qrt::tool {
@@ -35,12 +36,14 @@ class Outputs {
   size_t count_;
 };
 
-// With --output-dir as DIR/`stem`.npy, else a line on stdout; with --sha256 that too.
+// Writes a tensor: with --output-dir as DIR/`stem`.npy, with --output into the archive by its name, else a
+// line on stdout; with --sha256 that too.
 Status deliver(const RunOptions& options, const std::string& stem, const qrt_tensor_info& info,
-               const void* data);
+               const void* data, NpzWriter* archive);
 
 // All outputs, with what --print, --top and --labels ask for.
-Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs);
+Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs,
+                       NpzWriter* archive);
 
 // What an output must be.
 struct Expected {

@@ -1,14 +1,13 @@
 // qrt_run: a .qrt model on .npy or .npz files or pictures; outputs as .npy files, or what a user asks to see
 // of them.
-#include <errno.h>
-#include <string.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "qrt/qrt.hpp"
 #include "runtime/platform/tools.h"
+#include "runtime/tools/file_kind.h"
+#include "runtime/tools/files.h"
 #include "runtime/tools/images/picture_inputs.h"
 #include "runtime/tools/inputs.h"
 #include "runtime/tools/model_file.h"
@@ -46,6 +45,11 @@ void print_times(Times times) {
 
 Status run_model(const RunOptions& options, bool* equal) {
   QRT_TRY(check_model_file(options.model));
+  std::vector<std::string> read = options.files;
+  for (const auto* more : {&options.named, &options.images, &options.expected})
+    read.insert(read.end(), more->begin(), more->end());
+  read.push_back(options.model);
+  QRT_TRY(check_outputs({options.output}, read));
   Times times;
   auto start = Clock::now();
   LoadOptions load_options;
@@ -69,17 +73,29 @@ Status run_model(const RunOptions& options, bool* equal) {
     times.runs.push_back(ms_since(start));
     QRT_TRY(kept.keep(session));
   }
-  if (!options.output_dir.empty() && !options.to_stdout() &&
-      !platform::make_folder(options.output_dir))
-    return error(Code::kIoError, "%s: %s", options.output_dir.c_str(), strerror(errno));
+  if (!options.output_dir.empty() && !options.to_stdout())
+    QRT_TRY(make_folders(options.output_dir));
   const std::vector<Output> outputs = kept.collect(session);
   std::vector<Expected> expected;
   QRT_TRY(read_expected(options, outputs, &expected));
-  QRT_TRY(deliver_outputs(options, outputs));
-  if (options.dump_all) QRT_TRY(dump_tensors(options, model, session));
+  NpzWriter archive;
+  QRT_TRY(deliver_outputs(options, outputs, &archive));
+  if (options.dump_all) QRT_TRY(dump_tensors(options, model, session, &archive));
+  if (!options.output.empty()) QRT_TRY(archive.write(options.output));
   if (options.time) print_times(times);
   *equal = compare_outputs(outputs, expected);
   return {};
+}
+
+// Arguments that are pictures by their content are taken as --image takes them.
+void find_pictures(RunOptions* options) {
+  std::vector<std::string> arrays;
+  for (const std::string& file : options->files) {
+    const FileKind* kind = kind_of_file(file);
+    const bool is_picture = kind != nullptr && kind->use == FileUse::kPicture;
+    (is_picture ? options->images : arrays).push_back(file);
+  }
+  options->files = std::move(arrays);
 }
 
 // What cannot be asked for at once, "" if nothing.
@@ -88,24 +104,31 @@ std::string contradiction(const RunOptions& options) {
   const bool shows = options.print > 0 || options.top > 0 || options.sha256 || options.time ||
                      !options.expected.empty();
   if (options.check && (has_files || !options.images.empty() || !options.output_dir.empty() ||
-                        options.dump_all || shows))
+                        !options.output.empty() || options.dump_all || shows))
     return "--check takes its inputs from the model and writes no files";
   const auto is_stdin = [](const std::string& text) {
     return text == "-" || (text.size() > 2 && text.compare(text.size() - 2, 2, "=-") == 0);
   };
   if (std::count_if(options.files.begin(), options.files.end(), is_stdin) +
-          std::count_if(options.named.begin(), options.named.end(), is_stdin) >
+          std::count_if(options.named.begin(), options.named.end(), is_stdin) +
+          (options.model == "-" ? 1 : 0) >
       1)
-    return "one input can come from standard input, not two";
+    return "one file can come from standard input, not two";
   if (options.to_stdout() && (options.dump_all || shows))
     return "--output-dir - writes arrays to standard output and nothing else";
+  if (!options.output.empty() && !options.output_dir.empty())
+    return "outputs go either into a file, by --output, or into a folder, by --output-dir";
+  if (!options.output.empty() && !has_extension(options.output, ".npz"))
+    return "--output " + options.output + ": expected a name that ends in .npz";
   if (options.expect_some && options.expected.empty()) return "--expect-some needs --expect";
   if (!options.labels.empty() && options.top == 0) return "--labels needs --top";
   if (options.dequantize && options.top == 0 && options.print == 0)
     return "--dequantize needs --print or --top";
-  if (!options.images.empty() && has_files) return "inputs are either files or --image";
+  if (!options.images.empty() && has_files) return "inputs are either arrays or pictures";
   if (options.images.empty() && options.pictures.any())
-    return "--mean, --std, --scale, --resize, --crop, --layout, --rgb and --bgr need --image";
+    return "--mean, --std, --scale, --resize, --crop, --layout, --rgb and --bgr are for pictures: "
+           "give "
+           "one by --image";
   return "";
 }
 
@@ -114,39 +137,44 @@ int run_main(int argc, char** argv) {
       "Runs a .qrt model once, or once for each index of one more dimension in front of its "
       "inputs.",
       "  qrt_run model.qrt image.npy                   digests of the outputs\n"
+      "  qrt_run model.qrt image.npy -o out.npz        outputs by their names\n"
       "  qrt_run model.qrt image.npy --output-dir out  writes out/output_0.npy ...\n"
       "  qrt_run model.qrt inputs.npz                  arrays by the inputs' names\n"
       "  qrt_run model.qrt --input data=image.npy --isa scalar --threads 2\n"
-      "  qrt_run model.qrt --image cat.jpg --mean 0.485,0.456,0.406 \\\n"
+      "  qrt_run model.qrt cat.jpg --mean 0.485,0.456,0.406 \\\n"
       "      --std 0.229,0.224,0.225 --top 5 --labels labels.txt\n"
       "  qrt_run model.qrt image.npy --expect ref.npy  status 1 if a bit differs\n"
       "  qrt_run model.qrt - --output-dir - <x.npy >y.npy\n"
       "  qrt_run model.qrt --check                     needs no other file");
   RunOptions options;
-  line.argument("MODEL", &options.model, "A .qrt file");
+  line.argument("MODEL", &options.model, "A .qrt file; - is standard input");
   line.arguments(
-      "INPUTS", &options.files,
-      "Inputs as .npy files, in the model's order, or .npz, by their names; - is standard input");
-  line.texts("--input", &options.named, "NAME=FILE.npy or .npz, an input by name; may be repeated");
-  line.texts("--image", &options.images,
-             "PNG, JPEG, PPM or PGM file as the model's input; repeated: a batch");
-  options.pictures.add_to(&line);
-  line.text("--output-dir", &options.output_dir,
-            "Directory for the outputs, made if missing; - writes them to standard output, one "
-            "array after the other");
+      "INPUT", &options.files,
+      "Inputs as .npy files, in the model's order, or .npz, by their names, or a picture; - is "
+      "standard input");
+  line.texts("--input FILE", &options.named,
+             "NAME=FILE.npy or .npz, an input by name; may be repeated");
+  line.texts("--image FILE", &options.images,
+             "Picture as the model's input (PNG, JPEG, BMP, WebP, PPM or PGM); repeated: a batch");
+  line.text("-o,--output FILE", &options.output, "The outputs as one .npz file, by their names");
+  line.text(
+      "--output-dir DIR", &options.output_dir,
+      "Folder for the outputs, made where it is missing; - writes them to standard output, one "
+      "array after the other");
   line.texts(
-      "--expect", &options.expected,
+      "--expect FILE", &options.expected,
       "[NAME=]FILE.npy or .npz, what an output must be, bit for bit, in the model's order or "
       "by name; exit status 1 if it is not, 2 if an array is for no output or an output has "
       "none; may be repeated");
   line.flag("--expect-some", &options.expect_some,
             "--expect may leave outputs out, and its files may hold more than outputs");
-  line.number("--print", &options.print, 1, kMostShown, "The first N elements of each output");
-  line.number("--top", &options.top, 1, kMostShown,
-              "The N greatest elements of each output, of each row of its last dimension");
+  line.number("--print COUNT", &options.print, 1, kMostShown,
+              "The first COUNT elements of each output");
+  line.number("--top COUNT", &options.top, 1, kMostShown,
+              "The COUNT greatest elements of each output, of each row of its last dimension");
   line.flag("--dequantize", &options.dequantize,
             "--print and --top show the real numbers that quantised outputs stand for");
-  line.text("--labels", &options.labels, "Text file with a line per class, for --top");
+  line.text("--labels FILE", &options.labels, "Text file with a line per class, for --top");
   line.flag("--sha256", &options.sha256, "Digests by SHA-256, of files that are written too");
   line.flag(
       "--time", &options.time,
@@ -158,18 +186,18 @@ int run_main(int argc, char** argv) {
             "Run the test values that the model holds (qrt_convert --digests, "
             "--keep-test-values) and compare outputs and operators; exit status 1 if a byte "
             "differs");
-  line.text("--isa", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
-  line.text("--kernels", &options.kernels,
+  line.text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
+  line.text("--kernels NAME", &options.kernels,
             "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
-  line.number("--threads", &options.threads, 1, 1024, "Threads");
-  line.number("--max-memory", &options.max_memory, 1, SIZE_MAX,
+  line.number("--threads COUNT", &options.threads, 1, 1024, "Threads");
+  line.number("--max-memory BYTES", &options.max_memory, 1, SIZE_MAX,
               "Bytes that the session may take (default: 2 GiB and 64 times the file, an image)");
+  options.pictures.add_to(&line);
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
-  if (const std::string wrong = contradiction(options); !wrong.empty()) {
-    complain(wrong + " (see --help)");
-    return kUsage;
-  }
+  find_pictures(&options);
+  if (const std::string wrong = contradiction(options); !wrong.empty()) return refuse_usage(wrong);
+  if (const Status read = take_stdin(&options.model); !read.ok()) return fail(read);
   bool equal = true;
   const Status status = options.check ? self_check(options, &equal) : run_model(options, &equal);
   if (!status.ok()) return fail(status);
