@@ -110,9 +110,11 @@ std::string speed_text(const Diagnosis& d) {
   if (!d.speed_problem.empty()) return "not measured: " + d.speed_problem;
   if (d.ms == 0) return "not measured";
   char text[96];
+  const double rate = 1e3 / d.ms;
   snprintf(text, sizeof text,
-           "%.3g ms a run, %.3g a second (%s, made-up input; qrt_bench measures)", d.ms, 1e3 / d.ms,
-           d.isa.c_str());
+           rate >= 100 ? "%.3g ms a run, %.0f a second (%s; qrt_bench measures)"
+                       : "%.3g ms a run, %.2g a second (%s; qrt_bench measures)",
+           d.ms, rate, d.isa.c_str());
   return text;
 }
 
