@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/narrow/narrow.h"
+#include "runtime/ops/conv2d_forms.h"
 
 namespace qrt {
 namespace {
@@ -10,40 +10,7 @@ namespace {
 constexpr Part kInt16Part = {"Int16", built::kInt16};
 constexpr Part kSmallFloatsPart = {"SmallFloats", built::kSmallFloats};
 constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
-constexpr Part kWinogradPart = {"Winograd", built::kWinograd};
-constexpr Part kGroupedPart = {"Grouped", built::kGrouped};
-constexpr Part kNarrowPart = {"Narrow", built::kNarrow};
-constexpr Part kStemPart = {"Stem", built::kStem};
 constexpr Part kPermutationsPart = {"Permutations", built::kPermutations};
-
-// Whether some instruction set may take it (runtime/ops/conv2d_winograd.cc has the rest to say).
-bool may_take_winograd(const fb::Model& model, const fb::Operator& op) {
-  const auto* o = op.options_as_Conv2D();
-  if (o == nullptr || o->groups() != 1 || o->stride_h() != 1 || o->stride_w() != 1) return false;
-  const auto& w = *model.tensors()->Get(op.inputs()->Get(1))->shape();  // [out, h, w, in]
-  const int32_t most = std::max(w.Get(1), w.Get(2)), least = std::min(w.Get(1), w.Get(2));
-  return most == 3 && (least == 3 || least == 1);
-}
-
-// The same of runtime/ops/conv2d_grouped.cc.
-bool may_take_grouped(const fb::Operator& op) {
-  const auto* o = op.options_as_Conv2D();
-  return o != nullptr && o->groups() > 1;
-}
-
-// The same of runtime/ops/conv2d_narrow.cc.
-bool may_take_narrow(const fb::Model& model, const fb::Operator& op) {
-  const auto* o = op.options_as_Conv2D();
-  if (o == nullptr || o->groups() != 1 || o->stride_h() != 1) return false;
-  const auto& w = *model.tensors()->Get(op.inputs()->Get(1))->shape();  // [out, h, w, in]
-  return w.Get(0) <= static_cast<int32_t>(kNarrowMostOutputs) && w.Get(1) * w.Get(2) > 1;
-}
-
-// The same of runtime/ops/conv2d_stem.cc.
-bool may_take_stem(const fb::Operator& op) {
-  const auto* o = op.options_as_Conv2D();
-  return o != nullptr && o->tap_layout() == fb::TapLayout::ROW;
-}
 
 // Channels last or first, of several images, are planes of strides (kernels/copy/transpose.h).
 bool may_permute(const fb::Operator& op) {
@@ -91,10 +58,11 @@ std::vector<const Part*> parts_of(const fb::Model& model) {
     add(part_of(static_cast<DType>(tensor->dtype())));
   for (const fb::Operator* op : *model.operators()) {
     add(part_of(*op));
-    if (may_take_winograd(model, *op)) add(&kWinogradPart);
-    if (may_take_grouped(*op)) add(&kGroupedPart);
-    if (may_take_narrow(model, *op)) add(&kNarrowPart);
-    if (may_take_stem(*op)) add(&kStemPart);
+    if (const auto* options = op->options_as_Conv2D()) {
+      const Shape weights = stored_type(*model.tensors()->Get(op->inputs()->Get(1)), 0).shape;
+      for (const Conv2DForm& form : kConv2DForms)
+        if (form.may_take(*options, weights)) add(&form.part);
+    }
     if (may_permute(*op)) add(&kPermutationsPart);
   }
   return parts;

@@ -1,4 +1,4 @@
-// Conv2D as matrix products, in one of three forms:
+// Conv2D as matrix products, in one of three forms,
 //
 //   dense     1x1, stride 1, no padding: every pixel of every image is a row; one product per group
 //   indirect  TapLayout PIXEL otherwise: a table of one image's pixels, [out_h * out_w][taps], made
@@ -6,21 +6,15 @@
 //   rows      TapLayout ROW (few channels): a tap is a whole kernel row of kw * c bytes, so an
 //             output row is one product over a zero-point-padded copy of the image rows it needs
 //
-// With INT16 activations: conv2d_int16.cc. 3x3 in fewer products: conv2d_winograd.cc. Groups of few
-// channels: conv2d_grouped.cc. Few outputs: conv2d_narrow.cc. Few inputs: conv2d_stem.cc.
+// or in one of conv2d_forms.h, where that is faster. With INT16 activations: conv2d_int16.cc.
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/gemm/pack.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
-#include "runtime/ops/conv2d_geometry.h"
-#include "runtime/ops/conv2d_grouped.h"
-#include "runtime/ops/conv2d_narrow.h"
-#include "runtime/ops/conv2d_stem.h"
-#include "runtime/ops/conv2d_winograd.h"
+#include "runtime/ops/conv2d_forms.h"
 #include "runtime/ops/dynamic_layer.h"
-#include "runtime/ops/gemm_call.h"
 #include "runtime/ops/image.h"
 #include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
@@ -369,6 +363,47 @@ bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedSt
   return use_xnnpack(xnnpack_convolution(c), step);
 }
 
+// Returns whether the layer takes the form "rows".
+bool runs_as_rows(const Geometry& g) { return g.row_taps && !g.is_dense; }
+
+// Makes the products of the forms "dense", "indirect" and "rows".
+Status make_products(const PrepareContext& context, const Geometry& g, GemmCall* gemm) {
+  const auto* options = context.op->options_as<fb::Conv2DOptions>();
+  gemm->groups = g.groups;
+  gemm->n = g.out_c / g.groups;
+  gemm->taps = g.taps;
+  gemm->kc = round_up(g.k, 4);
+  if (g.is_dense) {
+    gemm->outer = g.groups;
+    gemm->m = g.images * g.in_h * g.in_w;
+  } else if (runs_as_rows(g)) {
+    gemm->m = g.out_w;
+  } else {
+    gemm->outer = g.images * g.groups;
+    gemm->m = g.out_h * g.out_w;
+  }
+  QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm->groups, gemm->n)));
+  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
+            {options->requant(), options->pair_safe(), context.file_end, context.shared},
+            context.isas, runs_as_rows(g) ? 1 : context.threads, gemm);
+  return {};
+}
+
+// Prepares the first form of conv2d_forms.h that sets step->run, and the products of the layer that the
+// others need. Every form takes memory to save time.
+Status prepare_form(const PrepareContext& context, const Geometry& g, GemmCall* gemm,
+                    PlannedStep* step) {
+  const auto& options = *context.op->options_as<fb::Conv2DOptions>();
+  const Shape& weights = context.inputs[1].type.shape;
+  for (const Conv2DForm& form : kConv2DForms) {
+    if (!form.part.is_built || !context.may_spend || !form.may_take(options, weights)) continue;
+    if (form.takes_gemm && gemm->kernel == nullptr) QRT_TRY(make_products(context, g, gemm));
+    QRT_TRY(form.prepare(context, g, gemm, step));
+    if (step->run != nullptr) return {};
+  }
+  return gemm->kernel == nullptr ? make_products(context, g, gemm) : Status();
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   auto params = std::make_shared<Params>();
@@ -380,34 +415,11 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16_conv2d(context, g, step);
   if (prepare_xnnpack(context, g, step)) return Status();
 
-  if (built::kGrouped) QRT_TRY(prepare_grouped_conv2d(context, g, step));
+  GemmCall& gemm = params->gemm;
+  QRT_TRY(prepare_form(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
 
-  GemmCall& gemm = params->gemm;
-  const bool as_rows = g.row_taps && !g.is_dense;
-  gemm.groups = g.groups;
-  gemm.n = g.out_c / g.groups;
-  gemm.taps = g.taps;
-  gemm.kc = round_up(g.k, 4);
-  if (g.is_dense) {
-    gemm.outer = g.groups;
-    gemm.m = g.images * g.in_h * g.in_w;
-  } else if (as_rows) {
-    gemm.m = g.out_w;
-  } else {
-    gemm.outer = g.images * g.groups;
-    gemm.m = g.out_h * g.out_w;
-  }
-  QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm.groups, gemm.n)));
-  make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
-            {options->requant(), options->pair_safe(), context.file_end, context.shared},
-            context.isas, as_rows ? 1 : context.threads, &gemm);
-  if (built::kWinograd) QRT_TRY(prepare_winograd_conv2d(context, g, &gemm, step));
-  if (step->run != nullptr) return Status();
-  if (built::kNarrow) QRT_TRY(prepare_narrow_conv2d(context, g, &gemm, step));
-  if (step->run != nullptr) return Status();
-  if (built::kStem) QRT_TRY(prepare_stem_conv2d(context, g, &gemm, step));
-  if (step->run != nullptr) return Status();
+  const bool as_rows = runs_as_rows(g);
   step->kernel = gemm.kernel->name;
   step->can_lead = !is_dynamic_layer(context);
   if (!as_rows) {

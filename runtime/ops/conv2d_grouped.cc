@@ -2,14 +2,12 @@
 // weights, where the gemm family has a block of 16 outputs and zeros for the inputs of the others. Its
 // weights are brought into their form once for a model, into as many bytes as they have, or twice as
 // many.
-#include "runtime/ops/conv2d_grouped.h"
-
 #include <algorithm>
 
 #include "kernels/grouped/grouped.h"
+#include "runtime/ops/conv2d_forms.h"
 #include "runtime/ops/conv2d_strips.h"
 #include "runtime/ops/dynamic_layer.h"
-#include "runtime/ops/gemm_call.h"
 
 namespace qrt {
 namespace {
@@ -42,11 +40,6 @@ void run(const Step& step, const RunContext& context) {
   run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.channels);
 }
 
-bool has_form(const Conv2DGeometry& g) {
-  return g.groups > 1 && g.out_c == g.in_c && g.terms == 1 && !g.row_taps && g.k <= kGroupedPanel &&
-         g.out_c <= kTensorRequantChannels;
-}
-
 GroupedShape shape_of(const Conv2DGeometry& g, size_t group) {
   GroupedShape s;
   s.in_h = g.in_h, s.in_w = g.in_w, s.out_h = g.out_h, s.out_w = g.out_w;
@@ -72,11 +65,17 @@ std::shared_ptr<const TableBytes> share_weights(const PrepareContext& context, c
 
 }  // namespace
 
-Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
+bool may_take_grouped(const fb::Conv2DOptions& options, const Shape& weights) {
+  const int64_t groups = options.groups(), out = weights[0], k = weights[3];
+  return groups > 1 && out == k * groups && options.terms() == 1 &&
+         options.tap_layout() != fb::TapLayout::ROW && k <= static_cast<int64_t>(kGroupedPanel) &&
+         out <= static_cast<int64_t>(kTensorRequantChannels);
+}
+
+Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall*,
                               PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
-  if (!has_form(g) || !context.may_spend || is_dynamic_layer(context) ||
-      options->requant()->kind() == fb::RequantKind::ACC)
+  if (is_dynamic_layer(context) || options->requant()->kind() == fb::RequantKind::ACC)
     return Status();
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
   const GroupedShape shape = shape_of(g, grouped_width(packed, g.out_c, g.taps, g.k));

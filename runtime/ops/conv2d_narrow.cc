@@ -1,13 +1,12 @@
 // Conv2D with few outputs in the form of kernels/narrow: pixels in vectors, where the gemm family has a
 // block of 16 outputs, used or not. Its weights are brought into their form once for a model. Pixels that a
 // converter joined to fill such blocks are pixels again.
-#include "runtime/ops/conv2d_narrow.h"
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "kernels/narrow/narrow.h"
+#include "runtime/ops/conv2d_forms.h"
 #include "runtime/ops/conv2d_strips.h"
 #include "runtime/ops/dynamic_layer.h"
 
@@ -43,12 +42,6 @@ void run(const Step& step, const RunContext& context) {
   job.requant = p.gemm.requant();
   job.y_pitch = output_pitch(step, s.out_c);
   run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.out_c);
-}
-
-// One tap does not pay for the planes.
-bool has_form(const Conv2DGeometry& g) {
-  return g.groups == 1 && g.terms == 1 && g.stride_h == 1 && g.out_c <= kNarrowMostOutputs &&
-         g.kernel_h * g.kernel_w > 1 && g.images * g.out_h * g.out_w > 0;
 }
 
 // Whether `values` of n outputs are those of the first `period`, again and again.
@@ -101,10 +94,16 @@ double products_of(const GemmCall& gemm, size_t pixels) {
 
 }  // namespace
 
+// One tap does not pay for the planes.
+bool may_take_narrow(const fb::Conv2DOptions& options, const Shape& weights) {
+  return options.groups() == 1 && options.terms() == 1 && options.stride_h() == 1 &&
+         weights[0] <= static_cast<int64_t>(kNarrowMostOutputs) && weights[1] * weights[2] > 1;
+}
+
 Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
                              PlannedStep* step) {
-  if (!has_form(g) || !context.may_spend || is_dynamic_layer(context) || gemm->element_bytes != 1 ||
-      gemm->requant_channels < g.out_c)
+  if (is_dynamic_layer(context) || gemm->element_bytes != 1 || gemm->requant_channels < g.out_c ||
+      g.images * g.out_h * g.out_w == 0)
     return Status();
   const NarrowKernel* kernel = select_narrow(context.isas);
   if (kernel == nullptr || !kernel->handles(gemm->requant(), g.out_c) ||

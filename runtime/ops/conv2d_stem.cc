@@ -1,11 +1,10 @@
 // Conv2D of few inputs in the form of kernels/stem: many rows of outputs at a time, and fewer dwords of
 // inputs. Its weights are brought into their form once for a model.
-#include "runtime/ops/conv2d_stem.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "kernels/stem/stem.h"
+#include "runtime/ops/conv2d_forms.h"
 #include "runtime/ops/conv2d_strips.h"
 #include "runtime/ops/dynamic_layer.h"
 
@@ -45,10 +44,13 @@ void run(const Step& step, const RunContext& context) {
 
 }  // namespace
 
+bool may_take_stem(const fb::Conv2DOptions& options, const Shape&) {
+  return options.tap_layout() == fb::TapLayout::ROW && options.terms() == 1;
+}
+
 Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& g, GemmCall* gemm,
                            PlannedStep* step) {
-  if (!g.row_taps || g.terms != 1 || !context.may_spend || is_dynamic_layer(context) ||
-      gemm->element_bytes != 1 || gemm->requant_channels < g.out_c ||
+  if (is_dynamic_layer(context) || gemm->element_bytes != 1 || gemm->requant_channels < g.out_c ||
       g.images * g.out_h * g.out_w == 0)
     return Status();
   const StemKernel* kernel = select_stem(context.isas);

@@ -1,13 +1,12 @@
 // Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where it is faster. Its
 // weights are transformed once for a model, to eight times their size, or four times with one row or
 // column.
-#include "runtime/ops/conv2d_winograd.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "kernels/winograd/winograd.h"
 #include "runtime/checked.h"
+#include "runtime/ops/conv2d_forms.h"
 #include "runtime/ops/dynamic_layer.h"
 #include "runtime/ops/tasks.h"
 
@@ -56,14 +55,6 @@ WinogradShape shape_of(const Conv2DGeometry& g) {
     s.dilation_h = 1, s.dilation_w = g.dilation_h * g.in_w;
   }
   return s;
-}
-
-bool has_form(const Conv2DGeometry& g) {
-  const bool is_row = g.kernel_h == 1 && g.kernel_w == 3,
-             is_square = g.kernel_h == 3 && g.kernel_w == 3;
-  const bool is_column = g.kernel_h == 3 && g.kernel_w == 1 && g.pad_left == 0 && g.in_w == g.out_w;
-  return (is_row || is_column || is_square) && g.stride_h == 1 && g.stride_w == 1 &&
-         g.groups == 1 && !g.row_taps;
 }
 
 // Channels of a part, at least: its tasks transform all pixels of their tiles.
@@ -169,12 +160,20 @@ std::shared_ptr<const TableBytes> share_weights(const PrepareContext& context, c
 
 }  // namespace
 
+bool may_take_winograd(const fb::Conv2DOptions& options, const Shape& weights) {
+  const int64_t most = std::max(weights[1], weights[2]), least = std::min(weights[1], weights[2]);
+  return most == 3 && (least == 3 || least == 1) && options.stride_h() == 1 &&
+         options.stride_w() == 1 && options.groups() == 1 &&
+         options.tap_layout() != fb::TapLayout::ROW;
+}
+
 Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
                                GemmCall* gemm, PlannedStep* step) {
   const bool is_dynamic = is_dynamic_layer(context);
-  if (!has_form(g) || !context.may_spend || (gemm->element_bytes != 1 && !is_dynamic) ||
-      gemm->requant_channels < g.out_c)
+  if ((gemm->element_bytes != 1 && !is_dynamic) || gemm->requant_channels < g.out_c)
     return Status();
+  const bool has_columns_beside = g.pad_left != 0 || g.in_w != g.out_w;
+  if (g.kernel_w == 1 && has_columns_beside) return Status();
   const WinogradShape shape = shape_of(g);
   const WinogradKernel* kernel = find_winograd(gemm->kernel->isa, shape.kernel_h);
   if (kernel == nullptr) return Status();
