@@ -65,6 +65,7 @@ class HeaderTest(unittest.TestCase):
         self.assertEqual([n[4:] for n in status], list(_library.STATUS_NAMES))
         self.assertEqual(list(status.values())[1:], list(_errors._BY_STATUS))
         self.assertIn("QRT_LOAD_COPY = %d" % _library.LOAD_COPY, HEADER)
+        self.assertIn("QRT_LOAD_CHECK = %d" % _library.LOAD_CHECK, HEADER)
         self.assertIn("#define QRT_MAX_RANK %d" % _library.MAX_RANK, HEADER)
         self.assertIn("#define QRT_BUFFER_ALIGNMENT %d" % _buffers.ALIGNMENT, HEADER)
         self.assertIn("#define QRT_BUFFER_PADDING %d" % _buffers.PADDING, HEADER)

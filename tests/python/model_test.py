@@ -9,7 +9,7 @@ import unittest
 
 import qrt
 from qrt import _library
-from support import EVERY_OP, digits, needs_numpy, numpy, python
+from support import DIGITS, EVERY_OP, digits, needs_numpy, numpy, python
 
 
 class ModelTest(unittest.TestCase):
@@ -95,6 +95,35 @@ class ModelTest(unittest.TestCase):
             self.assertGreater(len(str(raised.exception)), 10)
             self.assertIsInstance(raised.exception, ValueError)
             self.assertIsInstance(raised.exception, qrt.Error)
+
+    def test_compares_the_checksum_where_that_is_asked_for(self):
+        data = bytearray(qrt.convert(os.path.join(DIGITS, "digits.onnx")))
+        self.assertEqual(qrt.Model(data, check=True).inputs.names(), ["image"])
+        mark = data.rindex(b"QRTSUM1\0")
+        # A byte of a weight, of which the file alone cannot tell that it is wrong.
+        found = 0
+        for at in range(mark // 2, mark, 97):
+            damaged = bytearray(data)
+            damaged[at] ^= 1
+            with self.assertRaisesRegex(qrt.InvalidModelError, "damaged: .* the checksum at its end"):
+                qrt.Model(damaged, check=True)
+            try:
+                qrt.Model(damaged)
+            except qrt.InvalidModelError:
+                continue
+            found += 1
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "damaged.qrt")
+                with open(path, "wb") as file:
+                    file.write(damaged)
+                model = qrt.Model(path)
+                with self.assertRaises(qrt.InvalidModelError):
+                    qrt.Model(path, check=True)
+                self.assertFalse(pickle.loads(pickle.dumps(model))._check)
+        self.assertGreater(found, 0)
+        self.assertTrue(pickle.loads(pickle.dumps(qrt.Model(data, check=True)))._check)
+        data[mark:mark + 16] = bytes(16)  # as older converters wrote it
+        self.assertEqual(qrt.Model(data, check=True).inputs.names(), ["image"])
 
     def test_pickles_load_the_file_again(self):
         model = pickle.loads(pickle.dumps(qrt.Model(EVERY_OP)))

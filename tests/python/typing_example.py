@@ -41,5 +41,5 @@ def run(model: qrt.Model, inputs: Dict[str, Any]) -> Dict[str, Any]:
 
 if __name__ == "__main__":
     import sys
-    loaded = qrt.Model(sys.argv[1])
+    loaded = qrt.Model(sys.argv[1], check=True)
     print(describe(loaded), sorted(run(loaded, {t.name: bytes(t.nbytes) for t in loaded.inputs})))

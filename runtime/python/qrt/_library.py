@@ -123,6 +123,7 @@ FUNCTIONS = {
     "qrt_session_tensor": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo), POINTER(c_void_p)]),
 }
 LOAD_COPY = 1
+LOAD_CHECK = 2
 STATUS_NAMES = ("OK", "INVALID_ARGUMENT", "INVALID_MODEL", "UNSUPPORTED", "OUT_OF_MEMORY",
                 "IO_ERROR", "INTERNAL", "CANCELLED", "OUT_OF_RANGE")
 

@@ -24,20 +24,28 @@ class Model:
 
     Immutable: any threads may use it and make sessions of it. It can be pickled: another process
     loads the same path, or gets the bytes.
+
+    check     compare the bytes with the checksum at the file's end, which reads the whole file: a file
+              that differs is an InvalidModelError. A file of an older converter has no checksum and is
+              loaded unchecked.
     """
 
-    def __init__(self, source: Union[str, os.PathLike[str], bytes, bytearray, memoryview]):
+    def __init__(self, source: Union[str, os.PathLike[str], bytes, bytearray, memoryview],
+                 check: bool = False):
         handle = ctypes.c_void_p()
+        self._check = bool(check)
+        options = _library.LoadOptions()
+        options.flags = _library.LOAD_CHECK if check else 0
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._source: Union[str, bytes] = bytes(source)
-            options = _library.LoadOptions()
-            options.flags = _library.LOAD_COPY
+            options.flags |= _library.LOAD_COPY
             call(lib.qrt_model_load_memory, self._source, len(self._source), ctypes.byref(options),
                  ctypes.byref(handle))
         else:
             self._source = os.path.abspath(os.fsdecode(os.fspath(source)))
             try:
-                call(lib.qrt_model_load_file, os.fsencode(source), None, ctypes.byref(handle))
+                call(lib.qrt_model_load_file, os.fsencode(source), ctypes.byref(options),
+                     ctypes.byref(handle))
             except FileError as error:
                 raise with_errno(error, self._source) from None
             except InvalidModelError as error:
@@ -113,7 +121,7 @@ class Model:
         return table(f"qrt.Model {self._what()}", rows)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return Model, (self._source,)
+        return Model, (self._source, self._check)
 
     def _what(self) -> str:
         return f"{len(self._source)} bytes" if isinstance(self._source, bytes) else repr(self._source)
