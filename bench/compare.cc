@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "runtime/tools/budget.h"
 #include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
+#include "runtime/tools/json_cost.h"
 
 namespace qrt::bench {
 namespace {
@@ -43,6 +45,8 @@ Status read_old_runs(const std::string& path, std::vector<OldRun>* runs) {
   QRT_TRY(tool::check_readable(path));
   std::string text;
   QRT_TRY(tool::read_text(path, &text));
+  Budget budget(text.size());
+  QRT_TRY(reserve_json(text, &budget).at(path));
   try {
     if (nlohmann::json::accept(text)) {
       const auto root = nlohmann::json::parse(text);

@@ -120,6 +120,33 @@ TEST_F(ReadingCosts, JpegsWithZerosAreDamaged) {
   }
 }
 
+// ---- texts ----
+
+TEST_F(ReadingCosts, LabelsOfManyLines) {
+  const auto labels = [&](const std::string& text) {
+    const std::vector<uint8_t> zeros(8);
+    const std::string x = path("x.npy");
+    EXPECT_TRUE(tool::write_npy(x, DType::kUInt8, {1, 8}, zeros.data(), zeros.size()).ok());
+    const std::string file = write("labels.txt", text);
+    return run_within_cost("qrt_run", {model({1, 8}), x, "--top", "1", "--labels", file}, {file});
+  };
+  const CommandResult r = labels(std::string(10000000, '\n'));
+  EXPECT_EQ(r.status, 4) << r.err;
+  EXPECT_NE(r.err.find("file of its size"), std::string::npos) << r.err;
+  EXPECT_EQ(labels(std::string(1000000, '\n')).status, 3);  // too many for the output
+}
+
+TEST_F(ReadingCosts, EarlierResultsThatNest) {
+  std::string lists;
+  for (int i = 0; i < 3000000; ++i) lists += "[],";
+  for (const std::string& text : {std::string(10000000, '['), "[" + lists + "[]]"}) {
+    const std::string file = write("old.json", text);
+    const CommandResult r = run_within_cost(
+        "qrt_bench", {model({1, 8}), "--runs", "1", "--warmup", "0", "--compare", file}, {file});
+    EXPECT_TRUE(r.status == 3 || r.status == 4) << r.err;
+  }
+}
+
 // ---- arrays ----
 
 ZipMember zeros(const std::string& name, const Shape& shape) {

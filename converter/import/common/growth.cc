@@ -7,6 +7,8 @@ namespace {
 
 // The number of copies of a model in memory: it is packed, written, and loaded again to check it.
 constexpr uint64_t kCopies = 3;
+// Steps for each byte of a constant that an operator reads. Some read it several times.
+constexpr uint64_t kStepsPerByte = 8;
 // About what an operator takes with its value, names and links between them.
 constexpr uint64_t kNodeBytes = 512;
 
@@ -22,7 +24,9 @@ uint64_t bytes_of(const Node& node) {
 Status Growth::check(const Graph& graph, uint64_t source_bytes) {
   for (; values_ < graph.values.size(); ++values_) charge(graph.values[values_].data.size());
   for (; nodes_ < graph.nodes.size(); ++nodes_) charge(bytes_of(graph.nodes[nodes_]));
-  return Budget(source_bytes).reserve(kCopies * made_);
+  Budget budget(source_bytes);
+  QRT_TRY(budget.reserve(kCopies * made_));
+  return budget.charge(kStepsPerByte * read_);
 }
 
 }  // namespace qrt::convert

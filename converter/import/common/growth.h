@@ -1,6 +1,7 @@
 // How much an import has made of its file. Many nodes may name one tensor of it, and each makes
 // weights, a table or an index map of its own: a megabyte could grow to as many gigabytes as it has
-// nodes. So what is made is counted, and the import refuses the operators from where it is too much.
+// nodes, and be read as many times. So what is made and what is read is counted, and the import
+// refuses the operators from where it is too much.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_GROWTH_H_
 #define QRT_CONVERTER_IMPORT_COMMON_GROWTH_H_
 
@@ -16,12 +17,14 @@ class Growth {
  public:
   // Bytes that are made beside the graph, or only to be refused.
   void charge(uint64_t bytes) { made_ += bytes; }
-  // Counts what the graph has more than the last time. kUnsupported where more was made than any
-  // honest file of `source_bytes` needs: to be asked before each operator is looked at.
+  // Counts a constant of so many bytes that an operator reads, whatever is made of it.
+  void read(uint64_t bytes) { read_ += bytes; }
+  // Counts what the graph has more than the last time. kUnsupported where more was made or read than
+  // any honest file of `source_bytes` needs: to be asked before each operator is looked at.
   Status check(const Graph& graph, uint64_t source_bytes);
 
  private:
-  uint64_t made_ = 0;
+  uint64_t made_ = 0, read_ = 0;
   size_t values_ = 0, nodes_ = 0;  // of the graph that are counted
 };
 

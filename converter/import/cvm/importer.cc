@@ -114,6 +114,9 @@ Status Importer::visit(size_t index) {
     report_->not_assessed(op.node.name, op.node.function, "depends on a refused node");
     return Status();
   }
+  for (EntryId e : op.node.inputs)
+    if (const std::vector<int32_t>* values = constant(same_as(e)))
+      growth_.read(values->size() * sizeof(int32_t));
   Status status = growth_.check(*graph_, model_.file_bytes());
   if (!status.ok())
     return refuse(op, status.message(),

@@ -79,6 +79,8 @@ Status Importer::visit(const Node& node) {
     outcomes_.depends_on(node.index, origin);
     return Status();
   }
+  for (int i : node.inputs)
+    if (i >= 0) growth_.read(model_.tensors()[static_cast<size_t>(i)].bytes);
   Status status = growth_.check(graph(), model_.file_bytes());
   if (status.ok()) status = handler->handle(*this, node);
   if (status.code() == Code::kUnsupported)

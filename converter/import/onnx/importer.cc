@@ -128,6 +128,20 @@ Status Importer::check_node(const NodeView& node) const {
   return Status();
 }
 
+namespace {
+
+// Operators that wait are made, and forgotten, one within another.
+constexpr int kMostDepth = 1000;
+
+bool waits_too_deeply(const Importer& importer, const NodeView& node) {
+  for (int i = 0; i < node.input_count(); ++i)
+    if (const Tensor& t = importer.input(node, i); t.is_pending() && t.pending->depth > kMostDepth)
+      return true;
+  return false;
+}
+
+}  // namespace
+
 Status Importer::assess(const NodeView& node) {
   for (int i = 0; i < node.output_count(); ++i)
     if (node.has_output(i)) (void)tensors_.at(node.output(i));
@@ -138,6 +152,7 @@ Status Importer::assess(const NodeView& node) {
   for (int i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
     QRT_TRY(tensors_.load_initializer(node.input(i)));
+    tensors_.charge_reading(input(node, i));
     if (depends.empty()) depends = outcomes_.origin(node.input(i));
   }
   for (int i = 0; i < node.input_count(); ++i) {
@@ -153,6 +168,11 @@ Status Importer::assess(const NodeView& node) {
         node, grown.message(), node.output(0),
         "export the model so that fewer nodes expand, transpose or pad the same large constant");
   }
+  if (waits_too_deeply(*this, node))
+    return refuse(node,
+                  "more than " + std::to_string(kMostDepth) +
+                      " operators wait, one for another, for the QuantizeLinear behind them",
+                  node.output(0), "put QuantizeLinear and DequantizeLinear between them");
   Status status;
   {
     std::vector<TensorView> views;

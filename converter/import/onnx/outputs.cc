@@ -118,7 +118,10 @@ Status export_outputs(Importer& importer) {
       continue;
     }
     ValueId value = kNoValue;
-    QRT_TRY(export_output(importer, info.name(), tensor, node, &value));
+    Status made = export_output(importer, info.name(), tensor, node, &value);
+    if (made.code() == Code::kUnsupported)
+      made = refuse_output(importer, info.name(), node, made.message());
+    QRT_TRY(std::move(made));
     if (value == kNoValue && node && importer.outcomes().is_made(node->index()))
       QRT_TRY(refuse_float_output(importer, info.name(), *node));
     if (value == kNoValue) continue;

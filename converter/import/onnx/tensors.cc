@@ -27,6 +27,12 @@ void Tensors::set_output(const NodeView& node, int i, Tensor tensor) {
   if (node.has_output(i)) states_[node.output(i)] = std::move(tensor);
 }
 
+void Tensors::charge_reading(const Tensor& input) {
+  if (input.constant) growth_.read(input.constant->data.size());
+  if (input.table) growth_.read(input.table->size() * sizeof(float));
+  if (input.quant) growth_.read(input.quant->scale.size() * sizeof(float));
+}
+
 Status Tensors::load_initializer(const std::string& name) {
   const auto found = model_.initializers().find(name);
   if (found == model_.initializers().end() || has(name)) return Status();

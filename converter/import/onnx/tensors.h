@@ -89,6 +89,7 @@ struct Pending {
   const NodeView* node = nullptr;  // the operator itself
   std::string ops;                 // "Conv+Relu"
   std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
+  int depth = 1;                   // operators that wait, one for another, with this one
   float lo, hi;                    // composition of the Relus and Clips, real domain
   // `node` only names what it is: `emit` and `emit_float` make a function of the elements of stored
   // tensors, which has the same bits wherever the rounding stands. Data movement of every kind and
@@ -136,6 +137,8 @@ class Tensors {
 
   // common/growth.h. set_output() charges what a tensor holds, callers what else they make.
   void charge(uint64_t bytes) { growth_.charge(bytes); }
+  // Charges the reading of an input, before its node is looked at.
+  void charge_reading(const Tensor& input);
   Status check_growth(const Graph& graph) {
     return growth_.check(graph, model_bytes_ + files_.total_bytes());
   }

@@ -122,6 +122,8 @@ Status Importer::visit(const Op& op) {
       return Status();
   for (int i : op.outputs)
     if (!is_usable(op, i, false, handler->has_state)) return Status();
+  for (int i : op.inputs)
+    if (i >= 0) growth_.read(model_.tensors()[static_cast<size_t>(i)].bytes_read());
   Status status = growth_.check(graph(), model_.file_bytes());
   if (status.ok()) status = handler->handle(*this, op);
   if (status.code() == Code::kUnsupported)

@@ -34,6 +34,9 @@ struct Tensor {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
   int axis = 0;
+
+  // What an operator may look at.
+  size_t bytes_read() const { return bytes + scale.size() * sizeof(float); }
 };
 
 // One operator of a subgraph. An absent input is -1.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "runtime/tools/budget.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::quantize {
@@ -65,7 +66,10 @@ Status read_list(const std::string& path, std::vector<std::string>* files) {
   std::istringstream list(text);
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  Budget budget(text.size());
   for (std::string line; std::getline(list, line);) {
+    // A list doubles when it is full.
+    QRT_TRY(budget.reserve(2 * sizeof line + folder.size() + line.size()).at(path));
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (!line.empty()) files->push_back(line[0] == '/' ? line : folder + line);
   }

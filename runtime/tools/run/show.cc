@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "runtime/text.h"
+#include "runtime/tools/budget.h"
 #include "runtime/tools/elements.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/hash.h"
@@ -121,6 +122,11 @@ Status read_lines(const std::string& path, std::vector<std::string>* lines) {
   QRT_TRY(check_readable(path));
   std::string text;
   QRT_TRY(read_text(path, &text));
+  // A line of one character becomes a string of its own.
+  const size_t count = static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+  Budget budget(text.size());
+  QRT_TRY(budget.reserve(text.size() + count * sizeof(std::string)).at(path));
+  lines->reserve(count);
   std::istringstream file(text);
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();

@@ -12,6 +12,10 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
+// What is charged for a function that is made once more, for an operator taken in, and for a step of
+// data movement with what it refers to. Their work counts, too: each byte is some nanoseconds.
+constexpr size_t kFunctionBytes = 2048, kFollowerBytes = 32, kMoveBytes = 1024;
+
 // Waits without limits and without data movement.
 std::shared_ptr<Pending> fresh_pending(const NodeView& node) {
   auto pending = std::make_shared<Pending>();
@@ -35,6 +39,9 @@ Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape) {
 
 std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const Shape& shape) {
   auto pending = fresh_pending(node);
+  for (int i = 0; i < node.input_count(); ++i)
+    if (const Tensor& t = importer.input(node, i); t.is_pending())
+      pending->depth = std::max(pending->depth, t.pending->depth + 1);
   importer.set_output(node, 0, pending_tensor(pending, shape));
   return pending;
 }
@@ -153,6 +160,9 @@ std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, i
   if (t.is_pair_function()) return pending_pairs(importer, t.pair_function, t.shape);
   if (!t.is_pending()) return nullptr;
   if (importer.is_sole_reader(node, i) && node.output_count() == 1) return t.pending;
+  importer.tensors().charge(sizeof(Pending) + t.pending->ops.size() +
+                            t.pending->followers.size() * kFollowerBytes +
+                            t.pending->moves.size() * kMoveBytes);
   auto copy = std::make_shared<Pending>(*t.pending);
   if (!copy->original) copy->original = t.pending;
   return copy;
@@ -187,8 +197,14 @@ void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> p
   importer.set_output(node, 0, pending_tensor(std::move(pending), shape));
 }
 
+Status charge_function(Importer& importer) {
+  importer.tensors().charge(kFunctionBytes);
+  return importer.tensors().check_growth(importer.graph());
+}
+
 Status quantize_function(Importer& importer, const Pending& p, const Quant& out, Limits limits,
                          ValueId* result) {
+  QRT_TRY(charge_function(importer));
   const auto clamped = [&](float v) { return quantized(v, out, limits); };
   QRT_TRY(p.emit(out, {clamped(p.lo), clamped(p.hi)}, result));
   for (int follower : p.followers)

@@ -35,6 +35,10 @@ Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 Status resolve(Importer& importer, const NodeView& quantize,
                const std::shared_ptr<Pending>& pending, const Quant& out, ValueId* result);
 
+// Charges what waits, before it is made: every reader makes it anew, with all that waits behind it.
+// kUnsupported where too much was made of the file.
+Status charge_function(Importer& importer);
+
 // Makes a function with what follows it, for a reader that quantises it within `limits`. *result
 // stays kNoValue where it was refused. REQUIRES: pending.is_function.
 Status quantize_function(Importer& importer, const Pending& pending, const Quant& out,

@@ -74,6 +74,7 @@ namespace {
 // A pending operator with the limits and the data movement behind it. *y stays kNoValue where that
 // cannot be.
 Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y) {
+  QRT_TRY(charge_function(importer));
   FloatGraph f(importer, *pending.node);
   ValueId made = kNoValue;
   // Products of integers stay such, whatever reads their floats. Where a table of pairs would make
