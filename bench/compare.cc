@@ -31,7 +31,8 @@ OldRun old_run_of(const nlohmann::json& root) {
   run.batch = root.at("batch").get<size_t>();
   run.macs = root.at("macs").get<uint64_t>();
   run.median = latency.at("median").get<double>();
-  run.least = root.value("cpu_ms", latency).at("min").get<double>();
+  run.least = latency.at("min").get<double>();
+  if (root.contains("cpu_ms")) run.least_cpu = root.at("cpu_ms").at("min").get<double>();
   run.min_noise = root.at("noise").at("min").get<double>();
   run.has_streams = root.contains("throughput");
   return run;
@@ -64,7 +65,7 @@ Status read_old_runs(const std::string& path, std::vector<OldRun>* runs) {
                  path.c_str(), without_mark(e.what()).c_str());
   }
   for (const OldRun& run : *runs)
-    if (!(run.median > 0 && run.least > 0 && run.min_noise >= 0))
+    if (!(run.median > 0 && run.least > 0 && run.least_cpu >= 0 && run.min_noise >= 0))
       return error(Code::kInvalidModel, "%s: its times are not positive", path.c_str());
   if (runs->empty()) return error(Code::kInvalidModel, "%s: holds no run", path.c_str());
   for (const OldRun& run : *runs)
@@ -103,7 +104,10 @@ Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comp
   QRT_TRY(check_same_work(old_run, threads, m.batch, m.macs));
   result->old_run = old_run;
   result->median_change = m.median / old_run.median - 1;
-  result->least_change = m.least_ms() / old_run.least - 1;
+  result->is_cpu_time = old_run.least_cpu > 0 && m.cpu_min > 0;
+  result->old_least = result->is_cpu_time ? old_run.least_cpu : old_run.least;
+  result->least = result->is_cpu_time ? m.cpu_min : m.min;
+  result->least_change = result->least / result->old_least - 1;
   result->tolerance = std::max(kLeastTolerance, old_run.min_noise + m.min_noise);
   result->is_regression = result->least_change > result->tolerance;
   return {};

@@ -15,14 +15,19 @@ struct OldRun {
   std::string model, isa;
   size_t threads = 0, batch = 0;
   uint64_t macs = 0;
-  double median = 0, least = 0, min_noise = 0;
+  double median = 0, least = 0, min_noise = 0;  // ms of the wall clock
+  double least_cpu = 0;      // ms of the thread's own running time; 0: not measured
   bool has_streams = false;  // its latency is that of runs beside others
 };
 
 struct Comparison {
   OldRun old_run;
-  double median_change = 0, least_change = 0;  // new / old - 1
-  double tolerance = 0;                        // how much slower still counts as the same
+  // The least times that decide, both by one clock: running time where both runs have it.
+  bool is_cpu_time = false;
+  double old_least = 0, least = 0;
+  double median_change = 0,
+         least_change = 0;  // new / old - 1; the median is told and decides nothing
+  double tolerance = 0;     // how much slower still counts as the same
   bool is_regression = false;
 };
 

@@ -167,7 +167,7 @@ int verdict(const std::vector<Run>& runs) {
   int status = tool::kDone;
   for (const Run& run : runs)
     if (run.comparison && run.comparison->is_regression) {
-      tool::complain(run.options.model + ": " + describe(*run.comparison, run.m));
+      tool::complain(run.options.model + ": " + describe(*run.comparison));
       status = tool::kCheckFailed;
     }
   return status;

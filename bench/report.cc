@@ -35,12 +35,13 @@ const char* level_name(int level) {
   }
 }
 
-std::string describe(const Comparison& c, const Measurement& m) {
+std::string describe(const Comparison& c) {
   char text[256];
-  snprintf(
-      text, sizeof text, "least %s -> %s ms (%+.1f %%), tolerance %.1f %%, median %+.1f %%: %s",
-      ms_text(c.old_run.least).c_str(), ms_text(m.least_ms()).c_str(), c.least_change * 100,
-      c.tolerance * 100, c.median_change * 100, c.is_regression ? "regression" : "no regression");
+  snprintf(text, sizeof text,
+           "least %s time %s -> %s ms (%+.1f %%), tolerance %.1f %%: %s; median wall time %+.1f %%",
+           c.is_cpu_time ? "CPU" : "wall", ms_text(c.old_least).c_str(), ms_text(c.least).c_str(),
+           c.least_change * 100, c.tolerance * 100,
+           c.is_regression ? "regression" : "no regression", c.median_change * 100);
   return text;
 }
 

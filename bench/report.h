@@ -29,8 +29,8 @@ void print_json(const Machine& machine, const std::vector<Run>& runs, bool as_li
 void print_csv(const std::vector<Run>& runs);
 void print_markdown(const Machine& machine, const std::vector<Run>& runs);
 
-// "least 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %, median -0.5 %: no regression"
-std::string describe(const Comparison& comparison, const Measurement& m);
+// "least CPU time 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %: no regression; median wall time -0.5 %"
+std::string describe(const Comparison& comparison);
 
 // "I0", "I1", "F", "edge"
 const char* level_name(int level);

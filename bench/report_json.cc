@@ -51,9 +51,13 @@ ordered_json roofline_json(const Measurement& m) {
 }
 
 ordered_json comparison_json(const Comparison& c) {
-  return {{"old_median_ms", c.old_run.median}, {"old_least_ms", c.old_run.least},
-          {"median_change", c.median_change},  {"least_change", c.least_change},
-          {"tolerance", c.tolerance},          {"regression", c.is_regression}};
+  return {{"clock", c.is_cpu_time ? "cpu" : "wall"},
+          {"old_median_ms", c.old_run.median},
+          {"old_least_ms", c.old_least},
+          {"median_change", c.median_change},
+          {"least_change", c.least_change},
+          {"tolerance", c.tolerance},
+          {"regression", c.is_regression}};
 }
 
 ordered_json sustained_json(const Measurement& m) {

@@ -118,7 +118,7 @@ void print_csv(const std::vector<Run>& runs) {
            m.session_ms, m.peak_memory, m.session_memory, m.macs, m.gmacs(), m.first_ms,
            m.second_ms, m.median_noise, m.min_noise, m.least_ms());
     if (run.comparison)
-      printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_run.least, run.comparison->least_change,
+      printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_least, run.comparison->least_change,
              run.comparison->tolerance, run.comparison->is_regression ? "true" : "false");
     if (m.throughput)
       printf(",%zu,%.3f,%.3f,%s,%s,%s,%s,%zu", run.options.streams, m.throughput->runs_per_second,
@@ -144,10 +144,10 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
     printf("| %s | %s | %zu | %zu | %s | %s | %s | %.1f | %.1f %% |",
            cell(tool::with_stdin_named(run.options.model)).c_str(), m.isa.c_str(),
            run.options.threads, m.batch, ms_text(m.median).c_str(),
-           ms_text(compares ? m.least_ms() : m.min).c_str(), ms_text(m.p90).c_str(), m.gmacs(),
-           m.median_noise * 100);
+           ms_text(run.comparison ? run.comparison->least : m.min).c_str(), ms_text(m.p90).c_str(),
+           m.gmacs(), m.median_noise * 100);
     if (run.comparison)
-      printf(" %s | %+.1f %%%s |", ms_text(run.comparison->old_run.least).c_str(),
+      printf(" %s | %+.1f %%%s |", ms_text(run.comparison->old_least).c_str(),
              run.comparison->least_change * 100,
              run.comparison->is_regression ? " (regression)" : "");
     puts("");

@@ -113,7 +113,7 @@ void print_run(const Run& run) {
          m.gmacs());
   printf("memory           peak %.1f MB, session %.1f MB\n",
          static_cast<double>(m.peak_memory) * 1e-6, static_cast<double>(m.session_memory) * 1e-6);
-  if (run.comparison) printf("compare          %s\n", describe(*run.comparison, m).c_str());
+  if (run.comparison) printf("compare          %s\n", describe(*run.comparison).c_str());
   for (const BatchTime& b : m.scaling)
     printf("%-16s %s ms an image, %.3f of that at batch 1\n",
            ("batch " + std::to_string(b.batch)).c_str(), ms_text(b.image_ms).c_str(), b.of_first);
