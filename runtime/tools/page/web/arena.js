@@ -65,6 +65,8 @@ function drawArena(model, blocks, live, width, height, choose) {
   const font = `12px ${FONT}`;
   const names = [];
   const name = (text, attributes) => { if (text !== '') names.push(svg('text', {class: 'block-name', ...attributes}, text)); };
+  const labelOf = (tensor, label, room) =>
+    (textWidth(label, font) <= room ? label : fitText(tensor.name || label, font, room, true));
   const parts = blocks.map(({tensor, index, first, last, writer}) => {
     const at = y(tensor.offset + tensor.arena_bytes), from = x(first), wide = x(last + 1) - from, high = Math.max(1, y(tensor.offset) - at);
     const label = `${tensor.name || `tensor ${index}`}, ${bytesText(tensor.arena_bytes)}`;
@@ -75,10 +77,9 @@ function drawArena(model, blocks, live, width, height, choose) {
       ...chooses(choose, () => writer === null ? tensorPanel(model, index, 'Input or state') : operatorPanel(model, writer)),
     }), `${tensor.name || `tensor ${index}`}: ${typeText(tensor)}\n${bytesText(tensor.arena_bytes)} from byte ${groupedText(tensor.offset)}\nfrom operator ${first} to ${last}`);
     if (wide > 44 && high >= 16) {
-      name(wide > 110 ? fitText(label, font, wide - 10) : fitText(tensor.name || String(index), font, wide - 10, true),
-        {x: from + 5, y: at + Math.min(high / 2 + 4, 15)});
+      name(labelOf(tensor, label, wide - 10), {x: from + 5, y: at + Math.min(high / 2 + 4, 15)});
     } else if (high > 70 && wide >= 17) {
-      name(fitText(label, font, high - 12), {transform: `translate(${from + Math.min(wide / 2 + 4, 14)} ${at + high - 6}) rotate(-90)`});
+      name(labelOf(tensor, label, high - 12), {transform: `translate(${from + Math.min(wide / 2 + 4, 14)} ${at + high - 6}) rotate(-90)`});
     }
     return block;
   });

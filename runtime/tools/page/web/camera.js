@@ -29,7 +29,7 @@ function makeCamera(canvas, scene, size) {
     return {width: box.width, height: isCovered ? panel.top - box.top : box.height};
   };
   const centre = () => [canvas.clientWidth / 2, canvas.clientHeight / 2];
-  const fitting = () => Math.min((canvas.clientWidth - 24) / size().width, (canvas.clientHeight - 24) / size().height);
+  const fitting = () => Math.min((canvas.clientWidth - 16) / size().width, (canvas.clientHeight - 16) / size().height);
 
   canvas.addEventListener('wheel', (event) => {
     event.preventDefault();

@@ -44,7 +44,7 @@ function measureColumns({count, layer, x, layers}, starts, crossing) {
   const top = lanes > 0 ? lanes * LANE + 14 : 0;
   let right = 0;
   for (const part of parts) {
-    part.left = right + (right > 0 ? 40 + part.lanes * LANE : 0);
+    part.left = right + (right > 0 ? 28 + part.lanes * LANE : 0);
     right = part.left + Math.max(BOX.width, part.to - part.from);
   }
   const depth = parts.reduce((most, part) => Math.max(most, part.end - part.start), 0);

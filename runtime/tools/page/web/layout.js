@@ -2,7 +2,7 @@
 // and Toda (1981): layers by the longest path, an order within each that crosses few edges, then places that keep edges
 // straight. An edge over several layers bends in each at a point that takes its part in both.
 
-const BOX = {width: 216, height: 48, bend: 18, gap: 22, rise: 44};
+const BOX = {width: 224, height: 48, bend: 18, gap: 22, rise: 44};
 const MOST_BENDS = 80;  // of one edge; a longer one is drawn as one curve
 
 // Nodes are 0 .. count - 1, and every edge [from, to] has from < to. Returns {layer, x, chains, layers}: the layer and the place
