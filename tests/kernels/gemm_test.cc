@@ -302,6 +302,15 @@ TEST_P(GemmTest, LargeProductsCrossEveryBlock) {
   run(GemmTester().m(35).n(300).taps(9).k(448).indirect(true));
 }
 
+// Sums so long that chunks of k follow each other, and blocks of rows are as small as they get.
+TEST_P(GemmTest, LongSums) {
+  for (size_t k : {3076, 4099}) {
+    run(GemmTester().m(9).n(40).k(k).a_gap(4));
+    run(GemmTester().m(1).n(70).k(k).extremes());
+  }
+  run(GemmTester().m(61).n(20).k(24580));
+}
+
 TEST_P(GemmTest, StridedTaps) {
   for (size_t taps : {1, 2, 3, 7, 9}) {
     for (size_t k : {1, 4, 13, 24}) run(GemmTester().m(2 * GetParam().mr + 1).taps(taps).k(k));
