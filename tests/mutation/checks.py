@@ -6,10 +6,15 @@ functions that return whether all is well, false; or a call of a check_* functio
   drop     the check never refuses; the call's Status is ignored
   operand  one operand of its && and || counts for nothing
   negate   it refuses what it accepted, and the other way round
+
+A charge is the argument of a budget's charge() or reserve(), or of a Growth's charge() or read(). It has one mutant:
+
+  charge   the charge is 0
 """
 import re
 
-KINDS = ('drop', 'operand', 'negate')
+KINDS = ('drop', 'operand', 'negate', 'charge')
+CHARGE = re.compile(r'(?:(?:\bbudget_?|\bBudget\(\w+\)|\btensors\(\))(?:\.|->)(?:charge|reserve)|\bgrowth_?(?:\.|->)(?:charge|read))\(')
 
 
 class Mutant:
@@ -150,3 +155,15 @@ class Rewriter:
             else:
                 i = match.end()
         return ''.join(out) + text[done:]
+
+
+def with_charges(file, text, mutants):
+    """The source with a mutant around the argument of each charge."""
+    out, done = [], 0
+    for match in CHARGE.finditer(text):
+        begin, end = match.end(), closing(text, match.end() - 1)
+        argument = text[begin:end]
+        mutants.append(Mutant(file, text.count('\n', 0, match.start()) + 1, 'charge', argument))
+        out += [text[done:begin], f'QRT_MUTANT_CHARGE({len(mutants) - 1}, ({argument}))']
+        done = end
+    return ''.join(out) + text[done:]

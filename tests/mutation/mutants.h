@@ -37,6 +37,12 @@ Status unless_error(int n, Status status) {
   return is_chosen(n) ? Status() : std::move(status);
 }
 
+template <class Amount>
+Amount unless_free(int n, Amount amount) {
+  if (amount != 0) mark(n);
+  return is_chosen(n) ? Amount() : amount;
+}
+
 }  // namespace qrt::mutation
 
 // Each is evaluated as ever, for what else it does; its result counts for nothing.
@@ -50,5 +56,7 @@ Status unless_error(int n, Status status) {
 #define QRT_MUTANT_NOT(n, e) (::qrt::mutation::negated(n, static_cast<bool>(e)))
 // The Status of a call.
 #define QRT_MUTANT_CALL(n, e) (::qrt::mutation::unless_error(n, e))
+// The amount of a charge: 0 instead.
+#define QRT_MUTANT_CHARGE(n, e) (::qrt::mutation::unless_free(n, e))
 
 #endif  // QRT_TESTS_MUTATION_MUTANTS_H_
