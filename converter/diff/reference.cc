@@ -16,9 +16,9 @@ Status Reference::open(const std::string& folder) {
   const auto cannot_be_read = [&] {
     return error(Code::kIoError, "%s: %s", folder.c_str(), failed.message().c_str());
   };
-  if (!fs::exists(folder, failed))
-    return error(Code::kIoError, "%s: No such file or directory", folder.c_str());
-  if (!fs::is_directory(folder, failed))
+  const fs::file_status found = fs::status(folder, failed);
+  if (found.type() == fs::file_type::none || !fs::exists(found)) return cannot_be_read();
+  if (!fs::is_directory(found))
     return error(Code::kInvalidModel,
                  "%s: is no folder: expected one of tensors, NAME.npy, or of qrt_run --dump-all "
                  "--output-dir",
