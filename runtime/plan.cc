@@ -30,10 +30,10 @@ class Planner {
         may_(may),
         plan_(std::make_shared<Plan>()),
         // The sum with a session's memory is a size, too.
-        memory_(std::min(limit_of(model, options), SIZE_MAX - kMaxMemory)),
+        max_memory_(limit_of(model, options)),
+        memory_(std::min(max_memory_, SIZE_MAX - kMaxMemory)),
         shared_(*shared) {
     shared_.begin_plan();
-    plan_->max_memory = limit_of(model, options);
     plan_->model = &model;
     plan_->threads = std::max<size_t>(options.threads, 1);
     plan_->provider = options.provider;
@@ -68,7 +68,7 @@ class Planner {
     QRT_TRY(place_state());
     plan_->table_bytes = memory_.taken() - plan_->session_table_bytes;
     plan_->is_limited = !may_.spend || memory_.has_refused();
-    if (may_.spend && plan_->total_bytes() > plan_->max_memory) {
+    if (may_.spend && plan_->total_bytes() > max_memory_) {
       may->spend = false;
       return std::shared_ptr<const Plan>();
     }
@@ -364,6 +364,7 @@ class Planner {
   const PlanOptions options_;
   const Freedom may_;
   std::shared_ptr<Plan> plan_;
+  const size_t max_memory_;
   MemoryBudget memory_;
   SharedTables& shared_;
   std::vector<TensorType> types_;  // by slot, of one slice

@@ -111,7 +111,6 @@ struct Plan {
   // Bytes of steps, of what they keep, and of what there is for every slot. Sessions share table_bytes,
   // and each has session_table_bytes for itself.
   size_t table_bytes = 0, session_table_bytes = 0;
-  size_t max_memory = 0;    // for Session::create() to compare total_bytes() with
   bool is_limited = false;  // whether another max_memory might give another plan
   size_t total_bytes() const { return memory_bytes() + table_bytes + session_table_bytes; }
 

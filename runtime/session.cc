@@ -97,12 +97,16 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
                                                  const SessionOptions& options) {
   Result<std::shared_ptr<const Plan>> plan = plan_for(std::move(model), options);
   if (!plan.ok()) return std::move(plan.status());
-  if ((*plan)->total_bytes() > (*plan)->max_memory) {
+  const size_t max_memory = options.max_memory != 0
+                                ? options.max_memory
+                                : default_max_memory(*(*plan)->model, (*plan)->batch);
+  if ((*plan)->total_bytes() > max_memory) {
     return error(Code::kOutOfMemory,
                  "a session at batch %zu takes %zu bytes, more than the %zu that max_memory allows",
-                 (*plan)->batch, (*plan)->total_bytes(), (*plan)->max_memory);
+                 (*plan)->batch, (*plan)->total_bytes(), max_memory);
   }
   std::unique_ptr<Session> session(new Session(std::move(*plan)));
+  session->max_memory_ = max_memory;
   session->parallel_ = {session->plan_->threads, options.callers_pool, options.parallel,
                         options.parallel_context, nullptr};
   session->pool_ = options.pool;
@@ -210,11 +214,11 @@ Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
   uint8_t* own = own_memory(end);
   if (own == nullptr) {
     const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
-    if (bytes > plan_->max_memory || memory_bytes() > plan_->max_memory - bytes)
+    if (bytes > max_memory_ || memory_bytes() > max_memory_ - bytes)
       return error(Code::kOutOfMemory,
                    "a copy of a buffer without room behind it takes %zu bytes beside the session's "
                    "%zu, more than the %zu that max_memory allows",
-                   bytes, memory_bytes(), plan_->max_memory);
+                   bytes, memory_bytes(), max_memory_);
     own = static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
     if (own == nullptr)
       return error(Code::kOutOfMemory, "no memory for the %zu bytes of a copy", bytes);

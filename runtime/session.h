@@ -138,6 +138,7 @@ class Session {
   void run_on_threads();
 
   std::shared_ptr<const Plan> plan_;
+  size_t max_memory_ = 0;  // of this session: the plan may be that of one with another limit
   Allocator allocator_;
   uint8_t* memory_ = nullptr;      // laid out as Plan says
   std::vector<uint8_t*> tensors_;  // by slot

@@ -13,12 +13,19 @@ static int fail(const char* what) {
   return 1;
 }
 
+/* Returns whether an image's channels stand before its rows: told by the layout or, where the model does not
+ * tell, by which dimension is 1 or 3. */
+static int are_channels_first(const qrt_tensor_info* input) {
+  if (input->layout != QRT_LAYOUT_NONE) return input->layout == QRT_CHANNELS_FIRST;
+  return (input->dims[1] == 1 || input->dims[1] == 3) && input->dims[3] != 1 && input->dims[3] != 3;
+}
+
 /* Puts [channels, height, width] of floats with a stride into the input. `dense` and `last` have room for
  * the image without gaps. */
 static qrt_status write_input(qrt_session* session, const qrt_tensor_info* input,
                               const float* values, size_t stride, float* dense, float* last,
                               qrt_error* error) {
-  const int is_first = input->layout == QRT_CHANNELS_FIRST;
+  const int is_first = are_channels_first(input);
   const size_t height = (size_t)input->dims[is_first ? 2 : 1];
   const size_t width = (size_t)input->dims[is_first ? 3 : 2];
   const size_t channels = (size_t)input->dims[is_first ? 1 : 3];
@@ -42,7 +49,7 @@ static int run(qrt_session* session, size_t stride) {
   qrt_session_input_info(session, 0, &input);
   qrt_session_output_info(session, 0, &output);
   if (input.rank != 4) return fail("the model takes no images");
-  const int is_first = input.layout == QRT_CHANNELS_FIRST;
+  const int is_first = are_channels_first(&input);
   const size_t rows = (size_t)(input.dims[is_first ? 1 : 3] * input.dims[is_first ? 2 : 1]);
   const size_t width = (size_t)input.dims[is_first ? 3 : 2];
   if (stride < width) return fail("the stride is shorter than a row");

@@ -36,7 +36,7 @@ class ConvertTest(unittest.TestCase):
     def test_options_reach_the_program(self):
         self.assertEqual(qrt.convert(ONNX, **{"from": "onnx"}, allow_float=True, target=None,
                                      float_io=False), qrt.convert(ONNX))
-        with self.assertRaisesRegex(qrt.InvalidArgumentError, "not expected: --no-such-option"):
+        with self.assertRaisesRegex(qrt.InvalidArgumentError, "--no-such-option: there is no such option"):
             qrt.convert(ONNX, no_such_option=True)
         with self.assertRaisesRegex(qrt.Error, "no input 'nobody'"):
             qrt.convert(ONNX, input_shape={"nobody": (1, 3)})

@@ -20,9 +20,15 @@ TEST(Status, AtNamesThePlaceOfAnErrorAndLeavesSuccessAlone) {
   ASSERT_TRUE(Status().at("tensor 3").ok());
 }
 
-TEST(Status, LongMessagesAreCut) {
-  const Status status = error(Code::kInternal, "%s", std::string(10000, 'x').c_str());
-  ASSERT_EQ(std::string(status.message()), std::string(511, 'x'));
+// A path may have 4096 bytes, and what follows it says what is wrong.
+TEST(Status, LongMessagesAreCutInTheirMiddle) {
+  const Status whole = error(Code::kInternal, "%s: is damaged", std::string(4096, 'x').c_str());
+  ASSERT_EQ(std::string(whole.message()), std::string(4096, 'x') + ": is damaged");
+  const Status cut = error(Code::kInternal, "a %s: is damaged", std::string(10000, 'x').c_str());
+  const std::string message = cut.message();
+  ASSERT_LE(message.size(), 8192u);
+  ASSERT_EQ(message.substr(0, 4), "a xx");
+  ASSERT_EQ(message.substr(message.size() - 14), "xx: is damaged");
 }
 
 Status needs_positive(int v) {
