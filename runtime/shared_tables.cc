@@ -50,19 +50,20 @@ std::shared_ptr<TableBytes> SharedTables::make_bytes(size_t bytes) {
   return table;
 }
 
-// Returns null where there is no memory.
+// Throws std::bad_alloc where there is no memory for a small table, as containers do, and returns null where the
+// system maps none for a block of large ones.
 std::shared_ptr<uint8_t> SharedTables::allocate(size_t bytes) {
   if (bytes < kLargeTable) {
     constexpr std::align_val_t kAligned{kAlignment};
-    void* const data = ::operator new(bytes, kAligned, std::nothrow);
+    void* const data = ::operator new(bytes, kAligned);
     return {static_cast<uint8_t*>(data), [](uint8_t* p) { ::operator delete(p, kAligned); }};
   }
   std::shared_ptr<uint8_t> block = block_.lock();
   if (block == nullptr || bytes > block_bytes_ - block_used_) {
     const size_t size = std::max(bytes, kBlockBytes);
-    block = {static_cast<uint8_t*>(platform::map_memory(size)),
-             [size](uint8_t* p) { platform::unmap_memory(p, size); }};
-    if (block == nullptr) return nullptr;
+    auto* const memory = static_cast<uint8_t*>(platform::map_memory(size));
+    if (memory == nullptr) return nullptr;
+    block = {memory, [size](uint8_t* p) { platform::unmap_memory(p, size); }};
     block_ = block, block_bytes_ = size, block_used_ = 0;
   }
   uint8_t* const data = block.get() + block_used_;
