@@ -3,6 +3,7 @@
 #include <flatbuffers/flexbuffers.h>
 
 #include <cstring>
+#include <type_traits>
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -106,8 +107,16 @@ Status OptionMap::read_as(const char* key, T* value, const Convert& convert) con
     }
     default: return error(Code::kInvalidModel, "its option '%s' is no number", key);
   }
-  *value = convert(flexbuffers::Reference(bytes_ + slot.at, static_cast<uint8_t>(values_.width),
-                                          slot.packed_type));
+  const flexbuffers::Reference option(bytes_ + slot.at, static_cast<uint8_t>(values_.width),
+                                      slot.packed_type);
+  // The library leaves open what becomes of a real number that no integer holds.
+  constexpr double kLeast = std::is_same_v<T, bool> ? -1 : -0x1p63, kMost = 0x1p63;
+  if (!std::is_floating_point_v<T> && option.IsFloat()) {
+    const double real = option.AsDouble();
+    QRT_MODEL_CHECK(real > kLeast && real < kMost, "its option '%s' is %g, expected an integer",
+                    key, real);
+  }
+  *value = convert(option);
   return Status();
 }
 
