@@ -1,9 +1,8 @@
 // The report's page: its verdict, and names that try to be more than names.
-#include "converter/quantize/report/report.h"
-
 #include <gtest/gtest.h>
 
 #include "converter/quantize/float/float_model.h"
+#include "converter/quantize/report/report.h"
 
 namespace qrt::quantize {
 namespace {

@@ -255,7 +255,8 @@ TEST_F(Tools, EveryToolHasHelpAndVersion) {
 }
 
 TEST_F(Tools, OutputFailuresAreReported) {
-  expect_failure("qrt_run", {model_, a_, b_, "--output-dir", a_ + "/such"}, 5, "a.npy/such: Not a directory");
+  expect_failure("qrt_run", {model_, a_, b_, "--output-dir", a_ + "/such"}, 5,
+                 "a.npy/such: Not a directory");
   expect_failure("qrt_run", {model_, a_, b_, "--output-dir", a_}, 5, "a.npy");
   for (const char* option : {"", " --output-dir -", " --print 3"}) {
     const std::string command = std::string(QRT_BIN_DIR) + "/qrt_run " + model_ + " " + a_ + " " +
