@@ -231,15 +231,11 @@ struct PrepareContext : InferContext {
     }
     return table;
   }
-  // Returns such a table of bytes, which fill(data) writes once. The caller must ask its status().
+  // Returns such a table of bytes, which fill(data) writes once.
   template <class Fill>
   std::shared_ptr<const TableBytes> share_bytes(const TableKey& key, size_t bytes,
                                                 const Fill& fill) const {
-    return share<TableBytes>(key, bytes, [&] {
-      std::shared_ptr<TableBytes> table = shared->make_bytes(bytes);
-      if (table->data() != nullptr) fill(table->data());
-      return table;
-    });
+    return share<TableBytes>(key, bytes, [&] { return shared->make_bytes(bytes, fill); });
   }
 };
 

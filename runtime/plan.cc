@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kNoStep = UINT32_MAX;
 
-// What a planner may do. Where that turns out to be too much, planning begins again without it.
+// Freedoms of a planner. Where one turns out to lead too far, planning begins again without it.
 struct Freedom {
   bool slice;  // cut a batch
   bool spend;  // memory to save time

@@ -130,8 +130,8 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step);
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options);
 
-// As above, but the plan takes what it can from `tables`, those of the model's other plans, and does not
-// keep its model alive.
+// Returns a plan that takes what it can from `tables`, those of the model's other plans, and that does not keep
+// its model alive.
 Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
                                               const PlanOptions& options, SharedTables* tables);
 

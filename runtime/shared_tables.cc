@@ -18,10 +18,6 @@ constexpr size_t kLargeTable = 256 << 10, kBlockBytes = 16 << 20;
 
 }  // namespace
 
-Status TableBytes::status() const {
-  return data_ != nullptr ? Status() : error(Code::kOutOfMemory, "no memory for a table");
-}
-
 void SharedTables::begin_plan() {
   ++plan_;
   for (auto entry = entries_.begin(); entry != entries_.end();)
@@ -50,8 +46,7 @@ std::shared_ptr<TableBytes> SharedTables::make_bytes(size_t bytes) {
   return table;
 }
 
-// Throws std::bad_alloc where there is no memory for a small table, as containers do, and returns null where the
-// system maps none for a block of large ones.
+// Throws std::bad_alloc where there is no memory, as containers do.
 std::shared_ptr<uint8_t> SharedTables::allocate(size_t bytes) {
   if (bytes < kLargeTable) {
     constexpr std::align_val_t kAligned{kAlignment};
@@ -62,7 +57,7 @@ std::shared_ptr<uint8_t> SharedTables::allocate(size_t bytes) {
   if (block == nullptr || bytes > block_bytes_ - block_used_) {
     const size_t size = std::max(bytes, kBlockBytes);
     auto* const memory = static_cast<uint8_t*>(platform::map_memory(size));
-    if (memory == nullptr) return nullptr;
+    if (memory == nullptr) throw std::bad_alloc();
     block = {memory, [size](uint8_t* p) { platform::unmap_memory(p, size); }};
     block_ = block, block_bytes_ = size, block_used_ = 0;
   }

@@ -44,8 +44,6 @@ class TableKey {
 // Bytes of a table, aligned to kAlignment and with kSlack readable bytes behind them.
 class TableBytes {
  public:
-  // Returns kOutOfMemory where data() is null, because there was no memory.
-  Status status() const;
   uint8_t* data() { return data_.get(); }
   const uint8_t* data() const { return data_.get(); }
   template <class T>
@@ -79,17 +77,18 @@ class SharedTables {
   bool is_taken(const TableKey& key) { return entry_of(key).taken_by == plan_; }
   void set_taken(const TableKey& key) { entry_of(key).taken_by = plan_; }
 
-  // Returns the table of bytes of an equal key, or a new one, which fill(data) writes if there is memory
-  // for it.
+  // Returns the table of bytes of an equal key, or a new one, which fill(data) writes.
   template <class Fill>
   std::shared_ptr<const TableBytes> get_bytes(const TableKey& key, size_t bytes, const Fill& fill) {
-    return get<TableBytes>(key, [&] {
-      std::shared_ptr<TableBytes> table = make_bytes(bytes);
-      if (table->data() != nullptr) fill(table->data());
-      return table;
-    });
+    return get<TableBytes>(key, [&] { return make_bytes(bytes, fill); });
   }
-  std::shared_ptr<TableBytes> make_bytes(size_t bytes);
+  // Returns a new table of bytes, which fill(data) writes. Throws std::bad_alloc where there is no memory.
+  template <class Fill>
+  std::shared_ptr<TableBytes> make_bytes(size_t bytes, const Fill& fill) {
+    std::shared_ptr<TableBytes> table = make_bytes(bytes);
+    fill(table->data());
+    return table;
+  }
 
  private:
   struct Entry {
@@ -102,6 +101,7 @@ class SharedTables {
                                       std::shared_ptr<const void> (*make)(const void*),
                                       const void* argument);
 
+  std::shared_ptr<TableBytes> make_bytes(size_t bytes);
   std::shared_ptr<uint8_t> allocate(size_t bytes);
 
   std::map<std::string, Entry> entries_;

@@ -1,4 +1,4 @@
-// What qrt_doctor finds out about a file.
+// The findings of qrt_doctor about a file, and the forms that it tells them in.
 #ifndef QRT_CONVERTER_DOCTOR_DIAGNOSIS_H_
 #define QRT_CONVERTER_DOCTOR_DIAGNOSIS_H_
 
@@ -49,13 +49,13 @@ struct Diagnosis {
   std::vector<std::string> next;  // commands, or what else to do
 };
 
-// Reads a file and, where it is a model, tries it. kIoError, and kInvalidModel where it is none; a model that
-// cannot be converted is a diagnosis, too.
+// Reads a file and, where it is a model, tries it. Fails with kIoError, or with kInvalidModel where it is no model;
+// that a model cannot be converted is a diagnosis.
 Status diagnose(const std::string& path, const Settings& settings, Diagnosis* diagnosis);
 
-// One screen: at most 24 lines of `width` columns.
+// Returns the diagnosis as at most 24 lines of `width` columns.
 std::string screen(const Diagnosis& diagnosis, size_t width);
-// The facts of the screen, for programs (runtime/tools/schemas/doctor.json).
+// Returns the diagnosis for programs (runtime/tools/schemas/doctor.schema.json).
 std::string json(const Diagnosis& diagnosis);
 
 }  // namespace qrt::doctor

@@ -202,7 +202,7 @@ Status share_packed(const PrepareContext& context, size_t bytes, const Operands&
           p->sum_factor, p->sum_addend);
   p->constant = context.shared->get_bytes(
       key, bytes, [&](uint8_t* area) { pack_blocks(operands, right, 0, block_count(*p), area); });
-  return p->constant->status();
+  return {};
 }
 
 // The left side with its tails.

@@ -15,7 +15,7 @@ struct Conv2DForm {
   // Returns whether some instruction set may run layers with these options and weights
   // [out, kh, kw, in / groups] in this form, for images of some size.
   bool (*may_take)(const fb::Conv2DOptions& options, const Shape& weights);
-  // Whether prepare() takes the layer's GemmCall as conv2d.cc makes it. A form that does not makes its own.
+  // True where prepare() uses the layer's GemmCall, which conv2d.cc then makes first.
   bool takes_gemm;
   // Sets step->run where the form applies to these shapes and is estimated to be faster than conv2d.cc's
   // own, else does nothing. step->macs is set; a form that leaves out zeros lessens it. Fails with

@@ -134,7 +134,6 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
         narrow_weights(layer, s, params->moves.data(), reinterpret_cast<int8_t*>(data));
       });
   if (params->weights == nullptr) return Status();
-  QRT_TRY(params->weights->status());
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();

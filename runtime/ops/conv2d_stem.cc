@@ -72,7 +72,6 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
       key, static_cast<size_t>(stem_weight_bytes(s)),
       [&](uint8_t* data) { stem_weights(gemm->weights, s, reinterpret_cast<int8_t*>(data)); });
   if (params->weights == nullptr) return Status();
-  QRT_TRY(params->weights->status());
   QRT_TRY(context.take(stem_offset_count(s) * sizeof(uint32_t)));
   params->offsets.resize(stem_offset_count(s));
   stem_offsets(s, params->offsets.data());

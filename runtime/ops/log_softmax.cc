@@ -27,13 +27,7 @@ Status check_log(const InferContext& context, const Shape&) {
   return check_scales(context, UINT8_MAX);
 }
 
-struct LogParams : SoftmaxRows {
-  LogSoftmaxParams softmax;
-
-  void run_rows(const uint8_t* x, uint8_t* y, size_t count) const {
-    log_softmax_rows(softmax, x, y, count, n);
-  }
-};
+using LogParams = SoftmaxKernelRows<LogSoftmaxParams, uint8_t, log_softmax_rows>;
 
 Status prepare_log(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);
@@ -52,13 +46,7 @@ Status check_log_int16(const InferContext& context, const Shape& x) {
   return check_scales(context, UINT16_MAX);
 }
 
-struct LogInt16Params : SoftmaxRows {
-  LogSoftmaxInt16Params softmax{};
-
-  void run_rows(const int16_t* x, int16_t* y, size_t count) const {
-    log_softmax_int16_rows(softmax, x, y, count, n);
-  }
-};
+using LogInt16Params = SoftmaxKernelRows<LogSoftmaxInt16Params, int16_t, log_softmax_int16_rows>;
 
 Status prepare_log_int16(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);

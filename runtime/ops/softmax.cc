@@ -4,6 +4,16 @@
 #include "runtime/ops/softmax_forms.h"
 
 namespace qrt {
+
+void run_softmax(const Step& step, const RunContext& context) {
+  const auto& p = step.as<SoftmaxRows>();
+  const uint8_t* x = context.in(step, 0);
+  uint8_t* y = context.out(step, 0);
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    p.run(p, x + begin * p.x_bytes, y + begin * p.y_bytes, end - begin);
+  });
+}
+
 namespace {
 
 // Finds the form of the options' kind for these tensors.

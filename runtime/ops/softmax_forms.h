@@ -10,6 +10,7 @@
 #include "runtime/op.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/requant_params.h"
 
 namespace qrt {
 
@@ -54,9 +55,12 @@ Status check_softmax_unit_floats(const InferContext& context);
 // Checks the zero point, the rows and the table of INT16_ANY_SCALE and of LOG_F32 of INT16.
 Status check_softmax_int16_table(const InferContext& context, const Shape& x);
 
-// The rows of a step, and into how many tasks they are cut. The parameters of every form begin with them.
+// The rows of a step, and into how many tasks they are cut. The parameters of every form derive from them.
 struct SoftmaxRows {
   size_t rows, n, tasks;
+  size_t x_bytes, y_bytes;  // of a row of n elements
+  // Computes `count` rows; `p` are the form's own parameters.
+  void (*run)(const SoftmaxRows& p, const uint8_t* x, uint8_t* y, size_t count);
 
   void cut(const PrepareContext& context, double ns_per_element) {
     const Shape& shape = context.outputs[0].shape;
@@ -67,22 +71,40 @@ struct SoftmaxRows {
   }
 };
 
-// Runs the rows of P, which is a SoftmaxRows with run_rows(x, y, rows), from elements X to Y.
-template <class P, class X, class Y>
-void run_softmax(const Step& step, const RunContext& context) {
-  const P& p = step.as<P>();
-  const auto* x = reinterpret_cast<const X*>(context.in(step, 0));
-  auto* y = reinterpret_cast<Y*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-    p.run_rows(x + begin * p.n, y + begin * p.n, end - begin);
-  });
-}
+// Runs the rows of a step, whatever its form.
+void run_softmax(const Step& step, const RunContext& context);
 
+// Parameters that are a kernel's, whose function `rows_of` takes rows of T to rows of T.
+template <class Kernel, class T, void (*rows_of)(const Kernel&, const T*, T*, size_t, size_t)>
+struct SoftmaxKernelRows : SoftmaxRows {
+  Kernel softmax{};
+
+  void run_rows(const T* x, T* y, size_t count) const { rows_of(softmax, x, y, count, n); }
+};
+
+// Parameters that are a kernel's which scales by stages.
+template <class Kernel, class T, void (*rows_of)(const Kernel&, const T*, T*, size_t, size_t)>
+struct SoftmaxStagedRows : SoftmaxKernelRows<Kernel, T, rows_of> {
+  explicit SoftmaxStagedRows(const StageVector* source) : stages(source) {
+    this->softmax.stage_count = stages.count;
+    for (int i = 0; i < kMaxStages; ++i) this->softmax.stages[i] = stages.stages[i];
+  }
+
+  StageParams stages;
+};
+
+// Makes the step run P, which is a SoftmaxRows with run_rows(x, y, rows), from elements X to Y.
 template <class X, class Y, class P>
 void finish_softmax(std::shared_ptr<P> params, const char* kernel, PlannedStep* step) {
+  params->x_bytes = params->n * sizeof(X);
+  params->y_bytes = params->n * sizeof(Y);
+  params->run = [](const SoftmaxRows& p, const uint8_t* x, uint8_t* y, size_t count) {
+    static_cast<const P&>(p).run_rows(reinterpret_cast<const X*>(x), reinterpret_cast<Y*>(y),
+                                      count);
+  };
   step->kernel = kernel;
-  step->run = run_softmax<P, X, Y>;
-  step->params = std::move(params);
+  step->run = run_softmax;
+  step->params = std::shared_ptr<const SoftmaxRows>(std::move(params));
 }
 
 }  // namespace qrt

@@ -3,7 +3,6 @@
 
 #include "kernels/softmax/log_softmax_int.h"
 #include "runtime/ops/softmax_forms.h"
-#include "runtime/requant_params.h"
 
 namespace qrt {
 namespace {
@@ -55,24 +54,13 @@ Status check_int_log(const InferContext& context, const Shape& x) {
   return check_tensor_stages("stages", softmax_options(context).stages());
 }
 
-struct IntLogParams : SoftmaxRows {
-  explicit IntLogParams(const StageVector* source) : stages(source) {}
-
-  StageParams stages;
-  LogSoftmaxIntParams softmax{};
-
-  void run_rows(const uint8_t* x, uint8_t* y, size_t count) const {
-    log_softmax_int_rows(softmax, x, y, count, n);
-  }
-};
+using IntLogParams = SoftmaxStagedRows<LogSoftmaxIntParams, uint8_t, log_softmax_int_rows>;
 
 Status prepare_int_log(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<IntLogParams>(softmax_options(context).stages());
   LogSoftmaxIntParams& p = params->softmax;
   QRT_TRY(find_softmax_table(context, kLogTable, &p.exponential));
   p.difference = p.exponential + kSoftmaxTable;
-  p.stage_count = params->stages.count;
-  for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
   params->cut(context, 2);
   finish_softmax<uint8_t, uint8_t>(std::move(params), "log_softmax_int_u8", step);
   return Status();

@@ -3,7 +3,6 @@
 
 #include "kernels/softmax/softmax_int16_table.h"
 #include "runtime/ops/softmax_forms.h"
-#include "runtime/requant_params.h"
 
 namespace qrt {
 
@@ -44,24 +43,13 @@ Status check_int16(const InferContext& context, const Shape& x) {
   return check_stages_keep_zero("stages", softmax_options(context).stages());
 }
 
-struct Int16Params : SoftmaxRows {
-  explicit Int16Params(const StageVector* source) : stages(source) {}
-
-  StageParams stages;
-  SoftmaxInt16Params softmax{};
-
-  void run_rows(const int16_t* x, int16_t* y, size_t count) const {
-    softmax_int16_rows(softmax, x, y, count, n);
-  }
-};
+using Int16Params = SoftmaxStagedRows<SoftmaxInt16Params, int16_t, softmax_int16_rows>;
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<Int16Params>(softmax_options(context).stages());
   SoftmaxInt16Params& p = params->softmax;
   QRT_TRY(find_softmax_table(context, 2 * kSoftmaxInt16Table, &p.exponential));
   p.reciprocal = p.exponential + kSoftmaxInt16Table;
-  p.stage_count = params->stages.count;
-  for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
   params->cut(context, 5);
   finish_softmax<int16_t, int16_t>(std::move(params), "softmax_s16", step);
   return Status();
@@ -73,24 +61,14 @@ Status check_any_scale(const InferContext& context, const Shape& x) {
   return check_tensor_stages("stages", softmax_options(context).stages());
 }
 
-struct AnyScaleParams : SoftmaxRows {
-  explicit AnyScaleParams(const StageVector* source) : stages(source) {}
-
-  StageParams stages;
-  SoftmaxInt16TableParams softmax{};
-
-  void run_rows(const int16_t* x, int16_t* y, size_t count) const {
-    softmax_int16_table_rows(softmax, x, y, count, n);
-  }
-};
+using AnyScaleParams =
+    SoftmaxStagedRows<SoftmaxInt16TableParams, int16_t, softmax_int16_table_rows>;
 
 Status prepare_any_scale(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);
   auto params = std::make_shared<AnyScaleParams>(options.stages());
   SoftmaxInt16TableParams& p = params->softmax;
   QRT_TRY(find_softmax_table(context, kSoftmaxTableEntries, &p.table));
-  p.stage_count = params->stages.count;
-  for (int i = 0; i < kMaxStages; ++i) p.stages[i] = params->stages.stages[i];
   p.zero_point = options.zero_point();
   params->cut(context, 10);
   finish_softmax<int16_t, int16_t>(std::move(params), "softmax_table_s16", step);

@@ -1,4 +1,4 @@
-// What a file is that is not what was expected, for messages.
+// Recognises what a file is, so that a message can say it where something else was expected.
 #ifndef QRT_RUNTIME_TOOLS_FILE_KIND_H_
 #define QRT_RUNTIME_TOOLS_FILE_KIND_H_
 
@@ -9,7 +9,7 @@
 
 namespace qrt::tool {
 
-// As many first bytes of a file as find_kind() looks at.
+// The number of first bytes of a file that find_kind() looks at.
 constexpr size_t kKindBytes = 64;
 
 enum class FileUse {
@@ -24,7 +24,7 @@ enum class FileUse {
 struct FileKind {
   const char* name;  // "a safetensors file"
   FileUse use;
-  // What to do with a file of FileUse::kForeign or kOther where a model was expected; "" for nothing.
+  // The user's next step with a file of FileUse::kForeign or kOther where a model was expected; "": none is known.
   const char* remedy;
 };
 

@@ -17,7 +17,7 @@ std::string number(uint64_t value, int bytes) {
   return text;
 }
 
-// What the headers of a member in front of its bytes and in the directory share: version 2.0, names in UTF-8,
+// Returns the fields that a member's header in front of its bytes and that in the directory share: version 2.0, names in UTF-8,
 // stored, 1980-01-01, checksum, sizes, length of the name.
 std::string member_fields(uint32_t crc, size_t bytes, const std::string& name) {
   constexpr uint16_t kVersion = 20, kUtf8 = 1 << 11, kStored = 0, kFirstDay = 1 << 5 | 1;

@@ -90,7 +90,7 @@ TEST(Parts, Convolutions) {
   EXPECT_EQ(of_conv({8, 5, 5, 4}, {2, 1}, 1), Names({"DynamicLayers"}));
   EXPECT_EQ(of_conv({8, 5, 5, 4}, {1, 1}, 0, 2), Names({"Grouped"}));
   EXPECT_EQ(of_conv({8, 3, 3, 4}, {1, 1}, 0, 2), Names({"Grouped"}));
-  // What a form asks of a layer before anything else is asked here, too.
+  // A form's may_take() refuses these for what they are beside their size.
   EXPECT_EQ(of_conv({8, 3, 3, 8}, {1, 1}, 0, 2), Names()) << "as many outputs as inputs";
   EXPECT_EQ(of_conv({40, 3, 3, 4}, {1, 1}, 0, 1, fb::TapLayout::ROW), Names({"Stem"}));
 }

@@ -35,7 +35,7 @@ struct Tensor {
   std::vector<int64_t> zero_point;
   int axis = 0;
 
-  // What an operator may look at.
+  // Returns the number of bytes that an operator may read of the tensor.
   size_t bytes_read() const { return bytes + scale.size() * sizeof(float); }
 };
 

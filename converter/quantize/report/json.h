@@ -1,4 +1,4 @@
-// What --report writes as JSON, and the page shows.
+// The findings of a quantisation as JSON: the file that --report writes, and the data of its page.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_JSON_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_JSON_H_
 
@@ -8,6 +8,7 @@
 
 namespace qrt::quantize {
 
+// Returns them in the form of runtime/tools/schemas/quantize.schema.json.
 nlohmann::ordered_json findings_json(const Findings& findings);
 
 }  // namespace qrt::quantize

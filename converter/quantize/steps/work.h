@@ -73,7 +73,7 @@ Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
              Judgement* judgement, Cost* cost = nullptr);
 
-// What a rung changed from one judgement to another.
+// Returns the outputs' noise before and after a rung, for the report.
 RungFinding rung_finding(const Work& work, const char* name, const Judgement& before,
                          const Judgement& after, bool is_kept);
 

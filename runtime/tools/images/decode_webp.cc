@@ -6,7 +6,7 @@
 namespace qrt::tool {
 namespace {
 
-// Of a pixel: libwebp keeps 4 bytes of it beside ours where the file is lossless.
+// The cost of a pixel: 4 bytes of RGBA here and, where the file is lossless, 4 in libwebp; some 40 steps.
 constexpr uint64_t kSteps = 40, kPixelBytes = 8;
 
 }  // namespace

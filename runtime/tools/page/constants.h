@@ -1,4 +1,4 @@
-// What the page shows of constants: how their values are distributed, and the scales of their channels.
+// Describes constants for the page: how their values are distributed, and the scales of their channels.
 #ifndef QRT_RUNTIME_TOOLS_PAGE_CONSTANTS_H_
 #define QRT_RUNTIME_TOOLS_PAGE_CONSTANTS_H_
 
