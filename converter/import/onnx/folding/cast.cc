@@ -49,12 +49,36 @@ double element(const Constant& c, int64_t i) {
   return double{c.real(i)};
 }
 
-void store_integer(int64_t v, int to, uint8_t* at) {
-  if (to == kBool) v = v != 0;
-  if (packed_bits(to) != 0)
-    *at = low_bits(v, to);
+// Calls store(i, at) for each of `n` elements of `bytes` bytes, of which the first stands at `at`.
+template <class Store>
+void for_each_element(int64_t n, size_t bytes, uint8_t* at, const Store& store) {
+  for (int64_t i = 0; i < n; ++i, at += bytes) store(i, at);
+}
+
+// Stores the integers read(i) as elements of type `to`. The kind of element is decided once, because a small
+// file can ask for millions of them.
+template <class Read>
+void store_integers(int64_t n, int to, uint8_t* data, const Read& read) {
+  const size_t bytes = element_bytes(to);
+  const auto low = [&](auto zero) {
+    using Element = decltype(zero);
+    for_each_element(n, bytes, data, [&](int64_t i, uint8_t* at) {
+      const auto element = static_cast<Element>(read(i));
+      memcpy(at, &element, sizeof element);
+    });
+  };
+  if (to == kBool)
+    for_each_element(n, bytes, data, [&](int64_t i, uint8_t* at) { *at = read(i) != 0; });
+  else if (packed_bits(to) != 0)
+    for_each_element(n, bytes, data, [&](int64_t i, uint8_t* at) { *at = low_bits(read(i), to); });
+  else if (bytes == 1)
+    low(uint8_t{});
+  else if (bytes == 2)
+    low(uint16_t{});
+  else if (bytes == 4)
+    low(uint32_t{});
   else
-    memcpy(at, &v, element_bytes(to));  // the low bytes come first
+    low(uint64_t{});
 }
 
 void store_real(double v, int to, bool saturate, uint8_t* at) {
@@ -84,23 +108,26 @@ ConstantPtr cast_constant(const Constant& from, int to, bool saturate) {
   auto made = std::make_shared<Constant>();
   made->type = to;
   made->shape = from.shape;
-  made->data.resize(static_cast<size_t>(from.elements()) * bytes);
-  uint8_t* at = made->data.data();
-  for (int64_t i = 0; i < from.elements(); ++i, at += bytes) {
-    if (makes_real) {
-      // An integer of 64 bits is rounded once.
-      if (!reads_real && to == kFloat) {
-        const auto real = static_cast<float>(from.integer(i));
-        memcpy(at, &real, sizeof real);
-      } else {
-        store_real(reads_real ? element(from, i) : static_cast<double>(from.integer(i)), to,
-                   saturate, at);
-      }
-    } else if (reads_real && to == kBool) {
-      *at = element(from, i) != 0;
-    } else {
-      store_integer(reads_real ? rounded(element(from, i), to) : from.integer(i), to, at);
-    }
+  const int64_t n = from.elements();
+  made->data.resize(static_cast<size_t>(n) * bytes);
+  uint8_t* const data = made->data.data();
+  if (makes_real && !reads_real && to == kFloat) {
+    // An integer of 64 bits is rounded once.
+    for_each_element(n, bytes, data, [&](int64_t i, uint8_t* at) {
+      const auto real = static_cast<float>(from.integer(i));
+      memcpy(at, &real, sizeof real);
+    });
+  } else if (makes_real) {
+    for_each_element(n, bytes, data, [&](int64_t i, uint8_t* at) {
+      store_real(reads_real ? element(from, i) : static_cast<double>(from.integer(i)), to, saturate,
+                 at);
+    });
+  } else if (reads_real && to == kBool) {
+    for_each_element(n, bytes, data, [&](int64_t i, uint8_t* at) { *at = element(from, i) != 0; });
+  } else if (reads_real) {
+    store_integers(n, to, data, [&](int64_t i) { return rounded(element(from, i), to); });
+  } else {
+    store_integers(n, to, data, [&](int64_t i) { return from.integer(i); });
   }
   return made;
 }
