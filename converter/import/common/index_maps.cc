@@ -17,6 +17,14 @@ void copy_element(size_t bytes, const uint8_t* from, uint8_t* to) {
   }
 }
 
+// An axis of the result: element n of it is element index(n) of the source's, or is filled where that is negative.
+struct Axis {
+  const int32_t* map;    // null: the elements in their order
+  int64_t size, stride;  // of the result; between elements of the source
+
+  int64_t index(int64_t n) const { return map != nullptr ? map[n] : n; }
+};
+
 }  // namespace
 
 IndexMaps::IndexMaps(const Shape& from, const fb::GatherOptionsT& options) : IndexMaps(from) {
@@ -63,28 +71,41 @@ fb::GatherOptionsT IndexMaps::options(int64_t fill) const {
 
 std::vector<uint8_t> IndexMaps::apply(const uint8_t* data, size_t element_bytes,
                                       int64_t fill) const {
-  const int rank = to_.rank();
+  // Axes of one element that stays one are left out.
+  std::vector<Axis> axes;
+  int64_t stride = 1;
+  for (int d = to_.rank(); d-- > 0; stride *= from_[d]) {
+    const bool is_trivial = from_[d] == 1 && to_[d] == 1 && !has(d);
+    if (!is_trivial) axes.insert(axes.begin(), {has(d) ? at(d).data() : nullptr, to_[d], stride});
+  }
+  if (axes.empty()) axes.push_back({nullptr, 1, 1});
   const size_t elements = static_cast<size_t>(to_.elements());
   std::vector<uint8_t> result(elements * element_bytes);
-  std::vector<int64_t> position(static_cast<size_t>(rank), 0);
-  for (size_t n = 0; n < elements; ++n) {
+  if (elements == 0) return result;
+  const Axis inner = axes.back();
+  const size_t outer = axes.size() - 1;
+  std::vector<int64_t> position(outer, 0);
+  const auto* const filling = reinterpret_cast<const uint8_t*>(&fill);
+  uint8_t* to = result.data();
+  for (;;) {
     int64_t offset = 0;
-    bool filled = false;
-    for (int d = 0; d < rank; ++d) {
-      int64_t i = position[static_cast<size_t>(d)];
-      if (has(d)) i = at(d)[static_cast<size_t>(i)];
-      filled = filled || i < 0;
-      offset = offset * from_[d] + i;
+    bool is_filled = false;
+    for (size_t d = 0; d < outer; ++d) {
+      const int64_t i = axes[d].index(position[d]);
+      is_filled = is_filled || i < 0;
+      offset += i * axes[d].stride;
     }
-    const uint8_t* element = filled ? reinterpret_cast<const uint8_t*>(&fill)
-                                    : data + static_cast<size_t>(offset) * element_bytes;
-    copy_element(element_bytes, element, result.data() + n * element_bytes);
-    for (int d = rank; d-- > 0;) {
-      if (++position[static_cast<size_t>(d)] < to_[d]) break;
-      position[static_cast<size_t>(d)] = 0;
+    for (int64_t n = 0; n < inner.size; ++n, to += element_bytes) {
+      const int64_t i = inner.index(n);
+      const bool fills = is_filled || i < 0;
+      const int64_t element = offset + i * inner.stride;
+      copy_element(element_bytes,
+                   fills ? filling : data + static_cast<size_t>(element) * element_bytes, to);
     }
+    size_t d = outer;
+    for (; d > 0 && ++position[d - 1] == axes[d - 1].size; --d) position[d - 1] = 0;
+    if (d == 0) return result;
   }
-  return result;
 }
 
 Status IndexMaps::check_constant(size_t element_bytes) const {
