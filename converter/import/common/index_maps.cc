@@ -123,8 +123,10 @@ Status check_index_count(int64_t count) {
 
 Indices stepped(int64_t first, int64_t count, int64_t step) {
   Indices indices(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i)
-    indices[static_cast<size_t>(i)] = static_cast<int32_t>(first + i * step);
+  for (int32_t& index : indices) {
+    index = static_cast<int32_t>(first);
+    first += step;
+  }
   return indices;
 }
 
