@@ -203,7 +203,7 @@ bool takes_floats(Reads reads) {
 const OpEntry* find_op_entry(const std::string& domain, const std::string& op) {
   const std::string d = domain == "ai.onnx" ? "" : domain;
   for (const OpEntry& entry : kOps)
-    if (d == entry.domain && op == entry.op) return &entry;
+    if (op == entry.op && d == entry.domain) return &entry;
   return nullptr;
 }
 
