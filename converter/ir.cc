@@ -59,8 +59,9 @@ namespace {
 std::string describe(const Graph& graph, ValueId id) {
   if (id >= graph.values.size()) return "%?" + std::to_string(id);
   const Value& v = graph.values[id];
-  std::string s = "%" + std::to_string(id) + " '" + escaped(v.name) + "' " +
-                  dtype_name(v.type.dtype) + v.type.shape.to_string();
+  std::string s = "%";
+  s += std::to_string(id) + " '" + escaped(v.name) + "' " + dtype_name(v.type.dtype) +
+       v.type.shape.to_string();
   if (v.is_constant) {
     s += " constant";
     if (v.packing != fb::Packing::NONE) s += std::string(" ") + fb::EnumNamePacking(v.packing);

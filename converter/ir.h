@@ -23,6 +23,7 @@
 #define QRT_CONVERTER_IR_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,8 @@ struct Value {
   // The source's tensor of this name is transpose(this, source_order); empty where that is not
   // known. Set by passes/move_transposes.
   std::vector<uint8_t> source_order;
+  // Of the model's inputs and outputs where dimensions are open: an expression for each dimension.
+  std::vector<fb::SizeT> sizes;
 
   template <class T>
   const T* as() const {
@@ -72,6 +75,7 @@ struct Node {
   std::string source_op;  // "Conv+Relu"
   fb::OpOptionsUnion options;
   std::vector<ValueId> inputs, outputs;
+  std::vector<fb::SizeRuleT> sizes;  // fields of the options that follow from open dimensions
 
   // In ir.cc, so that not every file compiles the destructors of all options.
   Node();
@@ -88,6 +92,24 @@ struct Variable {
   int32_t initial = 0;  // of every element, stored domain
 };
 
+// A dimension of the source that has a name, or no number: fb::Symbol.
+struct Symbol {
+  std::string name;
+  int64_t value = 1;  // that the graph's shapes have
+  int64_t least = 1, most = INT32_MAX, step = 1;
+  bool is_first = false;  // the first dimension of an input, which may be a batch
+  bool is_other = false;  // a dimension behind the first
+};
+
+struct Graph;
+// Imports a source again, with other sizes of its graph's symbols.
+using ImportAtSizes = std::function<Status(const std::vector<int64_t>& sizes, Graph* graph)>;
+
+// A size at which something begins to be cut: where a dimension that is `dimension` in this import becomes `at`.
+struct TurningPoint {
+  int64_t dimension, at;
+};
+
 struct Graph {
   std::string name, source_format, source_producer, reference;
   std::vector<std::string> source_files;  // all that the model was read from
@@ -102,6 +124,11 @@ struct Graph {
   // The model's own, then one for each variable: to the passes it is an input and an output.
   std::vector<ValueId> inputs, outputs;
   std::vector<Variable> variables;
+  // The open dimensions; the batch is among them where batch_is_open is false. With `import_at` set,
+  // passes/open_sizes has still to find what follows from them.
+  std::vector<Symbol> symbols;
+  ImportAtSizes import_at;
+  std::vector<TurningPoint> turning_points;
 
   ValueId add_value(Value value);
   // A constant of `dtype` from elements.

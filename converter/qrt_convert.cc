@@ -153,7 +153,7 @@ int convert_model(const Options& options) {
                    escaped(graph.batch_closed) + "; give it a number instead of the ?");
     return tool::kUnsupported;
   }
-  if (graph.batch_is_symbolic && !graph.batch_is_open)
+  if (graph.batch_is_symbolic && !graph.batch_is_open && graph.symbols.empty())
     tool::note("the batch is fixed to " + std::to_string(graph.default_batch) + ": " +
                graph.batch_closed);
   print_report(options, report, false);

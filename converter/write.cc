@@ -165,6 +165,7 @@ flatbuffers::Offset<fb::Tensor> Writer::write_tensor(ValueId id) {
     t.quantization->zero_point = v.quantization.zero_point;
     t.quantization->axis = v.quantization.axis;
   }
+  for (const fb::SizeT& size : v.sizes) t.sizes.push_back(std::make_unique<fb::SizeT>(size));
   return fb::CreateTensor(fbb_, &t);
 }
 
@@ -189,6 +190,8 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   }
   op.inputs = tensors(inputs);
   op.outputs = tensors(node.outputs);
+  for (const fb::SizeRuleT& rule : node.sizes)
+    op.sizes.push_back(std::make_unique<fb::SizeRuleT>(rule));
   return fb::CreateOperator(fbb_, &op);
 }
 
@@ -244,11 +247,18 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
         fb::CreateKeyValueDirect(fbb_, tool::kTestValuesKey, tool::text_of(test_buffers_).c_str()));
   for (const auto& [key, value] : extras_.notes)
     metadata.push_back(fb::CreateKeyValueDirect(fbb_, key.c_str(), value.c_str()));
+  std::vector<flatbuffers::Offset<fb::Symbol>> symbols;
+  for (const Symbol& s : graph_.symbols)
+    symbols.push_back(fb::CreateSymbolDirect(
+        fbb_, s.name.c_str(), static_cast<uint32_t>(s.value), static_cast<uint32_t>(s.least),
+        static_cast<uint32_t>(s.most), static_cast<uint32_t>(s.step)));
+  const uint32_t version = symbols.empty() ? 1 : 2;  // readers of version 1 know of no symbols
   const auto model = fb::CreateModelDirect(
-      fbb_, 1, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
+      fbb_, version, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference(operators).c_str(), graph_.name.c_str(),
       static_cast<uint32_t>(graph_.default_batch), &tensor_offsets, &operators, &inputs, &outputs,
-      &written_, metadata.empty() ? nullptr : &metadata, variables.empty() ? nullptr : &variables);
+      &written_, metadata.empty() ? nullptr : &metadata, variables.empty() ? nullptr : &variables,
+      symbols.empty() ? nullptr : &symbols);
   fb::FinishModelBuffer(fbb_, model);
   bytes->assign(fbb_.GetBufferPointer(), fbb_.GetBufferPointer() + fbb_.GetSize());
   return {};

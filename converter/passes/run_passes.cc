@@ -1,6 +1,7 @@
 // The converter's middle: an imported graph into its final form.
 #include "converter/convert.h"
 #include "converter/passes/passes.h"
+#include "converter/sizes/open_sizes.h"
 
 namespace qrt::convert {
 
@@ -27,9 +28,19 @@ Status run_passes(Graph* graph, const std::function<void(const char*)>& progress
       {"open_batch", open_batch},
       {"split_wide_weights", split_wide_weights},
   };
+  const auto earlier = [&](Graph* import) {
+    for (const auto& pass : passes) {
+      if (pass.run == open_batch) break;
+      pass.run(import);
+    }
+  };
   for (const auto& pass : passes) {
     if (progress) progress(pass.name);
     pass.run(graph);
+    if (pass.run == open_batch && graph->import_at) {
+      if (progress) progress("open_sizes");
+      QRT_TRY(open_sizes(earlier, graph));
+    }
   }
   if (progress) progress("pack_weights");
   return pack_weights(graph);

@@ -1,5 +1,6 @@
 // import_onnx(): parse, import, report.
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "converter/import/onnx/batch.h"
 #include "converter/import/onnx/folding/conditions.h"
 #include "converter/import/onnx/importer.h"
+#include "converter/import/onnx/import_open.h"
 #include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert {
@@ -39,7 +41,8 @@ Report with_offer(const Report& report, const std::string& what, const Report& t
 
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float,
                    const SourceEdges& edges) {
-  from_onnx::Model model;
+  const auto shared = std::make_shared<from_onnx::Model>();
+  from_onnx::Model& model = *shared;
   Status loaded = from_onnx::Model::load(path, &model, edges);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
@@ -47,6 +50,9 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
     return loaded;
   }
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));
+  const std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
+  if (std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_other; }))
+    return from_onnx::import_open(shared, open, allow_float, graph, report);
   const auto import = [&](int64_t batch, Graph* to, Report* findings) {
     return from_onnx::Importer(model, allow_float, batch, to, findings).run();
   };
@@ -80,8 +86,11 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   *graph = std::move(at_one);
   *report = std::move(findings);
   QRT_TRY(std::move(imported));
-  if (graph->batch_is_symbolic && graph->batch_closed.empty())
-    return from_onnx::find_why_batch_is_closed(*graph, import, &graph->batch_closed);
+  if (!graph->batch_is_symbolic || needed.batch > 1) return Status();
+  if (graph->batch_closed.empty())
+    QRT_TRY(from_onnx::find_why_batch_is_closed(*graph, import, &graph->batch_closed));
+  // A batch whose images are not apart is a dimension like any other.
+  from_onnx::set_symbols(shared, open, allow_float, graph);
   return Status();
 }
 

@@ -16,10 +16,11 @@
 namespace qrt::convert::from_onnx {
 
 Importer::Importer(const Model& model, bool allow_float, int64_t batch, Graph* graph,
-                   Report* report)
+                   Report* report, const OpenSizes& sizes)
     : model_(model),
       allow_float_(allow_float),
       batch_(batch),
+      sizes_(sizes),
       outcomes_(report),
       tensors_(model, &outcomes_),
       builder_(graph),

@@ -14,6 +14,7 @@
 #include "converter/import/common/graph_builder.h"
 #include "converter/import/common/outcomes.h"
 #include "converter/import/onnx/double_qdq.h"
+#include "converter/import/onnx/open_dimensions.h"
 #include "converter/import/onnx/tensors.h"
 
 namespace qrt::convert::from_onnx {
@@ -22,8 +23,10 @@ struct OpEntry;
 
 class Importer {
  public:
-  // `batch`: the number that stands for a symbolic one.
-  Importer(const Model& model, bool allow_float, int64_t batch, Graph* graph, Report* report);
+  // `batch`: the number that stands for a symbolic one. `sizes`: those of other symbolic dimensions, and of
+  // the batch where it is not alone, by name (open_dimensions.h).
+  Importer(const Model& model, bool allow_float, int64_t batch, Graph* graph, Report* report,
+           const OpenSizes& sizes = {});
 
   Status run();
 
@@ -41,6 +44,8 @@ class Importer {
   bool allows_float() const { return allow_float_; }
   // The number that stands for a symbolic batch.
   int64_t batch() const { return batch_; }
+  // The numbers that stand for the symbolic dimensions; empty where only the batch may be symbolic.
+  const OpenSizes& sizes() const { return sizes_; }
   // A batch that a node needs, which `batch` is not.
   struct NeededBatch {
     int64_t batch = 0;  // 0: none is known
@@ -55,6 +60,12 @@ class Importer {
   bool may_have_symbolic_batch(const Tensor& tensor) const {
     return builder_.graph().batch_is_symbolic && !tensor.is_constant() && tensor.shape.rank() > 0 &&
            tensor.shape[0] == batch_;
+  }
+
+  // Notes that a node cuts a dimension that is `dimension` long at an index, which may lie beyond its end.
+  void note_turning_point(int64_t dimension, int64_t at) {
+    if (!sizes_.empty() && at > INT32_MIN && at < INT32_MAX && at != 0)
+      builder_.graph().turning_points.push_back({dimension, at < 0 ? -at : at});
   }
 
   // Returns whether no input of the model has to do with the tensor, not even by its shape.
@@ -113,6 +124,7 @@ class Importer {
   const Model& model_;
   const bool allow_float_;
   const int64_t batch_;
+  const OpenSizes sizes_;
   NeededBatch needed_batch_;
   std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
   Outcomes outcomes_;

@@ -57,6 +57,12 @@ Status import_inputs(Importer& importer) {
         dims.push_back(dim.dim_value());
         continue;
       }
+      const auto open = importer.sizes().find(open_dimension_name(info, i));
+      if (open != importer.sizes().end()) {
+        dims.push_back(open->second);
+        is_batch = true;
+        continue;
+      }
       if (i > 0 && !symbolic) {
         refuse_input(importer, info.name(),
                      "dimension " + std::to_string(i) + " is symbolic" +

@@ -101,6 +101,7 @@ Status import_slice(Importer& importer, const NodeView& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     Indices indices;
     QRT_TRY(slice_indices(from[axes[i]], starts[i], ends[i], steps[i], &indices));
+    for (const int64_t at : {starts[i], ends[i]}) importer.note_turning_point(from[axes[i]], at);
     if (axes[i] == 0 && importer.may_have_symbolic_batch(importer.input(node, 0)) &&
         (cuts_larger(from[0], starts[i]) || cuts_larger(from[0], ends[i])))
       importer.graph().batch_closed =

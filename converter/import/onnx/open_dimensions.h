@@ -1,0 +1,36 @@
+// The dimensions of a file's inputs that have no number.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace onnx {
+class GraphProto;
+class ValueInfoProto;
+}  // namespace onnx
+
+namespace qrt::convert::from_onnx {
+
+// Sizes of open dimensions by their names.
+using OpenSizes = std::map<std::string, int64_t>;
+
+// An open dimension as the inputs have it.
+struct OpenDimension {
+  std::string name;
+  bool is_first = false;  // of an input: it may be a batch
+  bool is_other = false;  // of an input: it stands behind the first
+};
+
+// Returns the name of an input's open dimension: the file's for it, or else INPUT.AXIS.
+std::string open_dimension_name(const onnx::ValueInfoProto& input, int axis);
+
+// Returns the open dimensions of the graph's inputs, each name once. Initialisers are
+// no inputs.
+std::vector<OpenDimension> find_open_dimensions(const onnx::GraphProto& graph);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_

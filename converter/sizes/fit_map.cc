@@ -1,0 +1,129 @@
+#include "converter/sizes/fit_map.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace qrt::convert {
+namespace {
+
+using Map = std::vector<int32_t>;
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// A run of a map: filled, or indices that are floor((begin + i * step) / divisor).
+struct Run {
+  bool is_fill = false;
+  int64_t count = 0, begin = 0, step = 1, divisor = 1;
+};
+
+bool continues(const Run& run, int32_t index) {
+  if (run.is_fill || index < 0) return run.is_fill && index < 0;
+  return floor_div(run.begin + run.count * run.step, run.divisor) == index;
+}
+
+// Cuts a map into the fewest runs of one step.
+std::vector<Run> runs_of(const Map& map) {
+  std::vector<Run> runs;
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (!runs.empty() && runs.back().count > 1 && continues(runs.back(), map[i])) {
+      ++runs.back().count;
+      continue;
+    }
+    Run* last = runs.empty() ? nullptr : &runs.back();
+    if (last && last->count == 1 && last->is_fill == (map[i] < 0)) {
+      if (!last->is_fill) last->step = map[i] - last->begin;
+      ++last->count;
+      continue;
+    }
+    runs.push_back({map[i] < 0, 1, map[i], 1, 1});
+  }
+  return runs;
+}
+
+// Returns whether floor((begin + i * step) / divisor) gives the whole map.
+bool is_run(const Map& map, int64_t begin, int64_t step, int64_t divisor) {
+  for (size_t i = 0; i < map.size(); ++i)
+    if (floor_div(begin + static_cast<int64_t>(i) * step, divisor) != map[i]) return false;
+  return true;
+}
+
+std::unique_ptr<fb::SizeT> stored(const Expression& e) {
+  return std::make_unique<fb::SizeT>(e.stored());
+}
+
+// Numbers of one run of every import as a piece.
+bool add_piece(const Imports& imports, const std::vector<Run>& runs, fb::SizeRuleT* rule) {
+  std::vector<int64_t> counts, begins;
+  int64_t step = 1;
+  bool has_step = false;
+  for (const Run& run : runs) {
+    counts.push_back(run.count);
+    begins.push_back(run.begin);
+    if (run.is_fill != runs.front().is_fill || run.divisor != runs.front().divisor) return false;
+    if (run.count < 2 || run.is_fill) continue;
+    if (has_step && run.step != step) return false;
+    step = run.step;
+    has_step = true;
+  }
+  auto piece = std::make_unique<fb::IndexPieceT>();
+  const auto count = fit_number(imports, counts);
+  if (!count) return false;
+  piece->count = stored(*count);
+  piece->is_fill = runs.front().is_fill;
+  if (!piece->is_fill) {
+    const auto begin = fit_number(imports, begins);
+    if (!begin) return false;
+    piece->begin = stored(*begin);
+    piece->step = static_cast<int32_t>(step);
+    piece->divisor = static_cast<int32_t>(runs.front().divisor);
+  }
+  rule->pieces.push_back(std::move(piece));
+  return true;
+}
+
+// Every map is floor((begin + i * step) / divisor), as those of enlarged axes are.
+bool fit_quotient(const Imports& imports, const std::vector<const Map*>& maps,
+                  fb::SizeRuleT* rule) {
+  constexpr int64_t kMostDivisor = 32, kMostStep = 4;
+  for (int64_t divisor = 2; divisor <= kMostDivisor; ++divisor)
+    for (int64_t step = 1; step <= kMostStep && step < divisor; ++step)
+      for (int64_t begin = -divisor; begin < 2 * divisor; ++begin) {
+        if (!std::all_of(maps.begin(), maps.end(),
+                         [&](const Map* m) { return is_run(*m, begin, step, divisor); }))
+          continue;
+        std::vector<Run> runs;
+        for (const Map* m : maps)
+          runs.push_back({false, static_cast<int64_t>(m->size()), begin, step, divisor});
+        return add_piece(imports, runs, rule);
+      }
+  return false;
+}
+
+bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::SizeRuleT* rule) {
+  constexpr size_t kMostRuns = 16;
+  std::vector<std::vector<Run>> all;
+  for (const Map* m : maps) {
+    all.push_back(runs_of(*m));
+    if (all.back().size() > kMostRuns || all.back().size() != all.front().size()) return false;
+  }
+  for (size_t k = 0; k < all.front().size(); ++k) {
+    std::vector<Run> runs;
+    for (const auto& of_import : all) runs.push_back(of_import[k]);
+    if (!add_piece(imports, runs, rule)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int axis,
+             fb::SizeRuleT* rule) {
+  (void)axis;
+  if (fit_runs(imports, maps, rule)) return true;
+  rule->pieces.clear();
+  if (fit_quotient(imports, maps, rule)) return true;
+  rule->pieces.clear();
+  return false;
+}
+
+}  // namespace qrt::convert

@@ -1,0 +1,172 @@
+#include "converter/sizes/open_sizes.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "converter/batch.h"
+#include "converter/sizes/fit_options.h"
+
+namespace qrt::convert {
+namespace {
+
+bool is_same(const Quantization& a, const Quantization& b) {
+  return a.scale == b.scale && a.zero_point == b.zero_point && a.axis == b.axis;
+}
+
+// Imports of one family, of which the first becomes the graph.
+class Opening {
+ public:
+  Status import(const ImportAtSizes& import_at, const EarlierPasses& earlier,
+                const std::vector<Symbol>& symbols, const ProbeFamily& family) {
+    for (const Sizes& sizes : family.sizes) {
+      auto graph = std::make_unique<Graph>();
+      Status status = import_at(sizes, graph.get());
+      if (!status.ok()) return std::move(status).at("at " + describe(symbols, sizes));
+      earlier(graph.get());
+      imports_.graphs.push_back(graph.get());
+      imports_.symbols.push_back(sizes);
+      graphs_.push_back(std::move(graph));
+    }
+    return Status();
+  }
+
+  // Finds the rules, and puts them into the first import.
+  Status fit() {
+    Graph& first = *graphs_[0];
+    for (const auto& other : graphs_) {
+      if (other->nodes.size() != first.nodes.size() || other->inputs != first.inputs ||
+          other->outputs != first.outputs)
+        return differs(*other);
+    }
+    for (size_t i = 0; i < first.nodes.size(); ++i) QRT_TRY(check_node(i));
+    for (size_t i = 0; i < first.nodes.size(); ++i)
+      if (!fit_options(imports_, i, &first.nodes[i]))
+        return error(Code::kUnsupported, "%s depends on the size in a way that has no rule",
+                     label_of(first.nodes[i]).c_str());
+    for (const auto* edges : {&first.inputs, &first.outputs})
+      for (const ValueId id : *edges) QRT_TRY(fit_edge(id, edges == &first.inputs));
+    return Status();
+  }
+
+  Graph take(std::vector<Symbol> symbols) {
+    Graph& first = *graphs_[0];
+    first.symbols = std::move(symbols);
+    for (size_t s = 0; s < first.symbols.size(); ++s) first.symbols[s].value = imports_.symbols[0][s];
+    for (const auto& graph : graphs_)
+      first.turning_points.insert(first.turning_points.end(), graph->turning_points.begin(),
+                                  graph->turning_points.end());
+    return std::move(first);
+  }
+
+  static std::string describe(const std::vector<Symbol>& symbols, const Sizes& sizes) {
+    std::string text;
+    for (size_t s = 0; s < sizes.size(); ++s)
+      text += (text.empty() ? "" : ", ") + symbols[s].name + " = " + std::to_string(sizes[s]);
+    return text;
+  }
+
+ private:
+  // Names the first node that another import has in another way.
+  Status differs(const Graph& other) const {
+    const Graph& first = *graphs_[0];
+    for (size_t i = 0; i < std::min(first.nodes.size(), other.nodes.size()); ++i) {
+      const Node &a = first.nodes[i], &b = other.nodes[i];
+      if (a.options.type != b.options.type || a.inputs != b.inputs || a.outputs != b.outputs)
+        return error(Code::kUnsupported, "%s is another computation at other sizes",
+                     label_of(a).c_str());
+    }
+    return error(Code::kUnsupported, "the model has another number of operators at other sizes");
+  }
+
+  Status check_node(size_t index) const {
+    const Graph& first = *graphs_[0];
+    const Node& a = first.nodes[index];
+    for (const auto& other : graphs_) {
+      const Node& b = other->nodes[index];
+      if (a.options.type != b.options.type || a.inputs != b.inputs || a.outputs != b.outputs)
+        return error(Code::kUnsupported, "%s is another computation at other sizes",
+                     label_of(a).c_str());
+      for (const auto* operands : {&a.inputs, &a.outputs})
+        for (const ValueId id : *operands)
+          if (!is_same_value(first.values[id], other->values[id]))
+            return error(Code::kUnsupported, "%s has other constants or types at other sizes",
+                         label_of(a).c_str());
+    }
+    return Status();
+  }
+
+  static bool is_same_value(const Value& a, const Value& b) {
+    return a.type.dtype == b.type.dtype && a.is_constant == b.is_constant && a.data == b.data &&
+           a.type.shape.rank() == b.type.shape.rank() &&
+           (!a.is_constant || a.type.shape == b.type.shape) && is_same(a.quantization, b.quantization);
+  }
+
+  // Says how an input's or output's dimensions follow from the symbols.
+  Status fit_edge(ValueId id, bool is_input) {
+    Value& value = graphs_[0]->values[id];
+    Imports imports;
+    for (const Sizes& sizes : imports_.symbols) imports.push_back({sizes, {}});
+    std::vector<fb::SizeT> sizes;
+    bool is_open = false;
+    for (int d = 0; d < value.type.shape.rank(); ++d) {
+      std::vector<int64_t> numbers;
+      for (const auto& graph : graphs_) numbers.push_back(graph->values[id].type.shape[d]);
+      const auto found = fit_number(imports, numbers);
+      if (!found && is_input)
+        return error(Code::kUnsupported, "dimension %d of input '%s' follows from no name", d,
+                     value.name.c_str());
+      if (!found)
+        return error(Code::kUnsupported, "dimension %d of output '%s' depends on sizes in a way that has no rule",
+                     d, value.name.c_str());
+      is_open |= !found->is_constant();
+      sizes.push_back(found->stored());
+    }
+    if (is_open) value.sizes = std::move(sizes);
+    return Status();
+  }
+
+  std::vector<std::unique_ptr<Graph>> graphs_;
+  ImportedGraphs imports_;
+};
+
+Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
+                    std::vector<Symbol> symbols, Graph* graph) {
+  std::vector<SymbolHint> hints;
+  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first});
+  Status why;
+  bool has_imported = false;
+  for (const ProbeFamily& family : probe_families(hints)) {
+    Opening opening;
+    Status status = opening.import(import_at, earlier, symbols, family);
+    const bool imported = status.ok();
+    if (imported) status = opening.fit();
+    if (status.ok()) {
+      *graph = opening.take(std::move(symbols));
+      return Status();
+    }
+    if (status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel) return status;
+    // What stands in the way of a family that can be imported says more.
+    if (why.ok() || (imported && !has_imported)) why = std::move(status);
+    has_imported |= imported;
+  }
+  return error(Code::kUnsupported,
+               "its open dimensions cannot stay open: %s; give sizes by --input-shape NAME=1x3x224x224",
+               why.message());
+}
+
+}  // namespace
+
+Status open_sizes(const EarlierPasses& earlier, Graph* graph) {
+  const ImportAtSizes import_at = std::move(graph->import_at);
+  graph->import_at = nullptr;
+  // A batch may have been opened by itself, or stays what it is.
+  const bool may_stay = std::none_of(graph->symbols.begin(), graph->symbols.end(),
+                                     [](const Symbol& s) { return s.is_other; });
+  std::vector<Symbol> symbols = std::move(graph->symbols);
+  graph->symbols.clear();
+  if (graph->batch_is_open) return Status();
+  Status status = open_symbols(import_at, earlier, std::move(symbols), graph);
+  return may_stay && status.code() == Code::kUnsupported ? Status() : std::move(status);
+}
+
+}  // namespace qrt::convert

@@ -1,0 +1,33 @@
+// Sizes at which a source with open dimensions is imported, to see what follows from them.
+#ifndef QRT_CONVERTER_SIZES_PROBES_H_
+#define QRT_CONVERTER_SIZES_PROBES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qrt::convert {
+
+// Sizes by symbol.
+using Sizes = std::vector<int64_t>;
+
+// What is known of a symbol before any import.
+struct SymbolHint {
+  std::string name;
+  bool is_first = false;  // it is the first dimension of an input, and may be a batch
+};
+
+// One way to choose sizes. The first of them are those that the file will hold.
+struct ProbeFamily {
+  std::vector<Sizes> sizes;
+};
+
+// Returns families in the order in which they should be tried: small unusual numbers, larger ones, multiples
+// of powers of two; all dimensions apart, or those that may have to be equal tied. A dimension whose name is a
+// sum of others' ("past + seq") is their sum in all of them. In each, no two dimensions that are apart have the
+// same size, every dimension changes alone once, and all change together.
+std::vector<ProbeFamily> probe_families(const std::vector<SymbolHint>& symbols);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_SIZES_PROBES_H_
