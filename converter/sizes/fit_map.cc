@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "converter/sizes/fit_resize.h"
+
 namespace qrt::convert {
 namespace {
 
@@ -118,12 +120,13 @@ bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::S
 
 bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int axis,
              fb::SizeRuleT* rule) {
-  (void)axis;
   if (fit_runs(imports, maps, rule)) return true;
   rule->pieces.clear();
   if (fit_quotient(imports, maps, rule)) return true;
   rule->pieces.clear();
-  return false;
+  std::vector<int64_t> lengths;
+  for (const SizesAt& at : imports) lengths.push_back(at.inputs[0][axis]);
+  return fit_nearest(imports, lengths, maps, rule);
 }
 
 }  // namespace qrt::convert

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "converter/sizes/fit_map.h"
+#include "converter/sizes/fit_resize.h"
 
 namespace qrt::convert {
 namespace {
@@ -29,7 +30,7 @@ class NodeFit {
 
   bool run() {
     node_->sizes.clear();
-    const bool found = fit_shape() && fit_maps() && fit_window<fb::Conv2DOptionsT>() &&
+    const bool found = fit_shape() && fit_maps() && fit_resized() && fit_window<fb::Conv2DOptionsT>() &&
                        fit_window<fb::DepthwiseConv2DOptionsT>() &&
                        fit_window<fb::MaxPool2DOptionsT>() &&
                        fit_window<fb::AveragePool2DOptionsT>() && fit_mean();
@@ -136,6 +137,43 @@ class NodeFit {
     }
     gather->axes = std::move(made);
     for (size_t i = 0; i < others_.size(); ++i) *of<fb::GatherOptionsT>(i) = *gather;
+    return true;
+  }
+
+  bool fit_resized() {
+    auto* resize = own<fb::ResizeLinearOptionsT>();
+    if (!resize) return true;
+    using Axis = std::unique_ptr<fb::ResizeAxisT> fb::ResizeLinearOptionsT::*;
+    const struct {
+      Axis axis;
+      int from_last;  // dimension, counted from the channels
+    } axes[] = {{&fb::ResizeLinearOptionsT::h, 2},
+                {&fb::ResizeLinearOptionsT::w, 1},
+                {&fb::ResizeLinearOptionsT::d, 3}};
+    for (size_t k = 0; k < std::size(axes); ++k) {
+      const Axis axis = axes[k].axis;
+      if (!(resize->*axis)) continue;
+      std::vector<const fb::ResizeAxisT*> tables;
+      std::vector<int64_t> lengths;
+      for (size_t i = 0; i < others_.size(); ++i) {
+        tables.push_back((of<fb::ResizeLinearOptionsT>(i)->*axis).get());
+        if (!tables.back()) return false;
+        const Shape& x = imports_[i].inputs[0];
+        lengths.push_back(x[x.rank() - 1 - axes[k].from_last]);
+      }
+      if (std::all_of(tables.begin(), tables.end(), [&](const fb::ResizeAxisT* t) {
+            return t->low == tables[0]->low && t->low_weight == tables[0]->low_weight;
+          }))
+        continue;
+      fb::SizeRuleT rule;
+      rule.field = Field::RESIZE;
+      rule.index = static_cast<uint32_t>(k);
+      if (!fit_linear(imports_, lengths, resize->kind, tables, &rule)) return false;
+      node_->sizes.push_back(std::move(rule));
+      for (size_t i = 0; i < others_.size(); ++i)
+        (of<fb::ResizeLinearOptionsT>(i)->*axis) =
+            std::make_unique<fb::ResizeAxisT>(*(resize->*axis));
+    }
     return true;
   }
 

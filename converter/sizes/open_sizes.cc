@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "converter/batch.h"
+#include "converter/sizes/fit_constants.h"
 #include "converter/sizes/fit_options.h"
 
 namespace qrt::convert {
@@ -48,6 +49,35 @@ class Opening {
     return Status();
   }
 
+  // Finds the constants that differ in one that is large enough for all sizes up to a limit, which becomes the
+  // symbols' most.
+  Status fit_constants(const ImportAtSizes& import_at, const EarlierPasses& earlier,
+                       std::vector<Symbol>* symbols) {
+    const std::vector<ValueId> constants = differing_constants(imports_);
+    if (constants.empty()) return Status();
+    Status status;
+    for (const int64_t limit : {4096, 2048, 1024, 512, 256}) {
+      Sizes sizes = imports_.symbols[0];
+      for (size_t s = 0; s < sizes.size(); ++s)
+        if (!(*symbols)[s].is_first) sizes[s] = limit;
+      Graph largest;
+      status = import_at(sizes, &largest);
+      if (!status.ok()) continue;
+      earlier(&largest);
+      if (bytes_of(largest, constants) > kMostConstantBytes) continue;
+      Graph& first = *graphs_[0];
+      for (const ValueId id : constants)
+        if (!fit_constant(imports_, largest, id, &first))
+          return error(Code::kUnsupported, "constant '%s' is another at other sizes, not only a part of one",
+                       first.values[id].name.c_str());
+      for (size_t s = 0; s < sizes.size(); ++s)
+        if (!(*symbols)[s].is_first) (*symbols)[s].most = limit;
+      return Status();
+    }
+    return error(Code::kUnsupported, "its constants become too large at large sizes%s%s",
+                 status.ok() ? "" : ": ", status.message());
+  }
+
   Graph take(std::vector<Symbol> symbols) {
     Graph& first = *graphs_[0];
     first.symbols = std::move(symbols);
@@ -66,6 +96,14 @@ class Opening {
   }
 
  private:
+  static constexpr size_t kMostConstantBytes = size_t{1} << 22;
+  static size_t bytes_of(const Graph& graph, const std::vector<ValueId>& constants) {
+    size_t bytes = 0;
+    for (const ValueId id : constants)
+      if (id < graph.values.size()) bytes += graph.values[id].data.size();
+    return bytes;
+  }
+
   // Names the first node that another import has in another way.
   Status differs(const Graph& other) const {
     const Graph& first = *graphs_[0];
@@ -96,9 +134,8 @@ class Opening {
   }
 
   static bool is_same_value(const Value& a, const Value& b) {
-    return a.type.dtype == b.type.dtype && a.is_constant == b.is_constant && a.data == b.data &&
-           a.type.shape.rank() == b.type.shape.rank() &&
-           (!a.is_constant || a.type.shape == b.type.shape) && is_same(a.quantization, b.quantization);
+    return a.type.dtype == b.type.dtype && a.is_constant == b.is_constant &&
+           a.type.shape.rank() == b.type.shape.rank() && is_same(a.quantization, b.quantization);
   }
 
   // Says how an input's or output's dimensions follow from the symbols.
@@ -132,7 +169,7 @@ class Opening {
 Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
                     std::vector<Symbol> symbols, Graph* graph) {
   std::vector<SymbolHint> hints;
-  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first});
+  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first, s.fixed});
   Status why;
   bool has_imported = false;
   for (const ProbeFamily& family : probe_families(hints)) {
@@ -140,7 +177,10 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
     Status status = opening.import(import_at, earlier, symbols, family);
     const bool imported = status.ok();
     if (imported) status = opening.fit();
+    if (status.ok()) status = opening.fit_constants(import_at, earlier, &symbols);
     if (status.ok()) {
+      for (Symbol& s : symbols)
+        if (s.fixed != 0) s.least = s.most = s.fixed;
       *graph = opening.take(std::move(symbols));
       return Status();
     }

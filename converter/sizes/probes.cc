@@ -70,6 +70,7 @@ class Family {
   }
 
   int64_t size_of(size_t symbol, size_t variant) const {
+    if (symbols_[symbol].fixed != 0) return symbols_[symbol].fixed;
     symbol = leader(symbol);
     const std::vector<int64_t>& numbers = symbols_[symbol].is_first ? batches() : scale_.counts;
     const int64_t unit = symbols_[symbol].is_first ? 1 : scale_.unit;

@@ -9,6 +9,7 @@
 #include "converter/import/onnx/folding/conditions.h"
 #include "converter/import/onnx/importer.h"
 #include "converter/import/onnx/import_open.h"
+#include "converter/import/onnx/quantized_in_runs.h"
 #include "converter/import/onnx/remedies.h"
 
 namespace qrt::convert {
@@ -49,6 +50,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
       report->refused_part("(model)", "onnx", loaded.message(), from_onnx::remedy_for_file(model));
     return loaded;
   }
+  // What lies between dynamically quantised products is float by its nature.
+  allow_float |= from_onnx::is_quantized_in_runs(model.graph());
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));
   const std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
   if (std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_other; }))
@@ -73,6 +76,15 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
                        why.c_str(), imported.message());
       findings.refused_part("(model)", "onnx", imported.message(),
                             "give the inputs' shapes by --input-shape NAME=1x3x224x224");
+    }
+  }
+  if (!imported.ok() && std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_length; })) {
+    Graph at_sizes;
+    Report then;
+    if (from_onnx::import_open(shared, open, allow_float, &at_sizes, &then).ok()) {
+      *graph = std::move(at_sizes);
+      *report = std::move(then);
+      return Status();
     }
   }
   if (imported.code() == Code::kUnsupported && findings.has_refusals() && !allow_float) {

@@ -26,6 +26,53 @@ size_t count_refusals(const Report& report) {
       [](const Finding& f) { return f.outcome == convert::Outcome::kRefused; }));
 }
 
+// Sizes of images that networks of one size are made for: all small ones, then multiples of 8.
+std::vector<int64_t> usual_sizes() {
+  std::vector<int64_t> sizes = {224, 256, 320, 640, 416, 299, 112, 192, 128, 384, 512};
+  for (int64_t n = 1; n <= 64; ++n) sizes.push_back(n);
+  for (int64_t n = 72; n <= 1024; n += 8) sizes.push_back(n);
+  return sizes;
+}
+
+// Imports of the first sizes of a family, until one succeeds; keeps the report that says most of why not.
+class FirstImport {
+ public:
+  FirstImport(const Model& model, const std::vector<OpenDimension>& open, bool allow_float)
+      : model_(model), open_(open), allow_float_(allow_float) {}
+
+  // Returns whether the model could be imported at these sizes.
+  bool try_at(const Sizes& sizes) {
+    Graph imported;
+    Report findings;
+    Status status = import_at(model_, open_, allow_float_, sizes, &imported, &findings);
+    if (status.ok()) {
+      graph = std::move(imported);
+      report = std::move(findings);
+      return true;
+    }
+    is_broken |= status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel;
+    only_refuses &= status.code() == Code::kUnsupported && findings.has_refusals();
+    const bool says_more = status.code() == Code::kUnsupported && findings.has_refusals();
+    if (why.ok() || is_broken ||
+        (says_more && (!report.has_refusals() || count_refusals(findings) < count_refusals(report)))) {
+      why = std::move(status);
+      report = std::move(findings);
+    }
+    return false;
+  }
+
+  Graph graph;
+  Report report;
+  Status why;
+  bool is_broken = false;     // an error that has nothing to do with sizes
+  bool only_refuses = true;   // nodes, at all sizes so far
+
+ private:
+  const Model& model_;
+  const std::vector<OpenDimension>& open_;
+  const bool allow_float_;
+};
+
 }  // namespace
 
 void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
@@ -48,28 +95,30 @@ Status import_open(const std::shared_ptr<const Model>& model,
                    Report* report) {
   std::vector<SymbolHint> hints;
   for (const OpenDimension& d : open) hints.push_back({d.name, d.is_first});
-  Status status, fewest_status;
-  Report fewest;
-  for (const ProbeFamily& family : probe_families(hints)) {
-    Graph imported;
-    Report findings;
-    status = import_at(*model, open, allow_float, family.sizes[0], &imported, &findings);
-    if (status.ok()) {
-      *graph = std::move(imported);
-      *report = std::move(findings);
-      set_symbols(model, open, allow_float, graph);
-      return Status();
+  FirstImport import(*model, open, allow_float);
+  const std::vector<ProbeFamily> families = probe_families(hints);
+  bool is_found = false;
+  for (size_t f = 0; f < families.size() && !is_found && !import.is_broken; ++f)
+    is_found = import.try_at(families[f].sizes[0]);
+  // A model that fails at all of them by its shapes has one size, whatever it says.
+  int64_t only = 0;
+  if (!is_found && !import.is_broken && !import.only_refuses)
+    for (const int64_t size : usual_sizes()) {
+      Sizes sizes = families[0].sizes[0];
+      for (size_t s = 0; s < sizes.size(); ++s)
+        if (!open[s].is_first) sizes[s] = size;
+      if (!import.try_at(sizes)) continue;
+      is_found = true;
+      only = size;
+      break;
     }
-    if (status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel) return status;
-    const bool says_more = status.code() == Code::kUnsupported && findings.has_refusals();
-    if (fewest_status.ok() || (says_more && (!fewest.has_refusals() ||
-                                             count_refusals(findings) < count_refusals(fewest)))) {
-      fewest_status = std::move(status);
-      fewest = std::move(findings);
-    }
-  }
-  *report = std::move(fewest);
-  return fewest_status;
+  *report = std::move(import.report);
+  if (!is_found) return std::move(import.why);
+  *graph = std::move(import.graph);
+  set_symbols(model, open, allow_float, graph);
+  for (Symbol& s : graph->symbols)
+    if (!s.is_first) s.fixed = only;
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -28,6 +28,7 @@ std::vector<OpenDimension> find_open_dimensions(const onnx::GraphProto& graph) {
       open.name = name;
       open.is_first |= i == 0;
       open.is_other |= i > 0;
+      open.is_length |= dims.dim_size() == 1;
     }
   }
   return found;

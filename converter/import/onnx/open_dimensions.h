@@ -22,6 +22,7 @@ struct OpenDimension {
   std::string name;
   bool is_first = false;  // of an input: it may be a batch
   bool is_other = false;  // of an input: it stands behind the first
+  bool is_length = false;  // the only dimension of an input: a batch, or the length of a signal
 };
 
 // Returns the name of an input's open dimension: the file's for it, or else INPUT.AXIS.

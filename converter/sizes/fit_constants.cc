@@ -1,0 +1,135 @@
+#include "converter/sizes/fit_constants.h"
+
+#include <algorithm>
+#include <set>
+
+#include "converter/import/common/index_maps.h"
+
+namespace qrt::convert {
+
+std::vector<ValueId> differing_constants(const ImportedGraphs& imports) {
+  const Graph& first = *imports.graphs[0];
+  std::set<ValueId> found;
+  for (const Node& node : first.nodes)
+    for (const ValueId id : node.inputs) {
+      const Value& v = first.values[id];
+      const auto differs = [&](const Graph* other) {
+        return id < other->values.size() &&
+               (other->values[id].data != v.data || other->values[id].type.shape != v.type.shape);
+      };
+      if (v.is_constant && std::any_of(imports.graphs.begin(), imports.graphs.end(), differs))
+        found.insert(id);
+    }
+  return {found.begin(), found.end()};
+}
+
+namespace {
+
+// How an axis of the constants follows from the one that the file holds.
+enum class Axis { kFixed, kRepeated, kFirst };
+
+// Returns the first index of each axis where `axes` says that one is repeated, and all of the others.
+std::vector<uint8_t> without_repeats(const Value& v, const std::vector<Axis>& axes, Shape* shape) {
+  IndexMaps maps(v.type.shape);
+  for (size_t d = 0; d < axes.size(); ++d)
+    if (axes[d] == Axis::kRepeated) maps.set(static_cast<int>(d), {0});
+  *shape = maps.to();
+  return maps.apply(v.data.data(), dtype_bytes(v.type.dtype), 0);
+}
+
+// Returns the elements that maps read.
+std::vector<uint8_t> read(const std::vector<uint8_t>& data, const Shape& from, const Shape& to,
+                          const std::vector<Axis>& axes, size_t element_bytes) {
+  IndexMaps maps(from);
+  for (size_t d = 0; d < axes.size(); ++d) {
+    const int axis = static_cast<int>(d);
+    if (axes[d] != Axis::kFixed) maps.set(axis, stepped(0, to[axis], axes[d] == Axis::kFirst ? 1 : 0));
+  }
+  return maps.apply(data.data(), element_bytes, 0);
+}
+
+bool are_all_first(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
+                   const std::vector<Axis>& axes) {
+  for (size_t d = 0; d < axes.size(); ++d)
+    if (axes[d] == Axis::kFirst && v.type.shape[static_cast<int>(d)] > from[static_cast<int>(d)])
+      return false;
+  return read(data, from, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
+}
+
+bool is_repeated(const Value& v, int axis) {
+  std::vector<Axis> axes(static_cast<size_t>(v.type.shape.rank()), Axis::kFixed);
+  axes[static_cast<size_t>(axis)] = Axis::kRepeated;
+  Shape shape;
+  const std::vector<uint8_t> one = without_repeats(v, axes, &shape);
+  return read(one, shape, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
+}
+
+}  // namespace
+
+bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph) {
+  if (id >= largest.values.size()) return false;
+  const Value& most = largest.values[id];
+  const int rank = most.type.shape.rank();
+  std::vector<const Value*> values;
+  for (const Graph* g : imports.graphs) values.push_back(&g->values[id]);
+  for (const Value* v : values)
+    if (!v->is_constant || v->type.dtype != most.type.dtype || v->type.shape.rank() != rank ||
+        v->packing != fb::Packing::NONE || dtype_bytes(v->type.dtype) == 0)
+      return false;
+  std::vector<Axis> axes;
+  Imports sizes;
+  for (const auto& symbols : imports.symbols) sizes.push_back({symbols, {}});
+  auto options = std::make_unique<fb::GatherOptionsT>();
+  std::vector<fb::SizeRuleT> rules;
+  for (int d = 0; d < rank; ++d) {
+    std::vector<int64_t> counts;
+    bool repeats = is_repeated(most, d);
+    for (const Value* v : values) {
+      counts.push_back(v->type.shape[d]);
+      repeats = repeats && is_repeated(*v, d);
+    }
+    if (std::all_of(counts.begin(), counts.end(), [&](int64_t n) { return n == counts[0]; })) {
+      axes.push_back(Axis::kFixed);
+      continue;
+    }
+    axes.push_back(repeats ? Axis::kRepeated : Axis::kFirst);
+    const auto count = fit_number(sizes, counts);
+    if (!count) return false;
+    fb::SizeRuleT rule;
+    rule.field = fb::SizeField::MAP;
+    rule.index = static_cast<uint32_t>(rules.size());
+    auto piece = std::make_unique<fb::IndexPieceT>();
+    piece->count = std::make_unique<fb::SizeT>(count->stored());
+    piece->begin = std::make_unique<fb::SizeT>(Expression(0).stored());
+    piece->step = repeats ? 0 : 1;
+    rule.pieces.push_back(std::move(piece));
+    rules.push_back(std::move(rule));
+    auto map = std::make_unique<fb::GatherAxisT>();
+    map->axis = static_cast<uint8_t>(d);
+    map->index = stepped(0, counts[0], repeats ? 0 : 1);
+    options->axes.push_back(std::move(map));
+  }
+  Shape from;
+  const std::vector<uint8_t> data = without_repeats(most, axes, &from);
+  if (rules.empty() || !std::all_of(values.begin(), values.end(), [&](const Value* v) {
+        return are_all_first(*v, data, from, axes);
+      }))
+    return false;
+  Value whole = graph->values[id];
+  whole.type.shape = from;
+  whole.data = data;
+  Value part = graph->values[id];
+  part.is_constant = false;
+  part.data.clear();
+  const ValueId whole_id = graph->add_value(std::move(whole));
+  const ValueId part_id = graph->add_value(std::move(part));
+  Node gather = make_node<fb::GatherOptionsT>(graph->values[id].name, "Constant", {whole_id}, {part_id});
+  convert::options<fb::GatherOptionsT>(gather) = std::move(*options);
+  gather.sizes = std::move(rules);
+  for (Node& node : graph->nodes)
+    std::replace(node.inputs.begin(), node.inputs.end(), id, part_id);
+  graph->nodes.insert(graph->nodes.begin(), std::move(gather));
+  return true;
+}
+
+}  // namespace qrt::convert

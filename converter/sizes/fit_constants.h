@@ -1,0 +1,21 @@
+// Constants that differ from size to size become parts of one constant: masks, grids, positions, repeated rows.
+#ifndef QRT_CONVERTER_SIZES_FIT_CONSTANTS_H_
+#define QRT_CONVERTER_SIZES_FIT_CONSTANTS_H_
+
+#include <vector>
+
+#include "converter/sizes/fit_options.h"
+
+namespace qrt::convert {
+
+// Returns the constants that nodes read and that are not the same in all imports.
+std::vector<ValueId> differing_constants(const ImportedGraphs& imports);
+
+// Puts a Gather of `graph`, the first import's, in front of all nodes that read constant `id`. It reads the first
+// elements along each axis of the constant of `largest`, an import at the largest sizes, or the only one that is
+// repeated along it. Returns false where these do not give the constants of all imports.
+bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph);
+
+}  // namespace qrt::convert
+
+#endif  // QRT_CONVERTER_SIZES_FIT_CONSTANTS_H_
