@@ -67,9 +67,7 @@ InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpack
   return context;
 }
 
-Sizes stored_sizes(const fb::Model& model) {
-  return {model.default_batch(), default_sizes(model)};
-}
+Sizes stored_sizes(const fb::Model& model) { return {model.default_batch(), default_sizes(model)}; }
 
 bool has_open_batch(const fb::Model& model) {
   return std::any_of(model.inputs()->begin(), model.inputs()->end(), [&](uint32_t index) {

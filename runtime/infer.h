@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "qrt_model_generated.h"
-#include "runtime/op.h"
 #include "runtime/memory_budget.h"
+#include "runtime/op.h"
 #include "runtime/packed_bits.h"
 #include "runtime/sizes.h"
 #include "runtime/status.h"

@@ -207,10 +207,8 @@ void name_dims(qrt_model* model, const qrt::fb::Tensor& tensor, TensorFacts* fac
     } else if (tensor.sizes() != nullptr && !is_constant_size(*tensor.sizes()->Get(at))) {
       const qrt::fb::Size& size = *tensor.sizes()->Get(at);
       const int64_t symbol = qrt::symbol_of(size);
-      names[at] =
-          symbol >= 0
-              ? text(file.symbols()->Get(static_cast<uint32_t>(symbol))->name())
-              : model->names.emplace_back(qrt::to_string(size, file)).c_str();
+      names[at] = symbol >= 0 ? text(file.symbols()->Get(static_cast<uint32_t>(symbol))->name())
+                              : model->names.emplace_back(qrt::to_string(size, file)).c_str();
       facts->dims[i] = -1;
     }
   }

@@ -122,9 +122,8 @@ std::string names_of(const std::vector<qrt::OpenDim>& dims) {
 
 // Finds an open dimension by its name. The batch has that name also where it is fixed.
 Status find_dim(const std::vector<qrt::OpenDim>& dims, const char* name, qrt::OpenDim* dim) {
-  const auto found = std::find_if(dims.begin(), dims.end(), [&](const qrt::OpenDim& d) {
-    return strcmp(d.name, name) == 0;
-  });
+  const auto found = std::find_if(dims.begin(), dims.end(),
+                                  [&](const qrt::OpenDim& d) { return strcmp(d.name, name) == 0; });
   if (found != dims.end()) {
     *dim = *found;
     return {};
@@ -206,8 +205,7 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
                        qrt_session_options* o, SessionOptions* options) {
   constexpr size_t kFirst = offsetof(qrt_session_options, log_context) + sizeof(void*);
   QRT_TRY(qrt::read_struct(given, kFirst, sizeof *o, o));
-  QRT_TRY(
-      read_dims(model, "options.dims", o->dims, o->dim_count, o->batch, &options->sizes));
+  QRT_TRY(read_dims(model, "options.dims", o->dims, o->dim_count, o->batch, &options->sizes));
   options->reserves = o->max_dim_count != 0;
   options->most = options->sizes;
   QRT_TRY(read_dims(model, "options.max_dims", o->max_dims, o->max_dim_count, 0, &options->most));
@@ -326,8 +324,8 @@ void qrt_session_destroy(qrt_session* session) { delete session; }
 
 qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* given) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  qrt_session_info info = info_of(plan_of(session), session->session->block_bytes(),
-                                  session->session->allocator());
+  qrt_session_info info =
+      info_of(plan_of(session), session->session->block_bytes(), session->session->allocator());
   info.memory = session->session->memory_bytes();
   info.threads = session->session->threads();
   info.dims = session->facts.dims.data();
@@ -345,8 +343,7 @@ qrt_status qrt_session_needed_memory(const qrt_model* model, const qrt_session_o
     QRT_TRY(session_options(*model->verified, options, &o, &internal));
     auto plan = qrt::Session::plan_for(model->verified, internal);
     if (!plan.ok()) return std::move(plan.status());
-    Result<size_t> block_bytes =
-        qrt::Session::block_bytes_for(model->verified, internal, **plan);
+    Result<size_t> block_bytes = qrt::Session::block_bytes_for(model->verified, internal, **plan);
     if (!block_bytes.ok()) return std::move(block_bytes.status());
     if (write_session_info(info_of(**plan, *block_bytes, internal.allocator), info) != QRT_OK)
       return qrt::error(Code::kInvalidArgument,

@@ -67,7 +67,8 @@ Result<Block> Block::allocate(size_t bytes, const Allocator& allocator, const st
                  alignment);
   if (is_own) platform::prefer_large_pages(memory, bytes);
   if (bytes <= kTouchedMemory)
-    for (size_t i = 0; i < bytes; i += kLeastPage) static_cast<volatile uint8_t*>(block.data_)[i] = 0;
+    for (size_t i = 0; i < bytes; i += kLeastPage)
+      static_cast<volatile uint8_t*>(block.data_)[i] = 0;
   return block;
 }
 
@@ -119,8 +120,7 @@ Status read_plan_options(const SessionOptions& options, PlanOptions* plan) {
     const size_t most = options.pool->threads();
     plan->threads = options.threads == 0 ? most : std::min(options.threads, most);
   } else if (options.threads == 0) {
-    plan->threads =
-        options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
+    plan->threads = options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
   }
   return check_threads(plan->threads);
 }
@@ -201,9 +201,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   if (!plan.ok()) return std::move(plan.status());
   Result<size_t> block_bytes = block_bytes_for(model, options, **plan);
   if (!block_bytes.ok()) return std::move(block_bytes.status());
-  const size_t max_memory = options.max_memory != 0
-                                ? options.max_memory
-                                : default_max_memory(*model, (*plan)->batch);
+  const size_t max_memory =
+      options.max_memory != 0 ? options.max_memory : default_max_memory(*model, (*plan)->batch);
   QRT_TRY(check_memory(**plan, *block_bytes, max_memory));
   std::unique_ptr<Session> session(new Session(std::move(*plan)));
   session->model_ = std::move(model);
@@ -214,8 +213,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   session->pool_ = options.pool;
   session->allocator_ = options.allocator;
   QRT_TRY(session->start_pool());
-  Result<Block> block =
-      Block::allocate(*block_bytes, options.allocator, label_of(*session->plan_));
+  Result<Block> block = Block::allocate(*block_bytes, options.allocator, label_of(*session->plan_));
   if (!block.ok()) return std::move(block.status());
   session->block_ = std::move(*block);
   session->make_tables(options.profile);
@@ -399,7 +397,8 @@ Status Session::make_stand_in(const End& end) {
                  "a copy of a buffer without room behind it takes %zu bytes beside the session's "
                  "%zu, more than the %zu that max_memory allows",
                  bytes, memory_bytes(), max_memory_);
-  auto* own = static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
+  auto* own =
+      static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
   if (own == nullptr)
     return error(Code::kOutOfMemory, "no memory for the %zu bytes of a copy", bytes);
   stand_ins_[index_of(end)].reset(own);

@@ -213,7 +213,7 @@ class Session {
   PlanOptions plan_options_;  // but for the sizes
   size_t max_memory_ = 0;     // of this session: the plan may be that of one with another limit
   Allocator allocator_;
-  Block block_;                    // laid out as Plan says
+  Block block_;  // laid out as Plan says
   std::shared_ptr<const Plan> plan_;
   std::vector<uint8_t*> tensors_;  // by slot
   std::vector<Call> calls_;        // of one slice, in order

@@ -191,8 +191,9 @@ class SizedFields::Maker {
   Status run() {
     const fb::SizeRule* previous = nullptr;
     for (const fb::SizeRule* rule : *op_.sizes()) {
-      const bool ascends = previous == nullptr || previous->field() < rule->field() ||
-                           (previous->field() == rule->field() && previous->index() < rule->index());
+      const bool ascends =
+          previous == nullptr || previous->field() < rule->field() ||
+          (previous->field() == rule->field() && previous->index() < rule->index());
       Status status = ascends ? make_field(*rule)
                               : error(Code::kInvalidModel,
                                       "it does not stand in ascending order of field and index");
@@ -254,8 +255,9 @@ class SizedFields::Maker {
     const bool is_pool = type == fb::OpOptions::MaxPool2D || type == fb::OpOptions::AveragePool2D;
     const bool is_kernel =
         rule.field() == fb::SizeField::KERNEL_H || rule.field() == fb::SizeField::KERNEL_W;
-    const bool has_field = is_pool || (!is_kernel && (type == fb::OpOptions::Conv2D ||
-                                                      type == fb::OpOptions::DepthwiseConv2D));
+    const bool has_field =
+        is_pool ||
+        (!is_kernel && (type == fb::OpOptions::Conv2D || type == fb::OpOptions::DepthwiseConv2D));
     if (!has_field || rule.index() != 0) return no_such_field();
     return set_number(rule, 0, is_kernel ? int64_t{INT32_MAX} : int64_t{UINT16_MAX});
   }

@@ -49,9 +49,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
     for (int64_t k = 0; k < count; ++k) {
       const int32_t index = indices[k];
       QRT_MODEL_CHECK(index >= -1 && index < x.shape[axis],
-                      "index %lld of axis %d is %d, expected -1 to %lld",
-                      static_cast<long long>(k), axis, index,
-                      static_cast<long long>(x.shape[axis] - 1));
+                      "index %lld of axis %d is %d, expected -1 to %lld", static_cast<long long>(k),
+                      axis, index, static_cast<long long>(x.shape[axis] - 1));
     }
     shape[axis] = count;
   }

@@ -58,18 +58,10 @@ template <class Options, class Geometry>
 Status infer_windows(const Options& options, const Pads& pads, const Shape& x, int64_t kernel_h,
                      int64_t kernel_w, Geometry* to) {
   const ImageShape image = image_shape(x);
-  WindowAxis height{image.h,
-                    kernel_h,
-                    options.stride_h(),
-                    options.dilation_h(),
-                    pads.top,
-                    pads.bottom};
-  WindowAxis width{image.w,
-                   kernel_w,
-                   options.stride_w(),
-                   options.dilation_w(),
-                   pads.left,
-                   pads.right};
+  WindowAxis height{image.h,  kernel_h,   options.stride_h(), options.dilation_h(),
+                    pads.top, pads.bottom};
+  WindowAxis width{image.w,   kernel_w,  options.stride_w(), options.dilation_w(),
+                   pads.left, pads.right};
   QRT_TRY(infer_window("height", &height));
   QRT_TRY(infer_window("width", &width));
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };

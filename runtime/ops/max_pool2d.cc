@@ -22,9 +22,8 @@ Status analyse(const InferContext& context, PoolShape* shape) {
                     ll{pads.left}, ll{pads.bottom}, ll{pads.right});
     return infer_pool(context, {0, x.h, 1, 1, 0, 0}, {0, x.w, 1, 1, 0, 0}, shape);
   }
-  return infer_pool(
-      context, {0, kernel_h, o->stride_h(), o->dilation_h(), pads.top, pads.bottom},
-      {0, kernel_w, o->stride_w(), o->dilation_w(), pads.left, pads.right}, shape);
+  return infer_pool(context, {0, kernel_h, o->stride_h(), o->dilation_h(), pads.top, pads.bottom},
+                    {0, kernel_w, o->stride_w(), o->dilation_w(), pads.left, pads.right}, shape);
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {

@@ -21,7 +21,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   int64_t known = 1;
   for (uint32_t i = 0; i < rank; ++i) {
     const int64_t d = context.number(fb::SizeField::SHAPE, options->shape()->Get(i), i);
-    QRT_MODEL_CHECK(d >= -1, "shape[%u] is %lld, expected -1 or more", i, static_cast<long long>(d));
+    QRT_MODEL_CHECK(d >= -1, "shape[%u] is %lld, expected -1 or more", i,
+                    static_cast<long long>(d));
     shape.push_back(d);
     if (d == -1) {
       QRT_MODEL_CHECK(inferred == -1, "shape has -1 at %d and at %u, expected at most one",

@@ -66,7 +66,7 @@ struct Params {
   int32_t offset, input_zero_point;
   float input_scale;
   ResizeBytes bytes;
-  ResizeColumns columns;                // tie = 0 where this form is not taken
+  ResizeColumns columns;  // tie = 0 where this form is not taken
   bool is_volume;
   ResizeTable d, h, w;                  // d: of a volume
   size_t in_d, out_d;                   // 1 without d
@@ -184,10 +184,8 @@ size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (
     planes[0] = plane(0, Weight{1});
     return 1;
   }
-  planes[0] =
-      plane(static_cast<size_t>(p.d.low[z]), weights_of<Weight>(p.d.low_weight)[z]);
-  planes[1] =
-      plane(static_cast<size_t>(p.d.high[z]), weights_of<Weight>(p.d.high_weight)[z]);
+  planes[0] = plane(static_cast<size_t>(p.d.low[z]), weights_of<Weight>(p.d.low_weight)[z]);
+  planes[1] = plane(static_cast<size_t>(p.d.high[z]), weights_of<Weight>(p.d.high_weight)[z]);
   return planes[1].weight == Weight{0} ? 1 : 2;
 }
 
