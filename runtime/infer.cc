@@ -1,5 +1,7 @@
 #include "runtime/infer.h"
 
+#include <algorithm>
+
 #include "runtime/text.h"
 #include "runtime/verify.h"
 
@@ -65,48 +67,188 @@ InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpack
   return context;
 }
 
-namespace {
+Sizes stored_sizes(const fb::Model& model) { return {model.default_batch(), default_sizes(model)}; }
 
-Status infer_op(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
-                bool knows_constants, std::vector<TensorType>* types) {
-  InferContext context = infer_context(model, unpacked, op, *types);
-  context.knows_constants = knows_constants;
-  std::vector<TensorType> inferred;
-  QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
-  const auto& outputs = *context.op->outputs();
-  QRT_MODEL_CHECK(inferred.size() == outputs.size(), "it has %u outputs, expected %zu",
-                  outputs.size(), inferred.size());
-  for (uint32_t i = 0; i < outputs.size(); ++i) {
-    const uint32_t index = outputs.Get(i);
-    const TensorType& stored = (*types)[index];
-    QRT_MODEL_CHECK(inferred[i].dtype == stored.dtype, "output %s is %s, expected %s",
-                    tensor_label(model, index).c_str(), dtype_name(stored.dtype),
-                    dtype_name(inferred[i].dtype));
-    QRT_MODEL_CHECK(inferred[i].shape == stored.shape, "output %s has the shape %s, expected %s",
-                    tensor_label(model, index).c_str(), stored.shape.to_string().c_str(),
-                    inferred[i].shape.to_string().c_str());
+bool has_open_batch(const fb::Model& model) {
+  return std::any_of(model.inputs()->begin(), model.inputs()->end(), [&](uint32_t index) {
+    const auto* shape = model.tensors()->Get(index)->shape();
+    return shape != nullptr && shape->size() != 0 && shape->Get(0) == -1;
+  });
+}
+
+std::string describe_sizes(const fb::Model& model, size_t batch, const SymbolSizes& sizes) {
+  std::string text;
+  if (sizes.empty() || has_open_batch(model)) text = "batch " + std::to_string(batch);
+  for (uint32_t i = 0; i < sizes.size(); ++i)
+    text += (text.empty() ? "" : ", ") + printable(model.symbols()->Get(i)->name()) + " " +
+            std::to_string(sizes[i]);
+  return text;
+}
+
+Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape) {
+  *shape = stored_type(tensor, sizes.batch).shape;
+  if (tensor.sizes() == nullptr) return {};
+  for (int i = 0; i < shape->rank(); ++i) {
+    int64_t size;
+    QRT_TRY(evaluate(*tensor.sizes()->Get(static_cast<uint32_t>(i)), sizes.symbols, {}, &size));
+    if (tensor.shape()->Get(static_cast<uint32_t>(i)) == -1) {
+      QRT_MODEL_CHECK(size == -1, "dimension %d is the batch, but its size is %lld", i,
+                      static_cast<long long>(size));
+      continue;
+    }
+    QRT_MODEL_CHECK(size >= 1, "dimension %d has the size %lld", i, static_cast<long long>(size));
+    (*shape)[i] = size;
   }
   return {};
 }
 
+namespace {
+
+Status check_elements(const fb::Model& model, uint32_t tensor, const Shape& shape) {
+  const int64_t elements = shape.elements();
+  QRT_MODEL_CHECK(elements >= 1 && elements <= kMaxTensorElements,
+                  "%s has the shape %s, expected 1 to %lld elements",
+                  tensor_label(model, tensor).c_str(), shape.to_string().c_str(),
+                  static_cast<long long>(kMaxTensorElements));
+  return {};
+}
+
+// Checks at other sizes what verify() found at the file's own of a tensor: readers rely on it.
+Status check_inferred(const fb::Model& model, uint32_t tensor, const Shape& shape) {
+  QRT_TRY(check_elements(model, tensor, shape));
+  const fb::Quantization* q = model.tensors()->Get(tensor)->quantization();
+  if (q == nullptr || q->axis() < 0) return {};
+  QRT_MODEL_CHECK(
+      q->axis() < shape.rank() && shape[q->axis()] == static_cast<int64_t>(q->scale()->size()),
+      "%s has the shape %s, but %u quantization scales along dimension %d",
+      tensor_label(model, tensor).c_str(), shape.to_string().c_str(), q->scale()->size(),
+      q->axis());
+  return {};
+}
+
+class Inference {
+ public:
+  Inference(const fb::Model& model, const UnpackedWeights& unpacked, const Sizes& sizes,
+            bool knows_constants, MemoryBudget* memory, InferredTypes* inferred)
+      : model_(model),
+        unpacked_(unpacked),
+        sizes_(sizes),
+        knows_constants_(knows_constants),
+        is_stored_(sizes == stored_sizes(model)),
+        compares_(is_stored_ || symbol_count(model) == 0),
+        memory_(memory),
+        types_(inferred->types),
+        fields_(inferred->fields) {}
+
+  Status run() {
+    QRT_TRY(start());
+    for (uint32_t op = 0; op < model_.operators()->size(); ++op) {
+      Status status = infer_op(op);
+      if (!status.ok()) return std::move(status).at(op_label(model_, op));
+    }
+    return check_variables();
+  }
+
+ private:
+  // Types of inputs, variables and constants; of what operators write the stored ones.
+  Status start() {
+    const auto& tensors = *model_.tensors();
+    types_.clear();
+    types_.reserve(tensors.size());
+    for (uint32_t i = 0; i < tensors.size(); ++i) {
+      types_.push_back(stored_type(*tensors.Get(i), sizes_.batch));
+      if (compares_) QRT_TRY(check_elements(model_, i, types_.back().shape));
+    }
+    fields_.clear();
+    if (is_stored_) return {};
+    for (uint32_t index : *model_.inputs()) QRT_TRY(take_shape(index));
+    for (const fb::Variable* v : variables(model_)) QRT_TRY(take_shape(v->tensor()));
+    return {};
+  }
+
+  Status take_shape(uint32_t index) {
+    Status status = shape_at(*model_.tensors()->Get(index), sizes_, &types_[index].shape);
+    if (!status.ok()) return std::move(status).at(tensor_label(model_, index));
+    return check_inferred(model_, index, types_[index].shape);
+  }
+
+  // Evaluates the operator's rules.
+  Status size_fields(uint32_t op, InferContext* context) {
+    if (is_stored_ || context->op->sizes() == nullptr || context->op->sizes()->size() == 0)
+      return {};
+    std::vector<Shape> shapes;
+    for (const OpInput& input : context->inputs) shapes.push_back(input.type.shape);
+    if (fields_.empty()) fields_.resize(model_.operators()->size());
+    QRT_TRY(SizedFields::make(*context->op, sizes_.symbols, shapes, &fields_[op]));
+    if (memory_ != nullptr) QRT_TRY(memory_->take(fields_[op]->bytes()));
+    context->sized = fields_[op].get();
+    return {};
+  }
+
+  Status infer_op(uint32_t op) {
+    InferContext context = infer_context(model_, unpacked_, op, types_);
+    context.knows_constants = knows_constants_;
+    QRT_TRY(size_fields(op, &context));
+    std::vector<TensorType> inferred;
+    QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
+    const auto& outputs = *context.op->outputs();
+    QRT_MODEL_CHECK(inferred.size() == outputs.size(), "it has %u outputs, expected %zu",
+                    outputs.size(), inferred.size());
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      const uint32_t index = outputs.Get(i);
+      TensorType& stored = types_[index];
+      QRT_MODEL_CHECK(inferred[i].dtype == stored.dtype, "output %s is %s, expected %s",
+                      tensor_label(model_, index).c_str(), dtype_name(stored.dtype),
+                      dtype_name(inferred[i].dtype));
+      if (!compares_) {
+        QRT_TRY(check_inferred(model_, index, inferred[i].shape));
+        stored.shape = inferred[i].shape;
+      }
+      QRT_MODEL_CHECK(inferred[i].shape == stored.shape, "output %s has the shape %s, expected %s",
+                      tensor_label(model_, index).c_str(), stored.shape.to_string().c_str(),
+                      inferred[i].shape.to_string().c_str());
+    }
+    return {};
+  }
+
+  // A variable takes its next content whole.
+  Status check_variables() const {
+    for (const fb::Variable* v : variables(model_)) {
+      const Shape &shape = types_[v->tensor()].shape, &next = types_[v->next()].shape;
+      QRT_MODEL_CHECK(shape == next, "variable %s has the shape %s, its next content %s",
+                      tensor_label(model_, v->tensor()).c_str(), shape.to_string().c_str(),
+                      next.to_string().c_str());
+    }
+    return {};
+  }
+
+  const fb::Model& model_;
+  const UnpackedWeights& unpacked_;
+  const Sizes& sizes_;
+  const bool knows_constants_, is_stored_, compares_;
+  MemoryBudget* const memory_;
+  std::vector<TensorType>& types_;
+  OperatorFields& fields_;
+};
+
 }  // namespace
 
-Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int64_t batch,
-                   std::vector<TensorType>* types, bool knows_constants) {
-  const auto& tensors = *model.tensors();
-  types->clear();
-  types->reserve(tensors.size());
-  for (uint32_t i = 0; i < tensors.size(); ++i) {
-    types->push_back(stored_type(*tensors.Get(i), batch));
-    const int64_t elements = types->back().shape.elements();
-    QRT_MODEL_CHECK(elements >= 1 && elements <= kMaxTensorElements,
-                    "%s has the shape %s, expected 1 to %lld elements",
-                    tensor_label(model, i).c_str(), types->back().shape.to_string().c_str(),
-                    static_cast<long long>(kMaxTensorElements));
-  }
-  for (uint32_t op = 0; op < model.operators()->size(); ++op) {
-    Status status = infer_op(model, unpacked, op, knows_constants, types);
-    if (!status.ok()) return std::move(status).at(op_label(model, op));
+Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, const Sizes& sizes,
+                   InferredTypes* inferred, bool knows_constants, MemoryBudget* memory) {
+  return Inference(model, unpacked, sizes, knows_constants, memory, inferred).run();
+}
+
+Status check_rules(const fb::Model& model, const std::vector<TensorType>& types) {
+  const SymbolSizes symbols = default_sizes(model);
+  for (uint32_t i = 0; i < model.operators()->size(); ++i) {
+    const fb::Operator& op = *model.operators()->Get(i);
+    if (op.sizes() == nullptr || op.sizes()->size() == 0) continue;
+    std::vector<Shape> shapes;
+    for (uint32_t t : *op.inputs()) shapes.push_back(types[t].shape);
+    std::shared_ptr<const SizedFields> fields;
+    Status status = SizedFields::make(op, symbols, shapes, &fields, stored_entries(op));
+    if (status.ok()) status = check_fields(op, *fields);
+    if (!status.ok()) return std::move(status).at(op_label(model, i));
   }
   return {};
 }

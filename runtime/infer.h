@@ -1,14 +1,17 @@
-// Types of all tensors of a model at one batch, by the operators' infer().
+// Types of all tensors of a model at one batch and at sizes of its symbols, by the operators' infer().
 #ifndef QRT_RUNTIME_INFER_H_
 #define QRT_RUNTIME_INFER_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "qrt_model_generated.h"
+#include "runtime/memory_budget.h"
 #include "runtime/op.h"
 #include "runtime/packed_bits.h"
+#include "runtime/sizes.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
@@ -18,6 +21,9 @@ namespace qrt {
 TensorType stored_type(const fb::Tensor& tensor, int64_t batch);
 
 bool is_constant(const fb::Tensor& tensor);
+
+// Returns whether dimension 0 of a model input is -1: the batch.
+bool has_open_batch(const fb::Model& model);
 
 // Empty where the file has none.
 std::vector<const fb::Variable*> variables(const fb::Model& model);
@@ -35,11 +41,44 @@ std::string tensor_label(const fb::Model& model, uint32_t tensor);
 InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
                            const std::vector<TensorType>& types);
 
-// Calls infer() of every operator in order and compares its types with the stored ones. kInvalidModel
-// where they differ. `knows_constants`: see InferContext. REQUIRES: indices, enums and the operators'
-// order were checked.
-Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, int64_t batch,
-                   std::vector<TensorType>* types, bool knows_constants = false);
+// The fields of an operator that follow from sizes, by operator; null where it has no rules. Empty: what stands
+// in the options of all operators holds.
+using OperatorFields = std::vector<std::shared_ptr<const SizedFields>>;
+
+// A batch, and the sizes of all symbols.
+struct Sizes {
+  int64_t batch;
+  SymbolSizes symbols;
+};
+// Returns those that the file's shapes and options are for.
+Sizes stored_sizes(const fb::Model& model);
+inline bool operator==(const Sizes& a, const Sizes& b) {
+  return a.batch == b.batch && a.symbols == b.symbols;
+}
+
+// Returns "batch 3, seq 17": the batch of a model that has one, or that has no symbols, and the symbols' sizes.
+std::string describe_sizes(const fb::Model& model, size_t batch, const SymbolSizes& sizes);
+
+struct InferredTypes {
+  std::vector<TensorType> types;  // by tensor
+  OperatorFields fields;
+};
+
+// Returns the shape of a tensor that no operator writes, at these sizes. kInvalidModel where its expressions
+// are malformed or give no dimension.
+Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape);
+
+// Calls infer() of every operator in order. Compares its types with the stored ones where the stored ones are
+// meant for these sizes: at the file's own, and at every batch of a model without symbols. kInvalidModel
+// where they differ. `knows_constants`: see InferContext. `memory` pays for the fields, unless it is null.
+// REQUIRES: indices, enums, symbols and the operators' order were checked, and the sizes are legal.
+Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, const Sizes& sizes,
+                   InferredTypes* inferred, bool knows_constants = false,
+                   MemoryBudget* memory = nullptr);
+
+// Evaluates the rules of every operator at the file's own sizes, whose types are given. kInvalidModel where they
+// do not give what stands in the options.
+Status check_rules(const fb::Model& model, const std::vector<TensorType>& types);
 
 }  // namespace qrt
 

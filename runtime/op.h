@@ -19,6 +19,7 @@
 #include "runtime/memory_budget.h"
 #include "runtime/parallel.h"
 #include "runtime/shared_tables.h"
+#include "runtime/sizes.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 #include "runtime/traits.h"
@@ -49,9 +50,16 @@ struct InferContext {
   // verify() has accepted the contents of the constants at the file's own batch: infer() need not check
   // again what does not depend on the batch.
   bool knows_constants = false;
+  // The fields of the options that follow from sizes, at these sizes. Null: what stands in the options holds.
+  const SizedFields* sized = nullptr;
 
   // Bytes of a buffer, or an error naming it. kSlack bytes behind them are readable.
   Result<const fb::Buffer*> buffer(uint32_t index) const;
+
+  // Returns a field of the options at these sizes; `stored` is what stands in the options.
+  int64_t number(fb::SizeField field, int64_t stored, uint32_t index = 0) const {
+    return sized != nullptr ? sized->number(field, index, stored) : stored;
+  }
 };
 
 struct Step;

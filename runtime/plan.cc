@@ -47,6 +47,7 @@ class Planner {
   Result<std::shared_ptr<const Plan>> run(Freedom* may) {
     count_session_tables();
     QRT_TRY(memory_.take(own_bytes()));
+    QRT_TRY(choose_sizes());
     QRT_TRY(choose_batch());
     QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps(may));
@@ -98,6 +99,17 @@ class Planner {
            plan_->session_table_bytes;
   }
 
+  Status choose_sizes() {
+    const SymbolSizes own = default_sizes(file_);
+    plan_->sizes = options_.sizes.empty() ? own : options_.sizes;
+    if (plan_->sizes.size() != own.size())
+      return error(Code::kInvalidArgument, "%zu sizes, but the model has %zu symbols",
+                   plan_->sizes.size(), own.size());
+    for (uint32_t i = 0; i < own.size(); ++i)
+      QRT_TRY(check_size(*file_.symbols()->Get(i), plan_->sizes[i]));
+    return {};
+  }
+
   Status choose_batch() {
     const size_t own = plan_->model->default_batch();
     plan_->batch = options_.batch == 0 ? own : options_.batch;
@@ -108,11 +120,13 @@ class Planner {
     if (plan_->batch > INT32_MAX) {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
-    Status status = types_at(plan_->batch, &plan_->types);
+    Status status = types_at(plan_->batch, &whole_);
+    if (status.code() == Code::kOutOfMemory) return status;
     if (!status.ok()) {
-      return error(Code::kInvalidArgument, "the model cannot run at batch %zu: %s", plan_->batch,
-                   status.message());
+      return error(Code::kInvalidArgument, "the model cannot run at %s: %s",
+                   describe_sizes(file_, plan_->batch, plan_->sizes).c_str(), status.message());
     }
+    plan_->types = whole_.types;
     return {};
   }
 
@@ -120,25 +134,32 @@ class Planner {
     // Variables pass from run to run what one image leaves to the next.
     if (may_.slice && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
       // A model that cannot run at batch 1 is not cut.
-      if (types_at(1, &types_).ok())
-        plan_->slices = count_slices(file_, types_, plan_->types, plan_->batch, plan_->threads);
+      const size_t taken = memory_.taken();
+      InferredTypes one;
+      if (types_at(1, &one).ok())
+        plan_->slices = count_slices(file_, one.types, plan_->types, plan_->batch, plan_->threads);
+      memory_.give_back(memory_.taken() - taken);
     }
-    if (plan_->slices == plan_->batch && plan_->slices > 1) return {};
-    return types_at(plan_->batch / plan_->slices, &types_);
+    if (plan_->slices > 1) {
+      for (const auto& fields : whole_.fields)
+        if (fields != nullptr) memory_.give_back(fields->bytes());
+      QRT_TRY(types_at(plan_->batch / plan_->slices, &whole_));
+    }
+    types_ = std::move(whole_.types);
+    plan_->fields = std::move(whole_.fields);
+    return {};
   }
 
   // Finds the types at a batch, and infers them where they are not known.
-  Status types_at(size_t batch, std::vector<TensorType>* types) const {
+  Status types_at(size_t batch, InferredTypes* inferred) {
     const VerifiedModel& model = *plan_->model;
-    if (batch == plan_->batch && !plan_->types.empty()) {
-      *types = plan_->types;
-    } else if (batch == model.default_batch()) {
-      *types = model.types();
-    } else {
-      return infer_types(file_, model.unpacked(), static_cast<int64_t>(batch), types,
-                         /*knows_constants=*/true);
+    const Sizes sizes = {static_cast<int64_t>(batch), plan_->sizes};
+    if (sizes == stored_sizes(file_)) {
+      *inferred = {model.types(), {}};
+      return {};
     }
-    return {};
+    return infer_types(file_, model.unpacked(), sizes, inferred, /*knows_constants=*/true,
+                       &memory_);
   }
 
   Status prepare_steps(Freedom* may) {
@@ -164,6 +185,7 @@ class Planner {
     PrepareContext context;
     static_cast<InferContext&>(context) =
         infer_context(file_, plan_->model->unpacked(), index, types_);
+    if (!plan_->fields.empty()) context.sized = plan_->fields[index].get();
     context.isas = options_.isas;
     context.threads = plan_->threads;
     context.provider = options_.provider;
@@ -356,8 +378,8 @@ class Planner {
   }
 
   Status too_large() const {
-    return error(Code::kOutOfMemory, "the model needs more than %zu GiB of memory at batch %zu",
-                 kMaxMemory >> 30, plan_->batch);
+    return error(Code::kOutOfMemory, "the model needs more than %zu GiB of memory at %s",
+                 kMaxMemory >> 30, describe_sizes(file_, plan_->batch, plan_->sizes).c_str());
   }
 
   const fb::Model& file_;
@@ -367,6 +389,7 @@ class Planner {
   const size_t max_memory_;
   MemoryBudget memory_;
   SharedTables& shared_;
+  InferredTypes whole_;            // until slices are chosen
   std::vector<TensorType> types_;  // by slot, of one slice
   std::vector<bool> is_sliced_;    // by slot; of roots
   std::optional<Sharing> sharing_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/isa.h"
+#include "runtime/infer.h"
 #include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
@@ -17,10 +18,11 @@
 namespace qrt {
 
 // Bytes that a session keeps for each tensor's qrt_tensor_info (qrt.h), and for what that points to.
-constexpr size_t kTensorFactsBytes = 136;
+constexpr size_t kTensorFactsBytes = 144;
 
 struct PlanOptions {
-  size_t batch = 0;  // 0: the model's default
+  size_t batch = 0;   // 0: the model's default
+  SymbolSizes sizes;  // empty: the model's defaults
   IsaSet isas = static_cast<IsaSet>(Isa::kScalar);
   size_t threads = 1;
   Provider provider = Provider::kOwn;
@@ -93,7 +95,10 @@ struct Plan {
   bool keep_all;
   bool is_frugal;  // max_memory has no room for the faster forms of convolutions
 
+  SymbolSizes sizes;  // of all symbols
+
   std::vector<PlannedStep> steps;     // steps[i] belongs to operator i
+  OperatorFields fields;              // by operator, at one slice; steps keep pointers into them
   std::vector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.
@@ -124,7 +129,7 @@ struct StepBytes {
 };
 StepBytes step_bytes(const Plan& plan, const PlannedStep& step);
 
-// kInvalidArgument for a batch the model cannot have, kOutOfMemory beyond kMaxMemory or with tables
+// kInvalidArgument for a batch or sizes the model cannot run at, kOutOfRange for sizes that its symbols cannot have, kOutOfMemory beyond kMaxMemory or with tables
 // beyond max_memory, kUnsupported. A plan whose sessions would take more than max_memory can be made,
 // and tells how much that is.
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,

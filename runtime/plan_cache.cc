@@ -8,7 +8,7 @@ namespace {
 
 // Returns whether plans made with `a` and with `b` serve the same runs, apart from their limits of memory.
 bool are_alike(const PlanOptions& a, const PlanOptions& b) {
-  return a.batch == b.batch && a.isas == b.isas && a.threads == b.threads &&
+  return a.batch == b.batch && a.sizes == b.sizes && a.isas == b.isas && a.threads == b.threads &&
          a.provider == b.provider && a.keep_all == b.keep_all &&
          a.external_inputs == b.external_inputs && a.external_outputs == b.external_outputs;
 }
@@ -16,6 +16,7 @@ bool are_alike(const PlanOptions& a, const PlanOptions& b) {
 // Puts the defaults in place, so that equal options are alike.
 PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
   if (options.batch == 0) options.batch = model.default_batch();
+  if (options.sizes.empty()) options.sizes = default_sizes(model.file());
   if (options.max_memory == 0) options.max_memory = default_max_memory(model, options.batch);
   options.threads = std::max<size_t>(options.threads, 1);
   return options;

@@ -88,6 +88,7 @@ qrt_status write_tensor_info(const TensorFacts& facts, qrt_tensor_info* given) {
   info.bytes = facts.bytes;
   info.quantization = &facts.quantization;
   info.layout = facts.layout;
+  info.dim_names = facts.dim_names;
   constexpr size_t kFirst = offsetof(qrt_tensor_info, layout) + sizeof info.layout;
   return write_struct(&info, kFirst, sizeof info, given);
 }
@@ -189,22 +190,65 @@ size_t find(const qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors
   return SIZE_MAX;
 }
 
-void add_facts(const VerifiedModel& m, const flatbuffers::Vector<uint32_t>& tensors,
+// Returns whether the size depends on no symbol.
+bool is_constant_size(const qrt::fb::Size& size) {
+  return std::all_of(size.functions()->begin(), size.functions()->end(),
+                     [](const auto f) { return f != qrt::fb::SizeFunction::SYMBOL; });
+}
+
+// Puts -1 and a name in place of every open dimension.
+void name_dims(qrt_model* model, const qrt::fb::Tensor& tensor, TensorFacts* facts) {
+  const qrt::fb::Model& file = model->verified->file();
+  std::vector<const char*>& names = model->name_lists.emplace_back(facts->dims.rank() + 1, nullptr);
+  for (int i = 0; i < facts->dims.rank(); ++i) {
+    const auto at = static_cast<uint32_t>(i);
+    if (facts->dims[i] == -1) {
+      names[at] = qrt::kBatchName;
+    } else if (tensor.sizes() != nullptr && !is_constant_size(*tensor.sizes()->Get(at))) {
+      const qrt::fb::Size& size = *tensor.sizes()->Get(at);
+      const int64_t symbol = qrt::symbol_of(size);
+      names[at] = symbol >= 0 ? text(file.symbols()->Get(static_cast<uint32_t>(symbol))->name())
+                              : model->names.emplace_back(qrt::to_string(size, file)).c_str();
+      facts->dims[i] = -1;
+    }
+  }
+  facts->dim_names = names.data();
+}
+
+void add_facts(qrt_model* model, const flatbuffers::Vector<uint32_t>& tensors,
                std::vector<TensorFacts>* facts) {
+  const VerifiedModel& m = *model->verified;
   facts->reserve(tensors.size());
   for (const uint32_t t : tensors) {
     const qrt::fb::Tensor& tensor = m.tensor(t);
     const TensorType concrete = qrt::stored_type(tensor, static_cast<int64_t>(m.default_batch()));
     facts->push_back(
         qrt::tensor_facts(tensor, qrt::stored_type(tensor, -1), qrt::tensor_bytes(concrete)));
+    name_dims(model, tensor, &facts->back());
   }
 }
 
 }  // namespace
 
+namespace qrt {
+
+std::vector<OpenDim> open_dims(const VerifiedModel& model) {
+  std::vector<OpenDim> dims;
+  if (model.has_batch())
+    dims.push_back({kBatchName, static_cast<int64_t>(model.default_batch()), 1, INT32_MAX, 1, -1});
+  for (uint32_t i = 0; i < symbol_count(model.file()); ++i) {
+    const fb::Symbol& s = *model.file().symbols()->Get(i);
+    dims.push_back({text(s.name()), s.value(), s.least(), s.most(), s.step(), i});
+  }
+  return dims;
+}
+
+}  // namespace qrt
+
 qrt_model::qrt_model(std::shared_ptr<const VerifiedModel> model) : verified(std::move(model)) {
-  add_facts(*verified, *verified->file().inputs(), &inputs);
-  add_facts(*verified, *verified->file().outputs(), &outputs);
+  add_facts(this, *verified->file().inputs(), &inputs);
+  add_facts(this, *verified->file().outputs(), &outputs);
+  dims = qrt::open_dims(*verified);
   const std::vector<qrt_layout> layouts = qrt::input_layouts(verified->file());
   for (size_t i = 0; i < inputs.size(); ++i) inputs[i].layout = layouts[i];
 }
@@ -361,6 +405,23 @@ size_t qrt_model_find_output(const qrt_model* model, const char* name) {
   return find(model, *model->verified->file().outputs(), name);
 }
 
+size_t qrt_model_dim_count(const qrt_model* model) {
+  return model != nullptr ? model->dims.size() : 0;
+}
+
+qrt_status qrt_model_dim_info(const qrt_model* model, size_t index, qrt_dim_info* given) {
+  if (index >= qrt_model_dim_count(model)) return QRT_INVALID_ARGUMENT;
+  const qrt::OpenDim& dim = model->dims[index];
+  qrt_dim_info info = {};
+  info.name = dim.name;
+  info.default_size = dim.value;
+  info.least = dim.least;
+  info.most = dim.most;
+  info.step = dim.step;
+  constexpr size_t kFirst = offsetof(qrt_dim_info, step) + sizeof info.step;
+  return qrt::write_struct(&info, kFirst, sizeof info, given);
+}
+
 const char* qrt_model_metadata(const qrt_model* model, const char* key) {
   if (model == nullptr || key == nullptr) return nullptr;
   const qrt::fb::Model& file = model->verified->file();
@@ -397,7 +458,8 @@ qrt_status qrt_model_get_info(const qrt_model* model, qrt_model_info* given) {
   info.reference = qrt_model_metadata(model, "reference");
   for (const qrt::fb::Operator* op : *m.file().operators())
     info.level = std::max(info.level, qrt::arithmetic_level(*op));
-  info.default_batch = m.has_batch() ? m.default_batch() : 0;
+  for (const qrt::OpenDim& dim : model->dims)
+    if (strcmp(dim.name, qrt::kBatchName) == 0) info.default_batch = static_cast<size_t>(dim.value);
   info.op_count = m.file().operators()->size();
   info.file_bytes = m.file_bytes();
   info.shared_memory = m.plans().kept_bytes();

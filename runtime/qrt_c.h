@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <list>
 #include <memory>
 #include <new>
 #include <string>
@@ -24,8 +25,20 @@ struct TensorFacts {
   size_t bytes;  // of the concrete shape
   const char* name;
   qrt_layout layout;
+  const char* const* dim_names;
 };
 static_assert(sizeof(TensorFacts) <= kTensorFactsBytes);
+
+// The name that the batch has among the open dimensions.
+constexpr char kBatchName[] = "batch";
+
+// A dimension that a model leaves open: the batch, or a symbol. Its name stands in the file or is for ever.
+struct OpenDim {
+  const char* name = kBatchName;
+  int64_t value = 1, least = 1, most = 1, step = 1;
+  int64_t symbol = -1;  // its number, or -1: the batch that is dimension -1
+};
+std::vector<OpenDim> open_dims(const VerifiedModel& model);
 
 }  // namespace qrt
 
@@ -33,19 +46,31 @@ struct qrt_model {
   explicit qrt_model(std::shared_ptr<const qrt::VerifiedModel> model);
   std::shared_ptr<const qrt::VerifiedModel> verified;
   std::vector<qrt::TensorFacts> inputs, outputs;
+  std::vector<qrt::OpenDim> dims;
+  // What dim_names point to.
+  std::list<std::string> names;
+  std::list<std::vector<const char*>> name_lists;
 };
 
 struct qrt_pool {
   std::shared_ptr<qrt::Pool> pool;
 };
 
+namespace qrt {
+
+// What a session's infos point to.
+struct SessionFacts {
+  std::vector<TensorFacts> inputs, outputs;
+  std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
+  std::vector<TensorFacts> written_facts;
+  std::vector<qrt_dim> dims;
+};
+
+}  // namespace qrt
+
 struct qrt_session {
   std::unique_ptr<qrt::Session> session;
-  std::vector<qrt::TensorFacts> inputs, outputs;
-  std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
-  std::vector<qrt::TensorFacts> written_facts;
-  qrt_dim dims[1];
-  size_t dim_count = 0;
+  qrt::SessionFacts facts;
 };
 
 namespace qrt {

@@ -9,6 +9,7 @@
 #include "runtime/infer.h"
 #include "runtime/layout.h"
 #include "runtime/qrt_c.h"
+#include "runtime/text.h"
 
 namespace {
 
@@ -23,6 +24,7 @@ using qrt::SessionOptions;
 using qrt::Status;
 using qrt::TensorFacts;
 using qrt::text;
+using qrt::VerifiedModel;
 
 const Plan& plan_of(const qrt_session* session) { return session->session->plan(); }
 
@@ -110,25 +112,84 @@ Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, s
   return session->session->bind(*end, data, capacity - bytes >= QRT_BUFFER_PADDING);
 }
 
-// The name in options.dims that stands for the batch.
-constexpr char kBatchName[] = "batch";
+// "'batch', 'seq'"
+std::string names_of(const std::vector<qrt::OpenDim>& dims) {
+  std::string names;
+  for (const qrt::OpenDim& dim : dims)
+    names += (names.empty() ? "'" : ", '") + qrt::escaped(dim.name, 40) + "'";
+  return names;
+}
 
-Status read_dims(const qrt_session_options& o, size_t* batch) {
-  if (o.dim_count != 0 && o.dims == nullptr) return null_argument("options.dims");
-  for (size_t i = 0; i < o.dim_count; ++i) {
-    const qrt_dim& dim = o.dims[i];
-    if (dim.name == nullptr) return null_argument("the name of a dimension");
-    if (strcmp(dim.name, kBatchName) != 0)
-      return qrt::error(Code::kInvalidArgument,
-                        "the model has no open dimension '%.100s': the only one is '%s'", dim.name,
-                        kBatchName);
-    if (dim.value < 1 || dim.value > INT32_MAX)
-      return qrt::error(Code::kOutOfRange, "the size of '%s' is %lld, expected 1 to %d", dim.name,
-                        static_cast<long long>(dim.value), INT32_MAX);
-    if (*batch != 0 && *batch != static_cast<size_t>(dim.value))
-      return qrt::error(Code::kInvalidArgument, "options give two sizes of '%s': %zu and %lld",
-                        dim.name, *batch, static_cast<long long>(dim.value));
-    *batch = static_cast<size_t>(dim.value);
+// Finds an open dimension by its name. The batch has that name also where it is fixed.
+Status find_dim(const std::vector<qrt::OpenDim>& dims, const char* name, qrt::OpenDim* dim) {
+  const auto found = std::find_if(dims.begin(), dims.end(),
+                                  [&](const qrt::OpenDim& d) { return strcmp(d.name, name) == 0; });
+  if (found != dims.end()) {
+    *dim = *found;
+    return {};
+  }
+  if (strcmp(name, qrt::kBatchName) == 0) {
+    *dim = {qrt::kBatchName, 1, 1, INT32_MAX, 1, -1};
+    return {};
+  }
+  const std::string shown = qrt::escaped(name, 100);
+  if (dims.empty())
+    return qrt::error(Code::kInvalidArgument,
+                      "the model has no open dimension '%s': all its shapes are fixed",
+                      shown.c_str());
+  return qrt::error(Code::kInvalidArgument, "the model has no open dimension '%s': it has %s",
+                    shown.c_str(), names_of(dims).c_str());
+}
+
+// Puts the sizes that a caller names in the place of those in *sizes; `batch`: that of the options, or 0. `what`
+// names the array in messages.
+Status read_dims(const VerifiedModel& model, const char* what, const qrt_dim* given, size_t count,
+                 size_t batch, qrt::SessionSizes* sizes) {
+  if (count != 0 && given == nullptr) return null_argument(what);
+  const std::vector<qrt::OpenDim> dims = qrt::open_dims(model);
+  if (sizes->symbols.empty()) sizes->symbols = qrt::default_sizes(model.file());
+  std::vector<bool> is_named(sizes->symbols.size());
+  bool is_batch_named = false;
+  const auto set = [&](const char* name, int64_t value) -> Status {
+    qrt::OpenDim dim;
+    QRT_TRY(find_dim(dims, name, &dim));
+    if (dim.symbol >= 0) {
+      const auto symbol = static_cast<uint32_t>(dim.symbol);
+      QRT_TRY(qrt::check_size(*model.file().symbols()->Get(symbol), value));
+    } else if (value < dim.least || value > dim.most) {
+      return qrt::error(Code::kOutOfRange, "the size of '%s' is %lld, expected 1 to %d", name,
+                        static_cast<long long>(value), INT32_MAX);
+    }
+    const size_t symbol = static_cast<size_t>(dim.symbol);
+    const int64_t before =
+        dim.symbol >= 0 ? sizes->symbols[symbol] : static_cast<int64_t>(sizes->batch);
+    if ((dim.symbol >= 0 ? is_named[symbol] : is_batch_named) && before != value)
+      return qrt::error(Code::kInvalidArgument, "'%s' is given two sizes: %lld and %lld",
+                        qrt::escaped(name, 100).c_str(), static_cast<long long>(before),
+                        static_cast<long long>(value));
+    if (dim.symbol >= 0) {
+      sizes->symbols[symbol] = value;
+      is_named[symbol] = true;
+    } else {
+      sizes->batch = static_cast<size_t>(value);
+      is_batch_named = true;
+    }
+    return {};
+  };
+  // A batch that is no size is for the plan to refuse.
+  const bool is_symbol = std::any_of(dims.begin(), dims.end(), [](const qrt::OpenDim& dim) {
+    return dim.symbol >= 0 && strcmp(dim.name, qrt::kBatchName) == 0;
+  });
+  if (batch != 0 && is_symbol) {
+    const size_t most = INT32_MAX;
+    QRT_TRY(set(qrt::kBatchName, static_cast<int64_t>(std::min(batch, most + 1))));
+  } else if (batch != 0) {
+    sizes->batch = batch;
+    is_batch_named = true;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (given[i].name == nullptr) return null_argument("the name of a dimension");
+    QRT_TRY(set(given[i].name, given[i].value));
   }
   return {};
 }
@@ -140,12 +201,14 @@ Status read_indices(const size_t* indices, size_t count, const char* name,
   return {};
 }
 
-Status session_options(const qrt_session_options* given, qrt_session_options* o,
-                       SessionOptions* options) {
+Status session_options(const VerifiedModel& model, const qrt_session_options* given,
+                       qrt_session_options* o, SessionOptions* options) {
   constexpr size_t kFirst = offsetof(qrt_session_options, log_context) + sizeof(void*);
   QRT_TRY(qrt::read_struct(given, kFirst, sizeof *o, o));
-  options->batch = o->batch;
-  QRT_TRY(read_dims(*o, &options->batch));
+  QRT_TRY(read_dims(model, "options.dims", o->dims, o->dim_count, o->batch, &options->sizes));
+  options->reserves = o->max_dim_count != 0;
+  options->most = options->sizes;
+  QRT_TRY(read_dims(model, "options.max_dims", o->max_dims, o->max_dim_count, 0, &options->most));
   options->threads = o->threads;
   options->isa = o->isa;
   options->kernels = o->kernels;
@@ -171,24 +234,34 @@ Status session_options(const qrt_session_options* given, qrt_session_options* o,
   return {};
 }
 
-// Fills in what the handle keeps beside its session.
-void describe(qrt_session* session) {
-  const Plan& plan = plan_of(session);
+// The batch of a plan: dimension -1, or a symbol of that name.
+size_t batch_of(const Plan& plan) {
+  for (const qrt::OpenDim& dim : qrt::open_dims(*plan.model))
+    if (dim.symbol >= 0 && strcmp(dim.name, qrt::kBatchName) == 0)
+      return static_cast<size_t>(plan.sizes[static_cast<size_t>(dim.symbol)]);
+  return plan.batch;
+}
+
+// Returns what infos of a session with this plan point to.
+qrt::SessionFacts describe(const Plan& plan) {
+  qrt::SessionFacts facts;
   const qrt::fb::Model& file = plan.model->file();
   const std::vector<qrt_layout> layouts = qrt::input_layouts(file);
-  session->inputs.reserve(file.inputs()->size());
-  for (const uint32_t t : *file.inputs()) session->inputs.push_back(facts_of(plan, t));
-  for (size_t i = 0; i < layouts.size(); ++i) session->inputs[i].layout = layouts[i];
-  session->outputs.reserve(file.outputs()->size());
-  for (const uint32_t t : *file.outputs()) session->outputs.push_back(facts_of(plan, t));
+  facts.inputs.reserve(file.inputs()->size());
+  for (const uint32_t t : *file.inputs()) facts.inputs.push_back(facts_of(plan, t));
+  for (size_t i = 0; i < layouts.size(); ++i) facts.inputs[i].layout = layouts[i];
+  facts.outputs.reserve(file.outputs()->size());
+  for (const uint32_t t : *file.outputs()) facts.outputs.push_back(facts_of(plan, t));
   if (plan.keep_all) {
     for (const PlannedStep& step : plan.steps)
-      session->written.insert(session->written.end(), step.outputs.begin(), step.outputs.end());
-    session->written_facts.reserve(session->written.size());
-    for (const uint32_t t : session->written) session->written_facts.push_back(facts_of(plan, t));
+      facts.written.insert(facts.written.end(), step.outputs.begin(), step.outputs.end());
+    facts.written_facts.reserve(facts.written.size());
+    for (const uint32_t t : facts.written) facts.written_facts.push_back(facts_of(plan, t));
   }
-  session->dims[0] = {kBatchName, static_cast<int64_t>(plan.batch)};
-  session->dim_count = plan.model->has_batch() ? 1 : 0;
+  for (const qrt::OpenDim& dim : qrt::open_dims(*plan.model))
+    facts.dims.push_back({dim.name, dim.symbol >= 0 ? plan.sizes[static_cast<size_t>(dim.symbol)]
+                                                    : static_cast<int64_t>(plan.batch)});
+  return facts;
 }
 
 // Tells what is not as it was asked for.
@@ -204,16 +277,16 @@ void warn_of(const qrt_session& session, const qrt_session_options& o, qrt_error
     warn("max_memory has no room for the tables of the fastest convolutions: slower ones are used");
 }
 
-qrt_session_info info_of(const Plan& plan, const qrt::Allocator& allocator) {
+qrt_session_info info_of(const Plan& plan, size_t block_bytes, const qrt::Allocator& allocator) {
   qrt_session_info info = {};
   qrt::Isa isa;
   for (int i = 0; qrt::isa_at(i, &isa); ++i)
     if (qrt::has(plan.isas, isa)) info.isa = qrt::isa_name(isa);
   info.threads = plan.threads;
-  info.batch = plan.batch;
-  info.memory = plan.total_bytes();
-  info.block_bytes = plan.memory_bytes();
-  info.block_alignment = qrt::block_alignment(plan, allocator);
+  info.batch = batch_of(plan);
+  info.memory = plan.table_bytes + plan.session_table_bytes + block_bytes;
+  info.block_bytes = block_bytes;
+  info.block_alignment = qrt::block_alignment(block_bytes, allocator);
   info.shared_memory = plan.provider == qrt::Provider::kOwn ? plan.table_bytes : 0;
   return info;
 }
@@ -235,12 +308,12 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
     if (session == nullptr) return null_argument("session");
     qrt_session_options o;
     SessionOptions internal;
-    QRT_TRY(session_options(options, &o, &internal));
+    QRT_TRY(session_options(*model->verified, options, &o, &internal));
     Result<std::unique_ptr<qrt::Session>> created = qrt::Session::create(model->verified, internal);
     if (!created.ok()) return std::move(created.status());
     auto result = std::make_unique<qrt_session>();
     result->session = std::move(*created);
-    describe(result.get());
+    result->facts = describe(plan_of(result.get()));
     warn_of(*result, o, error);
     *session = result.release();
     return {};
@@ -251,11 +324,12 @@ void qrt_session_destroy(qrt_session* session) { delete session; }
 
 qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* given) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  qrt_session_info info = info_of(plan_of(session), session->session->allocator());
+  qrt_session_info info =
+      info_of(plan_of(session), session->session->block_bytes(), session->session->allocator());
   info.memory = session->session->memory_bytes();
   info.threads = session->session->threads();
-  info.dims = session->dims;
-  info.dim_count = session->dim_count;
+  info.dims = session->facts.dims.data();
+  info.dim_count = session->facts.dims.size();
   return write_session_info(info, given);
 }
 
@@ -266,25 +340,44 @@ qrt_status qrt_session_needed_memory(const qrt_model* model, const qrt_session_o
     if (info == nullptr) return null_argument("info");
     qrt_session_options o;
     SessionOptions internal;
-    QRT_TRY(session_options(options, &o, &internal));
+    QRT_TRY(session_options(*model->verified, options, &o, &internal));
     auto plan = qrt::Session::plan_for(model->verified, internal);
     if (!plan.ok()) return std::move(plan.status());
-    if (write_session_info(info_of(**plan, internal.allocator), info) != QRT_OK)
+    Result<size_t> block_bytes = qrt::Session::block_bytes_for(model->verified, internal, **plan);
+    if (!block_bytes.ok()) return std::move(block_bytes.status());
+    if (write_session_info(info_of(**plan, *block_bytes, internal.allocator), info) != QRT_OK)
       return qrt::error(Code::kInvalidArgument,
                         "info.struct_size is %zu: call qrt_struct_init() first", info->struct_size);
     return {};
   });
 }
 
+qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t dim_count,
+                               qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (session == nullptr) return null_argument("session");
+    const Plan& before = plan_of(session);
+    qrt::SessionSizes sizes = {before.batch, before.sizes};
+    QRT_TRY(read_dims(*before.model, "dims", dims, dim_count, 0, &sizes));
+    if (sizes.batch == before.batch && sizes.symbols == before.sizes) return {};
+    auto plan = session->session->plan_at(sizes);
+    if (!plan.ok()) return std::move(plan.status());
+    qrt::SessionFacts facts = describe(**plan);
+    QRT_TRY(session->session->reshape(std::move(*plan)));
+    session->facts = std::move(facts);
+    return {};
+  });
+}
+
 qrt_status qrt_session_input_info(const qrt_session* session, size_t index, qrt_tensor_info* info) {
-  if (session == nullptr || index >= session->inputs.size()) return QRT_INVALID_ARGUMENT;
-  return qrt::write_tensor_info(session->inputs[index], info);
+  if (session == nullptr || index >= session->facts.inputs.size()) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(session->facts.inputs[index], info);
 }
 
 qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
                                    qrt_tensor_info* info) {
-  if (session == nullptr || index >= session->outputs.size()) return QRT_INVALID_ARGUMENT;
-  return qrt::write_tensor_info(session->outputs[index], info);
+  if (session == nullptr || index >= session->facts.outputs.size()) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(session->facts.outputs[index], info);
 }
 
 qrt_status qrt_session_set_input(qrt_session* session, size_t index, qrt_dtype dtype,
@@ -386,13 +479,13 @@ void qrt_session_profile_reset(qrt_session* session) {
 }
 
 size_t qrt_session_tensor_count(const qrt_session* session) {
-  return session != nullptr ? session->written.size() : 0;
+  return session != nullptr ? session->facts.written.size() : 0;
 }
 
 qrt_status qrt_session_tensor(const qrt_session* session, size_t index, qrt_tensor_info* info,
                               const void** data) {
   if (index >= qrt_session_tensor_count(session)) return QRT_INVALID_ARGUMENT;
-  if (data != nullptr) *data = session->session->data(session->written[index]);
+  if (data != nullptr) *data = session->session->data(session->facts.written[index]);
   if (info == nullptr) return QRT_OK;
-  return qrt::write_tensor_info(session->written_facts[index], info);
+  return qrt::write_tensor_info(session->facts.written_facts[index], info);
 }

@@ -12,6 +12,8 @@
 
 #include "kernels/xnnpack/xnnpack.h"
 #include "runtime/allowed_isas.h"
+#include "runtime/checked.h"
+#include "runtime/infer.h"
 #include "runtime/platform/mapping.h"
 
 namespace qrt {
@@ -24,16 +26,66 @@ constexpr size_t kTeamJobs = 5;
 constexpr size_t kTouchedMemory = size_t{512} << 10;
 constexpr size_t kLeastPage = 4096;
 
-// Returns whether a session's memory is mapped: large blocks that the caller does not allocate. They come
-// as pages of zeros, and take no time until they are used.
-bool is_mapped(const Plan& plan, const Allocator& allocator) {
-  return allocator.allocate == nullptr && plan.memory_bytes() >= platform::kLargePage;
+// Returns whether a block is mapped: large ones that the caller does not allocate. They come as pages of zeros, and
+// take no time until they are used.
+bool is_mapped(size_t bytes, const Allocator& allocator) {
+  return allocator.allocate == nullptr && bytes >= platform::kLargePage;
+}
+
+// Plans for smaller sizes may need a little more memory than that for the greatest ones, because tensors are
+// placed by other lengths and kernels have other tables.
+constexpr size_t kReservedPart = 64;
+
+PlanOptions plan_options_at(PlanOptions options, const SessionSizes& sizes) {
+  options.batch = sizes.batch;
+  options.sizes = sizes.symbols;
+  return options;
 }
 
 }  // namespace
 
-size_t block_alignment(const Plan& plan, const Allocator& allocator) {
-  return is_mapped(plan, allocator) ? platform::kLargePage : kAlignment;
+size_t block_alignment(size_t bytes, const Allocator& allocator) {
+  return is_mapped(bytes, allocator) ? platform::kLargePage : kAlignment;
+}
+
+Result<Block> Block::allocate(size_t bytes, const Allocator& allocator, const std::string& what) {
+  Block block;
+  if (bytes == 0) return block;
+  const bool is_own = allocator.allocate == nullptr;
+  const size_t alignment = block_alignment(bytes, allocator);
+  block.is_mapped_ = is_mapped(bytes, allocator);
+  block.allocator_ = allocator;
+  void* memory = block.is_mapped_ ? platform::map_memory(bytes)
+                 : is_own ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)
+                          : allocator.allocate(allocator.context, bytes, alignment);
+  if (memory == nullptr)
+    return error(Code::kOutOfMemory, "no memory for the %zu bytes of %s", bytes, what.c_str());
+  block.data_ = static_cast<uint8_t*>(memory);
+  block.bytes_ = bytes;
+  if (reinterpret_cast<uintptr_t>(memory) % alignment != 0)
+    return error(Code::kOutOfMemory, "options.allocate gave memory that is not aligned to %zu",
+                 alignment);
+  if (is_own) platform::prefer_large_pages(memory, bytes);
+  if (bytes <= kTouchedMemory)
+    for (size_t i = 0; i < bytes; i += kLeastPage)
+      static_cast<volatile uint8_t*>(block.data_)[i] = 0;
+  return block;
+}
+
+Block::~Block() {
+  if (is_mapped_)
+    platform::unmap_memory(data_, bytes_);
+  else if (allocator_.allocate == nullptr)
+    ::operator delete (data_, std::align_val_t{kAlignment}, std::nothrow);
+  else if (data_ != nullptr && allocator_.release != nullptr)
+    allocator_.release(allocator_.context, data_, bytes_);
+}
+
+void Block::swap(Block& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(is_mapped_, other.is_mapped_);
+  std::swap(allocator_, other.allocator_);
 }
 
 Result<Provider> provider_of(const char* kernels) {
@@ -49,35 +101,66 @@ Result<Provider> provider_of(const char* kernels) {
   return all ? Provider::kXnnpackInexact : Provider::kXnnpack;
 }
 
-Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const VerifiedModel> model,
-                                                      const SessionOptions& options) {
+namespace {
+
+// Reads the options of a plan but for its sizes.
+Status read_plan_options(const SessionOptions& options, PlanOptions* plan) {
   Result<IsaSet> isas = allowed_isas(options.isa);
   if (!isas.ok()) return std::move(isas.status());
   Result<Provider> provider = provider_of(options.kernels);
   if (!provider.ok()) return std::move(provider.status());
-  PlanOptions plan_options;
-  plan_options.batch = options.batch;
-  plan_options.isas = *isas;
-  plan_options.provider = *provider;
-  plan_options.threads = options.threads;
-  plan_options.keep_all = options.keep_all;
-  plan_options.external_inputs = options.external_inputs;
-  plan_options.external_outputs = options.external_outputs;
-  plan_options.max_memory = options.max_memory;
+  plan->isas = *isas;
+  plan->provider = *provider;
+  plan->threads = options.threads;
+  plan->keep_all = options.keep_all;
+  plan->external_inputs = options.external_inputs;
+  plan->external_outputs = options.external_outputs;
+  plan->max_memory = options.max_memory;
   if (options.pool != nullptr) {
     const size_t most = options.pool->threads();
-    plan_options.threads = options.threads == 0 ? most : std::min(options.threads, most);
+    plan->threads = options.threads == 0 ? most : std::min(options.threads, most);
   } else if (options.threads == 0) {
-    plan_options.threads =
-        options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
+    plan->threads = options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
   }
-  QRT_TRY(check_threads(plan_options.threads));
-  return shared_plan(std::move(model), plan_options);
+  return check_threads(plan->threads);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const VerifiedModel> model,
+                                                      const SessionOptions& options) {
+  PlanOptions plan_options;
+  QRT_TRY(read_plan_options(options, &plan_options));
+  return shared_plan(std::move(model), plan_options_at(plan_options, options.sizes));
+}
+
+Result<size_t> Session::block_bytes_for(const std::shared_ptr<const VerifiedModel>& model,
+                                        const SessionOptions& options, const Plan& plan) {
+  if (!options.reserves) return plan.memory_bytes();
+  PlanOptions plan_options;
+  QRT_TRY(read_plan_options(options, &plan_options));
+  Result<std::shared_ptr<const Plan>> most =
+      model->plans().get(*model, plan_options_at(plan_options, options.most));
+  if (!most.ok()) return std::move(most.status());
+  const size_t bytes = (*most)->memory_bytes();
+  return std::max(plan.memory_bytes(), bytes + round_up(bytes / kReservedPart, kAlignment));
+}
+
+Result<std::shared_ptr<const Plan>> Session::plan_at(const SessionSizes& sizes) const {
+  return model_->plans().get(*model_, plan_options_at(plan_options_, sizes));
+}
+
+Status Session::check_memory(const Plan& plan, size_t block_bytes, size_t max_memory) {
+  if (plan_bytes(plan, block_bytes) <= max_memory) return {};
+  return error(Code::kOutOfMemory,
+               "a session at %s takes %zu bytes, more than the %zu that max_memory allows",
+               describe_sizes(plan.model->file(), plan.batch, plan.sizes).c_str(),
+               plan_bytes(plan, block_bytes), max_memory);
 }
 
 // A pool of the caller's is asked once per run, for a team; XNNPACK's operators go to it themselves.
 Status Session::start_pool() {
-  const bool is_callers = parallel_.pool != nullptr || parallel_.custom != nullptr;
+  const bool is_callers = is_callers_pool();
   const bool is_own = plan_->provider == Provider::kOwn;
   if (parallel_.threads > 1 && !is_callers) {
     if (pool_ == nullptr) {
@@ -87,33 +170,55 @@ Status Session::start_pool() {
       parallel_.threads = pool_->threads();
     }
     if (!is_own) parallel_.pool = pool_->pthreads();
-  } else if (parallel_.threads > 1 && is_own) {
+  } else if (wants_team()) {
     team_ = std::make_unique<Team>(parallel_.threads);
   }
   return {};
 }
 
+bool Session::is_callers_pool() const {
+  return parallel_.pool != nullptr || parallel_.custom != nullptr;
+}
+
+bool Session::wants_team() const {
+  return parallel_.threads > 1 && is_callers_pool() && plan_->provider == Provider::kOwn;
+}
+
+namespace {
+
+std::string label_of(const Plan& plan) {
+  return "a session at " + describe_sizes(plan.model->file(), plan.batch, plan.sizes);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options) {
-  Result<std::shared_ptr<const Plan>> plan = plan_for(std::move(model), options);
+  PlanOptions plan_options;
+  QRT_TRY(read_plan_options(options, &plan_options));
+  Result<std::shared_ptr<const Plan>> plan =
+      model->plans().get(*model, plan_options_at(plan_options, options.sizes));
   if (!plan.ok()) return std::move(plan.status());
-  const size_t max_memory = options.max_memory != 0
-                                ? options.max_memory
-                                : default_max_memory(*(*plan)->model, (*plan)->batch);
-  if ((*plan)->total_bytes() > max_memory) {
-    return error(Code::kOutOfMemory,
-                 "a session at batch %zu takes %zu bytes, more than the %zu that max_memory allows",
-                 (*plan)->batch, (*plan)->total_bytes(), max_memory);
-  }
+  Result<size_t> block_bytes = block_bytes_for(model, options, **plan);
+  if (!block_bytes.ok()) return std::move(block_bytes.status());
+  const size_t max_memory =
+      options.max_memory != 0 ? options.max_memory : default_max_memory(*model, (*plan)->batch);
+  QRT_TRY(check_memory(**plan, *block_bytes, max_memory));
   std::unique_ptr<Session> session(new Session(std::move(*plan)));
+  session->model_ = std::move(model);
+  session->plan_options_ = std::move(plan_options);
   session->max_memory_ = max_memory;
   session->parallel_ = {session->plan_->threads, options.callers_pool, options.parallel,
                         options.parallel_context, nullptr};
   session->pool_ = options.pool;
   session->allocator_ = options.allocator;
   QRT_TRY(session->start_pool());
-  QRT_TRY(session->allocate());
-  if (options.profile) session->profile_ = std::make_unique<Profile>(session->plan_->steps.size());
+  Result<Block> block = Block::allocate(*block_bytes, options.allocator, label_of(*session->plan_));
+  if (!block.ok()) return std::move(block.status());
+  session->block_ = std::move(*block);
+  session->make_tables(options.profile);
+  session->find_tensors();
+  session->fill_memory(session->block_.is_zeros());
   session->start_steps();
   return session;
 }
@@ -133,55 +238,131 @@ void Session::leave_threads() {
 
 Session::~Session() {
   if (process_.is_inherited()) leave_threads();
-  if (is_mapped(*plan_, allocator_))
-    platform::unmap_memory(memory_, plan_->memory_bytes());
-  else if (allocator_.allocate == nullptr)
-    ::operator delete (memory_, std::align_val_t{kAlignment}, std::nothrow);
-  else if (memory_ != nullptr && allocator_.release != nullptr)
-    allocator_.release(allocator_.context, memory_, plan_->memory_bytes());
 }
 
-Status Session::allocate() {
+void Session::make_tables(bool profiles) {
   const Plan& plan = *plan_;
-  if (plan.memory_bytes() != 0) {
-    const bool is_own = allocator_.allocate == nullptr;
-    const size_t bytes = plan.memory_bytes(), alignment = block_alignment(plan, allocator_);
-    void* memory = is_mapped(plan, allocator_) ? platform::map_memory(bytes)
-                   : is_own ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)
-                            : allocator_.allocate(allocator_.context, bytes, alignment);
-    if (memory == nullptr) {
-      return error(Code::kOutOfMemory, "no memory for the %zu bytes of a session at batch %zu",
-                   plan.memory_bytes(), plan.batch);
-    }
-    memory_ = static_cast<uint8_t*>(memory);
-    if (reinterpret_cast<uintptr_t>(memory) % alignment != 0)
-      return error(Code::kOutOfMemory, "options.allocate gave memory that is not aligned to %zu",
-                   alignment);
-    if (is_own) platform::prefer_large_pages(memory, bytes);
-    if (plan.memory_bytes() <= kTouchedMemory)
-      for (size_t i = 0; i < plan.memory_bytes(); i += kLeastPage)
-        static_cast<volatile uint8_t*>(memory_)[i] = 0;
-  }
+  const size_t ends = plan.inputs.size() + plan.outputs.size();
   tensors_.resize(plan.places.size());
-  for (size_t slot = 0; slot < plan.places.size(); ++slot) {
-    const Place& place = plan.places[slot];
+  calls_.reserve(plan.steps.size());
+  is_stale_.resize(plan.steps.size());
+  extents_.resize(ends);
+  bindings_.resize(ends);
+  copied_.resize(ends);
+  stand_ins_.resize(ends);
+  if (profiles) profile_ = std::make_unique<Profile>(plan.steps.size());
+}
+
+void Session::find_tensors() {
+  for (size_t slot = 0; slot < tensors_.size(); ++slot) {
+    const Place& place = plan_->places[slot];
     tensors_[slot] =
         place.kind == Place::Kind::kConstant ? const_cast<uint8_t*>(place.data) : own_memory(place);
   }
+}
+
+void Session::fill_memory(bool is_zeros) {
   reset();
   // Inputs that are never set read as zeros.
-  for (const End& input : plan.inputs)
-    if (tensors_[input.slot] != nullptr && !is_mapped(plan, allocator_))
-      memset(tensors_[input.slot], 0, plan.slot_bytes(input.slot));
-  const size_t ends = plan.inputs.size() + plan.outputs.size();
-  extents_.resize(ends);
-  copied_.resize(ends);
-  stand_ins_.resize(ends);
+  for (const End& input : plan_->inputs)
+    if (tensors_[input.slot] != nullptr && !is_zeros)
+      memset(tensors_[input.slot], 0, plan_->slot_bytes(input.slot));
+}
+
+// Takes over the bindings of ends whose size stays, with the memory that stands in for them. Takes from `old` only
+// when nothing can fail any more: *keeps tells which.
+Status Session::keep_bindings(const Session& old, std::vector<bool>* keeps) {
+  keeps->resize(bindings_.size());
+  for (const auto ends : {&Plan::inputs, &Plan::outputs})
+    for (size_t i = 0; i < (plan_.get()->*ends).size(); ++i) {
+      const End &end = (plan_.get()->*ends)[i], &before = (old.plan_.get()->*ends)[i];
+      const size_t index = index_of(end);
+      const Binding& binding = old.bindings_[index];
+      if (binding.data == nullptr ||
+          plan_->types[end.slot].shape != old.plan_->types[before.slot].shape)
+        continue;
+      (*keeps)[index] = true;
+      const bool is_external = plan_->places[end.slot].kind == Place::Kind::kExternal;
+      if (is_copied(end, binding) && is_external && old.stand_ins_[index] == nullptr)
+        QRT_TRY(make_stand_in(end));
+    }
+  return {};
+}
+
+void Session::swap_tables(Session& other) noexcept {
+  plan_.swap(other.plan_);
+  tensors_.swap(other.tensors_);
+  calls_.swap(other.calls_);
+  profile_.swap(other.profile_);
+  bindings_.swap(other.bindings_);
+  copied_.swap(other.copied_);
+  stand_ins_.swap(other.stand_ins_);
+  std::swap(stand_in_bytes_, other.stand_in_bytes_);
+  is_stale_.swap(other.is_stale_);
+  extents_.swap(other.extents_);
+  std::swap(choice_, other.choice_);
+}
+
+Status Session::reshape(std::shared_ptr<const Plan> plan) {
+  // All that can fail is made in another session, which then changes its tables with this one.
+  Session next(std::move(plan));
+  const Plan& to = *next.plan_;
+  const size_t limit = plan_options_.max_memory != 0 ? plan_options_.max_memory
+                                                     : default_max_memory(*model_, to.batch);
+  const size_t block_bytes = std::max(block_.bytes(), to.memory_bytes());
+  QRT_TRY(check_memory(to, block_bytes, limit));
+  next.max_memory_ = limit;
+  if (to.memory_bytes() > block_.bytes()) {
+    Result<Block> block = Block::allocate(to.memory_bytes(), allocator_, label_of(to));
+    if (!block.ok()) return std::move(block.status());
+    next.block_ = std::move(*block);
+  }
+  next.make_tables(profile_ != nullptr);
+  std::vector<bool> keeps;
+  QRT_TRY(next.keep_bindings(*this, &keeps));
+  std::unique_ptr<Team> team;
+  if (team_ == nullptr && wants_team()) team = std::make_unique<Team>(parallel_.threads);
+  const auto is_kept = [&](const fb::Variable& v) {
+    return to.types[v.tensor()].shape == plan_->types[v.tensor()].shape;
+  };
+  std::vector<uint8_t> kept;
+  for (const fb::Variable* v : to.variables)
+    if (is_kept(*v)) {
+      const uint8_t* data = tensors_[v->tensor()];
+      kept.insert(kept.end(), data, data + plan_->slot_bytes(v->tensor()));
+    }
+  std::vector<bool> keeps_variable;
+  for (const fb::Variable* v : to.variables) keeps_variable.push_back(is_kept(*v));
+
+  // From here on nothing fails.
+  swap_tables(next);
+  max_memory_ = limit;
+  has_moved_ = false;
+  if (team != nullptr) team_ = std::move(team);
+  const bool is_new = next.block_.data() != nullptr;
+  if (is_new) block_ = std::move(next.block_);
+  find_tensors();
+  fill_memory(is_new && block_.is_zeros());
+  const uint8_t* from = kept.data();
+  for (size_t i = 0; i < keeps_variable.size(); ++i) {
+    const uint32_t slot = plan_->variables[i]->tensor();
+    if (!keeps_variable[i]) continue;
+    memcpy(tensors_[slot], from, plan_->slot_bytes(slot));
+    from += plan_->slot_bytes(slot);
+  }
+  for (size_t i = 0; i < keeps.size(); ++i) {
+    if (!keeps[i] || next.stand_ins_[i] == nullptr || stand_ins_[i] != nullptr) continue;
+    stand_ins_[i] = std::move(next.stand_ins_[i]);
+    stand_in_bytes_ += plan_->slot_bytes(end_at(i).slot) + kSlack;
+  }
+  start_steps();
+  for (size_t i = 0; i < keeps.size(); ++i)
+    if (keeps[i]) place_binding(end_at(i), next.bindings_[i]);
   return {};
 }
 
 uint8_t* Session::own_memory(const Place& place) const {
-  return place.kind == Place::Kind::kArena ? memory_ + place.offset : nullptr;
+  return place.kind == Place::Kind::kArena ? block_.data() + place.offset : nullptr;
 }
 
 uint8_t* Session::own_memory(const End& end) const {
@@ -204,30 +385,44 @@ void Session::move(const End& end, uint8_t* data) {
   has_moved_ = true;
 }
 
-Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
-  const size_t index = index_of(end);
-  if (data == nullptr || has_slack || !end.is_read) {
-    copied_[index] = nullptr;
-    move(end, data);
-    return {};
-  }
-  uint8_t* own = own_memory(end);
-  if (own == nullptr) {
-    const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
-    if (bytes > max_memory_ || memory_bytes() > max_memory_ - bytes)
-      return error(Code::kOutOfMemory,
-                   "a copy of a buffer without room behind it takes %zu bytes beside the session's "
-                   "%zu, more than the %zu that max_memory allows",
-                   bytes, memory_bytes(), max_memory_);
-    own = static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
-    if (own == nullptr)
-      return error(Code::kOutOfMemory, "no memory for the %zu bytes of a copy", bytes);
-    stand_ins_[index].reset(own);
-    stand_in_bytes_ += bytes;
-  }
-  copied_[index] = data;
-  move(end, own);
+const End& Session::end_at(size_t index) const {
+  const size_t inputs = plan_->inputs.size();
+  return index < inputs ? plan_->inputs[index] : plan_->outputs[index - inputs];
+}
+
+Status Session::make_stand_in(const End& end) {
+  const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
+  if (bytes > max_memory_ || memory_bytes() > max_memory_ - bytes)
+    return error(Code::kOutOfMemory,
+                 "a copy of a buffer without room behind it takes %zu bytes beside the session's "
+                 "%zu, more than the %zu that max_memory allows",
+                 bytes, memory_bytes(), max_memory_);
+  auto* own =
+      static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
+  if (own == nullptr)
+    return error(Code::kOutOfMemory, "no memory for the %zu bytes of a copy", bytes);
+  stand_ins_[index_of(end)].reset(own);
+  stand_in_bytes_ += bytes;
   return {};
+}
+
+bool Session::is_copied(const End& end, const Binding& binding) const {
+  return binding.data != nullptr && !binding.has_slack && end.is_read;
+}
+
+Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
+  const Binding binding = {data, has_slack};
+  if (is_copied(end, binding) && own_memory(end) == nullptr) QRT_TRY(make_stand_in(end));
+  place_binding(end, binding);
+  return {};
+}
+
+// REQUIRES: there is memory of the session's where that is copied.
+void Session::place_binding(const End& end, const Binding& binding) {
+  const size_t index = index_of(end);
+  bindings_[index] = binding;
+  copied_[index] = is_copied(end, binding) ? binding.data : nullptr;
+  move(end, copied_[index] != nullptr ? own_memory(end) : binding.data);
 }
 
 uint8_t* Session::end_data(const End& end) const {
@@ -282,18 +477,17 @@ RunContext Session::context(uint8_t* state) const {
   context.tensors = tensors_.data();
   context.parallel = &parallel_;
   context.state = state;
-  context.scratch = memory_ + plan_->arena_bytes + plan_->state_bytes;
+  context.scratch = block_.data() + plan_->arena_bytes + plan_->state_bytes;
   return context;
 }
 
 void Session::start_steps() {
-  is_stale_.resize(plan_->steps.size());
   for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends)
       if (data(end.slot) == nullptr) move(end, nullptr);
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     const PlannedStep& step = plan_->steps[i];
-    uint8_t* state = memory_ + plan_->arena_bytes + plan_->state_offsets[i];
+    uint8_t* state = block_.data() + plan_->arena_bytes + plan_->state_offsets[i];
     if (step.bind != nullptr && !is_stale_[i]) step.bind(step, context(state));
     if (step.run != nullptr) calls_.push_back({&step, state, i});
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "kernels/isa.h"
@@ -29,12 +30,48 @@ struct Allocator {
   void* context = nullptr;
 };
 
-// Returns the alignment of the block: the system's is a large page for a large one.
-size_t block_alignment(const Plan& plan, const Allocator& allocator);
+// Returns the alignment of a block of so many bytes: the system's is a large page for a large one.
+size_t block_alignment(size_t bytes, const Allocator& allocator);
+
+// A session's block of memory. Movable.
+class Block {
+ public:
+  Block() = default;
+  Block(Block&& other) noexcept { swap(other); }
+  Block& operator=(Block&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Block();
+
+  // kOutOfMemory where there is none of that size. `what` names in messages what it is for.
+  static Result<Block> allocate(size_t bytes, const Allocator& allocator, const std::string& what);
+
+  uint8_t* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  bool is_zeros() const { return is_mapped_; }  // as it was allocated
+
+ private:
+  void swap(Block& other) noexcept;
+
+  uint8_t* data_ = nullptr;
+  size_t bytes_ = 0;
+  bool is_mapped_ = false;
+  Allocator allocator_;
+};
+
+// The batch (0: the model's default) and the sizes of all symbols (empty: their defaults).
+struct SessionSizes {
+  size_t batch = 0;
+  SymbolSizes symbols;
+};
 
 // As qrt_session_options of qrt.h.
 struct SessionOptions {
-  size_t batch = 0;
+  SessionSizes sizes;
+  // The block of memory is large enough for these, too.
+  bool reserves = false;
+  SessionSizes most;
   size_t threads = 0;
   const char* isa = nullptr;
   const char* kernels = nullptr;
@@ -69,12 +106,25 @@ class Session {
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
 
-  // kInvalidArgument (options), kOutOfMemory, kUnsupported.
+  // Returns how many bytes the block of a session of `plan` has that create() makes with these options.
+  static Result<size_t> block_bytes_for(const std::shared_ptr<const VerifiedModel>& model,
+                                        const SessionOptions& options, const Plan& plan);
+
+  // kInvalidArgument, kOutOfRange (options), kOutOfMemory, kUnsupported.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+  // Returns the plan for other sizes, with all other options as they are.
+  Result<std::shared_ptr<const Plan>> plan_at(const SessionSizes& sizes) const;
+
+  // Goes on with another plan, which plan_at() gave: in the block of memory where that is large enough, or else
+  // in a new one. Inputs are zeros; variables keep what they hold where their shape stays, and take
+  // their initial value otherwise; what is bound stays bound where its size stays. Cached times are
+  // forgotten. Where it fails nothing has changed.
+  Status reshape(std::shared_ptr<const Plan> plan);
 
   // Makes `data` the memory of an input or output of plan(), and of what stands in it, from the next
   // run on; null: the session's own again. Where kSlack bytes behind it cannot be read, but steps would
@@ -104,7 +154,8 @@ class Session {
   uint8_t* data(uint32_t slot) const { return tensors_[slot]; }
 
   // Bytes this session holds.
-  size_t memory_bytes() const { return plan_->total_bytes() + stand_in_bytes_; }
+  size_t memory_bytes() const { return plan_bytes(*plan_, block_.bytes()) + stand_in_bytes_; }
+  size_t block_bytes() const { return block_.bytes(); }
 
   const Allocator& allocator() const { return allocator_; }
 
@@ -115,7 +166,13 @@ class Session {
 
  private:
   explicit Session(std::shared_ptr<const Plan> plan) : plan_(std::move(plan)) {}
+  static size_t plan_bytes(const Plan& plan, size_t block_bytes) {
+    return plan.table_bytes + plan.session_table_bytes + block_bytes;
+  }
+  static Status check_memory(const Plan& plan, size_t block_bytes, size_t max_memory);
   Status start_pool();
+  bool is_callers_pool() const;
+  bool wants_team() const;
   void leave_threads();
 
   // A step that has something to do.
@@ -125,22 +182,39 @@ class Session {
     size_t index;  // of the step in the plan
   };
 
-  Status allocate();
+  // The memory of a caller's that is bound to an input or output, if it is.
+  struct Binding {
+    uint8_t* data = nullptr;
+    bool has_slack = false;
+  };
+
+  // Makes all tables that belong to the plan, without anything in the block.
+  void make_tables(bool profiles);
+  void find_tensors();
+  void fill_memory(bool is_zeros);
   void start_steps();
+  Status make_stand_in(const End& end);
+  bool is_copied(const End& end, const Binding& binding) const;
+  void place_binding(const End& end, const Binding& binding);
+  Status keep_bindings(const Session& old, std::vector<bool>* keeps);
+  void swap_tables(Session& other) noexcept;
   uint8_t* own_memory(const End& end) const;
   uint8_t* own_memory(const Place& place) const;
   void move(const End& end, uint8_t* data);
   // Returns the place of an end among all inputs, followed by all outputs.
   size_t index_of(const End& end) const;
+  const End& end_at(size_t index) const;
   Status take_bound();
   RunContext context(uint8_t* state) const;
   void run_calls();
   void run_on_threads();
 
-  std::shared_ptr<const Plan> plan_;
-  size_t max_memory_ = 0;  // of this session: the plan may be that of one with another limit
+  std::shared_ptr<const VerifiedModel> model_;
+  PlanOptions plan_options_;  // but for the sizes
+  size_t max_memory_ = 0;     // of this session: the plan may be that of one with another limit
   Allocator allocator_;
-  uint8_t* memory_ = nullptr;      // laid out as Plan says
+  Block block_;  // laid out as Plan says
+  std::shared_ptr<const Plan> plan_;
   std::vector<uint8_t*> tensors_;  // by slot
   std::vector<Call> calls_;        // of one slice, in order
   Parallel parallel_;
@@ -149,7 +223,8 @@ class Session {
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
-  // By index_of(). A caller's memory that is copied, and what takes the place of an external one's.
+  // By index_of(). A caller's memory, that which is copied, and what takes the place of an external one's.
+  std::vector<Binding> bindings_;
   std::vector<uint8_t*> copied_;
   std::vector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
   size_t stand_in_bytes_ = 0;

@@ -1,10 +1,13 @@
-// Evaluates the rules by which fields of an operator's options follow from the sizes of open dimensions.
+// Open dimensions: the sizes that a model's symbols may take, and the rules by which fields of an operator's
+// options follow from them.
 #ifndef QRT_RUNTIME_SIZES_H_
 #define QRT_RUNTIME_SIZES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,18 +20,39 @@ namespace qrt {
 // Sizes of a model's symbols, by their number in the file. Empty: the values that the file names.
 using SymbolSizes = std::vector<int64_t>;
 
+// Limits on symbols and rules: generous for real models; they bound the work that a crafted file can cause.
+constexpr uint32_t kMaxSymbols = 64;
+constexpr uint32_t kMaxSizeSteps = 64;
+constexpr int64_t kMaxSizeNumber = int64_t{1} << 40;
+constexpr uint64_t kMaxMapEntries = uint64_t{1} << 22;  // of the maps and tables of one operator
+
+// Returns the number of a model's symbols.
+uint32_t symbol_count(const fb::Model& model);
+// Returns the values that the file names, one for each symbol.
+SymbolSizes default_sizes(const fb::Model& model);
+// kOutOfRange, naming the bounds, for a size that the symbol cannot have.
+Status check_size(const fb::Symbol& symbol, int64_t size);
+
 // Evaluates an expression. `inputs` are the shapes of the operator's inputs, of which a tensor's expression
 // has none. kInvalidModel where it is malformed, divides by less than 1 or leaves -2^40 to 2^40.
 Status evaluate(const fb::Size& size, const SymbolSizes& symbols, const std::vector<Shape>& inputs,
                 int64_t* value);
 
+// Returns the expression as people write it, with the names of the model's symbols: "seq", "(w + 1) / 2".
+// REQUIRES: evaluate() succeeded without inputs.
+std::string to_string(const fb::Size& size, const fb::Model& model);
+
+// Returns the number of the symbol that the expression is, or -1 where it is anything else.
+int64_t symbol_of(const fb::Size& size);
+
 // An operator's fields that follow from sizes, evaluated. Immutable once made.
 class SizedFields {
  public:
   // Evaluates all rules of the operator. kInvalidModel where one is malformed, or gives a number that no such
-  // field can have. Takes no more than kMaxMapEntries entries of maps and tables.
+  // field can have. Makes at most `most_entries` entries of maps and tables.
   static Status make(const fb::Operator& op, const SymbolSizes& symbols,
-                     const std::vector<Shape>& inputs, std::shared_ptr<const SizedFields>* fields);
+                     const std::vector<Shape>& inputs, std::shared_ptr<const SizedFields>* fields,
+                     uint64_t most_entries = kMaxMapEntries);
 
   // Returns the number that a rule gives for a field, or else `stored`.
   int64_t number(fb::SizeField field, uint32_t index, int64_t stored) const;
@@ -48,12 +72,21 @@ class SizedFields {
   size_t bytes() const;
 
  private:
+  class Maker;
+
   std::map<std::pair<fb::SizeField, uint32_t>, int64_t> numbers_;
   std::map<uint32_t, std::vector<int32_t>> maps_;
   std::map<uint32_t, Table> tables_;
   uint32_t scale_ = 0;
   bool has_scale_ = false;
 };
+
+// kInvalidModel where the operator's rules, at sizes for which they gave `fields`, do not give exactly what
+// stands in its options. REQUIRES: make() gave the fields for the operator.
+Status check_fields(const fb::Operator& op, const SizedFields& fields);
+
+// Returns how many entries of maps and tables stand in the operator's options.
+uint64_t stored_entries(const fb::Operator& op);
 
 }  // namespace qrt
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "runtime/checked.h"
@@ -34,6 +35,73 @@ Status check_header(const fb::Model& model) {
                   model.inputs()->size(), kMaxModelInputs);
   QRT_MODEL_CHECK(model.outputs()->size() >= 1 && model.outputs()->size() <= kMaxModelInputs,
                   "%u outputs, expected 1 to %zu", model.outputs()->size(), kMaxModelInputs);
+  return {};
+}
+
+// The name of dimension -1.
+constexpr std::string_view kBatchName = "batch";
+
+Status check_symbol(const fb::Model& model, uint32_t index) {
+  const fb::Symbol& s = *model.symbols()->Get(index);
+  QRT_MODEL_CHECK(s.name() != nullptr && s.name()->size() != 0, "it has no name");
+  const std::string_view name = s.name()->string_view();
+  QRT_MODEL_CHECK(name.find('\0') == name.npos, "its name has a zero byte");
+  for (uint32_t i = 0; i < index; ++i)
+    QRT_MODEL_CHECK(model.symbols()->Get(i)->name()->string_view() != name,
+                    "symbol %u has the same name", i);
+  QRT_MODEL_CHECK(name != kBatchName || !has_open_batch(model), "dimension -1 has the same name");
+  QRT_MODEL_CHECK(
+      s.least() >= 1 && s.step() >= 1 && s.least() <= s.value() && s.value() <= s.most() &&
+          s.most() <= INT32_MAX && (s.value() - s.least()) % s.step() == 0,
+      "its value is %u, of %u to %u in steps of %u", s.value(), s.least(), s.most(), s.step());
+  return {};
+}
+
+bool has_sizes(const fb::Model& model) {
+  const auto has = [](const auto* table) { return table->sizes() != nullptr; };
+  return symbol_count(model) != 0 ||
+         std::any_of(model.tensors()->begin(), model.tensors()->end(), has) ||
+         std::any_of(model.operators()->begin(), model.operators()->end(), has);
+}
+
+Status check_symbols(const fb::Model& model) {
+  const uint32_t count = symbol_count(model);
+  QRT_MODEL_CHECK(model.version() >= 2 || !has_sizes(model),
+                  "format version %u has no symbols and no sizes that follow from them",
+                  model.version());
+  QRT_MODEL_CHECK(count <= kMaxSymbols, "%u symbols, expected at most %u", count, kMaxSymbols);
+  for (uint32_t i = 0; i < count; ++i) {
+    Status status = check_symbol(model, i);
+    if (!status.ok())
+      return std::move(status).at("symbol " + std::to_string(i) + " ('" +
+                                  printable(model.symbols()->Get(i)->name()) + "')");
+  }
+  return {};
+}
+
+// The sizes of a tensor's dimensions give its shape at the symbols' values. REQUIRES: indices were checked.
+Status check_tensor_sizes(const fb::Model& model) {
+  std::vector<bool> may_have(model.tensors()->size());
+  for (uint32_t index : *model.inputs()) may_have[index] = true;
+  for (uint32_t index : *model.outputs()) may_have[index] = true;
+  for (const fb::Variable* v : variables(model)) may_have[v->tensor()] = true;
+  const Sizes stored = stored_sizes(model);
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    const fb::Tensor& tensor = *model.tensors()->Get(i);
+    if (tensor.sizes() == nullptr) continue;
+    const std::string label = tensor_label(model, i);
+    QRT_MODEL_CHECK(may_have[i] && !is_constant(tensor),
+                    "%s has sizes, but is no model input, output or variable", label.c_str());
+    const Shape shape = stored_type(tensor, stored.batch).shape;
+    QRT_MODEL_CHECK(static_cast<int>(tensor.sizes()->size()) == shape.rank(),
+                    "%s has sizes for %u dimensions, but %d of them", label.c_str(),
+                    tensor.sizes()->size(), shape.rank());
+    Shape sized;
+    Status status = shape_at(tensor, stored, &sized);
+    if (!status.ok()) return std::move(status).at(label);
+    QRT_MODEL_CHECK(sized == shape, "%s has the shape %s, but its sizes give %s", label.c_str(),
+                    shape.to_string().c_str(), sized.to_string().c_str());
+  }
   return {};
 }
 
@@ -361,15 +429,16 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
   QRT_TRY(check_buffers(model, bytes));
   QRT_TRY(check_tensors(model));
   QRT_TRY(GraphCheck(model, bytes.size()).run());
+  QRT_TRY(check_symbols(model));
+  QRT_TRY(check_tensor_sizes(model));
   auto verified = std::make_shared<VerifiedModel>();
   const size_t held = std::min(bytes.held_bytes(), options.max_memory);
   QRT_TRY(verified->unpacked_.make(model, bytes.size(), options.max_memory - held));
-  QRT_TRY(infer_types(model, verified->unpacked_, model.default_batch(), &verified->types_));
-
-  for (uint32_t index : *model.inputs()) {
-    const auto* shape = model.tensors()->Get(index)->shape();
-    if (shape != nullptr && shape->size() != 0 && shape->Get(0) == -1) verified->has_batch_ = true;
-  }
+  InferredTypes inferred;
+  QRT_TRY(infer_types(model, verified->unpacked_, stored_sizes(model), &inferred));
+  verified->types_ = std::move(inferred.types);
+  QRT_TRY(check_rules(model, verified->types_));
+  verified->has_batch_ = has_open_batch(model);
   verified->bytes_ = std::move(bytes);
   return std::shared_ptr<const VerifiedModel>(std::move(verified));
 }

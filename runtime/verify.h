@@ -1,7 +1,7 @@
 // Bytes -> VerifiedModel: the one way in. First structure (flatbuffers' verifier with limits), then
 // meaning: every index, enum value, shape product, buffer length, the operators' order, their own
 // legality and the shapes they infer. What passes can be planned and run at the file's default
-// batch without reading or writing outside; nothing after this step distrusts the file.
+// batch and sizes without reading or writing outside; nothing after this step distrusts the file.
 #ifndef QRT_RUNTIME_VERIFY_H_
 #define QRT_RUNTIME_VERIFY_H_
 
@@ -15,13 +15,14 @@
 #include "runtime/model_bytes.h"
 #include "runtime/op.h"
 #include "runtime/packed_bits.h"
+#include "runtime/sizes.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
 namespace qrt {
 
-// The newest format this build reads.
-constexpr uint32_t kFormatVersion = 1;
+// The newest format this build reads. Version 2 has symbols, and is written only where a file has some.
+constexpr uint32_t kFormatVersion = 2;
 
 // Limits on models: generous for real ones; they bound the work a crafted file can cause.
 constexpr size_t kMaxTensors = size_t{1} << 20;
@@ -64,10 +65,13 @@ class VerifiedModel {
   bool has_batch() const { return has_batch_; }
   size_t default_batch() const { return file().default_batch(); }
 
+  // True if the model has open dimensions beside the batch.
+  bool has_symbols() const { return symbol_count(file()) != 0; }
+
   // What kernels read instead of weights packed in 4 or 2 bits.
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
-  // By tensor, at the default batch.
+  // By tensor, at the default batch and sizes.
   const std::vector<TensorType>& types() const { return types_; }
 
   PlanCache& plans() const { return *plans_; }

@@ -12,8 +12,11 @@ namespace {
 
 Status analyse_window(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  return infer_pool(context, {0, o->kernel_h(), o->stride_h(), 1, o->pad_top(), o->pad_bottom()},
-                    {0, o->kernel_w(), o->stride_w(), 1, o->pad_left(), o->pad_right()}, shape);
+  const Pads pads = pads_of(context, *o);
+  const int64_t kernel_h = context.number(fb::SizeField::KERNEL_H, o->kernel_h());
+  const int64_t kernel_w = context.number(fb::SizeField::KERNEL_W, o->kernel_w());
+  return infer_pool(context, {0, kernel_h, o->stride_h(), 1, pads.top, pads.bottom},
+                    {0, kernel_w, o->stride_w(), 1, pads.left, pads.right}, shape);
 }
 
 Status analyse_int(const InferContext& context, PoolShape* shape) {

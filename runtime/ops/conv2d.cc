@@ -48,7 +48,8 @@ Status analyse(const InferContext& context, Geometry* g) {
                   "groups",
                   w.to_string().c_str(), static_cast<long long>(in_c / groups),
                   static_cast<long long>(groups));
-  QRT_TRY(infer_windows(*options, x, w[1], w[2], g));
+  const Pads pads = pads_of(context, *options);
+  QRT_TRY(infer_windows(*options, pads, x, w[1], w[2], g));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   QRT_TRY(check_digits(context, options->terms(), options->digits()));
   QRT_TRY(check_range("tap_layout", static_cast<int>(options->tap_layout()), 0, 1));
@@ -60,8 +61,7 @@ Status analyse(const InferContext& context, Geometry* g) {
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
   g->images = size(images), g->out_c = size(w[0]);
   g->groups = size(groups), g->terms = options->terms();
-  g->is_padded = (options->pad_top() | options->pad_left() | options->pad_bottom() |
-                  options->pad_right()) != 0;
+  g->is_padded = (pads.top | pads.left | pads.bottom | pads.right) != 0;
   g->is_dense =
       g->kernel_h == 1 && g->kernel_w == 1 && g->stride_h == 1 && g->stride_w == 1 && !g->is_padded;
   g->taps = g->terms * g->kernel_h * (g->row_taps ? 1 : g->kernel_w);

@@ -31,7 +31,7 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   "weights have shape %s, expected [kh, kw, %lld channels * multiplier %lld]",
                   w.to_string().c_str(), static_cast<long long>(channels),
                   static_cast<long long>(multiplier));
-  QRT_TRY(infer_windows(*options, x, w[0], w[1], s));
+  QRT_TRY(infer_windows(*options, pads_of(context, *options), x, w[0], w[1], s));
   s->multiplier = static_cast<size_t>(multiplier);
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   QRT_MODEL_CHECK(options->terms() == 1 || !runs_int16(context.inputs[0].type.dtype),

@@ -15,6 +15,21 @@
 namespace qrt {
 namespace {
 
+// The index map of an axis.
+struct Map {
+  const int32_t* index;
+  int64_t count;
+};
+
+// Returns the map of axes[i] at the context's sizes.
+Map map_of(const InferContext& context, uint32_t i) {
+  if (const auto* sized = context.sized != nullptr ? context.sized->map(i) : nullptr)
+    return {sized->data(), static_cast<int64_t>(sized->size())};
+  const auto* index = context.op->options_as_Gather()->axes()->Get(i)->index();
+  if (index == nullptr) return {nullptr, 0};
+  return {index->data(), index->size()};
+}
+
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::GatherOptions>();
   QRT_TRY(check_input_count(context, 1));
@@ -24,19 +39,18 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   int previous = -1;
   const uint32_t axes = options->axes() ? options->axes()->size() : 0;
   for (uint32_t i = 0; i < axes; ++i) {
-    const fb::GatherAxis& map = *options->axes()->Get(i);
-    const int axis = map.axis();
+    const int axis = options->axes()->Get(i)->axis();
     QRT_MODEL_CHECK(axis > previous && axis < x.shape.rank(),
                     "axis %u is %d, expected ascending axes below the rank %d", i, axis,
                     x.shape.rank());
     previous = axis;
-    const uint32_t count = map.index() ? map.index()->size() : 0;
+    const auto [indices, count] = map_of(context, i);
     QRT_MODEL_CHECK(count > 0, "axis %d has no indices", axis);
-    for (uint32_t k = 0; k < count; ++k) {
-      const int32_t index = map.index()->Get(k);
+    for (int64_t k = 0; k < count; ++k) {
+      const int32_t index = indices[k];
       QRT_MODEL_CHECK(index >= -1 && index < x.shape[axis],
-                      "index %u of axis %d is %d, expected -1 to %lld", k, axis, index,
-                      static_cast<long long>(x.shape[axis] - 1));
+                      "index %lld of axis %d is %d, expected -1 to %lld", static_cast<long long>(k),
+                      axis, index, static_cast<long long>(x.shape[axis] - 1));
     }
     shape[axis] = count;
   }
@@ -163,9 +177,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const int32_t* maps[kMaxTensorRank] = {};
   int last = 0;
   if (options->axes()) {
-    for (const fb::GatherAxis* map : *options->axes()) {
-      last = map->axis();
-      maps[last] = map->index()->data();
+    for (uint32_t i = 0; i < options->axes()->size(); ++i) {
+      last = options->axes()->Get(i)->axis();
+      maps[last] = map_of(context, i).index;
     }
   }
   find_view(maps, from, to, element_bytes, step);

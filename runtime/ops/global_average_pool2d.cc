@@ -95,6 +95,13 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
+// Puts in the scale that follows from the image's size. Only a requantisation with one scale, which it
+// keeps itself, has a rule for it.
+void set_scale(const SizedFields& sized, RequantParams* params) {
+  if (const uint32_t scale = sized.scale(0); scale != 0)
+    std::fill(params->scale.begin(), params->scale.end(), float_of(scale));
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const Shape& shape = context.inputs[0].type.shape;
@@ -103,6 +110,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<Params>();
   params->kernel = select_pool(context.isas);
   params->requant = make_requant(*options->requant(), 1);
+  if (context.sized != nullptr) set_scale(*context.sized, &params->requant);
   params->images = static_cast<size_t>(x.images);
   params->args.pixels = static_cast<size_t>(x.h * x.w);
   params->args.c = static_cast<size_t>(x.c);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
@@ -39,24 +40,28 @@ Status infer_window(const char* name, WindowAxis* axis);
 // Rejects an axis with a window that holds no position of the image.
 Status check_windows_inside(const char* name, const WindowAxis& axis);
 
-// Both axes of a convolution with these options over images x: checks them as infer_window() does, and
+struct Pads {
+  int64_t top, left, bottom, right;
+};
+// The padding of a convolution or pool at the context's sizes.
+template <class Options>
+Pads pads_of(const InferContext& context, const Options& options) {
+  return {context.number(fb::SizeField::PAD_TOP, options.pad_top()),
+          context.number(fb::SizeField::PAD_LEFT, options.pad_left()),
+          context.number(fb::SizeField::PAD_BOTTOM, options.pad_bottom()),
+          context.number(fb::SizeField::PAD_RIGHT, options.pad_right())};
+}
+
+// Both axes of a convolution with these options and pads over images x: checks them as infer_window() does, and
 // sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape) has of them.
 template <class Options, class Geometry>
-Status infer_windows(const Options& options, const Shape& x, int64_t kernel_h, int64_t kernel_w,
-                     Geometry* to) {
+Status infer_windows(const Options& options, const Pads& pads, const Shape& x, int64_t kernel_h,
+                     int64_t kernel_w, Geometry* to) {
   const ImageShape image = image_shape(x);
-  WindowAxis height{image.h,
-                    kernel_h,
-                    options.stride_h(),
-                    options.dilation_h(),
-                    options.pad_top(),
-                    options.pad_bottom()};
-  WindowAxis width{image.w,
-                   kernel_w,
-                   options.stride_w(),
-                   options.dilation_w(),
-                   options.pad_left(),
-                   options.pad_right()};
+  WindowAxis height{image.h,  kernel_h,   options.stride_h(), options.dilation_h(),
+                    pads.top, pads.bottom};
+  WindowAxis width{image.w,   kernel_w,  options.stride_w(), options.dilation_w(),
+                   pads.left, pads.right};
   QRT_TRY(infer_window("height", &height));
   QRT_TRY(infer_window("width", &width));
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };

@@ -12,16 +12,18 @@ Status analyse(const InferContext& context, PoolShape* shape) {
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
   const ImageShape x = image_shape(context.inputs[0].type.shape);
-  if (o->kernel_h() == 0 && o->kernel_w() == 0) {
-    QRT_MODEL_CHECK(
-        o->pad_top() == 0 && o->pad_left() == 0 && o->pad_bottom() == 0 && o->pad_right() == 0,
-        "padding %d, %d, %d, %d of a global pool, expected 0", o->pad_top(), o->pad_left(),
-        o->pad_bottom(), o->pad_right());
+  const Pads pads = pads_of(context, *o);
+  const int64_t kernel_h = context.number(fb::SizeField::KERNEL_H, o->kernel_h());
+  const int64_t kernel_w = context.number(fb::SizeField::KERNEL_W, o->kernel_w());
+  if (kernel_h == 0 && kernel_w == 0) {
+    using ll = long long;
+    QRT_MODEL_CHECK(pads.top == 0 && pads.left == 0 && pads.bottom == 0 && pads.right == 0,
+                    "padding %lld, %lld, %lld, %lld of a global pool, expected 0", ll{pads.top},
+                    ll{pads.left}, ll{pads.bottom}, ll{pads.right});
     return infer_pool(context, {0, x.h, 1, 1, 0, 0}, {0, x.w, 1, 1, 0, 0}, shape);
   }
-  return infer_pool(
-      context, {0, o->kernel_h(), o->stride_h(), o->dilation_h(), o->pad_top(), o->pad_bottom()},
-      {0, o->kernel_w(), o->stride_w(), o->dilation_w(), o->pad_left(), o->pad_right()}, shape);
+  return infer_pool(context, {0, kernel_h, o->stride_h(), o->dilation_h(), pads.top, pads.bottom},
+                    {0, kernel_w, o->stride_w(), o->dilation_w(), pads.left, pads.right}, shape);
 }
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {

@@ -20,15 +20,16 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   int inferred = -1;
   int64_t known = 1;
   for (uint32_t i = 0; i < rank; ++i) {
-    const int32_t d = options->shape()->Get(i);
-    QRT_MODEL_CHECK(d >= -1, "shape[%u] is %d, expected -1 or more", i, d);
+    const int64_t d = context.number(fb::SizeField::SHAPE, options->shape()->Get(i), i);
+    QRT_MODEL_CHECK(d >= -1, "shape[%u] is %lld, expected -1 or more", i,
+                    static_cast<long long>(d));
     shape.push_back(d);
     if (d == -1) {
       QRT_MODEL_CHECK(inferred == -1, "shape has -1 at %d and at %u, expected at most one",
                       inferred, i);
       inferred = static_cast<int>(i);
     } else {
-      QRT_MODEL_CHECK(!__builtin_mul_overflow(known, int64_t{d}, &known) && known <= kMaxElements,
+      QRT_MODEL_CHECK(!__builtin_mul_overflow(known, d, &known) && known <= kMaxElements,
                       "shape has more than 2^40 elements");
     }
   }

@@ -31,38 +31,53 @@ Status check_weights(uint32_t i, const char* name, fb::ResizeKind kind, int32_t 
 
 }  // namespace
 
-Status check_resize_axis(const fb::ResizeAxis* axis, const char* name, int64_t size,
-                         fb::ResizeKind kind, int64_t* out) {
+ResizeTable resize_table(const InferContext& context, uint32_t index) {
+  if (const auto* t = context.sized != nullptr ? context.sized->table(index) : nullptr)
+    return {t->low.data(), t->high.data(), t->low_weight.data(), t->high_weight.data(),
+            t->low.size()};
+  const auto* o = context.op->options_as_ResizeLinear();
+  const fb::ResizeAxis* axis = index == 0 ? o->h() : index == 1 ? o->w() : o->d();
+  if (axis == nullptr) return {};
+  return {axis->low()->data(), axis->high()->data(), axis->low_weight()->data(),
+          axis->high_weight()->data(), axis->low()->size()};
+}
+
+Status check_resize_axis(const InferContext& context, uint32_t index, int64_t size, int64_t* out) {
+  const auto* o = context.op->options_as_ResizeLinear();
+  const fb::ResizeAxis* axis = index == 0 ? o->h() : index == 1 ? o->w() : o->d();
+  const char* name = index == 0 ? "h" : index == 1 ? "w" : "d";
   QRT_MODEL_CHECK(axis != nullptr, "%s is missing", name);
   const auto count = [](const auto* v) { return v ? v->size() : 0; };
-  const uint32_t n = count(axis->low());
-  QRT_MODEL_CHECK(n > 0 && count(axis->high()) == n && count(axis->low_weight()) == n &&
-                      count(axis->high_weight()) == n,
+  const uint32_t stored = count(axis->low());
+  QRT_MODEL_CHECK(stored > 0 && count(axis->high()) == stored &&
+                      count(axis->low_weight()) == stored && count(axis->high_weight()) == stored,
                   "%s has %u and %u indices and %u and %u weights, expected as many of each", name,
-                  n, count(axis->high()), count(axis->low_weight()), count(axis->high_weight()));
-  for (uint32_t i = 0; i < n; ++i) {
-    for (const int32_t index : {axis->low()->Get(i), axis->high()->Get(i)})
-      QRT_MODEL_CHECK(index >= 0 && index < size, "index %u of %s is %d, expected 0 to %lld", i,
-                      name, index, static_cast<long long>(size - 1));
-    QRT_TRY(check_weights(i, name, kind, axis->low_weight()->Get(i), axis->high_weight()->Get(i)));
+                  stored, count(axis->high()), count(axis->low_weight()),
+                  count(axis->high_weight()));
+  const ResizeTable table = resize_table(context, index);
+  for (uint32_t i = 0; i < table.size; ++i) {
+    for (const int32_t at : {table.low[i], table.high[i]})
+      QRT_MODEL_CHECK(at >= 0 && at < size, "index %u of %s is %d, expected 0 to %lld", i, name, at,
+                      static_cast<long long>(size - 1));
+    QRT_TRY(check_weights(i, name, o->kind(), table.low_weight[i], table.high_weight[i]));
   }
-  *out = n;
+  *out = static_cast<int64_t>(table.size);
   return Status();
 }
 
-float greatest_weight(const fb::ResizeAxis& axis) {
-  const float* low = weights_of<float>(axis.low_weight());
-  const float* high = weights_of<float>(axis.high_weight());
+float greatest_weight(const ResizeTable& axis) {
+  const float* low = weights_of<float>(axis.low_weight);
+  const float* high = weights_of<float>(axis.high_weight);
   float most = 0;
-  for (uint32_t i = 0; i < axis.low()->size(); ++i) most = std::max(most, low[i] + high[i]);
+  for (size_t i = 0; i < axis.size; ++i) most = std::max(most, low[i] + high[i]);
   return most;
 }
 
-double unit_of(const fb::ResizeAxis& axis) {
+double unit_of(const ResizeTable& axis) {
   constexpr int kBits = 24;
   double unit = 1;
-  for (const auto* weights : {axis.low_weight(), axis.high_weight()})
-    for (uint32_t i = 0; i < weights->size(); ++i) {
+  for (const int32_t* weights : {axis.low_weight, axis.high_weight})
+    for (size_t i = 0; i < axis.size; ++i) {
       int exponent;
       const float part = std::frexp(weights_of<float>(weights)[i], &exponent);
       const auto bits = static_cast<int32_t>(std::ldexp(part, kBits));

@@ -11,29 +11,37 @@ inline bool is_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-// Of a file; *out: how many outputs.
-Status check_resize_axis(const fb::ResizeAxis* axis, const char* name, int64_t size,
-                         fb::ResizeKind kind, int64_t* out);
+// Where the table of an axis stands, in the file or in the fields that follow from sizes.
+struct ResizeTable {
+  const int32_t *low, *high, *low_weight, *high_weight;
+  size_t size;  // of each; 0: there is none
+};
+
+// Returns the table of h, w or d (0, 1, 2) at the context's sizes. REQUIRES: check_resize_axis() succeeded.
+ResizeTable resize_table(const InferContext& context, uint32_t index);
+
+// Checks the table of h, w or d (0, 1, 2) for an axis of `size`; *out: how many outputs.
+Status check_resize_axis(const InferContext& context, uint32_t index, int64_t size, int64_t* out);
 
 template <class Weight>
-const Weight* weights_of(const flatbuffers::Vector<int32_t>* v) {
-  return reinterpret_cast<const Weight*>(v->data());
+const Weight* weights_of(const int32_t* weights) {
+  return reinterpret_cast<const Weight*>(weights);
 }
 
 // Output i of the axis and the one before it.
-inline bool have_same_sources(const fb::ResizeAxis& axis, uint32_t i) {
-  const auto are_same = [i](const auto* v) { return v->Get(i) == v->Get(i - 1); };
-  return are_same(axis.low()) && are_same(axis.high());
+inline bool have_same_sources(const ResizeTable& axis, uint32_t i) {
+  const auto are_same = [i](const int32_t* v) { return v[i] == v[i - 1]; };
+  return are_same(axis.low) && are_same(axis.high);
 }
-inline bool have_same_weights(const fb::ResizeAxis& axis, uint32_t i) {
-  const auto are_same = [i](const auto* v) { return v->Get(i) == v->Get(i - 1); };
-  return are_same(axis.low_weight()) && are_same(axis.high_weight());
+inline bool have_same_weights(const ResizeTable& axis, uint32_t i) {
+  const auto are_same = [i](const int32_t* v) { return v[i] == v[i - 1]; };
+  return are_same(axis.low_weight) && are_same(axis.high_weight);
 }
 
 // Of float weights: the greatest sum of two, and the greatest power of two of which all are
 // multiples.
-float greatest_weight(const fb::ResizeAxis& axis);
-double unit_of(const fb::ResizeAxis& axis);
+float greatest_weight(const ResizeTable& axis);
+double unit_of(const ResizeTable& axis);
 
 }  // namespace qrt
 

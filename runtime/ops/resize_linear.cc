@@ -51,9 +51,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   }
   Shape shape = x.shape;
   const int h = is_volume ? 2 : 1;
-  if (is_volume) QRT_TRY(check_resize_axis(o->d(), "d", x.shape[1], o->kind(), &shape[1]));
-  QRT_TRY(check_resize_axis(o->h(), "h", x.shape[h], o->kind(), &shape[h]));
-  QRT_TRY(check_resize_axis(o->w(), "w", x.shape[h + 1], o->kind(), &shape[h + 1]));
+  if (is_volume) QRT_TRY(check_resize_axis(context, 2, x.shape[1], &shape[1]));
+  QRT_TRY(check_resize_axis(context, 0, x.shape[h], &shape[h]));
+  QRT_TRY(check_resize_axis(context, 1, x.shape[h + 1], &shape[h + 1]));
   return add_output(is_int16 ? DType::kInt32 : x.dtype, shape, outputs);
 }
 
@@ -66,8 +66,9 @@ struct Params {
   int32_t offset, input_zero_point;
   float input_scale;
   ResizeBytes bytes;
-  ResizeColumns columns;                // tie = 0 where this form is not taken
-  const fb::ResizeAxis *d, *h, *w;      // d may be null
+  ResizeColumns columns;  // tie = 0 where this form is not taken
+  bool is_volume;
+  ResizeTable d, h, w;                  // d: of a volume
   size_t in_d, out_d;                   // 1 without d
   size_t in_h, out_h, in_row, out_row;  // rows in elements
   size_t out_w, channels;
@@ -81,12 +82,12 @@ template <class Weight>
 ResizeRow<Weight> rows_of(const Params& p, uint32_t y, size_t rows) {
   return {p.out_w,
           p.channels,
-          p.w->low()->data(),
-          p.w->high()->data(),
-          weights_of<Weight>(p.w->low_weight()),
-          weights_of<Weight>(p.w->high_weight()),
-          weights_of<Weight>(p.h->low_weight()) + y,
-          weights_of<Weight>(p.h->high_weight()) + y,
+          p.w.low,
+          p.w.high,
+          weights_of<Weight>(p.w.low_weight),
+          weights_of<Weight>(p.w.high_weight),
+          weights_of<Weight>(p.h.low_weight) + y,
+          weights_of<Weight>(p.h.high_weight) + y,
           rows};
 }
 
@@ -95,7 +96,7 @@ ResizeRow<Weight> rows_of(const Params& p, uint32_t y, size_t rows) {
 class FloatRows {
  public:
   FloatRows(const Params& p, float* scratch) : p_(p) {
-    for (size_t k = 0; k < (p.d ? 2 : 1); ++k)
+    for (size_t k = 0; k < (p.is_volume ? 2 : 1); ++k)
       for (float*& row : pairs_[k].rows) {
         row = scratch;
         scratch += stride(p.in_row);
@@ -109,7 +110,7 @@ class FloatRows {
   // SIZE_MAX for more than it holds: where addresses have 32 bits, the floats of a row that fits may not.
   static size_t bytes(const Params& p) {
     static_assert(kResizeOverRead * sizeof(float) <= kAlignment, "beyond the last row");
-    const uint64_t rows = uint64_t{p.d ? 4u : 2u} * stride(p.in_row) + 2 * column_stride(p);
+    const uint64_t rows = uint64_t{p.is_volume ? 4u : 2u} * stride(p.in_row) + 2 * column_stride(p);
     return size_or_most(rows * sizeof(float) + kAlignment);
   }
 
@@ -124,7 +125,7 @@ class FloatRows {
       real[k] = {pairs_[k].rows[low], pairs_[k].rows[high], plane.weight};
     }
     if (p_.columns.tie == 0) {
-      const bool is_usual = p_.d == nullptr && !p_.bytes.truncates;
+      const bool is_usual = !p_.is_volume && !p_.bytes.truncates;
       if (is_usual && p_.channels >= kWideResize)
         p_.f32->f32(row, *real, p_.bytes, y);
       else
@@ -172,21 +173,19 @@ template <class T, class Weight>
 size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (&planes)[2]) {
   const auto y = static_cast<uint32_t>(i % p.out_h);
   const auto z = static_cast<uint32_t>(i / p.out_h % p.out_d);
-  const auto low = static_cast<size_t>(p.h->low()->Get(y));
-  const auto high = static_cast<size_t>(p.h->high()->Get(y));
+  const auto low = static_cast<size_t>(p.h.low[y]);
+  const auto high = static_cast<size_t>(p.h.high[y]);
   const size_t first = i / p.out_h / p.out_d * p.in_d;
   const auto plane = [&](size_t at, Weight weight) -> ResizePlane<T, Weight> {
     const T* rows = x + (first + at) * p.in_h * p.in_row;
     return {rows + low * p.in_row, rows + high * p.in_row, weight};
   };
-  if (p.d == nullptr) {
+  if (!p.is_volume) {
     planes[0] = plane(0, Weight{1});
     return 1;
   }
-  planes[0] =
-      plane(static_cast<size_t>(p.d->low()->Get(z)), weights_of<Weight>(p.d->low_weight())[z]);
-  planes[1] =
-      plane(static_cast<size_t>(p.d->high()->Get(z)), weights_of<Weight>(p.d->high_weight())[z]);
+  planes[0] = plane(static_cast<size_t>(p.d.low[z]), weights_of<Weight>(p.d.low_weight)[z]);
+  planes[1] = plane(static_cast<size_t>(p.d.high[z]), weights_of<Weight>(p.d.high_weight)[z]);
   return planes[1].weight == Weight{0} ? 1 : 2;
 }
 
@@ -201,12 +200,12 @@ void for_rows(const Params& p, const Step& step, const RunContext& context, size
     const size_t first = i % p.out_h, most = std::min({most_rows, end - i, p.out_h - first});
     const auto row = [first](size_t r) { return static_cast<uint32_t>(first + r); };
     rows = 1;
-    if (i > begin && first > 0 && have_same_sources(*p.h, row(0)) &&
-        have_same_weights(*p.h, row(0))) {
+    if (i > begin && first > 0 && have_same_sources(p.h, row(0)) &&
+        have_same_weights(p.h, row(0))) {
       memcpy(y, y - p.out_row, p.out_row * sizeof(Y));
       continue;
     }
-    while (rows < most && have_same_sources(*p.h, row(rows)) && !have_same_weights(*p.h, row(rows)))
+    while (rows < most && have_same_sources(p.h, row(rows)) && !have_same_weights(p.h, row(rows)))
       ++rows;
     ResizePlane<T, Weight> planes[2];
     const size_t count = planes_of(p, x, i, planes);
@@ -237,7 +236,7 @@ void run(const Step& step, const RunContext& context) {
           p, step, context, begin, end, 1,
           [&](const auto* planes, size_t count, const ResizeRow<int32_t>& row, int32_t* y) {
             p.kernel->fine(row, p.input_zero_point, planes[0].low, planes[0].high, y);
-            if (p.d == nullptr) return;
+            if (!p.is_volume) return;
             if (count > 1)
               p.kernel->fine(row, p.input_zero_point, planes[1].low, planes[1].high, sums);
             p.kernel->blend(planes[0].weight, count > 1 ? planes[1].weight : 0,
@@ -261,13 +260,13 @@ void run(const Step& step, const RunContext& context) {
 
 // The form by columns serves images of bytes that grow: a row's columns are used again.
 ResizeColumns columns_of(const Params& p) {
-  if (p.kind != fb::ResizeKind::F32 || p.d != nullptr || p.out_h <= p.in_h ||
+  if (p.kind != fb::ResizeKind::F32 || p.is_volume || p.out_h <= p.in_h ||
       p.out_row < kLeastColumns) {
     return {};
   }
   const int32_t most = std::max(p.input_zero_point, 255 - p.input_zero_point);
-  const double weights = double{greatest_weight(*p.h)} * double{greatest_weight(*p.w)};
-  return resize_columns(p.input_scale, p.bytes, weights * most, unit_of(*p.h) * unit_of(*p.w));
+  const double weights = double{greatest_weight(p.h)} * double{greatest_weight(p.w)};
+  return resize_columns(p.input_scale, p.bytes, weights * most, unit_of(p.h) * unit_of(p.w));
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
@@ -298,13 +297,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
             o->output_zero_point(),
             o->lo(),
             o->hi()};
-  p.d = o->d();
-  p.h = o->h();
-  p.w = o->w();
-  const int h = p.d ? 2 : 1;
+  p.is_volume = o->d() != nullptr;
+  p.h = resize_table(context, 0);
+  p.w = resize_table(context, 1);
+  p.d = resize_table(context, 2);
+  const int h = p.is_volume ? 2 : 1;
   p.channels = size(from[h + 2]);
-  p.in_d = p.d ? size(from[1]) : 1;
-  p.out_d = p.d ? size(to[1]) : 1;
+  p.in_d = p.is_volume ? size(from[1]) : 1;
+  p.out_d = p.is_volume ? size(to[1]) : 1;
   p.in_h = size(from[h]);
   p.out_h = size(to[h]);
   p.out_w = size(to[h + 1]);
@@ -321,7 +321,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
       task_count(static_cast<double>(p.rows * p.out_row) / kElementsPerNs, p.rows, context.threads);
   if (is_float(p.kind)) {
     p.task_scratch = FloatRows::bytes(p);
-  } else if (p.kind == fb::ResizeKind::INT16_SUM && p.d != nullptr) {
+  } else if (p.kind == fb::ResizeKind::INT16_SUM && p.is_volume) {
     p.task_scratch =
         product_or_most({round_up(p.out_row, kAlignment / sizeof(int32_t)), sizeof(int32_t)});
   }

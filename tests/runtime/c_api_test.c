@@ -212,7 +212,7 @@ static void dims(const qrt_model* model) {
   qrt_session_destroy(session);
   dim[1].value = 4;
   CHECK(qrt_session_create(model, &options, &session, &error) == QRT_INVALID_ARGUMENT);
-  CHECK(strcmp(error.message, "options give two sizes of 'batch': 3 and 4") == 0);
+  CHECK(strcmp(error.message, "'batch' is given two sizes: 3 and 4") == 0);
   options.dim_count = 1;
   options.batch = 2;
   CHECK(qrt_session_create(model, &options, &session, &error) == QRT_INVALID_ARGUMENT);

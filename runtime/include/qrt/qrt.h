@@ -3,7 +3,7 @@
  *
  * Objects:  qrt_model    a verified .qrt file. May be used by several threads at once: what it computes
  *                        for a session it keeps for the next ones (shared_memory).
- *           qrt_session  a model ready to run at one batch size, with its memory. Used by one
+ *           qrt_session  a model ready to run at certain sizes, with its memory. Used by one
  *                        thread at a time (but for qrt_session_cancel). Several sessions of one
  *                        model may run at once, each on a thread of the caller's.
  *           qrt_pool     threads that sessions share. May be used by several threads at once.
@@ -133,11 +133,15 @@ typedef struct qrt_tensor_info {
   qrt_dtype dtype;
   int rank; /* at most QRT_MAX_RANK */
   const int64_t*
-      dims;     /* `rank` of them, row-major, in the source model's order; of a model: -1 is the
-                          batch */
-  size_t bytes; /* of a model: at its default batch */
+      dims;     /* `rank` of them, row-major, in the source model's order; of a model: -1 is an open
+                          dimension, such as the batch */
+  size_t bytes; /* of a model: at its default batch and sizes */
   const qrt_quantization* quantization; /* never NULL */
   qrt_layout layout;                    /* of a model's or session's inputs */
+  /* Of a model's inputs and outputs: `rank` names, "batch", "seq" or what is made of such, "(w + 1) / 2";
+   * NULL where the dimension is fixed, or an output's that depends on open ones in another way. Of a
+   * session NULL. */
+  const char* const* dim_names;
 } qrt_tensor_info;
 
 /* ---- library ---- */
@@ -242,6 +246,21 @@ typedef struct qrt_model_info {
 /* Pointers in info live as long as the model. */
 QRT_API qrt_status qrt_model_get_info(const qrt_model* model, qrt_model_info* info);
 
+/* Dimensions that the model leaves open: the sizes of inputs that are chosen for a session. */
+typedef struct qrt_dim_info {
+  size_t struct_size;
+  const char* name;
+  int64_t default_size; /* used where the caller names none */
+  /* Legal sizes are least, least + step, least + 2 * step, ... up to most. A session at such a size may
+   * still be refused where the model's operators cannot run at it, or for want of memory. */
+  int64_t least, most, step;
+} qrt_dim_info;
+
+QRT_API size_t qrt_model_dim_count(const qrt_model* model);
+/* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live as long as
+ * the model. */
+QRT_API qrt_status qrt_model_dim_info(const qrt_model* model, size_t index, qrt_dim_info* info);
+
 /* ---- threads ---- */
 
 /* Threads for any number of sessions (options.pool): 1 to 1024, the one that calls qrt_session_run()
@@ -267,8 +286,9 @@ typedef void (*qrt_release_fn)(void* context, void* memory, size_t bytes);
 typedef struct qrt_session_options {
   size_t struct_size;
   size_t batch; /* 0: the model's default */
-  /* Sizes of dimensions by name, in place of the fields that have them. The only dimension that models
-   * leave open today is "batch". QRT_OUT_OF_RANGE for a size that is no size of that dimension. */
+  /* Sizes of open dimensions by name, "batch" among them; those that are not named have their default.
+   * QRT_OUT_OF_RANGE for a size that is no size of that dimension, QRT_INVALID_ARGUMENT for a name that is
+   * none of the model's (qrt_model_dim_info) and where the model cannot run at these sizes. */
   const qrt_dim* dims;
   size_t dim_count;
   /* 0 or 1: the calling thread alone. With `pool`: how many of its threads at most; 0: all. With a
@@ -305,7 +325,8 @@ typedef struct qrt_session_options {
   /* Where the session's block of memory comes from, in which its tensors and scratch stand
    * (qrt_session_info.block_bytes); or NULL: the system. qrt_session_create() calls `allocate` at most
    * once, and QRT_OUT_OF_MEMORY follows where that gives NULL or memory that is not aligned.
-   * qrt_session_destroy() calls `release`, which may be NULL. */
+   * qrt_session_destroy() calls `release`, which may be NULL. Both are called by qrt_session_reshape() to
+   * sizes for which the block is too small. */
   qrt_allocate_fn allocate;
   qrt_release_fn release;
   void* allocator_context;
@@ -314,6 +335,10 @@ typedef struct qrt_session_options {
    * The last of these stands in the error's message, too, with QRT_OK. */
   qrt_log_fn log;
   void* log_context;
+  /* Sizes, as in `dims`, for which the session's block of memory is large enough from the start, so that
+   * qrt_session_reshape() to these or smaller ones takes no other. NULL: only for its own sizes. */
+  const qrt_dim* max_dims;
+  size_t max_dim_count;
 } qrt_session_options;
 
 /* options may be NULL. QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot
@@ -339,7 +364,7 @@ typedef struct qrt_session_info {
   size_t block_bytes, block_alignment;
   /* The part of `memory` that exists once for all sessions of the model with equal options: the plan and
    * its tables, such as transformed weights. Every session counts it in full, also against max_memory.
-   * Sessions with other options (another batch, for example) have another plan, but share the tables that
+   * Sessions with other options (another batch or size, for example) have another plan, but share the tables that
    * are the same in both. */
   size_t shared_memory;
 } qrt_session_info;
@@ -354,7 +379,21 @@ QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
                                              const qrt_session_options* options,
                                              qrt_session_info* info, qrt_error* error);
 
-/* As of the model, with the dimensions and bytes at the session's batch. */
+/* Goes on at other sizes of open dimensions, those that are not named staying as they are. Plans for the
+ * new sizes, unless the model still keeps such a plan (qrt_model_info.shared_memory), and uses the
+ * session's block of memory where that is large enough (options.max_dims), otherwise a new one, for which
+ * both have to be there for a moment.
+ * Inputs are 0 until they are set again, and what outputs hold is of no use. What the model keeps between
+ * runs stays where its shape does, and takes its initial value otherwise. Buffers stay bound to inputs and
+ * outputs whose size stays; the others have to be bound again. Pointers from qrt_session_input_data(),
+ * _output_data(), _tensor() and infos of the session are no longer valid; times of a profile begin anew.
+ * Nothing of this happens where all sizes are what they were.
+ * QRT_OUT_OF_RANGE and QRT_INVALID_ARGUMENT as of options.dims; QRT_OUT_OF_MEMORY, also beyond max_memory.
+ * On failure the session is as it was. Not during a run. */
+QRT_API qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t dim_count,
+                                       qrt_error* error);
+
+/* As of the model, with the dimensions and bytes at the session's sizes. */
 QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
                                           qrt_tensor_info* info);
 QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index,

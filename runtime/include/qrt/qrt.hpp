@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -272,6 +273,12 @@ class Model {
     if (value == nullptr) return std::nullopt;
     return value;
   }
+  // Dimensions that the model leaves open.
+  std::size_t dim_count() const { return qrt_model_dim_count(get()); }
+  Outcome try_dim_info(std::size_t i, qrt_dim_info* info) const {
+    *info = detail::empty_info<qrt_dim_info>();
+    return Outcome(qrt_model_dim_info(get(), i, info), "no such dimension");
+  }
   // The first of that name.
   std::optional<std::size_t> find_input(const char* name) const {
     return index(qrt_model_find_input(get(), name));
@@ -300,6 +307,11 @@ class Model {
   }
   qrt_tensor_info input_info(const Key& key) const { return inputs().info(key); }
   qrt_tensor_info output_info(const Key& key) const { return outputs().info(key); }
+  qrt_dim_info dim_info(std::size_t i) const {
+    qrt_dim_info info;
+    detail::check(try_dim_info(i, &info));
+    return info;
+  }
 #endif
 
   qrt_model* get() const { return handle_.get(); }
@@ -444,6 +456,14 @@ class Session {
     return detail::span_of(info, qrt_session_output_data(get(), index), span);
   }
 
+  // Goes on at other sizes of open dimensions: {{"seq", 17}}. Spans and infos are no longer valid.
+  Outcome try_reshape(const qrt_dim* dims, std::size_t count) {
+    return detail::call(qrt_session_reshape, get(), dims, count);
+  }
+  Outcome try_reshape(std::initializer_list<qrt_dim> dims) {
+    return try_reshape(dims.begin(), dims.size());
+  }
+
   Outcome try_run() { return detail::call(qrt_session_run, get()); }
 
   // From another thread: the run in progress, or the next one, ends with QRT_CANCELLED.
@@ -503,6 +523,8 @@ class Session {
     detail::check(try_output(key, &span));
     return span;
   }
+  void reshape(const qrt_dim* dims, std::size_t count) { detail::check(try_reshape(dims, count)); }
+  void reshape(std::initializer_list<qrt_dim> dims) { detail::check(try_reshape(dims)); }
   void run() { detail::check(try_run()); }
   qrt_op_info op_info(std::size_t i) const {
     qrt_op_info info;

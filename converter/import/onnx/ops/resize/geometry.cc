@@ -21,10 +21,10 @@ const std::pair<const char*, Coordinates> kCoordinates[] = {
     {"tf_crop_and_resize", Coordinates::kTfCropAndResize}};
 
 const std::pair<const char*, Nearest> kNearest[] = {
-    {"round_prefer_floor", Nearest::kRoundPreferFloor},
-    {"round_prefer_ceil", Nearest::kRoundPreferCeil},
-    {"floor", Nearest::kFloor},
-    {"ceil", Nearest::kCeil}};
+    {"round_prefer_floor", Nearest::ROUND_PREFER_FLOOR},
+    {"round_prefer_ceil", Nearest::ROUND_PREFER_CEIL},
+    {"floor", Nearest::FLOOR},
+    {"ceil", Nearest::CEIL}};
 
 // False: no mode has this name.
 template <class Mode, size_t kCount>
@@ -74,7 +74,7 @@ Status apply_sizes(const NodeView& node, const std::vector<int>& named,
     QRT_MODEL_CHECK(sizes[i] >= 1, "a size is %lld, expected at least 1",
                     static_cast<long long>(sizes[i]));
     a.out = sizes[i];
-    a.scale = static_cast<float>(a.out) / static_cast<float>(a.in);
+    a.scale = resize_scale(a.in, a.out);
     const bool first = i == 0;
     if (first || (policy == "not_larger" ? a.scale < common : a.scale > common)) common = a.scale;
   }
@@ -172,27 +172,14 @@ Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* kn
 }
 
 float coordinate(Coordinates mode, const ResizeAxis& a, int64_t i) {
+  if (mode != Coordinates::kTfCropAndResize || a.scale == 1)
+    return resize_coordinate(static_cast<fb::ResizeCoordinates>(mode), a.resized(), i);
   const float x = static_cast<float>(i), in = static_cast<float>(a.in);
   const float out = static_cast<float>(a.out);
-  switch (mode) {
-    case Coordinates::kAsymmetric: return x / a.scale;
-    case Coordinates::kPytorchHalfPixel: return a.out > 1 ? (x + 0.5f) / a.scale - 0.5f : 0.0f;
-    case Coordinates::kTfHalfPixelForNn: return (x + 0.5f) / a.scale;
-    case Coordinates::kAlignCorners: return a.out == 1 ? 0.0f : x * (in - 1) / (out - 1);
-    case Coordinates::kTfCropAndResize:
-      if (a.out > 1)
-        return a.roi_begin * (in - 1) + (x * (a.roi_end - a.roi_begin) * (in - 1)) / (out - 1);
-      return static_cast<float>(0.5 * static_cast<double>(a.roi_begin + a.roi_end) *
-                                static_cast<double>(in - 1));
-    case Coordinates::kHalfPixelSymmetric: {
-      const float adjustment = out / (a.scale * in);
-      const float offset = in / 2 * (1 - adjustment);
-      const double half = (static_cast<double>(x) + 0.5) / static_cast<double>(a.scale);
-      return static_cast<float>(static_cast<double>(offset) + half - 0.5);
-    }
-    case Coordinates::kHalfPixel: break;
-  }
-  return (x + 0.5f) / a.scale - 0.5f;
+  if (a.out > 1)
+    return a.roi_begin * (in - 1) + (x * (a.roi_end - a.roi_begin) * (in - 1)) / (out - 1);
+  return static_cast<float>(0.5 * static_cast<double>(a.roi_begin + a.roi_end) *
+                            static_cast<double>(in - 1));
 }
 
 bool is_outside(const Resize& r, const ResizeAxis& a, float x) {

@@ -4,29 +4,32 @@
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_
 
 #include "converter/import/onnx/importer.h"
+#include "runtime/resize_tables.h"
 
 namespace qrt::convert::from_onnx {
 
+// Those of the format, and one that depends on a region.
 enum class Coordinates {
-  kHalfPixel,
-  kHalfPixelSymmetric,
-  kPytorchHalfPixel,
-  kAlignCorners,
-  kAsymmetric,
-  kTfHalfPixelForNn,
+  kHalfPixel = static_cast<int>(fb::ResizeCoordinates::HALF_PIXEL),
+  kHalfPixelSymmetric = static_cast<int>(fb::ResizeCoordinates::HALF_PIXEL_SYMMETRIC),
+  kPytorchHalfPixel = static_cast<int>(fb::ResizeCoordinates::PYTORCH_HALF_PIXEL),
+  kAlignCorners = static_cast<int>(fb::ResizeCoordinates::ALIGN_CORNERS),
+  kAsymmetric = static_cast<int>(fb::ResizeCoordinates::ASYMMETRIC),
+  kTfHalfPixelForNn = static_cast<int>(fb::ResizeCoordinates::TF_HALF_PIXEL_FOR_NN),
   kTfCropAndResize
 };
-// kSimple: of operators before opset 11.
-enum class Nearest { kSimple, kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
+using Nearest = fb::ResizeRounding;  // SIMPLE: of operators before opset 11
 
 struct ResizeAxis {
   int64_t in = 1, out = 1;
   float scale = 1, roi_begin = 0, roi_end = 1;
+
+  ResizedAxis resized() const { return {in, out, scale}; }
 };
 
 struct Resize {
   Coordinates coordinates = Coordinates::kAsymmetric;
-  Nearest nearest = Nearest::kSimple;
+  Nearest nearest = Nearest::SIMPLE;
   std::vector<ResizeAxis> axes;  // of all dimensions
 
   bool extrapolates() const { return coordinates == Coordinates::kTfCropAndResize; }
@@ -36,7 +39,7 @@ struct Resize {
 Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* known);
 
 // Where output index i lies in the input: in float32 (and double) as ONNX Runtime computes it, in
-// its order.
+// its order. An axis of scale 1 stays, whatever the modes say.
 float coordinate(Coordinates mode, const ResizeAxis& a, int64_t i);
 
 // Whether tf_crop_and_resize puts its extrapolation value there.

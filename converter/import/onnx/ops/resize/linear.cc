@@ -10,7 +10,6 @@
 #include "converter/import/onnx/file/fused.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/resize/geometry.h"
-#include "kernels/resize/resize.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -19,35 +18,16 @@ bool in_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-// Linear weights of an axis, as ONNX Runtime's kernels compute them; of 16 bits rounded to 2^-20.
+// Linear weights of an axis, as ONNX Runtime's kernels compute them.
 std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& a,
                                              fb::ResizeKind kind) {
   auto axis = std::make_unique<fb::ResizeAxisT>();
   for (int64_t i = 0; i < a.out; ++i) {
-    const float last = static_cast<float>(a.in - 1);
-    const float at = a.scale == 1 ? static_cast<float>(i) : coordinate(r.coordinates, a, i);
-    const float x = at >= last ? last : at > 0 ? at : 0;
-    const auto low = static_cast<int32_t>(x);
-    const int32_t high = static_cast<int32_t>(std::min<int64_t>(low + 1, a.in - 1));
-    int32_t of_low, of_high;
-    if (in_float(kind)) {
-      const float to_low = low == high ? 0.5f : std::fabs(x - static_cast<float>(low));
-      const float to_high = low == high ? 0.5f : std::fabs(x - static_cast<float>(high));
-      of_low = static_cast<int32_t>(float_bits(to_high));
-      of_high = static_cast<int32_t>(float_bits(to_low));
-    } else if (kind == fb::ResizeKind::INT16_SUM) {
-      const float part = std::ldexp(x - static_cast<float>(low), 20);
-      of_high = static_cast<int32_t>(std::nearbyint(part));
-      of_low = kMaxFineResizeWeight - of_high;
-    } else {
-      const auto fine = static_cast<int32_t>(x * 1024);
-      of_low = low == high ? 512 : std::abs(fine - high * 1024);
-      of_high = low == high ? 512 : std::abs(fine - low * 1024);
-    }
-    axis->low.push_back(low);
-    axis->high.push_back(high);
-    axis->low_weight.push_back(of_low);
-    axis->high_weight.push_back(of_high);
+    const LinearTap tap = linear_tap(kind, a.resized(), coordinate(r.coordinates, a, i));
+    axis->low.push_back(tap.low);
+    axis->high.push_back(tap.high);
+    axis->low_weight.push_back(tap.low_weight);
+    axis->high_weight.push_back(tap.high_weight);
   }
   return axis;
 }

@@ -1,7 +1,5 @@
 // Resize and Upsample. Nearest is a Gather: every output index reads one input index, or, outside
 // the region of tf_crop_and_resize, the extrapolation value. Linear: ops/resize/linear.cc.
-#include <cmath>
-
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/resize/geometry.h"
@@ -9,33 +7,12 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-float nearest(Nearest mode, float x, bool shrinks) {
-  switch (mode) {
-    case Nearest::kSimple: return shrinks ? std::ceil(x) : std::trunc(x);
-    case Nearest::kFloor: return std::floor(x);
-    case Nearest::kCeil: return std::ceil(x);
-    case Nearest::kRoundPreferCeil:
-    case Nearest::kRoundPreferFloor: break;
-  }
-  // ONNX Runtime takes what is next to a half for one.
-  if (std::fabs(x - (std::trunc(x) + 0.5f)) < 1e-6f)
-    return mode == Nearest::kRoundPreferCeil ? std::ceil(x) : std::floor(x);
-  return std::round(x);
-}
-
 Indices nearest_indices(const Resize& r, const ResizeAxis& a) {
   Indices indices;
-  // An axis of scale 1 stays, whatever the modes say.
-  if (a.scale == 1) return stepped(0, a.out, 1);
   for (int64_t i = 0; i < a.out; ++i) {
     const float x = coordinate(r.coordinates, a, i);
-    const float last = static_cast<float>(a.in - 1);
-    if (is_outside(r, a, x)) {
-      indices.push_back(-1);
-      continue;
-    }
-    const float at = nearest(r.nearest, x, a.scale < 1);
-    indices.push_back(static_cast<int32_t>(at >= last ? last : at > 0 ? at : 0));
+    const bool is_filled = a.scale != 1 && is_outside(r, a, x);
+    indices.push_back(is_filled ? -1 : nearest_index(r.nearest, a.resized(), x));
   }
   return indices;
 }
