@@ -99,7 +99,6 @@ struct Symbol {
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_first = false;  // the first dimension of an input, which may be a batch
   bool is_other = false;  // a dimension behind the first
-  int64_t fixed = 0;      // the only size that the source takes; 0: none is known
 };
 
 struct Graph;

@@ -122,6 +122,9 @@ bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int ax
              fb::SizeRuleT* rule) {
   if (fit_runs(imports, maps, rule)) return true;
   rule->pieces.clear();
+  // A fill is no index that could be computed.
+  for (const Map* m : maps)
+    if (std::find(m->begin(), m->end(), -1) != m->end()) return false;
   if (fit_quotient(imports, maps, rule)) return true;
   rule->pieces.clear();
   std::vector<int64_t> lengths;

@@ -55,29 +55,21 @@ class Opening {
                        std::vector<Symbol>* symbols) {
     const std::vector<ValueId> constants = differing_constants(imports_);
     if (constants.empty()) return Status();
-    Status status;
-    for (const int64_t limit : {4096, 2048, 1024, 512, 256}) {
-      Sizes sizes = imports_.symbols[0];
-      for (size_t s = 0; s < sizes.size(); ++s)
-        if (!(*symbols)[s].is_first) sizes[s] = limit;
-      Graph largest;
-      status = import_at(sizes, &largest);
-      if (!status.ok()) continue;
-      earlier(&largest);
-      if (bytes_of(largest, constants) > kMostConstantBytes) continue;
-      Graph& first = *graphs_[0];
-      for (const ValueId id : constants)
-        if (!fit_constant(imports_, largest, id, &first))
-          return error(Code::kUnsupported, "constant '%s' is another at other sizes, not only a part of one",
-                       first.values[id].name.c_str());
-      for (size_t s = 0; s < sizes.size(); ++s)
-        if (!(*symbols)[s].is_first) (*symbols)[s].most = limit;
-      return Status();
-    }
-    return error(Code::kUnsupported, "its constants become too large at large sizes%s%s",
-                 status.ok() ? "" : ": ", status.message());
+    Graph largest;
+    const int64_t limit = find_limit(import_at, earlier, *symbols, constants, &largest);
+    if (limit == 0)
+      return error(Code::kUnsupported, "its constants become too large at large sizes");
+    Graph& first = *graphs_[0];
+    for (const ValueId id : constants)
+      if (!fit_constant(imports_, largest, id, &first))
+        return error(Code::kUnsupported, "constant '%s' is another at other sizes, not only a part of one",
+                     first.values[id].name.c_str());
+    for (Symbol& s : *symbols)
+      if (!s.is_first && s.least != s.most) s.most = limit;
+    return Status();
   }
 
+  // Returns the first import, with its symbols.
   Graph take(std::vector<Symbol> symbols) {
     Graph& first = *graphs_[0];
     first.symbols = std::move(symbols);
@@ -102,6 +94,35 @@ class Opening {
     for (const ValueId id : constants)
       if (id < graph.values.size()) bytes += graph.values[id].data.size();
     return bytes;
+  }
+
+  // Returns the largest size, of all symbols but batches, at which the source can be imported and its constants
+  // stay within their limit; 0 where there is none. *largest is the import there.
+  int64_t find_limit(const ImportAtSizes& import_at, const EarlierPasses& earlier,
+                     const std::vector<Symbol>& symbols, const std::vector<ValueId>& constants,
+                     Graph* largest) const {
+    const auto works_at = [&](int64_t limit) {
+      Sizes sizes = imports_.symbols[0];
+      for (size_t s = 0; s < sizes.size(); ++s)
+        if (!symbols[s].is_first && symbols[s].least != symbols[s].most) sizes[s] = limit;
+      Graph graph;
+      if (!import_at(sizes, &graph).ok()) return false;
+      earlier(&graph);
+      if (bytes_of(graph, constants) > kMostConstantBytes) return false;
+      *largest = std::move(graph);
+      return true;
+    };
+    constexpr int64_t kMost = 4096, kLeast = 64;
+    if (works_at(kMost)) return kMost;
+    int64_t too_large = kMost, good = kMost / 2;
+    while (good >= kLeast && !works_at(good)) too_large = good, good /= 2;
+    if (good < kLeast) return 0;
+    // The import that counts is that of the largest size that is known to work.
+    while (too_large - good > 1) {
+      const int64_t middle = good + (too_large - good) / 2;
+      (works_at(middle) ? good : too_large) = middle;
+    }
+    return good;
   }
 
   // Names the first node that another import has in another way.
@@ -166,32 +187,64 @@ class Opening {
   ImportedGraphs imports_;
 };
 
-Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
-                    std::vector<Symbol> symbols, Graph* graph) {
-  std::vector<SymbolHint> hints;
-  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first, s.fixed});
-  Status why;
-  bool has_imported = false;
-  for (const ProbeFamily& family : probe_families(hints)) {
+// Tries families until one gives a graph.
+class Search {
+ public:
+  Search(const ImportAtSizes& import_at, const EarlierPasses& earlier, Graph* graph)
+      : import_at_(import_at), earlier_(earlier), graph_(graph) {}
+
+  // kUnsupported where the family leads to no graph.
+  Status try_family(std::vector<Symbol> symbols, const ProbeFamily& family) {
     Opening opening;
-    Status status = opening.import(import_at, earlier, symbols, family);
+    Status status = opening.import(import_at_, earlier_, symbols, family);
     const bool imported = status.ok();
     if (imported) status = opening.fit();
-    if (status.ok()) status = opening.fit_constants(import_at, earlier, &symbols);
+    if (status.ok()) status = opening.fit_constants(import_at_, earlier_, &symbols);
     if (status.ok()) {
-      for (Symbol& s : symbols)
-        if (s.fixed != 0) s.least = s.most = s.fixed;
-      *graph = opening.take(std::move(symbols));
+      *graph_ = opening.take(std::move(symbols));
       return Status();
     }
     if (status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel) return status;
-    // What stands in the way of a family that can be imported says more.
-    if (why.ok() || (imported && !has_imported)) why = std::move(status);
-    has_imported |= imported;
+    // The reason of a family that can be imported says more.
+    if (why_.empty() || (imported && !has_imported_)) why_ = status.message();
+    has_imported_ |= imported;
+    return error(Code::kUnsupported, "%s", why_.c_str());
+  }
+
+  bool has_imported() const { return has_imported_; }
+
+ private:
+  const ImportAtSizes& import_at_;
+  const EarlierPasses& earlier_;
+  Graph* const graph_;
+  std::string why_;
+  bool has_imported_ = false;
+};
+
+std::vector<SymbolHint> hints_of(const std::vector<Symbol>& symbols) {
+  std::vector<SymbolHint> hints;
+  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first, s.least == s.most ? s.value : 0});
+  return hints;
+}
+
+Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
+                    std::vector<Symbol> symbols, Graph* graph) {
+  Search search(import_at, earlier, graph);
+  Status status;
+  for (const ProbeFamily& family : probe_families(hints_of(symbols))) {
+    status = search.try_family(symbols, family);
+    if (status.code() != Code::kUnsupported) return status;
+  }
+  if (!search.has_imported()) {
+    // The sizes at which the source was imported may be the only ones that it has.
+    for (Symbol& s : symbols)
+      if (!s.is_first) s.least = s.most = s.value;
+    Status fixed = search.try_family(symbols, probe_families(hints_of(symbols)).front());
+    if (fixed.code() != Code::kUnsupported) return fixed;
   }
   return error(Code::kUnsupported,
                "its open dimensions cannot stay open: %s; give sizes by --input-shape NAME=1x3x224x224",
-               why.message());
+               status.message());
 }
 
 }  // namespace

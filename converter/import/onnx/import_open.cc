@@ -80,7 +80,7 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
   for (const OpenDimension& d : open) {
     Symbol symbol;
     symbol.name = d.name;
-    symbol.is_first = d.is_first;
+    symbol.is_first = d.is_first && !d.is_length;
     symbol.is_other = d.is_other;
     graph->symbols.push_back(symbol);
   }
@@ -94,30 +94,28 @@ Status import_open(const std::shared_ptr<const Model>& model,
                    const std::vector<OpenDimension>& open, bool allow_float, Graph* graph,
                    Report* report) {
   std::vector<SymbolHint> hints;
-  for (const OpenDimension& d : open) hints.push_back({d.name, d.is_first});
+  for (const OpenDimension& d : open) hints.push_back({d.name, d.is_first && !d.is_length});
   FirstImport import(*model, open, allow_float);
+  Sizes found;
+  const auto try_at = [&](const Sizes& sizes) {
+    if (!found.empty() || import.is_broken || !import.try_at(sizes)) return;
+    found = sizes;
+  };
   const std::vector<ProbeFamily> families = probe_families(hints);
-  bool is_found = false;
-  for (size_t f = 0; f < families.size() && !is_found && !import.is_broken; ++f)
-    is_found = import.try_at(families[f].sizes[0]);
+  for (const ProbeFamily& family : families) try_at(family.sizes[0]);
   // A model that fails at all of them by its shapes has one size, whatever it says.
-  int64_t only = 0;
-  if (!is_found && !import.is_broken && !import.only_refuses)
+  if (!import.only_refuses)
     for (const int64_t size : usual_sizes()) {
       Sizes sizes = families[0].sizes[0];
       for (size_t s = 0; s < sizes.size(); ++s)
-        if (!open[s].is_first) sizes[s] = size;
-      if (!import.try_at(sizes)) continue;
-      is_found = true;
-      only = size;
-      break;
+        if (!hints[s].is_first) sizes[s] = size;
+      try_at(sizes);
     }
   *report = std::move(import.report);
-  if (!is_found) return std::move(import.why);
+  if (found.empty()) return std::move(import.why);
   *graph = std::move(import.graph);
   set_symbols(model, open, allow_float, graph);
-  for (Symbol& s : graph->symbols)
-    if (!s.is_first) s.fixed = only;
+  for (size_t s = 0; s < found.size(); ++s) graph->symbols[s].value = found[s];
   return Status();
 }
 
