@@ -132,7 +132,8 @@ Status run(const Options& options, bool* equal) {
                  "the inputs are a sequence of %s, expected one without a dimension in front",
                  tool::counted(inputs.steps(), "run").c_str());
   SessionOptions session_options;
-  session_options.batch = inputs.batch();
+  tool::Dims dims = inputs.dims();
+  dims.put_in(&session_options);
   session_options.threads = options.threads;
   session_options.isa = options.isa.empty() ? nullptr : options.isa.c_str();
   session_options.keep_all = true;

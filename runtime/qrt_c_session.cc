@@ -205,9 +205,12 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
                        qrt_session_options* o, SessionOptions* options) {
   constexpr size_t kFirst = offsetof(qrt_session_options, log_context) + sizeof(void*);
   QRT_TRY(qrt::read_struct(given, kFirst, sizeof *o, o));
-  QRT_TRY(read_dims(model, "options.dims", o->dims, o->dim_count, o->batch, &options->sizes));
+  qrt::SessionSizes sizes;
+  QRT_TRY(read_dims(model, "options.dims", o->dims, o->dim_count, o->batch, &sizes));
+  options->batch = sizes.batch;
+  options->sizes = sizes.symbols;
   options->reserves = o->max_dim_count != 0;
-  options->most = options->sizes;
+  options->most = std::move(sizes);
   QRT_TRY(read_dims(model, "options.max_dims", o->max_dims, o->max_dim_count, 0, &options->most));
   options->threads = o->threads;
   options->isa = o->isa;

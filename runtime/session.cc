@@ -131,7 +131,8 @@ Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const Veri
                                                       const SessionOptions& options) {
   PlanOptions plan_options;
   QRT_TRY(read_plan_options(options, &plan_options));
-  return shared_plan(std::move(model), plan_options_at(plan_options, options.sizes));
+  return shared_plan(std::move(model),
+                     plan_options_at(plan_options, {options.batch, options.sizes}));
 }
 
 Result<size_t> Session::block_bytes_for(const std::shared_ptr<const VerifiedModel>& model,
@@ -197,7 +198,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   PlanOptions plan_options;
   QRT_TRY(read_plan_options(options, &plan_options));
   Result<std::shared_ptr<const Plan>> plan =
-      model->plans().get(*model, plan_options_at(plan_options, options.sizes));
+      model->plans().get(*model, plan_options_at(plan_options, {options.batch, options.sizes}));
   if (!plan.ok()) return std::move(plan.status());
   Result<size_t> block_bytes = block_bytes_for(model, options, **plan);
   if (!block_bytes.ok()) return std::move(block_bytes.status());

@@ -68,7 +68,8 @@ struct SessionSizes {
 
 // As qrt_session_options of qrt.h.
 struct SessionOptions {
-  SessionSizes sizes;
+  size_t batch = 0;
+  SymbolSizes sizes;
   // The block of memory is large enough for these, too.
   bool reserves = false;
   SessionSizes most;

@@ -52,30 +52,29 @@ std::string remedy(DType array, const qrt_tensor_info& input) {
 }
 
 // Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
-// then. Where the model leaves the batch open, the array says it.
-Status check_input(const Model& model, size_t i, const NpyArray& array, size_t* batch,
-                   bool* is_sequence) {
+// then. Where the model leaves a dimension open, the array says its size. Messages begin with `source`.
+Status check_input(const Model& model, size_t i, const NpyArray& array, const std::string& source,
+                   Dims* dims, bool* is_sequence) {
   const qrt_tensor_info info = model.input_info(i);
   *is_sequence = array.shape.rank() == info.rank + 1 && array.shape[0] >= 1;
   bool fits =
       array.dtype == npy_dtype(dtype_of(info)) && (*is_sequence || array.shape.rank() == info.rank);
-  for (int d = 0; fits && d < info.rank; ++d) {
-    const int64_t n = array.shape[d + (*is_sequence ? 1 : 0)];
-    if (info.dims[d] >= 0)
-      fits = n == info.dims[d];
-    else if (n < 1)
-      return error(Code::kInvalidModel, "it has a batch of %lld, expected 1 or more",
-                   static_cast<long long>(n));
-    else if (*batch != 0 && static_cast<size_t>(n) != *batch)
-      return error(Code::kInvalidModel, "it has a batch of %lld, other inputs have %zu",
-                   static_cast<long long>(n), *batch);
-    else
-      *batch = static_cast<size_t>(n);
+  const auto size = [&](int d) { return array.shape[d + (*is_sequence ? 1 : 0)]; };
+  for (int d = 0; fits && d < info.rank; ++d) fits = info.dims[d] < 0 || size(d) == info.dims[d];
+  if (!fits)
+    return error(Code::kInvalidModel, "%s: it holds %s %s, expected %s%s", source.c_str(),
+                 dtype_name(array.dtype), array.shape.to_string().c_str(),
+                 describe_input(model, i).c_str(), remedy(array.dtype, info).c_str());
+  for (int d = 0; d < info.rank; ++d) {
+    if (info.dims[d] >= 0) continue;
+    const char* name = info.dim_names[d];
+    if (size(d) < 1)
+      return error(Code::kInvalidModel, "%s: '%s' is %lld, expected 1 or more", source.c_str(),
+                   name, static_cast<long long>(size(d)));
+    // What is made of several dimensions is checked when the array is put in.
+    if (is_open_dim(model, name)) QRT_TRY(dims->set(name, size(d), source));
   }
-  if (fits) return {};
-  return error(Code::kInvalidModel, "it holds %s %s, expected %s%s", dtype_name(array.dtype),
-               array.shape.to_string().c_str(), describe_input(model, i).c_str(),
-               remedy(array.dtype, info).c_str());
+  return {};
 }
 
 // Index `step` of a sequence of `steps`.
@@ -146,7 +145,7 @@ Status Inputs::take(const Model& model, std::vector<NpyArray> arrays,
 Status Inputs::check(const Model& model) {
   for (size_t i = 0; i < arrays_.size(); ++i) {
     bool is_sequence;
-    QRT_TRY(check_input(model, i, arrays_[i], &batch_, &is_sequence).at(names_[i]));
+    QRT_TRY(check_input(model, i, arrays_[i], names_[i], &dims_, &is_sequence));
     const size_t length = is_sequence ? static_cast<size_t>(arrays_[i].shape[0]) : 0;
     if (i > 0 && length != steps_)
       return error(Code::kInvalidModel, "%s: inputs of %zu and of %zu runs (0: no sequence)",
@@ -178,6 +177,9 @@ Status Inputs::put(size_t step, Session* session) const {
   for (size_t i = 0; i < arrays_.size(); ++i) {
     NpyArray array = steps_ > 0 ? part_of(arrays_[i], step, steps_) : arrays_[i];
     QRT_TRY(from_npy_form(dtype_of(session->input_info(i)), &array).at(names_[i]));
+    if (const qrt_tensor_info info = session->input_info(i); array.data.size() != info.bytes)
+      return error(Code::kInvalidModel, "%s: it holds %s, expected %s", names_[i].c_str(),
+                   array.shape.to_string().c_str(), type_text(info).c_str());
     session->set_input_bytes(i, array.data.data(), array.data.size());
   }
   return {};

@@ -1,14 +1,16 @@
-// A model's inputs from .npy and .npz files: whether they fit, and the batch and the number of runs that
-// they make. Inputs with one more dimension in front are a sequence: one
+// A model's inputs from .npy and .npz files: whether they fit, and the sizes of open dimensions and the number of
+// runs that they make. Inputs with one more dimension in front are a sequence: one
 // run for each of its indices, in one session.
 #ifndef QRT_RUNTIME_TOOLS_INPUTS_H_
 #define QRT_RUNTIME_TOOLS_INPUTS_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "qrt/qrt.hpp"
 #include "runtime/status.h"
+#include "runtime/tools/dims.h"
 #include "runtime/tools/npy.h"
 
 namespace qrt::tool {
@@ -25,7 +27,11 @@ class Inputs {
   // Arrays that are there already, one for each input; `names` stand in messages.
   Status take(const Model& model, std::vector<NpyArray> arrays, std::vector<std::string> names);
 
-  size_t batch() const { return batch_; }  // 0: the model's shapes leave none open
+  // Sizes that are known before the arrays are read, which must have them: of --dims.
+  void set_dims(Dims dims) { dims_ = std::move(dims); }
+  // Those of all open dimensions that the arrays have, the batch among them.
+  const Dims& dims() const { return dims_; }
+  size_t batch() const { return static_cast<size_t>(dims_.size_of("batch")); }  // 0: none is open
   size_t steps() const { return steps_; }  // of a sequence; 0: none
   size_t runs() const { return steps_ > 0 ? steps_ : 1; }
 
@@ -39,7 +45,8 @@ class Inputs {
 
   std::vector<NpyArray> arrays_;
   std::vector<std::string> names_;
-  size_t batch_ = 0, steps_ = 0;
+  Dims dims_;
+  size_t steps_ = 0;
 };
 
 }  // namespace qrt::tool

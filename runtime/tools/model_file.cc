@@ -1,9 +1,11 @@
 #include "runtime/tools/model_file.h"
 
+#include <cstring>
 #include <vector>
 
 #include "runtime/checksum.h"
 #include "runtime/model_bytes.h"
+#include "runtime/text.h"
 #include "runtime/tools/file_kind.h"
 #include "runtime/tools/files.h"
 
@@ -73,7 +75,19 @@ Shape shape_of(const qrt_tensor_info& info) {
 }
 
 std::string type_text(const qrt_tensor_info& info) {
-  return std::string(qrt_dtype_name(info.dtype)) + " " + shape_of(info).to_string();
+  const std::string dtype = std::string(qrt_dtype_name(info.dtype)) + " ";
+  const auto is_named = [&](int d) {
+    return info.dim_names != nullptr && info.dim_names[d] != nullptr;
+  };
+  bool has_names = false;  // beside that of the batch, which is the first dimension's
+  for (int d = 0; d < info.rank; ++d)
+    has_names |= is_named(d) && strcmp(info.dim_names[d], "batch") != 0;
+  if (!has_names) return dtype + shape_of(info).to_string();
+  std::string text;
+  for (int d = 0; d < info.rank; ++d)
+    text += (d == 0 ? "" : ", ") +
+            (is_named(d) ? escaped(info.dim_names[d]) : std::to_string(info.dims[d]));
+  return dtype + "[" + text + "]";
 }
 
 }  // namespace qrt::tool

@@ -77,7 +77,7 @@ TEST(SharedPlans, SessionsOfEqualOptionsHaveOnePlan) {
   const auto model = verified(shared_forms_model());
   SessionOptions options;
   const auto first = session_of(model, options);
-  options.sizes.batch = 1;  // the default, by its number
+  options.batch = 1;  // the default, by its number
   options.threads = 1;
   EXPECT_EQ(&session_of(model, options)->plan(), &first->plan());
   EXPECT_EQ(&**Session::plan_for(model, options), &first->plan());
@@ -89,7 +89,7 @@ TEST(SharedPlans, WhatDecidesMakesAnotherPlan) {
   best.isa = testing::machine_isas().back();  // whatever QRT_ISA says
   const auto first = session_of(model, best);
   std::vector<SessionOptions> others(6, best);
-  others[0].sizes.batch = 2;
+  others[0].batch = 2;
   others[1].threads = 2;
   others[2].isa = "scalar";
   others[3].keep_all = true;

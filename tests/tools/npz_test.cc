@@ -165,7 +165,7 @@ TEST_F(Npz, SaysWhatItLacks) {
   expect_failure("qrt_run", {model_, "input_0.pb"}, 3,
                  "input_0.pb: is an ONNX tensor, expected .npy or .npz: qrt_convert MODEL.onnx");
   const std::string shape = archive("s.npz", {a_, array("b", {1, 2, 3, 4, 5, 6})});
-  expect_failure("qrt_run", {model_, shape}, 3, "s.npz[b]: it has a batch of 2");
+  expect_failure("qrt_run", {model_, shape}, 3, "s.npz[b]: 'batch' is 2");
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "qrt/qrt.hpp"
+#include "runtime/tools/dims.h"
 #include "runtime/tools/images/pictures.h"
 
 namespace qrt::tool {
 
 struct RunOptions {
   std::string model, output, output_dir, isa, kernels, labels;
-  std::vector<std::string> files, named, images, expected;
+  std::vector<std::string> files, named, images, expected, dims;
   PictureArguments pictures;
   size_t threads = 1, max_memory = 0, print = 0, top = 0;
   bool dump_all = false, check = false, sha256 = false, time = false, dequantize = false,

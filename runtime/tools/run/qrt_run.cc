@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "qrt/qrt.hpp"
 #include "runtime/platform/tools.h"
@@ -57,10 +58,14 @@ Status run_model(const RunOptions& options, bool* equal) {
   const Model model = Model::load_file(options.model, load_options);
   times.load = ms_since(start);
   Inputs inputs;
+  Dims dims;
+  for (const std::string& text : options.dims) QRT_TRY(dims.parse(text));
+  inputs.set_dims(std::move(dims));
   QRT_TRY(options.images.empty() ? inputs.read(model, options.files, options.named)
                                  : read_pictures(model, options.images, options.pictures, &inputs));
   SessionOptions session_options = options.session();
-  session_options.batch = inputs.batch();
+  dims = inputs.dims();
+  dims.put_in(&session_options);
   session_options.keep_all = options.dump_all;
   start = Clock::now();
   Session session(model, session_options);
@@ -103,8 +108,9 @@ std::string contradiction(const RunOptions& options) {
   const bool has_files = !options.files.empty() || !options.named.empty();
   const bool shows = options.print > 0 || options.top > 0 || options.sha256 || options.time ||
                      !options.expected.empty();
-  if (options.check && (has_files || !options.images.empty() || !options.output_dir.empty() ||
-                        !options.output.empty() || options.dump_all || shows))
+  if (options.check &&
+      (has_files || !options.dims.empty() || !options.images.empty() ||
+       !options.output_dir.empty() || !options.output.empty() || options.dump_all || shows))
     return "--check takes its inputs from the model and writes no files";
   const auto is_stdin = [](const std::string& text) {
     return text == "-" || (text.size() > 2 && text.compare(text.size() - 2, 2, "=-") == 0);
@@ -186,6 +192,9 @@ int run_main(int argc, char** argv) {
             "Run the test values that the model holds (qrt_convert --digests, "
             "--keep-test-values) and compare outputs and operators; exit status 1 if a byte "
             "differs");
+  line.texts(
+      "--dims SIZES", &options.dims,
+      "NAME=SIZE, sizes of open dimensions, where the inputs do not tell them; may be repeated");
   line.text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   line.text("--kernels NAME", &options.kernels,
             "qrt, xnnpack (where it gives the same bytes) or xnnpack-all, for comparison");
