@@ -95,7 +95,7 @@ Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
   QRT_TRY(check_used(**verified, "output", *(*verified)->file().outputs(), values.outputs));
   SessionOptions options;
   options.threads = 1;
-  options.sizes.batch = batch_of((*verified)->file(), **verified, values);
+  options.batch = batch_of((*verified)->file(), **verified, values);
   Result<std::unique_ptr<Session>> session = Session::create(*verified, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();

@@ -17,7 +17,10 @@ IndexMaps composed(const IndexMaps& first, const IndexMaps& second) {
     Indices indices = second.has(d) ? second.at(d) : stepped(0, second.to()[d], 1);
     if (first.has(d))
       for (int32_t& i : indices) i = i < 0 ? -1 : first.at(d)[static_cast<size_t>(i)];
-    maps.set(d, std::move(indices));
+    if ((first.has(d) && first.is_kept(d)) || (second.has(d) && second.is_kept(d)))
+      maps.keep(d, std::move(indices));
+    else
+      maps.set(d, std::move(indices));
   }
   return maps;
 }

@@ -36,6 +36,9 @@ class Expression {
   fb::SizeT steps_;
 };
 
+// Steps of the longest expression that a file may hold.
+constexpr size_t kMostSteps = 64;
+
 // Sizes of the symbols, and the shapes of an operator's inputs, of one import.
 struct SizesAt {
   std::vector<int64_t> symbols;

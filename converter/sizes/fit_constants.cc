@@ -78,7 +78,8 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
       return false;
   std::vector<Axis> axes;
   Imports sizes;
-  for (const auto& symbols : imports.symbols) sizes.push_back({symbols, {}});
+  for (const auto& symbols : imports.symbols) sizes.at.push_back({symbols, {}});
+  sizes.others = &imports.dimensions;
   auto options = std::make_unique<fb::GatherOptionsT>();
   std::vector<fb::SizeRuleT> rules;
   for (int d = 0; d < rank; ++d) {

@@ -101,13 +101,24 @@ bool fit_quotient(const Imports& imports, const std::vector<const Map*>& maps,
   return false;
 }
 
+// Puts empty fills around the only run of indices where there are none. Returns false for other runs.
+bool surround(std::vector<Run>* runs) {
+  const Run none{true, 0, -1, 1, 1};
+  if (runs->empty() || !runs->front().is_fill) runs->insert(runs->begin(), none);
+  if (!runs->back().is_fill || runs->size() == 1) runs->push_back(none);
+  return runs->size() == 3 && !(*runs)[1].is_fill;
+}
+
 bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::SizeRuleT* rule) {
   constexpr size_t kMostRuns = 16;
   std::vector<std::vector<Run>> all;
-  for (const Map* m : maps) {
-    all.push_back(runs_of(*m));
-    if (all.back().size() > kMostRuns || all.back().size() != all.front().size()) return false;
-  }
+  for (const Map* m : maps) all.push_back(runs_of(*m));
+  const auto has_other_number = [&](const std::vector<Run>& runs) {
+    return runs.size() > kMostRuns || runs.size() != all.front().size();
+  };
+  if (std::any_of(all.begin(), all.end(), has_other_number))
+    for (std::vector<Run>& runs : all)
+      if (!surround(&runs)) return false;
   for (size_t k = 0; k < all.front().size(); ++k) {
     std::vector<Run> runs;
     for (const auto& of_import : all) runs.push_back(of_import[k]);
@@ -128,7 +139,7 @@ bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int ax
   if (fit_quotient(imports, maps, rule)) return true;
   rule->pieces.clear();
   std::vector<int64_t> lengths;
-  for (const SizesAt& at : imports) lengths.push_back(at.inputs[0][axis]);
+  for (const SizesAt& at : imports.at) lengths.push_back(at.inputs[0][axis]);
   return fit_nearest(imports, lengths, maps, rule);
 }
 

@@ -1,60 +1,58 @@
 #include "converter/sizes/fit_number.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace qrt::convert {
+
+void Terms::add(const Expression& expression, std::vector<int64_t> values) {
+  const bool varies =
+      std::any_of(values.begin(), values.end(), [&](int64_t x) { return x != values.front(); });
+  if (varies && find(values) == nullptr) terms_.push_back({expression, std::move(values)});
+}
+
+const Term* Terms::find(const std::vector<int64_t>& values) const {
+  for (const Term& v : terms_)
+    if (v.values == values) return &v;
+  return nullptr;
+}
+
 namespace {
 
-// A dimension or symbol that differs from import to import.
-struct Variable {
-  Expression expression;
-  std::vector<int64_t> values;  // by import
-};
-
-// Variables of equal values are one: the dimensions of the operator's inputs come first, the symbols last.
-std::vector<Variable> variables_of(const Imports& imports) {
-  std::vector<Variable> found;
+// The dimensions of the operator's inputs, then the symbols.
+Terms terms_of(const Imports& imports) {
+  Terms found;
   const auto add = [&](const Expression& expression) {
-    Variable v{expression, {}};
-    for (const SizesAt& at : imports) v.values.push_back(evaluate(expression, at));
-    const auto is_equal = [&](const Variable& other) { return other.values == v.values; };
-    const bool varies = std::any_of(v.values.begin(), v.values.end(),
-                                    [&](int64_t x) { return x != v.values.front(); });
-    if (varies && std::none_of(found.begin(), found.end(), is_equal)) found.push_back(std::move(v));
+    std::vector<int64_t> values;
+    for (const SizesAt& at : imports.at) values.push_back(evaluate(expression, at));
+    found.add(expression, std::move(values));
   };
-  const SizesAt& first = imports.front();
+  const SizesAt& first = imports.at.front();
   for (size_t i = 0; i < first.inputs.size(); ++i)
     for (int d = 0; d < first.inputs[i].rank(); ++d) {
-      const bool has_all = std::all_of(imports.begin(), imports.end(), [&](const SizesAt& at) {
+      const bool has_all = std::all_of(imports.at.begin(), imports.at.end(), [&](const SizesAt& at) {
         return i < at.inputs.size() && d < at.inputs[i].rank();
       });
       if (has_all) add(Expression::dimension(i, d));
     }
+  for (const Term& v : imports.terms) found.add(v.expression, v.values);
   for (size_t s = 0; s < first.symbols.size(); ++s) add(Expression::symbol(s));
   return found;
 }
 
-constexpr int64_t kMostDivisor = 64;
+constexpr int64_t kMostDivisor = 64, kMostFactor = 64;
 
 class Fit {
  public:
   Fit(const Imports& imports, const std::vector<int64_t>& values)
-      : imports_(imports), values_(values), variables_(variables_of(imports)) {}
+      : imports_(imports), values_(values), terms_(terms_of(imports)) {}
 
   std::optional<Expression> run() {
-    if (try_one(Expression(values_.front()))) return found_;
-    for (const Variable& v : variables_)
-      if (try_shifted(v.expression)) return found_;
-    for (const Variable& v : variables_)
-      if (try_scaled(v)) return found_;
-    for (const Variable& v : variables_)
-      for (const Variable& w : variables_) {
-        if (try_shifted(v.expression + w.expression)) return found_;
-        if (try_shifted(v.expression - w.expression)) return found_;
-      }
-    if (try_products()) return found_;
+    if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) ||
+        try_each(&Fit::try_multiple) || try_each(&Fit::try_quotient) || try_others() ||
+        try_each(&Fit::try_rest) || try_sums() || try_products() || try_each(&Fit::try_scaled) ||
+        try_sums_of_products())
+      return found_;
     return std::nullopt;
   }
 
@@ -65,77 +63,142 @@ class Fit {
     return true;
   }
 
+  bool try_each(bool (Fit::*attempt)(const Expression&)) {
+    return std::any_of(terms_.begin(), terms_.end(),
+                       [&](const Term& v) { return (this->*attempt)(v.expression); });
+  }
+
   // e + c
   bool try_shifted(const Expression& e) {
-    const int64_t at = evaluate(e, imports_.front());
+    const int64_t at = evaluate(e, imports_.at.front());
     if (at == INT64_MIN) return false;
     const int64_t c = values_.front() - at;
-    if (c > INT32_MAX || c < INT32_MIN) return false;
+    if (c > INT32_MAX || c < -INT32_MAX) return false;
     return try_one(c < 0 ? e - Expression(-c) : e + Expression(c));
   }
 
-  // floor((v * a + b) / d) * m + c, of m = 1 or d
-  bool try_scaled(const Variable& v) {
-    // The slope, from the imports furthest apart.
-    const auto [low, high] = std::minmax_element(v.values.begin(), v.values.end());
-    const auto i = static_cast<size_t>(low - v.values.begin());
-    const auto j = static_cast<size_t>(high - v.values.begin());
-    const int64_t dx = v.values[j] - v.values[i], dy = values_[j] - values_[i];
-    if (dx == 0) return false;
-    const double slope = static_cast<double>(dy) / static_cast<double>(dx);
-    for (int64_t d = 1; d <= kMostDivisor; ++d) {
-      const auto a = static_cast<int64_t>(std::llround(slope * static_cast<double>(d)));
-      if (a == 0 || std::gcd(a, d) != 1 || a > kMostDivisor * kMostDivisor || a < -kMostDivisor)
-        continue;
-      const Expression scaled = a == 1 ? v.expression : v.expression * Expression(a);
-      if (d == 1) {
-        if (try_shifted(scaled)) return true;
-        continue;
-      }
-      for (int64_t b = 0; b < d; ++b)
-        if (try_shifted((scaled + Expression(b)) / Expression(d))) return true;
-    }
-    // Rounded down to a multiple.
+  // e * a + c
+  bool try_multiple(const Expression& e) {
+    for (int64_t a = 2; a <= kMostFactor; ++a)
+      if (try_shifted(e * Expression(a))) return true;
+    return try_shifted(Expression(0) - e);
+  }
+
+  // floor((e + b) / d) + c
+  bool try_quotient(const Expression& e) {
     for (int64_t d = 2; d <= kMostDivisor; ++d)
       for (int64_t b = 0; b < d; ++b)
-        if (try_shifted((v.expression + Expression(b)) / Expression(d) * Expression(d))) return true;
+        if (try_shifted((e + Expression(b)) / Expression(d))) return true;
     return false;
   }
 
-  // (v * w) * a / d and (v * w * u) * a / d, without a rest
-  bool try_products() {
-    const size_t n = variables_.size();
-    for (size_t i = 0; i < n; ++i)
-      for (size_t j = i; j < n; ++j) {
-        const Expression two = variables_[i].expression * variables_[j].expression;
-        if (try_ratio(two)) return true;
-      }
-    for (size_t i = 0; i < n; ++i)
-      for (size_t j = i + 1; j < n; ++j)
-        for (size_t k = j + 1; k < n; ++k) {
-          const Expression three = variables_[i].expression * variables_[j].expression *
-                                   variables_[k].expression;
-          if (try_ratio(three)) return true;
+  // Multiples of such a quotient, what is left of it, and what is missing to the next multiple; halves of these.
+  bool try_rest(const Expression& e) {
+    for (const int64_t k : {1, 2, 4, 8, 16})
+      for (const int64_t b : {int64_t{0}, k - 1}) {
+        if (b > 0 && k == 1) continue;
+        const Expression n = (e + Expression(b)) / Expression(k);
+        for (int64_t d = 2; d <= kMostDivisor; d = d < 8 ? d + 1 : d * 2) {
+          const Expression down = n / Expression(d) * Expression(d);
+          const Expression up = (n + Expression(d - 1)) / Expression(d) * Expression(d);
+          for (const Expression& form : {down, up, n - down, up - n}) {
+            if (try_shifted(form)) return true;
+            for (const int64_t half : {0, 1})
+              if (try_shifted((form + Expression(half)) / Expression(2))) return true;
+          }
         }
+      }
+    return false;
+  }
+
+  bool try_others() {
+    if (imports_.others == nullptr) return false;
+    if (const Term* v = imports_.others->find(values_)) return try_one(v->expression);
+    for (const Term& v : *imports_.others)
+      if (try_shifted(v.expression)) return true;
+    for (const Term& v : *imports_.others)
+      for (const Term& w : *imports_.others) {
+        if (&v == &w || !differ_by_little(v, w)) continue;
+        const Expression difference = v.expression - w.expression;
+        if (try_shifted(difference)) return true;
+        for (const int64_t half : {0, 1})
+          if (try_shifted((difference + Expression(half)) / Expression(2))) return true;
+      }
+    return false;
+  }
+
+  // Whether half of the difference of two variables, or all of it, may be the numbers sought, but for a constant.
+  bool differ_by_little(const Term& v, const Term& w) const {
+    const size_t last = values_.size() - 1;
+    const int64_t first = v.values[0] - w.values[0], end = v.values[last] - w.values[last];
+    const int64_t by = values_[last] - values_[0], d = end - first;
+    return d == by || (d - 2 * by <= 1 && d - 2 * by >= -1);
+  }
+
+  bool try_sums() {
+    for (const Term& v : terms_)
+      for (const Term& w : terms_) {
+        if (try_shifted(v.expression + w.expression)) return true;
+        if (&v != &w && try_shifted(v.expression - w.expression)) return true;
+      }
+    return false;
+  }
+
+  // v * w * a / d and v * w * u * a / d, where that leaves no rest
+  bool try_products() {
+    const size_t n = terms_.size();
     for (size_t i = 0; i < n; ++i)
       for (size_t j = i; j < n; ++j)
-        if (try_shifted(variables_[i].expression * variables_[j].expression)) return true;
+        if (try_ratio(terms_[i].expression * terms_[j].expression)) return true;
+    for (size_t i = 0; i < n; ++i)
+      for (size_t j = i + 1; j < n; ++j)
+        for (size_t k = j + 1; k < n; ++k)
+          if (try_ratio(terms_[i].expression * terms_[j].expression *
+                        terms_[k].expression))
+            return true;
+    return false;
+  }
+
+  // Sums of two or three dimensions of other tensors, as of what is concatenated.
+  bool try_sums_of_products() {
+    if (imports_.others == nullptr) return false;
+    const Terms& all = *imports_.others;
+    for (size_t i = 0; i < all.size(); ++i)
+      for (size_t j = i; j < all.size(); ++j) {
+        if (try_shifted(all[i].expression + all[j].expression)) return true;
+        std::vector<int64_t> rest;
+        for (size_t p = 0; p < values_.size(); ++p)
+          rest.push_back(values_[p] - all[i].values[p] - all[j].values[p]);
+        const Term* third = all.find(rest);
+        if (third && try_one(all[i].expression + all[j].expression + third->expression)) return true;
+      }
+    return false;
+  }
+
+  // floor((e * a + b) / d) + c of small a and d
+  bool try_scaled(const Expression& e) {
+    constexpr int64_t kMostTerm = 8;
+    for (int64_t d = 2; d <= kMostTerm; ++d)
+      for (int64_t a = 2; a <= kMostTerm; ++a) {
+        if (std::gcd(a, d) != 1) continue;
+        for (int64_t b = 0; b < d; ++b)
+          if (try_shifted((e * Expression(a) + Expression(b)) / Expression(d))) return true;
+      }
     return false;
   }
 
   bool try_ratio(const Expression& e) {
-    const int64_t at = evaluate(e, imports_.front()), value = values_.front();
+    const int64_t at = evaluate(e, imports_.at.front()), value = values_.front();
     if (at <= 0 || value <= 0) return false;
     const int64_t common = std::gcd(at, value), a = value / common, d = at / common;
-    if (a > INT32_MAX || d > INT32_MAX) return false;
     // A ratio of large numbers is a coincidence.
-    if (a > kMostDivisor * kMostDivisor * kMostDivisor || d > kMostDivisor * kMostDivisor) return false;
+    if (a > kMostFactor * kMostFactor || d > kMostDivisor * kMostDivisor) return false;
     return try_one(e * Expression(a) / Expression(d));
   }
 
   const Imports& imports_;
   const std::vector<int64_t>& values_;
-  const std::vector<Variable> variables_;
+  const Terms terms_;
   Expression found_;
 };
 
@@ -143,8 +206,9 @@ class Fit {
 
 bool fits(const Expression& expression, const Imports& imports,
           const std::vector<int64_t>& values) {
+  if (expression.stored().functions.size() > kMostSteps) return false;
   for (size_t i = 0; i < imports.size(); ++i)
-    if (evaluate(expression, imports[i]) != values[i]) return false;
+    if (evaluate(expression, imports.at[i]) != values[i]) return false;
   return true;
 }
 

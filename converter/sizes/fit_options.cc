@@ -22,10 +22,11 @@ class NodeFit {
       SizesAt at;
       at.symbols = imports.symbols[i];
       for (const ValueId id : n.inputs) at.inputs.push_back(graph.values[id].type.shape);
-      imports_.push_back(std::move(at));
+      imports_.at.push_back(std::move(at));
       graphs_.push_back(&graph);
       others_.push_back(n);
     }
+    imports_.others = &imports.dimensions;
   }
 
   bool run() {
@@ -106,7 +107,7 @@ class NodeFit {
   std::vector<int32_t> map_of(size_t import, int axis) {
     for (const auto& a : of<fb::GatherOptionsT>(import)->axes)
       if (a->axis == axis) return a->index;
-    std::vector<int32_t> all(static_cast<size_t>(imports_[import].inputs[0][axis]));
+    std::vector<int32_t> all(static_cast<size_t>(imports_.at[import].inputs[0][axis]));
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
@@ -158,7 +159,7 @@ class NodeFit {
       for (size_t i = 0; i < others_.size(); ++i) {
         tables.push_back((of<fb::ResizeLinearOptionsT>(i)->*axis).get());
         if (!tables.back()) return false;
-        const Shape& x = imports_[i].inputs[0];
+        const Shape& x = imports_.at[i].inputs[0];
         lengths.push_back(x[x.rank() - 1 - axes[k].from_last]);
       }
       if (std::all_of(tables.begin(), tables.end(), [&](const fb::ResizeAxisT* t) {
@@ -181,8 +182,8 @@ class NodeFit {
   int64_t kernel_of(const fb::AveragePool2DOptionsT& o, int i) {
     return i == 0 ? o.kernel_h : o.kernel_w;
   }
-  int64_t kernel_of(const fb::Conv2DOptionsT&, int i) { return imports_[0].inputs[1][1 + i]; }
-  int64_t kernel_of(const fb::DepthwiseConv2DOptionsT&, int i) { return imports_[0].inputs[1][i]; }
+  int64_t kernel_of(const fb::Conv2DOptionsT&, int i) { return imports_.at[0].inputs[1][1 + i]; }
+  int64_t kernel_of(const fb::DepthwiseConv2DOptionsT&, int i) { return imports_.at[0].inputs[1][i]; }
   template <class Options>
   int64_t dilation_of(const Options& o, int i) {
     return i == 0 ? o.dilation_h : o.dilation_w;
@@ -193,7 +194,7 @@ class NodeFit {
   std::vector<Expression> paddings(int64_t kernel, int64_t stride, int64_t dilation, int axis,
                                    int64_t before_of_first, bool at_end) {
     std::vector<Expression> forms;
-    const Expression n = Expression::dimension(0, imports_[0].inputs[0].rank() - 3 + axis);
+    const Expression n = Expression::dimension(0, imports_.at[0].inputs[0].rank() - 3 + axis);
     const Expression s(stride);
     for (const int64_t extent : {(kernel - 1) * dilation + 1, kernel}) {
       const Expression total =
@@ -258,7 +259,7 @@ class NodeFit {
 
   bool gives_mean(float numerator, float denominator) {
     for (size_t i = 0; i < others_.size(); ++i) {
-      const Shape& x = imports_[i].inputs[0];
+      const Shape& x = imports_.at[i].inputs[0];
       const auto count = static_cast<float>(x[x.rank() - 3] * x[x.rank() - 2]);
       const float divisor = denominator * count;
       if (to_bits(numerator / divisor) != of<fb::GlobalAveragePool2DOptionsT>(i)->requant->scale[0])
@@ -277,7 +278,7 @@ class NodeFit {
       varies |= requant->scale[0] != mean->requant->scale[0];
     }
     if (!varies) return true;
-    const Shape& x = imports_[0].inputs[0];
+    const Shape& x = imports_.at[0].inputs[0];
     // The scales of what is read and written: of the operator's own tensors, or of those around them.
     const std::vector<float> from = scales_around(node_->inputs[0]), to = scales_around(node_->outputs[0]);
     for (const float numerator : from)
@@ -332,6 +333,41 @@ class NodeFit {
 };
 
 }  // namespace
+
+// Every dimension of an operator's outputs is sought among those of its inputs first: where these are known as
+// expressions of the symbols, so is it.
+void find_dimensions(ImportedGraphs* imports) {
+  const Graph& first = *imports->graphs[0];
+  Imports symbols;
+  for (const auto& sizes : imports->symbols) symbols.at.push_back({sizes, {}});
+  const auto add_value = [&](ValueId id, const Imports& known) {
+    for (int d = 0; d < first.values[id].type.shape.rank(); ++d) {
+      std::vector<int64_t> values;
+      for (const Graph* graph : imports->graphs) values.push_back(graph->values[id].type.shape[d]);
+      if (imports->dimensions.find(values)) continue;
+      if (const auto found = fit_number(known, values))
+        imports->dimensions.add(*found, std::move(values));
+    }
+  };
+  for (size_t s = 0; s < imports->symbols[0].size(); ++s) {
+    std::vector<int64_t> values;
+    for (const auto& sizes : imports->symbols) values.push_back(sizes[s]);
+    imports->dimensions.add(Expression::symbol(s), std::move(values));
+  }
+  for (const ValueId id : first.inputs) add_value(id, symbols);
+  for (const Node& node : first.nodes) {
+    Imports known;
+    known.others = &imports->dimensions;
+    for (const ValueId id : node.inputs)
+      for (int d = 0; d < first.values[id].type.shape.rank(); ++d) {
+        std::vector<int64_t> values;
+        for (const Graph* graph : imports->graphs) values.push_back(graph->values[id].type.shape[d]);
+        if (const Term* v = imports->dimensions.find(values)) known.terms.add(v->expression, values);
+      }
+    known.at = symbols.at;
+    for (const ValueId id : node.outputs) add_value(id, known);
+  }
+}
 
 bool fit_options(const ImportedGraphs& imports, size_t index, Node* node) {
   return NodeFit(imports, index, node).run();

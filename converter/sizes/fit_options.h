@@ -13,7 +13,11 @@ namespace qrt::convert {
 struct ImportedGraphs {
   std::vector<const Graph*> graphs;
   std::vector<std::vector<int64_t>> symbols;  // their sizes
+  Terms dimensions;                       // of all tensors, as expressions of the symbols
 };
+
+// Finds the expressions of the dimensions of all tensors, where they have one.
+void find_dimensions(ImportedGraphs* imports);
 
 // Sets the rules of node `index` of the first graph, `node`, so that they give the options that the node has
 // in every import; where a shape needs no rule, one of its dimensions becomes -1. Returns false where no rules

@@ -40,12 +40,13 @@ class Opening {
         return differs(*other);
     }
     for (size_t i = 0; i < first.nodes.size(); ++i) QRT_TRY(check_node(i));
+    find_dimensions(&imports_);
     for (size_t i = 0; i < first.nodes.size(); ++i)
       if (!fit_options(imports_, i, &first.nodes[i]))
         return error(Code::kUnsupported, "%s depends on the size in a way that has no rule",
                      label_of(first.nodes[i]).c_str());
-    for (const auto* edges : {&first.inputs, &first.outputs})
-      for (const ValueId id : *edges) QRT_TRY(fit_edge(id, edges == &first.inputs));
+    for (const ValueId id : first.outputs)
+      if (first.values[id].sizes.empty()) QRT_TRY(fit_output(id));
     return Status();
   }
 
@@ -159,20 +160,18 @@ class Opening {
            a.type.shape.rank() == b.type.shape.rank() && is_same(a.quantization, b.quantization);
   }
 
-  // Says how an input's or output's dimensions follow from the symbols.
-  Status fit_edge(ValueId id, bool is_input) {
+  // Says how an output's dimensions follow from the symbols.
+  Status fit_output(ValueId id) {
     Value& value = graphs_[0]->values[id];
     Imports imports;
-    for (const Sizes& sizes : imports_.symbols) imports.push_back({sizes, {}});
+    for (const Sizes& sizes : imports_.symbols) imports.at.push_back({sizes, {}});
+    imports.others = &imports_.dimensions;
     std::vector<fb::SizeT> sizes;
     bool is_open = false;
     for (int d = 0; d < value.type.shape.rank(); ++d) {
       std::vector<int64_t> numbers;
       for (const auto& graph : graphs_) numbers.push_back(graph->values[id].type.shape[d]);
       const auto found = fit_number(imports, numbers);
-      if (!found && is_input)
-        return error(Code::kUnsupported, "dimension %d of input '%s' follows from no name", d,
-                     value.name.c_str());
       if (!found)
         return error(Code::kUnsupported, "dimension %d of output '%s' depends on sizes in a way that has no rule",
                      d, value.name.c_str());
@@ -201,9 +200,16 @@ class Search {
     if (imported) status = opening.fit();
     if (status.ok()) status = opening.fit_constants(import_at_, earlier_, &symbols);
     if (status.ok()) {
+      // Nothing is known of sizes between multiples, which the source did not take.
+      for (Symbol& s : symbols)
+        if (!s.is_first && s.least != s.most && family.unit > 1) {
+          s.least = s.step = family.unit;
+          s.most -= s.most % family.unit;
+        }
       *graph_ = opening.take(std::move(symbols));
       return Status();
     }
+    if (getenv("DBG")) fprintf(stderr, "family %s: %s\n", Opening::describe(symbols, family.sizes[0]).c_str(), status.message());
     if (status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel) return status;
     // The reason of a family that can be imported says more.
     if (why_.empty() || (imported && !has_imported_)) why_ = status.message();

@@ -45,6 +45,7 @@ class Family {
   ProbeFamily make() const {
     const size_t n = symbols_.size();
     ProbeFamily family;
+    family.unit = scale_.unit;
     std::vector<size_t> variants(n, 0);
     family.sizes.push_back(sizes_of(variants));
     for (size_t changed = 0; changed < n; ++changed) {
@@ -55,7 +56,7 @@ class Family {
       if (std::find(family.sizes.begin(), family.sizes.end(), sizes) == family.sizes.end())
         family.sizes.push_back(sizes);
     }
-    for (const size_t variant : {2, 3, 4}) family.sizes.push_back(sizes_of(std::vector<size_t>(n, variant)));
+    for (const size_t variant : {2, 3, 4, 5, 6, 7}) family.sizes.push_back(sizes_of(std::vector<size_t>(n, variant)));
     return family;
   }
 

@@ -21,6 +21,7 @@ struct SymbolHint {
 // One way to choose sizes. The first of them are those that the file will hold.
 struct ProbeFamily {
   std::vector<Sizes> sizes;
+  int64_t unit = 1;  // of which all are multiples, but for batches
 };
 
 // Returns families in the order in which they should be tried: small unusual numbers, larger ones, multiples

@@ -28,7 +28,17 @@ struct Axis {
 }  // namespace
 
 IndexMaps::IndexMaps(const Shape& from, const fb::GatherOptionsT& options) : IndexMaps(from) {
-  for (const auto& map : options.axes) set(map->axis, map->index);
+  for (const auto& map : options.axes) {
+    set(map->axis, map->index);
+    if (!has(map->axis)) keep(map->axis, map->index);
+  }
+}
+
+void IndexMaps::keep(int axis, Indices indices) {
+  const size_t d = static_cast<size_t>(axis);
+  to_[axis] = static_cast<int64_t>(indices.size());
+  has_[d] = is_kept_[d] = true;
+  maps_[d] = std::move(indices);
 }
 
 void IndexMaps::set(int axis, Indices indices) {
@@ -38,6 +48,7 @@ void IndexMaps::set(int axis, Indices indices) {
     in_order = indices[i] == static_cast<int32_t>(i);
   to_[axis] = static_cast<int64_t>(indices.size());
   has_[d] = !in_order;
+  is_kept_[d] = false;
   maps_[d] = in_order ? Indices() : std::move(indices);
 }
 

@@ -25,6 +25,9 @@ class IndexMaps {
 
   // REQUIRES: indices in -1 .. from[axis] - 1. Setting an axis again replaces its map.
   void set(int axis, Indices indices);
+  // As set(), of a map that stays where it is all indices in order, because it is not at other sizes.
+  void keep(int axis, Indices indices);
+  bool is_kept(int axis) const { return is_kept_[static_cast<size_t>(axis)]; }
 
   const Shape& from() const { return from_; }
   const Shape& to() const { return to_; }
@@ -42,7 +45,7 @@ class IndexMaps {
 
  private:
   Shape from_, to_;
-  std::array<bool, kMaxTensorRank> has_{};
+  std::array<bool, kMaxTensorRank> has_{}, is_kept_{};
   std::array<Indices, kMaxTensorRank> maps_;
 };
 

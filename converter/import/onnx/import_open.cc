@@ -2,10 +2,37 @@
 
 #include <algorithm>
 
+#include "converter/sizes/expressions.h"
 #include "converter/sizes/probes.h"
+#include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
+
+// Says which dimensions of the graph's inputs are which symbols.
+void name_dimensions(const onnx::GraphProto& file, const std::vector<OpenDimension>& open,
+                     Graph* graph) {
+  for (const onnx::ValueInfoProto& info : file.input())
+    for (const ValueId id : graph->inputs) {
+      Value& value = graph->values[id];
+      if (value.name != info.name()) continue;
+      std::vector<fb::SizeT> sizes;
+      bool is_open = false;
+      for (int i = 0; i < value.type.shape.rank(); ++i) {
+        const bool has_number = info.type().tensor_type().shape().dim(i).has_dim_value();
+        const std::string name = has_number ? "" : open_dimension_name(info, i);
+        const auto found = std::find_if(open.begin(), open.end(), [&](const OpenDimension& d) {
+          return !has_number && d.name == name;
+        });
+        is_open |= found != open.end();
+        const auto symbol = static_cast<size_t>(found - open.begin());
+        sizes.push_back((found == open.end() ? Expression(value.type.shape[i])
+                                             : Expression::symbol(symbol))
+                            .stored());
+      }
+      if (is_open) value.sizes = std::move(sizes);
+    }
+}
 
 Status import_at(const Model& model, const std::vector<OpenDimension>& open, bool allow_float,
                  const Sizes& sizes, Graph* graph, Report* report) {
@@ -17,6 +44,7 @@ Status import_at(const Model& model, const std::vector<OpenDimension>& open, boo
   }
   QRT_TRY(Importer(model, allow_float, batch, graph, report, by_name).run());
   graph->batch_closed = "its dimensions are open by their names";
+  name_dimensions(model.graph(), open, graph);
   return Status();
 }
 

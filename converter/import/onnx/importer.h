@@ -62,6 +62,11 @@ class Importer {
            tensor.shape[0] == batch_;
   }
 
+  bool has_open_sizes() const { return !sizes_.empty(); }
+  // Returns whether input i of the node, a constant in this import, may be another at other sizes.
+  bool may_differ_at_other_sizes(const NodeView& node, int i) const {
+    return has_open_sizes() && node.has_input(i) && !is_free_of_inputs(node.input(i));
+  }
   // Notes that a node cuts a dimension that is `dimension` long at an index, which may lie beyond its end.
   void note_turning_point(int64_t dimension, int64_t at) {
     if (!sizes_.empty() && at > INT32_MIN && at < INT32_MAX && at != 0)

@@ -106,7 +106,12 @@ Status import_slice(Importer& importer, const NodeView& node) {
         (cuts_larger(from[0], starts[i]) || cuts_larger(from[0], ends[i])))
       importer.graph().batch_closed =
           "node '" + node.name() + "' (Slice) cuts batches beyond a number of images";
-    maps.set(axes[i], std::move(indices));
+    const bool is_cut_elsewhere = ends[i] > from[axes[i]] && ends[i] < INT32_MAX;
+    if (importer.may_differ_at_other_sizes(node, 1) || importer.may_differ_at_other_sizes(node, 2) ||
+        (importer.has_open_sizes() && is_cut_elsewhere))
+      maps.keep(axes[i], std::move(indices));
+    else
+      maps.set(axes[i], std::move(indices));
   }
   return move(importer, node, {gathered(std::move(maps))});
 }
@@ -182,7 +187,10 @@ Status import_pad(Importer& importer, const NodeView& node) {
                     "it cuts %lld and %lld of %lld indices", static_cast<long long>(before),
                     static_cast<long long>(after), static_cast<long long>(n));
     QRT_TRY(check_index_count(n + before + after));
-    if (before != 0 || after != 0) maps.set(axes[i], padded(n, before, after, mode));
+    if (importer.may_differ_at_other_sizes(node, 1))
+      maps.keep(axes[i], padded(n, before, after, mode));
+    else if (before != 0 || after != 0)
+      maps.set(axes[i], padded(n, before, after, mode));
   }
   return pad(importer, node, std::move(maps));
 }
