@@ -91,9 +91,10 @@ void declare(tool::CommandLine* line, Request* request) {
                      "Threads of a session; a list measures each");
   line->checked_text("--batch N,N...", &request->batches, check_counts<kMostBatch>,
                      "Batch (default: the model's); a list measures each");
-  line->texts("--dims SIZES", &request->dims,
-              "NAME=N,N..., sizes of an open dimension, each measured (default: the model's); repeated: of "
-              "several, all combinations");
+  line->texts(
+      "--dims SIZES", &request->dims,
+      "NAME=N,N..., sizes of an open dimension, each measured (default: the model's); repeated: of "
+      "several, all combinations");
   line->number("--seconds NUMBER", &options.seconds, 0.0, 86400.0, "How long to measure");
   line->number("--runs COUNT", &options.runs, 1, kMostRuns,
                "How often to run, instead of --seconds");

@@ -28,8 +28,8 @@ Status complete(Request* request);
 
 struct Counts {
   std::vector<size_t> streams, threads, batches;  // streams, batch 0: not asked for, the model's
-  std::vector<tool::Dims> dims;                   // every combination; one that is empty: not asked for
-  std::vector<double> qps;                        // 0: not asked for
+  std::vector<tool::Dims> dims;  // every combination; one that is empty: not asked for
+  std::vector<double> qps;       // 0: not asked for
 };
 // REQUIRES: the command line was parsed.
 Counts counts_of(const Request& request);

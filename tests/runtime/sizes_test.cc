@@ -664,7 +664,8 @@ TEST(Sizes, HostileRulesEndInAStatus) {
 // message.
 TEST(Sizes, NoReplacedWordsMisbehave) {
   const Bytes file = SizedModel(8, 7, true).build();
-  const uint32_t words[] = {0, 1, 2, 5, 8, 9, 255, 65535, 1u << 20, 0x7fffffff, 0x80000000, 0xffffffff};
+  const uint32_t words[] = {0,   1,     2,        5,          8,          9,
+                            255, 65535, 1u << 20, 0x7fffffff, 0x80000000, 0xffffffff};
   size_t loaded = 0, sessions = 0;
   for (size_t at = 0; at + 4 <= file.size(); at += 4) {
     Bytes copy = file;

@@ -42,9 +42,8 @@ ordered_json dim_names(const Plan& plan, const fb::Tensor& tensor) {
   const fb::Model& file = plan.model->file();
   for (uint32_t i = 0; i < tensor.sizes()->size(); ++i) {
     const fb::Size& size = *tensor.sizes()->Get(i);
-    const bool is_open =
-        std::any_of(size.functions()->begin(), size.functions()->end(),
-                    [](const auto f) { return f == fb::SizeFunction::SYMBOL; });
+    const bool is_open = std::any_of(size.functions()->begin(), size.functions()->end(),
+                                     [](const auto f) { return f == fb::SizeFunction::SYMBOL; });
     if (tensor.shape()->Get(i) == -1)
       names.push_back("batch");
     else

@@ -92,8 +92,9 @@ int inspect_main(int argc, char** argv) {
             "with -DQRT_OPS");
   line.number("--batch COUNT", &options.batch, 1, size_t{1} << 31,
               "Batch to plan for (default: the model's)");
-  line.texts("--dims SIZES", &options.dims,
-             "NAME=SIZE, sizes of open dimensions to plan for (default: the model's); may be repeated");
+  line.texts(
+      "--dims SIZES", &options.dims,
+      "NAME=SIZE, sizes of open dimensions to plan for (default: the model's); may be repeated");
   line.text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;
