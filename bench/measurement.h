@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "bench/peak.h"
+#include "runtime/tools/dims.h"
 
 namespace qrt::bench {
 
 // Of one measurement: a model at one number of streams and of threads and one batch.
 struct Options {
   std::string model, isa, kernels;
+  tool::Dims dims;                  // of open dimensions; empty: the model's
   std::vector<std::string> inputs;  // [NAME=]FILE.npy; none: values of a fixed random sequence
   size_t threads = 1, batch = 0;
   size_t streams = 0;                // sessions at the same time; 0: one, without its throughput

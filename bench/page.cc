@@ -16,7 +16,8 @@ Status plan_of(const Run& run, std::shared_ptr<const Plan>* plan) {
   auto model = tool::load_verified(run.options.model);
   QRT_TRY(std::move(model.status()));
   PlanOptions options;
-  options.batch = run.options.batch;
+  QRT_TRY(tool::set_sizes(**model, run.options.dims, &options));
+  if (run.options.batch != 0) options.batch = run.options.batch;
   options.threads = run.options.threads;
   options.isas = *isas;
   auto made = make_plan(*model, options);

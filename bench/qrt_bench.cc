@@ -120,15 +120,17 @@ Status measure_models(const Request& request, const std::vector<std::string>& pa
   Options options = request.options;
   for (const size_t thread_count : counts.threads)
     for (const size_t batch : counts.batches)
-      for (const size_t stream_count : counts.streams)
-        for (const double qps : counts.qps) {
-          options.threads = thread_count;
-          options.batch = batch;
-          options.streams = stream_count;
-          options.qps = qps;
-          if (interrupted()) return {};
-          QRT_TRY(measure_at(options, paths, models, loaded, old_runs, line, runs));
-        }
+      for (const tool::Dims& dims : counts.dims)
+        for (const size_t stream_count : counts.streams)
+          for (const double qps : counts.qps) {
+            options.threads = thread_count;
+            options.batch = batch;
+            options.dims = dims;
+            options.streams = stream_count;
+            options.qps = qps;
+            if (interrupted()) return {};
+            QRT_TRY(measure_at(options, paths, models, loaded, old_runs, line, runs));
+          }
   return {};
 }
 
@@ -179,6 +181,7 @@ int bench_main(int argc, char** argv) {
       "  qrt_bench model.qrt\n"
       "  qrt_bench a.qrt b.qrt --threads 1,2 --batch 1,8 --format md\n"
       "  qrt_bench model.qrt --threads 2 --seconds 5 --format json\n"
+      "  qrt_bench text.qrt --dims seq=16,128,512 --format md\n"
       "  qrt_bench model.qrt --profile --isa avx2        time of every operator\n"
       "  qrt_bench model.qrt --roofline                  and the least it could be\n"
       "  qrt_bench model.qrt --html model.html           the same in a browser\n"

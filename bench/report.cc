@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/tools/files.h"
+
 namespace qrt::bench {
 
 std::string ms_text(double ms) {
@@ -22,6 +24,11 @@ std::string rate_text(double rate) {
   char text[64];
   snprintf(text, sizeof text, "%.*f", decimals, rate);
   return text;
+}
+
+std::string model_label(const Run& run) {
+  const std::string model = tool::with_stdin_named(run.options.model);
+  return run.options.dims.empty() ? model : model + " [" + run.options.dims.text() + "]";
 }
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }

@@ -32,6 +32,8 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs);
 // "least CPU time 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %: no regression; median wall time -0.5 %"
 std::string describe(const Comparison& comparison);
 
+// The file, with sizes that were asked for: "text.qrt [seq=17]"
+std::string model_label(const Run& run);
 // "I0", "I1", "F", "edge"
 const char* level_name(int level);
 // For people: three digits at least, of small models' times, too. "12.345", "0.00204"

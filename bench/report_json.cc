@@ -123,6 +123,7 @@ ordered_json run_json(const Machine& machine, const Run& run) {
       {"macs", m.macs},
       {"gmacs_per_second", m.gmacs()},
       {"warnings", m.warnings}};
+  for (const tool::Dims::Dim& dim : options.dims.list()) root["dims"][dim.name] = dim.size;
   if (m.is_interrupted) root["interrupted"] = true;
   if (m.cpu_min > 0) root["cpu_ms"] = {{"median", m.cpu_median}, {"min", m.cpu_min}};
   if (m.throughput) {

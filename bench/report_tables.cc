@@ -30,8 +30,8 @@ std::string cell(const std::string& text) {
 // Where there are several runs, their rows begin with what tells them apart.
 std::string start_of_row(const Run& run, bool is_one_of_many) {
   if (!is_one_of_many) return "";
-  return quoted(tool::with_stdin_named(run.options.model)) + "," +
-         std::to_string(run.options.threads) + "," + std::to_string(run.m.batch) + ",";
+  return quoted(model_label(run)) + "," + std::to_string(run.options.threads) + "," +
+         std::to_string(run.m.batch) + ",";
 }
 const char* start_of_header(bool is_one_of_many) {
   return is_one_of_many ? "model,threads,batch," : "";
@@ -49,12 +49,12 @@ void print_scaling_csv(const std::vector<Run>& runs) {
   printf("%s%s\n", many ? "model,threads," : "", "batch,image_ms,of_batch_1");
   for (const Run& run : runs)
     for (const BatchTime& b : run.m.scaling)
-      printf("%s%zu,%.6f,%.4f\n",
-             many ? (quoted(tool::with_stdin_named(run.options.model)) + "," +
-                     std::to_string(run.options.threads) + ",")
-                        .c_str()
-                  : "",
-             b.batch, b.image_ms, b.of_first);
+      printf(
+          "%s%zu,%.6f,%.4f\n",
+          many
+              ? (quoted(model_label(run)) + "," + std::to_string(run.options.threads) + ",").c_str()
+              : "",
+          b.batch, b.image_ms, b.of_first);
 }
 
 void print_ops_csv(const std::vector<Run>& runs) {
@@ -84,9 +84,9 @@ void print_streams_markdown(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const Measurement& m = run.m;
     printf("| %s | %s | %zu | %zu%s | %zu | %s | %s | %s | %s | %s | %s |\n",
-           cell(tool::with_stdin_named(run.options.model)).c_str(), m.isa.c_str(),
-           run.options.streams, run.options.threads, run.options.shares_pool ? " shared" : "",
-           m.batch, run.options.qps > 0 ? rate_text(run.options.qps).c_str() : "",
+           cell(model_label(run)).c_str(), m.isa.c_str(), run.options.streams, run.options.threads,
+           run.options.shares_pool ? " shared" : "", m.batch,
+           run.options.qps > 0 ? rate_text(run.options.qps).c_str() : "",
            rate_text(m.throughput->runs_per_second).c_str(),
            number_or_nothing(m.throughput->scaling()).c_str(), ms_text(m.median).c_str(),
            ms_text(m.p90).c_str(), ms_text(m.p99).c_str());
@@ -113,10 +113,10 @@ void print_csv(const std::vector<Run>& runs) {
     const Measurement& m = run.m;
     printf("%s,%s,%zu,%zu,%zu,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
            ",%.3f,%.6f,%.6f,%.4f,%.4f,%.6f",
-           quoted(tool::with_stdin_named(run.options.model)).c_str(), m.isa.c_str(),
-           run.options.threads, m.batch, m.runs, m.median, m.min, m.mean, m.p90, m.p99, m.load_ms,
-           m.session_ms, m.peak_memory, m.session_memory, m.macs, m.gmacs(), m.first_ms,
-           m.second_ms, m.median_noise, m.min_noise, m.least_ms());
+           quoted(model_label(run)).c_str(), m.isa.c_str(), run.options.threads, m.batch, m.runs,
+           m.median, m.min, m.mean, m.p90, m.p99, m.load_ms, m.session_ms, m.peak_memory,
+           m.session_memory, m.macs, m.gmacs(), m.first_ms, m.second_ms, m.median_noise,
+           m.min_noise, m.least_ms());
     if (run.comparison)
       printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_least, run.comparison->least_change,
              run.comparison->tolerance, run.comparison->is_regression ? "true" : "false");
@@ -142,8 +142,8 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const Measurement& m = run.m;
     printf("| %s | %s | %zu | %zu | %s | %s | %s | %.1f | %.1f %% |",
-           cell(tool::with_stdin_named(run.options.model)).c_str(), m.isa.c_str(),
-           run.options.threads, m.batch, ms_text(m.median).c_str(),
+           cell(model_label(run)).c_str(), m.isa.c_str(), run.options.threads, m.batch,
+           ms_text(m.median).c_str(),
            ms_text(run.comparison ? run.comparison->least : m.min).c_str(), ms_text(m.p90).c_str(),
            m.gmacs(), m.median_noise * 100);
     if (run.comparison)
@@ -154,8 +154,7 @@ void print_markdown(const Machine& machine, const std::vector<Run>& runs) {
   }
   for (const Run& run : runs) {
     if (run.m.ops.empty()) continue;
-    printf("\n%s, %zu threads, batch %zu\n\n",
-           cell(tool::with_stdin_named(run.options.model)).c_str(), run.options.threads,
+    printf("\n%s, %zu threads, batch %zu\n\n", cell(model_label(run)).c_str(), run.options.threads,
            run.m.batch);
     puts(
         "| us | share | GMAC/s | level | operator | kernel | name "

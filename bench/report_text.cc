@@ -92,7 +92,7 @@ void print_sustained(const Measurement& m) {
 
 void print_run(const Run& run) {
   const Measurement& m = run.m;
-  printf("model            %s\n", escaped(tool::with_stdin_named(run.options.model)).c_str());
+  printf("model            %s\n", escaped(model_label(run)).c_str());
   printf("isa, threads     %s, %zu\n", m.isa.c_str(), run.options.threads);
   if (m.batch != 0) printf("batch            %zu\n", m.batch);
   if (m.throughput) print_throughput(run.options, m);
@@ -128,8 +128,7 @@ void print_latency_table(const std::vector<Run>& runs) {
   printf("\n%-36s %7s %6s %10s %9s %7s\n", "model", "threads", "batch", "median ms", "least ms",
          "GMAC/s");
   for (const Run& run : runs)
-    printf("%s %7zu %6zu %10s %9s %7.1f\n",
-           fitted(escaped(tool::with_stdin_named(run.options.model)), 36).c_str(),
+    printf("%s %7zu %6zu %10s %9s %7.1f\n", fitted(escaped(model_label(run)), 36).c_str(),
            run.options.threads, run.m.batch, ms_text(run.m.median).c_str(),
            ms_text(run.m.min).c_str(), run.m.gmacs());
 }
@@ -145,8 +144,7 @@ void print_throughput_table(const std::vector<Run>& runs) {
       snprintf(last, sizeof last, "%g", run.options.qps);
     else if (scaling > 0)
       snprintf(last, sizeof last, "%.2f", scaling);
-    printf("%s %7zu %7zu %6zu %8s %7s %9s %9s\n",
-           fitted(escaped(tool::with_stdin_named(run.options.model)), 20).c_str(),
+    printf("%s %7zu %7zu %6zu %8s %7s %9s %9s\n", fitted(escaped(model_label(run)), 20).c_str(),
            run.options.streams, run.options.threads, run.m.batch,
            rate_text(run.m.throughput->runs_per_second).c_str(), last,
            ms_text(run.m.median).c_str(), ms_text(run.m.p99).c_str());

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace qrt::bench {
 namespace {
@@ -90,6 +91,10 @@ void declare(tool::CommandLine* line, Request* request) {
                      "Threads of a session; a list measures each");
   line->checked_text("--batch N,N...", &request->batches, check_counts<kMostBatch>,
                      "Batch (default: the model's); a list measures each");
+  line->texts(
+      "--dims SIZES", &request->dims,
+      "NAME=N,N..., sizes of an open dimension, each measured (default: the model's); repeated: of "
+      "several, all combinations");
   line->number("--seconds NUMBER", &options.seconds, 0.0, 86400.0, "How long to measure");
   line->number("--runs COUNT", &options.runs, 1, kMostRuns,
                "How often to run, instead of --seconds");
@@ -124,6 +129,19 @@ void declare(tool::CommandLine* line, Request* request) {
 
 Status complete(Request* request) {
   Options& options = request->options;
+  for (const std::string& text : request->dims) {
+    std::string name;
+    std::vector<int64_t> sizes;
+    if (!tool::read_dim_sizes(text, &name, &sizes))
+      return error(Code::kInvalidArgument, "--dims %s: expected NAME=SIZE, or NAME=SIZE,SIZE...",
+                   text.c_str());
+    for (const std::string& other : request->dims) {
+      if (&other == &text) break;
+      if (other.compare(0, name.size() + 1, name + "=") == 0)
+        return error(Code::kInvalidArgument, "--dims names '%s' twice: give its sizes in one list",
+                     name.c_str());
+    }
+  }
   options.traces = !request->trace.empty();
   options.roofline |= !request->html.empty();
   options.profile |= options.roofline || options.traces;
@@ -152,11 +170,33 @@ Status complete(Request* request) {
   return {};
 }
 
+namespace {
+
+// Every combination of the sizes that were asked for.
+std::vector<tool::Dims> dims_of(const Request& request) {
+  std::vector<tool::Dims> all(1);
+  for (const std::string& text : request.dims) {
+    std::string name;
+    std::vector<int64_t> sizes;
+    if (!tool::read_dim_sizes(text, &name, &sizes)) continue;
+    std::vector<tool::Dims> longer;
+    for (const tool::Dims& dims : all)
+      for (const int64_t size : sizes) {
+        longer.push_back(dims);
+        (void)longer.back().set(name, size, "--dims");
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+}  // namespace
+
 Counts counts_of(const Request& request) {
   std::vector<double> rates;
   if (request.qps.empty() || !read_rates(request.qps, &rates)) rates = {0};
   return {counts_or(request.streams, kMostStreams, 0), counts_or(request.threads, kMostThreads, 1),
-          counts_or(request.batches, kMostBatch, 0), rates};
+          counts_or(request.batches, kMostBatch, 0), dims_of(request), rates};
 }
 
 }  // namespace qrt::bench

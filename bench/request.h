@@ -11,9 +11,10 @@
 
 namespace qrt::bench {
 
-// Every model, or all at once, at every number of streams, of threads, every batch and rate.
+// Every model, or all at once, at every number of streams, of threads, every batch, size and rate.
 struct Request {
   std::vector<std::string> models;
+  std::vector<std::string> dims;  // NAME=SIZE,SIZE...
   std::string streams, threads = "1", batches, qps, warmup, format = "text", compare, cpu_mask,
                        affinity, trace, html;
   bool concurrent_models = false;
@@ -27,7 +28,8 @@ Status complete(Request* request);
 
 struct Counts {
   std::vector<size_t> streams, threads, batches;  // streams, batch 0: not asked for, the model's
-  std::vector<double> qps;                        // 0: not asked for
+  std::vector<tool::Dims> dims;  // every combination; one that is empty: not asked for
+  std::vector<double> qps;       // 0: not asked for
 };
 // REQUIRES: the command line was parsed.
 Counts counts_of(const Request& request);

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "kernels/isa.h"
+#include "runtime/tools/dims.h"
 #include "runtime/tools/inputs.h"
 
 namespace qrt::bench {
@@ -23,6 +24,8 @@ Session make_session(const Model& model, const Options& options, size_t batch, b
                      qrt_pool* pool) {
   SessionOptions o;
   o.batch = batch;
+  tool::Dims dims = options.dims;
+  dims.put_in(&o);
   o.threads = options.threads;
   o.isa = options.isa.empty() ? nullptr : options.isa.c_str();
   o.profile = profile;
@@ -55,6 +58,7 @@ Status fill_inputs(const Model& model, const Options& options, Session* session)
     return {};
   }
   tool::Inputs inputs;
+  inputs.set_dims(options.dims);
   QRT_TRY(inputs.read_any(model, options.inputs));
   const size_t batch = options.batch != 0 ? options.batch : model.info().default_batch;
   if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
@@ -62,6 +66,13 @@ Status fill_inputs(const Model& model, const Options& options, Session* session)
         Code::kInvalidModel,
         "--input: the files hold a batch of %zu%s, expected one run of batch %zu (--batch)",
         inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
+  const qrt_session_info info = session->info();
+  for (size_t i = 0; i < info.dim_count; ++i)
+    if (const int64_t size = inputs.dims().size_of(info.dims[i].name);
+        size != 0 && size != info.dims[i].value)
+      return error(Code::kInvalidModel,
+                   "--input: '%s' is %lld in the files, expected %lld (--dims)", info.dims[i].name,
+                   static_cast<long long>(size), static_cast<long long>(info.dims[i].value));
   return inputs.put(0, session);
 }
 

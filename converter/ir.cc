@@ -57,11 +57,10 @@ namespace {
 
 // "%12 'conv1_out' uint8[1, 56, 56, 64]"
 std::string describe(const Graph& graph, ValueId id) {
-  if (id >= graph.values.size()) return std::string("%?").append(std::to_string(id));
+  if (id >= graph.values.size()) return "%?" + std::to_string(id);
   const Value& v = graph.values[id];
-  std::string s = "%";
-  s += std::to_string(id) + " '" + escaped(v.name) + "' " + dtype_name(v.type.dtype) +
-       v.type.shape.to_string();
+  std::string s = std::string("%") + std::to_string(id) + " '" + escaped(v.name) + "' " +
+                  dtype_name(v.type.dtype) + v.type.shape.to_string();
   if (v.is_constant) {
     s += " constant";
     if (v.packing != fb::Packing::NONE) s += std::string(" ") + fb::EnumNamePacking(v.packing);

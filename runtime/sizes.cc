@@ -300,7 +300,9 @@ class SizedFields::Maker {
     if (o == nullptr || rule.index() >= length(o->axes())) return no_such_field();
     std::vector<int32_t> map;
     if (rule.resize() == nullptr) {
-      QRT_TRY(add_pieces(rule, &map));
+      const int axis = o->axes()->Get(rule.index())->axis();
+      QRT_MODEL_CHECK(!inputs_.empty() && axis < inputs_[0].rank(), "it is of axis %d", axis);
+      QRT_TRY(add_pieces(rule, inputs_[0][axis], &map));
     } else {
       ResizedAxis axis;
       QRT_TRY(read_axis(rule, o->axes()->Get(rule.index())->axis(), &axis));
@@ -313,27 +315,30 @@ class SizedFields::Maker {
     return {};
   }
 
-  Status add_pieces(const fb::SizeRule& rule, std::vector<int32_t>* map) {
+  // `size`: the length of the axis that the map reads.
+  Status add_pieces(const fb::SizeRule& rule, int64_t size, std::vector<int32_t>* map) {
     QRT_MODEL_CHECK(length(rule.pieces()) != 0, "it has neither pieces nor resize");
     for (const fb::IndexPiece* piece : *rule.pieces()) {
-      int64_t count, begin = -1;
+      int64_t count, begin = -1, rows = 1;
       QRT_TRY(evaluate_size(piece->count(), 0, kMaxSizeNumber, &count));
-      QRT_TRY(take(count));
+      if (piece->rows() != nullptr) QRT_TRY(evaluate_size(piece->rows(), 0, int64_t{kMaxMapEntries}, &rows));
+      QRT_TRY(take(count * rows));
       if (!piece->is_fill())
         QRT_TRY(evaluate_size(piece->begin(), -kMaxSizeNumber, kMaxSizeNumber, &begin));
       const int64_t step = piece->is_fill() ? 0 : piece->step();
+      const int64_t row_step = piece->is_fill() ? 0 : piece->row_step();
       const int64_t divisor = piece->is_fill() ? 1 : piece->divisor();
       QRT_MODEL_CHECK(divisor >= 1, "divisor is %lld, expected at least 1", ll{divisor});
-      if (count == 0) continue;
-      // Indices ascend or descend with i: the first and the last are the least and the greatest.
-      const int64_t least = piece->is_fill() ? -1 : 0;
-      for (const int64_t i : {int64_t{0}, count - 1}) {
-        const int64_t index = floor_divide(begin + i * step, divisor);
-        QRT_MODEL_CHECK(index >= least && index <= INT32_MAX, "it gives the index %lld", ll{index});
-      }
-      map->reserve(map->size() + static_cast<size_t>(count));
-      for (int64_t i = 0; i < count; ++i)
-        map->push_back(static_cast<int32_t>(floor_divide(begin + i * step, divisor)));
+      map->reserve(map->size() + static_cast<size_t>(count * rows));
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t i = 0; i < count; ++i) {
+          int64_t index = floor_divide(begin + r * row_step + i * step, divisor);
+          if (piece->is_fill() || (piece->is_clipped() && (index < 0 || index >= size))) index = -1;
+          QRT_MODEL_CHECK(index >= 0 || piece->is_fill() || piece->is_clipped(),
+                          "it gives the index %lld", ll{index});
+          QRT_MODEL_CHECK(index <= INT32_MAX, "it gives the index %lld", ll{index});
+          map->push_back(static_cast<int32_t>(index));
+        }
     }
     return {};
   }

@@ -109,6 +109,47 @@ bool surround(std::vector<Run>* runs) {
   return runs->size() == 3 && !(*runs)[1].is_fill;
 }
 
+// Returns whether row r of the map, `taps` long, has the indices begin + r * row_step + i * step, -1 outside.
+bool has_taps(const Map& map, int64_t size, int64_t taps, int64_t begin, int64_t row_step,
+              int64_t step) {
+  for (size_t at = 0; at < map.size(); ++at) {
+    const auto r = static_cast<int64_t>(at) / taps, i = static_cast<int64_t>(at) % taps;
+    const int64_t index = begin + r * row_step + i * step;
+    if (map[at] != (index >= 0 && index < size ? index : -1)) return false;
+  }
+  return static_cast<int64_t>(map.size()) % taps == 0;
+}
+
+// Every map has the taps of a window that moves over the axis, one position after the other.
+bool fit_taps(const Imports& imports, const std::vector<const Map*>& maps, int axis,
+              fb::SizeRuleT* rule) {
+  constexpr int64_t kMostTaps = 16, kMostStride = 8, kMostDilation = 4, kMostPadding = 16;
+  for (int64_t taps = 1; taps <= kMostTaps; ++taps)
+    for (int64_t stride = 1; stride <= kMostStride; ++stride)
+      for (int64_t dilation = 1; dilation <= kMostDilation; ++dilation)
+        for (int64_t begin = -kMostPadding; begin <= 0; ++begin) {
+          std::vector<int64_t> rows;
+          for (size_t i = 0; i < maps.size(); ++i) {
+            const int64_t size = imports.at[i].inputs[0][axis];
+            if (!has_taps(*maps[i], size, taps, begin, stride, dilation)) break;
+            rows.push_back(static_cast<int64_t>(maps[i]->size()) / taps);
+          }
+          if (rows.size() != maps.size()) continue;
+          const auto count = fit_number(imports, rows);
+          if (!count) return false;
+          auto piece = std::make_unique<fb::IndexPieceT>();
+          piece->count = stored(Expression(taps));
+          piece->begin = stored(Expression(begin));
+          piece->step = static_cast<int32_t>(dilation);
+          piece->rows = stored(*count);
+          piece->row_step = static_cast<int32_t>(stride);
+          piece->is_clipped = true;
+          rule->pieces.push_back(std::move(piece));
+          return true;
+        }
+  return false;
+}
+
 bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::SizeRuleT* rule) {
   constexpr size_t kMostRuns = 16;
   std::vector<std::vector<Run>> all;
@@ -132,6 +173,8 @@ bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::S
 bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int axis,
              fb::SizeRuleT* rule) {
   if (fit_runs(imports, maps, rule)) return true;
+  rule->pieces.clear();
+  if (fit_taps(imports, maps, axis, rule)) return true;
   rule->pieces.clear();
   // A fill is no index that could be computed.
   for (const Map* m : maps)

@@ -48,7 +48,7 @@ class Fit {
       : imports_(imports), values_(values), terms_(terms_of(imports)) {}
 
   std::optional<Expression> run() {
-    if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) ||
+    if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) || try_other() ||
         try_each(&Fit::try_multiple) || try_each(&Fit::try_quotient) || try_others() ||
         try_each(&Fit::try_rest) || try_sums() || try_products() || try_each(&Fit::try_scaled) ||
         try_sums_of_products())
@@ -111,9 +111,14 @@ class Fit {
     return false;
   }
 
+  // A dimension of another tensor, as it is.
+  bool try_other() {
+    const Term* v = imports_.others == nullptr ? nullptr : imports_.others->find(values_);
+    return v != nullptr && try_one(v->expression);
+  }
+
   bool try_others() {
     if (imports_.others == nullptr) return false;
-    if (const Term* v = imports_.others->find(values_)) return try_one(v->expression);
     for (const Term& v : *imports_.others)
       if (try_shifted(v.expression)) return true;
     for (const Term& v : *imports_.others)

@@ -43,6 +43,24 @@ bool is_open_dim(const Model& model, const char* name) {
   return false;
 }
 
+Status set_sizes(const VerifiedModel& model, const Dims& dims, PlanOptions* options) {
+  options->sizes = default_sizes(model.file());
+  for (const Dims::Dim& dim : dims.list()) {
+    bool is_found = false;
+    for (uint32_t i = 0; i < symbol_count(model.file()); ++i)
+      if (model.file().symbols()->Get(i)->name()->str() == dim.name) {
+        options->sizes[i] = dim.size;
+        is_found = true;
+      }
+    if (is_found) continue;
+    if (dim.name != "batch")
+      return error(Code::kInvalidArgument, "the model has no open dimension '%s'",
+                   dim.name.c_str());
+    options->batch = static_cast<size_t>(dim.size);
+  }
+  return {};
+}
+
 Status Dims::parse(const std::string& text) {
   for (size_t begin = 0; begin <= text.size();) {
     // A comma ends a pair only where a size stands before it.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qrt/qrt.hpp"
+#include "runtime/plan.h"
 #include "runtime/status.h"
 
 namespace qrt::tool {
@@ -24,21 +25,27 @@ class Dims {
   int64_t size_of(const std::string& name) const;
   // "seq=17, w=3"
   std::string text() const;
-  // Makes a session with these sizes. The options point into this object.
-  void put_in(qrt_session_options* options);
 
- private:
   struct Dim {
     std::string name;
     int64_t size;
     std::string source;
   };
+  const std::vector<Dim>& list() const { return dims_; }
+
+  // Makes a session with these sizes. The options point into this object.
+  void put_in(qrt_session_options* options);
+
+ private:
   std::vector<Dim> dims_;
   std::vector<qrt_dim> listed_;
 };
 
 // Reads "NAME=SIZE,SIZE...", a name and all sizes of it. False: the text is something else.
 bool read_dim_sizes(const std::string& text, std::string* name, std::vector<int64_t>* sizes);
+
+// Sets the batch and the sizes of a plan. kInvalidArgument for a name that is no open dimension of the model's.
+Status set_sizes(const VerifiedModel& model, const Dims& dims, PlanOptions* options);
 
 // Returns whether `name` is an open dimension of the model, and not an expression of some.
 bool is_open_dim(const Model& model, const char* name);

@@ -1,5 +1,6 @@
 #include "tests/fuzz/compare.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,9 +49,14 @@ uint64_t window_positions(const fb::Operator& op) {
   return 0;
 }
 
-Result<std::unique_ptr<Session>> make_session(const ModelPtr& model, size_t batch, const Way& way) {
+// Makes a session at these sizes, or, with `reshapes`, one at the model's own that goes on at these.
+Result<std::unique_ptr<Session>> make_session(const ModelPtr& model, const SessionSizes& at,
+                                              const Way& way, bool reshapes) {
   SessionOptions options;
-  options.batch = batch;
+  if (!reshapes) {
+    options.batch = at.batch;
+    options.sizes = at.symbols;
+  }
   options.threads = way.threads;
   options.keep_all = way.keep_all;
   options.isa = isa_name(way.isa);
@@ -58,25 +64,33 @@ Result<std::unique_ptr<Session>> make_session(const ModelPtr& model, size_t batc
   options.parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
     while (count-- > 0) task(argument, count);
   };
-  return Session::create(model, options);
+  Result<std::unique_ptr<Session>> session = Session::create(model, options);
+  if (!session.ok() || !reshapes) return session;
+  auto plan = (*session)->plan_at(at);
+  if (!plan.ok()) return std::move(plan.status());
+  QRT_TRY((*session)->reshape(std::move(*plan)));
+  return session;
 }
 
 // What a session would need is known before it allocates.
-bool would_be_small(const ModelPtr& model, size_t batch, const Way& way) {
+bool would_be_small(const ModelPtr& model, const SessionSizes& at, const Way& way) {
   PlanOptions options;
-  options.batch = batch;
+  options.batch = at.batch;
+  options.sizes = at.symbols;
   options.threads = way.threads;
   options.keep_all = way.keep_all;
   Result<std::shared_ptr<const Plan>> plan = make_plan(model, options);
   return !plan.ok() || is_small(**plan);
 }
 
-bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed, Outputs* outputs) {
-  if (!would_be_small(model, batch, way)) return false;
-  Result<std::unique_ptr<Session>> session = make_session(model, batch, way);
+bool run_way(const ModelPtr& model, const SessionSizes& at, const Way& way, uint64_t seed,
+             Outputs* outputs, bool reshapes = false) {
+  if (!would_be_small(model, at, way) || (reshapes && !would_be_small(model, {}, way)))
+    return false;
+  Result<std::unique_ptr<Session>> session = make_session(model, at, way, reshapes);
   if (!session.ok()) {
-    // A batch can be too large for the model's shapes; nothing else may fail here.
-    if (batch != 0) return false;
+    // A batch or size can be too large for the model's shapes; nothing else may fail here.
+    if (at.batch != 0 || !at.symbols.empty()) return false;
     failed(std::string("a verified model makes no session: ") + session.status().message());
   }
   const Plan& plan = (*session)->plan();
@@ -91,6 +105,18 @@ bool run_way(const ModelPtr& model, size_t batch, const Way& way, uint64_t seed,
     outputs->emplace_back(data, data + plan.slot_bytes(output.slot));
   }
   return true;
+}
+
+// Legal sizes of all symbols, small ones more often than others.
+SymbolSizes other_sizes(const fb::Model& model, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  SymbolSizes sizes;
+  for (const fb::Symbol* s : *model.symbols()) {
+    const uint64_t choices = (uint64_t{s->most()} - s->least()) / s->step() + 1;
+    const uint64_t few = random() % 4 == 0 ? choices : std::min<uint64_t>(choices, 20);
+    sizes.push_back(static_cast<int64_t>(s->least() + random() % few * s->step()));
+  }
+  return sizes;
 }
 
 std::string describe(const Way& way) {
@@ -174,14 +200,21 @@ bool is_small(const Plan& plan) {
 void compare_runs(const ModelPtr& model, uint64_t seed) {
   static const std::vector<Way> ways = all_ways();
   Outputs expected, actual;
-  const size_t more = model->has_batch() ? model->default_batch() + 1 : 0;
-  for (size_t batch : {size_t{0}, more}) {
-    if (!run_way(model, batch, ways[0], seed, &expected)) return;
+  std::vector<SessionSizes> all(1);
+  if (model->has_batch()) all.push_back({model->default_batch() + 1, {}});
+  for (unsigned i = 0; i < (model->has_symbols() ? 3u : 0u); ++i)
+    all.push_back({0, other_sizes(model->file(), seed + i)});
+  for (const SessionSizes& at : all) {
+    if (!run_way(model, at, ways[0], seed, &expected)) {
+      if (&at == all.data()) return;
+      continue;
+    }
     for (size_t i = 1; i < ways.size(); ++i) {
-      if (!run_way(model, batch, ways[i], seed, &actual)) continue;
+      if (!run_way(model, at, ways[i], seed, &actual)) continue;
       compare(expected, actual, ways[i]);
     }
-    if (more == 0) return;
+    if (run_way(model, at, ways.back(), seed, &actual, /*reshapes=*/true))
+      compare(expected, actual, ways.back());
   }
 }
 
@@ -190,7 +223,7 @@ void run_once(const ModelPtr& model, uint64_t seed) {
   for (int i = 0; isa_at(i, &isa); ++i)
     if (has(detected_isas(), isa)) best = isa;
   Outputs outputs;
-  run_way(model, 0, {best, 1, false}, seed, &outputs);
+  run_way(model, {}, {best, 1, false}, seed, &outputs);
 }
 
 }  // namespace qrt::fuzz

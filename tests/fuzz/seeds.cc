@@ -17,6 +17,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/float_models.h"
 #include "tests/support/pictures.h"
+#include "tests/support/sized_model.h"
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_models.h"
 #include "tests/support/zip.h"
@@ -142,7 +143,8 @@ std::vector<std::vector<uint8_t>> seeds(const std::string& target) {
   } else if (target == "fuzz_graph") {
     result = random_bytes(60, 300);
   } else {
-    result = {testing::every_op_model().build(), converted(kDigits)};
+    result = {testing::every_op_model().build(), testing::SizedModel(8, 7, true).build(),
+              testing::sized_counter(3).build(), converted(kDigits)};
     for (const char* extension : {".onnx", ".tflite"})
       for (const std::string& path : zoo_files(extension))
         if (File file = converted(path); !file.empty() && file.size() <= kMaxSeed)

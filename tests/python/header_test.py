@@ -21,7 +21,7 @@ C_TYPES = {
     "const qrt_quantization*": ctypes.POINTER(_library.Quantization), "qrt_layout": ctypes.c_int,
     "const qrt_dim*": ctypes.POINTER(_library.Dim), "const size_t*": ctypes.POINTER(ctypes.c_size_t),
     "qrt_allocate_fn": ctypes.c_void_p, "qrt_release_fn": ctypes.c_void_p, "qrt_log_fn": ctypes.c_void_p, "qrt_status": ctypes.c_int, "unsigned": ctypes.c_uint,
-    "void": None,
+    "const char* const*": ctypes.POINTER(ctypes.c_char_p), "void": None,
 }
 
 
@@ -36,6 +36,7 @@ class HeaderTest(unittest.TestCase):
         for name, struct in (("qrt_error", _library.ErrorMessage),
                              ("qrt_quantization", _library.Quantization),
                              ("qrt_dim", _library.Dim),
+                             ("qrt_dim_info", _library.DimInfo),
                              ("qrt_tensor_info", _library.TensorInfo),
                              ("qrt_load_options", _library.LoadOptions),
                              ("qrt_model_info", _library.ModelInfo),
@@ -44,7 +45,7 @@ class HeaderTest(unittest.TestCase):
                              ("qrt_op_info", _library.OpInfo)):
             body = re.search(r"typedef struct %s \{(.*?)\} %s;" % (name, name), HEADER, re.DOTALL)
             fields = [(kind, field.strip(), size) for kind, names, size in re.findall(
-                r"([\w\s]+?[\s*]+)(\w+(?:, \w+)*)(\[\w+\])?;", body.group(1)) for field in names.split(",")]
+                r"([\w\s]+?[\s*]+(?:const\*\s*)?)(\w+(?:, \w+)*)(\[\w+\])?;", body.group(1)) for field in names.split(",")]
             declared = [(field, C_TYPES[" ".join(kind.split()) + size]) for kind, field, size in fields]
             self.assertEqual(declared, list(struct._fields_), name)
 

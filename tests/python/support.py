@@ -1,5 +1,5 @@
 """What the tests of the Python package share. ctest sets the environment: PYTHONPATH (the package),
-QRT_LIBRARY, QRT_CONVERT, QRT_QUANTIZE, QRT_EVERY_OP_MODEL and QRT_FRAME_MODEL."""
+QRT_LIBRARY, QRT_CONVERT, QRT_QUANTIZE, QRT_EVERY_OP_MODEL, QRT_FRAME_MODEL, QRT_SIZED_MODEL and QRT_SIZED_COUNTER_MODEL."""
 import os
 import subprocess
 import sys
@@ -16,6 +16,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 DIGITS = os.path.join(ROOT, "tests", "models", "digits")
 EVERY_OP = os.environ["QRT_EVERY_OP_MODEL"]
 FRAMES = os.environ["QRT_FRAME_MODEL"]
+SIZED = os.environ["QRT_SIZED_MODEL"]
+SIZED_COUNTER = os.environ["QRT_SIZED_COUNTER_MODEL"]
 
 needs_numpy = unittest.skipUnless(numpy, "numpy is not installed (Debian: python3-numpy)")
 

@@ -1,6 +1,8 @@
 # Tests of the Python package (runtime/python), with the shared library of the other tests of libqrt; the wheel has its own.
 # qrt_add_python_test(FILE [NAME INTERPRETER])
 function(qrt_add_python_test file)
+  list(GET sized_models 0 sized)
+  list(GET sized_models 1 sized_counter)
   set(name ${file})
   set(interpreter ${QRT_PYTHON})
   if(ARGN)
@@ -10,6 +12,7 @@ function(qrt_add_python_test file)
   add_test(NAME python.${name} COMMAND ${interpreter} -B ${CMAKE_CURRENT_SOURCE_DIR}/python/${file}.py)
   set(environment PYTHONPATH=${PROJECT_SOURCE_DIR}/runtime/python
     QRT_LIBRARY=$<TARGET_FILE:qrt_for_tests> QRT_CONVERT=$<TARGET_FILE:qrt_convert> QRT_EVERY_OP_MODEL=${model} QRT_FRAME_MODEL=${frame_model}
+    QRT_SIZED_MODEL=${sized} QRT_SIZED_COUNTER_MODEL=${sized_counter}
     QRT_WHEEL_DIR=${PROJECT_BINARY_DIR}/runtime/python/dist)
   if(TARGET qrt_quantize)
     list(APPEND environment QRT_QUANTIZE=$<TARGET_FILE:qrt_quantize>)

@@ -12,6 +12,7 @@
 #include "tests/support/failing_allocations.h"
 #include "tests/support/runner.h"
 #include "tests/support/shared_forms_model.h"
+#include "tests/support/sized_model.h"
 
 namespace qrt {
 namespace {
@@ -64,6 +65,51 @@ TEST(Allocation, CreatingASessionReportsEveryFailure) {
       return status;
     });
   }
+}
+
+// A reshape that fails leaves the session as it was.
+TEST(Allocation, ReshapingReportsEveryFailure) {
+  const std::vector<uint8_t> file = testing::SizedModel(8, 7, true).build();
+  const qrt_dim dims[] = {{"h", 31}, {"w", 9}};
+  const auto outputs = [](qrt_session* session) {
+    EXPECT_EQ(qrt_session_run(session, nullptr), QRT_OK);
+    std::vector<uint8_t> all;
+    qrt_tensor_info info;
+    qrt_struct_init(&info);
+    for (size_t i = 0; qrt_session_output_info(session, i, &info) == QRT_OK; ++i) {
+      const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));
+      all.insert(all.end(), data, data + info.bytes);
+    }
+    return all;
+  };
+  const long before = live;
+  bool is_done = false;
+  for (long failing = 0; !is_done; ++failing) {
+    qrt_model* model = nullptr;
+    qrt_session* session = nullptr;
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+    qrt_session_options options;
+    qrt_struct_init(&options);
+    options.profile = 1;
+    options.threads = 2;
+    ASSERT_EQ(qrt_session_create(model, &options, &session, nullptr), QRT_OK);
+    auto* x = static_cast<uint8_t*>(qrt_session_input_data(session, 0));
+    for (size_t i = 0; i < 8 * 7 * 4; ++i) x[i] = static_cast<uint8_t>(i);
+    const std::vector<uint8_t> expected = outputs(session);
+    fail_at = failing;
+    const qrt_status status = qrt_session_reshape(session, dims, 2, nullptr);
+    fail_at = -1;
+    is_done = status == QRT_OK;
+    ASSERT_EQ(status, is_done ? QRT_OK : QRT_OUT_OF_MEMORY) << "allocation " << failing;
+    if (!is_done) {
+      ASSERT_EQ(outputs(session), expected) << "allocation " << failing;
+    } else {
+      ASSERT_GT(failing, 20);
+    }
+    qrt_session_destroy(session);
+    qrt_model_destroy(model);
+  }
+  ASSERT_EQ(live, before);
 }
 
 // Returns the outputs of a run on inputs of zeros.

@@ -8,9 +8,10 @@ target_link_libraries(write_every_op_model PRIVATE qrt_core qrt_warnings)
 set_target_properties(write_every_op_model PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 set(frame_model ${CMAKE_CURRENT_BINARY_DIR}/frames.qrt)
 set(part_models ${CMAKE_CURRENT_BINARY_DIR}/int16.qrt ${CMAKE_CURRENT_BINARY_DIR}/dynamic_layer.qrt)
-add_custom_command(OUTPUT ${model} ${frame_model} ${part_models}
-                   COMMAND write_every_op_model ${model} ${frame_model} ${part_models} VERBATIM)
-add_custom_target(every_op_model_file ALL DEPENDS ${model} ${frame_model} ${part_models})
+set(sized_models ${CMAKE_CURRENT_BINARY_DIR}/sized.qrt ${CMAKE_CURRENT_BINARY_DIR}/sized_counter.qrt)
+add_custom_command(OUTPUT ${model} ${frame_model} ${part_models} ${sized_models}
+                   COMMAND write_every_op_model ${model} ${frame_model} ${part_models} ${sized_models} VERBATIM)
+add_custom_target(every_op_model_file ALL DEPENDS ${model} ${frame_model} ${part_models} ${sized_models})
 
 qrt_add_public_library(qrt_for_tests SHARED)
 set_target_properties(qrt_for_tests PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/shared)

@@ -78,7 +78,7 @@ TEST(Verify, RefusesBytesThatAreNoModel) {
 
 TEST(Verify, RefusesAnotherVersion) {
   expect_refused(damaged([](fb::ModelT& m) { m.version = 3; }), QRT_UNSUPPORTED,
-                 "version 2 is newer");
+                 "version 3 is newer");
   expect_refused(damaged([](fb::ModelT& m) { m.version = 0; }), QRT_INVALID_MODEL, "version 0");
 }
 

@@ -1,10 +1,11 @@
-// Writes the models of tests/support/every_op_model.h, frame_model.h and part_models.h to the files
-// named by the arguments, for tests that are not C++ or not of this build.
+// Writes the models of tests/support/every_op_model.h, frame_model.h, part_models.h and sized_model.h to the
+// files named by the arguments, for tests that are not C++ or not of this build.
 #include <cstdio>
 
 #include "tests/support/every_op_model.h"
 #include "tests/support/frame_model.h"
 #include "tests/support/part_models.h"
+#include "tests/support/sized_model.h"
 
 namespace {
 
@@ -18,11 +19,13 @@ bool write(const qrt::testing::ModelBuilder& model, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc != 7) return 2;
   return write(qrt::testing::every_op_model(), argv[1]) &&
                  write(qrt::testing::frame_model(), argv[2]) &&
                  write(qrt::testing::int16_model(), argv[3]) &&
-                 write(qrt::testing::dynamic_layer_model(), argv[4])
+                 write(qrt::testing::dynamic_layer_model(), argv[4]) &&
+                 write(qrt::testing::SizedModel(8, 7, true).builder(), argv[5]) &&
+                 write(qrt::testing::sized_counter(3), argv[6])
              ? 0
              : 1;
 }

@@ -9,6 +9,7 @@ Pure Python over the C API of libqrt. numpy is used where it is installed and no
 """
 from ._buffers import empty
 from ._convert import convert, quantize
+from ._dims import Dim
 from ._errors import (CancelledError, Error, FileError, InternalError, InvalidArgumentError, InvalidModelError,
                       OutOfMemoryError, OutOfRangeError, UnsupportedError)
 from ._level import Level
@@ -21,7 +22,7 @@ from ._threads import default_threads
 from ._version import __version__
 
 __all__ = [
-    "CancelledError", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Level", "Model",
+    "CancelledError", "Dim", "Error", "FileError", "InternalError", "InvalidArgumentError", "InvalidModelError", "Level", "Model",
     "OutOfMemoryError", "OutOfRangeError", "Pool", "Session", "Tensor", "TensorInfo", "Tensors", "UnsupportedError",
     "__version__", "convert", "default_threads", "empty", "isas", "library_path", "quantize", "version"
 ]

@@ -38,11 +38,17 @@ class _Sized(ctypes.Structure):
 class TensorInfo(_Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("dtype", c_int), ("rank", c_int),
                 ("dims", POINTER(c_int64)), ("bytes", c_size_t),
-                ("quantization", POINTER(Quantization)), ("layout", c_int)]
+                ("quantization", POINTER(Quantization)), ("layout", c_int),
+                ("dim_names", POINTER(c_char_p))]
 
 
 class Dim(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("value", c_int64)]
+
+
+class DimInfo(_Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("default_size", c_int64), ("least", c_int64),
+                ("most", c_int64), ("step", c_int64)]
 
 
 class LoadOptions(_Sized):
@@ -71,7 +77,8 @@ class SessionOptions(_Sized):
                 ("external_inputs", POINTER(c_size_t)), ("external_input_count", c_size_t),
                 ("external_outputs", POINTER(c_size_t)), ("external_output_count", c_size_t),
                 ("allocate", c_void_p), ("release", c_void_p), ("allocator_context", c_void_p),
-                ("log", c_void_p), ("log_context", c_void_p)]
+                ("log", c_void_p), ("log_context", c_void_p),
+                ("max_dims", POINTER(Dim)), ("max_dim_count", c_size_t)]
 
 
 class OpInfo(_Sized):
@@ -96,6 +103,8 @@ FUNCTIONS = {
     "qrt_model_input_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_model_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_model_get_info": (c_int, [c_void_p, POINTER(ModelInfo)]),
+    "qrt_model_dim_count": (c_size_t, [c_void_p]),
+    "qrt_model_dim_info": (c_int, [c_void_p, c_size_t, POINTER(DimInfo)]),
     "qrt_model_metadata": (c_char_p, [c_void_p, c_char_p]),
     "qrt_model_metadata_key": (c_char_p, [c_void_p, c_size_t]),
     "qrt_pool_create": (c_int, [c_size_t, POINTER(c_void_p), POINTER(ErrorMessage)]),
@@ -104,6 +113,7 @@ FUNCTIONS = {
     "qrt_session_create": (c_int, [c_void_p, POINTER(SessionOptions), POINTER(c_void_p),
                                    POINTER(ErrorMessage)]),
     "qrt_session_destroy": (None, [c_void_p]),
+    "qrt_session_reshape": (c_int, [c_void_p, POINTER(Dim), c_size_t, POINTER(ErrorMessage)]),
     "qrt_session_input_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_session_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_session_input_data": (c_void_p, [c_void_p, c_size_t]),

@@ -9,6 +9,7 @@ from ._errors import FileError, InvalidModelError, with_errno
 from ._library import Handle, call, lib
 from ._html import table
 from ._level import Level
+from ._dims import Dim, read_dims
 from ._session import Session
 from ._tensors import TensorInfo, Tensors, read_infos
 
@@ -60,6 +61,7 @@ class Model:
             lib.qrt_model_input_info, h, lib.qrt_model_input_count(h)))
         self.outputs = Tensors(TensorInfo(*info) for info in read_infos(
             lib.qrt_model_output_info, h, lib.qrt_model_output_count(h)))
+        self.dims: Dict[str, Dim] = read_dims(h)
 
     @property
     def default_batch(self) -> int:
@@ -99,7 +101,9 @@ class Model:
                 isa: Optional[str] = None, profile: bool = False,
                 keep_all: bool = False, max_memory: Optional[int] = None,
                 pool: Optional[Pool] = None, inputs: Optional[Mapping[str, Any]] = None,
-                outputs: Optional[Mapping[str, Any]] = None) -> Session:
+                outputs: Optional[Mapping[str, Any]] = None,
+                max_dims: Optional[Mapping[str, int]] = None, dims: Optional[Mapping[str, int]] = None,
+                **sizes: int) -> Session:
         """The model ready to run, with memory of its own.
 
         batch     default: the model's
@@ -111,8 +115,13 @@ class Model:
         pool      threads that sessions share, a Pool; `threads`: how many of them at most; 0: all
         inputs, outputs  arrays to bind, by name: Session.bind(). The session takes no memory for
                   these inputs and outputs
+        max_dims  sizes of open dimensions for which there is memory from the start: Session.reshape() to
+                  these or smaller ones takes no other
+        dims      sizes of open dimensions by name, which may also be given as keywords: seq=17.
+                  Default: those of Model.dims
         """
-        return Session(self, batch, threads, isa, profile, keep_all, max_memory, pool, inputs, outputs)
+        return Session(self, batch, threads, isa, profile, keep_all, max_memory, pool, inputs, outputs,
+                       max_dims, {**(dims or {}), **sizes})
 
     def _repr_html_(self) -> str:
         rows = [("reference", self.reference or "", self.level.name, "", "")]

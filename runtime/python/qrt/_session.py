@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from _thread import allocate_lock
 from functools import partial
 
 from . import _library
-from ._buffers import ALIGNMENT, extent
+from ._buffers import ALIGNMENT, empty, extent
 from ._counts import count
+from ._dims import dim_array, sizes_of
 from ._errors import CancelledError, InvalidArgumentError, from_status
 from ._library import Handle, call, lib
 from ._html import table
@@ -29,7 +31,7 @@ def _indices(tensors: Tensors[TensorInfo], arrays: Optional[Mapping[str, Any]]) 
 
 
 class Session:
-    """A model ready to run at one batch size, with its memory. Made by Model.session().
+    """A model ready to run at certain sizes, with its memory. Made by Model.session().
 
     One thread at a time may run it: others get an error. Threads that want to run a model at the
     same time make a session each; they do run at the same time, since a run does not hold the
@@ -40,11 +42,15 @@ class Session:
                  isa: Optional[str] = None, profile: bool = False, keep_all: bool = False,
                  max_memory: Optional[int] = None, pool: Optional[Pool] = None,
                  inputs: Optional[Mapping[str, Any]] = None,
-                 outputs: Optional[Mapping[str, Any]] = None):
+                 outputs: Optional[Mapping[str, Any]] = None,
+                 max_dims: Optional[Mapping[str, int]] = None, dims: Optional[Mapping[str, int]] = None):
         options = _library.SessionOptions()
         if pool is not None:
             options.pool = pool._handle.value
         options.batch = count("batch", batch)
+        given, most = dim_array(dims), dim_array(max_dims)
+        options.dims, options.dim_count = given, len(given)
+        options.max_dims, options.max_dim_count = most, len(most)
         options.threads = count("threads", threads)
         if pool is None and options.threads == 0:
             options.threads = default_threads()
@@ -74,16 +80,24 @@ class Session:
                               partial(lib.qrt_session_cancel, pointer))
         np = numpy()
         self._array_type = np.ndarray if np is not None else None
-        self._infos = {
-            role: read_infos(getattr(lib, f"qrt_session_{role}_info"), handle.value, len(ends))
-            for role, ends in (("input", model.inputs), ("output", model.outputs))
-        }
+        self._model_inputs = model.inputs
+        self._open_dims = set(model.dims)
+        self._counts = {"input": len(model.inputs), "output": len(model.outputs)}
+        self._memories: List[Any] = []  # of tensors, which are not to be seen when the memory becomes other
+        self._read_infos()
         self._external = {("input", i) for i in external_inputs} | \
             {("output", i) for i in external_outputs}
         self._bound: dict[tuple[str, int], Any] = {}  # what keeps the caller's memory
         self._bind_all("input", inputs)
         self._bind_all("output", outputs)
         self._look_up()
+
+    def _read_infos(self) -> None:
+        handle = self._open().value
+        self._infos = {
+            role: read_infos(getattr(lib, f"qrt_session_{role}_info"), handle, n)
+            for role, n in self._counts.items()
+        }
 
     def _look_up(self) -> None:
         """What a call of run() needs, looked up once."""
@@ -107,7 +121,82 @@ class Session:
             bound = self._bound.get((role, i))
             tensors.append(Tensor(name, info, data(handle.value, i), handle if bound is None else bound,
                                   role == "input" and bound is None))
+            if bound is None:
+                self._memories.append(weakref.ref(tensors[-1]._memory))
         return Tensors(tensors)
+
+    def _forget(self) -> None:
+        """Leaves the tensors that _look_up() makes."""
+        self.inputs = self.outputs = Tensors[Tensor]()
+        self._input_views = self._output_views = self._quick = {}
+        self._copies = []
+
+    def reshape(self, dims: Optional[Mapping[str, int]] = None, **sizes: int) -> None:
+        """Goes on at other sizes of the model's open dimensions, those that are not named staying as they
+        are: session.reshape(seq=17). Inputs are zeros until they are set again; what the model keeps
+        between runs stays where its shape does.
+
+        Arrays that are bound stay so where their size does. In the place of one whose size changes comes
+        the session's own memory, or, where the session has none, an array of its own.
+        No view of the session's memory may be left, such as input(), output() and run(copy=False) give: a
+        BufferError otherwise. On failure the session is as it was.
+        """
+        if not self._lock.acquire(False):
+            raise RuntimeError("another thread runs this session: make one for each thread")
+        try:
+            self._reshape({**(dims or {}), **sizes})
+        finally:
+            self._lock.release()
+
+    def _reshape(self, sizes: Mapping[str, int]) -> None:
+        handle = self._open()
+        given = dim_array(sizes)
+        try:
+            self._forget()
+            self._memories = [memory for memory in self._memories if memory() is not None]
+            if self._memories:  # where objects are not counted, one may only seem to be left
+                import gc
+                gc.collect()
+                if any(memory() is not None for memory in self._memories):
+                    raise BufferError("an array or view of the session's memory is still in use, which a reshape "
+                                      "would take away: delete it, or take copies (run() gives such)")
+            self._memories = []
+            before = {key: TensorInfo(*self._infos[key[0]][key[1]]).shape for key in self._bound}
+            call(lib.qrt_session_reshape, handle.value, given, len(given))
+            self._read_infos()
+            for role, i in list(before):
+                info = TensorInfo(*self._infos[role][i])
+                if info.shape == before[role, i]:
+                    continue
+                del self._bound[role, i]
+                if (role, i) in self._external:
+                    shape = (info.nbytes,) if info._type.packed else info.shape
+                    self._bind(role, info.name, empty(shape, "uint8" if info._type.packed else info.dtype))
+        finally:
+            self._look_up()
+
+    def _reshape_for(self, inputs: Mapping[str, Any]) -> None:
+        """Takes the sizes of open dimensions that arrays have."""
+        sizes: Dict[str, int] = {}
+        names: Dict[str, str] = {}
+        for name, value in inputs.items():
+            shape = getattr(value, "shape", None)
+            if shape is None or name not in self._given:
+                continue
+            found = sizes_of(tuple(shape), self._model_inputs[name])
+            for dim, size in (found or {}).items():
+                if sizes.setdefault(dim, size) != size:
+                    raise ValueError(f"{dim!r} is {size} in input {name!r}, but {sizes[dim]} in {names[dim]!r}")
+                names.setdefault(dim, name)
+        sizes = {dim: size for dim, size in sizes.items() if dim in self._open_dims}
+        if any(self.dims[dim] != size for dim, size in sizes.items()):
+            self._reshape(sizes)
+
+    @property
+    def dims(self) -> Dict[str, int]:
+        """The sizes of the model's open dimensions, by name."""
+        info = self._info()
+        return {_library.text(info.dims[i].name): info.dims[i].value for i in range(info.dim_count)}
 
     def bind(self, inputs: Optional[Mapping[str, Any]] = None,
              outputs: Optional[Mapping[str, Any]] = None) -> None:
@@ -164,7 +253,8 @@ class Session:
         """Runs the model once and returns its outputs by name.
 
         inputs  all of them by name: arrays of the input's type and shape (nothing is converted
-                silently), or its bytes. Without: what stands in the session's memory, input().
+                silently), or its bytes. Without: what stands in the session's memory, input(). Arrays
+                in which open dimensions beside the batch have other sizes reshape() the session first.
         copy    False: the outputs are views of the session's memory, as output() gives them.
         """
         if not self._lock.acquire(False):
@@ -177,6 +267,8 @@ class Session:
                     self._refuse_nameless(inputs)
                 if len(inputs) != len(self._given):
                     self._refuse_missing(inputs)
+                if self._open_dims and self._open_dims != {"batch"} and not self._fit(inputs):
+                    self._reshape_for(inputs)
                 quick = self._quick
                 for name, value in inputs.items():
                     if type(value) is self._array_type and name in quick:
@@ -193,6 +285,12 @@ class Session:
             return {name: copied() for name, copied in self._copies}
         finally:
             self._lock.release()
+
+    def _fit(self, inputs: Mapping[str, Any]) -> bool:
+        """Whether all arrays have the shapes that the session has."""
+        shapes = {t.name: t.shape for t in self.inputs}
+        return all(tuple(getattr(value, "shape", None) or shapes.get(name, ())) == shapes.get(name)
+                   for name, value in inputs.items() if name in shapes)
 
     def cancel(self) -> None:
         """From another thread: the run in progress, or else the next one, ends with CancelledError. Its
@@ -302,15 +400,14 @@ class Session:
             info, data = _library.TensorInfo(), ctypes.c_void_p()
             lib.qrt_session_tensor(handle.value, i, ctypes.byref(info), ctypes.byref(data))
             result.append(Tensor(_library.text(info.name), info, data.value or 0, handle, False))
+            self._memories.append(weakref.ref(result[-1]._memory))
         return Tensors(result)
 
     def close(self) -> None:
         """Gives the memory back as soon as no view of it is left."""
         with self._lock:
             self._handle = self._pointer = None
-            self.inputs = self.outputs = Tensors[Tensor]()
-            self._input_views = self._output_views = self._quick = {}
-            self._copies = []
+            self._forget()
             self._bound = {}
 
     def __enter__(self) -> Session:

@@ -43,7 +43,8 @@ def _type_name(dtype: Any) -> str:
 class TensorInfo:
     """An input or output of a model.
 
-    name, dtype ("float32"), shape (-1 is the open batch), nbytes (at the default batch).
+    name, dtype ("float32"), shape (-1 is an open dimension, such as the batch), dim_names (of a model: the
+    names of open dimensions, None where one is fixed), nbytes (at the default sizes).
     Quantised tensors: real = (q - zero_point) * scale; one number each, or one per index of
     `axis`; None where the tensor is not quantised.
     """
@@ -53,6 +54,9 @@ class TensorInfo:
         self._type: DType = DTYPES[info.dtype]
         self.dtype = self._type.name
         self.shape: Tuple[int, ...] = tuple(info.dims[:info.rank])
+        self.dim_names: Tuple[Union[str, None], ...] = tuple(
+            None if n is None else _library.text(n)
+            for n in (info.dim_names[:info.rank] if info.dim_names else (None,) * info.rank))
         self.nbytes: int = info.bytes
         q = info.quantization.contents
         self.scale: Union[float, Tuple[float, ...], None] = None

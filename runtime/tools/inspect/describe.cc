@@ -34,6 +34,38 @@ size_t arena_bytes(const Plan& plan, uint32_t i) {
   return holds_all ? plan.slot_bytes(i) : plan.slot_bytes(i) / plan.slices;
 }
 
+// What sizes of a tensor's dimensions are made of, "seq" or "(w + 1) / 2"; null where one is fixed. Empty where
+// the model has no open dimensions beside the batch, or the file does not tell.
+ordered_json dim_names(const Plan& plan, const fb::Tensor& tensor) {
+  auto names = ordered_json::array();
+  if (tensor.sizes() == nullptr) return names;
+  const fb::Model& file = plan.model->file();
+  for (uint32_t i = 0; i < tensor.sizes()->size(); ++i) {
+    const fb::Size& size = *tensor.sizes()->Get(i);
+    const bool is_open = std::any_of(size.functions()->begin(), size.functions()->end(),
+                                     [](const auto f) { return f == fb::SizeFunction::SYMBOL; });
+    if (tensor.shape()->Get(i) == -1)
+      names.push_back("batch");
+    else
+      names.push_back(is_open ? ordered_json(to_string(size, file)) : ordered_json());
+  }
+  return names;
+}
+
+ordered_json describe_symbols(const Plan& plan) {
+  auto symbols = ordered_json::array();
+  for (uint32_t i = 0; i < symbol_count(plan.model->file()); ++i) {
+    const fb::Symbol& s = *plan.model->file().symbols()->Get(i);
+    symbols.push_back({{"name", text_of(s.name())},
+                       {"size", plan.sizes[i]},
+                       {"default", s.value()},
+                       {"least", s.least()},
+                       {"most", s.most()},
+                       {"step", s.step()}});
+  }
+  return symbols;
+}
+
 ordered_json describe_tensor(const Plan& plan, uint32_t i) {
   const fb::Tensor& tensor = plan.model->tensor(i);
   std::vector<int64_t> dims(plan.types[i].shape.begin(), plan.types[i].shape.end());
@@ -42,6 +74,7 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
                     {"dtype", dtype_name(plan.types[i].dtype)},
                     {"shape", dims},
                     {"bytes", plan.slot_bytes(i)}};
+  if (const ordered_json names = dim_names(plan, tensor); !names.empty()) j["dims"] = names;
   if (const auto* q = tensor.quantization(); q != nullptr && q->scale() != nullptr) {
     j["scale"] = std::vector<float>(q->scale()->begin(), q->scale()->end());
     if (const auto exponents = exponents_of(*q->scale()); !exponents.empty())
@@ -126,6 +159,7 @@ ordered_json describe(const Plan& plan, const std::string& path) {
             {"state_bytes", plan.state_bytes},
             {"scratch_bytes", plan.scratch_bytes},
             {"table_bytes", plan.table_bytes}}},
+          {"symbols", describe_symbols(plan)},
           {"inputs", inputs},
           {"outputs", outputs},
           {"variables", variables},
@@ -140,6 +174,16 @@ std::string type_of(const ordered_json& tensor) {
   std::string s = string_of(tensor["dtype"]) + " [";
   for (size_t i = 0; i < tensor["shape"].size(); ++i)
     s += (i != 0 ? ", " : "") + tensor["shape"][i].dump();
+  return s + "]";
+}
+
+std::string open_type_of(const ordered_json& tensor) {
+  if (!tensor.contains("dims")) return type_of(tensor);
+  std::string s = string_of(tensor["dtype"]) + " [";
+  for (size_t i = 0; i < tensor["dims"].size(); ++i) {
+    const auto& name = tensor["dims"][i];
+    s += (i != 0 ? ", " : "") + (name.is_null() ? tensor["shape"][i].dump() : shown(name));
+  }
   return s + "]";
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/allowed_isas.h"
 #include "runtime/parts.h"
 #include "runtime/plan.h"
+#include "runtime/tools/dims.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/inspect/print.h"
 #include "runtime/tools/model_file.h"
@@ -19,7 +20,7 @@ namespace qrt::tool {
 namespace {
 
 struct Options {
-  std::vector<std::string> models;
+  std::vector<std::string> models, dims;
   std::string isa, format = "text", html;
   size_t batch = 0;
   bool ops = false, tensors = false, ops_list = false;
@@ -49,7 +50,10 @@ Status inspect(Options options) {
   auto model = load_verified(path);
   QRT_TRY(std::move(model.status()));
   PlanOptions plan_options;
-  plan_options.batch = options.batch;
+  Dims dims;
+  for (const std::string& text : options.dims) QRT_TRY(dims.parse(text));
+  QRT_TRY(set_sizes(**model, dims, &plan_options).at(path));
+  if (options.batch != 0) plan_options.batch = options.batch;
   plan_options.isas = *isas;
   auto plan = make_plan(*model, plan_options);
   QRT_TRY(std::move(plan.status()).at(path));
@@ -88,6 +92,9 @@ int inspect_main(int argc, char** argv) {
             "with -DQRT_OPS");
   line.number("--batch COUNT", &options.batch, 1, size_t{1} << 31,
               "Batch to plan for (default: the model's)");
+  line.texts(
+      "--dims SIZES", &options.dims,
+      "NAME=SIZE, sizes of open dimensions to plan for (default: the model's); may be repeated");
   line.text("--isa NAME", &options.isa, "Best instruction set to use (default: QRT_ISA, or all)");
   int exit;
   if (!line.parse(argc, argv, &exit)) return exit;

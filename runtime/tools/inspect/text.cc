@@ -39,9 +39,20 @@ std::string bytes_text(const ordered_json& bytes) {
 void print_edges(const ordered_json& all, const char* edges, const char* label) {
   for (const auto& index : all[edges]) {
     const auto& t = all["tensors"][index.get<size_t>()];
-    printf("%-16s %s: %s\n", label, shown(t["name"]).c_str(), type_of(t).c_str());
+    printf("%-16s %s: %s\n", label, shown(t["name"]).c_str(), open_type_of(t).c_str());
     if (const std::string q = quantization_of(t); !q.empty())
       printf("%-16s scale, zero point %s\n", "", q.c_str());
+  }
+}
+
+// "dimension        seq: 17 (1 to 512 in steps of 8)"
+void print_symbols(const ordered_json& all) {
+  for (const auto& s : all["symbols"]) {
+    const std::string step =
+        s["step"].get<int64_t>() != 1 ? " in steps of " + s["step"].dump() : "";
+    printf("%-16s %s: %s (%s to %s%s)\n", "dimension", shown(s["name"]).c_str(),
+           s["size"].dump().c_str(), s["least"].dump().c_str(), s["most"].dump().c_str(),
+           step.c_str());
   }
 }
 
@@ -108,6 +119,7 @@ void print_text(const ordered_json& all, bool with_operators, bool with_tensors)
   printf("%-16s %s\n", "file", shown(model["file"]).c_str());
   print_edges(all, "inputs", "input");
   print_edges(all, "outputs", "output");
+  print_symbols(all);
   for (const char* key :
        {"name", "source_format", "source_producer", "producer", "reference", "level", "batch"})
     if (const auto& value = model[key]; !(value.is_string() && string_of(value).empty()))
