@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/built.h"
 #include "runtime/text.h"
 #include "runtime/verify.h"
 
@@ -87,7 +88,7 @@ std::string describe_sizes(const fb::Model& model, size_t batch, const SymbolSiz
 
 Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape) {
   *shape = stored_type(tensor, sizes.batch).shape;
-  if (tensor.sizes() == nullptr) return {};
+  if (!built::kOpenDims || tensor.sizes() == nullptr) return {};
   for (int i = 0; i < shape->rank(); ++i) {
     int64_t size;
     QRT_TRY(evaluate(*tensor.sizes()->Get(static_cast<uint32_t>(i)), sizes.symbols, {}, &size));
@@ -160,7 +161,7 @@ class Inference {
       if (compares_) QRT_TRY(check_elements(model_, i, types_.back().shape));
     }
     fields_.clear();
-    if (is_stored_) return {};
+    if (!built::kOpenDims || is_stored_) return {};
     for (uint32_t index : *model_.inputs()) QRT_TRY(take_shape(index));
     for (const fb::Variable* v : variables(model_)) QRT_TRY(take_shape(v->tensor()));
     return {};
@@ -174,7 +175,8 @@ class Inference {
 
   // Evaluates the operator's rules.
   Status size_fields(uint32_t op, InferContext* context) {
-    if (is_stored_ || context->op->sizes() == nullptr || context->op->sizes()->size() == 0)
+    if (!built::kOpenDims || is_stored_ || context->op->sizes() == nullptr ||
+        context->op->sizes()->size() == 0)
       return {};
     std::vector<Shape> shapes;
     for (const OpInput& input : context->inputs) shapes.push_back(input.type.shape);
@@ -200,7 +202,7 @@ class Inference {
       QRT_MODEL_CHECK(inferred[i].dtype == stored.dtype, "output %s is %s, expected %s",
                       tensor_label(model_, index).c_str(), dtype_name(stored.dtype),
                       dtype_name(inferred[i].dtype));
-      if (!compares_) {
+      if (built::kOpenDims && !compares_) {
         QRT_TRY(check_inferred(model_, index, inferred[i].shape));
         stored.shape = inferred[i].shape;
       }
@@ -239,6 +241,7 @@ Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, cons
 }
 
 Status check_rules(const fb::Model& model, const std::vector<TensorType>& types) {
+  if (!built::kOpenDims) return {};
   const SymbolSizes symbols = default_sizes(model);
   for (uint32_t i = 0; i < model.operators()->size(); ++i) {
     const fb::Operator& op = *model.operators()->Get(i);

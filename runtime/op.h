@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/built.h"
 #include "kernels/isa.h"
 #include "qrt_model_generated.h"
 #include "runtime/memory_budget.h"
@@ -58,8 +59,9 @@ struct InferContext {
 
   // Returns a field of the options at these sizes; `stored` is what stands in the options.
   int64_t number(fb::SizeField field, int64_t stored, uint32_t index = 0) const {
-    return sized != nullptr ? sized->number(field, index, stored) : stored;
+    return fields() != nullptr ? fields()->number(field, index, stored) : stored;
   }
+  const SizedFields* fields() const { return built::kOpenDims ? sized : nullptr; }
 };
 
 struct Step;

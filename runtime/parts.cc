@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/ops/conv2d_forms.h"
+#include "runtime/sizes.h"
 
 namespace qrt {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr Part kInt16Part = {"Int16", built::kInt16};
 constexpr Part kSmallFloatsPart = {"SmallFloats", built::kSmallFloats};
 constexpr Part kDynamicLayersPart = {"DynamicLayers", built::kDynamicLayers};
+constexpr Part kOpenDimsPart = {"OpenDims", built::kOpenDims};
 constexpr Part kPermutationsPart = {"Permutations", built::kPermutations};
 
 // Channels last or first, of several images, are planes of strides (kernels/copy/transpose.h).
@@ -48,12 +50,21 @@ const Part* part_of(const fb::Operator& op) {
   return is_layer && op.inputs()->size() > 3 ? &kDynamicLayersPart : nullptr;
 }
 
+const Part* part_of_sizes(const fb::Model& model) {
+  const auto has = [](const auto* table) { return table->sizes() != nullptr; };
+  const bool has_sizes = symbol_count(model) != 0 ||
+                         std::any_of(model.tensors()->begin(), model.tensors()->end(), has) ||
+                         std::any_of(model.operators()->begin(), model.operators()->end(), has);
+  return has_sizes ? &kOpenDimsPart : nullptr;
+}
+
 std::vector<const Part*> parts_of(const fb::Model& model) {
   std::vector<const Part*> parts;
   const auto add = [&](const Part* part) {
     if (part != nullptr && std::find(parts.begin(), parts.end(), part) == parts.end())
       parts.push_back(part);
   };
+  add(part_of_sizes(model));
   for (const fb::Tensor* tensor : *model.tensors())
     add(part_of(static_cast<DType>(tensor->dtype())));
   for (const fb::Operator* op : *model.operators()) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/built.h"
 #include "runtime/checksum.h"
 #include "runtime/infer.h"
 #include "runtime/layout.h"
@@ -204,7 +205,8 @@ void name_dims(qrt_model* model, const qrt::fb::Tensor& tensor, TensorFacts* fac
     const auto at = static_cast<uint32_t>(i);
     if (facts->dims[i] == -1) {
       names[at] = qrt::kBatchName;
-    } else if (tensor.sizes() != nullptr && !is_constant_size(*tensor.sizes()->Get(at))) {
+    } else if (qrt::built::kOpenDims && tensor.sizes() != nullptr &&
+               !is_constant_size(*tensor.sizes()->Get(at))) {
       const qrt::fb::Size& size = *tensor.sizes()->Get(at);
       const int64_t symbol = qrt::symbol_of(size);
       names[at] = symbol >= 0 ? text(file.symbols()->Get(static_cast<uint32_t>(symbol))->name())

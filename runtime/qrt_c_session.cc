@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/built.h"
 #include "runtime/allowed_isas.h"
 #include "runtime/infer.h"
 #include "runtime/layout.h"
@@ -201,6 +202,11 @@ Status read_indices(const size_t* indices, size_t count, const char* name,
   return {};
 }
 
+Status without_open_dims() {
+  return qrt::error(Code::kUnsupported,
+                    "other sizes of a session are not built into this library (QRT_OPS: OpenDims)");
+}
+
 Status session_options(const VerifiedModel& model, const qrt_session_options* given,
                        qrt_session_options* o, SessionOptions* options) {
   constexpr size_t kFirst = offsetof(qrt_session_options, log_context) + sizeof(void*);
@@ -210,6 +216,7 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
   options->batch = sizes.batch;
   options->sizes = sizes.symbols;
   options->reserves = o->max_dim_count != 0;
+  if (!qrt::built::kOpenDims && options->reserves) return without_open_dims();
   options->most = std::move(sizes);
   QRT_TRY(read_dims(model, "options.max_dims", o->max_dims, o->max_dim_count, 0, &options->most));
   options->threads = o->threads;
@@ -359,6 +366,7 @@ qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t
                                qrt_error* error) {
   return guarded(error, [&]() -> Status {
     if (session == nullptr) return null_argument("session");
+    if (!qrt::built::kOpenDims) return without_open_dims();
     const Plan& before = plan_of(session);
     qrt::SessionSizes sizes = {before.batch, before.sizes};
     QRT_TRY(read_dims(*before.model, "dims", dims, dim_count, 0, &sizes));

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/built.h"
 #include "kernels/xnnpack/xnnpack.h"
 #include "runtime/allowed_isas.h"
 #include "runtime/checked.h"
@@ -137,7 +138,7 @@ Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const Veri
 
 Result<size_t> Session::block_bytes_for(const std::shared_ptr<const VerifiedModel>& model,
                                         const SessionOptions& options, const Plan& plan) {
-  if (!options.reserves) return plan.memory_bytes();
+  if (!built::kOpenDims || !options.reserves) return plan.memory_bytes();
   PlanOptions plan_options;
   QRT_TRY(read_plan_options(options, &plan_options));
   Result<std::shared_ptr<const Plan>> most =

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/built.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/packed_bits.h"
@@ -57,16 +58,14 @@ Status check_symbol(const fb::Model& model, uint32_t index) {
   return {};
 }
 
-bool has_sizes(const fb::Model& model) {
-  const auto has = [](const auto* table) { return table->sizes() != nullptr; };
-  return symbol_count(model) != 0 ||
-         std::any_of(model.tensors()->begin(), model.tensors()->end(), has) ||
-         std::any_of(model.operators()->begin(), model.operators()->end(), has);
-}
-
 Status check_symbols(const fb::Model& model) {
   const uint32_t count = symbol_count(model);
-  QRT_MODEL_CHECK(model.version() >= 2 || !has_sizes(model),
+  const Part* part = part_of_sizes(model);
+  if (part == nullptr) return {};
+  if (!built::kOpenDims)
+    return error(Code::kUnsupported,
+                 "open dimensions are not built into this library (QRT_OPS: %s)", part->name);
+  QRT_MODEL_CHECK(model.version() >= 2,
                   "format version %u has no symbols and no sizes that follow from them",
                   model.version());
   QRT_MODEL_CHECK(count <= kMaxSymbols, "%u symbols, expected at most %u", count, kMaxSymbols);
@@ -81,6 +80,7 @@ Status check_symbols(const fb::Model& model) {
 
 // The sizes of a tensor's dimensions give its shape at the symbols' values. REQUIRES: indices were checked.
 Status check_tensor_sizes(const fb::Model& model) {
+  if (!built::kOpenDims) return {};
   std::vector<bool> may_have(model.tensors()->size());
   for (uint32_t index : *model.inputs()) may_have[index] = true;
   for (uint32_t index : *model.outputs()) may_have[index] = true;

@@ -23,7 +23,7 @@ struct Map {
 
 // Returns the map of axes[i] at the context's sizes.
 Map map_of(const InferContext& context, uint32_t i) {
-  if (const auto* sized = context.sized != nullptr ? context.sized->map(i) : nullptr)
+  if (const auto* sized = context.fields() != nullptr ? context.fields()->map(i) : nullptr)
     return {sized->data(), static_cast<int64_t>(sized->size())};
   const auto* index = context.op->options_as_Gather()->axes()->Get(i)->index();
   if (index == nullptr) return {nullptr, 0};

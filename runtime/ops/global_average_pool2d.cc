@@ -110,7 +110,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto params = std::make_shared<Params>();
   params->kernel = select_pool(context.isas);
   params->requant = make_requant(*options->requant(), 1);
-  if (context.sized != nullptr) set_scale(*context.sized, &params->requant);
+  if (context.fields() != nullptr) set_scale(*context.fields(), &params->requant);
   params->images = static_cast<size_t>(x.images);
   params->args.pixels = static_cast<size_t>(x.h * x.w);
   params->args.c = static_cast<size_t>(x.c);

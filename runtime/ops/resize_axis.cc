@@ -32,7 +32,7 @@ Status check_weights(uint32_t i, const char* name, fb::ResizeKind kind, int32_t 
 }  // namespace
 
 ResizeTable resize_table(const InferContext& context, uint32_t index) {
-  if (const auto* t = context.sized != nullptr ? context.sized->table(index) : nullptr)
+  if (const auto* t = context.fields() != nullptr ? context.fields()->table(index) : nullptr)
     return {t->low.data(), t->high.data(), t->low_weight.data(), t->high_weight.data(),
             t->low.size()};
   const auto* o = context.op->options_as_ResizeLinear();

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/support/model_builder.h"
+#include "tests/support/sized_model.h"
 
 namespace qrt {
 namespace {
@@ -108,6 +110,17 @@ TEST(Parts, Transpositions) {
   EXPECT_EQ(of_transpose({2, 1, 0}), Names({"Permutations"}));
   EXPECT_EQ(of_transpose({0, 2, 1, 3}), Names({"Permutations"}));
   EXPECT_EQ(of_transpose({0, 3, 2, 1}), Names({"Permutations"}));
+}
+
+TEST(Parts, OpenDimensions) {
+  const auto of = [](const std::vector<uint8_t>& file) {
+    const std::vector<const Part*> parts = parts_of(*fb::GetModel(file.data()));
+    return std::any_of(parts.begin(), parts.end(),
+                       [](const Part* part) { return std::string(part->name) == "OpenDims"; });
+  };
+  EXPECT_TRUE(of(testing::SizedModel(8, 7, true).build()));
+  EXPECT_TRUE(of(testing::sized_counter(3).build()));
+  EXPECT_FALSE(of(testing::SizedModel(8, 7, false).build()));
 }
 
 }  // namespace

@@ -388,7 +388,8 @@ QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
  * outputs whose size stays; the others have to be bound again. Pointers from qrt_session_input_data(),
  * _output_data(), _tensor() and infos of the session are no longer valid; times of a profile begin anew.
  * Nothing of this happens where all sizes are what they were.
- * QRT_OUT_OF_RANGE and QRT_INVALID_ARGUMENT as of options.dims; QRT_OUT_OF_MEMORY, also beyond max_memory.
+ * QRT_OUT_OF_RANGE and QRT_INVALID_ARGUMENT as of options.dims; QRT_OUT_OF_MEMORY, also beyond max_memory;
+ * QRT_UNSUPPORTED in a library that was built without it (QRT_OPS: OpenDims).
  * On failure the session is as it was. Not during a run. */
 QRT_API qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t dim_count,
                                        qrt_error* error);
