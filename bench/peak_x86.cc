@@ -65,12 +65,12 @@ void tdpbusd_loads(uint64_t steps) {
       : "memory", "cc");
 }
 
-constexpr PeakLoop kLoops[] = {
-    {"tdpbusd_2x2", Isa::kAmx, false, 4 * 16 * 16 * 64, tdpbusd_loads},
-    {"vpdpbusd_512", Isa::kAvx512Vnni, false, 12 * 64, vpdpbusd_512},
-    {"vpdpbusd_256", Isa::kAvxVnni, false, 12 * 32, vpdpbusd_256},
-    {"vpmaddubsw_256", Isa::kAvx2, true, 12 * 32, vpmaddubsw},
-    {"vpmaddwd_256", Isa::kAvx2, false, 12 * 16, vpmaddwd},
+constexpr VectorLoop kLoops[] = {
+    {"tdpbusd_2x2", false, 4 * 16 * 16 * 64, tdpbusd_loads},
+    {"vpdpbusd_512", false, 12 * 64, vpdpbusd_512},
+    {"vpdpbusd_256", false, 12 * 32, vpdpbusd_256},
+    {"vpmaddubsw_256", true, 12 * 32, vpmaddubsw},
+    {"vpmaddwd_256", false, 12 * 16, vpmaddwd},
 };
 
 // 512 bytes per pass, in vectors of `width` bytes.
@@ -119,7 +119,7 @@ QRT_COPY(copy_ymm, QRT_MOVE_32, QRT_STORE_32(256))
 
 }  // namespace
 
-const PeakLoop* vector_loops(size_t* count) {
+const VectorLoop* vector_loops(size_t* count) {
   *count = sizeof kLoops / sizeof kLoops[0];
   return kLoops;
 }
