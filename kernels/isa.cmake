@@ -77,17 +77,50 @@ if(MINGW)
   list(APPEND QRT_KERNEL_OPTIONS -Wa,-muse-unaligned-vector-move)
 endif()
 
-# qrt_add_family(NAME [ROWS rows] COMMON a.cc b.cc ISAS scalar avx2 ...): adds object files of kernels/NAME to target
+# The sets that have a vector layer; of those that are built, the rows of vector_sets.inc, best first.
+set(QRT_VECTOR_ISAS "")
+set(_vector_sets "// The sets with a vector layer, best first, generated: QRT_VECTOR_SET(enumerator of Isa, suffix).\n")
+set(_end "#undef QRT_VECTOR_SET\n")
+foreach(isa IN LISTS QRT_KNOWN_ISAS)
+  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/isa/vec_${isa}.h)
+    list(APPEND QRT_VECTOR_ISAS ${isa})
+    if(isa IN_LIST QRT_BUILT_ISAS)
+      string(REPLACE "Isa::" "" _enumerator ${QRT_ENUMERATOR_${isa}})
+      string(PREPEND _end "QRT_VECTOR_SET(${_enumerator}, ${isa})\n")
+    endif()
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/kernels/vector_sets.inc CONTENT "${_vector_sets}${_end}" @ONLY)
+
+# The file of ROWS for a set with a vector layer, where the family has none of its own for it.
+function(qrt_write_vector_rows file family rows isa)
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT "// Generated.
+#include \"kernels/isa/requantize_${isa}.h\"
+#include \"kernels/isa/vec_${isa}.h\"
+#include \"kernels/${family}/${rows}_vectors.h\"
+
+namespace qrt {
+
+QRT_VECTOR_ROW(${isa})
+
+}  // namespace qrt
+")
+endfunction()
+
+# qrt_add_family(NAME [ROWS rows] COMMON a.cc b.cc ISAS scalar vectors amx ...): adds object files of kernels/NAME to target
 # qrt_kernels: COMMON files, which see QRT_HAVE_<ISA> for every set of the table that was compiled in, and <rows>_<isa>.cc
-# (NAME_<isa>.cc without ROWS).
+# (NAME_<isa>.cc without ROWS). `vectors` stands for every set with a vector layer: where such a set has no file of its own, one is
+# written that takes its row from <rows>_vectors.h.
 function(qrt_add_family name)
   cmake_parse_arguments(ARG "" "ROWS" "COMMON;ISAS" ${ARGN})
   if(NOT ARG_ROWS)
     set(ARG_ROWS ${name})
   endif()
+  list(TRANSFORM ARG_ISAS REPLACE "^vectors$" "${QRT_VECTOR_ISAS}")
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   foreach(file IN LISTS ARG_COMMON)
-    target_sources(qrt_kernels PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
-    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file} PROPERTIES COMPILE_OPTIONS "${QRT_WHOLE_OPTIONS}")
+    target_sources(qrt_kernels PRIVATE ${folder}/${file})
+    set_source_files_properties(${folder}/${file} PROPERTIES COMPILE_OPTIONS "${QRT_WHOLE_OPTIONS}")
   endforeach()
   foreach(isa IN LISTS ARG_ISAS)
     if(NOT isa IN_LIST QRT_KNOWN_ISAS)
@@ -95,7 +128,11 @@ function(qrt_add_family name)
     endif()
     if(isa IN_LIST QRT_BUILT_ISAS)
       set_property(GLOBAL APPEND PROPERTY QRT_KERNEL_FILES ${ARG_ROWS}_${isa})
-      set(source ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${ARG_ROWS}_${isa}.cc)
+      set(source ${folder}/${ARG_ROWS}_${isa}.cc)
+      if(NOT EXISTS ${source} AND isa IN_LIST QRT_VECTOR_ISAS)
+        set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${ARG_ROWS}_${isa}.cc)
+        qrt_write_vector_rows(${source} ${name} ${ARG_ROWS} ${isa})
+      endif()
       target_sources(qrt_kernels PRIVATE ${source})
       set(options ${QRT_FLAGS_${isa}} -DQRT_KERNEL_SET=set_${isa})
       if(isa STREQUAL "scalar" AND NOT QRT_BUILT_ISAS STREQUAL "scalar")

@@ -1,10 +1,10 @@
-// The blocks of walk.h over a vector layer V (isa/vec_<isa>.h): add and mul in float, 64 bytes at a
-// time. Included by elementwise_<isa>.cc; everything here is local to the including file.
-#ifndef QRT_KERNELS_ELEMENTWISE_BLOCKS_X86_H_
-#define QRT_KERNELS_ELEMENTWISE_BLOCKS_X86_H_
+// The elementwise family over a vector layer V (isa/vec_<isa>.h): add and mul in float by the blocks
+// of walk.h, 64 bytes at a time, in integers by chunks.h. Everything here is local to the including
+// file.
+#ifndef QRT_KERNELS_ELEMENTWISE_ELEMENTWISE_VECTORS_H_
+#define QRT_KERNELS_ELEMENTWISE_ELEMENTWISE_VECTORS_H_
 
-#include <immintrin.h>
-
+#include "kernels/elementwise/chunks_int16.h"
 #include "kernels/elementwise/walk.h"
 #include "kernels/isa/inline.h"
 
@@ -13,9 +13,9 @@ namespace {
 
 // Four registers of lanes to bytes: clamp(v + offset, lo, hi), in the order the packs leave.
 template <class V>
-QRT_INLINE typename V::Int to_bytes(typename V::Int v0, typename V::Int v1, typename V::Int v2,
-                                    typename V::Int v3, typename V::Int offset, typename V::Int lo,
-                                    typename V::Int hi) {
+QRT_INLINE typename V::Bytes to_bytes(typename V::Int v0, typename V::Int v1, typename V::Int v2,
+                                      typename V::Int v3, typename V::Words offset,
+                                      typename V::Bytes lo, typename V::Bytes hi) {
   const auto w0 = V::adds16(V::packs32(v0, v1), offset);
   const auto w1 = V::adds16(V::packs32(v2, v3), offset);
   return V::min_u8(V::max_u8(V::packus16(w0, w1), lo), hi);
@@ -32,14 +32,16 @@ struct OfRegisters {
   }
   static void store_part(uint8_t* y, const uint8_t (&from)[kBlock], size_t n) {
     size_t i = 0;
-    for (; i + V::kBytes <= n; i += V::kBytes) V::store(y + i, V::load(from + i));
-    if (i < n) V::store_part(y + i, V::load(from + i), n - i);
+    for (; i + V::kBytes <= n; i += V::kBytes) V::store(y + i, V::load8(from + i));
+    if (i < n) V::store_part(y + i, V::load8(from + i), n - i);
   }
   const Block& block() const { return static_cast<const Block&>(*this); }
 };
 
 template <class V>
 struct Blocks {
+  using Bytes = typename V::Bytes;
+  using Words = typename V::Words;
   using Int = typename V::Int;
   using Float = typename V::Float;
 
@@ -59,7 +61,7 @@ struct Blocks {
     }
 
     // Of stored bytes, which are 128 more where signed.
-    Int bytes(const uint8_t* a, const uint8_t* b) const {
+    Bytes bytes(const uint8_t* a, const uint8_t* b) const {
       Float x1[4], x2[4];
       V::template to_floats<kFirstSigned>(a, x1);
       V::template to_floats<kSecondSigned>(b, x2);
@@ -68,7 +70,8 @@ struct Blocks {
     }
 
     Float first_scale, second_scale, constant;
-    Int offset, lo, hi;
+    Words offset;
+    Bytes lo, hi;
   };
 
   template <bool kFused, bool kHalfUp>
@@ -76,8 +79,8 @@ struct Blocks {
     explicit Product(const ProductConstants& c)
         : scale(V::splat(c.scale)),
           addend(V::splat(c.addend)),
-          a_zero_point(V::splat16(c.a_zero_point)),
-          b_zero_point(V::splat16(c.b_zero_point)),
+          a_zero_point(V::zero_point(c.a_zero_point)),
+          b_zero_point(V::zero_point(c.b_zero_point)),
           offset(V::splat16(c.offset)),
           lo(V::splat8(c.lo)),
           hi(V::splat8(c.hi)) {}
@@ -91,35 +94,34 @@ struct Blocks {
       return V::add_where_equal(even, v - V::to_float(even), V::splat(0.5f));
     }
 
-    // Unpacking and packing both stay within 128-bit lanes, so the order of the bytes comes back.
-    Int bytes(const uint8_t* a, const uint8_t* b) const {
-      const Int x = V::load(a), y = V::load(b), zero = V::zero();
-      const Int x0 = V::sub16(V::unpacklo8(x, zero), a_zero_point);
-      const Int x1 = V::sub16(V::unpackhi8(x, zero), a_zero_point);
-      const Int y0 = V::sub16(V::unpacklo8(y, zero), b_zero_point);
-      const Int y1 = V::sub16(V::unpackhi8(y, zero), b_zero_point);
-      const Int low0 = V::mullo16(x0, y0), high0 = V::mulhi16(x0, y0);
-      const Int low1 = V::mullo16(x1, y1), high1 = V::mulhi16(x1, y1);
-      return to_bytes<V>(scaled(V::unpacklo16(low0, high0)), scaled(V::unpackhi16(low0, high0)),
-                         scaled(V::unpacklo16(low1, high1)), scaled(V::unpackhi16(low1, high1)),
-                         offset, lo, hi);
+    Bytes bytes(const uint8_t* a, const uint8_t* b) const {
+      Words x[2], y[2];
+      V::words_less(V::load8(a), a_zero_point, x);
+      V::words_less(V::load8(b), b_zero_point, y);
+      Int low[2], high[2];
+      V::products16(x[0], y[0], low);
+      V::products16(x[1], y[1], high);
+      return to_bytes<V>(scaled(low[0]), scaled(low[1]), scaled(high[0]), scaled(high[1]), offset,
+                         lo, hi);
     }
 
     Float scale, addend;
-    Int a_zero_point, b_zero_point, offset, lo, hi;
+    typename V::ZeroPoint a_zero_point, b_zero_point;
+    Words offset;
+    Bytes lo, hi;
   };
 };
 
 }  // namespace
 }  // namespace qrt
 
-// The entry points of a row: its vector layer, and its policy of isa/requantize_tile.h.
-#define QRT_ELEMENTWISE_X86(suffix, V, Lanes)                                         \
+#define QRT_VECTOR_ROW(suffix)                                                        \
   void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run) { \
-    add<Blocks<V>::Sum>(params, run);                                                 \
+    add<Blocks<suffix::Vec>::Sum>(params, run);                                       \
   }                                                                                   \
   void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run) { \
-    mul<Blocks<V>::Product, Lanes>(params, run);                                      \
-  }
+    mul<Blocks<suffix::Vec>::Product, suffix::Lanes>(params, run);                    \
+  }                                                                                   \
+  QRT_ELEMENTWISE_INTEGERS(suffix, suffix::Lanes)
 
-#endif  // QRT_KERNELS_ELEMENTWISE_BLOCKS_X86_H_
+#endif  // QRT_KERNELS_ELEMENTWISE_ELEMENTWISE_VECTORS_H_

@@ -1,6 +1,6 @@
-// The policy of lines_loops.h for x86, over the vector layers of isa/.
-#ifndef QRT_KERNELS_LUT_LINES_X86_H_
-#define QRT_KERNELS_LUT_LINES_X86_H_
+// The policy of lines_loops.h over the vector layers of isa/.
+#ifndef QRT_KERNELS_LUT_LINES_VECTORS_H_
+#define QRT_KERNELS_LUT_LINES_VECTORS_H_
 
 #include "kernels/lut/lines_loops.h"
 
@@ -8,8 +8,8 @@ namespace qrt {
 namespace {
 
 template <class Vec>
-struct LinesX86 {
-  using Bytes = typename Vec::Int;
+struct LinesVectors {
+  using Bytes = typename Vec::Bytes;
   using Float = typename Vec::Float;
   static constexpr size_t kBytes = Vec::kBytes;
 
@@ -39,14 +39,15 @@ struct LinesX86 {
   template <Lines kLines, size_t kRows>
   QRT_INLINE void map(const Constants<kLines>& k, const uint8_t* x, size_t stride,
                       Bytes (&y)[kRows]) {
-    Bytes bytes[kRows], lanes[kRows][4];
+    Bytes bytes[kRows];
+    typename Vec::Int lanes[kRows][4];
     QRT_UNROLL
-    for (size_t r = 0; r < kRows; ++r) bytes[r] = Vec::load(x + r * stride);
+    for (size_t r = 0; r < kRows; ++r) bytes[r] = Vec::load8(x + r * stride);
     QRT_UNROLL
     for (int part = 0; part < 4; ++part) {
       QRT_UNROLL
       for (size_t r = 0; r < kRows; ++r) {
-        const Float v = Vec::to_float(Vec::quarter_lanes(bytes[r], part));
+        const Float v = Vec::template quarter_floats<false>(bytes[r], part);
         Float f = Vec::fma(v, k.slope[part][0], k.intercept[part][0]);
         QRT_UNROLL
         for (int line = 1; line < k.kCount; ++line)
@@ -63,7 +64,7 @@ struct LinesX86 {
 
   template <size_t kRows>
   QRT_INLINE void limit(const LineBlock& k, size_t i, Bytes (&y)[kRows]) {
-    const Bytes lo = Vec::load(k.lo + i), hi = Vec::load(k.hi + i);
+    const Bytes lo = Vec::load8(k.lo + i), hi = Vec::load8(k.hi + i);
     QRT_UNROLL
     for (size_t r = 0; r < kRows; ++r) y[r] = Vec::min_u8(Vec::max_u8(y[r], lo), hi);
   }
@@ -71,10 +72,10 @@ struct LinesX86 {
   template <size_t kRows>
   QRT_INLINE void mend(const LineBlock& k, size_t j, size_t i, const uint8_t* x, size_t stride,
                        Bytes (&y)[kRows]) {
-    const Bytes at = Vec::load(k.at[j] + i), more = Vec::load(k.more[j] + i);
+    const Bytes at = Vec::load8(k.at[j] + i), more = Vec::load8(k.more[j] + i);
     QRT_UNROLL
     for (size_t r = 0; r < kRows; ++r)
-      y[r] = Vec::add8_where_equal(y[r], Vec::load(x + r * stride), at, more);
+      y[r] = Vec::add8_where_equal(y[r], Vec::load8(x + r * stride), at, more);
   }
 
   QRT_INLINE void store(uint8_t* y, Bytes v) { Vec::store(y, v); }
@@ -84,4 +85,6 @@ struct LinesX86 {
 }  // namespace
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_LUT_LINES_X86_H_
+#define QRT_VECTOR_ROW(suffix) QRT_LINES_LOOPS(suffix, LinesVectors<suffix::Vec>)
+
+#endif  // QRT_KERNELS_LUT_LINES_VECTORS_H_

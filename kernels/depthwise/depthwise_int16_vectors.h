@@ -1,8 +1,8 @@
 // Depthwise layers of int16: blocks of channels in loops that compilers make vectors of, compiled
 // once for each instruction set with the combine() of its row of gemm/digits.inc. For
 // depthwise_int16_<isa>.cc only; everything here is local to the including file.
-#ifndef QRT_KERNELS_DEPTHWISE_INT16_LOOPS_H_
-#define QRT_KERNELS_DEPTHWISE_INT16_LOOPS_H_
+#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_INT16_VECTORS_H_
+#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_INT16_VECTORS_H_
 
 #include "kernels/depthwise/int16_entry.h"
 #include "kernels/gemm/digits_entry.h"
@@ -61,9 +61,9 @@ inline void depthwise_int16(const DepthwiseInt16Args& p, void (*combine_row)(con
 }  // namespace qrt
 
 // The entry point of a row.
-#define QRT_DEPTHWISE_INT16_LOOPS(suffix)                                   \
-  void qrt::depthwise_int16_##suffix(const qrt::DepthwiseInt16Args& args) { \
-    qrt::depthwise_int16(args, qrt::digits_combine_##suffix);               \
+#define QRT_VECTOR_ROW(suffix)                                    \
+  void depthwise_int16_##suffix(const DepthwiseInt16Args& args) { \
+    depthwise_int16(args, digits_combine_##suffix);               \
   }
 
-#endif  // QRT_KERNELS_DEPTHWISE_INT16_LOOPS_H_
+#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_INT16_VECTORS_H_

@@ -5,10 +5,11 @@
 //
 //   kHalvesAhead                      float16 to fetch before their use, or 0; floats come in time by
 //                                     themselves
-//   FloatDivision                     made from a scale and `most`, an integer; in_quanta(x) rounds
-//                                     to the integer that min(x / scale, most) does, half to even or
-//                                     away, where that is within 255 of 0. Below that, and of NaN,
-//                                     it is below that, or has no int32
+//   FloatDivision                     made from a scale, `least` and `most`, integers; in_quanta(x)
+//                                     rounds to the integer that V::at_most(x / scale, least, most)
+//                                     does, half to even or away, where that is within 255 of 0.
+//                                     Below that, and of NaN, it is below that, or has no int32,
+//                                     where at_most() keeps what is below `least`
 //   HalfDivision                      made from a scale; quotient(x) of float16 as floats:
 //                                     correctly rounded, but what is beyond 2^31, infinite or NaN
 //                                     may be anything that is one of these
@@ -18,10 +19,8 @@
 //   min_from(v, bound, limit)         min(v, limit) where v >= bound, else limit (NaN, too)
 //
 // What is the same on every architecture: edge_lanes.h.
-#ifndef QRT_KERNELS_EDGE_RUNS_X86_H_
-#define QRT_KERNELS_EDGE_RUNS_X86_H_
-
-#include <immintrin.h>
+#ifndef QRT_KERNELS_EDGE_EDGE_VECTORS_H_
+#define QRT_KERNELS_EDGE_EDGE_VECTORS_H_
 
 #include "kernels/edge/edge_lanes.h"
 #include "kernels/edge/entry.h"
@@ -30,14 +29,23 @@
 namespace qrt {
 namespace {
 
-// By the instruction. V::min() gives its second operand where one of them is NaN.
+// By the instruction.
 template <class V>
 struct Divider {
   using Float = typename V::Float;
-  explicit Divider(float by, float most = 0) : scale(V::splat(by)), most(V::splat(most)) {}
+  explicit Divider(float by, float least = 0, float most = 0)
+      : scale(V::splat(by)), least(V::splat(least)), most(V::splat(most)) {}
   Float quotient(Float x) const { return x / scale; }
-  Float in_quanta(Float x) const { return V::min(most, quotient(x)); }
-  Float scale, most;
+  Float in_quanta(Float x) const { return V::at_most(quotient(x), least, most); }
+  Float scale, least, most;
+};
+
+// A layer with what it lacks of the above, by the plainest means.
+template <class Vec>
+struct EdgeVectors : Vec {
+  static constexpr size_t kHalvesAhead = 0;
+  using FloatDivision = Divider<EdgeVectors>;
+  static bool has_fast_division(float) { return true; }
 };
 
 template <class V>
@@ -59,7 +67,7 @@ struct Runs {
     Int part(const float* x, size_t n) const { return of(V::load_float(V::first_lanes(n), x)); }
     Int of(Float x) const {
       const Float v = by.in_quanta(x);
-      return kAway ? V::truncate(v + V::with_sign_of(0x1.fffffep-2f, v)) : V::round(v);
+      return kAway ? V::round_away(v) : V::round(v);
     }
   };
 
@@ -82,21 +90,17 @@ struct Runs {
   static void quantize(const typename Quanta::Element* x, size_t n, const Quanta& in, int32_t zp,
                        int32_t lo, int32_t offset, uint8_t* y) {
     using Element = typename Quanta::Element;
-    // Packed as distances from lo, 0..255; adding lo modulo 256 gives the byte of either type.
-    const Int to_distance = V::splat16(zp - lo), to_byte = V::splat8(lo + offset);
-    const Int order = V::order_of_packs();
+    const typename V::BytesOfQuanta bytes(zp, lo, offset);
     const auto block = [&](const Element* from, uint8_t* to) {
       if constexpr (V::kHalvesAhead > 0 && sizeof(Element) == sizeof(uint16_t)) {
         for (size_t i = 0; i < kBlock; i += 64 / sizeof(Element))
-          _mm_prefetch(reinterpret_cast<const char*>(from + V::kHalvesAhead + i), _MM_HINT_T0);
+          __builtin_prefetch(from + V::kHalvesAhead + i);
       }
       const Int v0 = in.at(from), v1 = in.at(from + kLanes);
       const Int v2 = in.at(from + 2 * kLanes), v3 = in.at(from + 3 * kLanes);
-      const Int w0 = V::adds16(V::packs32(v0, v1), to_distance);
-      const Int w1 = V::adds16(V::packs32(v2, v3), to_distance);
-      V::store(to, V::in_order(V::add8(V::packus16(w0, w1), to_byte), order));
+      V::store(to, bytes.of(v0, v1, v2, v3));
     };
-    if (n >= kStreamedFrom) {
+    if (V::kStreams && n >= kStreamedFrom) {
       const size_t part = n / kStreams / kBlock * kBlock;
       for (size_t i = 0; i < part; i += kBlock)
         for (size_t k = 0; k < kStreams; ++k) block(x + k * part + i, y + k * part + i);
@@ -113,11 +117,11 @@ struct Runs {
   static void quantize_floats(const float* x, size_t n, float scale, int32_t zp, int32_t lo,
                               int32_t hi, uint8_t* y) {
     using Fast = typename V::FloatDivision;
-    const float most = static_cast<float>(hi - zp);
+    const float least = static_cast<float>(lo - zp), most = static_cast<float>(hi - zp);
     if (V::has_fast_division(scale))
-      quantize(x, n, OfFloats<Fast, kAway>{Fast(scale, most)}, zp, lo, 0, y);
+      quantize(x, n, OfFloats<Fast, kAway>{Fast(scale, least, most)}, zp, lo, 0, y);
     else
-      quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale, most)}, zp, lo, 0, y);
+      quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale, least, most)}, zp, lo, 0, y);
   }
 
   static void quantize_halves(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
@@ -144,9 +148,13 @@ struct Runs {
     const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
     const auto m = V::first_lanes(rest);
     for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-      for (size_t c = 0; c < whole; c += kLanes)
-        V::store_low_bytes(y + c,
-                           quanta(V::load_float(x + c), V::load_float(scale + c), V::load(zp + c)));
+      const auto of = [&](size_t c) {
+        return quanta(V::load_float(x + c), V::load_float(scale + c), V::load(zp + c));
+      };
+      size_t c = 0;
+      for (; c + 2 * kLanes <= whole; c += 2 * kLanes)
+        V::store_low_bytes_pair(y + c, of(c), of(c + kLanes));
+      if (c < whole) V::store_low_bytes(y + c, of(c));
       if (rest == 0) continue;
       const Int v = quanta(V::load_float(m, x + whole), V::load_float(m, scale + whole),
                            V::load(m, zp + whole));
@@ -160,20 +168,28 @@ struct Runs {
   static void dequantize(const uint8_t* x, size_t n, float scale, int32_t zp, float* y) {
     const Float s = V::splat(scale);
     const Int z = V::splat32(zp);
-    const auto of = [&](__m128i bytes) { return real(V::template widen<kSigned>(bytes), z, s); };
-    if (n >= kWrittenPastFrom) {
-      const size_t head = -reinterpret_cast<uintptr_t>(y) % V::kBytes / sizeof(float);
-      V::store_float(V::first_lanes(head), y, of(V::load_bytes(x)));
-      n -= head, x += head, y += head;
-      for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
-        for (size_t i = 0; i < kBlock; i += kLanes)
-          V::stream_float(y + i, of(V::load_bytes(x + i)));
-      _mm_sfence();
+    const auto block = [&](auto store) {
+      for (size_t i = 0; i < kBlock; i += 2 * kLanes) {
+        Int v[2];
+        V::template widen_pair<kSigned>(x + i, v);
+        store(y + i, real(v[0], z, s));
+        store(y + i + kLanes, real(v[1], z, s));
+      }
+    };
+    if constexpr (V::kStreams) {
+      if (n >= kWrittenPastFrom) {
+        const size_t head = -reinterpret_cast<uintptr_t>(y) % V::kBytes / sizeof(float);
+        V::store_float(V::first_lanes(head), y, real(V::template widen<kSigned>(x), z, s));
+        n -= head, x += head, y += head;
+        for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(V::stream_float);
+        V::end_stream();
+      }
     }
     for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock)
-      for (size_t i = 0; i < kBlock; i += kLanes) V::store_float(y + i, of(V::load_bytes(x + i)));
+      block([](float* to, Float v) QRT_INLINE_LAMBDA { V::store_float(to, v); });
     for (size_t i = 0; i < n; i += kLanes)
-      V::store_float(V::first_lanes(n - i), y + i, of(V::load_bytes_part(x + i, n - i)));
+      V::store_float(V::first_lanes(n - i), y + i,
+                     real(V::template widen_part<kSigned>(x + i, n - i), z, s));
   }
 
   template <bool kSigned>
@@ -182,19 +198,20 @@ struct Runs {
     const size_t whole = channels / kLanes * kLanes, rest = channels - whole;
     const auto m = V::first_lanes(rest);
     for (size_t r = 0; r < rows; ++r, x += channels, y += channels) {
-      const auto of = [&](size_t c) {
-        return real(V::template widen<kSigned>(V::load_bytes(x + c)), V::load(zp + c),
-                    V::load_float(scale + c));
+      const auto of = [&](Int v, size_t at) {
+        return real(v, V::load(zp + at), V::load_float(scale + at));
       };
       size_t c = 0;
       for (; c + 2 * kLanes <= whole; c += 2 * kLanes) {
-        const Float a = of(c), b = of(c + kLanes);
+        Int v[2];
+        V::template widen_pair<kSigned>(x + c, v);
+        const Float a = of(v[0], c), b = of(v[1], c + kLanes);
         V::store_float(y + c, a);
         V::store_float(y + c + kLanes, b);
       }
-      if (c < whole) V::store_float(y + c, of(c));
+      if (c < whole) V::store_float(y + c, of(V::template widen<kSigned>(x + c), c));
       if (rest == 0) continue;
-      const Int v = V::template widen<kSigned>(V::load_bytes_part(x + whole, rest));
+      const Int v = V::template widen_part<kSigned>(x + whole, rest);
       V::store_float(m, y + whole,
                      real(v, V::load(m, zp + whole), V::load_float(m, scale + whole)));
     }
@@ -219,7 +236,7 @@ struct Runs {
     const Float s = V::splat(scale);
     const Int z = V::splat32(zp);
     const auto of = [&](const uint8_t* from) {
-      return real(V::template widen<kSigned>(V::load_bytes(from)), z, s);
+      return real(V::template widen<kSigned>(from), z, s);
     };
     if (n >= kWrittenPastFrom) {
       const size_t head = -reinterpret_cast<uintptr_t>(y) % V::kBytes / sizeof(uint16_t);
@@ -227,7 +244,7 @@ struct Runs {
       n -= head, x += head, y += head;
       for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
         V::stream(y, V::narrow_two(of(x), of(x + kLanes)));
-      _mm_sfence();
+      V::end_stream();
     }
     for (; n >= kHalves; n -= kHalves, x += kHalves, y += kHalves)
       V::store(y, V::narrow_two(of(x), of(x + kLanes)));
@@ -238,8 +255,8 @@ struct Runs {
 }  // namespace
 }  // namespace qrt
 
-// The entry points of edge_<isa>.cc that its vector layer gives.
-#define QRT_EDGE_RUNS_X86(suffix, V)                                                              \
+// The entry points that a layer gives: of floats, and of float16 where it has blocks of its own for them.
+#define QRT_EDGE_RUNS(suffix, V)                                                                  \
   void edge_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,      \
                               int32_t hi, uint8_t* y) {                                           \
     Runs<V>::quantize_floats<false>(x, n, scale, zp, lo, hi, y);                                  \
@@ -252,10 +269,6 @@ struct Runs {
                                        const float* scale, const int32_t* zp, int32_t lo,         \
                                        int32_t hi, uint8_t* y) {                                  \
     Runs<V>::quantize_channels(x, rows, channels, scale, zp, lo, hi, y);                          \
-  }                                                                                               \
-  void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,          \
-                                   int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {          \
-    Runs<V>::quantize_halves(x, n, scale, zp, lo, hi, offset, y);                                 \
   }                                                                                               \
   void edge_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,          \
                                 int32_t zp, float* y) {                                           \
@@ -271,11 +284,21 @@ struct Runs {
   void edge_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,               \
                                     const float* scale, float* y) {                               \
     Runs<V>::dequantize_i32(x, rows, channels, scale, y);                                         \
-  }                                                                                               \
-  void edge_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,     \
-                                     int32_t zp, uint16_t* y) {                                   \
-    is_signed ? Runs<V>::dequantize_half<true>(x, n, scale, zp, y)                                \
-              : Runs<V>::dequantize_half<false>(x, n, scale, zp, y);                              \
   }
+#define QRT_EDGE_RUNS_OF_HALVES(suffix, V)                                                    \
+  void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
+                                   int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {      \
+    Runs<V>::quantize_halves(x, n, scale, zp, lo, hi, offset, y);                             \
+  }                                                                                           \
+  void edge_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale, \
+                                     int32_t zp, uint16_t* y) {                               \
+    is_signed ? Runs<V>::dequantize_half<true>(x, n, scale, zp, y)                            \
+              : Runs<V>::dequantize_half<false>(x, n, scale, zp, y);                          \
+  }
+#define QRT_VECTOR_ROW(suffix)                \
+  using EdgeLayer = EdgeVectors<suffix::Vec>; \
+  QRT_EDGE_RUNS(suffix, EdgeLayer)            \
+  QRT_EDGE_LANES(suffix, EdgeLayer)           \
+  QRT_EDGE_HALVES(suffix, EdgeLayer)
 
-#endif  // QRT_KERNELS_EDGE_RUNS_X86_H_
+#endif  // QRT_KERNELS_EDGE_EDGE_VECTORS_H_

@@ -1,7 +1,6 @@
-// Minima and maxima as loops that compilers turn into vectors: compare_<isa>.cc instantiates them for
-// its instruction set.
-#ifndef QRT_KERNELS_COMPARE_MIN_MAX_LOOPS_H_
-#define QRT_KERNELS_COMPARE_MIN_MAX_LOOPS_H_
+// Minima and maxima as loops that compilers turn into vectors of the including file's instruction set.
+#ifndef QRT_KERNELS_COMPARE_COMPARE_VECTORS_H_
+#define QRT_KERNELS_COMPARE_COMPARE_VECTORS_H_
 
 #include "kernels/compare/entry.h"
 
@@ -42,12 +41,8 @@ inline void min_max(DType dtype, const BinaryRun& run) {
 }  // namespace
 }  // namespace qrt
 
-#define QRT_MIN_MAX_LOOPS(suffix)                                           \
-  void qrt::minimum_##suffix(qrt::DType dtype, const qrt::BinaryRun& run) { \
-    qrt::min_max<false>(dtype, run);                                        \
-  }                                                                         \
-  void qrt::maximum_##suffix(qrt::DType dtype, const qrt::BinaryRun& run) { \
-    qrt::min_max<true>(dtype, run);                                         \
-  }
+#define QRT_VECTOR_ROW(suffix)                                                             \
+  void minimum_##suffix(DType dtype, const BinaryRun& run) { min_max<false>(dtype, run); } \
+  void maximum_##suffix(DType dtype, const BinaryRun& run) { min_max<true>(dtype, run); }
 
-#endif  // QRT_KERNELS_COMPARE_MIN_MAX_LOOPS_H_
+#endif  // QRT_KERNELS_COMPARE_COMPARE_VECTORS_H_
