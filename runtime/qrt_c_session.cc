@@ -214,7 +214,7 @@ qrt_session_info info_of(const Plan& plan, const qrt::Allocator& allocator) {
   info.memory = plan.total_bytes();
   info.block_bytes = plan.memory_bytes();
   info.block_alignment = qrt::block_alignment(plan, allocator);
-  info.shared_memory = plan.provider == qrt::Provider::kOwn ? plan.table_bytes : 0;
+  info.shared_memory = plan.provider == nullptr ? plan.table_bytes : 0;
   return info;
 }
 

@@ -3,17 +3,19 @@
 #include <cmath>
 
 #include "kernels/pool/pool_int16.h"
+#include "runtime/ops/geometry.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
-#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
 
 Status analyse_window(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  return infer_pool(context, {0, o->kernel_h(), o->stride_h(), 1, o->pad_top(), o->pad_bottom()},
-                    {0, o->kernel_w(), o->stride_w(), 1, o->pad_left(), o->pad_right()}, shape);
+  return infer_pool(context,
+                    {{0, o->kernel_h(), o->stride_h(), 1, o->pad_top(), o->pad_bottom()},
+                     {0, o->kernel_w(), o->stride_w(), 1, o->pad_left(), o->pad_right()}},
+                    shape);
 }
 
 Status analyse_int(const InferContext& context, PoolShape* shape) {
@@ -62,6 +64,22 @@ Status analyse(const InferContext& context, PoolShape* shape) {
                   static_cast<double>(in), static_cast<double>(out), window);
   return Status();
 }
+
+}  // namespace
+
+Status average_pool_args(const InferContext& context, AveragePoolArgs* args) {
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  QRT_TRY(analyse(context, &args->shape));
+  args->input_scale = float_of(o->input_scale());
+  args->input_zero_point = o->input_zero_point();
+  args->output_scale = float_of(o->output_scale());
+  args->output_zero_point = o->output_zero_point();
+  args->output_offset = o->output_offset();
+  args->count_include_pad = o->count_include_pad();
+  return Status();
+}
+
+namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   PoolShape shape;
@@ -136,24 +154,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return prepare_int(context, step);
   QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
-  QRT_TRY(analyse(context, &params->pool.shape));
-  make_pool(context, &params->pool);
   AveragePoolArgs& args = params->args;
-  args.input_scale = float_of(o->input_scale());
-  args.input_zero_point = o->input_zero_point();
-  args.output_scale = float_of(o->output_scale());
-  args.output_zero_point = o->output_zero_point();
-  args.output_offset = o->output_offset();
-  args.count_include_pad = o->count_include_pad();
+  QRT_TRY(average_pool_args(context, &args));
+  params->pool.shape = args.shape;
+  make_pool(context, &params->pool);
   for (int i = 0; i < 256; ++i)
     params->value[i] = args.input_scale * static_cast<float>(i - args.input_zero_point);
   args.value = params->value;
-  args.shape = params->pool.shape;
   args.sum_scale = average_sum_scale(args);
-  if (context.provider == Provider::kXnnpackInexact &&
-      use_xnnpack(xnnpack_average_pool(params->pool.images, args), step)) {
-    return Status();
-  }
   step->kernel = params->pool.kernel->name;
   step->run = run;
   step->params = std::move(params);

@@ -1,5 +1,5 @@
-// XNNPACK's operators; see xnnpack.h. Written for its API of 2022 (Debian 12).
-#include "kernels/xnnpack/xnnpack.h"
+// XNNPACK's operators; see operators.h. Written for its API of 2022 (Debian 12).
+#include "runtime/providers/xnnpack/operators.h"
 
 #include <xnnpack.h>
 

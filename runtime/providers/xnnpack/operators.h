@@ -8,11 +8,8 @@
 // with its zero points moved by -128, and gives exactly requantize() for RQ_F32, half to even, zero
 // point after rounding. Maximum pooling is exact as well. Addition and average pooling are not:
 // they use fixed point.
-//
-// xnnpack.cc implements this for the tools and the tests where QRT_WITH_XNNPACK is on, absent.cc
-// for libqrt, which does not depend on XNNPACK.
-#ifndef QRT_KERNELS_XNNPACK_XNNPACK_H_
-#define QRT_KERNELS_XNNPACK_XNNPACK_H_
+#ifndef QRT_RUNTIME_PROVIDERS_XNNPACK_OPERATORS_H_
+#define QRT_RUNTIME_PROVIDERS_XNNPACK_OPERATORS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +18,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/pool/pool.h"
 #include "kernels/requant.h"
+#include "kernels/window2d.h"
 
 struct pthreadpool;
 
@@ -48,14 +46,13 @@ class XnnpackOperator {
 
 using XnnpackPointer = std::unique_ptr<XnnpackOperator>;
 
-// True if this build has XNNPACK and it supports this CPU. Thread-safe.
+// Returns whether XNNPACK supports this CPU. Thread-safe.
 bool has_xnnpack();
 
 // All of these: null if XNNPACK has no operator for the parameters, or no memory.
 
-struct XnnpackConv {
-  size_t images, in_h, in_w, in_c, out_h, out_w, out_c;
-  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+struct XnnpackConv : Window2D {
+  size_t images, in_c, out_c;
   size_t groups;
   uint8_t input_zero_point;
   const int8_t* weights;  // packed: as gemm.h says, group by group; depthwise: as depthwise.h says
@@ -85,4 +82,4 @@ XnnpackPointer xnnpack_add(const XnnpackAdd& add);
 
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_XNNPACK_XNNPACK_H_
+#endif  // QRT_RUNTIME_PROVIDERS_XNNPACK_OPERATORS_H_
