@@ -276,6 +276,15 @@ int level(const fb::Operator& op) {
 
 }  // namespace
 
+std::string describe_add(const fb::Operator& op) {
+  switch (op.options_as_Add()->kind()) {
+    case fb::AddKind::F32_FMA: return "EW_F32, fma";
+    case fb::AddKind::F32_MUL_ADD: return "EW_F32, mul, add";
+    case fb::AddKind::INT: break;
+  }
+  return "EW_INT";
+}
+
 const OpDef kAddOp = {"Add",
                       fb::OpOptions::Add,
                       infer,

@@ -174,6 +174,12 @@ int level(const fb::Operator& op) {
 
 }  // namespace
 
+std::string describe_average_pool2d(const fb::Operator& op) {
+  return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY
+             ? "integer average, half away"
+             : "ordered float32 sum";
+}
+
 const OpDef kAveragePool2DOp = {"AveragePool2D",
                                 fb::OpOptions::AveragePool2D,
                                 infer,

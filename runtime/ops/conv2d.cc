@@ -425,12 +425,16 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
-const OpDef kConv2DOp = {
-    "Conv2D",
-    fb::OpOptions::Conv2D,
-    infer,
-    prepare,
-    {Arithmetic::kRequant, level_of_layer<fb::Conv2DOptions>, requant_of<fb::Conv2DOptions>,
-     always_apart, LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kWeights}};
+std::string describe_conv2d(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::Conv2DOptions>(op));
+}
+
+const OpDef kConv2DOp = {"Conv2D",
+                         fb::OpOptions::Conv2D,
+                         infer,
+                         prepare,
+                         {Arithmetic::kRequant, level_of_layer<fb::Conv2DOptions>,
+                          requant_of<fb::Conv2DOptions>, always_apart, LayoutRule::kImages,
+                          Broadcasting::kNone, Constants::weights<fb::Conv2DOptions>()}};
 
 }  // namespace qrt

@@ -165,6 +165,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_depthwise_conv2d(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::DepthwiseConv2DOptions>(op));
+}
+
 const OpDef kDepthwiseConv2DOp = {
     "DepthwiseConv2D",
     fb::OpOptions::DepthwiseConv2D,
@@ -172,6 +176,6 @@ const OpDef kDepthwiseConv2DOp = {
     prepare,
     {Arithmetic::kRequant, level_of_requant<fb::DepthwiseConv2DOptions>,
      requant_of<fb::DepthwiseConv2DOptions>, always_apart, LayoutRule::kImages, Broadcasting::kNone,
-     ConstantRule::kWeights}};
+     Constants::weights<fb::DepthwiseConv2DOptions>()}};
 
 }  // namespace qrt

@@ -155,12 +155,17 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
-const OpDef kFullyConnectedOp = {"FullyConnected",
-                                 fb::OpOptions::FullyConnected,
-                                 infer,
-                                 prepare,
-                                 {Arithmetic::kRequant, level_of_layer<fb::FullyConnectedOptions>,
-                                  requant_of<fb::FullyConnectedOptions>, rows_apart,
-                                  LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kWeights}};
+std::string describe_fully_connected(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::FullyConnectedOptions>(op));
+}
+
+const OpDef kFullyConnectedOp = {
+    "FullyConnected",
+    fb::OpOptions::FullyConnected,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_layer<fb::FullyConnectedOptions>,
+     requant_of<fb::FullyConnectedOptions>, rows_apart, LayoutRule::kRows, Broadcasting::kNone,
+     Constants::weights<fb::FullyConnectedOptions>()}};
 
 }  // namespace qrt

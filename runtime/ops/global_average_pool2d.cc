@@ -118,6 +118,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_global_average_pool2d(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::GlobalAveragePool2DOptions>(op));
+}
+
 const OpDef kGlobalAveragePool2DOp = {
     "GlobalAveragePool2D",
     fb::OpOptions::GlobalAveragePool2D,

@@ -59,6 +59,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_max_pool2d(const fb::Operator&) { return "maximum"; }
+
 const OpDef kMaxPool2DOp = {"MaxPool2D",
                             fb::OpOptions::MaxPool2D,
                             infer,
