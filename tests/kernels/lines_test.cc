@@ -15,14 +15,14 @@
 namespace qrt {
 namespace {
 
-struct Channel {
+struct LineChannel {
   float slope[2], intercept[2];
   bool lesser;
   uint8_t lo, hi, at[2], more[2];
 };
 
 // Half to even, then to a byte, then to the channel's limits; entries that were found wrong are mended last.
-uint8_t expected(const Channel& c, bool two, int mends, uint8_t x) {
+uint8_t expected_of_lines(const LineChannel& c, bool two, int mends, uint8_t x) {
   const auto line = [&](int i) {
     return static_cast<float>(static_cast<double>(x) * c.slope[i] + c.intercept[i]);
   };
@@ -37,21 +37,21 @@ uint8_t expected(const Channel& c, bool two, int mends, uint8_t x) {
 }
 
 // Of `channels` channels, `n` elements: whole rows, and a part of one at the end.
-void check(const LinesKernel& kernel, size_t channels, size_t n, bool two, bool with_signs,
-           bool limited, int mends) {
+void check_lines(const LinesKernel& kernel, size_t channels, size_t n, bool two, bool with_signs,
+                 bool limited, int mends) {
   testing::Random random;
-  std::vector<Channel> all(channels);
+  std::vector<LineChannel> all(channels);
   std::vector<LineBlock> blocks((channels + kLinesBlock - 1) / kLinesBlock);
   memset(static_cast<void*>(blocks.data()), 0, blocks.size() * sizeof(LineBlock));
   for (size_t c = 0; c < channels; ++c) {
-    Channel& k = all[c];
+    LineChannel& k = all[c];
     k.lesser = with_signs && random.integer(0, 1) != 0;
     k.lo = static_cast<uint8_t>(limited ? random.integer(0, 90) : 0);
     k.hi = static_cast<uint8_t>(limited ? random.integer(160, 255) : 255);
     LineBlock& block = blocks[c / kLinesBlock];
     const size_t i = c % kLinesBlock, lane = line_lane(i, kernel.bytes());
     for (int line = 0; line < 2; ++line) {
-      // Multiples of a quarter: ties are frequent, and the doubles of expected() hold every sum.
+      // Multiples of a quarter: ties are frequent, and the doubles of expected_of_lines() hold every sum.
       k.slope[line] = static_cast<float>(random.integer(-12, 12)) / 4;
       k.intercept[line] = static_cast<float>(random.integer(-2000, 2000)) / 4;
       const float sign = k.lesser ? -1 : 1;
@@ -74,7 +74,7 @@ void check(const LinesKernel& kernel, size_t channels, size_t n, bool two, bool 
   const auto map = with_signs ? kernel.map_signed : two ? kernel.map_two : kernel.map;
   map({blocks.data(), channels}, x.data(), y.data(), n);
   for (size_t i = 0; i < n; ++i)
-    ASSERT_EQ(int{y[i]}, int{expected(all[i % channels], two, mends, x[i])})
+    ASSERT_EQ(int{y[i]}, int{expected_of_lines(all[i % channels], two, mends, x[i])})
         << kernel.name << ": " << channels << " channels, element " << i;
 }
 
@@ -90,8 +90,8 @@ TEST_P(LinesKernels, MapsEveryLengthOfAPeriodAndOfItsRest) {
     for (const size_t rows : {size_t{1}, size_t{2}, size_t{5}})
       for (const int form : {0, 1, 2})
         for (const int mends : {0, 1, 2})
-          check(kernel, channels, rows * channels + channels / 2, form > 0, form > 1, mends != 1,
-                mends);
+          check_lines(kernel, channels, rows * channels + channels / 2, form > 0, form > 1,
+                      mends != 1, mends);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LinesKernels, ::testing::Range(size_t{0}, [] {
