@@ -92,8 +92,11 @@ Status add_base(const std::vector<Subject>& subjects, const Progress& progress, 
   for (size_t i = 0; i < subjects.size(); ++i) {
     const std::vector<Stream*> one = {&load->streams[i][0]};
     QRT_TRY(run_streams({one}, {subjects[i].options->seconds / kPart, 2}, "one stream", progress));
-    double& rate = subjects[i].m->throughput->one_stream;
-    if (const double now = closed_rate(one); now > 0) rate = rate > 0 ? (rate + now) / 2 : now;
+    Throughput& t = *subjects[i].m->throughput;
+    const double before = t.one_stream, now = closed_rate(one);
+    if (now <= 0) continue;
+    t.one_stream = before > 0 ? (before + now) / 2 : now;
+    if (before > 0) t.one_stream_spread = std::abs(now - before) / t.one_stream;
   }
   return {};
 }

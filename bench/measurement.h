@@ -71,9 +71,10 @@ struct Interval {
 // What streams do together.
 struct Throughput {
   double runs_per_second = 0;
-  double one_stream = 0;   // runs a second of one alone; 0: not measured
-  double utilization = 0;  // with --qps: of the streams' time that in which they ran
-  double last_wait = 0;    // with --qps: of the last run before it began; part of the time measured
+  double one_stream = 0;         // runs a second of one alone; 0: not measured
+  double one_stream_spread = 0;  // how far before and after lie apart, over that
+  double utilization = 0;        // with --qps: of the streams' time that in which they ran
+  double last_wait = 0;  // with --qps: of the last run before it began; part of the time measured
   std::vector<size_t> runs;  // of each stream
   double scaling() const { return one_stream > 0 ? runs_per_second / one_stream : 0; }
 };

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "bench/peak_loops.h"
 
@@ -26,7 +28,31 @@ void multiply_add(uint64_t steps) {
   for (; steps > 0; --steps) step(c0), step(c1), step(c2), step(c3);
 }
 
-constexpr PeakLoop kScalarLoop = {"multiply_add_32", Isa::kScalar, false, 4, multiply_add};
+constexpr VectorLoop kScalarLoop = {"multiply_add_32", false, 4, multiply_add};
+
+// The loops of the table of instruction sets, in its order.
+struct NamedLoops {
+  Isa isa;
+  const char* names;  // separated by spaces, the fastest first
+};
+constexpr NamedLoops kNamedLoops[] = {
+#define QRT_ISA(architecture, Name, suffix, base, flags, peak, ...) {Isa::k##Name, peak},
+#include "kernels/isa.inc"
+};
+
+// Appends the loops of a set that this build has.
+void append_loops(const NamedLoops& set, std::vector<PeakLoop>* loops) {
+  size_t count;
+  const VectorLoop* vectors = vector_loops(&count);
+  std::vector<VectorLoop> all(vectors, vectors + count);
+  all.push_back(kScalarLoop);
+  std::istringstream names(set.names);
+  for (std::string name; names >> name;) {
+    for (const VectorLoop& loop : all)
+      if (name == loop.name)
+        loops->push_back({loop.name, set.isa, loop.pairs, loop.macs, loop.run});
+  }
+}
 
 // "48K", "2048K", "260M"; 0 if there is no such file.
 size_t read_size(const std::string& path) {
@@ -108,10 +134,8 @@ double best_gbs(size_t bytes, const Run& run) {
 
 const PeakLoop* peak_loops(size_t* count) {
   static const std::vector<PeakLoop> all = [] {
-    size_t n;
-    const PeakLoop* vectors = vector_loops(&n);
-    std::vector<PeakLoop> loops(vectors, vectors + n);
-    loops.push_back(kScalarLoop);
+    std::vector<PeakLoop> loops;
+    for (size_t i = std::size(kNamedLoops); i-- > 0;) append_loops(kNamedLoops[i], &loops);
     return loops;
   }();
   *count = all.size();

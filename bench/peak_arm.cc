@@ -31,10 +31,10 @@ QRT_LOOP(sdot, QRT_SDOT)
 #define QRT_SMLAL(i) "smlal v" #i ".4s, v30.4h, v31.4h\n"
 QRT_LOOP(smlal, QRT_SMLAL)
 
-constexpr PeakLoop kLoops[] = {
-    {"smmla", Isa::kI8mm, false, 16 * 32, smmla},
-    {"sdot", Isa::kNeonDot, false, 16 * 16, sdot},
-    {"smlal_16", Isa::kNeon, false, 16 * 4, smlal},
+constexpr VectorLoop kLoops[] = {
+    {"smmla", false, 16 * 32, smmla},
+    {"sdot", false, 16 * 16, sdot},
+    {"smlal_16", false, 16 * 4, smlal},
 };
 
 #define QRT_LOAD(at)                                   \
@@ -48,7 +48,7 @@ constexpr PeakLoop kLoops[] = {
 
 }  // namespace
 
-const PeakLoop* vector_loops(size_t* count) {
+const VectorLoop* vector_loops(size_t* count) {
   *count = sizeof kLoops / sizeof kLoops[0];
   return kLoops;
 }

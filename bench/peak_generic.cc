@@ -3,7 +3,7 @@
 
 namespace qrt::bench {
 
-const PeakLoop* vector_loops(size_t* count) {
+const VectorLoop* vector_loops(size_t* count) {
   *count = 0;
   return nullptr;
 }

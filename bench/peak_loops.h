@@ -7,8 +7,14 @@
 
 namespace qrt::bench {
 
-// Best set first, without the scalar loop.
-const PeakLoop* vector_loops(size_t* count);
+// A loop of this architecture; kernels/isa.inc names those of each set.
+struct VectorLoop {
+  const char* name;  // "vpdpbusd_512"
+  bool pairs;        // exact only for weights proved pair-safe
+  uint64_t macs;     // of one step
+  void (*run)(uint64_t steps);
+};
+const VectorLoop* vector_loops(size_t* count);
 
 // Widest vectors of this CPU. bytes: a multiple of 512. read() loads everything once, copy() copies
 // in ascending order; both from and to 64-aligned addresses.

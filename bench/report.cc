@@ -42,15 +42,22 @@ const char* level_name(int level) {
   }
 }
 
-std::string describe(const Comparison& c) {
+std::string verdict(const Comparison& c) {
   char text[256];
-  snprintf(text, sizeof text,
-           "least %s time %s -> %s ms (%+.1f %%), tolerance %.1f %%: %s; median wall time %+.1f %%",
-           c.is_cpu_time ? "CPU" : "wall", ms_text(c.old_least).c_str(), ms_text(c.least).c_str(),
-           c.least_change * 100, c.tolerance * 100,
-           c.is_regression ? "regression" : "no regression", c.median_change * 100);
+  snprintf(text, sizeof text, "%s: least %s time %+.1f %%, tolerance %.1f %%",
+           c.is_regression ? "regression" : "no regression", c.is_cpu_time ? "CPU" : "wall",
+           c.least_change * 100, c.tolerance * 100);
   return text;
 }
+
+std::string other_times(const Comparison& c) {
+  char text[256];
+  snprintf(text, sizeof text, "%s -> %s ms, median wall time %+.1f %%",
+           ms_text(c.old_least).c_str(), ms_text(c.least).c_str(), c.median_change * 100);
+  return text;
+}
+
+std::string describe(const Comparison& c) { return verdict(c) + "; " + other_times(c); }
 
 void print(const std::string& format, const Machine& machine, const std::vector<Run>& runs) {
   if (format == "json" || format == "jsonl")

@@ -29,7 +29,11 @@ void print_json(const Machine& machine, const std::vector<Run>& runs, bool as_li
 void print_csv(const std::vector<Run>& runs);
 void print_markdown(const Machine& machine, const std::vector<Run>& runs);
 
-// "least CPU time 2.41 -> 2.39 ms (-0.8 %), tolerance 2.0 %: no regression; median wall time -0.5 %"
+// "no regression: least CPU time -0.8 %, tolerance 2.0 %"
+std::string verdict(const Comparison& comparison);
+// "2.41 -> 2.39 ms, median wall time -0.5 %"
+std::string other_times(const Comparison& comparison);
+// Both in one line.
 std::string describe(const Comparison& comparison);
 
 // The file, with sizes that were asked for: "text.qrt [seq=17]"

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "bench/roofline.h"
 #include "qrt/qrt.hpp"
 #include "runtime/tools/files.h"
 
@@ -31,6 +32,7 @@ ordered_json ops_json(const Options& options, const Measurement& m) {
                        {"memory_level", op.limit.memory_level},
                        {"bound", op.limit.bound()},
                        {"of_limit", percent(op.limit.ms(), op.ms) / 100}});
+    if (const char* why = why_above(op)) ops.back()["above_limit"] = why;
   }
   return ops;
 }
@@ -80,7 +82,9 @@ ordered_json throughput_json(const Options& options, const Measurement& m) {
                        {"stream_runs", t.runs}};
   if (options.qps > 0) root.update({{"qps", options.qps}, {"utilization", t.utilization}});
   if (t.one_stream > 0)
-    root.update({{"one_stream_runs_per_second", t.one_stream}, {"scaling", t.scaling()}});
+    root.update({{"one_stream_runs_per_second", t.one_stream},
+                 {"one_stream_spread", t.one_stream_spread},
+                 {"scaling", t.scaling()}});
   return root;
 }
 

@@ -1,9 +1,13 @@
 // Text, in lines of at most 80 columns, or of as many as the terminal has.
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "bench/report.h"
+#include "bench/roofline.h"
 #include "qrt/qrt.hpp"
 #include "runtime/text.h"
+#include "runtime/tools/counted.h"
 #include "runtime/tools/files.h"
 #include "runtime/tools/terminal.h"
 
@@ -57,6 +61,12 @@ void print_roofline(const Measurement& m) {
            percent(op.limit.ms(), op.ms),
            op.limit.bound() == std::string("memory") ? op.limit.memory_level : op.limit.bound(),
            end_of_line(op, kTaken).c_str());
+  std::map<std::string, size_t> above;
+  for (const OpTime& op : m.ops)
+    if (const char* why = why_above(op)) ++above[why];
+  if (!above.empty()) puts("");
+  for (const auto& [why, count] : above)
+    printf("above 100 %%      %s: %s\n", tool::counted(count, "operator").c_str(), why.c_str());
 }
 
 void print_throughput(const Options& options, const Measurement& m) {
@@ -73,8 +83,10 @@ void print_throughput(const Options& options, const Measurement& m) {
     printf(" of %g requested, streams busy %.0f %%", options.qps, t.utilization * 100);
   puts("");
   if (t.one_stream > 0)
-    printf("scaling          %.2f times the %s runs/s of one stream alone\n", t.scaling(),
-           rate_text(t.one_stream).c_str());
+    printf(
+        "scaling          %.2f times the %s runs/s of one stream alone\n"
+        "                 (which before and after lay %.1f %% apart)\n",
+        t.scaling(), rate_text(t.one_stream).c_str(), t.one_stream_spread * 100);
 }
 
 void print_sustained(const Measurement& m) {
@@ -113,7 +125,9 @@ void print_run(const Run& run) {
          m.gmacs());
   printf("memory           peak %.1f MB, session %.1f MB\n",
          static_cast<double>(m.peak_memory) * 1e-6, static_cast<double>(m.session_memory) * 1e-6);
-  if (run.comparison) printf("compare          %s\n", describe(*run.comparison).c_str());
+  if (run.comparison)
+    printf("compare          %s;\n                 %s\n", verdict(*run.comparison).c_str(),
+           other_times(*run.comparison).c_str());
   for (const BatchTime& b : m.scaling)
     printf("%-16s %s ms an image, %.3f of that at batch 1\n",
            ("batch " + std::to_string(b.batch)).c_str(), ms_text(b.image_ms).c_str(), b.of_first);

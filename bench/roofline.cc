@@ -31,6 +31,14 @@ std::vector<PeakRate> loops_of(const Measurement& m) {
   return peaks;
 }
 
+const char* why_above(const OpTime& op) {
+  if (op.ms <= 0 || op.limit.ms() <= op.ms) return nullptr;
+  if (op.kernel.find("winograd") != std::string::npos)
+    return "fewer products than the definition's (Winograd)";
+  return op.limit.compute_ms > op.limit.memory_ms ? "a faster clock than in the peak's samples"
+                                                  : "data that lay nearer than assumed";
+}
+
 void set_limits(size_t threads, Measurement* m) {
   uint64_t constants = 0;
   for (const OpTime& op : m->ops) constants += op.constant_bytes;

@@ -21,6 +21,9 @@ namespace qrt::bench {
 // The loops that bound the operators of `m`, without rates.
 std::vector<PeakRate> loops_of(const Measurement& m);
 
+// Returns why the operator took less than its limit; null: it did not.
+const char* why_above(const OpTime& op);
+
 // Fills the limit of every operator. REQUIRES: m->ops, m->peaks (loops_of() with rates) and
 // m->memory are set.
 void set_limits(size_t threads, Measurement* m);

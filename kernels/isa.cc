@@ -23,49 +23,22 @@
 namespace qrt {
 namespace {
 
-struct Named {
+struct Row {
   Isa isa;
-  const char* name;
+  const char *name, *architecture;
 };
 
-constexpr Named kNames[] = {
-    {Isa::kScalar, "scalar"},
-    {Isa::kAvx2, "avx2"},
-    {Isa::kAvxVnni, "avxvnni"},
-    {Isa::kAvx512Vnni, "avx512vnni"},
-    {Isa::kAvx512Vbmi, "avx512vbmi"},
-    {Isa::kAmx, "amx"},
-    {Isa::kNeon, "neon"},
-    {Isa::kNeonDot, "neondot"},
-    {Isa::kI8mm, "i8mm"},
+constexpr Row kRows[] = {
+#define QRT_ISA(architecture, Name, suffix, ...) {Isa::k##Name, #suffix, #architecture},
+#include "kernels/isa.inc"
 };
+constexpr int kRowCount = sizeof kRows / sizeof kRows[0];
+
+constexpr Isa kCompiled[] = {QRT_COMPILED_ISAS};
 
 IsaSet compiled_isas() {
-  IsaSet set = static_cast<IsaSet>(Isa::kScalar);
-#ifdef QRT_HAVE_AVX2
-  set |= static_cast<IsaSet>(Isa::kAvx2);
-#endif
-#ifdef QRT_HAVE_AVXVNNI
-  set |= static_cast<IsaSet>(Isa::kAvxVnni);
-#endif
-#ifdef QRT_HAVE_AVX512VNNI
-  set |= static_cast<IsaSet>(Isa::kAvx512Vnni);
-#endif
-#ifdef QRT_HAVE_AVX512VBMI
-  set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
-#endif
-#ifdef QRT_HAVE_AMX
-  set |= static_cast<IsaSet>(Isa::kAmx);
-#endif
-#ifdef QRT_HAVE_NEON
-  set |= static_cast<IsaSet>(Isa::kNeon);
-#endif
-#ifdef QRT_HAVE_NEONDOT
-  set |= static_cast<IsaSet>(Isa::kNeonDot);
-#endif
-#ifdef QRT_HAVE_I8MM
-  set |= static_cast<IsaSet>(Isa::kI8mm);
-#endif
+  IsaSet set = 0;
+  for (const Isa isa : kCompiled) set |= static_cast<IsaSet>(isa);
   return set;
 }
 
@@ -173,7 +146,8 @@ IsaSet hardware_isas() {
 
 #else
 
-IsaSet hardware_isas() { return static_cast<IsaSet>(Isa::kScalar); }
+// There is nothing to ask: what was compiled is for every CPU of the architecture.
+IsaSet hardware_isas() { return compiled_isas(); }
 
 #endif
 
@@ -194,15 +168,15 @@ bool has_fast_shared_cache() {
 }
 
 const char* isa_name(Isa isa) {
-  for (const Named& n : kNames)
-    if (n.isa == isa) return n.name;
+  for (const Row& row : kRows)
+    if (row.isa == isa) return row.name;
   return "unknown";
 }
 
 bool parse_isa(const char* name, Isa* isa) {
-  for (const Named& n : kNames) {
-    if (strcmp(n.name, name) == 0) {
-      *isa = n.isa;
+  for (const Row& row : kRows) {
+    if (strcmp(row.name, name) == 0) {
+      *isa = row.isa;
       return true;
     }
   }
@@ -210,8 +184,16 @@ bool parse_isa(const char* name, Isa* isa) {
 }
 
 bool isa_at(int i, Isa* isa) {
-  if (i < 0 || i >= static_cast<int>(sizeof(kNames) / sizeof(kNames[0]))) return false;
-  *isa = kNames[i].isa;
+  if (i < 0 || i >= kRowCount) return false;
+  *isa = kRows[i].isa;
+  return true;
+}
+
+bool is_foreign(Isa isa) {
+  for (const Row& row : kRows)
+    if (row.isa == isa)
+      return strcmp(row.architecture, QRT_ARCHITECTURE) != 0 &&
+             strcmp(row.architecture, "any") != 0;
   return true;
 }
 

@@ -1,25 +1,37 @@
-# The one table of instruction sets: name, compile flags. A kernel file <family>_<isa>.cc gets exactly these flags; all
-# other code is built for the baseline of the architecture. qrt_add_family() below reads it.
+# Reads isa.inc, the table of instruction sets. A kernel file <family>_<isa>.cc gets exactly the flags of its set; all other code
+# is built for the baseline of the architecture. qrt_add_family() below does it.
 include(CheckCXXCompilerFlag)
 
+# The architectures that have sets, each with CMake's names for it.
+set(_processors_x86 "x86_64|AMD64")
+set(_processors_arm "aarch64|arm64|ARM64")
+set(QRT_ARCHITECTURE generic)
+foreach(architecture x86 arm)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(${_processors_${architecture}})$")
+    set(QRT_ARCHITECTURE ${architecture})
+  endif()
+endforeach()
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/isa.inc)
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/isa.inc _rows REGEX "^QRT_ISA\\(")
+set(QRT_KNOWN_ISAS "")
 set(QRT_BUILT_ISAS scalar)
-set(QRT_FLAGS_scalar "")
 set(_candidates "")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  set(QRT_FLAGS_avx2 -mavx2 -mfma -mf16c)
-  set(QRT_FLAGS_avxvnni ${QRT_FLAGS_avx2} -mavxvnni)
-  # -mtune: with its generic tuning g++ 12 keeps general registers in vector registers, and the moves queue behind the
-  # arithmetic of the same ports (10 % of a 3x3 convolution).
-  set(QRT_FLAGS_avx512vnni ${QRT_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprefer-vector-width=512 -mtune=icelake-server)
-  set(QRT_FLAGS_avx512vbmi ${QRT_FLAGS_avx512vnni} -mavx512vbmi)
-  set(QRT_FLAGS_amx ${QRT_FLAGS_avx512vbmi} -mamx-tile -mamx-int8)
-  set(_candidates avx2 avxvnni avx512vnni avx512vbmi amx)
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
-  set(QRT_FLAGS_neon "")
-  set(QRT_FLAGS_neondot -march=armv8.2-a+dotprod)
-  set(QRT_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm)
-  set(_candidates neon neondot i8mm)
-endif()
+foreach(row IN LISTS _rows)
+  if(NOT row MATCHES "^QRT_ISA\\(([a-z0-9]+), *([A-Za-z0-9]+), *([a-z0-9]+), *([a-z0-9]+), *\"([^\"]*)\", *\"([^\"]*)\",[-0-9., ]+\\)$")
+    message(FATAL_ERROR "kernels/isa.inc: no row of its form: ${row}")
+  endif()
+  set(isa ${CMAKE_MATCH_3})
+  list(APPEND QRT_KNOWN_ISAS ${isa})
+  set(QRT_ENUMERATOR_${isa} Isa::k${CMAKE_MATCH_2})
+  separate_arguments(QRT_FLAGS_${isa} UNIX_COMMAND "${CMAKE_MATCH_5}")
+  if(NOT isa STREQUAL "scalar")
+    list(PREPEND QRT_FLAGS_${isa} ${QRT_FLAGS_${CMAKE_MATCH_4}})
+    if(CMAKE_MATCH_1 STREQUAL QRT_ARCHITECTURE)
+      list(APPEND _candidates ${isa})
+    endif()
+  endif()
+endforeach()
 foreach(isa IN LISTS QRT_ISAS)
   if(NOT isa IN_LIST _candidates AND NOT isa STREQUAL "scalar")
     message(FATAL_ERROR "QRT_ISAS: '${isa}' is no instruction set of ${CMAKE_SYSTEM_PROCESSOR}; there are scalar;${_candidates}")
@@ -65,21 +77,62 @@ if(MINGW)
   list(APPEND QRT_KERNEL_OPTIONS -Wa,-muse-unaligned-vector-move)
 endif()
 
-# qrt_add_family(NAME [ROWS rows] COMMON a.cc b.cc ISAS scalar avx2 ...): adds object files of kernels/NAME to target
+# The sets that have a vector layer; of those that are built, the rows of vector_sets.inc, best first.
+set(QRT_VECTOR_ISAS "")
+set(_vector_sets "// The sets with a vector layer, best first, generated: QRT_VECTOR_SET(enumerator of Isa, suffix).\n")
+set(_end "#undef QRT_VECTOR_SET\n")
+foreach(isa IN LISTS QRT_KNOWN_ISAS)
+  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/isa/vec_${isa}.h)
+    list(APPEND QRT_VECTOR_ISAS ${isa})
+    if(isa IN_LIST QRT_BUILT_ISAS)
+      string(REPLACE "Isa::" "" _enumerator ${QRT_ENUMERATOR_${isa}})
+      string(PREPEND _end "QRT_VECTOR_SET(${_enumerator}, ${isa})\n")
+    endif()
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/kernels/vector_sets.inc CONTENT "${_vector_sets}${_end}" @ONLY)
+
+# The file of ROWS for a set with a vector layer, where the family has none of its own for it.
+function(qrt_write_vector_rows file family rows isa)
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT "// Generated.
+#include \"kernels/isa/requantize_${isa}.h\"
+#include \"kernels/isa/vec_${isa}.h\"
+#include \"kernels/${family}/${rows}_vectors.h\"
+
+namespace qrt {
+
+QRT_VECTOR_ROW(${isa})
+
+}  // namespace qrt
+")
+endfunction()
+
+# qrt_add_family(NAME [ROWS rows] COMMON a.cc b.cc ISAS scalar vectors amx ...): adds object files of kernels/NAME to target
 # qrt_kernels: COMMON files, which see QRT_HAVE_<ISA> for every set of the table that was compiled in, and <rows>_<isa>.cc
-# (NAME_<isa>.cc without ROWS).
+# (NAME_<isa>.cc without ROWS). `vectors` stands for every set with a vector layer: where such a set has no file of its own, one is
+# written that takes its row from <rows>_vectors.h.
 function(qrt_add_family name)
   cmake_parse_arguments(ARG "" "ROWS" "COMMON;ISAS" ${ARGN})
   if(NOT ARG_ROWS)
     set(ARG_ROWS ${name})
   endif()
+  list(TRANSFORM ARG_ISAS REPLACE "^vectors$" "${QRT_VECTOR_ISAS}")
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   foreach(file IN LISTS ARG_COMMON)
-    target_sources(qrt_kernels PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file})
-    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${name}/${file} PROPERTIES COMPILE_OPTIONS "${QRT_WHOLE_OPTIONS}")
+    target_sources(qrt_kernels PRIVATE ${folder}/${file})
+    set_source_files_properties(${folder}/${file} PROPERTIES COMPILE_OPTIONS "${QRT_WHOLE_OPTIONS}")
   endforeach()
   foreach(isa IN LISTS ARG_ISAS)
+    if(NOT isa IN_LIST QRT_KNOWN_ISAS)
+      message(FATAL_ERROR "kernels/${name}/family.cmake: '${isa}' is no instruction set of kernels/isa.inc")
+    endif()
     if(isa IN_LIST QRT_BUILT_ISAS)
-      set(source ${CMAKE_CURRENT_SOURCE_DIR}/${name}/${ARG_ROWS}_${isa}.cc)
+      set_property(GLOBAL APPEND PROPERTY QRT_KERNEL_FILES ${ARG_ROWS}_${isa})
+      set(source ${folder}/${ARG_ROWS}_${isa}.cc)
+      if(NOT EXISTS ${source} AND isa IN_LIST QRT_VECTOR_ISAS)
+        set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${ARG_ROWS}_${isa}.cc)
+        qrt_write_vector_rows(${source} ${name} ${ARG_ROWS} ${isa})
+      endif()
       target_sources(qrt_kernels PRIVATE ${source})
       set(options ${QRT_FLAGS_${isa}} -DQRT_KERNEL_SET=set_${isa})
       if(isa STREQUAL "scalar" AND NOT QRT_BUILT_ISAS STREQUAL "scalar")

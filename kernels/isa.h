@@ -1,5 +1,5 @@
-// Instruction sets: what this CPU has, what a caller allows. Which kernel runs is decided in each
-// family's select.cc.
+// Instruction sets: what this CPU has, what a caller allows. isa.inc is the table of them. Which kernel
+// runs is decided in each family's select.cc.
 #ifndef QRT_KERNELS_ISA_H_
 #define QRT_KERNELS_ISA_H_
 
@@ -7,24 +7,19 @@
 
 namespace qrt {
 
-// One bit each. Within an architecture a greater value is the better set and implies the smaller
-// ones.
+// The rows' places in isa.inc.
+enum class IsaIndex : uint32_t {
+#define QRT_ISA(architecture, Name, ...) k##Name,
+#include "kernels/isa.inc"
+};
+
+// One bit each, by place. Within an architecture a greater value is the better set.
 enum class Isa : uint32_t {
-  kScalar = 1u << 0,
-  kAvx2 = 1u << 1,        // AVX2 and FMA
-  kAvxVnni = 1u << 2,     // AVX-VNNI (256 bits, VEX)
-  kAvx512Vnni = 1u << 3,  // AVX512 F, BW, DQ, VL, VNNI
-  kAvx512Vbmi = 1u << 4,  // and VBMI
-  kAmx = 1u << 5,         // and tiles of bytes: AMX-TILE, AMX-INT8
-  kNeon = 1u << 8,
-  kNeonDot = 1u << 9,  // SDOT, UDOT
-  kI8mm = 1u << 10,    // SMMLA, USDOT
+#define QRT_ISA(architecture, Name, ...) k##Name = 1u << static_cast<uint32_t>(IsaIndex::k##Name),
+#include "kernels/isa.inc"
 };
 
 using IsaSet = uint32_t;  // bits of Isa; always holds kScalar
-
-// Sets of one architecture each.
-constexpr IsaSet kX86Isas = 0x00fe, kArmIsas = 0xff00;
 
 constexpr bool has(IsaSet set, Isa isa) { return (set & static_cast<uint32_t>(isa)) != 0; }
 
@@ -35,6 +30,9 @@ IsaSet detected_isas();
 // Whether a core reads what lies beyond its own caches at more than half their speed, as far as the
 // third level holds it: AMD's do (76 bytes/ns measured on Zen 4). Choices of speed alone.
 bool has_fast_shared_cache();
+
+// Returns whether the set belongs to another architecture than the one that qrt was compiled for.
+bool is_foreign(Isa isa);
 
 // The members of `set` that are not better than `cap`.
 constexpr IsaSet capped(IsaSet set, Isa cap) { return set & (2 * static_cast<uint32_t>(cap) - 1); }

@@ -12,19 +12,13 @@ std::string known_isas() {
   return names;
 }
 
-// A cap makes sense only within the CPU's architecture.
-bool is_foreign(Isa isa) {
-  const IsaSet set = static_cast<IsaSet>(isa), own = detected_isas();
-  return ((set & kX86Isas) != 0 && (own & kArmIsas) != 0) ||
-         ((set & kArmIsas) != 0 && (own & kX86Isas) != 0);
-}
-
 // Parses the name of an instruction set. `source`: who gave it, for messages.
 Status parse_cap(const char* source, const char* cap, Isa* isa) {
   if (!parse_isa(cap, isa)) {
     return error(Code::kInvalidArgument, "%s: unknown instruction set '%s'; known are %s", source,
                  cap, known_isas().c_str());
   }
+  // A cap makes sense only within the CPU's architecture.
   if (is_foreign(*isa)) {
     return error(Code::kInvalidArgument, "%s: '%s' belongs to another architecture than this CPU's",
                  source, cap);

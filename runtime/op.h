@@ -199,15 +199,10 @@ inline uint8_t* piece_of(const Step& leader, const RunContext& context, size_t t
 // Of a step: what an operator may keep without taking it from the budget, PrepareContext::take().
 constexpr size_t kStepBytes = 1024;
 
-// Whose kernels a session runs: our own; those of XNNPACK (kernels/xnnpack) where they give the
-// same bytes, else our own; or XNNPACK's wherever it has an operator, even if it gives other bytes.
-enum class Provider : uint8_t { kOwn, kXnnpack, kXnnpackInexact };
-
 struct PrepareContext : InferContext {
   std::vector<TensorType> outputs;  // as infer() gave them
   IsaSet isas;
   size_t threads;
-  Provider provider;
   const uint8_t* file_end;  // the model's bytes can be read up to here
   MemoryBudget* memory;
   SharedTables* shared;

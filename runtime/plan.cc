@@ -8,6 +8,7 @@
 #include "runtime/checked.h"
 #include "runtime/fuse.h"
 #include "runtime/infer.h"
+#include "runtime/providers/provider.h"
 #include "runtime/sharing.h"
 #include "runtime/slices.h"
 
@@ -188,7 +189,6 @@ class Planner {
     if (!plan_->fields.empty()) context.sized = plan_->fields[index].get();
     context.isas = options_.isas;
     context.threads = plan_->threads;
-    context.provider = options_.provider;
     context.file_end = plan_->model->file_end();
     context.memory = &memory_;
     context.shared = &shared_;
@@ -200,6 +200,7 @@ class Planner {
     step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
     step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
     for (uint32_t t : step.outputs) context.outputs.push_back(types_[t]);
+    if (options_.provider != nullptr && options_.provider->prepare(context, &step)) return {};
     return find_op(context.op->options_type())->prepare(context, &step);
   }
 
@@ -429,7 +430,7 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step) {
 
 Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
                                               const PlanOptions& options, SharedTables* tables) {
-  Freedom may = {!options.keep_all && options.provider == Provider::kOwn, true};
+  Freedom may = {!options.keep_all && options.provider == nullptr, true};
   Result<std::shared_ptr<const Plan>> plan = std::shared_ptr<const Plan>();
   while (plan.ok() && *plan == nullptr) plan = Planner(model, options, may, tables).run(&may);
   return plan;

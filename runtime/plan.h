@@ -17,6 +17,8 @@
 
 namespace qrt {
 
+class Provider;  // runtime/providers/provider.h
+
 // Bytes that a session keeps for each tensor's qrt_tensor_info (qrt.h), and for what that points to.
 constexpr size_t kTensorFactsBytes = 144;
 
@@ -25,8 +27,8 @@ struct PlanOptions {
   SymbolSizes sizes;  // empty: the model's defaults
   IsaSet isas = static_cast<IsaSet>(Isa::kScalar);
   size_t threads = 1;
-  Provider provider = Provider::kOwn;
-  bool keep_all = false;  // no tensor's memory is used again within a run
+  const Provider* provider = nullptr;  // null: the library's own kernels
+  bool keep_all = false;               // no tensor's memory is used again within a run
   std::vector<size_t> external_inputs, external_outputs;  // indices; they get no place in the arena
   size_t max_memory = 0;  // of a session of the plan; 0: default_max_memory()
 };
@@ -83,14 +85,14 @@ struct FinalCopy {
   size_t bytes;
 };
 
-// Immutable; sessions on several threads may share it, unless XNNPACK's operators are part of it. A plan
+// Immutable; sessions on several threads may share it, unless it was made with a provider. A plan
 // that make_plan() or shared_plan() returns for a shared model keeps the model alive.
 struct Plan {
   const VerifiedModel* model;
   size_t batch;
   size_t slices = 1;  // a divisor of batch
   size_t threads;
-  Provider provider;
+  const Provider* provider;
   IsaSet isas;
   bool keep_all;
   bool is_frugal;  // max_memory has no room for the faster forms of convolutions

@@ -41,7 +41,7 @@ Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
     return std::shared_ptr<const Plan>(entries_.front().plan);
   }
   Result<std::shared_ptr<const Plan>> plan = make_plan(model, options, &tables_);
-  if (!plan.ok() || options.provider != Provider::kOwn) return plan;
+  if (!plan.ok() || options.provider != nullptr) return plan;
   entries_.insert(entries_.begin(), {options, *plan});
   while (entries_.size() > kKeptPlans || (entries_.size() > 1 && bytes() > kKeptBytes))
     entries_.pop_back();

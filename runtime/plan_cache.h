@@ -21,7 +21,7 @@ class PlanCache {
   static constexpr size_t kKeptBytes = size_t{256} << 20;
 
   // Returns the plan that make_plan() would make: one that is kept, or a new one. It does not keep the
-  // model alive. A plan with XNNPACK's operators is always new, because they belong to one session.
+  // model alive. A plan made with a provider is always new, because it serves one session.
   Result<std::shared_ptr<const Plan>> get(const VerifiedModel& model, const PlanOptions& options);
 
   // Returns the bytes of the plans that are kept. A table that several of them share counts for each.

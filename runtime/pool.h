@@ -42,7 +42,7 @@ class Pool {
   }
   Team* team() { return &team_; }
 
-  // As many threads of another kind, which XNNPACK's operators ask for; made at the first call.
+  // As many threads of another kind, which a provider's steps ask for; made at the first call.
   // Null: of one thread, or no memory.
   pthreadpool* pthreads();
 

@@ -297,7 +297,7 @@ qrt_session_info info_of(const Plan& plan, size_t block_bytes, const qrt::Alloca
   info.memory = plan.table_bytes + plan.session_table_bytes + block_bytes;
   info.block_bytes = block_bytes;
   info.block_alignment = qrt::block_alignment(block_bytes, allocator);
-  info.shared_memory = plan.provider == qrt::Provider::kOwn ? plan.table_bytes : 0;
+  info.shared_memory = plan.provider == nullptr ? plan.table_bytes : 0;
   return info;
 }
 

@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
 
-#include "kernels/affine/affine.h"
 #include "kernels/edge/numbers.h"
-#include "kernels/requant_float.h"
 #include "kernels/stage_bound.h"
 #include "runtime/checked.h"
 
@@ -96,76 +93,20 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
   return {};
 }
 
-// Kernels read whole registers of up to 64 channels from any multiple of 16 on, and go by all values
-// of 16 channels, be they real or not.
-constexpr size_t kRegister = 16;
-size_t padded(size_t channels) { return round_up(channels, kRegister) + 64 - kRegister; }
-
 // One value per channel and, beyond the last, copies of it; in the file, or else in `own`.
 template <class T, class Vector>
 const T* spread(const Vector& source, size_t channels, const uint8_t* file_end,
                 std::vector<T>* own) {
   static_assert(sizeof(T) == sizeof(source.Get(0)));
   const uint8_t* const stored = source.Data();
-  const size_t bytes = padded(channels) * sizeof(T);
-  if (file_end != nullptr && source.size() == channels && channels % kRegister == 0 &&
+  const size_t bytes = padded_channels(channels) * sizeof(T);
+  if (file_end != nullptr && source.size() == channels && channels % kRequantRegister == 0 &&
       bytes <= static_cast<size_t>(file_end - stored))
     return reinterpret_cast<const T*>(stored);
-  own->resize(padded(channels));
+  own->resize(padded_channels(channels));
   memcpy(own->data(), stored, source.size() * sizeof(T));
   std::fill(own->begin() + source.size(), own->end(), (*own)[source.size() - 1]);
   return own->data();
-}
-
-constexpr size_t kMostTerms = size_t{1} << 16;  // of at most 255 * 128: beyond, sums leave int32
-
-// Of the sums that take the requantisation of channel c.
-SumRange range_of(const Sums* sums, size_t channels, size_t c) {
-  if (sums == nullptr || sums->terms >= kMostTerms) return {};
-  const int64_t reach = static_cast<int64_t>(sums->terms) * 255 * 128;
-  int64_t least = INT64_MAX, most = INT64_MIN;
-  for (size_t i = c; i < sums->bias->size(); i += channels) {
-    const int64_t bias = (*sums->bias)[i];
-    least = std::min(least, bias - reach);
-    most = std::max(most, bias + reach);
-  }
-  if (least < INT32_MIN || most > INT32_MAX) return {};
-  return {static_cast<int32_t>(least), static_cast<int32_t>(most)};
-}
-
-// requant_float() of every channel, and of the last one behind it; of channels whose factor has no
-// scale for all of int32, as those of dead channels have not, for the sums that they can have.
-// REQUIRES: kind kInt, one stage.
-bool float_scales(const Requant& r, size_t channels, const Sums* sums, std::vector<float>* scale) {
-  const RequantStage& s = r.stages[0];
-  // Scales that are powers of two are few, and each is looked for at length. 0: there is none.
-  std::map<std::pair<int32_t, int>, float> known;
-  for (size_t c = 0; c < channels; ++c) {
-    const auto [found, is_new] = known.try_emplace({s.multiplier[c], s.shift[c]}, 0.0f);
-    if (is_new && !requant_float(r, c, {}, &found->second)) found->second = 0;
-    (*scale)[c] = found->second;
-    if (found->second != 0) continue;
-    const SumRange range = range_of(sums, channels, c);
-    if (!requant_float(r, c, range, &(*scale)[c])) return false;
-  }
-  std::fill(scale->begin() + static_cast<ptrdiff_t>(channels), scale->end(),
-            (*scale)[channels - 1]);
-  return true;
-}
-
-// moved_zero_point() of every channel's sums, none of which may leave int32.
-bool moved_biases(const Requant& r, size_t channels, const Sums& sums,
-                  std::vector<int32_t>* moved) {
-  if (sums.terms >= kMostTerms) return false;
-  const int64_t reach = static_cast<int64_t>(sums.terms) * 255 * 128;
-  for (size_t i = 0; i < sums.bias->size(); ++i) {
-    const int64_t bias = (*sums.bias)[i];
-    int32_t addend;
-    if (!moved_zero_point(r, i % channels, &addend)) return false;
-    if (bias - reach < INT32_MIN || bias + reach + addend > INT32_MAX) return false;
-    moved->push_back(static_cast<int32_t>(bias + addend));
-  }
-  return true;
 }
 
 }  // namespace
@@ -248,7 +189,7 @@ uint64_t requant_bytes(const fb::Requant& r, size_t channels) {
   size_t each = sizeof(float);
   if (r.kind() == fb::RequantKind::INT)
     each += r.stages()->size() * (sizeof(int32_t) + sizeof(uint8_t)) + 2 * sizeof(float);
-  return uint64_t{padded(channels)} * each;
+  return uint64_t{padded_channels(channels)} * each;
 }
 
 RequantParams make_requant(const fb::Requant& r, size_t channels, const uint8_t* file_end) {
@@ -274,54 +215,6 @@ RequantParams make_requant(const fb::Requant& r, size_t channels, const uint8_t*
                            static_cast<Round>(s.rounding()), s.clip_lo(), s.clip_hi()};
   }
   return p;
-}
-
-bool find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
-  Requant& r = params->requant;
-  if (r.kind != RequantKind::kInt) return false;
-  RequantStage& last = r.stages[r.stage_count - 1];
-  const int64_t zero_point = r.zero_point, lo = r.lo, hi = r.hi;
-  r.lo = static_cast<int32_t>(clamp_int(zero_point + last.clip_lo, lo, hi));
-  r.hi = static_cast<int32_t>(clamp_int(zero_point + last.clip_hi, lo, hi));
-  last.clip_lo = INT32_MIN;
-  last.clip_hi = INT32_MAX;
-  if (r.stage_count != 1) return false;
-  std::vector<float> scale(padded(channels));
-  const bool moves = !float_scales(r, channels, sums, &scale);
-  if (moves) {
-    std::vector<int32_t> moved;
-    if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return false;
-    Requant from_zero = r;
-    from_zero.zero_point = 0;
-    const Sums moved_sums = {&moved, sums->terms};
-    if (!float_scales(from_zero, channels, &moved_sums, &scale)) return false;
-    *sums->bias = std::move(moved);
-    r.zero_point = 0;
-  }
-  r.kind = RequantKind::kF32;
-  r.round = Round::kHalfEven;
-  r.stage_count = 0;
-  r.stages[0] = {};
-  params->multiplier[0] = {};
-  params->shift[0] = {};
-  params->scale = std::move(scale);
-  r.scale = params->scale.data();
-  return moves;
-}
-
-bool may_fit(size_t outputs, IsaSet isas) {
-  constexpr size_t kFewOutputs = 128;
-  return has(isas, Isa::kAvx512Vnni) && outputs >= kFewOutputs;
-}
-
-void find_affine_fits(size_t channels, IsaSet isas, RequantParams* params) {
-  Requant& r = params->requant;
-  std::vector<float> slope(padded(channels)), intercept(slope.size());
-  if (!requant_affine_fits(isas, r, channels, slope.data(), intercept.data())) return;
-  params->slope = std::move(slope);
-  params->intercept = std::move(intercept);
-  r.slope = params->slope.data();
-  r.intercept = params->intercept.data();
 }
 
 }  // namespace qrt

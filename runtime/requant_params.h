@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/isa.h"
 #include "kernels/requant.h"
 #include "qrt_model_generated.h"
 #include "runtime/status.h"
@@ -63,6 +62,14 @@ struct RequantParams {
 // One value for all channels in every array, so that any channel's stand for all. Not of kind ACC.
 bool is_per_tensor(const fb::Requant& requant);
 
+// Kernels read whole registers of up to 64 channels from any multiple of 16 on, and go by all values of 16
+// channels, be they real or not: arrays with a value per channel have so many.
+constexpr size_t kRequantRegister = 16;
+constexpr size_t padded_channels(size_t channels) {
+  return (channels + kRequantRegister - 1) / kRequantRegister * kRequantRegister + 64 -
+         kRequantRegister;
+}
+
 // Bytes of the arrays below, with those of the forms that are found from them.
 uint64_t requant_bytes(const fb::Requant& requant, size_t channels);
 
@@ -71,25 +78,6 @@ uint64_t requant_bytes(const fb::Requant& requant, size_t channels);
 // channels can be read there: what is behind the last channel is then whatever the file has.
 RequantParams make_requant(const fb::Requant& requant, size_t channels,
                            const uint8_t* file_end = nullptr);
-
-// Accumulators that begin at a bias for each channel, to which `terms` products of a byte and an int8
-// are added.
-struct Sums {
-  std::vector<int32_t>* bias;
-  size_t terms;
-};
-
-// The same function of the accumulators in the forms that every instruction set has in registers: a
-// last stage's clip becomes part of the limits, and all of it RQ_F32 (kernels/requant_float.h) where
-// every channel has such a scale; with `sums`, if need be, by moving the zero point into their bias. A
-// requantisation of fewer channels than sums stands for all of them. Returns whether it moved.
-bool find_float_form(size_t channels, RequantParams* params, const Sums* sums = nullptr);
-
-// Returns whether it pays to look for affine fits (kernels/affine/affine.h): some kernel of `isas` must use
-// them, for at least some hundred `outputs` of each channel. Finding one takes as long as these save.
-bool may_fit(size_t outputs, IsaSet isas);
-// Sets the affine fits of the Requant's channels where all of them have one.
-void find_affine_fits(size_t channels, IsaSet isas, RequantParams* params);
 
 }  // namespace qrt
 

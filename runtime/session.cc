@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "kernels/built.h"
-#include "kernels/xnnpack/xnnpack.h"
 #include "runtime/allowed_isas.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
 #include "runtime/platform/mapping.h"
+#include "runtime/providers/provider.h"
 
 namespace qrt {
 namespace {
@@ -89,26 +89,13 @@ void Block::swap(Block& other) noexcept {
   std::swap(allocator_, other.allocator_);
 }
 
-Result<Provider> provider_of(const char* kernels) {
-  if (kernels == nullptr || strcmp(kernels, "qrt") == 0) return Provider::kOwn;
-  const bool all = strcmp(kernels, "xnnpack-all") == 0;
-  if (!all && strcmp(kernels, "xnnpack") != 0) {
-    return error(Code::kInvalidArgument,
-                 "kernels: unknown provider '%s'; known are qrt, xnnpack, xnnpack-all", kernels);
-  }
-  if (!has_xnnpack()) {
-    return error(Code::kUnsupported, "kernels: this build has no XNNPACK (QRT_WITH_XNNPACK)");
-  }
-  return all ? Provider::kXnnpackInexact : Provider::kXnnpack;
-}
-
 namespace {
 
 // Reads the options of a plan but for its sizes.
 Status read_plan_options(const SessionOptions& options, PlanOptions* plan) {
   Result<IsaSet> isas = allowed_isas(options.isa);
   if (!isas.ok()) return std::move(isas.status());
-  Result<Provider> provider = provider_of(options.kernels);
+  Result<const Provider*> provider = find_provider(options.kernels);
   if (!provider.ok()) return std::move(provider.status());
   plan->isas = *isas;
   plan->provider = *provider;
@@ -160,10 +147,10 @@ Status Session::check_memory(const Plan& plan, size_t block_bytes, size_t max_me
                plan_bytes(plan, block_bytes), max_memory);
 }
 
-// A pool of the caller's is asked once per run, for a team; XNNPACK's operators go to it themselves.
+// A pool of the caller's is asked once per run, for a team; a provider's steps go to it themselves.
 Status Session::start_pool() {
   const bool is_callers = is_callers_pool();
-  const bool is_own = plan_->provider == Provider::kOwn;
+  const bool is_own = plan_->provider == nullptr;
   if (parallel_.threads > 1 && !is_callers) {
     if (pool_ == nullptr) {
       Result<std::shared_ptr<Pool>> own = Pool::create(parallel_.threads);
@@ -183,7 +170,7 @@ bool Session::is_callers_pool() const {
 }
 
 bool Session::wants_team() const {
-  return parallel_.threads > 1 && is_callers_pool() && plan_->provider == Provider::kOwn;
+  return parallel_.threads > 1 && is_callers_pool() && plan_->provider == nullptr;
 }
 
 namespace {
@@ -230,7 +217,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
 void Session::leave_threads() {
   parallel_.threads = 1;
   if (parallel_.pool != nullptr) {
-    // XNNPACK's operators keep the pool that they were bound with.
+    // A provider's steps keep the pool that they were bound with.
     for (size_t i = 0; i < is_stale_.size(); ++i) is_stale_[i] = plan_->steps[i].bind != nullptr;
     has_moved_ = true;
     parallel_.pool = nullptr;
@@ -496,7 +483,7 @@ void Session::start_steps() {
 }
 
 void Session::run_on_threads() {
-  if (parallel_.threads > 1 && pool_ != nullptr && plan_->provider == Provider::kOwn) {
+  if (parallel_.threads > 1 && pool_ != nullptr && plan_->provider == nullptr) {
     parallel_.team = pool_->team();
     pool_->lead(parallel_.threads, [this] { run_calls(); });
     parallel_.team = nullptr;
@@ -519,7 +506,7 @@ Status Session::run() {
   for (const End& input : plan_->inputs)
     if (const uint8_t* from = copied_[index_of(input)])
       memcpy(data(input.slot), from, plan_->slot_bytes(input.slot));
-  const bool may_choose = parallel_.threads > 1 && plan_->provider == Provider::kOwn;
+  const bool may_choose = parallel_.threads > 1 && plan_->provider == nullptr;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
     const size_t threads = parallel_.threads;

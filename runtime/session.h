@@ -75,7 +75,7 @@ struct SessionOptions {
   SessionSizes most;
   size_t threads = 0;
   const char* isa = nullptr;
-  const char* kernels = nullptr;
+  const char* kernels = nullptr;  // see find_provider()
   bool profile = false;
   bool keep_all = false;
   std::vector<size_t> external_inputs, external_outputs;
@@ -87,10 +87,6 @@ struct SessionOptions {
   size_t max_memory = 0;
   Allocator allocator;
 };
-
-// "qrt" or null, "xnnpack", "xnnpack-all". kInvalidArgument for another name, kUnsupported where
-// this build or CPU lacks XNNPACK.
-Result<Provider> provider_of(const char* kernels);
 
 struct AlignedDelete {
   void operator()(uint8_t* memory) const {

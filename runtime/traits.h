@@ -6,6 +6,7 @@
 #ifndef QRT_RUNTIME_TRAITS_H_
 #define QRT_RUNTIME_TRAITS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -54,8 +55,8 @@ enum class ConstantRule : uint8_t {
   kFixed,     // parameters in a form of their own, or none
 };
 
-// A ConstantRule, or a table: a file's options name its buffer, and the converter's graph keeps it as
-// the input behind the operands.
+// A ConstantRule, and what a file's options hold beside the inputs: a table, of which they name the buffer and
+// which the converter's graph keeps as the input behind the operands; or values for each channel.
 class Constants {
  public:
   constexpr Constants(ConstantRule rule) : rule_(rule) {}  // NOLINT(google-explicit-constructor)
@@ -66,14 +67,40 @@ class Constants {
     constants.table_ = [](const fb::Operator& op) { return op.options_as<Options>()->table(); };
     return constants;
   }
+  // Makes the fact that input 1 is weights, of which the field `weight_sum` of Options has each channel's sum.
+  template <class Options>
+  static constexpr Constants weights() {
+    Constants constants(ConstantRule::kWeights);
+    constants.channel_values_ = [](const fb::Operator& op) -> size_t {
+      const auto* sums = op.options_as<Options>()->weight_sum();
+      return sums != nullptr ? sums->size() : 0;
+    };
+    return constants;
+  }
+  // Makes the fact that the field `scale` of Options has values for each channel.
+  template <class Options>
+  static constexpr Constants scales() {
+    Constants constants(ConstantRule::kFixed);
+    constants.channel_values_ = [](const fb::Operator& op) -> size_t {
+      const auto* scale = op.options_as<Options>()->scale();
+      return scale != nullptr ? scale->size() : 0;
+    };
+    return constants;
+  }
   constexpr bool are(ConstantRule rule) const { return table_ == nullptr && rule_ == rule; }
   constexpr bool are_a_table() const { return table_ != nullptr; }
   // Returns the buffer that the operator's table stands in; 0 where it has none.
   uint32_t table_of(const fb::Operator& op) const { return table_ != nullptr ? table_(op) : 0; }
+  // Returns for how many channels the options have values, those of a requantisation (OpTraits::requant) left
+  // aside; 0 where there are none.
+  size_t channel_values(const fb::Operator& op) const {
+    return channel_values_ != nullptr ? channel_values_(op) : 0;
+  }
 
  private:
   ConstantRule rule_;
   uint32_t (*table_)(const fb::Operator& op) = nullptr;
+  size_t (*channel_values_)(const fb::Operator& op) = nullptr;
 };
 
 // Operands as batch rules see them.

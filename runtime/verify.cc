@@ -229,18 +229,8 @@ size_t channel_values(const fb::Requant* requant) {
 // How many channels an operator has parameters for: what its plan takes grows with that, and any
 // number of operators may share the same values.
 size_t channel_values(const fb::Operator& op) {
-  const size_t values = channel_values(traits_of(op.options_type()).requant(op));
-  switch (op.options_type()) {
-    case fb::OpOptions::Conv2D:
-      return std::max(values, length(op.options_as_Conv2D()->weight_sum()));
-    case fb::OpOptions::DepthwiseConv2D:
-      return std::max(values, length(op.options_as_DepthwiseConv2D()->weight_sum()));
-    case fb::OpOptions::FullyConnected:
-      return std::max(values, length(op.options_as_FullyConnected()->weight_sum()));
-    case fb::OpOptions::Quantize: return length(op.options_as_Quantize()->scale());
-    case fb::OpOptions::Dequantize: return length(op.options_as_Dequantize()->scale());
-    default: return values;
-  }
+  const OpTraits& traits = traits_of(op.options_type());
+  return std::max(channel_values(traits.requant(op)), traits.constants.channel_values(op));
 }
 
 // Walks the operators in order and keeps book of the tensors that have a value.

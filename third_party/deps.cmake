@@ -64,7 +64,7 @@ endif()
 
 # cpuinfo tells which instruction sets a CPU has: asked where there are kernels of several (kernels/isa.cmake).
 set(QRT_HAS_CPUINFO OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64|ARM64)$")
+if(QRT_ARCHITECTURE MATCHES "^(x86|arm)$")
   set(QRT_HAS_CPUINFO ON)
 endif()
 if(QRT_HAS_CPUINFO AND NOT QRT_BUNDLED_DEPS)

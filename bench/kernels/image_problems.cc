@@ -61,10 +61,7 @@ template void ImageProblem::run_strips(void (*)(const GroupedArgs&), GroupedArgs
 template void ImageProblem::run_strips(void (*)(const NarrowArgs&), NarrowArgs, size_t);
 template void ImageProblem::run_strips(void (*)(const StemArgs&), StemArgs, size_t);
 
-GroupedShape grouped_shape(const Layer& l) {
-  return {l.in_h,   l.in_w,   l.out_h(), l.out_w(), l.in_c, l.group, l.kernel,
-          l.kernel, l.stride, l.stride,  1,         1,      l.pad,   l.pad};
-}
+GroupedShape grouped_shape(const Layer& l) { return {l.window(), l.in_c, l.group}; }
 
 GroupedProblem::GroupedProblem(const Layer& layer, const GroupedKernel& kernel)
     : ImageProblem(layer, kernel.isa), kernel_(kernel) {
@@ -80,20 +77,9 @@ GroupedProblem::GroupedProblem(const Layer& layer, const GroupedKernel& kernel)
 
 namespace {
 
-NarrowShape narrow_shape(const Layer& l) {
-  NarrowShape s{};
-  s.in_h = l.in_h, s.in_w = l.in_w, s.in_c = l.in_c;
-  s.out_h = l.out_h(), s.out_w = l.out_w(), s.out_c = l.out_c;
-  s.kernel_h = s.kernel_w = l.kernel;
-  s.dilation_h = s.dilation_w = 1;
-  s.pad_top = s.pad_left = l.pad;
-  return s;
-}
+NarrowShape narrow_shape(const Layer& l) { return {l.window(), l.in_c, l.out_c}; }
 
-StemShape stem_shape(const Layer& l) {
-  return {l.in_h,   l.in_w,   l.in_c,   l.out_h(), l.out_w(), l.out_c, l.kernel,
-          l.kernel, l.stride, l.stride, 1,         l.pad,     l.pad};
-}
+StemShape stem_shape(const Layer& l) { return {l.window(), l.in_c, l.out_c}; }
 
 }  // namespace
 

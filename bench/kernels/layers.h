@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/window2d.h"
+
 namespace qrt::bench {
 
 struct Layer {
@@ -16,6 +18,9 @@ struct Layer {
   // kConv, kDepthwise and kGrouped (out_c = in_c): square kernels and equal padding on all sides.
   size_t in_h, in_w, in_c, out_c, kernel, stride, pad;
   size_t group;  // kGrouped: channels
+  Window2D window() const {
+    return {in_h, in_w, out_h(), out_w(), kernel, kernel, stride, stride, 1, 1, pad, pad};
+  }
   size_t out_h() const { return (in_h + 2 * pad - kernel) / stride + 1; }
   size_t out_w() const { return (in_w + 2 * pad - kernel) / stride + 1; }
 

@@ -20,7 +20,7 @@ struct Image {
 PoolShape shape_of(const benchmark::State& state) {
   const auto arg = [&](size_t i) { return static_cast<size_t>(state.range(i)); };
   const size_t out = (arg(0) + 2 * arg(4) - arg(2)) / arg(3) + 1;
-  return {arg(0), arg(0), arg(1), out, out, arg(2), arg(2), arg(3), arg(3), 1, 1, arg(4), arg(4)};
+  return {{arg(0), arg(0), out, out, arg(2), arg(2), arg(3), arg(3), 1, 1, arg(4), arg(4)}, arg(1)};
 }
 
 void max(benchmark::State& state, const PoolKernel& kernel) {

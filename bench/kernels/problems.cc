@@ -109,10 +109,7 @@ void GemmProblem::make_indirection(const Layer& layer) {
   args_.m = rows_;
 }
 
-DepthwiseShape depthwise_shape(const Layer& l) {
-  return {l.in_h,   l.in_w,   l.in_c, l.out_h(), l.out_w(), l.kernel, l.kernel,
-          l.stride, l.stride, 1,      1,         l.pad,     l.pad,    1};
-}
+DepthwiseShape depthwise_shape(const Layer& l) { return {l.window(), l.in_c, 1}; }
 
 DepthwiseProblem::DepthwiseProblem(const Layer& layer, const DepthwiseKernel& kernel)
     : kernel_(kernel) {

@@ -8,7 +8,7 @@
 
 #include "bench/kernels/problems.h"
 #include "bench/peers/in_turns.h"
-#include "kernels/xnnpack/xnnpack.h"
+#include "runtime/providers/xnnpack/operators.h"
 
 namespace qrt::bench {
 namespace {
@@ -22,13 +22,8 @@ Times compare(const Ours& ours, XnnpackOperator* theirs) {
 
 XnnpackConv conv_of(const Layer& l) {
   XnnpackConv c{};
-  c.images = 1;
-  c.in_h = l.in_h, c.in_w = l.in_w, c.in_c = l.in_c;
-  c.out_h = l.out_h(), c.out_w = l.out_w(), c.out_c = l.out_c;
-  c.kernel_h = c.kernel_w = l.kernel;
-  c.stride_h = c.stride_w = l.stride;
-  c.dilation_h = c.dilation_w = 1;
-  c.pad_top = c.pad_left = l.pad;
+  static_cast<Window2D&>(c) = l.window();
+  c.images = 1, c.in_c = l.in_c, c.out_c = l.out_c;
   c.groups = 1;
   c.input_zero_point = 128;
   return c;

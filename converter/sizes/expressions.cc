@@ -77,7 +77,7 @@ Expression greatest(Expression a, const Expression& b) {
 
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 40;
+constexpr int64_t kMostNumber = int64_t{1} << 40;
 
 int64_t apply(F function, int64_t a, int64_t b) {
   switch (function) {
@@ -113,7 +113,7 @@ int64_t evaluate(const Expression& expression, const SizesAt& at) {
         stack.back() = apply(steps.functions[i], stack.back(), b);
       }
     }
-    if (stack.back() < -kMost || stack.back() > kMost) return INT64_MIN;
+    if (stack.back() < -kMostNumber || stack.back() > kMostNumber) return INT64_MIN;
   }
   return stack.back();
 }

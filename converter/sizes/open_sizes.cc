@@ -209,7 +209,6 @@ class Search {
       *graph_ = opening.take(std::move(symbols));
       return Status();
     }
-    if (getenv("DBG")) fprintf(stderr, "family %s: %s\n", Opening::describe(symbols, family.sizes[0]).c_str(), status.message());
     if (status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel) return status;
     // The reason of a family that can be imported says more.
     if (why_.empty() || (imported && !has_imported_)) why_ = status.message();

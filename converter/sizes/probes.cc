@@ -102,6 +102,7 @@ class Family {
 
 std::vector<ProbeFamily> probe_families(const std::vector<SymbolHint>& symbols) {
   std::vector<Scale> scales = {{1, {37, 149, 61, 307, 97, 211, 431, 173}},
+                               {1, {37, 89, 23, 113, 59, 71, 47, 101}},
                                {1, {401, 1523, 457, 3613, 779, 2557, 1201, 587}}};
   for (const int64_t unit : {2, 4, 8, 16, 32, 64}) scales.push_back({unit, {5, 19, 7, 23, 11, 16, 9, 13}});
   const auto firsts = std::count_if(symbols.begin(), symbols.end(),

@@ -1,3 +1,7 @@
-#include "kernels/compare/min_max_loops.h"
+#include "kernels/compare/compare_vectors.h"
 
-QRT_MIN_MAX_LOOPS(scalar)
+namespace qrt {
+
+QRT_VECTOR_ROW(scalar)
+
+}  // namespace qrt

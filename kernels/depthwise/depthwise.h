@@ -24,16 +24,15 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
+#include "kernels/window2d.h"
 
 namespace qrt {
 
-struct DepthwiseShape {
-  size_t in_h, in_w, in_c;  // input image, NHWC, dense
-  size_t out_h, out_w;
-  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
-  size_t pad_top, pad_left;  // bottom and right follow from out_h, out_w
-  size_t multiplier;         // output channels = in_c * multiplier
-  size_t terms = 1;          // int8 summands of a weight
+// Of an image in NHWC, dense.
+struct DepthwiseShape : Window2D {
+  size_t in_c;
+  size_t multiplier;  // output channels = in_c * multiplier
+  size_t terms = 1;   // int8 summands of a weight
 
   size_t products() const { return terms * kernel_h * kernel_w; }  // that make an output
 };

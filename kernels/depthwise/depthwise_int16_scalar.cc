@@ -1,3 +1,7 @@
-#include "kernels/depthwise/int16_loops.h"
+#include "kernels/depthwise/depthwise_int16_vectors.h"
 
-QRT_DEPTHWISE_INT16_LOOPS(scalar)
+namespace qrt {
+
+QRT_VECTOR_ROW(scalar)
+
+}  // namespace qrt

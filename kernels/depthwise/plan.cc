@@ -112,8 +112,9 @@ bool depthwise_is_column(const DepthwiseShape& s) {
 }
 
 DepthwiseShape depthwise_as_row(const DepthwiseShape& s) {
-  return {1,          s.in_h, s.in_c,       1, s.out_h,   1,           s.kernel_h, 1,
-          s.stride_h, 1,      s.dilation_h, 0, s.pad_top, s.multiplier};
+  return {{1, s.in_h, 1, s.out_h, 1, s.kernel_h, 1, s.stride_h, 1, s.dilation_h, 0, s.pad_top},
+          s.in_c,
+          s.multiplier};
 }
 
 bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s) {

@@ -1,5 +1,5 @@
 // Quantisation and dequantisation by 8 lanes.
-#include "kernels/edge/runs_x86.h"
+#include "kernels/edge/edge_vectors.h"
 #include "kernels/isa/vec_avx2.h"
 
 namespace qrt {
@@ -23,7 +23,8 @@ struct Avx2 : avx2::Vec {
 
 }  // namespace
 
-QRT_EDGE_RUNS_X86(avx2, Avx2)
+QRT_EDGE_RUNS(avx2, Avx2)
+QRT_EDGE_RUNS_OF_HALVES(avx2, Avx2)
 QRT_EDGE_LANES(avx2, Avx2)
 
 }  // namespace qrt

@@ -1,5 +1,5 @@
 // Quantisation and dequantisation by 16 lanes, without the divider where that is exact.
-#include "kernels/edge/runs_x86.h"
+#include "kernels/edge/edge_vectors.h"
 #include "kernels/isa/vec_avx512vnni.h"
 
 namespace qrt {
@@ -24,7 +24,7 @@ struct Avx512 : avx512vnni::Vec {
   // The greatest x that matters is known beforehand, and NaN and what is far below 0 stay or become
   // something that has no int32, whatever overflows.
   struct FloatDivision {
-    FloatDivision(float by, float limit)
+    FloatDivision(float by, float, float limit)
         : r(splat(1 / by)),
           p(_mm512_fnmadd_ps(r, splat(by), splat(1)) / splat(by)),
           most(splat(limit * by)) {}
@@ -66,7 +66,8 @@ struct Avx512 : avx512vnni::Vec {
 
 }  // namespace
 
-QRT_EDGE_RUNS_X86(avx512vnni, Avx512)
+QRT_EDGE_RUNS(avx512vnni, Avx512)
+QRT_EDGE_RUNS_OF_HALVES(avx512vnni, Avx512)
 QRT_EDGE_LANES(avx512vnni, Avx512)
 
 }  // namespace qrt

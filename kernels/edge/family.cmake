@@ -1,1 +1,1 @@
-qrt_add_family(edge COMMON half_up.cc select.cc packed.cc ISAS scalar avx2 avx512vnni neon)
+qrt_add_family(edge COMMON half_up.cc select.cc packed.cc ISAS scalar vectors)

@@ -1,4 +1,4 @@
-qrt_add_family(elementwise COMMON select.cc ISAS scalar avx2 avx512vnni neon)
+qrt_add_family(elementwise COMMON select.cc ISAS scalar vectors)
 # Cheaper forms, found in floating point.
 set(_forms_isas avx2 avx512vnni avx512vbmi)
 set(_forms sum_tables.cc)

@@ -76,17 +76,6 @@ inline void walk(const Block& block, const Operand& first, const Operand& second
   }
 }
 
-// Block::load_part and store_part for instruction sets without masks.
-struct PartByCopy {
-  static void load_part(uint8_t (&to)[kBlock], const uint8_t* x, size_t n) {
-    memset(to, 0, kBlock);
-    memcpy(to, x, n);
-  }
-  static void store_part(uint8_t* y, const uint8_t (&from)[kBlock], size_t n) {
-    memcpy(y, from, n);
-  }
-};
-
 template <template <bool, bool, bool> class Sum>
 inline void add(const AddParams& p, const ElementwiseRun& run) {
   // x86 converts numbers from 2^31 on to INT32_MIN. The loader allows sums that round to 2^31; no

@@ -1,1 +1,1 @@
-qrt_add_family(formula COMMON bounds.cc select.cc ISAS scalar avx2 avx512vnni neon)
+qrt_add_family(formula COMMON bounds.cc select.cc ISAS scalar vectors)

@@ -239,9 +239,9 @@ struct FormulaLoops {
 }  // namespace
 }  // namespace qrt
 
-#define QRT_FORMULA_LOOPS(suffix, Vectors)                                                   \
-  void qrt::formula_##suffix(const qrt::FormulaParams& params, const qrt::FormulaRun& run) { \
-    qrt::FormulaLoops<Vectors>::run(params, run);                                            \
+#define QRT_FORMULA_LOOPS(suffix, ...)                                        \
+  void formula_##suffix(const FormulaParams& params, const FormulaRun& run) { \
+    FormulaLoops<__VA_ARGS__>::run(params, run);                              \
   }
 
 #endif  // QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_

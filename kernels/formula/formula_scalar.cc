@@ -33,6 +33,7 @@ struct FormulaVectorsScalar {
 };
 
 }  // namespace
-}  // namespace qrt
 
-QRT_FORMULA_LOOPS(scalar, qrt::FormulaVectorsScalar)
+QRT_FORMULA_LOOPS(scalar, FormulaVectorsScalar)
+
+}  // namespace qrt

@@ -32,23 +32,17 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
+#include "kernels/window2d.h"
 
 namespace qrt {
 
 constexpr size_t kGroupedPanel = 16;  // channels
 
-struct GroupedShape {
-  size_t in_h, in_w, out_h, out_w;
+struct GroupedShape : Window2D {
   size_t channels;  // of the input and of the output
   size_t group;     // 4, 8 or 16: of so many channels each, the last may have fewer
-  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
 
   size_t taps() const { return kernel_h * kernel_w; }
-  // Pixels of an image row, with padding, that the outputs of a row need.
-  size_t padded_w() const { return (out_w - 1) * stride_w + (kernel_w - 1) * dilation_w + 1; }
-  size_t padded_h(size_t rows) const {
-    return (rows - 1) * stride_h + (kernel_h - 1) * dilation_h + 1;
-  }
 };
 
 // How a kernel wants weights and pixels: elements, and bits of a vector. Dots: products by lane, a

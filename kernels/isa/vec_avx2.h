@@ -1,6 +1,7 @@
-// The vector layer of AVX2: what the families that are written once for x86 (elementwise, pool,
-// edge) need of an instruction set, each function a few instructions. vec_avx512vnni.h has the same
-// names. Included only by kernel files with this set's compile flags.
+// The vector layer of AVX2: what the families that are written once for all instruction sets need of
+// one, each function a few instructions. vec_<isa>.h of the other sets have the same names; those that
+// only some sets have, and only the files of these use, say so. Included only by kernel files with
+// this set's compile flags.
 #ifndef QRT_KERNELS_ISA_VEC_AVX2_H_
 #define QRT_KERNELS_ISA_VEC_AVX2_H_
 
@@ -44,18 +45,27 @@ QRT_INLINE void store_bytes(uint8_t* p, __m128i v, size_t n) {
 
 struct Vec {
   static constexpr size_t kBytes = 32, kLanes = 8;  // lanes: of 32 bits
-  using Int = __m256i;   // of 8, 16 or 32 bits, as a function's name says
-  using Float = __m256;  // has + - * / by the compilers' vector extension
-  using Mask = __m256i;  // of lanes
+  // Whether runs beyond the caches are read from several places in turn and written past the caches.
+  static constexpr bool kStreams = true;
+  using Int = __m256i;  // of 8, 16 or 32 bits, as a function's name says
+  using Bytes = Int;    // elsewhere a type of its own, as
+  using Words = Int;    // what is loaded by load8() and load16()
+  using Sums = Int;
+  using Float = __m256;     // has + - * / by the compilers' vector extension
+  using Mask = __m256i;     // of lanes
+  using Sixteen = __m128i;  // bytes
 
   // Whole registers, any alignment.
   QRT_INLINE Int load(const void* p) { return _mm256_loadu_si256(static_cast<const Int*>(p)); }
+  QRT_INLINE Bytes load8(const void* p) { return load(p); }
+  QRT_INLINE Words load16(const void* p) { return load(p); }
   QRT_INLINE void store(void* p, Int v) { _mm256_storeu_si256(static_cast<Int*>(p), v); }
   QRT_INLINE Float load_float(const float* p) { return _mm256_loadu_ps(p); }
   QRT_INLINE void store_float(float* p, Float v) { _mm256_storeu_ps(p, v); }
-  // Past the caches; p aligned to kBytes.
+  // Past the caches; p aligned to kBytes. x86 only.
   QRT_INLINE void stream(void* p, Int v) { _mm256_stream_si256(static_cast<Int*>(p), v); }
   QRT_INLINE void stream_float(float* p, Float v) { _mm256_stream_ps(p, v); }
+  QRT_INLINE void end_stream() { _mm_sfence(); }
 
   // Parts: nothing else is read or stored. The rest of what is read is 0.
   QRT_INLINE Mask first_lanes(size_t n) {
@@ -79,7 +89,7 @@ struct Vec {
     memcpy(to, p, n);
   }
 
-  // The first n bytes of a register, 0 < n <= kBytes: nothing else is read or stored.
+  // The first n bytes of a register, 0 < n <= kBytes: nothing else is read or stored. x86 only.
   class Part {
    public:
     explicit Part(size_t n) : n_(n), dwords_(n % 4 == 0 ? first_lanes(n / 4) : zero()) {}
@@ -101,7 +111,20 @@ struct Vec {
     QRT_INLINE void store(uint8_t* p, Int v) { Vec::store(p, v); }
   };
 
-  // A byte of every lane.
+  // Bytes as lanes: as many as a register has lanes, twice as many, and the first n of them.
+  template <bool kSigned>
+  QRT_INLINE Int widen(const uint8_t* p) {
+    return widen<kSigned>(load_bytes(p));
+  }
+  template <bool kSigned>
+  QRT_INLINE void widen_pair(const uint8_t* p, Int (&v)[2]) {
+    v[0] = widen<kSigned>(p);
+    v[1] = widen<kSigned>(p + kLanes);
+  }
+  template <bool kSigned>
+  QRT_INLINE Int widen_part(const uint8_t* p, size_t n) {
+    return widen<kSigned>(load_bytes_part(p, n));
+  }
   QRT_INLINE __m128i load_bytes(const uint8_t* p) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
@@ -125,17 +148,32 @@ struct Vec {
         _mm_packs_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(words, words));
   }
+  QRT_INLINE void store_low_bytes_pair(uint8_t* p, Int a, Int b) {
+    store_low_bytes(p, a);
+    store_low_bytes(p + kLanes, b);
+  }
   QRT_INLINE void store_low_bytes_part(uint8_t* p, Int v, size_t n) {
     uint8_t bytes[kLanes];
     store_low_bytes(bytes, v);
     memcpy(p, bytes, n < kLanes ? n : kLanes);
   }
-  // 16 lanes within 0..255 as 16 bytes, in order.
-  QRT_INLINE __m128i narrow16(const Int (&v)[2]) {
-    const auto words = [](Int x) {
+  // 16 bytes less a zero point, in order.
+  QRT_INLINE void sixteen_less(const uint8_t* p, int32_t zero_point, Int (&v)[2]) {
+    const Int zero = splat32(zero_point);
+    v[0] = sub32(widen<false>(p), zero);
+    v[1] = sub32(widen<false>(p + kLanes), zero);
+  }
+  // 16 lanes as 16 bytes, in order: v + more, which is within 0..255.
+  QRT_INLINE Sixteen narrow16(const Int (&v)[2], int32_t more) {
+    const Int add = splat32(more);
+    const auto words = [&](Int lanes) {
+      const Int x = add32(lanes, add);
       return _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
     };
     return _mm_packus_epi16(words(v[0]), words(v[1]));
+  }
+  QRT_INLINE void store16(uint8_t* p, Sixteen v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
   }
   QRT_INLINE void store16_part(uint8_t* p, __m128i v, size_t n) { store_bytes(p, v, n); }
 
@@ -170,6 +208,40 @@ struct Vec {
   QRT_INLINE Int add32(Int a, Int b) { return _mm256_add_epi32(a, b); }
   QRT_INLINE Int sub32(Int a, Int b) { return _mm256_sub_epi32(a, b); }
 
+  // Bytes less a zero point as words, and products of words as lanes, both in an order that packing
+  // restores.
+  using ZeroPoint = Int;
+  QRT_INLINE ZeroPoint zero_point(int32_t v) { return splat16(v); }
+  QRT_INLINE void words_less(Int bytes, ZeroPoint zero_words, Int (&words)[2]) {
+    words[0] = sub16(unpacklo8(bytes, zero()), zero_words);
+    words[1] = sub16(unpackhi8(bytes, zero()), zero_words);
+  }
+  QRT_INLINE void products16(Int a, Int b, Int (&v)[2]) {
+    const Int low = mullo16(a, b), high = mulhi16(a, b);
+    v[0] = unpacklo16(low, high);
+    v[1] = unpackhi16(low, high);
+  }
+  // Lanes times k, all within int16. Pairs of products: of the low words, and of what is above v's
+  // with 0.
+  QRT_INLINE Int multiply16(Int v, int32_t k) { return madd16(v, splat32(k & UINT16_MAX)); }
+
+  // Sums of up to 257 bytes each, and these added to lanes, which packing puts in the order of the bytes.
+  // Words of two bytes: sums[0] of the words, modulo 2^16, sums[1] of their high bytes. Less 256 times
+  // the latter the former are the sums of the low bytes.
+  QRT_INLINE Sums no_sums() { return zero(); }
+  QRT_INLINE void add_bytes(Int (&sums)[2], Int bytes) {
+    sums[0] = add16(sums[0], bytes);
+    sums[1] = add16(sums[1], shift_right16(bytes, 8));
+  }
+  QRT_INLINE void add_sums(Int (&lanes)[4], const Int (&sums)[2]) {
+    const Int low = sub16(sums[0], shift_left16(sums[1], 8));
+    const Int first = unpacklo16(low, sums[1]), second = unpackhi16(low, sums[1]);
+    lanes[0] = add32(lanes[0], unpacklo16(first, zero()));
+    lanes[1] = add32(lanes[1], unpackhi16(first, zero()));
+    lanes[2] = add32(lanes[2], unpacklo16(second, zero()));
+    lanes[3] = add32(lanes[3], unpackhi16(second, zero()));
+  }
+
   // Within each 128 bits, as the instructions do: packing what was unpacked restores the order.
   QRT_INLINE Int unpacklo8(Int a, Int b) { return _mm256_unpacklo_epi8(a, b); }
   QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm256_unpackhi_epi8(a, b); }
@@ -188,10 +260,61 @@ struct Vec {
   QRT_INLINE Int in_order(Int bytes, Int order) {
     return _mm256_permutevar8x32_epi32(bytes, order);
   }
+  // clamp(v + more) of two registers of lanes as int16, in their order.
+  QRT_INLINE Int pack_sums16(Int a, Int b, int32_t more) {
+    typedef int32_t Lanes __attribute__((vector_size(kBytes)));
+    // Within limits less `more`, so that nothing is added to what saturates.
+    const Lanes lo = INT16_MIN - more - Lanes{}, hi = INT16_MAX - more - Lanes{};
+    const auto sum = [&](Int x) {
+      const Lanes v = reinterpret_cast<Lanes>(x);
+      return more == 0 ? x : reinterpret_cast<Int>((v < lo ? lo : v > hi ? hi : v) + more);
+    };
+    return in_order16(packs32(sum(a), sum(b)));
+  }
+  // The high words of lanes, in the order of packs32.
+  QRT_INLINE Int high_words(Int a, Int b) {
+    return packs32(_mm256_srai_epi32(a, 16), _mm256_srai_epi32(b, 16));
+  }
+  // Whether any low word, of lanes that are negative, is below the limit, and a bit for each that is.
+  QRT_INLINE bool any_low_word_below(const Int (&v)[4], uint16_t limit) {
+    const Int least = _mm256_min_epu16(_mm256_min_epu16(v[0], v[1]), _mm256_min_epu16(v[2], v[3]));
+    const Int is_not = _mm256_cmpeq_epi16(_mm256_max_epu16(least, splat16(limit)), least);
+    return _mm256_movemask_epi8(is_not) != -1;
+  }
+  QRT_INLINE uint32_t low_words_below(Int v, uint16_t limit) {
+    const Int is = _mm256_cmpgt_epi32(splat32(limit), _mm256_and_si256(v, splat32(0xffff)));
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(is)));
+  }
+  // The first kLanes bytes.
+  QRT_INLINE void store_first(uint8_t* p, Int v) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(v));
+  }
   // Words that were packed from two registers of lanes, in the order of these.
   QRT_INLINE Int in_order16(Int words) { return _mm256_permute4x64_epi64(words, 0xd8); }
 
+  // The bytes zero_point + quanta, not less than lo, both plus `offset` and modulo 256; the quanta as
+  // round(at_most()) leaves them. Packed as distances from lo, 0..255; adding lo modulo 256 gives the
+  // byte of either type.
+  struct BytesOfQuanta {
+    BytesOfQuanta(int32_t zero_point, int32_t lo, int32_t offset)
+        : to_distance(splat16(zero_point - lo)),
+          to_byte(splat8(lo + offset)),
+          order(order_of_packs()) {}
+    __attribute__((always_inline)) Bytes of(Int v0, Int v1, Int v2, Int v3) const {
+      const Words low = adds16(packs32(v0, v1), to_distance);
+      const Words high = adds16(packs32(v2, v3), to_distance);
+      return in_order(add8(packus16(low, high), to_byte), order);
+    }
+    Int to_distance, to_byte, order;
+  };
+
   QRT_INLINE Float to_float(Int v) { return _mm256_cvtepi32_ps(v); }
+  // quarter_lanes() as floats; the signed ones are bytes of int8.
+  template <bool kSigned>
+  QRT_INLINE Float quarter_floats(Int bytes, int quarter) {
+    static_assert(!kSigned, "nothing needs them");
+    return to_float(quarter_lanes(bytes, quarter));
+  }
   // Bytes, less 128 where signed, in the order from which packed() brings them back.
   template <bool kSigned>
   QRT_INLINE void to_floats(const uint8_t* p, Float (&v)[4]) {
@@ -203,13 +326,18 @@ struct Vec {
     for (int i = 0; i < 4; ++i) v[i] = to_float(kSigned ? sub32(lanes[i], splat32(128)) : lanes[i]);
   }
   QRT_INLINE Int packed(Int bytes) { return bytes; }
-  // INT32_MIN where there is no int32.
+  // INT32_MIN where there is no int32; NEON's saturate, and NaN is 0.
   QRT_INLINE Int round(Float v) { return _mm256_cvtps_epi32(v); }  // half to even
   QRT_INLINE Int truncate(Float v) { return _mm256_cvttps_epi32(v); }
+  // Half away from 0, |v| < 2^22: the half less its last place makes what is below a half stay there.
+  QRT_INLINE Int round_away(Float v) { return truncate(v + with_sign_of(0x1.fffffep-2f, v)); }
   QRT_INLINE Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
-  // b where one of them is NaN.
+  // b where a is NaN.
   QRT_INLINE Float min(Float a, Float b) { return _mm256_min_ps(a, b); }
   QRT_INLINE Float max(Float a, Float b) { return _mm256_max_ps(a, b); }
+  // min(v, most); v below `least` or NaN stays so or becomes `least`: BytesOfQuanta makes lo of all of
+  // these.
+  QRT_INLINE Float at_most(Float v, Float, Float most) { return min(most, v); }
   // v with its bits changed where `bits` has ones.
   QRT_INLINE Float flip(Float v, Float bits) { return _mm256_xor_ps(v, bits); }
   // `magnitude`, whose sign is 0, with the sign of v.

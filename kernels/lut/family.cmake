@@ -1,6 +1,6 @@
 qrt_add_family(lut COMMON select.cc channel_lut.cc pair_lut.cc ISAS scalar avx2 avx512vnni avx512vbmi neon)
 # Tables that are lines.
-set(_lines_isas avx2 avx512vnni neon)
+set(_lines_isas vectors)
 if(QRT_INTEGER_ONLY)
   set(_lines_isas "")
 endif()

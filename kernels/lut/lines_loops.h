@@ -75,12 +75,11 @@ inline void map_lines(const LineConstants& constants, const uint8_t* x, uint8_t*
   void name(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n) { \
     map_lines<__VA_ARGS__, kind>(constants, x, y, n);                                 \
   }
-#define QRT_LINES_LOOPS(suffix, ...)                                      \
-  namespace qrt {                                                         \
-  QRT_LINES_ENTRY(lines_map_##suffix, Lines::kOne, __VA_ARGS__)           \
-  QRT_LINES_ENTRY(lines_map_two_##suffix, Lines::kTwo, __VA_ARGS__)       \
-  QRT_LINES_ENTRY(lines_map_signed_##suffix, Lines::kSigned, __VA_ARGS__) \
-  }
+#define QRT_LINES_LOOPS(suffix, ...)                                \
+  size_t lines_bytes_##suffix() { return __VA_ARGS__::kBytes; }     \
+  QRT_LINES_ENTRY(lines_map_##suffix, Lines::kOne, __VA_ARGS__)     \
+  QRT_LINES_ENTRY(lines_map_two_##suffix, Lines::kTwo, __VA_ARGS__) \
+  QRT_LINES_ENTRY(lines_map_signed_##suffix, Lines::kSigned, __VA_ARGS__)
 
 }  // namespace
 }  // namespace qrt

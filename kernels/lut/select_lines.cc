@@ -6,11 +6,12 @@ namespace qrt {
 namespace {
 
 constexpr LinesKernel kKernels[] = {
-#define QRT_LINES(isa, suffix, bytes)                                                     \
-  {"lines_u8_" #suffix,      Isa::isa, bytes, lines_map_##suffix, lines_map_two_##suffix, \
-   lines_map_signed_##suffix},
+#define QRT_LINES(isa, suffix)                 \
+  {"lines_u8_" #suffix,    Isa::isa,           \
+   lines_bytes_##suffix,   lines_map_##suffix, \
+   lines_map_two_##suffix, lines_map_signed_##suffix},
 #include "kernels/lut/lines.inc"
-    {nullptr, Isa::kScalar, 0, nullptr, nullptr, nullptr},
+    {nullptr, Isa::kScalar, nullptr, nullptr, nullptr, nullptr},
 };
 
 }  // namespace

@@ -31,6 +31,7 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
+#include "kernels/window2d.h"
 
 namespace qrt {
 
@@ -40,10 +41,9 @@ struct NarrowMove {
   uint16_t y, x;  // taps
 };
 
-struct NarrowShape {
-  size_t in_h, in_w, in_c, out_h, out_w, out_c;
-  size_t kernel_h, kernel_w;  // of an output's window
-  size_t dilation_h, dilation_w, pad_top, pad_left;
+// The kernel is an output's window, and strides are 1.
+struct NarrowShape : Window2D {
+  size_t in_c, out_c;
   NarrowMove most = {0, 0};  // of all outputs'
 
   size_t dwords() const { return (in_c + 3) / 4; }  // of a pixel

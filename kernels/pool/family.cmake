@@ -1,1 +1,1 @@
-qrt_add_family(pool COMMON select.cc average_int.cc average_sum_scale.cc pool_int16.cc ISAS scalar avx2 avx512vnni neon)
+qrt_add_family(pool COMMON select.cc average_int.cc average_sum_scale.cc pool_int16.cc ISAS scalar vectors)

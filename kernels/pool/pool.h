@@ -10,12 +10,12 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
+#include "kernels/window2d.h"
 
 namespace qrt {
 
-struct PoolShape {
-  size_t in_h, in_w, c, out_h, out_w;
-  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+struct PoolShape : Window2D {
+  size_t c;  // channels
 };
 
 // Every window holds at least one position inside the image (checked at load).

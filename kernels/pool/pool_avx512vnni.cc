@@ -1,6 +1,6 @@
 #include "kernels/isa/requantize_avx512vnni.h"
 #include "kernels/isa/vec_avx512vnni.h"
-#include "kernels/pool/vectors_x86.h"
+#include "kernels/pool/pool_vectors.h"
 
 namespace qrt {
 namespace {
@@ -22,6 +22,6 @@ struct HalfVectors {
 
 }  // namespace
 
-QRT_POOL_X86(avx512vnni, avx512vnni::Vec, avx512vnni::Lanes, HalfVectors)
+QRT_POOL_ROW(avx512vnni, HalfVectors)
 
 }  // namespace qrt

@@ -1,1 +1,1 @@
-qrt_add_family(resize COMMON select.cc bounds.cc resize_soft.cc ISAS scalar avx2 avx512vnni neon)
+qrt_add_family(resize COMMON select.cc bounds.cc resize_soft.cc ISAS scalar vectors)

@@ -23,15 +23,16 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
+#include "kernels/window2d.h"
 
 namespace qrt {
 
 // From an output's inputs to the next one's, at most, where rows share dwords.
 constexpr size_t kStemMostPixelBytes = 8;
 
-struct StemShape {
-  size_t in_h, in_w, in_c, out_h, out_w, out_c;
-  size_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, pad_top, pad_left;
+// dilation_w is 1.
+struct StemShape : Window2D {
+  size_t in_c, out_c;
 
   size_t pixel_bytes() const { return stride_w * in_c; }
   size_t row_bytes() const { return kernel_w * in_c; }  // of a kernel row
@@ -43,11 +44,8 @@ struct StemShape {
   }
   size_t row_dwords() const { return (row_bytes() + (shared() > 0 ? 0 : 3)) / 4; }
   size_t steps() const { return kernel_h * row_dwords() + shared(); }
-  // Bytes of a padded image row that the outputs of a row need, and rows for those of so many rows.
+  // Bytes of a padded image row that the outputs of a row need.
   size_t padded_bytes() const { return (out_w - 1) * pixel_bytes() + row_bytes(); }
-  size_t padded_h(size_t rows) const {
-    return (rows - 1) * stride_h + (kernel_h - 1) * dilation_h + 1;
-  }
 };
 
 // Output rows row_begin .. row_end - 1 of one image, at most stem_strip_rows().

@@ -10,7 +10,6 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/xnnpack_step.h"
 #include "runtime/requant_params.h"
 
 namespace qrt {
@@ -87,6 +86,25 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   return add_output(context.inputs[0].type.dtype, shape, outputs);
 }
 
+}  // namespace
+
+AddParams add_params(const fb::AddOptions& o) {
+  AddParams p{};
+  p.a_scale = float_of(o.a_scale());
+  p.b_scale = float_of(o.b_scale());
+  p.constant = float_of(o.constant());
+  p.multiply_add = o.kind() == fb::AddKind::F32_MUL_ADD;
+  p.a_is_inner = o.a_is_inner();
+  p.a_offset = o.a_offset();
+  p.b_offset = o.b_offset();
+  p.output_offset = o.output_offset();
+  p.lo = o.lo();
+  p.hi = o.hi();
+  return p;
+}
+
+namespace {
+
 struct Params {
   const ElementwiseKernel* kernel;
   AddParams add;
@@ -149,28 +167,6 @@ void run_table_elements(const Step& step, const RunContext& context, size_t begi
   const TableParams& p = step.as<TableParams>();
   p.kernel->run(*p.tables, {context.in(step, 0) + begin, context.in(step, 1) + begin, false, false,
                             context.out(step, 0) + begin, count, 1, 0, 0, 0});
-}
-
-// The zero point of a tensor whose one pair is known, or -1.
-int32_t zero_point_of(const fb::Tensor* tensor) {
-  const fb::Quantization* q = tensor != nullptr ? tensor->quantization() : nullptr;
-  return q != nullptr && q->zero_point() != nullptr && q->zero_point()->size() == 1
-             ? q->zero_point()->Get(0)
-             : -1;
-}
-
-// XNNPACK's operator, which rounds otherwise, if asked for and able.
-bool prepare_xnnpack(const PrepareContext& context, const AddParams& params, PlannedStep* step) {
-  if (context.provider != Provider::kXnnpackInexact) return false;
-  std::vector<size_t> dims[2];
-  for (size_t i = 0; i < 2; ++i)
-    for (int64_t d : context.inputs[i].type.shape) dims[i].push_back(static_cast<size_t>(d));
-  const uint32_t y = context.op->outputs()->Get(0);
-  return use_xnnpack(
-      xnnpack_add({dims[0].data(), dims[1].data(), dims[0].size(), dims[1].size(), params,
-                   zero_point_of(context.inputs[0].tensor), zero_point_of(context.inputs[1].tensor),
-                   zero_point_of(context.model->tensors()->Get(y))}),
-      step);
 }
 
 // The same for all kinds of parameters.
@@ -268,19 +264,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     return Status();
   }
   auto params = std::make_shared<Params>();
-  AddParams& p = params->add;
-  p.a_scale = float_of(o->a_scale());
-  p.b_scale = float_of(o->b_scale());
-  p.constant = float_of(o->constant());
-  p.multiply_add = o->kind() == fb::AddKind::F32_MUL_ADD;
-  p.a_is_inner = o->a_is_inner();
-  p.a_offset = o->a_offset();
-  p.b_offset = o->b_offset();
-  p.output_offset = o->output_offset();
-  p.lo = o->lo();
-  p.hi = o->hi();
-  if (prepare_xnnpack(context, p, step)) return Status();
-  if (prepare_tables(context, p, &SumTablesKernel::make, step)) return Status();
+  params->add = add_params(*o);
+  if (prepare_tables(context, params->add, &SumTablesKernel::make, step)) return Status();
   finish_step(context, std::move(params), kernel, run, run_elements, step);
   return Status();
 }
@@ -290,6 +275,15 @@ int level(const fb::Operator& op) {
 }
 
 }  // namespace
+
+std::string describe_add(const fb::Operator& op) {
+  switch (op.options_as_Add()->kind()) {
+    case fb::AddKind::F32_FMA: return "EW_F32, fma";
+    case fb::AddKind::F32_MUL_ADD: return "EW_F32, mul, add";
+    case fb::AddKind::INT: break;
+  }
+  return "EW_INT";
+}
 
 const OpDef kAddOp = {"Add",
                       fb::OpOptions::Add,

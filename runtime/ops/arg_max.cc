@@ -77,6 +77,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_arg_max(const fb::Operator& op) {
+  return op.options_as_ArgMax()->minimum() ? "index of the minimum" : "index of the maximum";
+}
+
 const OpDef kArgMaxOp = {
     "ArgMax",
     fb::OpOptions::ArgMax,

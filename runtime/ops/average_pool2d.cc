@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "kernels/pool/pool_int16.h"
+#include "runtime/ops/geometry.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
-#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -15,8 +15,10 @@ Status analyse_window(const InferContext& context, PoolShape* shape) {
   const Pads pads = pads_of(context, *o);
   const int64_t kernel_h = context.number(fb::SizeField::KERNEL_H, o->kernel_h());
   const int64_t kernel_w = context.number(fb::SizeField::KERNEL_W, o->kernel_w());
-  return infer_pool(context, {0, kernel_h, o->stride_h(), 1, pads.top, pads.bottom},
-                    {0, kernel_w, o->stride_w(), 1, pads.left, pads.right}, shape);
+  return infer_pool(context,
+                    {{0, kernel_h, o->stride_h(), 1, pads.top, pads.bottom},
+                     {0, kernel_w, o->stride_w(), 1, pads.left, pads.right}},
+                    shape);
 }
 
 Status analyse_int(const InferContext& context, PoolShape* shape) {
@@ -65,6 +67,22 @@ Status analyse(const InferContext& context, PoolShape* shape) {
                   static_cast<double>(in), static_cast<double>(out), window);
   return Status();
 }
+
+}  // namespace
+
+Status average_pool_args(const InferContext& context, AveragePoolArgs* args) {
+  const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
+  QRT_TRY(analyse(context, &args->shape));
+  args->input_scale = float_of(o->input_scale());
+  args->input_zero_point = o->input_zero_point();
+  args->output_scale = float_of(o->output_scale());
+  args->output_zero_point = o->output_zero_point();
+  args->output_offset = o->output_offset();
+  args->count_include_pad = o->count_include_pad();
+  return Status();
+}
+
+namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   PoolShape shape;
@@ -139,24 +157,14 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return prepare_int(context, step);
   QRT_TRY(context.take(sizeof(Params)));
   auto params = std::make_shared<Params>();
-  QRT_TRY(analyse(context, &params->pool.shape));
-  make_pool(context, &params->pool);
   AveragePoolArgs& args = params->args;
-  args.input_scale = float_of(o->input_scale());
-  args.input_zero_point = o->input_zero_point();
-  args.output_scale = float_of(o->output_scale());
-  args.output_zero_point = o->output_zero_point();
-  args.output_offset = o->output_offset();
-  args.count_include_pad = o->count_include_pad();
+  QRT_TRY(average_pool_args(context, &args));
+  params->pool.shape = args.shape;
+  make_pool(context, &params->pool);
   for (int i = 0; i < 256; ++i)
     params->value[i] = args.input_scale * static_cast<float>(i - args.input_zero_point);
   args.value = params->value;
-  args.shape = params->pool.shape;
   args.sum_scale = average_sum_scale(args);
-  if (context.provider == Provider::kXnnpackInexact &&
-      use_xnnpack(xnnpack_average_pool(params->pool.images, args), step)) {
-    return Status();
-  }
   step->kernel = params->pool.kernel->name;
   step->run = run;
   step->params = std::move(params);
@@ -168,6 +176,12 @@ int level(const fb::Operator& op) {
 }
 
 }  // namespace
+
+std::string describe_average_pool2d(const fb::Operator& op) {
+  return op.options_as_AveragePool2D()->kind() == fb::AverageKind::INT_HALF_AWAY
+             ? "integer average, half away"
+             : "ordered float32 sum";
+}
 
 const OpDef kAveragePool2DOp = {"AveragePool2D",
                                 fb::OpOptions::AveragePool2D,

@@ -443,6 +443,10 @@ bool pull_rows(const Step& transpose, size_t i, PlannedStep* product) {
   return true;
 }
 
+std::string describe_batch_mat_mul(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::BatchMatMulOptions>(op));
+}
+
 const OpDef kBatchMatMulOp = {"BatchMatMul",
                               fb::OpOptions::BatchMatMul,
                               infer,

@@ -40,7 +40,7 @@ void ChannelLines::set(size_t channel, const TableLines& lines, bool is_limited)
   const double sign = lines.lesser ? -1 : 1;
   for (size_t at = channel; at < period_; at += channels_) {
     LineBlock& block = blocks_[at / kLinesBlock];
-    const size_t i = at % kLinesBlock, lane = line_lane(i, kernel_->bytes);
+    const size_t i = at % kLinesBlock, lane = line_lane(i, kernel_->bytes());
     for (int line = 0; line < 2; ++line) {
       const int from = lines.two ? line : 0;
       block.slope[line][lane] = static_cast<float>(sign * lines.slope[from]);

@@ -90,6 +90,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_concat(const fb::Operator&) { return "move"; }
+
 const OpDef kConcatOp = {
     "Concat",
     fb::OpOptions::Concat,

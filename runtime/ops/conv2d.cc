@@ -15,11 +15,11 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/conv2d_forms.h"
 #include "runtime/ops/dynamic_layer.h"
+#include "runtime/ops/geometry.h"
 #include "runtime/ops/image.h"
 #include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -29,8 +29,9 @@ constexpr size_t kStripBytes = 24 << 10;
 
 using Geometry = Conv2DGeometry;
 
-// What the shapes say; the constants are for check_constants().
-Status analyse(const InferContext& context, Geometry* g) {
+}  // namespace
+
+Status conv2d_geometry(const InferContext& context, Geometry* g) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   if (!is_dynamic_layer(context)) QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_image(context, 0));
@@ -38,7 +39,8 @@ Status analyse(const InferContext& context, Geometry* g) {
   QRT_TRY(check_rank(context, 1, "weights", 4, "[out, kh, kw, in / groups]"));
   const Shape& x = context.inputs[0].type.shape;
   const Shape& w = context.inputs[1].type.shape;
-  const auto [images, in_h, in_w, in_c] = image_shape(x);
+  const ImageShape image = image_shape(x);
+  const int64_t in_c = image.c;
   const int64_t groups = options->groups();
   QRT_MODEL_CHECK(groups >= 1 && in_c % groups == 0,
                   "groups is %lld, expected a divisor of the %lld input channels",
@@ -49,7 +51,8 @@ Status analyse(const InferContext& context, Geometry* g) {
                   w.to_string().c_str(), static_cast<long long>(in_c / groups),
                   static_cast<long long>(groups));
   const Pads pads = pads_of(context, *options);
-  QRT_TRY(infer_windows(*options, pads, x, w[1], w[2], g));
+  WindowAxes axes = axes_of(*options, pads, w[1], w[2]);
+  QRT_TRY(infer_windows(x, &axes, g));
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   QRT_TRY(check_digits(context, options->terms(), options->digits()));
   QRT_TRY(check_range("tap_layout", static_cast<int>(options->tap_layout()), 0, 1));
@@ -59,7 +62,7 @@ Status analyse(const InferContext& context, Geometry* g) {
                   static_cast<long long>(groups), options->dilation_w());
 
   const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  g->images = size(images), g->out_c = size(w[0]);
+  g->images = size(image.images), g->in_c = size(in_c), g->out_c = size(w[0]);
   g->groups = size(groups), g->terms = options->terms();
   g->is_padded = (pads.top | pads.left | pads.bottom | pads.right) != 0;
   g->is_dense =
@@ -68,6 +71,8 @@ Status analyse(const InferContext& context, Geometry* g) {
   g->k = size(w[3]) * (g->row_taps ? g->kernel_w : 1);
   return {};
 }
+
+namespace {
 
 Status check_constants(const InferContext& context, const Geometry& g) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
@@ -91,7 +96,7 @@ Status check_constants(const InferContext& context, const Geometry& g) {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   Geometry g;
-  QRT_TRY(analyse(context, &g));
+  QRT_TRY(conv2d_geometry(context, &g));
   if (!context.knows_constants) QRT_TRY(check_constants(context, g));
   const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
   const DType x = context.inputs[0].type.dtype;
@@ -338,31 +343,6 @@ Status prepare_rows(size_t threads, Params* p, PlannedStep* step) {
   return Status();
 }
 
-// XNNPACK's operator, if asked for and able.
-bool prepare_xnnpack(const PrepareContext& context, const Geometry& g, PlannedStep* step) {
-  if (context.provider == Provider::kOwn || g.terms != 1 || is_dynamic_layer(context)) return false;
-  const auto* options = context.op->options_as<fb::Conv2DOptions>();
-  const RequantParams requant = make_requant(*options->requant(), g.out_c);
-  const std::vector<int32_t> bias =
-      fold_bias(read_bias(context.inputs[2].data, g.out_c), options->weight_sum(), g.out_c, false);
-  XnnpackConv c{};
-  c.images = g.images;
-  c.in_h = g.in_h, c.in_w = g.in_w, c.in_c = g.in_c;
-  c.out_h = g.out_h, c.out_w = g.out_w, c.out_c = g.out_c;
-  c.kernel_h = g.kernel_h, c.kernel_w = g.kernel_w;
-  c.stride_h = g.stride_h, c.stride_w = g.stride_w;
-  c.dilation_h = g.dilation_h, c.dilation_w = g.dilation_w;
-  c.pad_top = g.pad_top, c.pad_left = g.pad_left;
-  c.groups = g.groups;
-  c.input_zero_point = options->input_zero_point();
-  c.weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  c.taps = g.taps, c.k = g.k;
-  c.bias = bias.data();
-  c.weight_sum = options->weight_sum()->data();
-  c.requant = requant.requant;
-  return use_xnnpack(xnnpack_convolution(c), step);
-}
-
 // Returns whether the layer takes the form "rows".
 bool runs_as_rows(const Geometry& g) { return g.row_taps && !g.is_dense; }
 
@@ -408,12 +388,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   auto params = std::make_shared<Params>();
   Geometry& g = params->geometry;
-  QRT_TRY(analyse(context, &g));
+  QRT_TRY(conv2d_geometry(context, &g));
   params->input_zero_point = options->input_zero_point();
-  step->macs = uint64_t{g.images} * g.out_h * g.out_w * g.out_c * g.kernel_h * g.kernel_w *
-               (g.in_c / g.groups);
+  step->macs = g.macs();
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16_conv2d(context, g, step);
-  if (prepare_xnnpack(context, g, step)) return Status();
 
   GemmCall& gemm = params->gemm;
   QRT_TRY(prepare_form(context, g, &gemm, step));
@@ -447,12 +425,16 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
-const OpDef kConv2DOp = {
-    "Conv2D",
-    fb::OpOptions::Conv2D,
-    infer,
-    prepare,
-    {Arithmetic::kRequant, level_of_layer<fb::Conv2DOptions>, requant_of<fb::Conv2DOptions>,
-     always_apart, LayoutRule::kImages, Broadcasting::kNone, ConstantRule::kWeights}};
+std::string describe_conv2d(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::Conv2DOptions>(op));
+}
+
+const OpDef kConv2DOp = {"Conv2D",
+                         fb::OpOptions::Conv2D,
+                         infer,
+                         prepare,
+                         {Arithmetic::kRequant, level_of_layer<fb::Conv2DOptions>,
+                          requant_of<fb::Conv2DOptions>, always_apart, LayoutRule::kImages,
+                          Broadcasting::kNone, Constants::weights<fb::Conv2DOptions>()}};
 
 }  // namespace qrt

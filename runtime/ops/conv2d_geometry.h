@@ -3,18 +3,22 @@
 #define QRT_RUNTIME_OPS_CONV2D_GEOMETRY_H_
 
 #include <cstddef>
+#include <cstdint>
 
+#include "kernels/window2d.h"
 #include "runtime/op.h"
 
 namespace qrt {
 
-struct Conv2DGeometry {
-  size_t images, in_h, in_w, in_c;
-  size_t out_h, out_w, out_c, kernel_h, kernel_w;
-  size_t stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+struct Conv2DGeometry : Window2D {
+  size_t images, in_c, out_c;
   size_t groups, terms;
   bool row_taps, is_dense, is_padded;
   size_t taps, k;  // of one product
+
+  uint64_t macs() const {
+    return uint64_t{images} * out_h * out_w * out_c * kernel_h * kernel_w * (in_c / groups);
+  }
 };
 
 // conv2d_int16.cc. REQUIRES: input 0 is INT16.

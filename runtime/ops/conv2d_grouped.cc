@@ -40,17 +40,6 @@ void run(const Step& step, const RunContext& context) {
   run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.channels);
 }
 
-GroupedShape shape_of(const Conv2DGeometry& g, size_t group) {
-  GroupedShape s;
-  s.in_h = g.in_h, s.in_w = g.in_w, s.out_h = g.out_h, s.out_w = g.out_w;
-  s.channels = g.out_c, s.group = group;
-  s.kernel_h = g.kernel_h, s.kernel_w = g.kernel_w;
-  s.stride_h = g.stride_h, s.stride_w = g.stride_w;
-  s.dilation_h = g.dilation_h, s.dilation_w = g.dilation_w;
-  s.pad_top = g.pad_top, s.pad_left = g.pad_left;
-  return s;
-}
-
 // Returns the weights in the kernel's form, or null where they take too much memory.
 std::shared_ptr<const TableBytes> share_weights(const PrepareContext& context, const int8_t* packed,
                                                 const GroupedKernel& kernel,
@@ -78,7 +67,7 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   if (is_dynamic_layer(context) || options->requant()->kind() == fb::RequantKind::ACC)
     return Status();
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  const GroupedShape shape = shape_of(g, grouped_width(packed, g.out_c, g.taps, g.k));
+  const GroupedShape shape = {g, g.out_c, grouped_width(packed, g.out_c, g.taps, g.k)};
   const GroupedKernel* kernel =
       shape.group == 0 ? nullptr : select_grouped(context.isas, shape.group);
   if (kernel == nullptr || shape.padded_w() > kMostPadded || shape.padded_h(1) > kMostPadded)

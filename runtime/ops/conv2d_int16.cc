@@ -100,9 +100,7 @@ bool is_depthwise(const fb::Conv2DOptions& options, const Conv2DGeometry& g) {
 Status prepare_depthwise(const PrepareContext& context, const fb::Conv2DOptions& options,
                          const Conv2DGeometry& g, PlannedStep* step) {
   const size_t multiplier = g.out_c / g.groups, digits = options.digits();
-  const DepthwiseShape shape = {g.in_h,       g.in_w,     g.in_c,     g.out_h,    g.out_w,
-                                g.kernel_h,   g.kernel_w, g.stride_h, g.stride_w, g.dilation_h,
-                                g.dilation_w, g.pad_top,  g.pad_left, multiplier};
+  const DepthwiseShape shape = {g, g.in_c, multiplier};
   QRT_TRY(context.take(depthwise_int16_bytes(shape, digits, *options.requant())));
   DepthwiseInt16Layer layer{shape,
                             g.images,

@@ -116,10 +116,8 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
 
   auto params = std::make_shared<Params>();
   NarrowShape& s = params->shape;
-  s.in_h = g.in_h, s.in_w = g.in_w, s.in_c = g.in_c;
-  s.out_h = g.out_h, s.out_w = g.out_w * g.stride_w, s.out_c = outputs;
-  s.dilation_h = g.dilation_h, s.dilation_w = g.dilation_w;
-  s.pad_top = g.pad_top, s.pad_left = g.pad_left;
+  s = {g, g.in_c, outputs};
+  s.out_w = g.out_w * g.stride_w, s.stride_w = 1;
   params->moves.resize(outputs);
   narrow_windows(layer, &s, params->moves.data());
   if (s.padded_w() > kMostPadded || s.padded_h(1) > kMostPadded || narrow_strip_rows(s) == 0)

@@ -57,11 +57,7 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   if (kernel == nullptr || !kernel->handles(gemm->requant(), g.out_c)) return Status();
   auto params = std::make_shared<Params>();
   StemShape& s = params->shape;
-  s.in_h = g.in_h, s.in_w = g.in_w, s.in_c = g.in_c;
-  s.out_h = g.out_h, s.out_w = g.out_w, s.out_c = g.out_c;
-  s.kernel_h = g.kernel_h, s.kernel_w = g.kernel_w;
-  s.stride_h = g.stride_h, s.stride_w = g.stride_w, s.dilation_h = g.dilation_h;
-  s.pad_top = g.pad_top, s.pad_left = g.pad_left;
+  s = {g, g.in_c, g.out_c};
   if (std::max({g.out_w, g.stride_w, g.kernel_w}) > kMostPadded || s.padded_h(1) > kMostPadded ||
       s.steps() > kMostSteps || stem_scratch_bytes(s) > kMostScratch)
     return Status();

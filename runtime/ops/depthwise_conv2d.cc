@@ -5,20 +5,19 @@
 
 #include "kernels/depthwise/pack.h"
 #include "runtime/checked.h"
+#include "runtime/float_forms.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/depthwise_int16.h"
 #include "runtime/ops/gemm_call.h"
+#include "runtime/ops/geometry.h"
 #include "runtime/ops/image.h"
 #include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
-namespace {
 
-// What the shapes say; the constants are for check_constants().
-Status analyse(const InferContext& context, DepthwiseShape* s) {
+Status depthwise_geometry(const InferContext& context, DepthwiseShape* s) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_image(context, 0));
@@ -31,7 +30,9 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
                   "weights have shape %s, expected [kh, kw, %lld channels * multiplier %lld]",
                   w.to_string().c_str(), static_cast<long long>(channels),
                   static_cast<long long>(multiplier));
-  QRT_TRY(infer_windows(*options, pads_of(context, *options), x, w[0], w[1], s));
+  WindowAxes axes = axes_of(*options, pads_of(context, *options), w[0], w[1]);
+  QRT_TRY(infer_windows(x, &axes, s));
+  s->in_c = static_cast<size_t>(channels);
   s->multiplier = static_cast<size_t>(multiplier);
   QRT_TRY(check_range("terms", options->terms(), 1, 3));
   QRT_MODEL_CHECK(options->terms() == 1 || !runs_int16(context.inputs[0].type.dtype),
@@ -39,6 +40,8 @@ Status analyse(const InferContext& context, DepthwiseShape* s) {
   s->terms = options->terms();
   return {};
 }
+
+namespace {
 
 Status check_constants(const InferContext& context, const DepthwiseShape& s) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
@@ -61,7 +64,7 @@ Status check_constants(const InferContext& context, const DepthwiseShape& s) {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   DepthwiseShape s;
-  QRT_TRY(analyse(context, &s));
+  QRT_TRY(depthwise_geometry(context, &s));
   if (!context.knows_constants) QRT_TRY(check_constants(context, s));
   return add_output(
       context.inputs[0].type.dtype,
@@ -126,42 +129,15 @@ Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, Pla
   return prepare_depthwise_int16(context, std::move(layer), step);
 }
 
-// XNNPACK's operator, if asked for and able.
-bool prepare_xnnpack(const PrepareContext& context, size_t images, const DepthwiseShape& s,
-                     PlannedStep* step) {
-  if (context.provider == Provider::kOwn || s.terms > 1) return false;
-  const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
-  const size_t channels = s.in_c * s.multiplier;
-  const RequantParams requant = make_requant(*options->requant(), channels);
-  const std::vector<int32_t> bias = fold_bias(read_bias(context.inputs[2].data, channels),
-                                              options->weight_sum(), channels, false);
-  XnnpackConv c{};
-  c.images = images;
-  c.in_h = s.in_h, c.in_w = s.in_w, c.in_c = s.in_c;
-  c.out_h = s.out_h, c.out_w = s.out_w, c.out_c = channels;
-  c.kernel_h = s.kernel_h, c.kernel_w = s.kernel_w;
-  c.stride_h = s.stride_h, c.stride_w = s.stride_w;
-  c.dilation_h = s.dilation_h, c.dilation_w = s.dilation_w;
-  c.pad_top = s.pad_top, c.pad_left = s.pad_left;
-  c.groups = s.in_c;
-  c.input_zero_point = options->input_zero_point();
-  c.weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  c.bias = bias.data();
-  c.weight_sum = options->weight_sum()->data();
-  c.requant = requant.requant;
-  return use_xnnpack(xnnpack_depthwise(c), step);
-}
-
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
   auto params = std::make_shared<Params>();
   DepthwiseShape& s = params->shape;
-  QRT_TRY(analyse(context, &s));
+  QRT_TRY(depthwise_geometry(context, &s));
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, s, step);
   const size_t channels = s.in_c * s.multiplier;
   params->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
   step->macs = uint64_t{params->images} * s.out_h * s.out_w * channels * s.kernel_h * s.kernel_w;
-  if (prepare_xnnpack(context, params->images, s, step)) return Status();
   QRT_TRY(context.take(layer_bias_bytes(options->requant(), 1, channels) +
                        requant_bytes(*options->requant(), channels)));
   params->kernel = select_depthwise(context.isas, s);
@@ -189,6 +165,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_depthwise_conv2d(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::DepthwiseConv2DOptions>(op));
+}
+
 const OpDef kDepthwiseConv2DOp = {
     "DepthwiseConv2D",
     fb::OpOptions::DepthwiseConv2D,
@@ -196,6 +176,6 @@ const OpDef kDepthwiseConv2DOp = {
     prepare,
     {Arithmetic::kRequant, level_of_requant<fb::DepthwiseConv2DOptions>,
      requant_of<fb::DepthwiseConv2DOptions>, always_apart, LayoutRule::kImages, Broadcasting::kNone,
-     ConstantRule::kWeights}};
+     Constants::weights<fb::DepthwiseConv2DOptions>()}};
 
 }  // namespace qrt

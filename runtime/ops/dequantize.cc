@@ -225,11 +225,14 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
 
 }  // namespace
 
-const OpDef kDequantizeOp = {"Dequantize",
-                             fb::OpOptions::Dequantize,
-                             infer,
-                             prepare,
-                             {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart,
-                              LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
+std::string describe_dequantize(const fb::Operator&) { return "float32 product"; }
+
+const OpDef kDequantizeOp = {
+    "Dequantize",
+    fb::OpOptions::Dequantize,
+    infer,
+    prepare,
+    {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart, LayoutRule::kAny,
+     Broadcasting::kNone, Constants::scales<fb::DequantizeOptions>()}};
 
 }  // namespace qrt

@@ -124,6 +124,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_detection_post_process(const fb::Operator&) { return "float32 boxes"; }
+
 const OpDef kDetectionPostProcessOp = {
     "DetectionPostProcess",
     fb::OpOptions::DetectionPostProcess,

@@ -275,6 +275,10 @@ int level(const fb::Operator& op) { return op.inputs()->size() > 4 ? kEdgeLevel 
 
 }  // namespace
 
+std::string describe_dynamic_product(const fb::Operator&) {
+  return "float32 scales from inputs, half even";
+}
+
 const OpDef kDynamicProductOp = {
     "DynamicProduct",
     fb::OpOptions::DynamicProduct,

@@ -76,6 +76,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_dynamic_quantize(const fb::Operator&) {
+  return "float32 division, half even, scale from the data";
+}
+
 const OpDef kDynamicQuantizeOp = {"DynamicQuantize",
                                   fb::OpOptions::DynamicQuantize,
                                   infer,

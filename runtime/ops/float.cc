@@ -410,6 +410,10 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
   return true;
 }
 
+std::string describe_float(const fb::Operator& op) {
+  return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
+}
+
 const OpDef kFloatOp = {"Float",
                         fb::OpOptions::Float,
                         infer,

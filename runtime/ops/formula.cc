@@ -185,6 +185,16 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 
 }  // namespace
 
+std::string describe_formula(const fb::Operator& op) {
+  const auto* o = op.options_as_Formula();
+  const auto count = [](const auto* steps) { return steps ? steps->size() : 0; };
+  std::string text = std::to_string(count(o->a_steps()) + count(o->b_steps()) + count(o->steps())) +
+                     " int32 steps";
+  if (op.inputs()->size() == 2)
+    text += std::string(" around ") + fb::EnumNameFormulaPair(o->pair());
+  return text;
+}
+
 const OpDef kFormulaOp = {"Formula",
                           fb::OpOptions::Formula,
                           infer,

@@ -8,7 +8,6 @@
 #include "runtime/ops/int16_gemm.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
 namespace {
@@ -131,28 +130,6 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// XNNPACK's 1x1 convolution over rows as images, if asked for: it has no fully connected operator
-// with a scale per channel.
-bool prepare_xnnpack(const PrepareContext& context, size_t m, size_t n, size_t k,
-                     PlannedStep* step) {
-  const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  if (context.provider == Provider::kOwn || options->terms() != 1 || is_dynamic_layer(context))
-    return false;
-  const RequantParams requant = make_requant(*options->requant(), n);
-  const std::vector<int32_t> bias =
-      fold_bias(read_bias(context.inputs[2].data, n), options->weight_sum(), n, false);
-  XnnpackConv c{};
-  c.images = m, c.in_c = k, c.out_c = n;
-  c.in_h = c.in_w = c.out_h = c.out_w = c.groups = 1;
-  c.kernel_h = c.kernel_w = c.stride_h = c.stride_w = c.dilation_h = c.dilation_w = 1;
-  c.weights = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  c.taps = 1, c.k = k;
-  c.bias = bias.data();  // without padding the zero point may stay in the bias
-  c.weight_sum = options->weight_sum()->data();
-  c.requant = requant.requant;
-  return use_xnnpack(xnnpack_convolution(c), step);
-}
-
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
@@ -161,7 +138,6 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   GemmCall& gemm = params->gemm;
   set_sizes(context, &gemm);
   step->macs = uint64_t{gemm.m} * gemm.n * params->in;
-  if (prepare_xnnpack(context, gemm.m, gemm.n, params->in, step)) return Status();
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), 1, gemm.n)));
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
             {options->requant(), options->pair_safe(), context.file_end, context.shared},
@@ -179,12 +155,17 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
-const OpDef kFullyConnectedOp = {"FullyConnected",
-                                 fb::OpOptions::FullyConnected,
-                                 infer,
-                                 prepare,
-                                 {Arithmetic::kRequant, level_of_layer<fb::FullyConnectedOptions>,
-                                  requant_of<fb::FullyConnectedOptions>, rows_apart,
-                                  LayoutRule::kRows, Broadcasting::kNone, ConstantRule::kWeights}};
+std::string describe_fully_connected(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::FullyConnectedOptions>(op));
+}
+
+const OpDef kFullyConnectedOp = {
+    "FullyConnected",
+    fb::OpOptions::FullyConnected,
+    infer,
+    prepare,
+    {Arithmetic::kRequant, level_of_layer<fb::FullyConnectedOptions>,
+     requant_of<fb::FullyConnectedOptions>, rows_apart, LayoutRule::kRows, Broadcasting::kNone,
+     Constants::weights<fb::FullyConnectedOptions>()}};
 
 }  // namespace qrt

@@ -247,6 +247,8 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
 
 }  // namespace
 
+std::string describe_gather(const fb::Operator&) { return "move"; }
+
 const OpDef kGatherOp = {"Gather",
                          fb::OpOptions::Gather,
                          infer,

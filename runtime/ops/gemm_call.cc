@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/checked.h"
+#include "runtime/float_forms.h"
 #include "runtime/ops/tasks.h"
 
 namespace qrt {

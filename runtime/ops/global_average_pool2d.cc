@@ -9,7 +9,6 @@
 #include "runtime/ops/image.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
-#include "runtime/ops/xnnpack_step.h"
 #include "runtime/requant_params.h"
 
 namespace qrt {
@@ -116,10 +115,6 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->args.c = static_cast<size_t>(x.c);
   params->args.input_zero_point = options->input_zero_point();
   params->args.requant = params->requant.requant;
-  if (context.provider == Provider::kXnnpackInexact &&
-      use_xnnpack(xnnpack_global_average_pool(params->images, params->args), step)) {
-    return Status();
-  }
   params->tasks =
       task_count(static_cast<double>(shape.elements()) / speed_of(params->kernel->isa).pooled,
                  params->images * ceil_div(params->args.c, kBlock), context.threads);
@@ -130,6 +125,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 }
 
 }  // namespace
+
+std::string describe_global_average_pool2d(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::GlobalAveragePool2DOptions>(op));
+}
 
 const OpDef kGlobalAveragePool2DOp = {
     "GlobalAveragePool2D",

@@ -26,6 +26,19 @@ Status infer_window(const char* name, WindowAxis* axis) {
   return Status();
 }
 
+Status infer_windows(const Shape& x, WindowAxes* axes, Window2D* window) {
+  const ImageShape image = image_shape(x);
+  WindowAxis &h = axes->height, &w = axes->width;
+  h.in = image.h, w.in = image.w;
+  QRT_TRY(infer_window("height", &h));
+  QRT_TRY(infer_window("width", &w));
+  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
+  *window = {size(h.in),       size(w.in),       size(h.out),       size(w.out),
+             size(h.kernel),   size(w.kernel),   size(h.stride),    size(w.stride),
+             size(h.dilation), size(w.dilation), size(h.pad_begin), size(w.pad_begin)};
+  return Status();
+}
+
 Status check_windows_inside(const char* name, const WindowAxis& axis) {
   const int64_t last = (axis.out - 1) * axis.stride - axis.pad_begin;
   QRT_MODEL_CHECK(last < axis.in,

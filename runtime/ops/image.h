@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "runtime/op.h"
+#include "kernels/window2d.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
@@ -43,7 +44,7 @@ Status check_windows_inside(const char* name, const WindowAxis& axis);
 struct Pads {
   int64_t top, left, bottom, right;
 };
-// The padding of a convolution or pool at the context's sizes.
+// Returns the padding of a convolution or pool at the context's sizes.
 template <class Options>
 Pads pads_of(const InferContext& context, const Options& options) {
   return {context.number(fb::SizeField::PAD_TOP, options.pad_top()),
@@ -52,27 +53,20 @@ Pads pads_of(const InferContext& context, const Options& options) {
           context.number(fb::SizeField::PAD_RIGHT, options.pad_right())};
 }
 
-// Both axes of a convolution with these options and pads over images x: checks them as infer_window() does, and
-// sets the sizes, strides, dilations and pads that `to` (Conv2DGeometry, DepthwiseShape) has of them.
-template <class Options, class Geometry>
-Status infer_windows(const Options& options, const Pads& pads, const Shape& x, int64_t kernel_h,
-                     int64_t kernel_w, Geometry* to) {
-  const ImageShape image = image_shape(x);
-  WindowAxis height{image.h,  kernel_h,   options.stride_h(), options.dilation_h(),
-                    pads.top, pads.bottom};
-  WindowAxis width{image.w,   kernel_w,  options.stride_w(), options.dilation_w(),
-                   pads.left, pads.right};
-  QRT_TRY(infer_window("height", &height));
-  QRT_TRY(infer_window("width", &width));
-  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  to->in_h = size(image.h), to->in_w = size(image.w), to->in_c = size(image.c);
-  to->out_h = size(height.out), to->out_w = size(width.out);
-  to->kernel_h = size(kernel_h), to->kernel_w = size(kernel_w);
-  to->stride_h = size(height.stride), to->stride_w = size(width.stride);
-  to->dilation_h = size(height.dilation), to->dilation_w = size(width.dilation);
-  to->pad_top = size(height.pad_begin), to->pad_left = size(width.pad_begin);
-  return Status();
+// Both axes of a window; infer_windows() sets `in` and `out` of each.
+struct WindowAxes {
+  WindowAxis height, width;
+};
+
+// Returns the window that the options' fields describe, with this padding.
+template <class Options>
+WindowAxes axes_of(const Options& o, const Pads& pads, int64_t kernel_h, int64_t kernel_w) {
+  return {{0, kernel_h, o.stride_h(), o.dilation_h(), pads.top, pads.bottom},
+          {0, kernel_w, o.stride_w(), o.dilation_w(), pads.left, pads.right}};
 }
+
+// Checks both axes over images x as infer_window() does, and sets the window.
+Status infer_windows(const Shape& x, WindowAxes* axes, Window2D* window);
 
 }  // namespace qrt
 

@@ -54,6 +54,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_integer(const fb::Operator& op) {
+  return std::string("integer ") + fb::EnumNameIntegerFunction(op.options_as_Integer()->function());
+}
+
 const OpDef kIntegerOp = {"Integer",
                           fb::OpOptions::Integer,
                           infer,

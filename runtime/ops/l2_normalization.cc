@@ -54,6 +54,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_l2_normalization(const fb::Operator&) {
+  return "int32 sum, reciprocal root by Newton's steps";
+}
+
 const OpDef kL2NormalizationOp = {"L2Normalization",
                                   fb::OpOptions::L2Normalization,
                                   infer,

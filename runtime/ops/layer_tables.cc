@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/float_forms.h"
+
 namespace qrt {
 namespace {
 

@@ -191,6 +191,10 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
 
 }  // namespace
 
+std::string describe_lstm(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::LstmOptions>(op)) + ", tables";
+}
+
 const OpDef kLstmOp = {
     "Lstm",
     fb::OpOptions::Lstm,

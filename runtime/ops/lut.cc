@@ -258,6 +258,10 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 
 }  // namespace
 
+std::string describe_lut(const fb::Operator& op) {
+  return op.options_as_Lut()->per_channel() ? "table per channel" : "table";
+}
+
 const OpDef kLutOp = {"Lut",
                       fb::OpOptions::Lut,
                       infer,

@@ -1,13 +1,12 @@
 // MaxPool2D: the greatest value of every window; a kernel of 0 x 0 is the whole image.
 #include "kernels/pool/pool_int16.h"
+#include "runtime/ops/geometry.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/pool_step.h"
-#include "runtime/ops/xnnpack_step.h"
 
 namespace qrt {
-namespace {
 
-Status analyse(const InferContext& context, PoolShape* shape) {
+Status max_pool_geometry(const InferContext& context, PoolShape* shape) {
   const auto* o = context.op->options_as<fb::MaxPool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
@@ -20,15 +19,16 @@ Status analyse(const InferContext& context, PoolShape* shape) {
     QRT_MODEL_CHECK(pads.top == 0 && pads.left == 0 && pads.bottom == 0 && pads.right == 0,
                     "padding %lld, %lld, %lld, %lld of a global pool, expected 0", ll{pads.top},
                     ll{pads.left}, ll{pads.bottom}, ll{pads.right});
-    return infer_pool(context, {0, x.h, 1, 1, 0, 0}, {0, x.w, 1, 1, 0, 0}, shape);
+    return infer_pool(context, {{0, x.h, 1, 1, 0, 0}, {0, x.w, 1, 1, 0, 0}}, shape);
   }
-  return infer_pool(context, {0, kernel_h, o->stride_h(), o->dilation_h(), pads.top, pads.bottom},
-                    {0, kernel_w, o->stride_w(), o->dilation_w(), pads.left, pads.right}, shape);
+  return infer_pool(context, axes_of(*o, pads, kernel_h, kernel_w), shape);
 }
+
+namespace {
 
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   PoolShape shape;
-  QRT_TRY(analyse(context, &shape));
+  QRT_TRY(max_pool_geometry(context, &shape));
   return add_pool_output(context, shape, outputs);
 }
 
@@ -46,16 +46,12 @@ void run_int16(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   auto pool = std::make_shared<PoolStep>();
-  QRT_TRY(analyse(context, &pool->shape));
+  QRT_TRY(max_pool_geometry(context, &pool->shape));
   make_pool(context, pool.get());
   if (runs_int16(context.inputs[0].type.dtype)) {
     step->kernel = pool->kernel->name_int16;
     step->run = run_int16;
     step->params = std::move(pool);
-    return Status();
-  }
-  if (context.provider != Provider::kOwn &&
-      use_xnnpack(xnnpack_max_pool(pool->images, pool->shape), step)) {
     return Status();
   }
   step->kernel = pool->kernel->name;
@@ -65,6 +61,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 }
 
 }  // namespace
+
+std::string describe_max_pool2d(const fb::Operator&) { return "maximum"; }
 
 const OpDef kMaxPool2DOp = {"MaxPool2D",
                             fb::OpOptions::MaxPool2D,

@@ -51,6 +51,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_min_max(const fb::Operator& op) {
+  return op.options_as_MinMax()->maximum() ? "maximum" : "minimum";
+}
+
 const OpDef kMinMaxOp = {"MinMax",
                          fb::OpOptions::MinMax,
                          infer,

@@ -140,6 +140,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_mul(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::MulOptions>(op));
+}
+
 const OpDef kMulOp = {
     "Mul",
     fb::OpOptions::Mul,

@@ -70,6 +70,8 @@ int level(const fb::Operator& op) { return op.options_as_PairLut()->to_float() ?
 
 }  // namespace
 
+std::string describe_pair_lut(const fb::Operator&) { return "table of pairs"; }
+
 const OpDef kPairLutOp = {"PairLut",
                           fb::OpOptions::PairLut,
                           infer,

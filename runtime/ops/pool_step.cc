@@ -3,21 +3,12 @@
 
 namespace qrt {
 
-Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis width,
-                  PoolShape* shape) {
-  const ImageShape x = image_shape(context.inputs[0].type.shape);
-  height.in = x.h;
-  width.in = x.w;
-  QRT_TRY(infer_window("height", &height));
-  QRT_TRY(infer_window("width", &width));
-  QRT_TRY(check_windows_inside("height", height));
-  QRT_TRY(check_windows_inside("width", width));
-  const auto size = [](int64_t v) { return static_cast<size_t>(v); };
-  *shape = {size(height.in),       size(width.in),       size(x.c),
-            size(height.out),      size(width.out),      size(height.kernel),
-            size(width.kernel),    size(height.stride),  size(width.stride),
-            size(height.dilation), size(width.dilation), size(height.pad_begin),
-            size(width.pad_begin)};
+Status infer_pool(const InferContext& context, WindowAxes axes, PoolShape* shape) {
+  const Shape& x = context.inputs[0].type.shape;
+  QRT_TRY(infer_windows(x, &axes, shape));
+  QRT_TRY(check_windows_inside("height", axes.height));
+  QRT_TRY(check_windows_inside("width", axes.width));
+  shape->c = static_cast<size_t>(image_shape(x).c);
   return Status();
 }
 

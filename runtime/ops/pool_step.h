@@ -12,9 +12,8 @@
 
 namespace qrt {
 
-// Options that both pools have; the axes' windows come without input sizes.
-Status infer_pool(const InferContext& context, WindowAxis height, WindowAxis width,
-                  PoolShape* shape);
+// Checks the window over the input's images, and that each of its positions sees some of the image.
+Status infer_pool(const InferContext& context, WindowAxes axes, PoolShape* shape);
 
 // Output of the pool.
 Status add_pool_output(const InferContext& context, const PoolShape& shape,

@@ -406,11 +406,14 @@ bool find_byte_grid(const Step& step, ByteGrid* grid) {
   return p.rounding == fb::Rounding::HALF_EVEN;
 }
 
-const OpDef kQuantizeOp = {"Quantize",
-                           fb::OpOptions::Quantize,
-                           infer,
-                           prepare,
-                           {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart,
-                            LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
+std::string describe_quantize(const fb::Operator&) { return "float32 division, half even"; }
+
+const OpDef kQuantizeOp = {
+    "Quantize",
+    fb::OpOptions::Quantize,
+    infer,
+    prepare,
+    {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart, LayoutRule::kAny,
+     Broadcasting::kNone, Constants::scales<fb::QuantizeOptions>()}};
 
 }  // namespace qrt

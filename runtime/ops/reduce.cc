@@ -98,6 +98,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_reduce(const fb::Operator& op) {
+  return op.options_as_Reduce()->maximum() ? "maximum" : "int32 sum";
+}
+
 const OpDef kReduceOp = {
     "Reduce",
     fb::OpOptions::Reduce,

@@ -157,6 +157,10 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 
 }  // namespace
 
+std::string describe_requantize(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::RequantizeOptions>(op));
+}
+
 const OpDef kRequantizeOp = {"Requantize",
                              fb::OpOptions::Requantize,
                              infer,

@@ -59,6 +59,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_reshape(const fb::Operator&) { return "move"; }
+
 const OpDef kReshapeOp = {"Reshape",
                           fb::OpOptions::Reshape,
                           infer,

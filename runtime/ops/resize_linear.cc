@@ -339,6 +339,14 @@ int level(const fb::Operator& op) {
 
 }  // namespace
 
+std::string describe_resize_linear(const fb::Operator& op) {
+  switch (op.options_as_ResizeLinear()->kind()) {
+    case fb::ResizeKind::F32:
+    case fb::ResizeKind::F32_TRUNCATED: return "ordered float32 sum";
+    default: return "integer sum";
+  }
+}
+
 const OpDef kResizeLinearOp = {"ResizeLinear",
                                fb::OpOptions::ResizeLinear,
                                infer,

@@ -72,6 +72,22 @@ int level(const fb::Operator& op) {
 
 }  // namespace
 
+std::string describe_softmax(const fb::Operator& op) {
+  const auto& o = *op.options_as_Softmax();
+  switch (o.kind()) {
+    case fb::SoftmaxKind::F32: break;
+    case fb::SoftmaxKind::Q5_26:
+      if (o.stages() && o.stages()->size() > 0) return "tables, fixed-point logarithm";
+      return "table, fixed-point reciprocal";
+    case fb::SoftmaxKind::Q5_26_TO_INT16: return "table, fixed-point reciprocal";
+    case fb::SoftmaxKind::INT16: return "interpolated tables";
+    case fb::SoftmaxKind::INT16_ANY_SCALE: return "table, integer quotient";
+    case fb::SoftmaxKind::F32_RECIPROCAL: return "table, ordered float32 sum, reciprocal";
+    case fb::SoftmaxKind::LOG_F32: return "table, ordered float32 sum, logarithm";
+  }
+  return "table, ordered float32 sum";
+}
+
 const OpDef kSoftmaxOp = {"Softmax",
                           fb::OpOptions::Softmax,
                           infer,

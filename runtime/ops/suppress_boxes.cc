@@ -134,6 +134,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_suppress_boxes(const fb::Operator&) { return "int64 overlaps"; }
+
 const OpDef kSuppressBoxesOp = {"SuppressBoxes",
                                 fb::OpOptions::SuppressBoxes,
                                 infer,

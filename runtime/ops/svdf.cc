@@ -106,6 +106,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_svdf(const fb::Operator& op) {
+  return describe_requant(requant_of<fb::SvdfOptions>(op));
+}
+
 const OpDef kSvdfOp = {
     "Svdf",
     fb::OpOptions::Svdf,

@@ -103,6 +103,8 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 
 }  // namespace
 
+std::string describe_take(const fb::Operator&) { return "move"; }
+
 const OpDef kTakeOp = {"Take",
                        fb::OpOptions::Take,
                        infer,

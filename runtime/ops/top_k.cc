@@ -116,6 +116,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_top_k(const fb::Operator&) { return "order"; }
+
 const OpDef kTopKOp = {"TopK",
                        fb::OpOptions::TopK,
                        infer,

@@ -176,6 +176,8 @@ const TransposePlan* find_moved_rows(const Step& transpose) {
   return moves_rows ? &plan : nullptr;
 }
 
+std::string describe_transpose(const fb::Operator&) { return "move"; }
+
 const OpDef kTransposeOp = {"Transpose",
                             fb::OpOptions::Transpose,
                             infer,

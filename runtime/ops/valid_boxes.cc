@@ -61,6 +61,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
 
 }  // namespace
 
+std::string describe_valid_boxes(const fb::Operator&) { return "selection"; }
+
 const OpDef kValidBoxesOp = {"ValidBoxes",
                              fb::OpOptions::ValidBoxes,
                              infer,

@@ -5,19 +5,12 @@
 #include "runtime/tools/counted.h"
 #include "runtime/tools/hash.h"
 #include "runtime/tools/metadata.h"
+#include "runtime/traits.h"
 
 namespace qrt::tool {
 namespace {
 
 constexpr size_t kDigits = 16;
-
-// The buffer of the table that an operator's options name; 0: none.
-uint32_t table_of(const fb::Operator& op) {
-  if (const auto* lut = op.options_as_Lut()) return lut->table();
-  if (const auto* pair = op.options_as_PairLut()) return pair->table();
-  if (const auto* softmax = op.options_as_Softmax()) return softmax->table();
-  return 0;
-}
 
 std::string digest_of_constants(const fb::Model& file, const fb::Operator& op) {
   Fnv1a digest;
@@ -28,7 +21,7 @@ std::string digest_of_constants(const fb::Model& file, const fb::Operator& op) {
   };
   if (op.inputs() != nullptr)
     for (const uint32_t input : *op.inputs()) add(file.tensors()->Get(input)->buffer());
-  add(table_of(op));
+  add(traits_of(op.options_type()).constants.table_of(op));
   return digest.text();
 }
 

@@ -21,6 +21,11 @@ class MemoryFile {
   ~MemoryFile() { close(fd_); }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
+  // The path stays.
+  void replace(const void* data, size_t size) {
+    if (ftruncate(fd_, 0) != 0 || pwrite(fd_, data, size, 0) != static_cast<ssize_t>(size))
+      failed("cannot write a file in memory");
+  }
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:

@@ -204,7 +204,7 @@ class Case {
   }
 
   Random* random_;
-  DepthwiseShape s_ = {5, 5, 16, 0, 0, 3, 3, 1, 1, 1, 1, 0, 0, 1};
+  DepthwiseShape s_ = {{5, 5, 0, 0, 3, 3, 1, 1, 1, 1, 0, 0}, 16, 1};
   size_t bottom_ = 0, right_ = 0, begin_ = 0, end_ = 0;
   int exponent_ = -10;
   int64_t bias_limit_ = 20000;

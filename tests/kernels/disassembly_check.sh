@@ -1,7 +1,9 @@
 #!/bin/sh
-# Usage: disassembly_check.sh OBJDUMP NM OBJECT...
+# Usage: disassembly_check.sh OBJDUMP NM KERNEL_FILES OBJECT...
 #
-# Looks into the objects of kernels built with instruction set flags (<family>_<isa>.cc.o, not scalar):
+# Looks into the objects of kernels built with instruction set flags, which KERNEL_FILES lists (<family>_<isa>, separated by
+# commas; those of the scalar set have nothing to find). Other objects are passed over. A set that is not in kernels/isa.inc is
+# an error, and one of an architecture whose instructions are not told below.
 #  - no weak symbol but of the set's own namespace (kernels/isa/inline.h): the linker might take this copy of a shared
 #    inline function for a CPU without the set;
 #  - no vector register is moved to or from the stack in an innermost loop that multiplies (gemm, depthwise, grouped, winograd,
@@ -10,19 +12,34 @@
 # Exit status 1 if anything is found, 77 if there was nothing to look at.
 objdump=$1
 nm=$2
-shift 2
+kernel_files=,$3,
+shift 3
+table=$(dirname "$0")/../../kernels/isa.inc
 checked=0
 status=0
 for object in "$@"; do
   name=${object##*/}
-  case $name in
-    *_scalar.cc.o) continue ;;
-    *_avx2.cc.o | *_avxvnni.cc.o | *_avx512*.cc.o | *_amx.cc.o | *_neon.cc.o | *_neondot.cc.o | *_i8mm.cc.o) ;;
-    *) continue ;;
+  name=${name%.cc.*}
+  isa=${name##*_}
+  case $kernel_files in *",$name,"*) ;; *) continue ;; esac
+  architecture=$(sed -nE "s/^QRT_ISA\(([a-z0-9]+), *[A-Za-z0-9]+, *$isa,.*/\1/p" "$table")
+  case $architecture in
+    any) continue ;;
+    x86) multiplies='vpdpbusd|vpdpwssd|tdpbusd|vpmadd' ;;
+    arm) multiplies='[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla' ;;
+    '')
+      echo "$name: '$isa' is no instruction set of kernels/isa.inc"
+      status=1
+      continue
+      ;;
+    *)
+      echo "$name: this check does not know the instructions of $architecture"
+      status=1
+      continue
+      ;;
   esac
   checked=$((checked + 1))
-  isa=${name##*_}
-  weak=$("$nm" -C "$object" | grep -E ' [WwVvu] ' | grep -vF "qrt::set_${isa%.cc.o}::")
+  weak=$("$nm" -C "$object" | grep -E ' [WwVvu] ' | grep -vF "qrt::set_$isa::")
   if [ -n "$weak" ]; then
     echo "$name: weak symbols:"
     echo "$weak"
@@ -33,7 +50,7 @@ for object in "$@"; do
     gemm_* | depthwise_* | grouped_* | winograd_* | narrow_* | stem_*) ;;
     *) continue ;;
   esac
-  "$objdump" -d --no-show-raw-insn "$object" | awk -v object="$name" '
+  "$objdump" -d --no-show-raw-insn "$object" | awk -v object="$name" -v products="^([{]vex[}] )?($multiplies)" '
     # One function is collected, then its loops are examined.
     function examine(    i, j, k, inner, multiplies, traffic) {
       for (i = 1; i <= count; ++i) {
@@ -43,7 +60,7 @@ for object in "$@"; do
         multiplies = traffic = 0
         for (k = j; k <= i; ++k) {
           if (k < i && target[k] != "" && (target[k] in at) && at[target[k]] <= k && at[target[k]] >= j) inner = 0
-          if (text[k] ~ /^([{]vex[}] )?(vpdpbusd|vpdpwssd|tdpbusd|vpmadd|[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla)/) multiplies = 1
+          if (text[k] ~ products) multiplies = 1
           if (text[k] ~ /%[xyz]mm/ && (text[k] ~ /\(%rsp/ || (framed && text[k] ~ /\(%rbp/))) traffic = k
           if (text[k] ~ /^(ldr|str|ldp|stp|ldur|stur)[ \t]+(q|d([0-7]|1[6-9]|[23][0-9]),)/ && (text[k] ~ /\[sp/ || (framed && text[k] ~ /\[x29/))) traffic = k
         }
@@ -83,6 +100,6 @@ for object in "$@"; do
       exit found
     }' || status=1
 done
-[ $checked -eq 0 ] && exit 77
+[ $status -eq 0 ] && [ $checked -eq 0 ] && exit 77
 [ $status -eq 0 ] && echo "$checked objects are clean"
 exit $status

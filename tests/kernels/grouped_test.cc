@@ -65,7 +65,7 @@ Weights joined(size_t channels, size_t taps, size_t k, size_t group, Random* ran
 }
 
 GroupedShape same(size_t h, size_t w, size_t channels, size_t group) {
-  return {h, w, h, w, channels, group, 3, 3, 1, 1, 1, 1, 1, 1};
+  return {{h, w, h, w, 3, 3, 1, 1, 1, 1, 1, 1}, channels, group};
 }
 
 class GroupedTester {

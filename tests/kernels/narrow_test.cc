@@ -80,7 +80,7 @@ NarrowShape same(size_t h, size_t w, const Weights& weights) {
   NarrowShape s;
   s.in_h = s.out_h = h, s.in_w = s.out_w = w;
   s.in_c = weights.in_c, s.out_c = weights.out_c;
-  s.dilation_h = s.dilation_w = 1;
+  s.stride_h = s.stride_w = s.dilation_h = s.dilation_w = 1;
   s.pad_top = weights.kernel_h / 2, s.pad_left = weights.kernel_w / 2;
   return s;
 }

@@ -21,9 +21,9 @@ using testing::Random;
 
 // Windows that reach over every edge; the forms of small and of large kernels.
 constexpr PoolShape kMaxShapes[] = {
-    {7, 6, 0, 4, 3, 3, 2, 2, 2, 1, 1, 1, 0},     {9, 11, 0, 5, 6, 3, 3, 2, 2, 1, 1, 1, 1},
-    {8, 7, 0, 8, 7, 5, 5, 1, 1, 1, 1, 2, 2},     {9, 9, 0, 3, 4, 3, 2, 2, 2, 2, 2, 0, 1},
-    {3, 300, 0, 3, 300, 3, 3, 1, 1, 1, 1, 1, 1}, {1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0}};
+    {{7, 6, 4, 3, 3, 2, 2, 2, 1, 1, 1, 0}, 0},     {{9, 11, 5, 6, 3, 3, 2, 2, 1, 1, 1, 1}, 0},
+    {{8, 7, 8, 7, 5, 5, 1, 1, 1, 1, 2, 2}, 0},     {{9, 9, 3, 4, 3, 2, 2, 2, 2, 2, 0, 1}, 0},
+    {{3, 300, 3, 300, 3, 3, 1, 1, 1, 1, 1, 1}, 0}, {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 0}};
 
 TEST(PoolInt16, EveryRowsMaximaEqualTheLoop) {
   Random random;
@@ -62,7 +62,7 @@ TEST(PoolInt16, EveryRowsMaximaEqualTheLoop) {
 TEST(PoolInt16, EqualTheLoops) {
   Random random;
   for (size_t c : std::initializer_list<size_t>{1, 63, 64, 65, 130}) {
-    PoolShape s{7, 6, c, 4, 3, 3, 2, 2, 2, 1, 1, 1, 0};
+    PoolShape s{{7, 6, 4, 3, 3, 2, 2, 2, 1, 1, 1, 0}, c};
     Guarded<int16_t> x(s.in_h * s.in_w * c), mean(s.out_h * s.out_w * c), sum(c);
     random.fill(x, INT16_MIN, INT16_MAX);
     average_pool_int16({s, -20000, 20000, x.data(), mean.data(), 0, s.out_h});

@@ -150,7 +150,7 @@ TEST_P(PoolTest, MaxOfLargeWindowsEqualsTheNaiveLoop) {
   for (size_t c : {1, 20, 64, 130}) {
     for (size_t kernel : {5, 9, 13, 70, 150}) {
       for (size_t stride : {1, 2, 3}) {
-        PoolShape s{6, 163, c, 6, 0, 5, kernel, 1, stride, 1, 1, 2, kernel / 2};
+        PoolShape s{{6, 163, 6, 0, 5, kernel, 1, stride, 1, 1, 2, kernel / 2}, c};
         s.out_w = output_size(s.in_w, kernel, stride, 1, kernel / 2, kernel / 2);
         ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, s, 0, s.out_h));
       }
@@ -165,10 +165,10 @@ TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   for (size_t c : {1, 2, 3, 5, 16, 21, 31, 32, 33, 64, 100, 129, 1024, 9000}) {
     for (size_t n : {64, 65, 79, 127, 128, 200, 1111}) {
       if (c * n > 1000000) continue;
-      const PoolShape tall{n, 1, c, 1, 1, n, 1, 1, 1, 1, 1, 0, 0};
-      const PoolShape wide{1, n, c, 1, 1, 1, n, 1, 1, 1, 1, 0, 0};
-      const PoolShape apart{n * 2, 3, c, 2, 3, n, 1, 1, 1, 2, 1, 0, 0};
-      const PoolShape steps{3, n * 2, c, 3, 2, 1, n, 1, 1, 1, 2, 0, 0};
+      const PoolShape tall{{n, 1, 1, 1, n, 1, 1, 1, 1, 1, 0, 0}, c};
+      const PoolShape wide{{1, n, 1, 1, 1, n, 1, 1, 1, 1, 0, 0}, c};
+      const PoolShape apart{{n * 2, 3, 2, 3, n, 1, 1, 1, 2, 1, 0, 0}, c};
+      const PoolShape steps{{3, n * 2, 3, 2, 1, n, 1, 1, 1, 2, 0, 0}, c};
       for (const PoolShape& s : {tall, wide, apart, steps})
         ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, s, 0, s.out_h));
     }
@@ -183,11 +183,12 @@ TEST_P(PoolTest, MaxOfLargeWindowsOfBothSidesEqualsTheNaiveLoop) {
       for (size_t dilation : {1, 2}) {
         if (c > 70 && (kernel > 8 || dilation > 1)) continue;
         const size_t in = 2 * (kernel - 1) * dilation + 3, pad = kernel / 2, stride = kernel + 1;
-        PoolShape s{in, in, c, 0, 0, kernel, kernel, stride, stride, dilation, dilation, pad, pad};
+        PoolShape s{{in, in, 0, 0, kernel, kernel, stride, stride, dilation, dilation, pad, pad},
+                    c};
         s.out_h = s.out_w = output_size(in, kernel, stride, dilation, pad, pad);
         ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, s, 0, s.out_h));
         // The whole image: its rows are one run where there is no dilation.
-        const PoolShape whole{kernel, kernel, c, 1, 1, kernel, kernel, 1, stride, 1, 1, 0, 0};
+        const PoolShape whole{{kernel, kernel, 1, 1, kernel, kernel, 1, stride, 1, 1, 0, 0}, c};
         ASSERT_NO_FATAL_FAILURE(check_max(GetParam(), random, whole, 0, 1));
       }
 }
@@ -294,7 +295,7 @@ TEST_P(PoolTest, AverageRoundsTiesAfterAddingTheZeroPoint) {
   Random random;
   for (int zero_point = 0; zero_point < 4; ++zero_point) {
     for (size_t kernel : {1, 2}) {
-      const PoolShape s{12, 12, 37, 12 / kernel, 6, kernel, 2, kernel, 2, 1, 1, 0, 0};
+      const PoolShape s{{12, 12, 12 / kernel, 6, kernel, 2, kernel, 2, 1, 1, 0, 0}, 37};
       for (float ratio : {0.25f, 0.5f, 1.0f, 2.0f}) {
         const AverageCase a{0.125f, 0.125f * ratio, 100, zero_point, 0, false};
         ASSERT_NO_FATAL_FAILURE(check_average(GetParam(), random, s, a, 0, s.out_h));
@@ -308,7 +309,7 @@ TEST_P(PoolTest, AverageByIntegerSums) {
   Random random;
   for (const size_t kernel : {3, 5, 7}) {
     for (const size_t c : {1, 16, 37, 64, 131}) {
-      const PoolShape s{9, 9, c, 9, 9, kernel, kernel, 1, 1, 1, 1, kernel / 2, kernel / 2};
+      const PoolShape s{{9, 9, 9, 9, kernel, kernel, 1, 1, 1, 1, kernel / 2, kernel / 2}, c};
       for (const int zero_point : {0, 128, 255}) {
         const AverageCase a{0.0283f, 0.0283f, zero_point, zero_point - 128, 128, random.coin()};
         ASSERT_NO_FATAL_FAILURE(check_average(GetParam(), random, s, a, 0, s.out_h));
@@ -342,7 +343,7 @@ TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
 
 TEST_P(PoolTest, AverageSaturatesAtExtremeScales) {
   Random random;
-  const PoolShape s{5, 5, 70, 3, 3, 3, 3, 2, 2, 1, 1, 1, 1};
+  const PoolShape s{{5, 5, 3, 3, 3, 3, 2, 2, 1, 1, 1, 1}, 70};
   for (float in : {0x1p-100f, 0x1.8p-20f, 0x1p-1f, 0x1.4p+20f, 0x1.1p+100f}) {
     for (float out : {0x1.2p-100f, 0x1p-20f, 0x1.8p-1f, 0x1p+20f, 0x1p+100f}) {
       const AverageCase a{in, out, 128, -3, 128, true};

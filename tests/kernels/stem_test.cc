@@ -34,7 +34,7 @@ StemShape shape_of(size_t h, size_t w, size_t c, size_t n, size_t kernel, size_t
   s.in_h = h, s.in_w = w, s.in_c = c, s.out_c = n;
   s.out_h = (h + stride - 1) / stride, s.out_w = (w + stride - 1) / stride;
   s.kernel_h = s.kernel_w = kernel;
-  s.stride_h = s.stride_w = stride, s.dilation_h = 1;
+  s.stride_h = s.stride_w = stride, s.dilation_h = s.dilation_w = 1;
   s.pad_top = s.pad_left = kernel / 2;
   return s;
 }

@@ -51,7 +51,7 @@ std::vector<float> scales(size_t n, int64_t fan_in, testing::Random* random) {
 }
 
 void check_conv(int64_t side, int64_t in, int64_t out, int64_t kernel, int stride, int pad) {
-  if (!has_xnnpack()) GTEST_SKIP() << "built without XNNPACK";
+  if (!find_provider("xnnpack").ok()) GTEST_SKIP() << "built without XNNPACK";
   SCOPED_TRACE(std::to_string(side) + "x" + std::to_string(in) + " to " + std::to_string(out));
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -90,7 +90,7 @@ TEST(XnnpackOracle, Conv1x1Stride2) { check_conv(28, 96, 130, 1, 2, 0); }
 TEST(XnnpackOracle, Conv7x7FewChannels) { check_conv(64, 3, 40, 7, 2, 3); }
 
 TEST(XnnpackOracle, Depthwise) {
-  if (!has_xnnpack()) GTEST_SKIP() << "built without XNNPACK";
+  if (!find_provider("xnnpack").ok()) GTEST_SKIP() << "built without XNNPACK";
   for (const auto& [side, c, kernel, stride] :
        {std::tuple{28, 144, 3, 1}, {29, 96, 3, 2}, {14, 120, 5, 1}, {15, 72, 5, 2}}) {
     testing::Random random;
@@ -121,7 +121,7 @@ TEST(XnnpackOracle, Depthwise) {
 }
 
 TEST(XnnpackOracle, FullyConnected) {
-  if (!has_xnnpack()) GTEST_SKIP() << "built without XNNPACK";
+  if (!find_provider("xnnpack").ok()) GTEST_SKIP() << "built without XNNPACK";
   testing::Random random;
   SCOPED_TRACE(random.trace());
   constexpr size_t kIn = 1280, kOut = 1000;
@@ -145,14 +145,20 @@ TEST(XnnpackOracle, FullyConnected) {
 }
 
 TEST(XnnpackOracle, SessionOption) {
-  Result<Provider> own = provider_of("qrt");
-  ASSERT_TRUE(own.ok());
-  ASSERT_EQ(static_cast<int>(*own), static_cast<int>(Provider::kOwn));
-  Result<Provider> unknown = provider_of("fast");
+  for (const char* name : {static_cast<const char*>(nullptr), "qrt"}) {
+    Result<const Provider*> own = find_provider(name);
+    ASSERT_TRUE(own.ok());
+    ASSERT_EQ(*own, nullptr);
+  }
+  Result<const Provider*> unknown = find_provider("fast");
   ASSERT_FALSE(unknown.ok());
   ASSERT_EQ(static_cast<int>(unknown.status().code()), static_cast<int>(Code::kInvalidArgument));
-  Result<Provider> other = provider_of("xnnpack");
-  ASSERT_EQ(other.ok(), has_xnnpack());
+  Result<const Provider*> other = find_provider("xnnpack"), all = find_provider("xnnpack-all");
+  ASSERT_EQ(other.ok(), all.ok());
+  if (other.ok()) {
+    ASSERT_NE(*other, nullptr);
+    ASSERT_NE(*other, *all);
+  }
   if (!other.ok()) {
     ASSERT_EQ(static_cast<int>(other.status().code()), static_cast<int>(Code::kUnsupported));
   }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/integer_build.h"
-#include "runtime/requant_params.h"
+#include "runtime/float_forms.h"
 #include "tests/support/random.h"
 
 namespace qrt::testing {

@@ -15,8 +15,8 @@
 
 #include "kernels/isa.h"
 #include "kernels/requant.h"
-#include "kernels/xnnpack/xnnpack.h"
 #include "runtime/checked.h"
+#include "runtime/providers/provider.h"
 #include "runtime/session.h"
 #include "runtime/verify.h"
 #include "tests/support/guarded.h"
@@ -105,7 +105,7 @@ inline std::vector<Kernels> all_kernels() {
   Isa isa;
   for (int i = 0; isa_at(i, &isa); ++i)
     if (has(detected_isas(), isa)) all.push_back({isa_name(isa), nullptr});
-  if (has_xnnpack()) all.push_back({nullptr, "xnnpack"});
+  if (find_provider("xnnpack").ok()) all.push_back({nullptr, "xnnpack"});
   return all;
 }
 

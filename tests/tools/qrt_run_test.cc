@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "runtime/tools/hash.h"
@@ -77,6 +78,35 @@ TEST_F(Tools, AnUnknownSetInTheEnvironmentIsAWarning) {
             0u)
       << r.err;
   EXPECT_EQ(asked.status, 2);
+}
+
+// A float input that the model quantises takes NaN for the least code, and the user is told.
+TEST_F(Tools, NanInAnInputIsTheLeastCodeAndAWarning) {
+  testing::ModelBuilder m;
+  const uint32_t x = m.input({-1, 4}, DType::kFloat32, "x");
+  const uint32_t y = m.output({-1, 4}, DType::kUInt8, "y");
+  fb::QuantizeOptionsT quantize;
+  quantize.scale = {testing::float_bits(0.5f)};
+  quantize.zero_point = {128};
+  m.op(std::move(quantize), {x}, {y});
+  const std::string model = write("float.qrt", m.build());
+  const auto run_on = [&](const std::vector<float>& values) {
+    EXPECT_TRUE(tool::write_npy(path("x.npy"), DType::kFloat32, {1, 4}, values.data(),
+                                values.size() * sizeof(float))
+                    .ok());
+    return run("qrt_run", {model, path("x.npy"), "--output-dir", path("nan")});
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CommandResult r = run_on({nan, 0.5f, -nan, 1});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.err, "qrt_run: warning: " + path("x.npy") +
+                       ": 2 of 4 elements are NaN, which an input that is quantised takes for the "
+                       "least number that it can hold\n");
+  EXPECT_EQ(output("nan/output_0.npy").data, (std::vector<uint8_t>{0, 129, 0, 130}));
+  r = run_on({nan, 0, 0, 0});
+  EXPECT_NE(r.err.find("1 of 4 elements is NaN"), std::string::npos) << r.err;
+  r = run_on({0, 0.5f, -1, 1});
+  EXPECT_EQ(r.err, "");
 }
 
 TEST_F(Tools, RunTakesInputsByName) {

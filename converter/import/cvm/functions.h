@@ -14,13 +14,13 @@ class Importer;
 struct Op;
 
 struct Function {
-  const char* name;
-  int least_inputs, most_inputs;
-  uint32_t outputs;
   // Checks attributes and inputs and says what the outputs are (infer.h).
   Status (*infer)(Inference* inference);
   // Adds it to the graph; infer() was content with it (importer.h).
   Status (*import)(Importer& importer, const Op& op);
+  const char* name;
+  int least_inputs, most_inputs;
+  uint32_t outputs;
 };
 
 // Null: there is none of this name.

@@ -8,12 +8,15 @@
 namespace qrt::convert::from_espdl {
 
 struct Handler {
+  Status (*handle)(Importer& importer, const Node& node);
   const char* op;
   int inputs;  // the first ones, which must be there
-  Status (*handle)(Importer& importer, const Node& node);
   // The specification has it, but no chip's runtime: of ESP-DL's own files it is refused.
   bool is_specified_only = false;
 };
+
+#define QRT_ESPDL_OP(handler, op, ...) Status handler(Importer& importer, const Node& node);
+#include "converter/import/espdl/ops.inc"
 
 // Null: there is none.
 const Handler* find_handler(const std::string& op);
@@ -49,56 +52,6 @@ Status read_lut(Importer& importer, const Node& node, const Format& in, const Fo
 // Ends the operator as a table.
 Status finish_table(Importer& importer, const Node& node, const Activation& x,
                     const std::vector<int16_t>& values, const Format& out);
-
-// ops/conv.cc
-Status import_conv(Importer& importer, const Node& node);
-// ops/matmul.cc
-Status import_gemm(Importer& importer, const Node& node);
-Status import_matmul(Importer& importer, const Node& node);
-// ops/binary.cc
-Status import_add(Importer& importer, const Node& node);
-Status import_sub(Importer& importer, const Node& node);
-Status import_mul(Importer& importer, const Node& node);
-Status import_div(Importer& importer, const Node& node);
-Status import_min_max(Importer& importer, const Node& node);
-Status import_comparison(Importer& importer, const Node& node);
-// ops/prelu.cc
-Status import_prelu(Importer& importer, const Node& node);
-// ops/unary.cc
-Status import_function(Importer& importer, const Node& node);
-Status import_relu(Importer& importer, const Node& node);
-Status import_leaky_relu(Importer& importer, const Node& node);
-Status import_clip(Importer& importer, const Node& node);
-Status import_lut(Importer& importer, const Node& node);
-Status import_requantize(Importer& importer, const Node& node);
-Status import_softmax(Importer& importer, const Node& node);
-// ops/pool.cc
-Status import_average_pool(Importer& importer, const Node& node);
-Status import_global_average_pool(Importer& importer, const Node& node);
-Status import_max_pool(Importer& importer, const Node& node);
-Status import_reduce_mean(Importer& importer, const Node& node);
-Status import_reduce_sum(Importer& importer, const Node& node);
-Status import_reduce_max(Importer& importer, const Node& node);
-Status import_reduce_min(Importer& importer, const Node& node);
-// ops/move.cc
-Status import_concat(Importer& importer, const Node& node);
-Status import_split(Importer& importer, const Node& node);
-Status import_slice(Importer& importer, const Node& node);
-Status import_gather(Importer& importer, const Node& node);
-Status import_pad(Importer& importer, const Node& node);
-Status import_insert_zeros(Importer& importer, const Node& node);
-Status import_streaming_cache(Importer& importer, const Node& node);
-// ops/shape.cc
-Status import_transpose(Importer& importer, const Node& node);
-Status import_reshape(Importer& importer, const Node& node);
-Status import_flatten(Importer& importer, const Node& node);
-Status import_squeeze(Importer& importer, const Node& node);
-Status import_unsqueeze(Importer& importer, const Node& node);
-Status import_identity(Importer& importer, const Node& node);
-Status import_depth_to_space(Importer& importer, const Node& node);
-Status import_space_to_depth(Importer& importer, const Node& node);
-// ops/resize.cc
-Status import_resize(Importer& importer, const Node& node);
 
 }  // namespace qrt::convert::from_espdl
 

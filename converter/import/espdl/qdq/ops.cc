@@ -1,56 +1,12 @@
-// The table of handlers, and how attributes are taken over.
+// The table of handlers, made from ops.inc, and how attributes are taken over.
 #include "converter/import/espdl/qdq/ops.h"
 
 namespace qrt::convert::from_qdq {
 namespace {
 
 constexpr Handler kHandlers[] = {
-    {"Add", 2, translate_sum},
-    {"AveragePool", 1, translate_pool},
-    {"Clip", 1, translate_clip},
-    {"Concat", 1, translate_concat},
-    {"Conv", 2, translate_conv},
-    {"DepthToSpace", 1, translate_blocks},
-    {"Div", 2, translate_product},
-    {"Dropout", 1, translate_identity},
-    {"Elu", 1, translate_function},
-    {"Exp", 1, translate_function},
-    {"Flatten", 1, translate_flatten},
-    {"Gather", 2, translate_gather},
-    {"Gemm", 2, translate_gemm},
-    {"GlobalAveragePool", 1, translate_global_pool},
-    {"GlobalMaxPool", 1, translate_global_pool},
-    {"HardSigmoid", 1, translate_gate},
-    {"HardSwish", 1, translate_function},
-    {"Identity", 1, translate_identity},
-    {"LeakyRelu", 1, translate_function},
-    {"Log", 1, translate_function},
-    {"MatMul", 2, translate_matmul},
-    {"Max", 1, translate_extreme},
-    {"MaxPool", 1, translate_pool},
-    {"Min", 1, translate_extreme},
-    {"Mul", 2, translate_product},
-    {"PRelu", 2, translate_prelu},
-    {"Pad", 1, translate_pad},
-    {"ReduceMax", 1, translate_reduce},
-    {"ReduceMean", 1, translate_reduce},
-    {"ReduceMin", 1, translate_reduce},
-    {"ReduceSum", 1, translate_reduce},
-    {"Relu", 1, translate_function},
-    {"Reshape", 2, translate_reshape},
-    {"Resize", 1, translate_resize},
-    {"Sigmoid", 1, translate_gate},
-    {"Slice", 3, translate_slice},
-    {"Softmax", 1, translate_softmax},
-    {"SpaceToDepth", 1, translate_blocks},
-    {"Split", 1, translate_split},
-    {"Sqrt", 1, translate_function},
-    {"Squeeze", 1, translate_squeeze},
-    {"Sub", 2, translate_sum},
-    {"Swish", 1, translate_function},
-    {"Tanh", 1, translate_function},
-    {"Transpose", 1, translate_transpose},
-    {"Unsqueeze", 1, translate_squeeze},
+#define QRT_QDQ_OP(handler, op, ...) {handler, op, __VA_ARGS__},
+#include "converter/import/espdl/qdq/ops.inc"
 };
 
 constexpr const char* kKeeping[] = {

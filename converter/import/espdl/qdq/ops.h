@@ -7,10 +7,13 @@
 namespace qrt::convert::from_qdq {
 
 struct Handler {
+  Status (*handle)(Translator& t, const NodeView& n);
   const char* op;
   int inputs;  // the first ones, which must be there
-  Status (*handle)(Translator& t, const NodeView& n);
 };
+
+#define QRT_QDQ_OP(handler, op, ...) Status handler(Translator& t, const NodeView& n);
+#include "converter/import/espdl/qdq/ops.inc"
 
 // Null: there is none.
 const Handler* find_handler(const NodeView& n);
@@ -36,37 +39,6 @@ void copy_lists(const NodeView& n, const std::vector<const char*>& names, espdl:
 
 // The padding of a window with this kernel.
 void set_pads(const NodeView& n, const std::vector<int64_t>& kernel, espdl::NodeT* to);
-
-// ops/linear.cc
-Status translate_conv(Translator& t, const NodeView& n);
-Status translate_gemm(Translator& t, const NodeView& n);
-Status translate_matmul(Translator& t, const NodeView& n);
-// ops/elements.cc
-Status translate_sum(Translator& t, const NodeView& n);
-Status translate_product(Translator& t, const NodeView& n);
-Status translate_extreme(Translator& t, const NodeView& n);
-Status translate_function(Translator& t, const NodeView& n);
-Status translate_gate(Translator& t, const NodeView& n);
-Status translate_clip(Translator& t, const NodeView& n);
-Status translate_prelu(Translator& t, const NodeView& n);
-Status translate_softmax(Translator& t, const NodeView& n);
-// ops/windows.cc
-Status translate_pool(Translator& t, const NodeView& n);
-Status translate_global_pool(Translator& t, const NodeView& n);
-Status translate_reduce(Translator& t, const NodeView& n);
-Status translate_resize(Translator& t, const NodeView& n);
-Status translate_blocks(Translator& t, const NodeView& n);
-// ops/moves.cc
-Status translate_concat(Translator& t, const NodeView& n);
-Status translate_identity(Translator& t, const NodeView& n);
-Status translate_reshape(Translator& t, const NodeView& n);
-Status translate_flatten(Translator& t, const NodeView& n);
-Status translate_squeeze(Translator& t, const NodeView& n);
-Status translate_transpose(Translator& t, const NodeView& n);
-Status translate_slice(Translator& t, const NodeView& n);
-Status translate_split(Translator& t, const NodeView& n);
-Status translate_gather(Translator& t, const NodeView& n);
-Status translate_pad(Translator& t, const NodeView& n);
 
 }  // namespace qrt::convert::from_qdq
 

@@ -28,6 +28,12 @@ enum class Reads {
   kAll,       // along any axis
   kFloats,    // along any axis, of a tensor that is float in the run
 };
+
+#define QRT_ONNX_OP(handler, domain, op, inputs, reads) \
+  Status handler(Importer& importer, const NodeView& node);
+#define QRT_ONNX_PRODUCT(handler, ...) QRT_ONNX_OP(handler, __VA_ARGS__)
+#include "converter/import/onnx/ops/handlers.inc"
+
 // Returns whether the node brings elements together along `axis` of an input.
 bool mixes(Reads reads, const NodeView& node, int axis);
 // Returns whether an operator's handler takes floats of the run as they are.
@@ -46,8 +52,6 @@ const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
 std::vector<OpEntry> known_ops();
 
 // qdq.cc
-Status import_quantize(Importer& importer, const NodeView& node);
-Status import_dequantize(Importer& importer, const NodeView& node);
 // Reads scale and zero point (inputs `scale` and `zero_point`, which may be absent) of a tensor of
 // `shape`. *quant stays empty where they were refused. `axis` counts for scales with more than one
 // element.
@@ -58,93 +62,34 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 
-// edge_ops.cc
-Status import_dynamic_quantize(Importer& importer, const NodeView& node);
-Status import_extended_quantize(Importer& importer, const NodeView& node);
-Status import_extended_dequantize(Importer& importer, const NodeView& node);
-
 // ops/dynamic_product.cc: QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger whose weights
 // or parameters are inputs. *taken: false where they are constants.
 Status import_dynamic_product(Importer& importer, const NodeView& node, bool* taken);
 
-// folding/constants.cc
-Status import_constant(Importer& importer, const NodeView& node);
-Status import_shape(Importer& importer, const NodeView& node);
 // folding/math.cc
 // Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
 // known.
 bool fold_node(Importer& importer, const NodeView& node);
-// Operators that are known only there.
-Status import_folded(Importer& importer, const NodeView& node);
-Status import_size(Importer& importer, const NodeView& node);
-Status import_constant_of_shape(Importer& importer, const NodeView& node);
-
-// folding/conditions.cc
-Status import_if(Importer& importer, const NodeView& node);
 
 // ops/integer.cc
 // Operators on integers without quantisation. *taken: an input is such a value.
 Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken);
-Status import_integers(Importer& importer, const NodeView& node);
-Status import_comparison(Importer& importer, const NodeView& node);
-Status import_where(Importer& importer, const NodeView& node);
-Status import_qlinear_where(Importer& importer, const NodeView& node);
 
 // ops/cast.cc
-Status import_cast(Importer& importer, const NodeView& node);
-Status import_cast_like(Importer& importer, const NodeView& node);
-Status import_bit_cast(Importer& importer, const NodeView& node);
 // float16 between float operators is float32 here: ONNX Runtime, which has few operators of float16 on
 // CPUs, computes the others in float32 and rounds where a tensor leaves them.
 float rounded_to_half(float v);
 ValueId float_to_half_value(Importer& importer, const SourceNode& node, ValueId x);
 ValueId half_to_float_value(Importer& importer, const SourceNode& node, ValueId x);
 
-// ops/compare.cc
-Status import_arg_max(Importer& importer, const NodeView& node);
-Status import_top_k(Importer& importer, const NodeView& node);
-
-// ops/move.cc
-Status import_identity(Importer& importer, const NodeView& node);
-Status import_reshape(Importer& importer, const NodeView& node);
-Status import_flatten(Importer& importer, const NodeView& node);
-Status import_squeeze(Importer& importer, const NodeView& node);
-Status import_unsqueeze(Importer& importer, const NodeView& node);
-Status import_transpose(Importer& importer, const NodeView& node);
-
-// ops/gather.cc
-Status import_slice(Importer& importer, const NodeView& node);
-Status import_split(Importer& importer, const NodeView& node);
-Status import_pad(Importer& importer, const NodeView& node);
-Status import_tile(Importer& importer, const NodeView& node);
-Status import_expand(Importer& importer, const NodeView& node);
-Status import_gather(Importer& importer, const NodeView& node);
-Status import_gather_nd(Importer& importer, const NodeView& node);
-Status import_gather_elements(Importer& importer, const NodeView& node);
-Status import_depth_to_space(Importer& importer, const NodeView& node);
-Status import_space_to_depth(Importer& importer, const NodeView& node);
-
-// ops/resize/resize.cc: Resize and Upsample
-Status import_resize(Importer& importer, const NodeView& node);
-
-// ops/concat.cc
-Status import_concat(Importer& importer, const NodeView& node);
-Status import_qlinear_concat(Importer& importer, const NodeView& node);
-
 // ops/conv.cc
-Status import_conv(Importer& importer, const NodeView& node);
-Status import_conv_transpose(Importer& importer, const NodeView& node);
-Status import_conv_integer(Importer& importer, const NodeView& node);
 // Checks inputs of ConvInteger and reads their zero points. *known stays false where it was
 // refused.
 // A zero point of x that is computed in the run stands in *x_zero_point, and x's own is stored as 0.
 Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, ValueId* x_zero_point,
                          Quant* w, bool* known);
-Status import_qlinear_conv(Importer& importer, const NodeView& node);
 
 // ops/matmul.cc
-Status import_gemm(Importer& importer, const NodeView& node);
-Status import_matmul(Importer& importer, const NodeView& node);
 // An Add whose input `product` waits for its quantisation as a MatMul and whose other input is a
 // constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does
 // not apply.
@@ -153,7 +98,6 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
 // where that does not apply.
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
-Status import_matmul_integer(Importer& importer, const NodeView& node);
 // Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels`
 // along `axis` (-1: one). With `of_run` it may be computed in the run: then it stands there, and the
 // tensor's own is stored as 0. *known stays false where it was refused.
@@ -164,11 +108,8 @@ Status read_zero_point(Importer& importer, const NodeView& node, int i, int type
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
                                const Quant& x_quant, ValueId x_zero_point, ConstantPtr w,
                                const Quant& w_quant, ValueId* result);
-Status import_qgemm(Importer& importer, const NodeView& node);
-Status import_qlinear_matmul(Importer& importer, const NodeView& node);
 
 // ops/batch_norm.cc
-Status import_batch_normalization(Importer& importer, const NodeView& node);
 // What BatchNormalization computes: y = x * factor[c] + addend[c], both rounded to float32.
 struct ChannelLines {
   std::vector<float> factor, addend;
@@ -177,43 +118,9 @@ struct ChannelLines {
 bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
                         ChannelLines* lines);
 
-// ops/dynamic_matmul.cc
-Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node);
-Status import_matmul_integer_to_float(Importer& importer, const NodeView& node);
-
-// ops/binary.cc: Add, Sub, Mul, Div, Min, Max, PRelu; their QLinear forms: ops/sum_product.cc
-Status import_binary(Importer& importer, const NodeView& node);
-Status import_qlinear_binary(Importer& importer, const NodeView& node);
-
-// ops/unary.cc: everything that is a table, and what QLinear forms there are of it
-Status import_relu(Importer& importer, const NodeView& node);
-Status import_clip(Importer& importer, const NodeView& node);
-Status import_unary(Importer& importer, const NodeView& node);
-Status import_pow(Importer& importer, const NodeView& node);
-Status import_qlinear_unary(Importer& importer, const NodeView& node);
-
-// ops/refused.cc: operators that are known and have no integer form, each with its reason
-Status import_refused(Importer& importer, const NodeView& node);
+// ops/refused.cc
 // Refuses an operator that find_op_entry() does not know.
 Status refuse_unknown(Importer& importer, const NodeView& node);
-
-// ops/softmax.cc
-Status import_softmax(Importer& importer, const NodeView& node);
-Status import_qlinear_softmax(Importer& importer, const NodeView& node);
-
-// ops/reduce.cc
-Status import_reduce_extreme(Importer& importer, const NodeView& node);
-Status import_reduce_sum(Importer& importer, const NodeView& node);
-
-// ops/max_pool.cc
-Status import_max_pool(Importer& importer, const NodeView& node);
-Status import_global_max_pool(Importer& importer, const NodeView& node);
-
-// ops/average_pool.cc
-Status import_average_pool(Importer& importer, const NodeView& node);
-Status import_global_average_pool(Importer& importer, const NodeView& node);
-Status import_qlinear_average_pool(Importer& importer, const NodeView& node);
-Status import_qlinear_global_average_pool(Importer& importer, const NodeView& node);
 
 }  // namespace qrt::convert::from_onnx
 

@@ -128,7 +128,7 @@ Status import_function(Importer& importer, const Op& op) {
   return Status();
 }
 
-constexpr Handler kUnary = {B::ABS, 1, import_function}, kBinary = {B::ADD, 2, import_function};
+constexpr Handler kUnary = {import_function, B::ABS, 1}, kBinary = {import_function, B::ADD, 2};
 
 }  // namespace
 

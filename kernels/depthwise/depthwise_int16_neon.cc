@@ -1,3 +1,0 @@
-#include "kernels/depthwise/int16_loops.h"
-
-QRT_DEPTHWISE_INT16_LOOPS(neon)
