@@ -108,6 +108,13 @@ bool asks_open_batch(const Options& options) {
   return shapes != given.end() && shapes->second.find('?') != std::string::npos;
 }
 
+std::vector<convert::DimensionFinding> dimensions_of(const Graph& graph) {
+  std::vector<convert::DimensionFinding> dimensions;
+  for (const convert::Symbol& s : graph.symbols)
+    dimensions.push_back({s.name, s.value, s.least, s.most, s.step});
+  return dimensions;
+}
+
 int convert_model(const Options& options) {
   Graph graph;
   Report report;
@@ -142,12 +149,14 @@ int convert_model(const Options& options) {
     status = convert::add_digests(graph, options.digests, &bytes);
   if (status.ok()) convert::set_levels(bytes, &report);
   progress.clear();
-  report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
+  if (graph.symbols.empty())
+    report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
+  report.set_dimensions(dimensions_of(graph));
   if (convert::is_wholly_float(graph))
     tool::note(
         "nothing in this model is quantised: it runs in float (level F). qrt_quantize makes "
         "integers of it, from samples of what it will see");
-  if (status.ok() && asks_open_batch(options) && !graph.batch_is_open) {
+  if (status.ok() && asks_open_batch(options) && !graph.batch_is_open && graph.symbols.empty()) {
     tool::complain(options.input +
                    ": the batch cannot stay open, as --input-shape asks by its ?: " +
                    escaped(graph.batch_closed) + "; give it a number instead of the ?");

@@ -105,6 +105,11 @@ std::string Report::text(bool all) const {
     s += "batch    any, " + std::to_string(batch_.size) + " where none is asked for\n";
   if (all && !batch_.is_open && batch_.size > 0)
     s += "batch    " + std::to_string(batch_.size) + " and no other: " + escaped(batch_.why) + "\n";
+  for (const DimensionFinding& d : dimensions_)
+    if (all) {
+      s += "open     '" + escaped(d.name) + "' " + std::to_string(d.least) + " to " + std::to_string(d.most);
+      s += d.step > 1 ? " in steps of " + std::to_string(d.step) + "\n" : "\n";
+    }
   const size_t unknown = count(Outcome::kNotAssessed);
   if (!all && !has_refusals()) return s;
   s += refusals();
@@ -154,6 +159,12 @@ std::string Report::json(Sections sections) const {
     root["converted"] = count(Outcome::kConverted);
     if (batch_.size > 0)
       root["batch"] = {{"open", batch_.is_open}, {"size", batch_.size}, {"why", batch_.why}};
+    for (const DimensionFinding& d : dimensions_)
+      root["dimensions"].push_back({{"name", d.name},
+                                    {"value", d.value},
+                                    {"least", d.least},
+                                    {"most", d.most},
+                                    {"step", d.step}});
   }
   if (sections.warnings) {
     auto& warnings = root["warnings"] = nlohmann::ordered_json::array();

@@ -47,6 +47,12 @@ struct BatchFinding {
   std::string why;       // not open: what is in the way
 };
 
+// A dimension that is open, and its sizes: least, least + step, ... up to most.
+struct DimensionFinding {
+  std::string name;
+  int64_t value, least, most, step;
+};
+
 // A scale that is no normal positive number, as a front end meets it. For lint(), which makes a
 // warning of it: the graph need not hold the scale.
 struct ScaleNote {
@@ -81,6 +87,7 @@ class Report {
   }
 
   void set_batch(BatchFinding batch) { batch_ = std::move(batch); }
+  void set_dimensions(std::vector<DimensionFinding> all) { dimensions_ = std::move(all); }
 
   const std::vector<Warning>& warnings() const { return warnings_; }
   const std::vector<Finding>& findings() const { return findings_; }
@@ -96,7 +103,8 @@ class Report {
   std::string warnings_text() const;
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
   // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or
-  // "not assessed". "batch": {"open", "size", "why"}, of a converted model. And "warnings":
+  // "not assessed". "batch": {"open", "size", "why"}, of a converted model, and
+  // "dimensions": {"name", "value", "least", "most", "step"} of one with more open dimensions. And "warnings":
   // [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
   std::string json(Sections sections = {}) const;
 
@@ -104,6 +112,7 @@ class Report {
   std::vector<Finding> findings_;
   std::vector<ScaleNote> scale_notes_;
   std::vector<Warning> warnings_;
+  std::vector<DimensionFinding> dimensions_;
   BatchFinding batch_;  // size 0: not known
 };
 

@@ -14,6 +14,8 @@ struct SourceEdges {
   // Shapes of inputs whose dimensions the file leaves open: [NAME=]1x3x224x224 or with commas, where ?
   // leaves the first one, the batch, open. Without a name: of the only input.
   std::vector<std::string> input_shapes;
+  // Limits of dimensions that the file leaves open, and which have to stay so: NAME=LEAST:MOST[:STEP], or NAME.
+  std::vector<std::string> open;
 };
 
 }  // namespace qrt::convert

@@ -56,6 +56,15 @@ const ImportOption kOutputs = {
     true,
     "NAME"};
 
+const ImportOption kOpen = {
+    "open",
+    "NAME or NAME=LEAST:MOST[:STEP], a dimension of an ONNX model that has to stay open, and its sizes; "
+    "for more dimensions repeated",
+    false,
+    {},
+    true,
+    "DIM"};
+
 const ImportOption kInputShape = {
     "input-shape",
     "[NAME=]1x3x224x224, the shape of an input of an ONNX model whose dimensions the file leaves "
@@ -94,7 +103,8 @@ Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, 
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
   const bool allows_float = options.count("allow-float") != 0;
-  const SourceEdges edges = {list_of(options, "outputs"), list_of(options, "input-shape")};
+  const SourceEdges edges = {list_of(options, "outputs"), list_of(options, "input-shape"),
+                             list_of(options, "open")};
   if (reference == options.end() || reference->second == "ort")
     return import_onnx(path, graph, report, allows_float, edges);
   if (allows_float)
@@ -169,7 +179,7 @@ const std::vector<Frontend>& frontends() {
          false,
          {"ort", "espdl-p4", "espdl-s3", "espdl-c"}},
         kOutputs,
-        kInputShape},
+        kInputShape, kOpen},
        onnx},
   };
   return rows;

@@ -1,49 +1,99 @@
 // The converter's middle: an imported graph into its final form.
+#include <algorithm>
+#include <optional>
+
 #include "converter/convert.h"
 #include "converter/passes/passes.h"
+#include "converter/sizes/check_sizes.h"
 #include "converter/sizes/open_sizes.h"
 
 namespace qrt::convert {
+namespace {
 
-Status run_passes(Graph* graph, const std::function<void(const char*)>& progress) {
-  const struct {
-    const char* name;
-    void (*run)(Graph*);
-  } passes[] = {
-      {"drop_dead", drop_dead},
-      {"fold_constants", fold_constants},
-      {"fuse_dynamic_scales", fuse_dynamic_scales},
-      {"fuse_gelu", fuse_gelu},
-      {"move_transposes", move_transposes},
-      {"simplify_gathers", simplify_gathers},
-      {"fold_pads", fold_pads},
-      {"drop_taps", drop_taps},
-      {"fold_flatten", fold_flatten},
-      {"fold_reductions", fold_reductions},
-      {"simplify_reshapes", simplify_reshapes},
-      {"fuse_functions", fuse_functions},
-      {"fuse_luts", fuse_luts},
-      {"one_channel_depthwise", one_channel_depthwise},
-      {"join_pixels", join_pixels},
-      {"open_batch", open_batch},
-      {"split_wide_weights", split_wide_weights},
-  };
-  const auto earlier = [&](Graph* import) {
-    for (const auto& pass : passes) {
-      if (pass.run == open_batch) break;
-      pass.run(import);
-    }
-  };
-  for (const auto& pass : passes) {
+using Progress = std::function<void(const char*)>;
+
+struct Pass {
+  const char* name;
+  void (*run)(Graph*);
+};
+
+// In the order in which they run, on a graph of fixed sizes.
+constexpr Pass kPasses[] = {
+    {"drop_dead", drop_dead},
+    {"fold_constants", fold_constants},
+    {"fuse_dynamic_scales", fuse_dynamic_scales},
+    {"fuse_gelu", fuse_gelu},
+    {"move_transposes", move_transposes},
+    {"simplify_gathers", simplify_gathers},
+    {"fold_pads", fold_pads},
+    {"drop_taps", drop_taps},
+    {"fold_flatten", fold_flatten},
+    {"fold_reductions", fold_reductions},
+    {"simplify_reshapes", simplify_reshapes},
+    {"fuse_functions", fuse_functions},
+    {"fuse_luts", fuse_luts},
+    {"one_channel_depthwise", one_channel_depthwise},
+    {"join_pixels", join_pixels},
+};
+
+void run_first_passes(const Progress& progress, Graph* graph) {
+  for (const Pass& pass : kPasses) {
     if (progress) progress(pass.name);
     pass.run(graph);
-    if (pass.run == open_batch && graph->import_at) {
-      if (progress) progress("open_sizes");
-      QRT_TRY(open_sizes(earlier, graph));
-    }
   }
+}
+
+// The passes after which weights are in the forms of a file.
+Status run_last_passes(const Progress& progress, Graph* graph) {
+  if (progress) progress("split_wide_weights");
+  split_wide_weights(graph);
   if (progress) progress("pack_weights");
   return pack_weights(graph);
+}
+
+// Finds the rules for the graph's open dimensions, and compares their file with the source at many sizes.
+Status open_all(const Progress& progress, Graph* graph) {
+  const auto earlier = [](Graph* import) { run_first_passes(nullptr, import); };
+  if (progress) progress("open_sizes");
+  QRT_TRY(open_sizes(earlier, graph));
+  QRT_TRY(run_last_passes(progress, graph));
+  const ImportAtSizes import_at = std::move(graph->import_at);
+  graph->import_at = nullptr;
+  if (graph->symbols.empty()) return Status();
+  if (progress) progress("check_sizes");
+  const auto file_at = [&](const Sizes& sizes, std::vector<uint8_t>* file) {
+    Graph fixed;
+    QRT_TRY(import_at(sizes, &fixed));
+    earlier(&fixed);
+    QRT_TRY(run_last_passes(nullptr, &fixed));
+    for (Value& v : fixed.values) v.sizes.clear();
+    return write_model(fixed, file);
+  };
+  return check_sizes(file_at, graph);
+}
+
+}  // namespace
+
+Status run_passes(Graph* graph, const Progress& progress) {
+  run_first_passes(progress, graph);
+  if (progress) progress("open_batch");
+  open_batch(graph);
+  if (!graph->import_at || graph->batch_is_open) {
+    graph->import_at = nullptr;
+    graph->symbols.clear();
+    return run_last_passes(progress, graph);
+  }
+  // A batch may also stay what it is, other dimensions may not.
+  const bool may_stay = std::none_of(graph->symbols.begin(), graph->symbols.end(),
+                                     [](const Symbol& s) { return s.is_other; });
+  std::optional<Graph> as_it_is;
+  if (may_stay) as_it_is = *graph;
+  Status status = open_all(progress, graph);
+  if (status.code() != Code::kUnsupported || !may_stay) return status;
+  *graph = std::move(*as_it_is);
+  graph->import_at = nullptr;
+  graph->symbols.clear();
+  return run_last_passes(progress, graph);
 }
 
 }  // namespace qrt::convert

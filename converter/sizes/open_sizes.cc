@@ -66,7 +66,8 @@ class Opening {
         return error(Code::kUnsupported, "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
     for (Symbol& s : *symbols)
-      if (!s.is_first && s.least != s.most) s.most = limit;
+      if (!s.is_first && s.least != s.most)
+        s.most = std::min(s.most, limit - (limit - s.least) % s.step);
     return Status();
   }
 
@@ -202,7 +203,7 @@ class Search {
     if (status.ok()) {
       // Nothing is known of sizes between multiples, which the source did not take.
       for (Symbol& s : symbols)
-        if (!s.is_first && s.least != s.most && family.unit > 1) {
+        if (!s.is_first && s.least != s.most && family.unit > 1 && s.step % family.unit != 0) {
           s.least = s.step = family.unit;
           s.most -= s.most % family.unit;
         }
@@ -228,7 +229,7 @@ class Search {
 
 std::vector<SymbolHint> hints_of(const std::vector<Symbol>& symbols) {
   std::vector<SymbolHint> hints;
-  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first, s.least == s.most ? s.value : 0});
+  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first, s.least, s.most, s.step});
   return hints;
 }
 
@@ -256,15 +257,10 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
 
 Status open_sizes(const EarlierPasses& earlier, Graph* graph) {
   const ImportAtSizes import_at = std::move(graph->import_at);
-  graph->import_at = nullptr;
-  // A batch may have been opened by itself, or stays what it is.
-  const bool may_stay = std::none_of(graph->symbols.begin(), graph->symbols.end(),
-                                     [](const Symbol& s) { return s.is_other; });
   std::vector<Symbol> symbols = std::move(graph->symbols);
-  graph->symbols.clear();
-  if (graph->batch_is_open) return Status();
-  Status status = open_symbols(import_at, earlier, std::move(symbols), graph);
-  return may_stay && status.code() == Code::kUnsupported ? Status() : std::move(status);
+  QRT_TRY(open_symbols(import_at, earlier, std::move(symbols), graph));
+  graph->import_at = import_at;
+  return Status();
 }
 
 }  // namespace qrt::convert

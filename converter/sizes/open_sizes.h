@@ -13,9 +13,9 @@ namespace qrt::convert {
 // Runs the passes that come before, on an import.
 using EarlierPasses = std::function<void(Graph*)>;
 
-// Replaces the graph, which earlier passes have been through, by one that holds at all sizes of its symbols.
-// kUnsupported where none is found: the message names the dimension or the node that is in the way. REQUIRES:
-// graph->import_at is set.
+// Replaces the graph by one, which earlier passes have been through, with rules for all sizes of its symbols;
+// graph->import_at stays set. kUnsupported, with the graph in no state to be used, where no rules are found: the
+// message names the dimension or the node that is in the way. REQUIRES: graph->import_at is set.
 Status open_sizes(const EarlierPasses& earlier, Graph* graph);
 
 }  // namespace qrt::convert

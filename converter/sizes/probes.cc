@@ -71,14 +71,16 @@ class Family {
   }
 
   int64_t size_of(size_t symbol, size_t variant) const {
-    if (symbols_[symbol].fixed != 0) return symbols_[symbol].fixed;
     symbol = leader(symbol);
     const std::vector<int64_t>& numbers = symbols_[symbol].is_first ? batches() : scale_.counts;
     const int64_t unit = symbols_[symbol].is_first ? 1 : scale_.unit;
     const size_t at = symbol * 2 + variant * 3;
     // Beyond the list the numbers go on, further apart.
     const auto turns = static_cast<int64_t>(at / numbers.size());
-    return unit * (numbers[at % numbers.size()] + turns * (numbers.back() + 2));
+    const int64_t size = unit * (numbers[at % numbers.size()] + turns * (numbers.back() + 2));
+    const SymbolHint& hint = symbols_[symbol];
+    if (hint.least == 1 && hint.step == 1 && size <= hint.most) return size;
+    return hint.least + size % ((hint.most - hint.least) / hint.step + 1) * hint.step;
   }
 
   Sizes sizes_of(const std::vector<size_t>& variants) const {

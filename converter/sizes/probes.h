@@ -15,7 +15,7 @@ using Sizes = std::vector<int64_t>;
 struct SymbolHint {
   std::string name;
   bool is_first = false;  // it is the first dimension of an input, and may be a batch
-  int64_t fixed = 0;      // the only size that the source has been found to take; 0: none is known
+  int64_t least = 1, most = INT32_MAX, step = 1;  // sizes that it may have
 };
 
 // One way to choose sizes. The first of them are those that the file will hold.

@@ -53,8 +53,9 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   // What lies between dynamically quantised products is float by its nature.
   allow_float |= from_onnx::is_quantized_in_runs(model.graph());
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));
-  const std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
-  if (std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_other; }))
+  std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
+  QRT_TRY(from_onnx::set_limits(edges.open, &open));
+  if (std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_other || d.is_wanted; }))
     return from_onnx::import_open(shared, open, allow_float, graph, report);
   const auto import = [&](int64_t batch, Graph* to, Report* findings) {
     return from_onnx::Importer(model, allow_float, batch, to, findings).run();

@@ -109,7 +109,10 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
     Symbol symbol;
     symbol.name = d.name;
     symbol.is_first = d.is_first && !d.is_length;
-    symbol.is_other = d.is_other;
+    symbol.is_other = d.is_other || d.is_wanted;
+    symbol.least = d.least;
+    symbol.most = d.most;
+    symbol.step = d.step;
     graph->symbols.push_back(symbol);
   }
   graph->import_at = [model, open, allow_float](const Sizes& sizes, Graph* to) {
@@ -122,7 +125,8 @@ Status import_open(const std::shared_ptr<const Model>& model,
                    const std::vector<OpenDimension>& open, bool allow_float, Graph* graph,
                    Report* report) {
   std::vector<SymbolHint> hints;
-  for (const OpenDimension& d : open) hints.push_back({d.name, d.is_first && !d.is_length});
+  for (const OpenDimension& d : open)
+    hints.push_back({d.name, d.is_first && !d.is_length, d.least, d.most, d.step});
   FirstImport import(*model, open, allow_float);
   Sizes found;
   const auto try_at = [&](const Sizes& sizes) {
