@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace qrt::convert {
 
@@ -48,6 +49,14 @@ class Fit {
       : imports_(imports), values_(values), terms_(terms_of(imports)) {}
 
   std::optional<Expression> run() {
+    // Many an expression gives two or three different numbers by chance: only differences and rests are meant to.
+    const bool are_few = std::set<int64_t>(values_.begin(), values_.end()).size() <= 3;
+    if (are_few) {
+      if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) || try_others() ||
+          try_each(&Fit::try_rest))
+        return found_;
+      return std::nullopt;
+    }
     if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) || try_other() ||
         try_each(&Fit::try_multiple) || try_each(&Fit::try_quotient) || try_others() ||
         try_each(&Fit::try_rest) || try_sums() || try_products() || try_each(&Fit::try_scaled) ||

@@ -112,6 +112,22 @@ class NodeFit {
     return all;
   }
 
+  // Finds what fills, which only the imports tell that have something to fill. Returns false where they differ.
+  bool fit_fill(int64_t* fill) {
+    bool is_known = false;
+    for (size_t i = 0; i < others_.size(); ++i) {
+      const auto& o = *of<fb::GatherOptionsT>(i);
+      const bool fills = std::any_of(o.axes.begin(), o.axes.end(), [](const auto& a) {
+        return std::find(a->index.begin(), a->index.end(), -1) != a->index.end();
+      });
+      if (!fills) continue;
+      if (is_known && *fill != o.fill) return false;
+      *fill = o.fill;
+      is_known = true;
+    }
+    return true;
+  }
+
   bool fit_maps() {
     auto* gather = own<fb::GatherOptionsT>();
     if (!gather) return true;
@@ -137,6 +153,7 @@ class NodeFit {
       made.push_back(std::move(of_axis));
     }
     gather->axes = std::move(made);
+    if (!fit_fill(&gather->fill)) return false;
     for (size_t i = 0; i < others_.size(); ++i) *of<fb::GatherOptionsT>(i) = *gather;
     return true;
   }
