@@ -64,6 +64,22 @@ bool all_alike(const std::vector<Tensor>& parts) {
   return true;
 }
 
+bool is_float_constant(const Tensor& part) {
+  return part.is_plain_constant() && part.type == kFloat;
+}
+
+// Returns a constant of floats as a tensor that operators read.
+Tensor as_value(Importer& importer, const Tensor& constant) {
+  Tensor value;
+  value.kind = Tensor::Kind::kValue;
+  value.type = constant.type;
+  value.shape = constant.shape;
+  value.value = importer.graph().add_constant_bytes("", DType::kFloat32, constant.shape,
+                                                    constant.constant->data.data(),
+                                                    constant.constant->data.size());
+  return value;
+}
+
 }  // namespace
 
 Status import_concat(Importer& importer, const NodeView& node) {
@@ -72,7 +88,8 @@ Status import_concat(Importer& importer, const NodeView& node) {
   bool values = true, functions = true;
   for (int i = 0; i < node.input_count(); ++i) {
     Tensor part = importer.input(node, i);
-    values = values && part.is_value() && part.type == importer.input(node, 0).type;
+    values = values && (part.is_value() || is_float_constant(part)) &&
+             part.type == importer.input(node, 0).type;
     functions = functions && !values && read_function(importer, node, i, &part);
     if (!values && !functions) return importer.refuse_float(node, i);
     parts.push_back(std::move(part));
@@ -83,7 +100,10 @@ Status import_concat(Importer& importer, const NodeView& node) {
   drop_empty(&parts);
   if (values || all_alike(parts)) {
     std::vector<ValueId> ids;
-    for (const Tensor& part : parts) ids.push_back(part.value);
+    for (Tensor& part : parts) {
+      if (is_float_constant(part)) part = as_value(importer, part);
+      ids.push_back(part.value);
+    }
     Tensor y = parts[0];
     y.shape = shape;
     y.value = join(importer, node, ids, axis);

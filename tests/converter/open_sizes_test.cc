@@ -1,0 +1,275 @@
+// Models with open heights, widths and lengths: one file, converted once, gives at every size the bytes of the
+// model with that size written into it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "converter/sizes/fit_number.h"
+#include "converter/sizes/probes.h"
+#include "tests/support/onnx_builder.h"
+
+namespace qrt {
+namespace {
+
+using convert::Expression;
+using convert::Imports;
+using testing::Bytes;
+using testing::Dims;
+using testing::Names;
+using testing::OnnxBuilder;
+
+// Builds a model whose input has these dimensions, -1 where one is open.
+using Build = std::function<void(const Dims& dims, OnnxBuilder* b)>;
+
+std::string weights(OnnxBuilder* b, const Dims& dims) {
+  size_t count = 1;
+  for (const int64_t d : dims) count *= static_cast<size_t>(d);
+  std::vector<int8_t> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<int8_t>(static_cast<int>(i * 37 % 41) - 20);
+  return b->dq<int8_t>(b->constant<int8_t>(dims, values), 0.01f, 0);
+}
+
+std::string conv(OnnxBuilder* b, const std::string& x, const Dims& dims,
+                 std::vector<testing::Attr> attributes) {
+  return b->qdq<uint8_t>(b->node("Conv", {x, weights(b, dims)}, attributes), 0.25f, 128);
+}
+
+// The size of a dimension as a tensor of one element.
+std::string size_of(OnnxBuilder* b, const std::string& x, int64_t axis) {
+  const std::string shape = b->node("Shape", {x});
+  return b->node("Gather", {shape, b->constant<int64_t>({1}, {axis})});
+}
+
+struct Case {
+  const char* name;
+  Dims open;                // of the input, -1 where it is open
+  std::vector<Dims> sizes;  // at which it runs
+  Build build;
+};
+
+Bytes numbers(const Dims& dims) {
+  size_t count = 1;
+  for (const int64_t d : dims) count *= static_cast<size_t>(d);
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 29 % 67) * 0.1f - 3.0f;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return Bytes(bytes, bytes + count * sizeof(float));
+}
+
+OnnxBuilder model_of(const Case& c, const Dims& dims) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  c.build(dims, &b);
+  // Every open dimension has its own name.
+  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (int i = 0; i < shape->dim_size(); ++i)
+    if (!shape->dim(i).dim_param().empty()) shape->mutable_dim(i)->set_dim_param("d" + std::to_string(i));
+  return b;
+}
+
+struct Run {
+  qrt_status status = QRT_OK;
+  std::string message;
+  std::vector<Bytes> outputs;
+};
+
+Run run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
+  Run run;
+  qrt_error error = {};
+  qrt_model* model = nullptr;
+  qrt_session* session = nullptr;
+  run.status = qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error);
+  const std::unique_ptr<qrt_model, void (*)(qrt_model*)> model_owner(model, qrt_model_destroy);
+  std::vector<std::string> names;
+  std::vector<qrt_dim> dims;
+  for (size_t i = 0; i < open.size(); ++i) names.push_back("d" + std::to_string(i));
+  for (size_t i = 0; i < open.size(); ++i)
+    if (open[i] < 0) dims.push_back({names[i].c_str(), sizes[i]});
+  qrt_session_options options;
+  qrt_struct_init(&options);
+  options.dims = dims.data();
+  options.dim_count = dims.size();
+  if (run.status == QRT_OK) run.status = qrt_session_create(model, &options, &session, &error);
+  const std::unique_ptr<qrt_session, void (*)(qrt_session*)> owner(session, qrt_session_destroy);
+  const Bytes x = numbers(sizes);
+  if (run.status == QRT_OK)
+    run.status = qrt_session_set_input_bytes(session, 0, x.data(), x.size(), &error);
+  if (run.status == QRT_OK) run.status = qrt_session_run(session, &error);
+  run.message = error.message;
+  for (size_t i = 0; run.status == QRT_OK && i < qrt_model_output_count(model); ++i) {
+    qrt_tensor_info info;
+    qrt_struct_init(&info);
+    EXPECT_EQ(qrt_session_output_info(session, i, &info), QRT_OK);
+    Bytes output(info.bytes);
+    EXPECT_EQ(qrt_session_get_output_bytes(session, i, output.data(), output.size(), nullptr), QRT_OK);
+    run.outputs.push_back(std::move(output));
+  }
+  return run;
+}
+
+Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
+  testing::Imported imported = b.import();
+  EXPECT_TRUE(imported.status.ok()) << imported.status.message() << imported.report.text(true);
+  *graph = std::move(imported.graph);
+  const Status passed = run_passes(graph, nullptr);
+  EXPECT_TRUE(passed.ok()) << passed.message();
+  Bytes file;
+  if (passed.ok()) EXPECT_TRUE(write_model(*graph, &file).ok());
+  return file;
+}
+
+const Case kCases[] = {
+    {"Convolutions",
+     {-1, 3, -1, -1},
+     {{1, 3, 8, 8}, {2, 3, 33, 20}, {1, 3, 5, 7}, {3, 3, 64, 1}, {1, 3, 1, 1}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+       x = conv(b, x, {4, 3, 3, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}});
+       x = conv(b, x, {4, 4, 5, 3}, {{"auto_pad", "SAME_UPPER"}, {"strides", Dims{3, 2}}});
+       b->output(b->q<uint8_t>(x, 0.25f, 128));
+     }},
+    {"Pools",
+     {-1, 2, -1, -1},
+     {{1, 2, 8, 8}, {2, 2, 17, 23}, {1, 2, 5, 31}, {1, 2, 3, 3}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+       x = b->node("MaxPool", {x},
+                   {{"kernel_shape", Dims{3, 3}}, {"strides", Dims{2, 2}}, {"ceil_mode", 1}});
+       x = b->qdq<uint8_t>(x, 0.05f, 120);
+       b->output(b->q<uint8_t>(b->node("GlobalAveragePool", {x}), 0.03f, 100));
+     }},
+    {"ResizeToTheSizeOfAnother",
+     {-1, 2, -1, -1},
+     {{1, 2, 8, 8}, {2, 2, 17, 23}, {1, 2, 5, 31}, {1, 2, 7, 6}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+       const std::string small =
+           conv(b, x, {2, 2, 3, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}});
+       const std::string sizes = b->node("Shape", {x});
+       const std::string large =
+           b->node("Resize", {small, "", "", sizes},
+                   {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}});
+       b->output(b->q<uint8_t>(b->node("Add", {x, b->qdq<uint8_t>(large, 0.25f, 128)}), 0.3f, 128));
+     }},
+    {"HalvesAndReshapes",
+     {-1, -1, 4},
+     {{1, 6, 4}, {2, 7, 4}, {3, 20, 4}, {1, 2, 4}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+       const std::string length = size_of(b, x, 1);
+       const std::string half = b->node("Div", {length, b->constant<int64_t>({1}, {2})});
+       const std::string front =
+           b->node("Slice", {x, b->constant<int64_t>({1}, {0}), half, b->constant<int64_t>({1}, {1})});
+       const std::string shape =
+           b->node("Concat", {size_of(b, x, 0), half, b->constant<int64_t>({2}, {2, 2})}, {{"axis", 0}});
+       const std::string parts = b->node("Reshape", {front, shape});
+       b->output(b->q<uint8_t>(b->node("Transpose", {parts}, {{"perm", Dims{0, 2, 1, 3}}}), 0.05f, 120));
+     }},
+    {"ABatchThatIsNotApart",
+     {-1, 6},
+     {{1, 6}, {2, 6}, {5, 6}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+       const std::string mean = b->node("ReduceMax", {x}, {{"axes", Dims{0}}, {"keepdims", 1}});
+       b->output(b->q<uint8_t>(b->node("Sub", {x, b->qdq<uint8_t>(mean, 0.05f, 120)}), 0.05f, 120));
+     }},
+};
+
+class OpenSizes : public ::testing::TestWithParam<Case> {};
+
+TEST_P(OpenSizes, AreThoseOfModelsOfOneSize) {
+  const Case& c = GetParam();
+  convert::Graph open;
+  const Bytes file = convert_whole(model_of(c, c.open), &open);
+  EXPECT_EQ(open.symbols.size(), static_cast<size_t>(std::count(c.open.begin(), c.open.end(), -1)));
+  for (const Dims& sizes : c.sizes) {
+    convert::Graph fixed;
+    const Run want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+    const Run got = run_at(file, c.open, sizes);
+    ASSERT_EQ(want.status, QRT_OK) << want.message;
+    ASSERT_EQ(got.status, QRT_OK) << got.message;
+    EXPECT_EQ(got.outputs, want.outputs) << ::testing::PrintToString(sizes);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, OpenSizes, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// A flattened image of one size decides that size, whatever the file's names promise.
+TEST(OpenSizesOf, AModelOfOneSize) {
+  OnnxBuilder b(17);
+  const std::string x = b.qdq<uint8_t>(b.input({-1, 2, -1, -1}), 0.05f, 120);
+  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(2)->set_dim_param("h");
+  shape->mutable_dim(3)->set_dim_param("w");
+  const std::string flat = b.node("Flatten", {x});
+  b.output(b.q<uint8_t>(b.node("MatMul", {flat, weights(&b, {2 * 12 * 12, 3})}), 0.25f, 128));
+  convert::Graph graph;
+  convert_whole(b, &graph);
+  ASSERT_EQ(graph.symbols.size(), 3u);
+  for (const convert::Symbol& s : graph.symbols)
+    if (s.name != "N") EXPECT_TRUE(s.least == 12 && s.most == 12) << s.name;
+}
+
+// What is asked for by --open.
+TEST(OpenSizesOf, LimitsOfTheCaller) {
+  OnnxBuilder b(17);
+  b.output(b.q<uint8_t>(b.input({1, 2, -1}), 0.05f, 120));
+  const std::string bytes = b.bytes();
+  const auto import_with = [&](const std::string& limit) {
+    return testing::import_file(bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
+      convert::SourceEdges edges;
+      edges.open = {limit};
+      return convert::import_onnx(path, &to->graph, &to->report, false, edges);
+    });
+  };
+  testing::Imported imported = import_with("N=8:100:8");
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  ASSERT_TRUE(run_passes(&imported.graph, nullptr).ok());
+  ASSERT_EQ(imported.graph.symbols.size(), 1u);
+  EXPECT_EQ(imported.graph.symbols[0].least, 8);
+  EXPECT_EQ(imported.graph.symbols[0].most, 96);
+  EXPECT_EQ(imported.graph.symbols[0].step, 8);
+  EXPECT_STREQ(import_with("M=1:2").status.message(), "--open M=1:2: the model's open dimensions are 'N'");
+  for (const char* wrong : {"N=", "N=5", "N=0:3", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
+    EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
+}
+
+// Few imports fit many expressions: the simplest is the one that is meant.
+TEST(FitNumber, FindsWhatIsMeant) {
+  Imports imports;
+  std::vector<int64_t> halves, rest, products;
+  for (const int64_t n : {37, 150, 61, 308, 97, 212, 431}) {
+    imports.at.push_back({{n, 2 * n + 1}, {}});
+    halves.push_back((n + 1) / 2 + 3);
+    rest.push_back(n % 2);
+    products.push_back(n * (2 * n + 1) / 1);
+  }
+  for (const auto& values : {halves, rest, products}) {
+    const auto found = convert::fit_number(imports, values);
+    ASSERT_TRUE(found.has_value());
+    const convert::SizesAt elsewhere{{1000, 2001}, {}};
+    const int64_t n = 1000, value = evaluate(*found, elsewhere);
+    const int64_t want = values == halves ? 503 : values == rest ? 0 : n * 2001;
+    EXPECT_EQ(value, want);
+  }
+  EXPECT_FALSE(convert::fit_number(imports, {1, 5, 2, 9, 4, 77, 3}).has_value());
+}
+
+// In a family no two open dimensions have one size, and each changes alone.
+TEST(ProbeFamilies, KeepDimensionsApart) {
+  const std::vector<convert::SymbolHint> hints = {{"batch", true}, {"past", false}, {"seq", false}, {"past + seq", false}};
+  for (const convert::ProbeFamily& family : convert::probe_families(hints)) {
+    ASSERT_GE(family.sizes.size(), 8u);
+    for (const convert::Sizes& s : family.sizes) EXPECT_EQ(s[3], s[1] + s[2]);
+  }
+  const convert::ProbeFamily& first = convert::probe_families(hints)[0];
+  EXPECT_NE(first.sizes[0][1], first.sizes[0][2]);
+}
+
+}  // namespace
+}  // namespace qrt
