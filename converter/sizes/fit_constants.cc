@@ -13,9 +13,11 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports) {
   for (const Node& node : first.nodes)
     for (const ValueId id : node.inputs) {
       const Value& v = first.values[id];
+      // Where nothing differs, only the first import keeps the bytes.
       const auto differs = [&](const Graph* other) {
         return id < other->values.size() &&
-               (other->values[id].data != v.data || other->values[id].type.shape != v.type.shape);
+               ((!other->values[id].data.empty() && other->values[id].data != v.data) ||
+                other->values[id].type.shape != v.type.shape);
       };
       if (v.is_constant && std::any_of(imports.graphs.begin(), imports.graphs.end(), differs))
         found.insert(id);
@@ -56,6 +58,13 @@ bool are_all_first(const Value& v, const std::vector<uint8_t>& data, const Shape
   return read(data, from, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
 }
 
+// Returns the constant of an import, whose bytes may be left with the first one.
+Value whole_constant(const Graph& first, const Graph& import, ValueId id) {
+  Value v = import.values[id];
+  if (v.data.empty()) v.data = first.values[id].data;
+  return v;
+}
+
 bool is_repeated(const Value& v, int axis) {
   std::vector<Axis> axes(static_cast<size_t>(v.type.shape.rank()), Axis::kFixed);
   axes[static_cast<size_t>(axis)] = Axis::kRepeated;
@@ -70,8 +79,11 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   if (id >= largest.values.size()) return false;
   const Value& most = largest.values[id];
   const int rank = most.type.shape.rank();
+  std::vector<Value> copies;
   std::vector<const Value*> values;
-  for (const Graph* g : imports.graphs) values.push_back(&g->values[id]);
+  for (const Graph* g : imports.graphs)
+    copies.push_back(whole_constant(*imports.graphs[0], *g, id));
+  for (const Value& v : copies) values.push_back(&v);
   for (const Value* v : values)
     if (!v->is_constant || v->type.dtype != most.type.dtype || v->type.shape.rank() != rank ||
         v->packing != fb::Packing::NONE || dtype_bytes(v->type.dtype) == 0)

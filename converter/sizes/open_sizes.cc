@@ -24,6 +24,7 @@ class Opening {
       Status status = import_at(sizes, graph.get());
       if (!status.ok()) return std::move(status).at("at " + describe(symbols, sizes));
       earlier(graph.get());
+      if (!graphs_.empty()) drop_equal_constants(*graphs_[0], graph.get());
       imports_.graphs.push_back(graph.get());
       imports_.symbols.push_back(sizes);
       graphs_.push_back(std::move(graph));
@@ -90,6 +91,16 @@ class Opening {
   }
 
  private:
+  // Leaves the bytes of constants that the first import has, too, with that one: most are weights.
+  static void drop_equal_constants(const Graph& first, Graph* graph) {
+    for (size_t id = 0; id < std::min(first.values.size(), graph->values.size()); ++id) {
+      const Value& own = first.values[id];
+      Value& v = graph->values[id];
+      if (v.is_constant && own.is_constant && v.type.shape == own.type.shape && v.data == own.data)
+        std::vector<uint8_t>().swap(v.data);
+    }
+  }
+
   static constexpr size_t kMostConstantBytes = size_t{1} << 22;
   static size_t bytes_of(const Graph& graph, const std::vector<ValueId>& constants) {
     size_t bytes = 0;
@@ -233,8 +244,16 @@ std::vector<SymbolHint> hints_of(const std::vector<Symbol>& symbols) {
   return hints;
 }
 
+// An import takes time in proportion to its nodes, and here are dozens.
+constexpr size_t kMostNodes = 10000;
+
 Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
                     std::vector<Symbol> symbols, Graph* graph) {
+  if (graph->nodes.size() > kMostNodes)
+    return error(Code::kUnsupported,
+                 "it has more than %zu operators: its open dimensions cannot stay open; give sizes by "
+                 "--input-shape NAME=1x3x224x224",
+                 kMostNodes);
   Search search(import_at, earlier, graph);
   Status status;
   for (const ProbeFamily& family : probe_families(hints_of(symbols))) {
