@@ -245,7 +245,7 @@ std::vector<SymbolHint> hints_of(const std::vector<Symbol>& symbols) {
 }
 
 // An import takes time in proportion to its nodes, and here are dozens.
-constexpr size_t kMostNodes = 10000;
+constexpr size_t kMostNodes = 10000, kNodeImports = 400000;
 
 Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
                     std::vector<Symbol> symbols, Graph* graph) {
@@ -256,7 +256,11 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
                  kMostNodes);
   Search search(import_at, earlier, graph);
   Status status;
+  // At least two families are tried, and fewer of large graphs than of small ones.
+  size_t imports = std::max<size_t>(24, kNodeImports / std::max<size_t>(graph->nodes.size(), 1));
   for (const ProbeFamily& family : probe_families(hints_of(symbols))) {
+    if (imports < family.sizes.size()) break;
+    imports -= family.sizes.size();
     status = search.try_family(symbols, family);
     if (status.code() != Code::kUnsupported) return status;
   }

@@ -128,10 +128,15 @@ Status import_open(const std::shared_ptr<const Model>& model,
   for (const OpenDimension& d : open)
     hints.push_back({d.name, d.is_first && !d.is_length, d.least, d.most, d.step});
   FirstImport import(*model, open, allow_float);
+  // Every import takes time in proportion to the nodes: of a large model few are tried.
+  constexpr int64_t kNodeImports = 20000, kMostImports = 400;
+  int64_t imports = std::clamp<int64_t>(
+      kNodeImports / std::max<int64_t>(model->graph().node_size(), 1), 1, kMostImports);
   Sizes found;
   const auto try_at = [&](const Sizes& sizes) {
-    if (!found.empty() || import.is_broken || !import.try_at(sizes)) return;
-    found = sizes;
+    if (!found.empty() || import.is_broken || imports == 0) return;
+    --imports;
+    if (import.try_at(sizes)) found = sizes;
   };
   const std::vector<ProbeFamily> families = probe_families(hints);
   for (const ProbeFamily& family : families) try_at(family.sizes[0]);
