@@ -71,14 +71,14 @@ OnnxBuilder model_of(const Case& c, const Dims& dims) {
   return b;
 }
 
-struct Run {
+struct RunAt {
   qrt_status status = QRT_OK;
   std::string message;
   std::vector<Bytes> outputs;
 };
 
-Run run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
-  Run run;
+RunAt run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
+  RunAt run;
   qrt_error error = {};
   qrt_model* model = nullptr;
   qrt_session* session = nullptr;
@@ -118,7 +118,9 @@ Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
   const Status passed = run_passes(graph, nullptr);
   EXPECT_TRUE(passed.ok()) << passed.message();
   Bytes file;
-  if (passed.ok()) EXPECT_TRUE(write_model(*graph, &file).ok());
+  if (passed.ok()) {
+    EXPECT_TRUE(write_model(*graph, &file).ok());
+  }
   return file;
 }
 
@@ -188,8 +190,8 @@ TEST_P(OpenSizes, AreThoseOfModelsOfOneSize) {
   EXPECT_EQ(open.symbols.size(), static_cast<size_t>(std::count(c.open.begin(), c.open.end(), -1)));
   for (const Dims& sizes : c.sizes) {
     convert::Graph fixed;
-    const Run want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
-    const Run got = run_at(file, c.open, sizes);
+    const RunAt want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+    const RunAt got = run_at(file, c.open, sizes);
     ASSERT_EQ(want.status, QRT_OK) << want.message;
     ASSERT_EQ(got.status, QRT_OK) << got.message;
     EXPECT_EQ(got.outputs, want.outputs) << ::testing::PrintToString(sizes);
@@ -211,8 +213,10 @@ TEST(OpenSizesOf, AModelOfOneSize) {
   convert::Graph graph;
   convert_whole(b, &graph);
   ASSERT_EQ(graph.symbols.size(), 3u);
-  for (const convert::Symbol& s : graph.symbols)
-    if (s.name != "N") EXPECT_TRUE(s.least == 12 && s.most == 12) << s.name;
+  for (const convert::Symbol& s : graph.symbols) {
+    const bool is_one_size = s.least == 12 && s.most == 12;
+    EXPECT_EQ(is_one_size, s.name != "N") << s.name;
+  }
 }
 
 // What is asked for by --open.
