@@ -271,7 +271,7 @@ TEST(ProbeFamilies, KeepDimensionsApart) {
     ASSERT_GE(family.sizes.size(), 8u);
     for (const convert::Sizes& s : family.sizes) EXPECT_EQ(s[3], s[1] + s[2]);
   }
-  const convert::ProbeFamily& first = convert::probe_families(hints)[0];
+  const convert::ProbeFamily first = convert::probe_families(hints)[0];
   EXPECT_NE(first.sizes[0][1], first.sizes[0][2]);
 }
 
