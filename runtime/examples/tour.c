@@ -34,6 +34,16 @@ static void print_tensor(const char* role, size_t index, const qrt_tensor_info* 
   printf("\n");
 }
 
+/* The batch and other dimensions whose sizes a session chooses. */
+static void print_dims(const qrt_model* model) {
+  qrt_dim_info dim;
+  qrt_struct_init(&dim);
+  for (size_t i = 0; i < qrt_model_dim_count(model); ++i)
+    if (qrt_model_dim_info(model, i, &dim) == QRT_OK)
+      printf("dimension %s: %lld, from %lld to %lld\n", dim.name, (long long)dim.default_size,
+             (long long)dim.least, (long long)dim.most);
+}
+
 static void print_model(const qrt_model* model) {
   qrt_model_info info;
   qrt_struct_init(&info);
@@ -56,6 +66,7 @@ static void print_model(const qrt_model* model) {
     qrt_model_output_info(model, i, &tensor);
     print_tensor("output", qrt_model_find_output(model, tensor.name), &tensor);
   }
+  print_dims(model);
 }
 
 static void print_run(qrt_session* session) {
@@ -122,6 +133,8 @@ static qrt_status tour(const qrt_model* model, qrt_pool* pool, qrt_error* error)
     print_run(session);
     qrt_session_profile_reset(session);
     status = qrt_session_reset(session); /* states of recurrent layers begin anew */
+    /* Another size of an open dimension: "batch", "seq", ...; without any the session stays as it is. */
+    if (status == QRT_OK) status = qrt_session_reshape(session, NULL, 0, error);
   }
   signal(SIGINT, SIG_DFL);
   qrt_session_destroy(session);

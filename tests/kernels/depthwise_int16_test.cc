@@ -52,8 +52,10 @@ TEST_P(DepthwiseInt16Test, DepthwiseEqualsTheLoop) {
     IntStages s;
     make_stages(random_, channels, false, 1, Round::kHalfUp, &s);
     DepthwiseInt16Args args{};
-    args.shape = {k.h,      k.w,      k.c,        k.h ? out_h : 0, out_w, k.kh,  k.kw,
-                  k.stride, k.stride, k.dilation, k.dilation,      k.pad, k.pad, k.multiplier};
+    args.shape = {{k.h, k.w, k.h ? out_h : 0, out_w, k.kh, k.kw, k.stride, k.stride, k.dilation,
+                   k.dilation, k.pad, k.pad},
+                  k.c,
+                  k.multiplier};
     args.input = x.data();
     args.padding = padding.data();
     args.weights = w.data();

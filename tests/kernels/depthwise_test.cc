@@ -490,12 +490,12 @@ TEST_P(DepthwiseTest, SumsUpToTwoToThe23BehindARelu) {
 // Weights are zero, so that the biases are the accumulators.
 TEST_P(DepthwiseTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
   const DepthwiseKernel& kernel = *kernel_;
-  if (!kernel.supports({2, 1, 64, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1})) GTEST_SKIP();
+  if (!kernel.supports({{2, 1, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 64, 1})) GTEST_SKIP();
   testing::for_all_requantisations(random_, [&](const testing::RequantWalk& walk) {
     if (HasFatalFailure()) return;
     const size_t n = walk.channels();
     DepthwiseArgs args = {};
-    args.shape = {2, 1, n, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1};
+    args.shape = {{2, 1, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0}, n, 1};
     const std::vector<uint8_t> input(2 * n + 64), zero(n + 64);
     const std::vector<int8_t> weights(depthwise_packed_bytes(n, 1, 1) + 64);
     Guarded<uint8_t> output(2 * n), scratch(round_up(kernel.scratch_bytes(args.shape), 64));

@@ -320,7 +320,7 @@ TEST_P(PoolTest, AverageByIntegerSums) {
 
 float sum_scale_of(size_t kernel_h, size_t kernel_w, float in, float out) {
   AveragePoolArgs args{};
-  args.shape = {9, 9, 1, 9, 9, kernel_h, kernel_w, 1, 1, 1, 1, 0, 0};
+  args.shape = {{9, 9, 9, 9, kernel_h, kernel_w, 1, 1, 1, 1, 0, 0}, 1};
   args.input_scale = in;
   args.output_scale = out;
   args.input_zero_point = 100;

@@ -62,7 +62,7 @@ TEST_P(Help, NamesTheProgramAndNotItsFolder) {
 TEST_P(Help, SaysWhatStandsForEachValue) {
   const std::regex option(
       "  (-[a-z], )?--[a-z][a-z0-9-]*(\\[=FORMAT\\]| "
-      "(FILE|DIR|NAME|STEM|FORMAT|SHAPE|ORDER|LEVEL|CPUS|"
+      "(FILE|DIR|NAME|SIZES|DIM|STEM|FORMAT|SHAPE|ORDER|LEVEL|CPUS|"
       "HEX|SIZE|NUMBERS?|COUNT|BYTES|MINUTES|POINTS|N,N\\.\\.\\.|Q,Q\\.\\.\\.))?(  .*)?");
   size_t options = 0;
   for (const std::string& line : lines_of(run(GetParam(), {"--help"}).out)) {

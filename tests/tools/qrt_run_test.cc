@@ -128,10 +128,10 @@ TEST_F(Tools, RunTakesTheBatchFromTheInputs) {
   const CommandResult r = run("qrt_run", {model_, a, b, "--output-dir", path("out")});
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(output("out/output_0.npy").data, (std::vector<uint8_t>{254, 253, 252, 250, 249, 248}));
-  expect_failure("qrt_run", {model_, a, b_}, 3, "batch of 1, other inputs have 2");
+  expect_failure("qrt_run", {model_, a, b_}, 3, "'batch' is 1, but 2 by ");
   const std::string none = npy("none.npy", {0, 3}, {});
-  expect_failure("qrt_run", {model_, none, b_}, 3, "batch of 0, expected 1 or more");
-  expect_failure("qrt_run", {model_, a_, none}, 3, "batch of 0, expected 1 or more");
+  expect_failure("qrt_run", {model_, none, b_}, 3, "'batch' is 0, expected 1 or more");
+  expect_failure("qrt_run", {model_, a_, none}, 3, "'batch' is 0, expected 1 or more");
 }
 
 // y[t] = x[0] + ... + x[t]: the model keeps its sum.

@@ -36,9 +36,9 @@ def read_dims(model: int) -> Dict[str, Dim]:
 def dim_array(sizes: Optional[Mapping[str, Any]]) -> Any:
     """Sizes by name, as functions of the C API take them."""
     most = 2**63 - 1
-    pairs = [(name.encode(), min(count(f"the size of {name!r}", size, 1), most))
-             for name, size in (sizes or {}).items() if size is not None]
-    return (_library.Dim * len(pairs))(*pairs)
+    dims = [_library.Dim(name.encode(), min(count(f"the size of {name!r}", size, 1), most))
+            for name, size in (sizes or {}).items() if size is not None]
+    return (_library.Dim * len(dims))(*dims)
 
 
 def sizes_of(shape: Tuple[int, ...], info: Any) -> Optional[Dict[str, int]]:
