@@ -15,6 +15,7 @@ using Progress = std::function<void(const char*)>;
 struct Pass {
   const char* name;
   void (*run)(Graph*);
+  bool takes_sizes = false;  // what it makes of a graph is for its sizes only
 };
 
 // In the order in which they run, on a graph of fixed sizes.
@@ -33,11 +34,14 @@ constexpr Pass kPasses[] = {
     {"fuse_functions", fuse_functions},
     {"fuse_luts", fuse_luts},
     {"one_channel_depthwise", one_channel_depthwise},
-    {"join_pixels", join_pixels},
+    {"join_pixels", join_pixels, true},
 };
 
-void run_first_passes(const Progress& progress, Graph* graph) {
+enum class PassSizes { kFixed, kOpen };
+
+void run_first_passes(const Progress& progress, PassSizes sizes, Graph* graph) {
   for (const Pass& pass : kPasses) {
+    if (pass.takes_sizes && sizes == PassSizes::kOpen) continue;
     if (progress) progress(pass.name);
     pass.run(graph);
   }
@@ -53,7 +57,7 @@ Status run_last_passes(const Progress& progress, Graph* graph) {
 
 // Finds the rules for the graph's open dimensions, and compares their file with the source at many sizes.
 Status open_all(const Progress& progress, Graph* graph) {
-  const auto earlier = [](Graph* import) { run_first_passes(nullptr, import); };
+  const auto earlier = [](Graph* import) { run_first_passes(nullptr, PassSizes::kOpen, import); };
   if (progress) progress("open_sizes");
   QRT_TRY(open_sizes(earlier, graph));
   QRT_TRY(run_last_passes(progress, graph));
@@ -64,7 +68,7 @@ Status open_all(const Progress& progress, Graph* graph) {
   const auto file_at = [&](const Sizes& sizes, std::vector<uint8_t>* file) {
     Graph fixed;
     QRT_TRY(import_at(sizes, &fixed));
-    earlier(&fixed);
+    run_first_passes(nullptr, PassSizes::kFixed, &fixed);
     QRT_TRY(run_last_passes(nullptr, &fixed));
     for (Value& v : fixed.values) v.sizes.clear();
     return write_model(fixed, file);
@@ -75,7 +79,7 @@ Status open_all(const Progress& progress, Graph* graph) {
 }  // namespace
 
 Status run_passes(Graph* graph, const Progress& progress) {
-  run_first_passes(progress, graph);
+  run_first_passes(progress, PassSizes::kFixed, graph);
   if (progress) progress("open_batch");
   open_batch(graph);
   if (!graph->import_at || graph->batch_is_open) {

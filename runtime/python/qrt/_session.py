@@ -289,7 +289,7 @@ class Session:
     def _fit(self, inputs: Mapping[str, Any]) -> bool:
         """Whether all arrays have the shapes that the session has."""
         shapes = {t.name: t.shape for t in self.inputs}
-        return all(tuple(getattr(value, "shape", None) or shapes.get(name, ())) == shapes.get(name)
+        return all(tuple(getattr(value, "shape", ()) or shapes[name]) == shapes[name]
                    for name, value in inputs.items() if name in shapes)
 
     def cancel(self) -> None:
