@@ -107,7 +107,8 @@ std::string Report::text(bool all) const {
     s += "batch    " + std::to_string(batch_.size) + " and no other: " + escaped(batch_.why) + "\n";
   for (const DimensionFinding& d : dimensions_)
     if (all) {
-      s += "open     '" + escaped(d.name) + "' " + std::to_string(d.least) + " to " + std::to_string(d.most);
+      s += "open     '" + escaped(d.name) + "' " + std::to_string(d.least) + " to " +
+           std::to_string(d.most);
       s += d.step > 1 ? " in steps of " + std::to_string(d.step) + "\n" : "\n";
     }
   const size_t unknown = count(Outcome::kNotAssessed);

@@ -324,7 +324,8 @@ class SizedFields::Maker {
     for (const fb::IndexPiece* piece : *rule.pieces()) {
       int64_t count, begin = -1, rows = 1;
       QRT_TRY(evaluate_size(piece->count(), 0, kMaxSizeNumber, &count));
-      if (piece->rows() != nullptr) QRT_TRY(evaluate_size(piece->rows(), 0, int64_t{kMaxMapEntries}, &rows));
+      if (piece->rows() != nullptr)
+        QRT_TRY(evaluate_size(piece->rows(), 0, int64_t{kMaxMapEntries}, &rows));
       QRT_TRY(take(count * rows));
       if (!piece->is_fill())
         QRT_TRY(evaluate_size(piece->begin(), -kMaxSizeNumber, kMaxSizeNumber, &begin));

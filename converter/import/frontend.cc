@@ -56,14 +56,14 @@ const ImportOption kOutputs = {
     true,
     "NAME"};
 
-const ImportOption kOpen = {
-    "open",
-    "NAME or NAME=LEAST:MOST[:STEP], a dimension of an ONNX model that has to stay open, and its sizes; "
-    "for more dimensions repeated",
-    false,
-    {},
-    true,
-    "DIM"};
+const ImportOption kOpen = {"open",
+                            "NAME or NAME=LEAST:MOST[:STEP], a dimension of an ONNX model that has "
+                            "to stay open, and its sizes; "
+                            "for more dimensions repeated",
+                            false,
+                            {},
+                            true,
+                            "DIM"};
 
 const ImportOption kInputShape = {
     "input-shape",
@@ -179,7 +179,8 @@ const std::vector<Frontend>& frontends() {
          false,
          {"ort", "espdl-p4", "espdl-s3", "espdl-c"}},
         kOutputs,
-        kInputShape, kOpen},
+        kInputShape,
+        kOpen},
        onnx},
   };
   return rows;

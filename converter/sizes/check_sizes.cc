@@ -34,7 +34,8 @@ void fill(uint8_t* data, const TensorType& type, std::mt19937* random) {
   // Integers that may be indices stay small.
   const size_t width = dtype_bytes(type.dtype);
   for (size_t i = 0; i < tensor_bytes(type); ++i)
-    data[i] = width > 2 && i % width != 0 ? 0 : static_cast<uint8_t>((*random)() & (width > 2 ? 3 : 255));
+    data[i] =
+        width > 2 && i % width != 0 ? 0 : static_cast<uint8_t>((*random)() & (width > 2 ? 3 : 255));
 }
 
 struct Output {
@@ -119,7 +120,9 @@ class Checker {
       made = convert::run(*model, {}, &want);
     }
     if (made.ok())
-      *verdict = !ran.ok() ? Verdict::kRefused : are_equal(got, want, rounds_) ? Verdict::kEqual : Verdict::kWrong;
+      *verdict = !ran.ok()                       ? Verdict::kRefused
+                 : are_equal(got, want, rounds_) ? Verdict::kEqual
+                                                 : Verdict::kWrong;
     else
       *verdict = ran.ok() ? Verdict::kWrong : Verdict::kRefusedByBoth;
     return Status();
@@ -135,7 +138,8 @@ class Checker {
     Symbol& s = graph_->symbols[symbol];
     if (s.least == s.most) return Status();
     const bool is_large = file_.size() > kLargeFile;
-    std::vector<int64_t> candidates = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 31, 32, 33, 64, 100, 127};
+    std::vector<int64_t> candidates = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,
+                                       12, 15, 16, 17, 31, 32, 33, 64, 100, 127};
     if (is_large) candidates = {1, 2, 3, 7, 8, 16, 33};
     candidates.push_back(s.most < INT32_MAX ? s.most : 4 * s.value + 1);
     for (const TurningPoint& t : graph_->turning_points)
@@ -192,9 +196,12 @@ class Checker {
     for (int i = 0; i < tries; ++i) {
       Sizes sizes;
       for (const Symbol& s : graph_->symbols) {
-        const int64_t most = std::min({s.most, std::max(s.least, std::min<int64_t>(s.least + 80 * s.step, 256)), s.is_first ? s.least + 3 : kMostSize});
+        const int64_t most =
+            std::min({s.most, std::max(s.least, std::min<int64_t>(s.least + 80 * s.step, 256)),
+                      s.is_first ? s.least + 3 : kMostSize});
         const int64_t steps = std::max<int64_t>(0, (most - s.least) / s.step);
-        sizes.push_back(s.least + static_cast<int64_t>(random() % static_cast<uint64_t>(steps + 1)) * s.step);
+        sizes.push_back(s.least +
+                        static_cast<int64_t>(random() % static_cast<uint64_t>(steps + 1)) * s.step);
       }
       Verdict verdict;
       QRT_TRY(judge(sizes, &verdict));

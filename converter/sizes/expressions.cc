@@ -104,9 +104,7 @@ int64_t evaluate(const Expression& expression, const SizesAt& at) {
     switch (steps.functions[i]) {
       case F::CONSTANT: stack.push_back(steps.values[i]); break;
       case F::SYMBOL: stack.push_back(at.symbols[value]); break;
-      case F::DIMENSION:
-        stack.push_back(at.inputs[value / 8][static_cast<int>(value % 8)]);
-        break;
+      case F::DIMENSION: stack.push_back(at.inputs[value / 8][static_cast<int>(value % 8)]); break;
       default: {
         const int64_t b = stack.back();
         stack.pop_back();

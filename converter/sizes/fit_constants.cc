@@ -45,7 +45,8 @@ std::vector<uint8_t> read(const std::vector<uint8_t>& data, const Shape& from, c
   IndexMaps maps(from);
   for (size_t d = 0; d < axes.size(); ++d) {
     const int axis = static_cast<int>(d);
-    if (axes[d] != Axis::kFixed) maps.set(axis, stepped(0, to[axis], axes[d] == Axis::kFirst ? 1 : 0));
+    if (axes[d] != Axis::kFixed)
+      maps.set(axis, stepped(0, to[axis], axes[d] == Axis::kFirst ? 1 : 0));
   }
   return maps.apply(data.data(), element_bytes, 0);
 }
@@ -136,11 +137,11 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   part.data.clear();
   const ValueId whole_id = graph->add_value(std::move(whole));
   const ValueId part_id = graph->add_value(std::move(part));
-  Node gather = make_node<fb::GatherOptionsT>(graph->values[id].name, "Constant", {whole_id}, {part_id});
+  Node gather =
+      make_node<fb::GatherOptionsT>(graph->values[id].name, "Constant", {whole_id}, {part_id});
   convert::options<fb::GatherOptionsT>(gather) = std::move(*options);
   gather.sizes = std::move(rules);
-  for (Node& node : graph->nodes)
-    std::replace(node.inputs.begin(), node.inputs.end(), id, part_id);
+  for (Node& node : graph->nodes) std::replace(node.inputs.begin(), node.inputs.end(), id, part_id);
   graph->nodes.insert(graph->nodes.begin(), std::move(gather));
   return true;
 }

@@ -31,9 +31,9 @@ Terms terms_of(const Imports& imports) {
   const SizesAt& first = imports.at.front();
   for (size_t i = 0; i < first.inputs.size(); ++i)
     for (int d = 0; d < first.inputs[i].rank(); ++d) {
-      const bool has_all = std::all_of(imports.at.begin(), imports.at.end(), [&](const SizesAt& at) {
-        return i < at.inputs.size() && d < at.inputs[i].rank();
-      });
+      const bool has_all = std::all_of(
+          imports.at.begin(), imports.at.end(),
+          [&](const SizesAt& at) { return i < at.inputs.size() && d < at.inputs[i].rank(); });
       if (has_all) add(Expression::dimension(i, d));
     }
   for (const Term& v : imports.terms) found.add(v.expression, v.values);
@@ -167,8 +167,7 @@ class Fit {
     for (size_t i = 0; i < n; ++i)
       for (size_t j = i + 1; j < n; ++j)
         for (size_t k = j + 1; k < n; ++k)
-          if (try_ratio(terms_[i].expression * terms_[j].expression *
-                        terms_[k].expression))
+          if (try_ratio(terms_[i].expression * terms_[j].expression * terms_[k].expression))
             return true;
     return false;
   }
@@ -184,7 +183,8 @@ class Fit {
         for (size_t p = 0; p < values_.size(); ++p)
           rest.push_back(values_[p] - all[i].values[p] - all[j].values[p]);
         const Term* third = all.find(rest);
-        if (third && try_one(all[i].expression + all[j].expression + third->expression)) return true;
+        if (third && try_one(all[i].expression + all[j].expression + third->expression))
+          return true;
       }
     return false;
   }

@@ -34,7 +34,8 @@ class Terms {
 
 // The imports as one operator sees them.
 struct Imports {
-  std::vector<SizesAt> at;  // by import: sizes of the symbols and the shapes of the operator's inputs
+  std::vector<SizesAt>
+      at;  // by import: sizes of the symbols and the shapes of the operator's inputs
   // Dimensions of other tensors as expressions of the symbols. They are used as they are, or the difference of
   // two of them.
   const Terms* others = nullptr;

@@ -31,15 +31,14 @@ class NodeFit {
 
   bool run() {
     node_->sizes.clear();
-    const bool found = fit_shape() && fit_maps() && fit_resized() && fit_window<fb::Conv2DOptionsT>() &&
-                       fit_window<fb::DepthwiseConv2DOptionsT>() &&
-                       fit_window<fb::MaxPool2DOptionsT>() &&
-                       fit_window<fb::AveragePool2DOptionsT>() && fit_mean();
+    const bool found =
+        fit_shape() && fit_maps() && fit_resized() && fit_window<fb::Conv2DOptionsT>() &&
+        fit_window<fb::DepthwiseConv2DOptionsT>() && fit_window<fb::MaxPool2DOptionsT>() &&
+        fit_window<fb::AveragePool2DOptionsT>() && fit_mean();
     // What rules give is out of the way: all else has to be equal.
     const StoredForm first(*node_);
-    return found && std::none_of(others_.begin(), others_.end(), [&](const Node& other) {
-             return StoredForm(other) != first;
-           });
+    return found && std::none_of(others_.begin(), others_.end(),
+                                 [&](const Node& other) { return StoredForm(other) != first; });
   }
 
  private:
@@ -70,9 +69,8 @@ class NodeFit {
     for (const Number* f : fields) values.push_back(static_cast<int64_t>(*f));
     if (std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; }))
       return true;
-    const auto form = std::find_if(forms.begin(), forms.end(), [&](const Expression& e) {
-      return fits(e, imports_, values);
-    });
+    const auto form = std::find_if(forms.begin(), forms.end(),
+                                   [&](const Expression& e) { return fits(e, imports_, values); });
     std::optional<Expression> found;
     if (form != forms.end())
       found = *form;
@@ -93,7 +91,8 @@ class NodeFit {
       if (of<fb::ReshapeOptionsT>(i)->shape.size() != rank) return false;
     for (size_t d = 0; d < rank; ++d) {
       std::vector<int32_t*> fields;
-      for (size_t i = 0; i < others_.size(); ++i) fields.push_back(&of<fb::ReshapeOptionsT>(i)->shape[d]);
+      for (size_t i = 0; i < others_.size(); ++i)
+        fields.push_back(&of<fb::ReshapeOptionsT>(i)->shape[d]);
       if (fit_field(Field::SHAPE, d, fields)) continue;
       if (has_unknown) return false;
       has_unknown = true;
@@ -195,12 +194,16 @@ class NodeFit {
     return true;
   }
 
-  int64_t kernel_of(const fb::MaxPool2DOptionsT& o, int i) { return i == 0 ? o.kernel_h : o.kernel_w; }
+  int64_t kernel_of(const fb::MaxPool2DOptionsT& o, int i) {
+    return i == 0 ? o.kernel_h : o.kernel_w;
+  }
   int64_t kernel_of(const fb::AveragePool2DOptionsT& o, int i) {
     return i == 0 ? o.kernel_h : o.kernel_w;
   }
   int64_t kernel_of(const fb::Conv2DOptionsT&, int i) { return imports_.at[0].inputs[1][1 + i]; }
-  int64_t kernel_of(const fb::DepthwiseConv2DOptionsT&, int i) { return imports_.at[0].inputs[1][i]; }
+  int64_t kernel_of(const fb::DepthwiseConv2DOptionsT&, int i) {
+    return imports_.at[0].inputs[1][i];
+  }
   template <class Options>
   int64_t dilation_of(const Options& o, int i) {
     return i == 0 ? o.dilation_h : o.dilation_w;
@@ -227,7 +230,8 @@ class NodeFit {
     for (int64_t after = 0; after < extent; ++after) {
       const Expression room = n + Expression(before + after + stride - 1) - Expression(extent);
       const Expression last = least(room / s, (n + Expression(before - 1)) / s);
-      forms.push_back(greatest(last * s + Expression(extent) - n - Expression(before), Expression(0)));
+      forms.push_back(
+          greatest(last * s + Expression(extent) - n - Expression(before), Expression(0)));
     }
     return forms;
   }
@@ -297,7 +301,8 @@ class NodeFit {
     if (!varies) return true;
     const Shape& x = imports_.at[0].inputs[0];
     // The scales of what is read and written: of the operator's own tensors, or of those around them.
-    const std::vector<float> from = scales_around(node_->inputs[0]), to = scales_around(node_->outputs[0]);
+    const std::vector<float> from = scales_around(node_->inputs[0]),
+                             to = scales_around(node_->outputs[0]);
     for (const float numerator : from)
       for (const float denominator : to) {
         if (!gives_mean(numerator, denominator)) continue;
@@ -346,7 +351,8 @@ class NodeFit {
   Node* node_;
   Imports imports_;
   std::vector<const Graph*> graphs_;
-  std::vector<Node> others_;  // copies, by import, in which what a rule gives becomes the first one's
+  std::vector<Node>
+      others_;  // copies, by import, in which what a rule gives becomes the first one's
 };
 
 }  // namespace
@@ -378,8 +384,10 @@ void find_dimensions(ImportedGraphs* imports) {
     for (const ValueId id : node.inputs)
       for (int d = 0; d < first.values[id].type.shape.rank(); ++d) {
         std::vector<int64_t> values;
-        for (const Graph* graph : imports->graphs) values.push_back(graph->values[id].type.shape[d]);
-        if (const Term* v = imports->dimensions.find(values)) known.terms.add(v->expression, values);
+        for (const Graph* graph : imports->graphs)
+          values.push_back(graph->values[id].type.shape[d]);
+        if (const Term* v = imports->dimensions.find(values))
+          known.terms.add(v->expression, values);
       }
     known.at = symbols.at;
     for (const ValueId id : node.outputs) add_value(id, known);

@@ -13,7 +13,7 @@ namespace qrt::convert {
 struct ImportedGraphs {
   std::vector<const Graph*> graphs;
   std::vector<std::vector<int64_t>> symbols;  // their sizes
-  Terms dimensions;                       // of all tensors, as expressions of the symbols
+  Terms dimensions;                           // of all tensors, as expressions of the symbols
 };
 
 // Finds the expressions of the dimensions of all tensors, where they have one.

@@ -31,7 +31,8 @@ std::vector<float> scales_of(const Lengths& lengths) {
       const float scale = static_cast<float>(p) / static_cast<float>(q);
       bool gives_all = true;
       for (size_t i = 0; i < lengths.in.size() && gives_all; ++i)
-        gives_all = static_cast<int64_t>(scale * static_cast<float>(lengths.in[i])) == lengths.out[i];
+        gives_all =
+            static_cast<int64_t>(scale * static_cast<float>(lengths.in[i])) == lengths.out[i];
       if (gives_all) scales.push_back(scale);
     }
   return scales;
@@ -72,7 +73,8 @@ bool fit_nearest(const Imports& imports, const std::vector<int64_t>& in,
                  const std::vector<const std::vector<int32_t>*>& maps, fb::SizeRuleT* rule) {
   Lengths lengths{in, {}};
   for (const auto* map : maps) lengths.out.push_back(static_cast<int64_t>(map->size()));
-  const auto matches = [&](auto coordinates, auto rounding, const ResizedAxis& axis, size_t import) {
+  const auto matches = [&](auto coordinates, auto rounding, const ResizedAxis& axis,
+                           size_t import) {
     for (int64_t i = 0; i < axis.out; ++i)
       if (nearest_index(rounding, axis, resize_coordinate(coordinates, axis, i)) !=
           (*maps[import])[static_cast<size_t>(i)])

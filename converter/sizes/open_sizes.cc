@@ -64,7 +64,8 @@ class Opening {
     Graph& first = *graphs_[0];
     for (const ValueId id : constants)
       if (!fit_constant(imports_, largest, id, &first))
-        return error(Code::kUnsupported, "constant '%s' is another at other sizes, not only a part of one",
+        return error(Code::kUnsupported,
+                     "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
     for (Symbol& s : *symbols)
       if (!s.is_first && s.least != s.most)
@@ -76,7 +77,8 @@ class Opening {
   Graph take(std::vector<Symbol> symbols) {
     Graph& first = *graphs_[0];
     first.symbols = std::move(symbols);
-    for (size_t s = 0; s < first.symbols.size(); ++s) first.symbols[s].value = imports_.symbols[0][s];
+    for (size_t s = 0; s < first.symbols.size(); ++s)
+      first.symbols[s].value = imports_.symbols[0][s];
     for (const auto& graph : graphs_)
       first.turning_points.insert(first.turning_points.end(), graph->turning_points.begin(),
                                   graph->turning_points.end());
@@ -185,8 +187,9 @@ class Opening {
       for (const auto& graph : graphs_) numbers.push_back(graph->values[id].type.shape[d]);
       const auto found = fit_number(imports, numbers);
       if (!found)
-        return error(Code::kUnsupported, "dimension %d of output '%s' depends on sizes in a way that has no rule",
-                     d, value.name.c_str());
+        return error(Code::kUnsupported,
+                     "dimension %d of output '%s' depends on sizes in a way that has no rule", d,
+                     value.name.c_str());
       is_open |= !found->is_constant();
       sizes.push_back(found->stored());
     }
@@ -250,10 +253,11 @@ constexpr size_t kMostNodes = 10000, kNodeImports = 400000;
 Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
                     std::vector<Symbol> symbols, Graph* graph) {
   if (graph->nodes.size() > kMostNodes)
-    return error(Code::kUnsupported,
-                 "it has more than %zu operators: its open dimensions cannot stay open; give sizes by "
-                 "--input-shape NAME=1x3x224x224",
-                 kMostNodes);
+    return error(
+        Code::kUnsupported,
+        "it has more than %zu operators: its open dimensions cannot stay open; give sizes by "
+        "--input-shape NAME=1x3x224x224",
+        kMostNodes);
   Search search(import_at, earlier, graph);
   Status status;
   // At least two families are tried, and fewer of large graphs than of small ones.
@@ -271,9 +275,10 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
     Status fixed = search.try_family(symbols, probe_families(hints_of(symbols)).front());
     if (fixed.code() != Code::kUnsupported) return fixed;
   }
-  return error(Code::kUnsupported,
-               "its open dimensions cannot stay open: %s; give sizes by --input-shape NAME=1x3x224x224",
-               status.message());
+  return error(
+      Code::kUnsupported,
+      "its open dimensions cannot stay open: %s; give sizes by --input-shape NAME=1x3x224x224",
+      status.message());
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ class Family {
       if (std::find(family.sizes.begin(), family.sizes.end(), sizes) == family.sizes.end())
         family.sizes.push_back(sizes);
     }
-    for (const size_t variant : {2, 3, 4, 5, 6, 7}) family.sizes.push_back(sizes_of(std::vector<size_t>(n, variant)));
+    for (const size_t variant : {2, 3, 4, 5, 6, 7})
+      family.sizes.push_back(sizes_of(std::vector<size_t>(n, variant)));
     return family;
   }
 
@@ -106,17 +107,17 @@ std::vector<ProbeFamily> probe_families(const std::vector<SymbolHint>& symbols) 
   // Odd and even numbers; they have to differ much, or other rules would give the same, or little, where a table
   // of positions ends early; signals are long.
   std::vector<Scale> scales = {
-      {1, {37,  150, 61, 308, 97,  212, 431, 174, 53,  126, 263, 80,
+      {1, {37,  150, 61,  308, 97, 212, 431, 174, 53, 126, 263, 80,
            354, 191, 113, 402, 71, 230, 157, 284, 41, 337, 103, 178}},
       {1, {37, 90, 23,  112, 59, 70, 47,  102, 53, 30,  97, 42,
            83, 68, 107, 79,  32, 61, 110, 43,  74, 103, 20, 99}},
-      {1, {401,  1524, 457,  3614, 779,  2556, 1201, 588,
-           1013, 2012, 3301, 662,  1777, 908,  2833, 1362,
-           523,  3090, 701,  2238, 1103, 2690, 839,  1950}}};
-  for (const int64_t unit : {2, 4, 8, 16, 32, 64}) scales.push_back({unit, {5,  19, 7,  23, 11, 16, 9,  13, 17, 6,  21, 8,
+      {1, {401,  1524, 457,  3614, 779, 2556, 1201, 588,  1013, 2012, 3301, 662,
+           1777, 908,  2833, 1362, 523, 3090, 701,  2238, 1103, 2690, 839,  1950}}};
+  for (const int64_t unit : {2, 4, 8, 16, 32, 64})
+    scales.push_back({unit, {5,  19, 7,  23, 11, 16, 9,  13, 17, 6,  21, 8,
                              14, 25, 10, 18, 12, 22, 15, 20, 24, 26, 27, 28}});
-  const auto firsts = std::count_if(symbols.begin(), symbols.end(),
-                                    [](const SymbolHint& s) { return s.is_first; });
+  const auto firsts =
+      std::count_if(symbols.begin(), symbols.end(), [](const SymbolHint& s) { return s.is_first; });
   std::vector<Tie> ties = {Tie::kNone};
   const bool may_tie_others = static_cast<size_t>(firsts) + 1 < symbols.size();
   if (firsts > 1) ties.push_back(Tie::kFirst);

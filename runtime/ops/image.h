@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/op.h"
 #include "kernels/window2d.h"
+#include "runtime/op.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 

@@ -29,7 +29,8 @@ std::string weights(OnnxBuilder* b, const Dims& dims) {
   size_t count = 1;
   for (const int64_t d : dims) count *= static_cast<size_t>(d);
   std::vector<int8_t> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<int8_t>(static_cast<int>(i * 37 % 41) - 20);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = static_cast<int8_t>(static_cast<int>(i * 37 % 41) - 20);
   return b->dq<int8_t>(b->constant<int8_t>(dims, values), 0.01f, 0);
 }
 
@@ -67,7 +68,8 @@ OnnxBuilder model_of(const Case& c, const Dims& dims) {
   // Every open dimension has its own name.
   auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
   for (int i = 0; i < shape->dim_size(); ++i)
-    if (!shape->dim(i).dim_param().empty()) shape->mutable_dim(i)->set_dim_param("d" + std::to_string(i));
+    if (!shape->dim(i).dim_param().empty())
+      shape->mutable_dim(i)->set_dim_param("d" + std::to_string(i));
   return b;
 }
 
@@ -105,7 +107,8 @@ RunAt run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
     qrt_struct_init(&info);
     EXPECT_EQ(qrt_session_output_info(session, i, &info), QRT_OK);
     Bytes output(info.bytes);
-    EXPECT_EQ(qrt_session_get_output_bytes(session, i, output.data(), output.size(), nullptr), QRT_OK);
+    EXPECT_EQ(qrt_session_get_output_bytes(session, i, output.data(), output.size(), nullptr),
+              QRT_OK);
     run.outputs.push_back(std::move(output));
   }
   return run;
@@ -152,9 +155,10 @@ const Case kCases[] = {
        const std::string small =
            conv(b, x, {2, 2, 3, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}});
        const std::string sizes = b->node("Shape", {x});
-       const std::string large =
-           b->node("Resize", {small, "", "", sizes},
-                   {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}});
+       const std::string large = b->node("Resize", {small, "", "", sizes},
+                                         {{"mode", "nearest"},
+                                          {"coordinate_transformation_mode", "asymmetric"},
+                                          {"nearest_mode", "floor"}});
        b->output(b->q<uint8_t>(b->node("Add", {x, b->qdq<uint8_t>(large, 0.25f, 128)}), 0.3f, 128));
      }},
     {"HalvesAndReshapes",
@@ -164,12 +168,13 @@ const Case kCases[] = {
        const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
        const std::string length = size_of(b, x, 1);
        const std::string half = b->node("Div", {length, b->constant<int64_t>({1}, {2})});
-       const std::string front =
-           b->node("Slice", {x, b->constant<int64_t>({1}, {0}), half, b->constant<int64_t>({1}, {1})});
-       const std::string shape =
-           b->node("Concat", {size_of(b, x, 0), half, b->constant<int64_t>({2}, {2, 2})}, {{"axis", 0}});
+       const std::string front = b->node(
+           "Slice", {x, b->constant<int64_t>({1}, {0}), half, b->constant<int64_t>({1}, {1})});
+       const std::string shape = b->node(
+           "Concat", {size_of(b, x, 0), half, b->constant<int64_t>({2}, {2, 2})}, {{"axis", 0}});
        const std::string parts = b->node("Reshape", {front, shape});
-       b->output(b->q<uint8_t>(b->node("Transpose", {parts}, {{"perm", Dims{0, 2, 1, 3}}}), 0.05f, 120));
+       b->output(
+           b->q<uint8_t>(b->node("Transpose", {parts}, {{"perm", Dims{0, 2, 1, 3}}}), 0.05f, 120));
      }},
     {"ABatchThatIsNotApart",
      {-1, 6},
@@ -225,11 +230,12 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
   b.output(b.q<uint8_t>(b.input({1, 2, -1}), 0.05f, 120));
   const std::string bytes = b.bytes();
   const auto import_with = [&](const std::string& limit) {
-    return testing::import_file(bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
-      convert::SourceEdges edges;
-      edges.open = {limit};
-      return convert::import_onnx(path, &to->graph, &to->report, false, edges);
-    });
+    return testing::import_file(
+        bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
+          convert::SourceEdges edges;
+          edges.open = {limit};
+          return convert::import_onnx(path, &to->graph, &to->report, false, edges);
+        });
   };
   testing::Imported imported = import_with("N=8:100:8");
   ASSERT_TRUE(imported.status.ok()) << imported.status.message();
@@ -238,7 +244,8 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
   EXPECT_EQ(imported.graph.symbols[0].least, 8);
   EXPECT_EQ(imported.graph.symbols[0].most, 96);
   EXPECT_EQ(imported.graph.symbols[0].step, 8);
-  EXPECT_STREQ(import_with("M=1:2").status.message(), "--open M=1:2: the model's open dimensions are 'N'");
+  EXPECT_STREQ(import_with("M=1:2").status.message(),
+               "--open M=1:2: the model's open dimensions are 'N'");
   for (const char* wrong : {"N=", "N=5", "N=0:3", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
     EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
 }
@@ -266,7 +273,8 @@ TEST(FitNumber, FindsWhatIsMeant) {
 
 // In a family no two open dimensions have one size, and each changes alone.
 TEST(ProbeFamilies, KeepDimensionsApart) {
-  const std::vector<convert::SymbolHint> hints = {{"batch", true}, {"past", false}, {"seq", false}, {"past + seq", false}};
+  const std::vector<convert::SymbolHint> hints = {
+      {"batch", true}, {"past", false}, {"seq", false}, {"past + seq", false}};
   for (const convert::ProbeFamily& family : convert::probe_families(hints)) {
     ASSERT_GE(family.sizes.size(), 8u);
     for (const convert::Sizes& s : family.sizes) EXPECT_EQ(s[3], s[1] + s[2]);

@@ -27,7 +27,8 @@ Bytes run_at(const Bytes& file, int64_t size, const Bytes& input) {
   qrt_error error = {};
   qrt_model* model = nullptr;
   qrt_session* session = nullptr;
-  EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error), QRT_OK) << error.message;
+  EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error), QRT_OK)
+      << error.message;
   const std::unique_ptr<qrt_model, void (*)(qrt_model*)> model_owner(model, qrt_model_destroy);
   const qrt_dim dim = {"N", size};
   qrt_session_options options;
@@ -36,13 +37,15 @@ Bytes run_at(const Bytes& file, int64_t size, const Bytes& input) {
   options.dim_count = 1;
   EXPECT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK) << error.message;
   const std::unique_ptr<qrt_session, void (*)(qrt_session*)> owner(session, qrt_session_destroy);
-  EXPECT_EQ(qrt_session_set_input_bytes(session, 0, input.data(), input.size(), &error), QRT_OK) << error.message;
+  EXPECT_EQ(qrt_session_set_input_bytes(session, 0, input.data(), input.size(), &error), QRT_OK)
+      << error.message;
   EXPECT_EQ(qrt_session_run(session, &error), QRT_OK) << error.message;
   qrt_tensor_info info;
   qrt_struct_init(&info);
   EXPECT_EQ(qrt_session_output_info(session, 0, &info), QRT_OK);
   Bytes output(info.bytes);
-  EXPECT_EQ(qrt_session_get_output_bytes(session, 0, output.data(), output.size(), nullptr), QRT_OK);
+  EXPECT_EQ(qrt_session_get_output_bytes(session, 0, output.data(), output.size(), nullptr),
+            QRT_OK);
   return output;
 }
 

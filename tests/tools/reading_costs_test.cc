@@ -201,8 +201,7 @@ TEST_F(ReadingCosts, ManyArraysOfOtherBatches) {
   const std::string file = write("a.npz", large_arrays(1));
   const CommandResult r = run_within_cost("qrt_run", {model({-1, 8}, 10), file}, {file});
   EXPECT_EQ(r.status, 3) << r.err;
-  EXPECT_NE(r.err.find("'batch' is 5000001, but 5000000 by "), std::string::npos)
-      << r.err;
+  EXPECT_NE(r.err.find("'batch' is 5000001, but 5000000 by "), std::string::npos) << r.err;
 }
 
 // All fit, and together they are more than a file of this size may become.

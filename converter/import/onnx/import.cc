@@ -7,8 +7,8 @@
 #include "converter/convert.h"
 #include "converter/import/onnx/batch.h"
 #include "converter/import/onnx/folding/conditions.h"
-#include "converter/import/onnx/importer.h"
 #include "converter/import/onnx/import_open.h"
+#include "converter/import/onnx/importer.h"
 #include "converter/import/onnx/quantized_in_runs.h"
 #include "converter/import/onnx/remedies.h"
 
@@ -55,7 +55,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));
   std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
   QRT_TRY(from_onnx::set_limits(edges.open, &open));
-  if (std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_other || d.is_wanted; }))
+  if (std::any_of(open.begin(), open.end(),
+                  [](const auto& d) { return d.is_other || d.is_wanted; }))
     return from_onnx::import_open(shared, open, allow_float, graph, report);
   const auto import = [&](int64_t batch, Graph* to, Report* findings) {
     return from_onnx::Importer(model, allow_float, batch, to, findings).run();
@@ -79,7 +80,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
                             "give the inputs' shapes by --input-shape NAME=1x3x224x224");
     }
   }
-  if (!imported.ok() && std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_length; })) {
+  if (!imported.ok() &&
+      std::any_of(open.begin(), open.end(), [](const auto& d) { return d.is_length; })) {
     Graph at_sizes;
     Report then;
     if (from_onnx::import_open(shared, open, allow_float, &at_sizes, &then).ok()) {

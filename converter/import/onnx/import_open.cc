@@ -26,9 +26,9 @@ void name_dimensions(const onnx::GraphProto& file, const std::vector<OpenDimensi
         });
         is_open |= found != open.end();
         const auto symbol = static_cast<size_t>(found - open.begin());
-        sizes.push_back((found == open.end() ? Expression(value.type.shape[i])
-                                             : Expression::symbol(symbol))
-                            .stored());
+        sizes.push_back(
+            (found == open.end() ? Expression(value.type.shape[i]) : Expression::symbol(symbol))
+                .stored());
       }
       if (is_open) value.sizes = std::move(sizes);
     }
@@ -49,9 +49,9 @@ Status import_at(const Model& model, const std::vector<OpenDimension>& open, boo
 }
 
 size_t count_refusals(const Report& report) {
-  return static_cast<size_t>(std::count_if(
-      report.findings().begin(), report.findings().end(),
-      [](const Finding& f) { return f.outcome == convert::Outcome::kRefused; }));
+  return static_cast<size_t>(
+      std::count_if(report.findings().begin(), report.findings().end(),
+                    [](const Finding& f) { return f.outcome == convert::Outcome::kRefused; }));
 }
 
 // Sizes of images that networks of one size are made for: all small ones, then multiples of 8.
@@ -82,7 +82,8 @@ class FirstImport {
     only_refuses &= status.code() == Code::kUnsupported && findings.has_refusals();
     const bool says_more = status.code() == Code::kUnsupported && findings.has_refusals();
     if (why.ok() || is_broken ||
-        (says_more && (!report.has_refusals() || count_refusals(findings) < count_refusals(report)))) {
+        (says_more &&
+         (!report.has_refusals() || count_refusals(findings) < count_refusals(report)))) {
       why = std::move(status);
       report = std::move(findings);
     }
@@ -92,8 +93,8 @@ class FirstImport {
   Graph graph;
   Report report;
   Status why;
-  bool is_broken = false;     // an error that has nothing to do with sizes
-  bool only_refuses = true;   // nodes, at all sizes so far
+  bool is_broken = false;    // an error that has nothing to do with sizes
+  bool only_refuses = true;  // nodes, at all sizes so far
 
  private:
   const Model& model_;

@@ -65,8 +65,8 @@ Status set_limits(const std::vector<std::string>& limits, std::vector<OpenDimens
     if (found == open->end()) {
       std::string known;
       for (const OpenDimension& d : *open) known += (known.empty() ? "'" : ", '") + d.name + "'";
-      return error(Code::kInvalidArgument, "--open %s: the model's open dimensions are %s", text.c_str(),
-                   known.empty() ? "none" : known.c_str());
+      return error(Code::kInvalidArgument, "--open %s: the model's open dimensions are %s",
+                   text.c_str(), known.empty() ? "none" : known.c_str());
     }
     found->is_wanted = true;
     if (is_name) continue;
@@ -74,7 +74,8 @@ Status set_limits(const std::vector<std::string>& limits, std::vector<OpenDimens
     if (n.size() < 2 || n.size() > 3 || n[0] < 1 || n[1] < n[0] || n[1] > INT32_MAX ||
         (n.size() == 3 && n[2] < 1))
       return error(Code::kInvalidArgument,
-                   "--open %s: expected NAME=LEAST:MOST or NAME=LEAST:MOST:STEP, as seq=1:512:8", text.c_str());
+                   "--open %s: expected NAME=LEAST:MOST or NAME=LEAST:MOST:STEP, as seq=1:512:8",
+                   text.c_str());
     found->least = n[0];
     found->step = n.size() == 3 ? n[2] : 1;
     found->most = n[1] - (n[1] - n[0]) % found->step;

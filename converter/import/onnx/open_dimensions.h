@@ -22,8 +22,8 @@ using OpenSizes = std::map<std::string, int64_t>;
 // An open dimension as the inputs have it.
 struct OpenDimension {
   std::string name;
-  bool is_first = false;  // of an input: it may be a batch
-  bool is_other = false;  // of an input: it stands behind the first
+  bool is_first = false;   // of an input: it may be a batch
+  bool is_other = false;   // of an input: it stands behind the first
   bool is_wanted = false;  // the caller named it
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_length = false;  // the only dimension of an input: a batch, or the length of a signal

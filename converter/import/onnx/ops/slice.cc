@@ -107,7 +107,8 @@ Status import_slice(Importer& importer, const NodeView& node) {
       importer.graph().batch_closed =
           "node '" + node.name() + "' (Slice) cuts batches beyond a number of images";
     const bool is_cut_elsewhere = ends[i] > from[axes[i]] && ends[i] < INT32_MAX;
-    if (importer.may_differ_at_other_sizes(node, 1) || importer.may_differ_at_other_sizes(node, 2) ||
+    if (importer.may_differ_at_other_sizes(node, 1) ||
+        importer.may_differ_at_other_sizes(node, 2) ||
         (importer.has_open_sizes() && is_cut_elsewhere))
       maps.keep(axes[i], std::move(indices));
     else
