@@ -57,7 +57,7 @@ struct Value {
   // The source's tensor of this name is transpose(this, source_order); empty where that is not
   // known. Set by passes/move_transposes.
   std::vector<uint8_t> source_order;
-  // Of the model's inputs and outputs where dimensions are open: an expression for each dimension.
+  // An expression for each dimension, if this is an input or output of the model and has open dimensions.
   std::vector<fb::SizeT> sizes;
 
   template <class T>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostTerms = size_t{1} << 16;  // of at most 255 * 128: beyond, sums leave int32
 
-// Of the sums that take the requantisation of channel c.
+// Returns the least and the greatest sum that channel c can have; the whole range of int32 where nothing bounds it.
 SumRange range_of(const Sums* sums, size_t channels, size_t c) {
   if (sums == nullptr || sums->terms >= kMostTerms) return {};
   const int64_t reach = static_cast<int64_t>(sums->terms) * 255 * 128;

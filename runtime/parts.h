@@ -17,7 +17,7 @@ struct Part {
 // What tensors of this type, or this operator, do not run without; nullptr: every library has it.
 const Part* part_of(DType dtype);
 const Part* part_of(const fb::Operator& op);
-// What symbols, and sizes and rules that follow from them, belong to; null where the model has none.
+// Returns the part that a model's symbols, sizes and rules need; null where it has none of them.
 const Part* part_of_sizes(const fb::Model& model);
 
 // All that serve a model, once each.

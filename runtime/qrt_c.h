@@ -47,7 +47,7 @@ struct qrt_model {
   std::shared_ptr<const qrt::VerifiedModel> verified;
   std::vector<qrt::TensorFacts> inputs, outputs;
   std::vector<qrt::OpenDim> dims;
-  // What dim_names point to.
+  // The strings and lists that qrt_tensor_info.dim_names point to.
   std::list<std::string> names;
   std::list<std::vector<const char*>> name_lists;
 };

@@ -218,7 +218,7 @@ class Checker {
   }
 
   static constexpr int64_t kMostSize = 1 << 14;
-  // Of larger files fewer sizes are tried: every one is an import.
+  // Files beyond this size are compared at fewer sizes, because each comparison imports the source again.
   static constexpr size_t kLargeFile = size_t{4} << 20;
 
   const FileAtSizes& file_at_;

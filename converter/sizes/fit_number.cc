@@ -132,7 +132,7 @@ class Fit {
       if (try_shifted(v.expression)) return true;
     for (const Term& v : *imports_.others)
       for (const Term& w : *imports_.others) {
-        if (&v == &w || !differ_by_little(v, w)) continue;
+        if (&v == &w || !may_be_difference(v, w)) continue;
         const Expression difference = v.expression - w.expression;
         if (try_shifted(difference)) return true;
         for (const int64_t half : {0, 1})
@@ -141,8 +141,9 @@ class Fit {
     return false;
   }
 
-  // Whether half of the difference of two variables, or all of it, may be the numbers sought, but for a constant.
-  bool differ_by_little(const Term& v, const Term& w) const {
+  // Returns whether the numbers sought may be v - w or (v - w) / 2, plus a constant, by the first and the last
+  // import alone.
+  bool may_be_difference(const Term& v, const Term& w) const {
     const size_t last = values_.size() - 1;
     const int64_t first = v.values[0] - w.values[0], end = v.values[last] - w.values[last];
     const int64_t by = values_[last] - values_[0], d = end - first;

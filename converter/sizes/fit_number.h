@@ -39,7 +39,7 @@ struct Imports {
   // Dimensions of other tensors as expressions of the symbols. They are used as they are, or the difference of
   // two of them.
   const Terms* others = nullptr;
-  // What expressions are made of in place of the dimensions of inputs, where the operator itself is not asked.
+  // Further terms that an expression may be made of, such as the operator's input dimensions written in symbols.
   Terms terms;
 
   size_t size() const { return at.size(); }

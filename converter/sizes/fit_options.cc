@@ -35,7 +35,7 @@ class NodeFit {
         fit_shape() && fit_maps() && fit_resized() && fit_window<fb::Conv2DOptionsT>() &&
         fit_window<fb::DepthwiseConv2DOptionsT>() && fit_window<fb::MaxPool2DOptionsT>() &&
         fit_window<fb::AveragePool2DOptionsT>() && fit_mean();
-    // What rules give is out of the way: all else has to be equal.
+    // The fields that rules give are the same in all copies now, so that any difference left has no rule.
     const StoredForm first(*node_);
     return found && std::none_of(others_.begin(), others_.end(),
                                  [&](const Node& other) { return StoredForm(other) != first; });

@@ -14,6 +14,10 @@ bool is_same(const Quantization& a, const Quantization& b) {
   return a.scale == b.scale && a.zero_point == b.zero_point && a.axis == b.axis;
 }
 
+bool is_same_operator(const Node& a, const Node& b) {
+  return a.options.type == b.options.type && a.inputs == b.inputs && a.outputs == b.outputs;
+}
+
 // Imports of one family, of which the first becomes the graph.
 class Opening {
  public:
@@ -145,7 +149,7 @@ class Opening {
     const Graph& first = *graphs_[0];
     for (size_t i = 0; i < std::min(first.nodes.size(), other.nodes.size()); ++i) {
       const Node &a = first.nodes[i], &b = other.nodes[i];
-      if (a.options.type != b.options.type || a.inputs != b.inputs || a.outputs != b.outputs)
+      if (!is_same_operator(a, b))
         return error(Code::kUnsupported, "%s is another computation at other sizes",
                      label_of(a).c_str());
     }
@@ -157,7 +161,7 @@ class Opening {
     const Node& a = first.nodes[index];
     for (const auto& other : graphs_) {
       const Node& b = other->nodes[index];
-      if (a.options.type != b.options.type || a.inputs != b.inputs || a.outputs != b.outputs)
+      if (!is_same_operator(a, b))
         return error(Code::kUnsupported, "%s is another computation at other sizes",
                      label_of(a).c_str());
       for (const auto* operands : {&a.inputs, &a.outputs})
@@ -241,12 +245,6 @@ class Search {
   bool has_imported_ = false;
 };
 
-std::vector<SymbolHint> hints_of(const std::vector<Symbol>& symbols) {
-  std::vector<SymbolHint> hints;
-  for (const Symbol& s : symbols) hints.push_back({s.name, s.is_first, s.least, s.most, s.step});
-  return hints;
-}
-
 // An import takes time in proportion to its nodes, and here are dozens.
 constexpr size_t kMostNodes = 10000, kNodeImports = 400000;
 
@@ -262,7 +260,7 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
   Status status;
   // At least two families are tried, and fewer of large graphs than of small ones.
   size_t imports = std::max<size_t>(24, kNodeImports / std::max<size_t>(graph->nodes.size(), 1));
-  for (const ProbeFamily& family : probe_families(hints_of(symbols))) {
+  for (const ProbeFamily& family : probe_families(symbols)) {
     if (imports < family.sizes.size()) break;
     imports -= family.sizes.size();
     status = search.try_family(symbols, family);
@@ -272,7 +270,7 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
     // The sizes at which the source was imported may be the only ones that it has.
     for (Symbol& s : symbols)
       if (!s.is_first) s.least = s.most = s.value;
-    Status fixed = search.try_family(symbols, probe_families(hints_of(symbols)).front());
+    Status fixed = search.try_family(symbols, probe_families(symbols).front());
     if (fixed.code() != Code::kUnsupported) return fixed;
   }
   return error(

@@ -19,7 +19,7 @@ const std::vector<int64_t>& batches() {
 }
 
 // Returns the symbols whose names, joined by plus signs, are this one's name; none where it is no such sum.
-std::vector<size_t> summands(const std::vector<SymbolHint>& symbols, size_t index) {
+std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index) {
   std::vector<size_t> found;
   const std::string& name = symbols[index].name;
   if (name.find('+') == std::string::npos) return found;
@@ -29,7 +29,7 @@ std::vector<size_t> summands(const std::vector<SymbolHint>& symbols, size_t inde
     part.erase(0, part.find_first_not_of(' '));
     part.erase(part.find_last_not_of(' ') + 1);
     const auto match = std::find_if(symbols.begin(), symbols.end(),
-                                    [&](const SymbolHint& s) { return s.name == part; });
+                                    [&](const Symbol& s) { return s.name == part; });
     if (match == symbols.end()) return {};
     found.push_back(static_cast<size_t>(match - symbols.begin()));
   }
@@ -39,7 +39,7 @@ std::vector<size_t> summands(const std::vector<SymbolHint>& symbols, size_t inde
 // Chooses sizes so that what is apart differs: variant v of a symbol takes other numbers than all others.
 class Family {
  public:
-  Family(const std::vector<SymbolHint>& symbols, const Scale& scale, Tie tie)
+  Family(const std::vector<Symbol>& symbols, const Scale& scale, Tie tie)
       : symbols_(symbols), scale_(scale), tie_(tie) {}
 
   ProbeFamily make() const {
@@ -79,9 +79,9 @@ class Family {
     // Beyond the list the numbers go on, further apart.
     const auto turns = static_cast<int64_t>(at / numbers.size());
     const int64_t size = unit * (numbers[at % numbers.size()] + turns * (numbers.back() + 2));
-    const SymbolHint& hint = symbols_[symbol];
-    if (hint.least == 1 && hint.step == 1 && size <= hint.most) return size;
-    return hint.least + size % ((hint.most - hint.least) / hint.step + 1) * hint.step;
+    const Symbol& limits = symbols_[symbol];
+    if (limits.least == 1 && limits.step == 1 && size <= limits.most) return size;
+    return limits.least + size % ((limits.most - limits.least) / limits.step + 1) * limits.step;
   }
 
   Sizes sizes_of(const std::vector<size_t>& variants) const {
@@ -96,14 +96,14 @@ class Family {
     return sizes;
   }
 
-  const std::vector<SymbolHint>& symbols_;
+  const std::vector<Symbol>& symbols_;
   const Scale& scale_;
   const Tie tie_;
 };
 
 }  // namespace
 
-std::vector<ProbeFamily> probe_families(const std::vector<SymbolHint>& symbols) {
+std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
   // Odd and even numbers; they have to differ much, or other rules would give the same, or little, where a table
   // of positions ends early; signals are long.
   std::vector<Scale> scales = {
@@ -117,7 +117,7 @@ std::vector<ProbeFamily> probe_families(const std::vector<SymbolHint>& symbols) 
     scales.push_back({unit, {5,  19, 7,  23, 11, 16, 9,  13, 17, 6,  21, 8,
                              14, 25, 10, 18, 12, 22, 15, 20, 24, 26, 27, 28}});
   const auto firsts =
-      std::count_if(symbols.begin(), symbols.end(), [](const SymbolHint& s) { return s.is_first; });
+      std::count_if(symbols.begin(), symbols.end(), [](const Symbol& s) { return s.is_first; });
   std::vector<Tie> ties = {Tie::kNone};
   const bool may_tie_others = static_cast<size_t>(firsts) + 1 < symbols.size();
   if (firsts > 1) ties.push_back(Tie::kFirst);

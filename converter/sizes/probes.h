@@ -3,20 +3,14 @@
 #define QRT_CONVERTER_SIZES_PROBES_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
+
+#include "converter/ir.h"
 
 namespace qrt::convert {
 
 // Sizes by symbol.
 using Sizes = std::vector<int64_t>;
-
-// What is known of a symbol before any import.
-struct SymbolHint {
-  std::string name;
-  bool is_first = false;  // it is the first dimension of an input, and may be a batch
-  int64_t least = 1, most = INT32_MAX, step = 1;  // sizes that it may have
-};
 
 // One way to choose sizes. The first of them are those that the file will hold.
 struct ProbeFamily {
@@ -28,7 +22,7 @@ struct ProbeFamily {
 // of powers of two; all dimensions apart, or those that may have to be equal tied. A dimension whose name is a
 // sum of others' ("past + seq") is their sum in all of them. In each, no two dimensions that are apart have the
 // same size, every dimension changes alone once, and all change together.
-std::vector<ProbeFamily> probe_families(const std::vector<SymbolHint>& symbols);
+std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols);
 
 }  // namespace qrt::convert
 

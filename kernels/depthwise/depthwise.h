@@ -28,7 +28,7 @@
 
 namespace qrt {
 
-// Of an image in NHWC, dense.
+// A depthwise layer over dense images in NHWC.
 struct DepthwiseShape : Window2D {
   size_t in_c;
   size_t multiplier;  // output channels = in_c * multiplier

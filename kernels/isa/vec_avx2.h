@@ -45,7 +45,7 @@ QRT_INLINE void store_bytes(uint8_t* p, __m128i v, size_t n) {
 
 struct Vec {
   static constexpr size_t kBytes = 32, kLanes = 8;  // lanes: of 32 bits
-  // Whether runs beyond the caches are read from several places in turn and written past the caches.
+  // True where loops read data beyond the caches from several places in turn, and write around the caches.
   static constexpr bool kStreams = true;
   using Int = __m256i;  // of 8, 16 or 32 bits, as a function's name says
   using Bytes = Int;    // elsewhere a type of its own, as
@@ -275,12 +275,14 @@ struct Vec {
   QRT_INLINE Int high_words(Int a, Int b) {
     return packs32(_mm256_srai_epi32(a, 16), _mm256_srai_epi32(b, 16));
   }
-  // Whether any low word, of lanes that are negative, is below the limit, and a bit for each that is.
+  // Returns whether the low 16 bits of any lane of v are below the limit, as unsigned numbers. REQUIRES: lanes
+  // are -65536 to -1, so that their high words are no less than any limit.
   QRT_INLINE bool any_low_word_below(const Int (&v)[4], uint16_t limit) {
     const Int least = _mm256_min_epu16(_mm256_min_epu16(v[0], v[1]), _mm256_min_epu16(v[2], v[3]));
     const Int is_not = _mm256_cmpeq_epi16(_mm256_max_epu16(least, splat16(limit)), least);
     return _mm256_movemask_epi8(is_not) != -1;
   }
+  // Returns a bit for each lane whose low 16 bits are below the limit.
   QRT_INLINE uint32_t low_words_below(Int v, uint16_t limit) {
     const Int is = _mm256_cmpgt_epi32(splat32(limit), _mm256_and_si256(v, splat32(0xffff)));
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(is)));

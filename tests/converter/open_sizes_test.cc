@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -73,45 +72,13 @@ OnnxBuilder model_of(const Case& c, const Dims& dims) {
   return b;
 }
 
-struct RunAt {
-  qrt_status status = QRT_OK;
-  std::string message;
-  std::vector<Bytes> outputs;
-};
-
-RunAt run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
-  RunAt run;
-  qrt_error error = {};
-  qrt_model* model = nullptr;
-  qrt_session* session = nullptr;
-  run.status = qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error);
-  const std::unique_ptr<qrt_model, void (*)(qrt_model*)> model_owner(model, qrt_model_destroy);
+testing::RunResult run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
   std::vector<std::string> names;
-  std::vector<qrt_dim> dims;
+  testing::RunOptions options;
   for (size_t i = 0; i < open.size(); ++i) names.push_back("d" + std::to_string(i));
   for (size_t i = 0; i < open.size(); ++i)
-    if (open[i] < 0) dims.push_back({names[i].c_str(), sizes[i]});
-  qrt_session_options options;
-  qrt_struct_init(&options);
-  options.dims = dims.data();
-  options.dim_count = dims.size();
-  if (run.status == QRT_OK) run.status = qrt_session_create(model, &options, &session, &error);
-  const std::unique_ptr<qrt_session, void (*)(qrt_session*)> owner(session, qrt_session_destroy);
-  const Bytes x = numbers(sizes);
-  if (run.status == QRT_OK)
-    run.status = qrt_session_set_input_bytes(session, 0, x.data(), x.size(), &error);
-  if (run.status == QRT_OK) run.status = qrt_session_run(session, &error);
-  run.message = error.message;
-  for (size_t i = 0; run.status == QRT_OK && i < qrt_model_output_count(model); ++i) {
-    qrt_tensor_info info;
-    qrt_struct_init(&info);
-    EXPECT_EQ(qrt_session_output_info(session, i, &info), QRT_OK);
-    Bytes output(info.bytes);
-    EXPECT_EQ(qrt_session_get_output_bytes(session, i, output.data(), output.size(), nullptr),
-              QRT_OK);
-    run.outputs.push_back(std::move(output));
-  }
-  return run;
+    if (open[i] < 0) options.dims.push_back({names[i].c_str(), sizes[i]});
+  return testing::run_model(file, {numbers(sizes)}, options);
 }
 
 Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
@@ -195,8 +162,8 @@ TEST_P(OpenSizes, AreThoseOfModelsOfOneSize) {
   EXPECT_EQ(open.symbols.size(), static_cast<size_t>(std::count(c.open.begin(), c.open.end(), -1)));
   for (const Dims& sizes : c.sizes) {
     convert::Graph fixed;
-    const RunAt want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
-    const RunAt got = run_at(file, c.open, sizes);
+    const testing::RunResult want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+    const testing::RunResult got = run_at(file, c.open, sizes);
     ASSERT_EQ(want.status, QRT_OK) << want.message;
     ASSERT_EQ(got.status, QRT_OK) << got.message;
     EXPECT_EQ(got.outputs, want.outputs) << ::testing::PrintToString(sizes);
@@ -271,16 +238,25 @@ TEST(FitNumber, FindsWhatIsMeant) {
   EXPECT_FALSE(convert::fit_number(imports, {1, 5, 2, 9, 4, 77, 3}).has_value());
 }
 
-// In a family no two open dimensions have one size, and each changes alone.
+// In the first family no two open dimensions have one size in an import, and a sum of names is a sum of sizes.
 TEST(ProbeFamilies, KeepDimensionsApart) {
-  const std::vector<convert::SymbolHint> hints = {
-      {"batch", true}, {"past", false}, {"seq", false}, {"past + seq", false}};
-  for (const convert::ProbeFamily& family : convert::probe_families(hints)) {
+  std::vector<convert::Symbol> symbols;
+  for (const char* name : {"batch", "past", "seq", "past + seq"}) {
+    convert::Symbol symbol;
+    symbol.name = name;
+    symbol.is_first = symbols.empty();
+    symbols.push_back(symbol);
+  }
+  const std::vector<convert::ProbeFamily> families = convert::probe_families(symbols);
+  for (const convert::ProbeFamily& family : families) {
     ASSERT_GE(family.sizes.size(), 8u);
     for (const convert::Sizes& s : family.sizes) EXPECT_EQ(s[3], s[1] + s[2]);
   }
-  const convert::ProbeFamily first = convert::probe_families(hints)[0];
-  EXPECT_NE(first.sizes[0][1], first.sizes[0][2]);
+  for (const convert::Sizes& s : families[0].sizes) {
+    EXPECT_NE(s[0], s[1]);
+    EXPECT_NE(s[0], s[2]);
+    EXPECT_NE(s[1], s[2]);
+  }
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 // only the same model with the batch written as 3 gives them.
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "tests/converter/symbolic_batch_cases.h"
 
 namespace qrt {
@@ -21,33 +19,6 @@ using testing::kSymbolicBatchCases;
 using testing::kZero;
 using testing::OnnxBuilder;
 using Case = testing::SymbolicBatchCase;
-
-// Runs a file with N as large as that; gives output 0.
-Bytes run_at(const Bytes& file, int64_t size, const Bytes& input) {
-  qrt_error error = {};
-  qrt_model* model = nullptr;
-  qrt_session* session = nullptr;
-  EXPECT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, &error), QRT_OK)
-      << error.message;
-  const std::unique_ptr<qrt_model, void (*)(qrt_model*)> model_owner(model, qrt_model_destroy);
-  const qrt_dim dim = {"N", size};
-  qrt_session_options options;
-  qrt_struct_init(&options);
-  options.dims = &dim;
-  options.dim_count = 1;
-  EXPECT_EQ(qrt_session_create(model, &options, &session, &error), QRT_OK) << error.message;
-  const std::unique_ptr<qrt_session, void (*)(qrt_session*)> owner(session, qrt_session_destroy);
-  EXPECT_EQ(qrt_session_set_input_bytes(session, 0, input.data(), input.size(), &error), QRT_OK)
-      << error.message;
-  EXPECT_EQ(qrt_session_run(session, &error), QRT_OK) << error.message;
-  qrt_tensor_info info;
-  qrt_struct_init(&info);
-  EXPECT_EQ(qrt_session_output_info(session, 0, &info), QRT_OK);
-  Bytes output(info.bytes);
-  EXPECT_EQ(qrt_session_get_output_bytes(session, 0, output.data(), output.size(), nullptr),
-            QRT_OK);
-  return output;
-}
 
 class SymbolicBatch : public ::testing::TestWithParam<Case> {};
 
@@ -77,7 +48,10 @@ TEST_P(SymbolicBatch, OpenWhereImagesAreApart) {
   if (!graph.symbols.empty()) {
     // Images that are not apart are a dimension like any other.
     ASSERT_EQ(graph.symbols[0].name, "N");
-    EXPECT_EQ(run_at(file, kBatch, input_of(c)), c.expected);
+    testing::RunOptions at_size;
+    at_size.dims = {{"N", kBatch}};
+    const testing::RunResult run = testing::run_model(file, {input_of(c)}, at_size);
+    EXPECT_EQ(run.outputs, (std::vector<Bytes>{c.expected})) << run.message;
     return;
   }
   EXPECT_NE(graph.batch_closed.find("'mixes'"), std::string::npos) << graph.batch_closed;

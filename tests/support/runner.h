@@ -33,6 +33,7 @@ struct RunOptions {
   size_t batch = 0;
   size_t threads = 1;
   const char* isa = nullptr;
+  std::vector<qrt_dim> dims = {};  // sizes of open dimensions
 };
 
 // What came of loading a model, making a session and running it.
@@ -56,6 +57,8 @@ inline qrt_session_options session_options(const RunOptions& options) {
   o.batch = options.batch;
   o.threads = options.threads;
   o.isa = options.isa;
+  o.dims = options.dims.data();
+  o.dim_count = options.dims.size();
   return o;
 }
 

@@ -50,7 +50,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
       report->refused_part("(model)", "onnx", loaded.message(), from_onnx::remedy_for_file(model));
     return loaded;
   }
-  // What lies between dynamically quantised products is float by its nature.
+  // Such a graph is float between its products by its nature, so that nobody has to allow it.
   allow_float |= from_onnx::is_quantized_in_runs(model.graph());
   QRT_TRY(from_onnx::settle_branches(allow_float, &model));
   std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());

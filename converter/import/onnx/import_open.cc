@@ -102,10 +102,8 @@ class FirstImport {
   const bool allow_float_;
 };
 
-}  // namespace
-
-void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
-                 bool allow_float, Graph* graph) {
+std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
+  std::vector<Symbol> symbols;
   for (const OpenDimension& d : open) {
     Symbol symbol;
     symbol.name = d.name;
@@ -114,8 +112,16 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
     symbol.least = d.least;
     symbol.most = d.most;
     symbol.step = d.step;
-    graph->symbols.push_back(symbol);
+    symbols.push_back(symbol);
   }
+  return symbols;
+}
+
+}  // namespace
+
+void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
+                 bool allow_float, Graph* graph) {
+  graph->symbols = symbols_of(open);
   graph->import_at = [model, open, allow_float](const Sizes& sizes, Graph* to) {
     Report unused;
     return import_at(*model, open, allow_float, sizes, to, &unused);
@@ -125,9 +131,7 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
 Status import_open(const std::shared_ptr<const Model>& model,
                    const std::vector<OpenDimension>& open, bool allow_float, Graph* graph,
                    Report* report) {
-  std::vector<SymbolHint> hints;
-  for (const OpenDimension& d : open)
-    hints.push_back({d.name, d.is_first && !d.is_length, d.least, d.most, d.step});
+  const std::vector<Symbol> symbols = symbols_of(open);
   FirstImport import(*model, open, allow_float);
   // Every import takes time in proportion to the nodes: of a large model few are tried.
   constexpr int64_t kNodeImports = 20000, kMostImports = 400;
@@ -139,14 +143,14 @@ Status import_open(const std::shared_ptr<const Model>& model,
     --imports;
     if (import.try_at(sizes)) found = sizes;
   };
-  const std::vector<ProbeFamily> families = probe_families(hints);
+  const std::vector<ProbeFamily> families = probe_families(symbols);
   for (const ProbeFamily& family : families) try_at(family.sizes[0]);
   // A model that fails at all of them by its shapes has one size, whatever it says.
   if (!import.only_refuses)
     for (const int64_t size : usual_sizes()) {
       Sizes sizes = families[0].sizes[0];
       for (size_t s = 0; s < sizes.size(); ++s)
-        if (!hints[s].is_first) sizes[s] = size;
+        if (!symbols[s].is_first) sizes[s] = size;
       try_at(sizes);
     }
   *report = std::move(import.report);

@@ -8,7 +8,7 @@
 
 namespace qrt::convert::from_onnx {
 
-// Those of the format, and one that depends on a region.
+// The coordinate_transformation_mode of a Resize: fb::ResizeCoordinates, and tf_crop_and_resize, which a file does not hold.
 enum class Coordinates {
   kHalfPixel = static_cast<int>(fb::ResizeCoordinates::HALF_PIXEL),
   kHalfPixelSymmetric = static_cast<int>(fb::ResizeCoordinates::HALF_PIXEL_SYMMETRIC),
