@@ -15,7 +15,7 @@
 // protobuf's parser loses a string where an allocation fails: not ours to mend.
 extern "C" const char* __lsan_default_suppressions() { return "leak:google::protobuf"; }
 
-namespace qrt::convert {
+namespace qrt::convert::allocations_test {
 namespace {
 
 enum class Ending { kDone, kOutOfMemory, kOther };
@@ -79,4 +79,4 @@ TEST(Allocations, ConvertingOnnxSurvivesEveryFailure) {
 }
 
 }  // namespace
-}  // namespace qrt::convert
+}  // namespace qrt::convert::allocations_test

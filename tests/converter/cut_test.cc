@@ -7,7 +7,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::cut_test {
 namespace {
 
 using convert::ImportOptions;
@@ -87,4 +87,4 @@ TEST(Cut, TfliteEndsAtTensors) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::cut_test

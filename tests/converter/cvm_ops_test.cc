@@ -7,7 +7,7 @@
 #include "tests/support/cvm_runner.h"
 #include "tests/support/random.h"
 
-namespace qrt::testing {
+namespace qrt::testing::cvm_ops_test {
 namespace {
 
 using Dims = CvmBuilder::Dims;
@@ -549,4 +549,4 @@ TEST(CvmHostile, ByteFlips) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::cvm_ops_test

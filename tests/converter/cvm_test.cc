@@ -13,7 +13,7 @@
 #include "converter/lint.h"
 #include "tests/support/cvm_runner.h"
 
-namespace qrt::convert {
+namespace qrt::convert::cvm_test {
 namespace {
 
 using from_cvm::Form;
@@ -316,4 +316,4 @@ TEST(Cvm, LayersWithComputedWeightsAreRefused) {
 }
 
 }  // namespace
-}  // namespace qrt::convert
+}  // namespace qrt::convert::cvm_test

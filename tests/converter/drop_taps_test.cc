@@ -3,7 +3,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::drop_taps_test {
 namespace {
 
 using convert::ValueId;
@@ -113,4 +113,4 @@ TEST(DropTaps, AnyWindow) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::drop_taps_test

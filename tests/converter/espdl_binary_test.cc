@@ -4,7 +4,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/espdl_arithmetic.h"
 
-namespace qrt::testing {
+namespace qrt::testing::espdl_binary_test {
 namespace {
 
 // y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
@@ -129,4 +129,4 @@ TEST(EspdlBinary, FloatsDivideByReciprocals) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::espdl_binary_test

@@ -7,7 +7,7 @@
 #include "tests/support/espdl_models.h"
 #include "tests/support/random.h"
 
-namespace qrt::testing {
+namespace qrt::testing::espdl_model_test {
 namespace {
 
 using convert::EspdlOptions;
@@ -231,4 +231,4 @@ TEST(EspdlModel, DamagedFilesNeverPassSilently) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::espdl_model_test

@@ -8,7 +8,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/espdl_arithmetic.h"
 
-namespace qrt::testing {
+namespace qrt::testing::espdl_ops_test {
 namespace {
 
 // A filter [n][taps][c] as the file holds it, in blocks or, for the C code, row by row.
@@ -626,4 +626,4 @@ TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::espdl_ops_test

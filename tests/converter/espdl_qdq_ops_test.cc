@@ -4,7 +4,7 @@
 
 #include "tests/support/qdq_net.h"
 
-namespace qrt::testing {
+namespace qrt::testing::espdl_qdq_ops_test {
 namespace {
 
 using namespace qdq;  // NOLINT
@@ -368,4 +368,4 @@ TEST(EspdlQdqOps, EveryOperatorOfTheSpecification) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::espdl_qdq_ops_test

@@ -2,7 +2,7 @@
 // operators become together, and what is refused. Each operator for itself: espdl_qdq_ops_test.cc.
 #include "tests/support/qdq_net.h"
 
-namespace qrt::testing {
+namespace qrt::testing::espdl_qdq_test {
 namespace {
 
 using namespace qdq;  // NOLINT
@@ -275,4 +275,4 @@ TEST(EspdlQdq, DamagedFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::espdl_qdq_test

@@ -4,7 +4,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/espdl_arithmetic.h"
 
-namespace qrt::testing {
+namespace qrt::testing::espdl_resize_test {
 namespace {
 
 // Weights of thirds and exponents that differ: every step of the interpolation is rounded.
@@ -96,4 +96,4 @@ TEST(EspdlResize, NearestWrapsInTheCCode) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::espdl_resize_test

@@ -8,7 +8,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::explain_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -158,4 +158,4 @@ TEST(ExplainTflite, WhatIsNoActivationIsNotAssessedButNamed) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::explain_test

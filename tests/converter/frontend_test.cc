@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace qrt::testing {
+namespace qrt::testing::frontend_test {
 namespace {
 
 using convert::Frontend;
@@ -100,4 +100,4 @@ TEST(Frontend, EspDlsArithmeticHasNoFloats) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::frontend_test

@@ -5,7 +5,7 @@
 #include "converter/import/common/index_maps.h"
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::gathers_test {
 namespace {
 
 using convert::IndexMaps;
@@ -165,4 +165,4 @@ TEST(OpenBatch, StaysOpenBehindGathersOfOtherAxes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::gathers_test

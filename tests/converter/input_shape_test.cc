@@ -5,7 +5,7 @@
 #include "tests/support/imported.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::input_shape_test {
 namespace {
 
 // Two inputs [1, N], their sum.
@@ -111,4 +111,4 @@ TEST(InputShape, Refuses) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::input_shape_test

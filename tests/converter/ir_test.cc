@@ -5,7 +5,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::ir_test {
 namespace {
 
 using convert::carry_through_reshape;
@@ -75,4 +75,4 @@ TEST(Permutation, CarriesThroughReshapes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::ir_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::join_pixels_test {
 namespace {
 
 using convert::ValueId;
@@ -111,4 +111,4 @@ TEST(JoinPixels, EveryChannelKeepsItsScale) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::join_pixels_test

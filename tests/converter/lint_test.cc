@@ -8,7 +8,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::lint_test {
 namespace {
 
 using convert::Report;
@@ -268,4 +268,4 @@ TEST(Lint, TextAndJsonHaveRuleNumbersAndRemedy) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::lint_test

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace qrt::mrt {
+namespace qrt::mrt::mrt_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,4 +175,4 @@ TEST(Mrt, Precisions) {
 }
 
 }  // namespace
-}  // namespace qrt::mrt
+}  // namespace qrt::mrt::mrt_test

@@ -9,7 +9,7 @@
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_arithmetic_test {
 namespace {
 
 using convert::from_onnx::ort_log;
@@ -543,4 +543,4 @@ TEST(OnnxRefused, EveryReasonIsGiven) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_arithmetic_test

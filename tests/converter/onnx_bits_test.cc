@@ -11,7 +11,7 @@
 #include "tests/converter/onnx_bits/case.h"
 #include "tests/converter/onnx_bits/numbers.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_bits_test {
 namespace {
 
 // Every output's numbers in turn: floats, or what a QuantizeLinear or QLinear operator makes.
@@ -88,4 +88,4 @@ INSTANTIATE_TEST_SUITE_P(, OnnxBits, ::testing::ValuesIn(all_bits_cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_bits_test

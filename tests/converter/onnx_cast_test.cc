@@ -8,7 +8,7 @@
 #include "kernels/edge/numbers.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_cast_test {
 namespace {
 
 constexpr int kFloat = 1, kUint8 = 2, kInt8 = 3, kUint16 = 4, kInt16 = 5, kInt32 = 6, kBool = 9,
@@ -159,4 +159,4 @@ TEST(OnnxCast, DynamicQuantisationWrittenOut) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_cast_test

@@ -5,7 +5,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_conv_test {
 namespace {
 
 struct ConvCase {
@@ -386,4 +386,4 @@ TEST(OnnxConv, SameOfConvTransposeDoesNotFillUp) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_conv_test

@@ -8,7 +8,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt {
+namespace qrt::onnx_dynamic_layer_test {
 namespace {
 
 using testing::Bytes;
@@ -236,4 +236,4 @@ TEST(OnnxDynamicLayer, OtherFloatArithmeticNeedsAllowFloat) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::onnx_dynamic_layer_test

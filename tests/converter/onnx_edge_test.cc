@@ -7,7 +7,7 @@
 #include "tests/support/edge.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_edge_test {
 namespace {
 
 // TensorProto::DataType
@@ -537,4 +537,4 @@ TEST(OnnxQuark, EightBitPairsRunOnTheIntegerKernels) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_edge_test

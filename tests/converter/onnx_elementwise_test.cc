@@ -7,7 +7,7 @@
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_elementwise_test {
 namespace {
 
 using convert::from_onnx::quantize_ort;
@@ -276,4 +276,4 @@ TEST(OnnxTable, QLinearAddAndMulTakeConstants) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_elementwise_test

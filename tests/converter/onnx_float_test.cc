@@ -8,7 +8,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_float_test {
 namespace {
 
 using Row = std::vector<double>;
@@ -224,4 +224,4 @@ TEST(OnnxFloat, ConvOfGroupsOfAFloatResult) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_float_test

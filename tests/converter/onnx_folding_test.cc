@@ -6,7 +6,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_folding_test {
 namespace {
 
 Bytes bytes(std::initializer_list<int> v) { return Bytes(v.begin(), v.end()); }
@@ -233,4 +233,4 @@ TEST(OnnxOldOpsets, LayerGivesTheSameAsInAYoungerSet) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_folding_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_functions_test {
 namespace {
 
 using Inputs = std::vector<Bytes>;
@@ -302,4 +302,4 @@ TEST(OnnxIf, DamagedBranchesAreInvalid) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_functions_test

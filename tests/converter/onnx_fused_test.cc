@@ -7,7 +7,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::onnx_fused_test {
 namespace {
 
 using testing::Attr;
@@ -332,4 +332,4 @@ TEST(OnnxFused, FilesNeedNotImportTheSetsOfTheParts) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::onnx_fused_test

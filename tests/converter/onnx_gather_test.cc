@@ -5,7 +5,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_gather_test {
 namespace {
 
 using Values = std::vector<uint8_t>;
@@ -465,4 +465,4 @@ TEST(OnnxGather, FoldsRangeSizeProductsAndComparisons) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_gather_test

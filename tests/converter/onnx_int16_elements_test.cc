@@ -11,7 +11,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/onnx_int16.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_int16_elements_test {
 namespace {
 
 using convert::from_onnx::ort_logistic;
@@ -433,4 +433,4 @@ TEST(OnnxInt16, LinearResize) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_int16_elements_test

@@ -12,7 +12,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_int16_test {
 namespace {
 
 constexpr float kXScale = 0.0007f;
@@ -330,4 +330,4 @@ TEST(OnnxInt16, RefusesWhatHasNoIntegerForm) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_int16_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_integers_test {
 namespace {
 
 template <class T>
@@ -98,4 +98,4 @@ TEST(OnnxIntegers, OneTensorOfEveryType) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_integers_test

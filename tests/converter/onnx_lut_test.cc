@@ -13,7 +13,7 @@
 #include "kernels/float_fallback/float_fallback.h"
 #include "kernels/integer_build.h"
 
-namespace qrt::convert::from_onnx {
+namespace qrt::convert::from_onnx::onnx_lut_test {
 namespace {
 
 constexpr float kArguments[16] = {-20.5f, -7.3f, -2.25f, -1.0f, -0.3f, -0.01f, 0.0f,  0.02f,
@@ -144,4 +144,4 @@ TEST(OnnxLut, KernelsOfFloatsHaveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace qrt::convert::from_onnx
+}  // namespace qrt::convert::from_onnx::onnx_lut_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_matmul_test {
 namespace {
 
 constexpr float kXScale = 0.05f, kYScale = 4.7f;
@@ -298,4 +298,4 @@ TEST(OnnxGemm, QGemmWithAndWithoutOutputScale) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_matmul_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_model_test {
 namespace {
 
 // uint8 -> DequantizeLinear -> QuantizeLinear -> uint8 with other parameters: a Lut.
@@ -266,4 +266,4 @@ TEST_F(ExternalData, IsBounded) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_model_test

@@ -6,7 +6,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_packed_test {
 namespace {
 
 constexpr int kUint8 = 2, kInt8 = 3, kUint4 = 21, kInt4 = 22, kUint2 = 25, kInt2 = 26;
@@ -263,4 +263,4 @@ TEST(OnnxPacked, ConvolutionsOfWeightsInBlocksRunInFloatOnRequest) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_packed_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_pool_test {
 namespace {
 
 constexpr float kXScale = 0.25f, kYScale = 0.125f;  // ties are common
@@ -354,4 +354,4 @@ TEST(OnnxPool, WindowsInThePaddingAreOfIntegersOrRefused) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_pool_test

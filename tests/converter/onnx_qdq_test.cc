@@ -8,7 +8,7 @@
 #include "converter/import/onnx/arithmetic/ort_math.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_qdq_test {
 namespace {
 
 using convert::from_onnx::quantize_ort;
@@ -320,4 +320,4 @@ TEST(OnnxDoubleQdq, BehindARefusedOperator) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_qdq_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::onnx_volume_test {
 namespace {
 
 using Axes = std::array<int64_t, 3>;  // depth, rows, columns
@@ -484,4 +484,4 @@ TEST(OnnxVolume, RefusesFourDimensions) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::onnx_volume_test

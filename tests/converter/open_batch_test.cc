@@ -4,7 +4,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::open_batch_test {
 namespace {
 
 using convert::ValueId;
@@ -123,4 +123,4 @@ TEST(OpenBatch, ScalarsAndModelsWithoutInputsStay) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::open_batch_test

@@ -11,7 +11,7 @@
 #include "converter/sizes/probes.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt {
+namespace qrt::open_sizes_test {
 namespace {
 
 using convert::Expression;
@@ -260,4 +260,4 @@ TEST(ProbeFamilies, KeepDimensionsApart) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::open_sizes_test

@@ -4,7 +4,7 @@
 #include "kernels/requant.h"
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::pack_weights_test {
 namespace {
 
 using convert::ValueId;
@@ -252,4 +252,4 @@ TEST(PackWeights, RefusesConstantsThatBreakTheConventions) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::pack_weights_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/random.h"
 
-namespace qrt::convert {
+namespace qrt::convert::portable_math_test {
 namespace {
 
 // Errors in units of 2^-53 of the result.
@@ -51,4 +51,4 @@ TEST(PortableMath, SpecialPoints) {
 }
 
 }  // namespace
-}  // namespace qrt::convert
+}  // namespace qrt::convert::portable_math_test

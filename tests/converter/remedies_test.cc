@@ -13,7 +13,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::remedies_test {
 namespace {
 
 // --- the texts in the sources
@@ -298,4 +298,4 @@ TEST(Remedies, OfTfliteOperators) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::remedies_test

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace qrt::convert {
+namespace qrt::convert::report_test {
 namespace {
 
 Report sample() {
@@ -88,4 +88,4 @@ TEST(Report, JsonSurvivesNamesThatAreNotUtf8) {
 }
 
 }  // namespace
-}  // namespace qrt::convert
+}  // namespace qrt::convert::report_test

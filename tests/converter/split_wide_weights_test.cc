@@ -5,7 +5,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::split_wide_weights_test {
 namespace {
 
 using convert::ValueId;
@@ -99,4 +99,4 @@ TEST(SplitWideWeights, GroupsStayWhole) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::split_wide_weights_test

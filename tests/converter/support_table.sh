@@ -2,8 +2,8 @@
 # Makes the table of operators, element types and options in converter/SUPPORT.md from what the
 # converter's tests convert and run (tests/support/support_rows.h). The ranges of values that these
 # tests happen to prove of CVM's tensors are left out.
-#   support_table.sh FILE TEST_PROGRAM ...           fails if the table in FILE is stale
-#   support_table.sh --write FILE TEST_PROGRAM ...   brings it up to date
+#   support_table.sh FILE PROGRAM TEST...           fails if the table in FILE is stale
+#   support_table.sh --write FILE PROGRAM TEST...   brings it up to date
 set -eu
 export LC_ALL=C
 write=
@@ -13,9 +13,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset QRT_TEST_SEED
-for program in "$@"; do
-  QRT_SUPPORT_ROWS=$work/rows "$program" --gtest_brief=1 >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-done
+QRT_SUPPORT_ROWS=$work/rows "$@" --gtest_brief=1 >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
 # One line for each operator and list of types: all options seen with it, all it became.
 sed 's/, values -\{0,1\}[0-9]* to -\{0,1\}[0-9]*//g' "$work/rows" | sort -u | awk -F '\t' '

@@ -6,7 +6,7 @@
 #include "tests/converter/sweep_numbers.h"
 #include "tests/onnxruntime/sweep/cells.h"
 
-namespace qrt::sweep {
+namespace qrt::sweep::sweep_test {
 namespace {
 
 TEST(Sweep, HasARowForEveryOperator) { EXPECT_EQ(missing_rows(), std::vector<std::string>()); }
@@ -80,4 +80,4 @@ TEST(Sweep, EqualsOnnxRuntime) {
 }
 
 }  // namespace
-}  // namespace qrt::sweep
+}  // namespace qrt::sweep::sweep_test

@@ -6,7 +6,7 @@
 
 #include "tests/converter/symbolic_batch_cases.h"
 
-namespace qrt {
+namespace qrt::symbolic_batch_test {
 namespace {
 
 using testing::Bytes;
@@ -174,4 +174,4 @@ TEST(SymbolicBatches, OpenWithAConstantRepeatedForEveryImage) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::symbolic_batch_test

@@ -8,7 +8,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_arithmetic_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -471,4 +471,4 @@ TEST(TfliteCast, Refuses) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_arithmetic_test

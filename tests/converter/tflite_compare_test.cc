@@ -8,7 +8,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_compare_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -287,4 +287,4 @@ TEST(TfliteSelectV2, Refuses) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_compare_test

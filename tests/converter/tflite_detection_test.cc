@@ -4,7 +4,7 @@
 
 #include "tests/support/tflite_builder.h"
 
-namespace qrt {
+namespace qrt::tflite_detection_test {
 namespace {
 
 using testing::Bytes;
@@ -167,4 +167,4 @@ TEST(TfliteDetection, NamesWhatItDoesNotTake) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::tflite_detection_test

@@ -10,7 +10,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_function_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -431,4 +431,4 @@ TEST(TfliteFunction, ArgMaxToInt64) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_function_test

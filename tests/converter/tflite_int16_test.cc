@@ -12,7 +12,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_int16_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -648,4 +648,4 @@ TEST(TfliteInt16, RefusesWithReasons) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_int16_test

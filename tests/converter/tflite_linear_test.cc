@@ -6,7 +6,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_linear_test {
 namespace {
 
 // Two weights to a byte, the first in the low half.
@@ -461,4 +461,4 @@ TEST(TfliteTransposeConv, RefusesEnormousImages) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_linear_test

@@ -9,7 +9,7 @@
 #include "converter/import/tflite/ops/handlers.h"
 #include "tests/converter/tflite_matrix/cell.h"
 
-namespace qrt::tflite_matrix {
+namespace qrt::tflite_matrix::tflite_matrix_test {
 namespace {
 
 std::vector<Row> all_rows() {
@@ -81,4 +81,4 @@ INSTANTIATE_TEST_SUITE_P(, TfliteMatrix, ::testing::ValuesIn(rows_with_forms()),
                          });
 
 }  // namespace
-}  // namespace qrt::tflite_matrix
+}  // namespace qrt::tflite_matrix::tflite_matrix_test

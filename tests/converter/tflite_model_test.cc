@@ -5,7 +5,7 @@
 #include "tests/support/random.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_model_test {
 namespace {
 
 // int8 [1, 4] -> FULLY_CONNECTED -> RELU -> int8 [1, 3]
@@ -278,4 +278,4 @@ TEST(TfliteModel, SurvivesDamagedBytes) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_model_test

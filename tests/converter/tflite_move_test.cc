@@ -5,7 +5,7 @@
 
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_move_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -347,4 +347,4 @@ TEST(TfliteMove, RefusesUnknownIndices) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_move_test

@@ -9,7 +9,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_ops_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -683,4 +683,4 @@ TEST(TfliteEdges, SignedToUnsigned) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_ops_test

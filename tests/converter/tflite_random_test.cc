@@ -10,7 +10,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt {
+namespace qrt::tflite_random_test {
 namespace {
 
 using testing::Bytes;
@@ -539,4 +539,4 @@ TEST(TfliteRandom, ModelsHaveTheReferencesBytes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::tflite_random_test

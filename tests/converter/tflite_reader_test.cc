@@ -12,7 +12,7 @@
 #include "converter/import/tflite/model.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_reader_test {
 namespace {
 
 using convert::from_tflite::Model;
@@ -307,4 +307,4 @@ TEST(TfliteReader, FilesThatEndBeforeTheirSize) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_reader_test

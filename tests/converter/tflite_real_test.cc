@@ -5,7 +5,7 @@
 
 #include "tests/support/tflite_builder.h"
 
-namespace qrt {
+namespace qrt::tflite_real_test {
 namespace {
 
 using testing::Bytes;
@@ -333,4 +333,4 @@ TEST(TfliteIntegers, KnownIntegersInARun) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::tflite_real_test

@@ -11,7 +11,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_recurrent_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -323,4 +323,4 @@ TEST(TfliteLstm, Refuses) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_recurrent_test

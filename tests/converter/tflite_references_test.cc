@@ -7,7 +7,7 @@
 
 #include "converter/import/tflite/ops/handlers.h"
 
-namespace qrt::convert::from_tflite {
+namespace qrt::convert::from_tflite::tflite_references_test {
 namespace {
 
 // The table's rows by operator: what stands beside it.
@@ -50,4 +50,4 @@ TEST(TfliteReferences, EveryOperatorHasItsRow) {
 }
 
 }  // namespace
-}  // namespace qrt::convert::from_tflite
+}  // namespace qrt::convert::from_tflite::tflite_references_test

@@ -8,7 +8,7 @@
 #include "tests/support/random.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_resource_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -266,4 +266,4 @@ TEST(TfliteResource, BadSubgraphs) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_resource_test

@@ -5,7 +5,7 @@
 #include "converter/import/frontend.h"
 #include "tests/support/tflite_signatures.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_signature_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -195,4 +195,4 @@ TEST(TfliteSignature, RefusesStateThatAnotherOneSets) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_signature_test

@@ -6,7 +6,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tests/support/tflite_reference.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_softmax_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -193,4 +193,4 @@ TEST(TfliteSoftmax, RefusesOtherFloats) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_softmax_test

@@ -6,7 +6,7 @@
 #include "tests/support/random.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt::testing {
+namespace qrt::testing::tflite_update_test {
 namespace {
 
 using B = BuiltinOperator;
@@ -318,4 +318,4 @@ TEST(TfliteMoves, RefusesInt64BeyondInt32) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::tflite_update_test

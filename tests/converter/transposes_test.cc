@@ -4,7 +4,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::transposes_test {
 namespace {
 
 using convert::Perm;
@@ -354,4 +354,4 @@ TEST(Passes, ChangeNoOutputOfRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::transposes_test

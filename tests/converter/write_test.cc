@@ -3,7 +3,7 @@
 
 #include "tests/support/graph_builder.h"
 
-namespace qrt {
+namespace qrt::write_test {
 namespace {
 
 using convert::ValueId;
@@ -126,4 +126,4 @@ TEST(Write, RefusesDimensionsAndFilesBeyond2Gigabytes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::write_test

@@ -13,7 +13,7 @@
 #include "tests/faults/faults.h"
 #include "tests/support/every_op_model.h"
 
-namespace qrt {
+namespace qrt::library_test {
 namespace {
 
 // What a process has of the system's.
@@ -150,4 +150,4 @@ TEST_F(Library, CopiesOfModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::library_test

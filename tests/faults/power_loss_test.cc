@@ -7,7 +7,7 @@
 
 #include "tests/faults/programs.h"
 
-namespace qrt {
+namespace qrt::power_loss_test {
 namespace {
 
 using testing::Files;
@@ -105,4 +105,4 @@ TEST_F(PowerLoss, Run) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::power_loss_test

@@ -4,7 +4,7 @@
 
 #include "tests/faults/programs.h"
 
-namespace qrt {
+namespace qrt::tools_test {
 namespace {
 
 using testing::CommandResult;
@@ -174,4 +174,4 @@ TEST_F(Tools, Quantize) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::tools_test

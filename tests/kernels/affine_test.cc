@@ -9,7 +9,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::affine_test {
 namespace {
 
 struct Channel {
@@ -202,4 +202,4 @@ TEST_P(RequantAffineTest, TakesDeadChannels) {
 INSTANTIATE_TEST_SUITE_P(Stages, RequantAffineTest, ::testing::Values(1, 2));
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::affine_test

@@ -10,7 +10,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::compare_test {
 namespace {
 
 using testing::Guarded;
@@ -111,4 +111,4 @@ TEST(Order, IndicesOfExtremes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::compare_test

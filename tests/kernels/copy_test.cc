@@ -13,7 +13,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::copy_test {
 namespace {
 
 using testing::Guarded;
@@ -358,4 +358,4 @@ TEST(CopySelection, TakesTheBestRowTheSetsAllow) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::copy_test

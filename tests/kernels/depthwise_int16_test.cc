@@ -12,7 +12,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::depthwise_int16_test {
 namespace {
 
 using testing::Guarded;
@@ -87,4 +87,4 @@ INSTANTIATE_TEST_SUITE_P(Kernels, DepthwiseInt16Test,
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::depthwise_int16_test

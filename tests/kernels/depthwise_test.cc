@@ -13,7 +13,7 @@
 #include "tests/support/random.h"
 #include "tests/support/requant_walk.h"
 
-namespace qrt {
+namespace qrt::depthwise_test {
 namespace {
 
 using testing::Guarded;
@@ -608,4 +608,4 @@ TEST(DepthwisePack, PutsFourRowsOfAChannelTogether) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::depthwise_test

@@ -13,7 +13,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::digits_test {
 namespace {
 
 using testing::Guarded;
@@ -139,4 +139,4 @@ INSTANTIATE_TEST_SUITE_P(Kernels, DigitsTest,
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::digits_test

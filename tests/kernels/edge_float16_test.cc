@@ -11,7 +11,7 @@
 #include "tests/support/edge_rows.h"
 #include "tests/support/guarded.h"
 
-namespace qrt {
+namespace qrt::edge_float16_test {
 namespace {
 
 using testing::bits;
@@ -151,4 +151,4 @@ TEST_P(EdgeFloat16Test, DequantizesToFloat16) {
 QRT_FOR_EDGE_ROWS(EdgeFloat16Test);
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::edge_float16_test

@@ -11,7 +11,7 @@
 #include "tests/support/edge_rows.h"
 #include "tests/support/guarded.h"
 
-namespace qrt {
+namespace qrt::edge_small_floats_test {
 namespace {
 
 using testing::bits;
@@ -173,4 +173,4 @@ TEST(SmallFloatTest, BFloat16RoundsToNearestEven) {
 QRT_FOR_EDGE_ROWS(EdgeSmallFloatsTest);
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::edge_small_floats_test

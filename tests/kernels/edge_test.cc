@@ -11,7 +11,7 @@
 #include "tests/support/edge_rows.h"
 #include "tests/support/guarded.h"
 
-namespace qrt {
+namespace qrt::edge_test {
 namespace {
 
 using testing::all_rows;
@@ -377,4 +377,4 @@ TEST(EdgeSelectTest, TakesTheFirstRowAllowed) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::edge_test

@@ -10,7 +10,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::elementwise_forms_test {
 namespace {
 
 using testing::Guarded;
@@ -307,4 +307,4 @@ TEST(FormsSelectTest, LeavesOtherSetsWithoutThem) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::elementwise_forms_test

@@ -13,7 +13,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::elementwise_int16_test {
 namespace {
 
 using testing::Guarded;
@@ -140,4 +140,4 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ElementwiseInt16Test,
                          [](const auto& info) { return std::string(info.param.int16_name); });
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::elementwise_int16_test

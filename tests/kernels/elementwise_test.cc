@@ -12,7 +12,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::elementwise_test {
 namespace {
 
 using testing::Guarded;
@@ -614,4 +614,4 @@ TEST(ElementwiseSelectTest, TakesTheFirstRowAllowed) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::elementwise_test

@@ -15,7 +15,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::float_fallback_test {
 namespace {
 
 using testing::Guarded;
@@ -438,4 +438,4 @@ TEST_F(FloatFallbackTest, LayerNormOfBytesHasEveryBitOfTheFloats) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::float_fallback_test

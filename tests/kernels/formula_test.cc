@@ -9,7 +9,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::formula_test {
 namespace {
 
 using testing::Guarded;
@@ -168,4 +168,4 @@ TEST(FormulaBounds, CheaperStepsOnlyWhereTheyGiveTheSame) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::formula_test

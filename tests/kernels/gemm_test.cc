@@ -16,7 +16,7 @@
 #include "tests/support/random.h"
 #include "tests/support/requant_walk.h"
 
-namespace qrt {
+namespace qrt::gemm_test {
 namespace {
 
 using testing::Guarded;
@@ -568,4 +568,4 @@ TEST(GemmPackTest, PairSafetyIsDecidedAtTheLimitOfInt16) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::gemm_test

@@ -15,7 +15,7 @@
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
-namespace qrt {
+namespace qrt::grouped_test {
 namespace {
 
 using testing::Guarded;
@@ -293,4 +293,4 @@ TEST(Grouped, Requantisations) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::grouped_test

@@ -12,7 +12,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::lines_test {
 namespace {
 
 struct LineChannel {
@@ -101,4 +101,4 @@ INSTANTIATE_TEST_SUITE_P(All, LinesKernels, ::testing::Range(size_t{0}, [] {
                          }()));
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::lines_test

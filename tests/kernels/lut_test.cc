@@ -9,7 +9,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::lut_test {
 namespace {
 
 using testing::Guarded;
@@ -125,4 +125,4 @@ TEST(LutSelectTest, TakesTheFirstRowAllowed) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::lut_test

@@ -17,7 +17,7 @@
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
-namespace qrt {
+namespace qrt::narrow_test {
 namespace {
 
 using testing::float_requant;
@@ -360,4 +360,4 @@ TEST(Narrow, Requantisations) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::narrow_test

@@ -13,7 +13,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::pack_activations_test {
 namespace {
 
 using testing::Guarded;
@@ -124,4 +124,4 @@ TEST(PackActivations, TailsHoldTheSumsOfTheirRows) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::pack_activations_test

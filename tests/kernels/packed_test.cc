@@ -6,7 +6,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::packed_test {
 namespace {
 
 using testing::Guarded;
@@ -40,4 +40,4 @@ TEST(Packed, PacksIntoTheLowestBitsFirstAndUnpacks) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::packed_test

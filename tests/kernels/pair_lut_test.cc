@@ -10,7 +10,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::pair_lut_test {
 namespace {
 
 using testing::Guarded;
@@ -83,4 +83,4 @@ TEST(PairLut, InPlace) {
 TEST(PairLut, Floats) { check<float>(pair_lut_f32); }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::pair_lut_test

@@ -11,7 +11,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::pool_int16_test {
 namespace {
 
 using testing::Guarded;
@@ -94,4 +94,4 @@ TEST(PoolInt16, EqualTheLoops) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::pool_int16_test

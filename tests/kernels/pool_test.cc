@@ -13,7 +13,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::pool_test {
 namespace {
 
 using testing::Guarded;
@@ -494,4 +494,4 @@ TEST(PoolSelection, TakesTheBestRowTheSetsAllow) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::pool_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::requant_test {
 namespace {
 
 using testing::Random;
@@ -355,4 +355,4 @@ TEST(AddF32Test, EqualsHardwareForEveryPairOfBytes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::requant_test

@@ -14,7 +14,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::resize_test {
 namespace {
 
 using testing::Guarded;
@@ -491,4 +491,4 @@ TEST_P(ResizeTest, BlendsPlanes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::resize_test

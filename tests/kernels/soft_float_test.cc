@@ -9,7 +9,7 @@
 
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::soft_float_test {
 namespace {
 
 float float_of(soft::Bits b) {
@@ -78,4 +78,4 @@ TEST(SoftDivision, RoundsSubnormalQuotientsToEven) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::soft_float_test

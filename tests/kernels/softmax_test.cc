@@ -15,7 +15,7 @@
 #include "tests/support/kernel_rows.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::softmax_test {
 namespace {
 
 using testing::Guarded;
@@ -221,4 +221,4 @@ TEST(Softmax, HasNoBoundsBeyondTheirProof) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::softmax_test

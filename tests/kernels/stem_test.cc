@@ -16,7 +16,7 @@
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
-namespace qrt {
+namespace qrt::stem_test {
 namespace {
 
 using testing::float_requant;
@@ -227,4 +227,4 @@ TEST(Stem, Requantisations) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::stem_test

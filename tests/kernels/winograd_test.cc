@@ -15,7 +15,7 @@
 #include "tests/support/random.h"
 #include "tests/support/stored_rows.h"
 
-namespace qrt {
+namespace qrt::winograd_test {
 namespace {
 
 using testing::Guarded;
@@ -339,4 +339,4 @@ TEST(Winograd, GreatestSums) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::winograd_test

@@ -8,7 +8,7 @@
 #include "kernels/integer_build.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::add_in_float_test {
 namespace {
 
 // TFLite's add of two scales: each term by its share of twice the larger one, then the sum.
@@ -94,4 +94,4 @@ TEST_F(AddInFloatTest, RefusesOtherRoundings) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::add_in_float_test

@@ -8,7 +8,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::add_test {
 namespace {
 
 using testing::Bytes;
@@ -221,4 +221,4 @@ TEST(Add, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::add_test

@@ -4,7 +4,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::arg_max_test {
 namespace {
 
 using testing::Bytes;
@@ -76,4 +76,4 @@ TEST(ArgMax, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::arg_max_test

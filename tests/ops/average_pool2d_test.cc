@@ -10,7 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/volume_tester.h"
 
-namespace qrt {
+namespace qrt::average_pool2d_test {
 namespace {
 
 using testing::Bytes;
@@ -209,4 +209,4 @@ TEST(AveragePool2D, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::average_pool2d_test

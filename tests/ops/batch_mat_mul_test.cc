@@ -7,7 +7,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::batch_mat_mul_test {
 namespace {
 
 using testing::Bytes;
@@ -238,4 +238,4 @@ TEST(BatchMatMul, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::batch_mat_mul_test

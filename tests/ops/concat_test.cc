@@ -8,7 +8,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::concat_test {
 namespace {
 
 using testing::Bytes;
@@ -120,4 +120,4 @@ TEST(Concat, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::concat_test

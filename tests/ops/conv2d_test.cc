@@ -10,7 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/volume_tester.h"
 
-namespace qrt {
+namespace qrt::conv2d_test {
 namespace {
 
 using testing::Bytes;
@@ -548,4 +548,4 @@ TEST(Conv2D, RejectsBadRequantisation) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::conv2d_test

@@ -10,7 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/volume_tester.h"
 
-namespace qrt {
+namespace qrt::depthwise_conv2d_test {
 namespace {
 
 using testing::Bytes;
@@ -246,4 +246,4 @@ TEST(DepthwiseConv2D, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::depthwise_conv2d_test

@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::dequantize_test {
 namespace {
 
 using testing::Bytes;
@@ -224,4 +224,4 @@ TEST(Dequantize, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::dequantize_test

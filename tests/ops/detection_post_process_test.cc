@@ -11,7 +11,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::detection_post_process_test {
 namespace {
 
 using testing::Bytes;
@@ -230,4 +230,4 @@ TEST(DetectionPostProcess, RefusesBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::detection_post_process_test

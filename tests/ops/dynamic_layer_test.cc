@@ -10,7 +10,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::dynamic_layer_test {
 namespace {
 
 using testing::Bytes;
@@ -212,4 +212,4 @@ TEST(DynamicLayer, RefusesOtherInputs) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::dynamic_layer_test

@@ -10,7 +10,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::dynamic_product_test {
 namespace {
 
 using testing::Bytes;
@@ -236,4 +236,4 @@ TEST(DynamicProduct, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::dynamic_product_test

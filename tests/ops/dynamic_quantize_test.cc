@@ -8,7 +8,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::dynamic_quantize_test {
 namespace {
 
 using testing::Bytes;
@@ -73,4 +73,4 @@ TEST(DynamicQuantize, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::dynamic_quantize_test

@@ -10,7 +10,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::float_test {
 namespace {
 
 using F = fb::FloatFunction;
@@ -479,4 +479,4 @@ TEST(Float, BitsAreTheSameEverywhere) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::float_test

@@ -7,7 +7,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::formula_test {
 namespace {
 
 using F = fb::FormulaFunction;
@@ -231,4 +231,4 @@ TEST(Formula, RefusesStepsOfAPairOfOneInput) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::formula_test

@@ -8,7 +8,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::fully_connected_test {
 namespace {
 
 using testing::Bytes;
@@ -189,4 +189,4 @@ TEST(FullyConnected, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::fully_connected_test

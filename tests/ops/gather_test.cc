@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::gather_test {
 namespace {
 
 using testing::Bytes;
@@ -219,4 +219,4 @@ TEST(Gather, AMapOnTheBatchFixesIt) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::gather_test

@@ -11,7 +11,7 @@
 #include "runtime/checked.h"
 #include "runtime/ops/tasks.h"
 
-namespace qrt {
+namespace qrt::gemm_call_test {
 namespace {
 
 // A step with just what cutting needs, for the best kernel of this CPU.
@@ -136,4 +136,4 @@ TEST(Tasks, CountFollowsTheTime) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::gemm_call_test

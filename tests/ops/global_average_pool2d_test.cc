@@ -6,7 +6,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::global_average_pool2d_test {
 namespace {
 
 using testing::Bytes;
@@ -101,4 +101,4 @@ TEST(GlobalAveragePool2D, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::global_average_pool2d_test

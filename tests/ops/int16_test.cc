@@ -13,7 +13,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::int16_test {
 namespace {
 
 using testing::Bytes;
@@ -538,4 +538,4 @@ TEST(Int16, RefusesBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::int16_test

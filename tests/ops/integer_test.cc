@@ -7,7 +7,7 @@
 #include "tests/support/broadcast.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::integer_test {
 namespace {
 
 using testing::bytes_of;
@@ -171,4 +171,4 @@ TEST(Integer, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::integer_test

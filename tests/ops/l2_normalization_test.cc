@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::l2_normalization_test {
 namespace {
 
 using testing::Bytes;
@@ -101,4 +101,4 @@ TEST(L2Normalization, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::l2_normalization_test

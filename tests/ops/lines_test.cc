@@ -10,7 +10,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::lines_test {
 namespace {
 
 using testing::Guarded;
@@ -194,4 +194,4 @@ TEST(LinesSelectTest, ScalarSetsHaveNone) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::lines_test

@@ -10,7 +10,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::lstm_test {
 namespace {
 
 using testing::Bytes;
@@ -283,4 +283,4 @@ TEST(Lstm, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::lstm_test

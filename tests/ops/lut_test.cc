@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::lut_test {
 namespace {
 
 using testing::Bytes;
@@ -172,4 +172,4 @@ TEST(Lut, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::lut_test

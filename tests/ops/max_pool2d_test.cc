@@ -8,7 +8,7 @@
 #include "tests/support/random.h"
 #include "tests/support/volume_tester.h"
 
-namespace qrt {
+namespace qrt::max_pool2d_test {
 namespace {
 
 using testing::Bytes;
@@ -135,4 +135,4 @@ TEST(MaxPool2D, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::max_pool2d_test

@@ -7,7 +7,7 @@
 #include "tests/support/broadcast.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::min_max_test {
 namespace {
 
 using testing::Bytes;
@@ -77,4 +77,4 @@ TEST(MinMax, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::min_max_test

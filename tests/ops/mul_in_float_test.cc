@@ -8,7 +8,7 @@
 
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::mul_in_float_test {
 namespace {
 
 class MulInFloatTest : public ::testing::Test {
@@ -105,4 +105,4 @@ TEST_F(MulInFloatTest, Refuses) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::mul_in_float_test

@@ -7,7 +7,7 @@
 #include "tests/support/broadcast.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::mul_test {
 namespace {
 
 using testing::Bytes;
@@ -88,4 +88,4 @@ TEST(Mul, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::mul_test

@@ -12,7 +12,7 @@
 #include "tests/support/integer_model.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::number_limits_test {
 namespace {
 
 using testing::expect_rejected;
@@ -336,4 +336,4 @@ TEST(NumberLimits, ParametersGivenTwice) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::number_limits_test

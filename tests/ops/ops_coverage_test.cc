@@ -6,7 +6,7 @@
 
 #include "runtime/op.h"
 
-namespace qrt {
+namespace qrt::ops_coverage_test {
 namespace {
 
 struct Entry {
@@ -66,4 +66,4 @@ TEST(Ops, EveryEntryHasItsFiles) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::ops_coverage_test

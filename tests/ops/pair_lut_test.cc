@@ -6,7 +6,7 @@
 #include "tests/support/broadcast.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::pair_lut_test {
 namespace {
 
 using testing::Bytes;
@@ -73,4 +73,4 @@ TEST(PairLut, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::pair_lut_test

@@ -11,7 +11,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::quantize_test {
 namespace {
 
 using testing::Bytes;
@@ -425,4 +425,4 @@ TEST(Quantize, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::quantize_test

@@ -4,7 +4,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::reduce_test {
 namespace {
 
 using testing::bytes_of;
@@ -71,4 +71,4 @@ TEST(Reduce, RefusesAxesAndTypesItDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::reduce_test

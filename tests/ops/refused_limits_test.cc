@@ -10,7 +10,7 @@
 #include "tests/support/integer_model.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::refused_limits_test {
 namespace {
 
 using testing::expect_rejected;
@@ -243,4 +243,4 @@ TEST(RefusedLimits, RequantisationsOfRecurrentLayers) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::refused_limits_test

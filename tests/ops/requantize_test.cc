@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::requantize_test {
 namespace {
 
 using testing::Bytes;
@@ -241,4 +241,4 @@ TEST(Requantize, RefusesBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::requantize_test

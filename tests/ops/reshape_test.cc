@@ -6,7 +6,7 @@
 
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::reshape_test {
 namespace {
 
 using testing::Bytes;
@@ -102,4 +102,4 @@ TEST(Reshape, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::reshape_test

@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::resize_linear_test {
 namespace {
 
 using fb::ResizeKind;
@@ -284,4 +284,4 @@ TEST(ResizeLinear, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::resize_linear_test

@@ -10,7 +10,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::softmax_int16_test {
 namespace {
 
 using testing::Bytes;
@@ -256,4 +256,4 @@ TEST(SoftmaxInt16, RefusesBadTables) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::softmax_int16_test

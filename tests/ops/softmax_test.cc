@@ -11,7 +11,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::softmax_test {
 namespace {
 
 using testing::Bytes;
@@ -355,4 +355,4 @@ TEST(Softmax, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::softmax_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::suppress_boxes_test {
 namespace {
 
 using testing::bytes_of;
@@ -71,4 +71,4 @@ TEST(SuppressBoxes, RefusesOtherShapes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::suppress_boxes_test

@@ -7,7 +7,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::svdf_test {
 namespace {
 
 using testing::Bytes;
@@ -161,4 +161,4 @@ TEST(Svdf, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::svdf_test

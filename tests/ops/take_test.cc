@@ -8,7 +8,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::take_test {
 namespace {
 
 using testing::Bytes;
@@ -114,4 +114,4 @@ TEST(Take, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::take_test

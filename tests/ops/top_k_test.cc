@@ -7,7 +7,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::top_k_test {
 namespace {
 
 using testing::Bytes;
@@ -79,4 +79,4 @@ TEST(TopK, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::top_k_test

@@ -9,7 +9,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::transpose_test {
 namespace {
 
 using testing::Bytes;
@@ -113,4 +113,4 @@ TEST(Transpose, RejectsBadModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::transpose_test

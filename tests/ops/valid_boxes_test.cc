@@ -3,7 +3,7 @@
 
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::valid_boxes_test {
 namespace {
 
 using testing::bytes_of;
@@ -32,4 +32,4 @@ TEST(ValidBoxes, RefusesRowsWithoutAScore) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::valid_boxes_test

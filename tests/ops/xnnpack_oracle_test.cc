@@ -7,7 +7,7 @@
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::xnnpack_oracle_test {
 namespace {
 
 using testing::Bytes;
@@ -165,4 +165,4 @@ TEST(XnnpackOracle, SessionOption) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::xnnpack_oracle_test

@@ -14,7 +14,7 @@
 #include "tests/quantize/network.h"
 #include "tests/support/command.h"
 
-namespace qrt {
+namespace qrt::cvm_scheme_test {
 namespace {
 
 using testing::Attr;
@@ -321,4 +321,4 @@ TEST_F(CvmScheme, RefusesWhatCvmHasNot) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::cvm_scheme_test

@@ -5,7 +5,7 @@
 
 #include "tests/quantize/float_cases.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::equalise_test {
 namespace {
 
 using quantize::Dims;
@@ -155,4 +155,4 @@ TEST(Equalise, MovesOutliersOfANormIntoItsReaders) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::equalise_test

@@ -10,7 +10,7 @@
 #include "tests/quantize/network.h"
 #include "tests/support/command.h"
 
-namespace qrt {
+namespace qrt::espdl_rules_test {
 namespace {
 
 // A QDQ model, by the names of its tensors.
@@ -143,4 +143,4 @@ TEST_F(EspDlRules, TheFileNamesTheChipWhoseArithmeticItHas) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::espdl_rules_test

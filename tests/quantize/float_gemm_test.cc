@@ -8,7 +8,7 @@
 #include "converter/quantize/float/gemm.h"
 #include "tests/support/random.h"
 
-namespace qrt::quantize {
+namespace qrt::quantize::float_gemm_test {
 namespace {
 
 using testing::Random;
@@ -115,4 +115,4 @@ TEST(FloatGemm, CorrelationsGiveTheDefinitionsBytes) {
 }
 
 }  // namespace
-}  // namespace qrt::quantize
+}  // namespace qrt::quantize::float_gemm_test

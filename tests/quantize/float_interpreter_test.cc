@@ -6,7 +6,7 @@
 #include "kernels/isa.h"
 #include "tests/quantize/float_cases.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::float_interpreter_test {
 namespace {
 
 // A convolution, a depthwise one, a pool, a residual, a product, Softmax and LayerNormalization.
@@ -117,4 +117,4 @@ TEST(FloatInterpreter, UnknownSetsAndOperatorsAreRefused) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::float_interpreter_test

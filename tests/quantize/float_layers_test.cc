@@ -1,7 +1,7 @@
 // Convolutions, products and pools of the interpreter against plain loops in double precision.
 #include "tests/quantize/float_cases.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::float_layers_test {
 namespace {
 
 using quantize::Dims;
@@ -221,4 +221,4 @@ TEST(FloatLayers, WrongOperandsAreNamed) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::float_layers_test

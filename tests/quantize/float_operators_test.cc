@@ -4,7 +4,7 @@
 
 #include "tests/quantize/float_cases.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::float_operators_test {
 namespace {
 
 using quantize::Dims;
@@ -268,4 +268,4 @@ TEST(FloatOperators, RefusesResultsBeyondItsBounds) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::float_operators_test

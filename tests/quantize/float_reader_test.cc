@@ -2,7 +2,7 @@
 #include "tests/quantize/float_cases.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::float_reader_test {
 namespace {
 
 // Runs a file's model on one input.
@@ -161,4 +161,4 @@ TEST(FloatReader, FeedsAreChecked) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::float_reader_test

@@ -3,7 +3,7 @@
 
 #include "tests/quantize/float_cases.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::hessian_test {
 namespace {
 
 using quantize::Dims;
@@ -130,4 +130,4 @@ TEST(Hessian, RoundsToTheNearestWithoutSums) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::hessian_test

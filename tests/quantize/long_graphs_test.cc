@@ -8,7 +8,7 @@
 #include "tests/quantize/float_cases.h"
 #include "tests/support/within_limits.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::long_graphs_test {
 namespace {
 
 using quantize::Dims;
@@ -156,4 +156,4 @@ TEST(LongGraphs, OneNameForAll) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::long_graphs_test

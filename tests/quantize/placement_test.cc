@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace qrt::quantize {
+namespace qrt::quantize::placement_test {
 namespace {
 
 // A model put together by hand: values of one shape.
@@ -175,4 +175,4 @@ TEST(Placement, ForcedValuesAreQuantisedWhateverReadsThem) {
 }
 
 }  // namespace
-}  // namespace qrt::quantize
+}  // namespace qrt::quantize::placement_test

@@ -11,7 +11,7 @@
 #include "tests/quantize/network.h"
 #include "tests/support/command.h"
 
-namespace qrt {
+namespace qrt::program_test {
 namespace {
 
 using testing::CommandResult;
@@ -359,4 +359,4 @@ TEST_F(Quantize, DoesNotOverwriteDataBesideItsModel) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::program_test

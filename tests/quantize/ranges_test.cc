@@ -7,7 +7,7 @@
 
 #include "converter/quantize/ranges/rules.h"
 
-namespace qrt::quantize {
+namespace qrt::quantize::ranges_test {
 namespace {
 
 const Scheme& scheme(const char* name) { return *find_scheme(name); }
@@ -204,4 +204,4 @@ TEST(Codings, RoundHalfToEvenAndClip) {
 }
 
 }  // namespace
-}  // namespace qrt::quantize
+}  // namespace qrt::quantize::ranges_test

@@ -4,7 +4,7 @@
 #include "converter/quantize/float/float_model.h"
 #include "converter/quantize/report/report.h"
 
-namespace qrt::quantize {
+namespace qrt::quantize::report_page_test {
 namespace {
 
 // One row of three classes: of the float model, and of the integer model with an error in the first.
@@ -75,4 +75,4 @@ TEST(ReportPage, NamesAreOnlyText) {
 }
 
 }  // namespace
-}  // namespace qrt::quantize
+}  // namespace qrt::quantize::report_page_test

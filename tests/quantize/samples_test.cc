@@ -12,7 +12,7 @@
 #include "runtime/tools/npy.h"
 #include "tests/support/zip.h"
 
-namespace qrt::quantize {
+namespace qrt::quantize::samples_test {
 namespace {
 
 class SamplesTest : public ::testing::Test {
@@ -277,4 +277,4 @@ TEST_F(SamplesTest, LabelsAreOneForEachSample) {
 }
 
 }  // namespace
-}  // namespace qrt::quantize
+}  // namespace qrt::quantize::samples_test

@@ -1,7 +1,7 @@
 // simplify(): fewer nodes, the same function.
 #include "tests/quantize/float_cases.h"
 
-namespace qrt::testing::floats {
+namespace qrt::testing::floats::simplify_test {
 namespace {
 
 using quantize::Dims;
@@ -277,4 +277,4 @@ TEST(Simplify, OpenDimensionsNeedASample) {
 }
 
 }  // namespace
-}  // namespace qrt::testing::floats
+}  // namespace qrt::testing::floats::simplify_test

@@ -14,7 +14,7 @@
 #include "tests/support/shared_forms_model.h"
 #include "tests/support/sized_model.h"
 
-namespace qrt {
+namespace qrt::allocation_test {
 namespace {
 
 // Calls f() with the first, second, ... allocation failing until it succeeds. f() frees what it
@@ -349,4 +349,4 @@ TEST(Allocation, ARunAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::allocation_test

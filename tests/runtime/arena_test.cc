@@ -6,7 +6,7 @@
 #include "runtime/op.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::arena_test {
 namespace {
 
 constexpr size_t kNoLimit = SIZE_MAX / 2;
@@ -120,4 +120,4 @@ TEST(Arena, ManyBlocksOfShortLives) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::arena_test

@@ -13,7 +13,7 @@
 #include "tests/support/guarded.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::bind_test {
 namespace {
 
 using testing::Bytes;
@@ -382,4 +382,4 @@ TEST_F(Bind, ACopyOfAnExternalBufferIsCounted) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::bind_test

@@ -10,7 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::corruption_test {
 namespace {
 
 using testing::Bytes;
@@ -171,4 +171,4 @@ TEST(Corruption, NoReplacedWordsMisbehave) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::corruption_test

@@ -14,7 +14,7 @@
 #include "tests/support/runner.h"
 #include "tests/support/within_limits.h"
 
-namespace qrt {
+namespace qrt::costs_test {
 namespace {
 
 using testing::Bytes;
@@ -484,4 +484,4 @@ TEST(Costs, ModelsOfAnyOperatorAreWalked) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::costs_test

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-namespace qrt {
+namespace qrt::cpus_test {
 namespace {
 
 class CgroupTest : public ::testing::Test {
@@ -93,4 +93,4 @@ TEST(Cpus, TheAffinityMaskCounts) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::cpus_test

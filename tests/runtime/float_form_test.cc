@@ -6,7 +6,7 @@
 #include "runtime/float_forms.h"
 #include "tests/support/random.h"
 
-namespace qrt::testing {
+namespace qrt::testing::float_form_test {
 namespace {
 
 struct Case {
@@ -220,4 +220,4 @@ TEST(FloatForm, LeavesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace qrt::testing
+}  // namespace qrt::testing::float_form_test

@@ -23,7 +23,7 @@
 #define QRT_THREAD_SANITIZER 1
 #endif
 
-namespace qrt {
+namespace qrt::fork_test {
 namespace {
 
 using testing::Bytes;
@@ -220,4 +220,4 @@ TEST_F(Fork, WhileOtherSessionsRun) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::fork_test

@@ -20,7 +20,7 @@
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::fuse_test {
 namespace {
 
 using testing::Bytes;
@@ -622,4 +622,4 @@ TEST(FetchAhead, LeavesStepsAloneWhereItDoesNotPay) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::fuse_test

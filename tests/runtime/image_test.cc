@@ -12,7 +12,7 @@
 
 #include "tests/support/every_op_model.h"
 
-namespace qrt {
+namespace qrt::image_test {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -361,4 +361,4 @@ TEST(Image, FramesThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::image_test

@@ -11,7 +11,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt {
+namespace qrt::integer_only_test {
 namespace {
 
 using testing::Bytes;
@@ -81,4 +81,4 @@ TEST(IntegerOnly, TheSameBytesInEveryRoundingMode) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::integer_only_test

@@ -12,7 +12,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::model_bytes_test {
 namespace {
 
 using testing::Bytes;
@@ -88,4 +88,4 @@ TEST(ModelBytes, BorrowsAlignedBytesAndCopiesOthers) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::model_bytes_test

@@ -10,7 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::packed_bits_test {
 namespace {
 
 using testing::Bytes;
@@ -256,4 +256,4 @@ TEST(Widen, TakesNoMoreMemoryThanItMay) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::packed_bits_test

@@ -12,7 +12,7 @@
 
 #include "runtime/float_env.h"
 
-namespace qrt {
+namespace qrt::parallel_test {
 namespace {
 
 struct PoolDeleter {
@@ -102,4 +102,4 @@ TEST(ScopedFloatEnv, SetsNearestEvenAndRestores) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::parallel_test

@@ -11,7 +11,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/sized_model.h"
 
-namespace qrt {
+namespace qrt::parts_test {
 namespace {
 
 using testing::ModelBuilder;
@@ -124,4 +124,4 @@ TEST(Parts, OpenDimensions) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::parts_test

@@ -11,7 +11,7 @@
 #include "tests/support/planned.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::plan_test {
 namespace {
 
 using testing::Bytes;
@@ -334,4 +334,4 @@ TEST(Plan, TakesFewInputsByRows) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::plan_test

@@ -23,7 +23,7 @@
 #include "tests/support/fields.h"
 #include "tests/support/other_forms_model.h"
 
-namespace qrt {
+namespace qrt::refusals_test {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -305,4 +305,4 @@ INSTANTIATE_TEST_SUITE_P(Operators, RefusalsOf, ::testing::ValuesIn(all_operator
                          });
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::refusals_test

@@ -15,7 +15,7 @@
 #include "tests/support/runner.h"
 #include "tests/support/within_limits.h"
 
-namespace qrt {
+namespace qrt::requant_attack_test {
 namespace {
 
 using testing::Bytes;
@@ -160,4 +160,4 @@ TEST(SoftmaxStages, ThatMoveZeroAreRefused) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::requant_attack_test

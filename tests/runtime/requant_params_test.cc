@@ -8,7 +8,7 @@
 
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::requant_params_test {
 namespace {
 
 // Owns the flatbuffer of one Requant table.
@@ -130,4 +130,4 @@ TEST(RequantParams, AccumulatorsAreAcceptedOnlyWhereAsked) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::requant_params_test

@@ -21,7 +21,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace qrt {
+namespace qrt::session_test {
 namespace {
 
 using testing::Bytes;
@@ -410,4 +410,4 @@ TEST(Session, RefusesTooManyThreads) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::session_test

@@ -15,7 +15,7 @@
 #include "tests/support/runner.h"
 #include "tests/support/shared_forms_model.h"
 
-namespace qrt {
+namespace qrt::shared_plans_test {
 namespace {
 
 using testing::Bytes;
@@ -217,4 +217,4 @@ TEST(SharedPlans, ThreadsMakeSessionsAtOnce) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::shared_plans_test

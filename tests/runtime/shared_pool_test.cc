@@ -10,7 +10,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::shared_pool_test {
 namespace {
 
 using testing::Bytes;
@@ -128,4 +128,4 @@ TEST_F(SharedPool, ItsSizeIsChecked) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::shared_pool_test

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace qrt {
+namespace qrt::shared_tables_test {
 namespace {
 
 TableKey key(const char* kind, int32_t number, float scale) {
@@ -36,4 +36,4 @@ TEST(SharedTables, WhatCouldNotBeMadeIsNotTriedAgain) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::shared_tables_test

@@ -14,7 +14,7 @@
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::sharing_test {
 namespace {
 
 using testing::Bytes;
@@ -609,4 +609,4 @@ TEST(Sharing, NoStepWritesBehindItsOutputs) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::sharing_test

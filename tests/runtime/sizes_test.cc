@@ -17,7 +17,7 @@
 #include "tests/support/runner.h"
 #include "tests/support/sized_model.h"
 
-namespace qrt {
+namespace qrt::sizes_test {
 namespace {
 
 using testing::Bytes;
@@ -723,4 +723,4 @@ TEST(Sizes, QuantizationAlongAnOpenDimensionHoldsAtItsDefaultOnly) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::sizes_test

@@ -11,7 +11,7 @@
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::slices_test {
 namespace {
 
 using testing::Bytes;
@@ -156,4 +156,4 @@ TEST(Slices, AreNotMadeWhereConstantsWouldBeReadAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::slices_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace qrt {
+namespace qrt::status_test {
 namespace {
 
 TEST(Status, SuccessCostsOneNullPointer) {
@@ -51,4 +51,4 @@ TEST(Result, HoldsAValueOrTheStatusThatPreventedIt) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::status_test

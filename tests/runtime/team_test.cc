@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace qrt {
+namespace qrt::team_test {
 namespace {
 
 void run(Team& team, size_t count, std::function<void(size_t)> task) {
@@ -157,4 +157,4 @@ TEST(Team, OnlyTheMembersOfALeadHaveItsTasks) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::team_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace qrt {
+namespace qrt::text_test {
 namespace {
 
 using namespace std::string_literals;
@@ -42,4 +42,4 @@ TEST(Escaped, IsCutBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::text_test

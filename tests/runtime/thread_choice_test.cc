@@ -5,7 +5,7 @@
 
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::thread_choice_test {
 namespace {
 
 struct Counts {
@@ -93,4 +93,4 @@ TEST(ThreadChoice, ShortRunsAreAloneBesideAHog) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::thread_choice_test

@@ -52,7 +52,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 #endif
 
-namespace qrt {
+namespace qrt::threads_test {
 namespace {
 
 // Outputs of the model of every operator; *threads as the session tells.
@@ -114,4 +114,4 @@ TEST(Threads, FewerWhereTheSystemStartsFewer) {
 #endif
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::threads_test

@@ -9,7 +9,7 @@
 #include "tests/support/counter_model.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::variables_test {
 namespace {
 
 using testing::Bytes;
@@ -136,4 +136,4 @@ TEST(Variables, RefusesUnsoundOnes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::variables_test

@@ -17,7 +17,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::verify_limits_test {
 namespace {
 
 using testing::Bytes;
@@ -372,4 +372,4 @@ TEST(VerifyLimits, WhatOperatorsShareCountsAtEveryUse) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::verify_limits_test

@@ -14,7 +14,7 @@
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
 
-namespace qrt {
+namespace qrt::verify_test {
 namespace {
 
 using testing::Bytes;
@@ -383,4 +383,4 @@ TEST(Verify, RequiresAlignedBuffers) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::verify_test

@@ -14,7 +14,7 @@
 #include "tests/support/command.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt {
+namespace qrt::checksum_test {
 namespace {
 
 constexpr int kWidth = 16;
@@ -170,4 +170,4 @@ TEST_F(Checksum, IsComparedByCheckToo) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::checksum_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace qrt::bench {
+namespace qrt::bench::cpu_name_test {
 namespace {
 
 TEST(CpuName, IsWhatX86Tells) {
@@ -37,4 +37,4 @@ TEST(CpuName, MayBeUnknown) {
 }
 
 }  // namespace
-}  // namespace qrt::bench
+}  // namespace qrt::bench::cpu_name_test

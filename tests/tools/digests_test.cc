@@ -9,7 +9,7 @@
 #include "tests/support/command.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt {
+namespace qrt::digests_test {
 namespace {
 
 using testing::CommandResult;
@@ -127,4 +127,4 @@ TEST_F(Digests, InputsMustFit) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::digests_test

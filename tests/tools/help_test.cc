@@ -9,7 +9,7 @@
 
 #include "tests/support/command.h"
 
-namespace qrt {
+namespace qrt::help_test {
 namespace {
 
 using testing::CommandResult;
@@ -112,4 +112,4 @@ INSTANTIATE_TEST_SUITE_P(All, Help,
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::help_test

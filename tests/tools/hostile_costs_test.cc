@@ -14,7 +14,7 @@
 #include "tests/support/tflite_builder.h"
 #include "tflite_generated.h"
 
-namespace qrt {
+namespace qrt::hostile_costs_test {
 namespace {
 
 using testing::add_node;
@@ -539,4 +539,4 @@ TEST_F(HostileCosts, ExternalDataUnderManyNames) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::hostile_costs_test

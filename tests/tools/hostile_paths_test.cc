@@ -9,7 +9,7 @@
 #include "tests/support/hostile_models.h"
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::hostile_paths_test {
 namespace {
 
 using testing::chain;
@@ -158,4 +158,4 @@ TEST_F(HostilePaths, OutputOverASymbolicLink) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::hostile_paths_test

@@ -15,7 +15,7 @@
 #include "tests/support/runner.h"
 #include "tests/support/tflite_models.h"
 
-namespace qrt {
+namespace qrt::hostile_test {
 namespace {
 
 using testing::Bytes;
@@ -493,4 +493,4 @@ TEST_F(HostileNpy, InputsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::hostile_test

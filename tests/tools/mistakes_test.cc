@@ -12,7 +12,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/onnx_builder.h"
 
-namespace qrt {
+namespace qrt::mistakes_test {
 namespace {
 
 struct Mistake {
@@ -152,4 +152,4 @@ TEST_F(Mistakes, HaveTheirStatusMessageAndNextStep) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::mistakes_test

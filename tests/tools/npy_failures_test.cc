@@ -15,7 +15,7 @@
 #include "tests/support/command.h"
 #include "tests/support/within_limits.h"
 
-namespace qrt {
+namespace qrt::npy_failures_test {
 namespace {
 
 using tool::NpyArray;
@@ -168,4 +168,4 @@ TEST_F(NpyFailures, StandardInput) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::npy_failures_test

@@ -6,7 +6,7 @@
 #include "tests/support/command.h"
 #include "tests/support/random.h"
 
-namespace qrt {
+namespace qrt::npy_test {
 namespace {
 
 using tool::NpyArray;
@@ -187,4 +187,4 @@ TEST_F(Npy, TellsMissingFilesFromDirectories) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::npy_test

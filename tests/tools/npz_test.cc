@@ -7,7 +7,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/zip.h"
 
-namespace qrt {
+namespace qrt::npz_test {
 namespace {
 
 using testing::CommandResult;
@@ -169,4 +169,4 @@ TEST_F(Npz, SaysWhatItLacks) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::npz_test

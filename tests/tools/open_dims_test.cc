@@ -7,7 +7,7 @@
 #include "tests/support/command.h"
 #include "tests/support/sized_model.h"
 
-namespace qrt {
+namespace qrt::open_dims_test {
 namespace {
 
 using nlohmann::json;
@@ -134,4 +134,4 @@ TEST_F(OpenDims, RunKeepsEveryTensorAtOtherSizes) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::open_dims_test

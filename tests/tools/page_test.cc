@@ -11,7 +11,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/op_tester.h"
 
-namespace qrt::tool {
+namespace qrt::tool::page_test {
 namespace {
 
 using testing::ModelBuilder;
@@ -107,4 +107,4 @@ TEST(Page, TensorsOfOneBufferShareItsHistogram) {
 }
 
 }  // namespace
-}  // namespace qrt::tool
+}  // namespace qrt::tool::page_test

@@ -8,7 +8,7 @@
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::qrt_bench_streams_test {
 namespace {
 
 using nlohmann::json;
@@ -199,4 +199,4 @@ TEST_F(BenchStreams, InterruptedTheyTellWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_bench_streams_test

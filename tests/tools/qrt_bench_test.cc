@@ -11,7 +11,7 @@
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::qrt_bench_test {
 namespace {
 
 using nlohmann::json;
@@ -437,4 +437,4 @@ TEST_F(Bench, FilesThatAreReadAreNotWrittenOver) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_bench_test

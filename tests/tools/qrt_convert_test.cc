@@ -10,7 +10,7 @@
 #include "tests/support/espdl_models.h"
 #include "tests/support/tflite_signatures.h"
 
-namespace qrt {
+namespace qrt::qrt_convert_test {
 namespace {
 
 using testing::CommandResult;
@@ -441,4 +441,4 @@ TEST_F(Convert, DamagedModelsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_convert_test

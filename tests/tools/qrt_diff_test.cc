@@ -9,7 +9,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/tflite_models.h"
 
-namespace qrt {
+namespace qrt::qrt_diff_test {
 namespace {
 
 using testing::CommandResult;
@@ -202,4 +202,4 @@ TEST_F(Diff, SaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_diff_test

@@ -12,7 +12,7 @@
 #include "tests/support/part_models.h"
 #include "tests/support/tflite_models.h"
 
-namespace qrt {
+namespace qrt::qrt_doctor_test {
 namespace {
 
 using testing::CommandResult;
@@ -130,4 +130,4 @@ TEST_F(Doctor, NamesFilesThatAreNoModels) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_doctor_test

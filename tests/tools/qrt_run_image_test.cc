@@ -13,7 +13,7 @@
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::qrt_run_image_test {
 namespace {
 
 // 2 x 2: red, green / blue, white.
@@ -238,4 +238,4 @@ TEST_F(RunImage, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_run_image_test

@@ -9,7 +9,7 @@
 #include "tests/support/model_builder.h"
 #include "tests/support/zip.h"
 
-namespace qrt {
+namespace qrt::qrt_run_output_test {
 namespace {
 
 using testing::CommandResult;
@@ -239,4 +239,4 @@ TEST(Elements, ReadsEveryKindOfType) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_run_output_test

@@ -10,7 +10,7 @@
 #include "tests/support/command.h"
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::qrt_run_test {
 namespace {
 
 using testing::CommandResult;
@@ -456,4 +456,4 @@ TEST_F(Tools, DamagedModelsNeverCrash) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_run_test

@@ -7,7 +7,7 @@
 #include "tests/support/float_models.h"
 #include "tests/support/model_builder.h"
 
-namespace qrt {
+namespace qrt::qrt_test {
 namespace {
 
 using testing::CommandResult;
@@ -203,4 +203,4 @@ TEST_F(Qrt, LongPathsLeaveTheCause) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::qrt_test

@@ -11,7 +11,7 @@
 #include "tests/support/hostile_models.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt {
+namespace qrt::reader_costs_test {
 namespace {
 
 using testing::add_node;
@@ -218,4 +218,4 @@ TEST_F(ReaderCosts, OnnxReadersOfAChainOfMoves) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::reader_costs_test

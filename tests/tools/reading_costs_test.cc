@@ -7,7 +7,7 @@
 #include "tests/support/pictures.h"
 #include "tests/support/zip.h"
 
-namespace qrt {
+namespace qrt::reading_costs_test {
 namespace {
 
 using testing::chunk;
@@ -213,4 +213,4 @@ TEST_F(ReadingCosts, ManyArraysThatFit) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::reading_costs_test

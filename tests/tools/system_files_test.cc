@@ -3,7 +3,7 @@
 
 #include "tests/support/command.h"
 
-namespace qrt::bench {
+namespace qrt::bench::system_files_test {
 namespace {
 
 // A folder that looks like a machine's root.
@@ -50,4 +50,4 @@ TEST_F(SystemFilesTest, FrequencyAndTemperature) {
 }
 
 }  // namespace
-}  // namespace qrt::bench
+}  // namespace qrt::bench::system_files_test

@@ -8,7 +8,7 @@
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
 
-namespace qrt {
+namespace qrt::test_data_test {
 namespace {
 
 using testing::CommandResult;
@@ -138,4 +138,4 @@ TEST_F(TestData, ThatIsMissingDamagedOrLeftOverIsRefused) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::test_data_test
