@@ -95,8 +95,10 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
     run["inputs"].push_back(record->add(info.name(), type, dims, inputs.back()));
   }
   if (model) {
-    const size_t size = maker.has_symbolic_batch() ? static_cast<size_t>(batch) : 0;
-    onnxruntime::run_model(model, graph, inputs, size, record, &run);
+    qrt_session_options options;
+    qrt_struct_init(&options);
+    if (maker.has_symbolic_batch()) options.batch = static_cast<size_t>(batch);
+    onnxruntime::run_model(model, graph, inputs, options, record, &run);
   }
   return run;
 }

@@ -28,9 +28,10 @@ struct Record {
 qrt_model* convert_and_load(const std::string& path, bool allow_float, Json* json,
                             testing::Bytes* bytes);
 
-// Runs a loaded model at a batch (0: the file's own). *run tells its "outputs", or "status" and "message".
+// Runs a loaded model in a session of these options. *run tells its "outputs", or "status" and "message".
 void run_model(const qrt_model* model, const onnx::GraphProto& graph,
-               const std::vector<testing::Bytes>& inputs, size_t batch, Record* record, Json* run);
+               const std::vector<testing::Bytes>& inputs, const qrt_session_options& options,
+               Record* record, Json* run);
 
 }  // namespace qrt::onnxruntime
 

@@ -43,7 +43,10 @@ void write_cell(const Cell& cell, size_t index, uint64_t seed, const std::string
     Json attempt = {{"allow_float", allow_float}};
     testing::Bytes loaded;
     qrt_model* model = onnxruntime::convert_and_load(path, allow_float, &attempt, &loaded);
-    if (model) onnxruntime::run_model(model, g.b.model.graph(), g.inputs(), 0, &record, &attempt);
+    qrt_session_options options;
+    qrt_struct_init(&options);
+    if (model)
+      onnxruntime::run_model(model, g.b.model.graph(), g.inputs(), options, &record, &attempt);
     qrt_model_destroy(model);
     record.json["attempts"].push_back(std::move(attempt));
   }
