@@ -105,9 +105,11 @@ struct Graph;
 // Imports a source again, with other sizes of its graph's symbols.
 using ImportAtSizes = std::function<Status(const std::vector<int64_t>& sizes, Graph* graph)>;
 
-// A size at which something begins to be cut: where a dimension that is `dimension` in this import becomes `at`.
-struct TurningPoint {
-  int64_t dimension, at;
+// How far a number that follows from the sizes of an import is from where a node begins to do something else: above
+// the length at which a Slice ends, the other operand of a comparison, the divisor of what is 0 below it. Where the
+// sign differs between two sizes, there is a turning point between them.
+struct Distance {
+  int64_t node, distance;  // the node's index in the source
 };
 
 struct Graph {
@@ -128,7 +130,7 @@ struct Graph {
   // passes/open_sizes has still to find what follows from them.
   std::vector<Symbol> symbols;
   ImportAtSizes import_at;
-  std::vector<TurningPoint> turning_points;
+  std::vector<Distance> distances;  // of this import, in the order of its nodes
 
   ValueId add_value(Value value);
   // A constant of `dtype` from elements.

@@ -65,10 +65,13 @@ Status open_all(const Progress& progress, Graph* graph) {
   graph->import_at = nullptr;
   if (graph->symbols.empty()) return Status();
   if (progress) progress("check_sizes");
-  const auto file_at = [&](const Sizes& sizes, std::vector<uint8_t>* file) {
+  const auto file_at = [&](const Sizes& sizes, std::vector<uint8_t>* file,
+                           std::vector<Distance>* distances) {
     Graph fixed;
-    QRT_TRY(import_at(sizes, &fixed));
-    run_first_passes(nullptr, PassSizes::kFixed, &fixed);
+    Status imported = import_at(sizes, &fixed);
+    *distances = std::move(fixed.distances);
+    if (!imported.ok()) return imported;
+    run_first_passes(nullptr, PassSizes::kOpen, &fixed);
     QRT_TRY(run_last_passes(nullptr, &fixed));
     for (Value& v : fixed.values) v.sizes.clear();
     return write_model(fixed, file);

@@ -1,12 +1,12 @@
 #include "converter/sizes/check_sizes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <random>
 
 #include "converter/convert.h"
-#include "converter/levels.h"
 #include "runtime/session.h"
 
 namespace qrt::convert {
@@ -43,27 +43,12 @@ struct Output {
   Bytes data;
 };
 
-// Compares outputs; of a model that is float in parts, whose fixed form may round otherwise, floats by their
-// signal-to-noise ratio.
-bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b, bool rounds) {
-  constexpr double kLeastRatio = 1e4;  // 40 dB
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].type.dtype != b[i].type.dtype || a[i].type.shape != b[i].type.shape) return false;
-    if (a[i].data == b[i].data) continue;
-    if (!rounds || a[i].type.dtype != DType::kFloat32) return false;
-    double signal = 0, noise = 0;
-    for (size_t at = 0; at < a[i].data.size(); at += sizeof(float)) {
-      float x, y;
-      memcpy(&x, &a[i].data[at], sizeof x);
-      memcpy(&y, &b[i].data[at], sizeof y);
-      if (x == y || (x != x && y != y)) continue;
-      signal += static_cast<double>(y) * static_cast<double>(y);
-      noise += (static_cast<double>(x) - static_cast<double>(y)) *
-               (static_cast<double>(x) - static_cast<double>(y));
-    }
-    if (!(noise * kLeastRatio <= signal)) return false;
-  }
-  return true;
+// Compares outputs. Their floats are equal to the last bit, too: both files have the same operators, in the same order.
+bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const Output& x, const Output& y) {
+           return x.type.dtype == y.type.dtype && x.type.shape == y.type.shape && x.data == y.data;
+         });
 }
 
 // Runs a model on the numbers that follow from a seed.
@@ -96,22 +81,28 @@ class Checker {
   }
 
   Status run() {
-    QRT_TRY(write_model(*graph_, &file_));
+    Status written = write_model(*graph_, &file_);
+    if (written.code() == Code::kUnsupported)
+      return error(Code::kUnsupported,
+                   "its open dimensions cannot stay open: %s; give sizes by --input-shape "
+                   "NAME=1x3x224x224",
+                   written.message());
+    if (!written.ok()) return written;
     Result<std::shared_ptr<const VerifiedModel>> model = load(file_);
     if (!model.ok()) return std::move(model.status());
     model_ = *model;
-    rounds_ = !operators_above(file_, 1).empty();
     for (size_t s = 0; s < own_.size(); ++s) QRT_TRY(check_alone(s));
     return check_together();
   }
 
  private:
   // Compares at sizes which the file allows.
-  Status judge(const Sizes& sizes, Verdict* verdict) {
+  Status judge(const Sizes& sizes, Verdict* verdict, std::vector<Distance>* distances = nullptr) {
     std::vector<Output> got, want;
     Bytes fixed;
+    std::vector<Distance> unused;
     const Status ran = convert::run(model_, sizes, &got);
-    Status made = file_at_(sizes, &fixed);
+    Status made = file_at_(sizes, &fixed, distances != nullptr ? distances : &unused);
     const bool is_refused = made.code() == Code::kUnsupported || made.code() == Code::kInvalidModel;
     if (!made.ok() && !is_refused) return made;
     if (made.ok()) {
@@ -120,46 +111,144 @@ class Checker {
       made = convert::run(*model, {}, &want);
     }
     if (made.ok())
-      *verdict = !ran.ok()                       ? Verdict::kRefused
-                 : are_equal(got, want, rounds_) ? Verdict::kEqual
-                                                 : Verdict::kWrong;
+      *verdict = !ran.ok()              ? Verdict::kRefused
+                 : are_equal(got, want) ? Verdict::kEqual
+                                        : Verdict::kWrong;
     else
       *verdict = ran.ok() ? Verdict::kWrong : Verdict::kRefusedByBoth;
     return Status();
   }
+
+  // Sizes of one symbol, the others as in the file, that are compared with the source.
+  class Line {
+   public:
+    Line(Checker& checker, size_t symbol)
+        : checker_(checker), symbol_(symbol), s_(checker.graph_->symbols[symbol]) {}
+
+    Status run() {
+      const bool is_large = checker_.file_.size() > kLargeFile;
+      std::vector<int64_t> candidates = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,
+                                         12, 15, 16, 17, 31, 32, 33, 64, 100, 127};
+      if (is_large) candidates = {1, 2, 3, 7, 8, 16, 33};
+      candidates.push_back(s_.value);
+      candidates.push_back(s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
+      for (const int64_t size : candidates) QRT_TRY(try_at(size));
+      budget_ = is_large ? 12 : 60;
+      QRT_TRY(go_beyond());
+      while (budget_ > 0) {
+        const int64_t size = next_between();
+        if (size < 0) break;
+        QRT_TRY(try_at(size));
+      }
+      return Status();
+    }
+
+    std::vector<int64_t> right, wrong;
+
+   private:
+    Status try_at(int64_t size) {
+      if (!checker_.is_legal(symbol_, size) || size > kMostSize || at_.count(size) != 0)
+        return Status();
+      Sizes sizes = checker_.own_;
+      sizes[symbol_] = size;
+      Verdict verdict;
+      QRT_TRY(checker_.judge(sizes, &verdict, &at_[size]));
+      if (verdict == Verdict::kEqual) right.push_back(size);
+      if (verdict == Verdict::kWrong) wrong.push_back(size);
+      --budget_;
+      return Status();
+    }
+
+    // Follows distances that become smaller towards larger sizes to where they are 0, and forbids sizes from there on
+    // where that is too far to be tried.
+    Status go_beyond() {
+      for (int rounds = 0; rounds < 4 && at_.size() > 1; ++rounds) {
+        const auto last = std::prev(at_.end()), before = std::prev(last);
+        const int64_t b = last->first, a = before->first;
+        const std::vector<Distance>&near = before->second, &far = last->second;
+        int64_t nearest = INT64_MAX;
+        for (size_t i = 0; i < std::min(near.size(), far.size()); ++i) {
+          const int64_t d = far[i].distance, by = d - near[i].distance;
+          if (near[i].node != far[i].node || d == 0 || by == 0 || (d < 0) == (by < 0)) continue;
+          const double at = static_cast<double>(b) +
+                            static_cast<double>(b - a) *
+                                std::abs(static_cast<double>(d) / static_cast<double>(by));
+          if (at < INT32_MAX) nearest = std::min(nearest, static_cast<int64_t>(at) + 2);
+        }
+        if (nearest == INT64_MAX) break;
+        nearest -= (nearest - s_.least) % s_.step;
+        if (nearest > kMostTried || nearest > s_.most) {
+          s_.most =
+              std::min(s_.most, std::max(b, nearest - 3 - (nearest - 3 - s_.least) % s_.step));
+          break;
+        }
+        const size_t count = at_.size();
+        QRT_TRY(try_at(nearest));
+        if (at_.size() == count) break;
+      }
+      return Status();
+    }
+
+    // Returns a size between two that were tried, of which the source does different things; -1 where there is none.
+    int64_t next_between() {
+      for (auto lower = at_.begin(); lower != at_.end(); ++lower) {
+        const auto upper = std::next(lower);
+        if (upper == at_.end()) break;
+        const int64_t a = lower->first, b = upper->first;
+        if (b - a <= s_.step) continue;
+        const std::vector<Distance>&near = lower->second, &far = upper->second;
+        for (size_t i = 0; i < std::max(near.size(), far.size()); ++i) {
+          const bool has_both = i < near.size() && i < far.size();
+          const int64_t x = has_both ? near[i].distance : -1, y = has_both ? far[i].distance : 1;
+          const auto sign = [](int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; };
+          if (sign(x) == sign(y)) continue;
+          if (int& turns = turns_[i]; turns < kMostTurns)
+            ++turns;
+          else
+            continue;  // it turns again and again
+          // By the line through both first, then halfway, so that there is an end.
+          const double part =
+              (x < 0) != (y < 0) && turns_[i] % 2 == 1
+                  ? std::abs(static_cast<double>(x)) /
+                        (std::abs(static_cast<double>(x)) + std::abs(static_cast<double>(y)))
+                  : 0.5;
+          int64_t size = a + static_cast<int64_t>(std::lround(part * static_cast<double>(b - a)));
+          size -= (size - s_.least) % s_.step;
+          if (size <= a) size = a + s_.step;
+          if (size >= b) size -= s_.step;
+          return size;
+        }
+      }
+      return -1;
+    }
+
+    static constexpr int64_t kMostTried = 2048;
+    static constexpr int kMostTurns = 16;
+
+    Checker& checker_;
+    const size_t symbol_;
+    Symbol& s_;
+    int budget_ = 0;
+    std::map<int64_t, std::vector<Distance>> at_;  // by size
+    std::map<size_t, int> turns_;                  // sizes tried for a distance
+  };
 
   bool is_legal(size_t symbol, int64_t size) const {
     const Symbol& s = graph_->symbols[symbol];
     return size >= s.least && size <= s.most && (size - s.least) % s.step == 0;
   }
 
-  // One symbol at a time, small and large; where that is wrong, the symbol's limits exclude it.
+  // One symbol at a time, small and large, and around its turning points; where that is wrong, the symbol's limits
+  // exclude it.
   Status check_alone(size_t symbol) {
     Symbol& s = graph_->symbols[symbol];
     if (s.least == s.most) return Status();
-    const bool is_large = file_.size() > kLargeFile;
-    std::vector<int64_t> candidates = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,
-                                       12, 15, 16, 17, 31, 32, 33, 64, 100, 127};
-    if (is_large) candidates = {1, 2, 3, 7, 8, 16, 33};
-    candidates.push_back(s.most < INT32_MAX ? s.most : 4 * s.value + 1);
-    for (const TurningPoint& t : graph_->turning_points)
-      if (t.dimension > 0 && candidates.size() < (is_large ? 12 : 60))
-        for (const int64_t near : {-1, 0, 1})
-          candidates.push_back((t.at + near) * s.value / t.dimension);
-    std::sort(candidates.begin(), candidates.end());
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    std::vector<int64_t> right, wrong;
-    for (const int64_t size : candidates) {
-      if (!is_legal(symbol, size) || size > kMostSize) continue;
-      Sizes sizes = own_;
-      sizes[symbol] = size;
-      Verdict verdict;
-      QRT_TRY(judge(sizes, &verdict));
-      if (verdict == Verdict::kEqual) right.push_back(size);
-      if (verdict == Verdict::kWrong) wrong.push_back(size);
-    }
+    Line line(*this, symbol);
+    QRT_TRY(line.run());
+    std::vector<int64_t>&right = line.right, &wrong = line.wrong;
     right.push_back(s.value);
     std::sort(right.begin(), right.end());
+    std::sort(wrong.begin(), wrong.end());
     if (wrong.empty()) return Status();
     const auto exclude = [&](int64_t least, int64_t most, int64_t step) {
       const auto allows = [&](int64_t size) {
@@ -226,7 +315,6 @@ class Checker {
   Sizes own_;
   Bytes file_;
   std::shared_ptr<const VerifiedModel> model_;
-  bool rounds_ = false;  // some of its operators are float
 };
 
 }  // namespace

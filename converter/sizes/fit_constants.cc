@@ -66,6 +66,14 @@ Value whole_constant(const Graph& first, const Graph& import, ValueId id) {
   return v;
 }
 
+// Returns whether a value is a constant of which all elements are there, one behind the other. Another import may have
+// another value in its place.
+bool is_whole(const Value& v) {
+  const size_t bytes = dtype_bytes(v.type.dtype);
+  return v.is_constant && v.packing == fb::Packing::NONE && bytes != 0 &&
+         v.data.size() == static_cast<size_t>(v.type.shape.elements()) * bytes;
+}
+
 bool is_repeated(const Value& v, int axis) {
   std::vector<Axis> axes(static_cast<size_t>(v.type.shape.rank()), Axis::kFixed);
   axes[static_cast<size_t>(axis)] = Axis::kRepeated;
@@ -78,6 +86,9 @@ bool is_repeated(const Value& v, int axis) {
 
 bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph) {
   if (id >= largest.values.size()) return false;
+  for (const Node& node : graph->nodes)
+    for (size_t slot = 0; slot < node.inputs.size(); ++slot)
+      if (node.inputs[slot] == id && input_is_table(node, slot)) return false;
   const Value& most = largest.values[id];
   const int rank = most.type.shape.rank();
   std::vector<Value> copies;
@@ -85,10 +96,11 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   for (const Graph* g : imports.graphs)
     copies.push_back(whole_constant(*imports.graphs[0], *g, id));
   for (const Value& v : copies) values.push_back(&v);
+  values.push_back(&most);
   for (const Value* v : values)
-    if (!v->is_constant || v->type.dtype != most.type.dtype || v->type.shape.rank() != rank ||
-        v->packing != fb::Packing::NONE || dtype_bytes(v->type.dtype) == 0)
+    if (v->type.dtype != most.type.dtype || v->type.shape.rank() != rank || !is_whole(*v))
       return false;
+  values.pop_back();
   std::vector<Axis> axes;
   Imports sizes;
   for (const auto& symbols : imports.symbols) sizes.at.push_back({symbols, {}});

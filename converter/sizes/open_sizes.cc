@@ -39,6 +39,11 @@ class Opening {
   // Finds the rules, and puts them into the first import.
   Status fit() {
     Graph& first = *graphs_[0];
+    // A pass may have copied a value with what is known of its dimensions.
+    for (size_t id = 0; id < first.values.size(); ++id)
+      if (std::find(first.inputs.begin(), first.inputs.end(), static_cast<ValueId>(id)) ==
+          first.inputs.end())
+        first.values[id].sizes.clear();
     for (const auto& other : graphs_) {
       if (other->nodes.size() != first.nodes.size() || other->inputs != first.inputs ||
           other->outputs != first.outputs)
@@ -83,9 +88,6 @@ class Opening {
     first.symbols = std::move(symbols);
     for (size_t s = 0; s < first.symbols.size(); ++s)
       first.symbols[s].value = imports_.symbols[0][s];
-    for (const auto& graph : graphs_)
-      first.turning_points.insert(first.turning_points.end(), graph->turning_points.begin(),
-                                  graph->turning_points.end());
     return std::move(first);
   }
 

@@ -173,6 +173,114 @@ TEST_P(OpenSizes, AreThoseOfModelsOfOneSize) {
 INSTANTIATE_TEST_SUITE_P(, OpenSizes, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Sizes of which the rule changes at one that no import tried: the file is right there, or refuses.
+struct Turn {
+  const char* name;
+  // Computes how many of `n` rows stay.
+  std::function<std::string(OnnxBuilder*, const std::string& n)> kept;
+};
+
+std::string number(OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); }
+
+constexpr int64_t kTurn = 600;
+
+const Turn kTurns[] = {
+    {"Min",
+     [](OnnxBuilder* b, const std::string& n) {
+       return b->node("Min", {n, number(b, kTurn)});
+     }},
+    {"Clip",
+     [](OnnxBuilder* b, const std::string& n) {
+       return b->node("Clip", {n, b->scalar<int64_t>(1), b->scalar<int64_t>(kTurn)});
+     }},
+    {"WhereEqual",
+     [](OnnxBuilder* b, const std::string& n) {
+       const std::string is = b->node("Equal", {n, number(b, kTurn)});
+       return b->node("Where", {is, number(b, 2), n});
+     }},
+    {"WhereLess",
+     [](OnnxBuilder* b, const std::string& n) {
+       const std::string is = b->node("Less", {n, number(b, kTurn)});
+       return b->node("Where", {is, n, number(b, 7)});
+     }},
+    {"TwiceBeyond",
+     [](OnnxBuilder* b, const std::string& n) {
+       const std::string twice = b->node("Mul", {n, number(b, 2)});
+       const std::string is = b->node("Greater", {twice, number(b, 2 * kTurn - 1)});
+       return b->node("Where", {is, number(b, 9), n});
+     }},
+    {"Quotient",
+     [](OnnxBuilder* b, const std::string& n) {
+       return b->node("Sub", {n, b->node("Div", {n, number(b, kTurn)})});
+     }},
+    {"Rest",
+     [](OnnxBuilder* b, const std::string& n) {
+       return b->node("Max", {b->node("Mod", {n, number(b, kTurn)}), number(b, 1)});
+     }},
+    {"Floor",
+     [](OnnxBuilder* b, const std::string& n) {
+       const std::string part = b->node(
+           "Div", {b->node("Cast", {n}, {{"to", 1}}), b->scalar(static_cast<float>(kTurn))});
+       const std::string whole = b->node("Cast", {b->node("Floor", {part})}, {{"to", 7}});
+       return b->node("Sub", {n, whole});
+     }},
+};
+
+class TurningPoints : public ::testing::TestWithParam<Turn> {};
+
+TEST_P(TurningPoints, AreRightOrRefused) {
+  const Case c = {"", {1, -1, 4}, {}, [&](const Dims& dims, OnnxBuilder* b) {
+                    const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+                    const std::string end = GetParam().kept(b, size_of(b, x, 1));
+                    const std::string part = b->node("Slice", {x, number(b, 0), end, number(b, 1)});
+                    b->output(b->q<uint8_t>(part, 0.05f, 120));
+                  }};
+  convert::Graph open;
+  const Bytes file = convert_whole(model_of(c, c.open), &open);
+  for (const int64_t n : {20, 200, 599, 600, 601, 700, 1200}) {
+    const Dims sizes = {1, n, 4};
+    convert::Graph fixed;
+    const testing::RunResult want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+    ASSERT_EQ(want.status, QRT_OK) << want.message;
+    const testing::RunResult got = run_at(file, c.open, sizes);
+    if (n > 200 && got.status == QRT_OUT_OF_RANGE) continue;
+    ASSERT_EQ(got.status, QRT_OK) << got.message;
+    EXPECT_EQ(got.outputs, want.outputs) << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, TurningPoints, ::testing::ValuesIn(kTurns),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// A table that follows from the size is refused, and so is what a pass copied of an input's dimensions left alone.
+TEST(OpenSizesOf, ATableThatFollowsFromTheSize) {
+  OnnxBuilder b(17);
+  const std::string x = b.qdq<uint8_t>(b.input({1, -1, 4}), 0.05f, 120);
+  const std::string n = size_of(&b, x, 1);
+  const std::string rows = b.node(
+      "Range", {b.scalar<int64_t>(0), b.node("Squeeze", {n, number(&b, 0)}), b.scalar<int64_t>(1)});
+  const std::string stays = b.node("Less", {rows, b.node("Div", {n, number(&b, 2)})});
+  const std::string column = b.node("Unsqueeze", {stays, number(&b, 1)});
+  const std::string real = b.node("Cast", {column}, {{"to", 1}});
+  b.output(b.q<uint8_t>(b.node("Mul", {x, real}), 0.05f, 120));
+  testing::Imported imported = b.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  const Status passed = run_passes(&imported.graph, nullptr);
+  EXPECT_EQ(passed.code(), Code::kUnsupported);
+  EXPECT_NE(std::string(passed.message()).find("cannot stay open"), std::string::npos)
+      << passed.message();
+}
+
+// A Slice in reverse of nothing has nothing.
+TEST(OpenSizesOf, NothingInReverse) {
+  OnnxBuilder b(17);
+  const std::string x = b.qdq<uint8_t>(b.input({1, 0, 4}), 0.05f, 120);
+  const std::string back = b.node(
+      "Slice", {x, number(&b, -1), number(&b, INT64_MIN + 1), number(&b, 1), number(&b, -1)});
+  b.output(b.q<uint8_t>(back, 0.05f, 120));
+  EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
+}
+
 // A flattened image of one size decides that size, whatever the file's names promise.
 TEST(OpenSizesOf, AModelOfOneSize) {
   OnnxBuilder b(17);

@@ -67,10 +67,11 @@ class Importer {
   bool may_differ_at_other_sizes(const NodeView& node, int i) const {
     return has_open_sizes() && node.has_input(i) && !is_free_of_inputs(node.input(i));
   }
-  // Notes that a node cuts a dimension that is `dimension` long at an index, which may lie beyond its end.
-  void note_turning_point(int64_t dimension, int64_t at) {
-    if (!sizes_.empty() && at > INT32_MIN && at < INT32_MAX && at != 0)
-      builder_.graph().turning_points.push_back({dimension, at < 0 ? -at : at});
+  // Notes how far a number is from where the node does something else; what means "all" is no such number.
+  void note_distance(const NodeView& node, int64_t distance) {
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (has_open_sizes() && distance > -kMost && distance < kMost)
+      builder_.graph().distances.push_back({node.index(), distance});
   }
 
   // Returns whether no input of the model has to do with the tensor, not even by its shape.

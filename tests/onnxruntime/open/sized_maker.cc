@@ -36,6 +36,8 @@ const OnnxBuilder& SizedMaker::make() {
     add_image();
   else
     add_signal();
+  // An input may be too large.
+  while (live_.empty()) add_sequence();
   if (dice_.one_in(4)) add_sequence();
   int total = 0;
   for (const Choice& c : choices()) total += c.weight;
@@ -162,8 +164,7 @@ void SizedMaker::add_tokens() {
                             : b_.node("DequantizeLinear", {b_.node("Gather", {table.stored, ids}),
                                                            table.scale, table.zero_point});
   const Sizes out = {dims[0], dims[1], fixed(channels)};
-  finish(x, out, table.amplitude);
-  if (!dice_.one_in(3)) return;
+  if (!finish(x, out, table.amplitude) || !dice_.one_in(3)) return;
   const std::string mask = declare(7, dims, {batch, length}, 0, 1);
   const std::string real = b_.node("Cast", {mask}, {Attr("to", 1)});
   const std::string column = b_.node("Unsqueeze", {real, int64s({2})});

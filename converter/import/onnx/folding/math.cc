@@ -130,6 +130,52 @@ bool is_one_of(const std::string& op, std::initializer_list<const char*> names) 
   return std::any_of(names.begin(), names.end(), [&](const char* name) { return op == name; });
 }
 
+// The least and the greatest number of a constant. REQUIRES: it has one.
+struct Extremes {
+  double least, most;
+};
+
+Extremes extremes_of(const Few& few) {
+  if (few.is_real()) {
+    const auto [least, most] = std::minmax_element(few.reals.begin(), few.reals.end());
+    return {*least, *most};
+  }
+  const auto [least, most] = std::minmax_element(few.integers.begin(), few.integers.end());
+  return {static_cast<double>(*least), static_cast<double>(*most)};
+}
+
+// Notes a distance; those of reals in parts of 1024.
+void note(Importer& importer, const NodeView& node, double distance, bool is_real) {
+  constexpr double kMost = int64_t{1} << 40;
+  if (is_real) distance *= 1024;
+  if (distance > -kMost && distance < kMost)
+    importer.note_distance(node, static_cast<int64_t>(std::floor(distance)));
+}
+
+// Notes how far the operands of a comparison, or of what is a comparison in part, are apart: by element where there
+// are few, at the most otherwise.
+void note_difference(Importer& importer, const NodeView& node, const Few& a, const Few& b) {
+  constexpr int64_t kEach = 8;
+  Shape shape;
+  if (!importer.has_open_sizes() || a.is_real() != b.is_real() || a.shape.elements() == 0 ||
+      b.shape.elements() == 0)
+    return;
+  if (std::max(a.shape.elements(), b.shape.elements()) <= kEach &&
+      broadcast(importer, {a, b}, &shape) && shape.elements() <= kEach) {
+    const auto number = [&](const Few& few, int64_t i) {
+      const size_t at = operand_index(few.shape, shape, i);
+      return few.is_real() ? static_cast<double>(few.reals[at])
+                           : static_cast<double>(few.integers[at]);
+    };
+    for (int64_t i = 0; i < shape.elements(); ++i)
+      note(importer, node, number(a, i) - number(b, i), a.is_real());
+    return;
+  }
+  const Extremes x = extremes_of(a), y = extremes_of(b);
+  note(importer, node, x.least - y.most, a.is_real());
+  note(importer, node, x.most - y.least, a.is_real());
+}
+
 bool fold_pair(Importer& importer, const std::string& op, bool with_fmod, const Few& a,
                const Few& b, Few* y) {
   if (a.type != b.type || !broadcast(importer, {a, b}, &y->shape)) return false;
@@ -258,6 +304,22 @@ bool fold_product(const NodeView& node, const Few& x, Few* y) {
 
 }  // namespace
 
+// Notes how far the operands are from where the operator gives another number by another way.
+void note_distances(Importer& importer, const NodeView& node, const std::vector<Few>& in) {
+  const std::string& op = node.op();
+  const bool compares = is_one_of(op, {"Min", "Max", "Div", "Mod", "Equal", "Less", "LessOrEqual",
+                                       "Greater", "GreaterOrEqual", "Clip"});
+  if (compares)
+    for (size_t i = 1; i < in.size(); ++i)
+      if (op != "Clip" || node.has_input(static_cast<int>(i)))
+        note_difference(importer, node, in[0], in[i]);
+  if (op == "Range" && in.size() == 3) note_difference(importer, node, in[1], in[0]);
+  // Below 1, or half of it, all numbers are rounded to the same.
+  if (is_one_of(op, {"Floor", "Ceil", "Round"}) && in.size() == 1 && in[0].is_real() &&
+      importer.has_open_sizes() && !in[0].reals.empty())
+    note(importer, node, extremes_of(in[0]).most - (op == "Round" ? 0.5 : 1.0), true);
+}
+
 bool fold_node(Importer& importer, const NodeView& node) {
   std::vector<Few> in(static_cast<size_t>(node.input_count()));
   const std::string& op = node.op();
@@ -269,6 +331,7 @@ bool fold_node(Importer& importer, const NodeView& node) {
   for (size_t i = 0; i < in.size(); ++i)
     if (!is_absent(i) && !read_few(importer, importer.input(node, static_cast<int>(i)), &in[i]))
       return false;
+  note_distances(importer, node, in);
   Few y;
   bool done = false;
   if (op == "Clip") {

@@ -140,6 +140,11 @@ Status import_gather(Importer& importer, const NodeView& node) {
   std::vector<int64_t> indices;
   if (!constant_integers(importer, node, 1, &indices)) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
+  if (!indices.empty()) {
+    const auto [least, most] = std::minmax_element(indices.begin(), indices.end());
+    importer.note_distance(node, *least);  // below 0 it counts from the end
+    importer.note_distance(node, *most);
+  }
   const int64_t n = from[axis];
   Indices map;
   for (int64_t i : indices) {

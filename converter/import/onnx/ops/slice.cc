@@ -31,13 +31,17 @@ Status input_axes(Importer& importer, const NodeView& node, int input, int rank,
 
 Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indices* indices) {
   QRT_MODEL_CHECK(step != 0, "a step is 0");
+  if (n == 0) {
+    indices->clear();
+    return Status();
+  }
   const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? n : n - 1;
   start = std::clamp<int64_t>(start < 0 ? start + n : start, std::max<int64_t>(lowest, 0), highest);
   end = std::clamp<int64_t>(end < 0 ? end + n : end, lowest, highest);
   step = std::clamp<int64_t>(step, -n - 1, n + 1);
   int64_t count = 0;
-  if (n > 0 && step > 0 && end > start) count = (end - start + step - 1) / step;
-  if (n > 0 && step < 0 && end < start) count = (start - end - step - 1) / -step;
+  if (step > 0 && end > start) count = (end - start + step - 1) / step;
+  if (step < 0 && end < start) count = (start - end - step - 1) / -step;
   QRT_TRY(check_index_count(count));
   *indices = stepped(start, count, step);
   return Status();
@@ -101,7 +105,8 @@ Status import_slice(Importer& importer, const NodeView& node) {
   for (size_t i = 0; i < axes.size(); ++i) {
     Indices indices;
     QRT_TRY(slice_indices(from[axes[i]], starts[i], ends[i], steps[i], &indices));
-    for (const int64_t at : {starts[i], ends[i]}) importer.note_turning_point(from[axes[i]], at);
+    for (const int64_t at : {starts[i], ends[i]})
+      importer.note_distance(node, from[axes[i]] - (at < 0 ? -std::max(at, -INT64_MAX) : at));
     if (axes[i] == 0 && importer.may_have_symbolic_batch(importer.input(node, 0)) &&
         (cuts_larger(from[0], starts[i]) || cuts_larger(from[0], ends[i])))
       importer.graph().batch_closed =
@@ -188,6 +193,7 @@ Status import_pad(Importer& importer, const NodeView& node) {
                     "it cuts %lld and %lld of %lld indices", static_cast<long long>(before),
                     static_cast<long long>(after), static_cast<long long>(n));
     QRT_TRY(check_index_count(n + before + after));
+    for (const int64_t p : {before, after}) importer.note_distance(node, p);
     if (importer.may_differ_at_other_sizes(node, 1))
       maps.keep(axes[i], padded(n, before, after, mode));
     else if (before != 0 || after != 0)
