@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 
 #include "converter/convert.h"
 #include "runtime/session.h"
@@ -92,6 +93,7 @@ class Checker {
     if (!model.ok()) return std::move(model.status());
     model_ = *model;
     for (size_t s = 0; s < own_.size(); ++s) QRT_TRY(check_alone(s));
+    QRT_TRY(check_limits());
     return check_together();
   }
 
@@ -145,7 +147,35 @@ class Checker {
 
     std::vector<int64_t> right, wrong;
 
+    // Returns the distances, by number, that differ along the line.
+    std::set<size_t> varying() const {
+      std::set<size_t> found;
+      for (const auto& [size, distances] : at_)
+        for (size_t i = 0; i < std::min(distances.size(), own().size()); ++i)
+          if (distances[i].distance != own()[i].distance) found.insert(i);
+      return found;
+    }
+
+    // Returns the distances of which the sign is another where the file is wrong, or may be.
+    std::set<size_t> limiting() const {
+      std::set<size_t> found = beyond_;
+      for (const int64_t size : wrong) {
+        const std::vector<Distance>& distances = at_.at(size);
+        for (size_t i = 0; i < std::min(distances.size(), own().size()); ++i)
+          if (sign(distances[i].distance) != sign(own()[i].distance)) found.insert(i);
+      }
+      return found;
+    }
+
    private:
+    static int sign(int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; }
+    // Those of the file's own size.
+    const std::vector<Distance>& own() const {
+      static const std::vector<Distance> kNone;
+      const auto found = at_.find(s_.value);
+      return found == at_.end() ? kNone : found->second;
+    }
+
     Status try_at(int64_t size) {
       if (!checker_.is_legal(symbol_, size) || size > kMostSize || at_.count(size) != 0)
         return Status();
@@ -167,17 +197,22 @@ class Checker {
         const int64_t b = last->first, a = before->first;
         const std::vector<Distance>&near = before->second, &far = last->second;
         int64_t nearest = INT64_MAX;
+        size_t nearest_distance = 0;
         for (size_t i = 0; i < std::min(near.size(), far.size()); ++i) {
           const int64_t d = far[i].distance, by = d - near[i].distance;
           if (near[i].node != far[i].node || d == 0 || by == 0 || (d < 0) == (by < 0)) continue;
           const double at = static_cast<double>(b) +
                             static_cast<double>(b - a) *
                                 std::abs(static_cast<double>(d) / static_cast<double>(by));
-          if (at < INT32_MAX) nearest = std::min(nearest, static_cast<int64_t>(at) + 2);
+          if (at >= INT32_MAX || static_cast<int64_t>(at) + 2 >= nearest) continue;
+          nearest = static_cast<int64_t>(at) + 2;
+          nearest_distance = i;
         }
         if (nearest == INT64_MAX) break;
         nearest -= (nearest - s_.least) % s_.step;
-        if (nearest > kMostTried || nearest > s_.most) {
+        if (nearest > s_.most) break;
+        if (nearest > kMostTried) {
+          beyond_.insert(nearest_distance);
           s_.most =
               std::min(s_.most, std::max(b, nearest - 3 - (nearest - 3 - s_.least) % s_.step));
           break;
@@ -200,7 +235,6 @@ class Checker {
         for (size_t i = 0; i < std::max(near.size(), far.size()); ++i) {
           const bool has_both = i < near.size() && i < far.size();
           const int64_t x = has_both ? near[i].distance : -1, y = has_both ? far[i].distance : 1;
-          const auto sign = [](int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; };
           if (sign(x) == sign(y)) continue;
           if (int& turns = turns_[i]; turns < kMostTurns)
             ++turns;
@@ -231,6 +265,7 @@ class Checker {
     int budget_ = 0;
     std::map<int64_t, std::vector<Distance>> at_;  // by size
     std::map<size_t, int> turns_;                  // sizes tried for a distance
+    std::set<size_t> beyond_;                      // distances that are 0 beyond what is tried
   };
 
   bool is_legal(size_t symbol, int64_t size) const {
@@ -242,9 +277,15 @@ class Checker {
   // exclude it.
   Status check_alone(size_t symbol) {
     Symbol& s = graph_->symbols[symbol];
-    if (s.least == s.most) return Status();
+    if (s.least == s.most) {
+      right_.push_back({s.value});
+      return Status();
+    }
     Line line(*this, symbol);
     QRT_TRY(line.run());
+    right_.push_back(line.right);
+    for (const size_t i : line.varying()) ++varying_[i];
+    for (const size_t i : line.limiting()) limiting_[i] = s.name;
     std::vector<int64_t>&right = line.right, &wrong = line.wrong;
     right.push_back(s.value);
     std::sort(right.begin(), right.end());
@@ -278,13 +319,37 @@ class Checker {
                  s.name.c_str(), static_cast<long long>(wrong.front()));
   }
 
-  // All symbols at once, at random.
+  // What limits one symbol must not depend on another, whose own limits say nothing of their product.
+  Status check_limits() {
+    for (const auto& [distance, name] : limiting_)
+      if (varying_[distance] > 1)
+        return error(
+            Code::kUnsupported,
+            "its open dimensions cannot stay open: the largest %s that is right depends on "
+            "another open dimension; give sizes by --input-shape NAME=1x3x224x224",
+            name.c_str());
+    return Status();
+  }
+
+  // All symbols at once: at random, and at sizes of which each is right alone, the largest first.
   Status check_together() {
     const int tries = file_.size() > kLargeFile ? 4 : 12;
     std::mt19937 random(2);
     for (int i = 0; i < tries; ++i) {
       Sizes sizes;
-      for (const Symbol& s : graph_->symbols) {
+      for (size_t at = 0; at < graph_->symbols.size(); ++at) {
+        const Symbol& s = graph_->symbols[at];
+        if (i % 2 == 1) {
+          std::vector<int64_t> alone;
+          for (const int64_t size : right_[at])
+            if (is_legal(at, size) && size <= (s.is_first ? s.least + 3 : kMostTogether))
+              alone.push_back(size);
+          std::sort(alone.begin(), alone.end());
+          sizes.push_back(alone.empty() ? s.value
+                          : i == 1      ? alone.back()
+                                        : alone[random() % alone.size()]);
+          continue;
+        }
         const int64_t most =
             std::min({s.most, std::max(s.least, std::min<int64_t>(s.least + 80 * s.step, 256)),
                       s.is_first ? s.least + 3 : kMostSize});
@@ -306,13 +371,16 @@ class Checker {
     return Status();
   }
 
-  static constexpr int64_t kMostSize = 1 << 14;
+  static constexpr int64_t kMostSize = 1 << 14, kMostTogether = 320;
   // Files beyond this size are compared at fewer sizes, because each comparison imports the source again.
   static constexpr size_t kLargeFile = size_t{4} << 20;
 
   const FileAtSizes& file_at_;
   Graph* const graph_;
   Sizes own_;
+  std::vector<std::vector<int64_t>> right_;  // by symbol: sizes at which it is right alone
+  std::map<size_t, int> varying_;            // by distance: how many symbols it depends on
+  std::map<size_t, std::string> limiting_;   // distances that limit a symbol
   Bytes file_;
   std::shared_ptr<const VerifiedModel> model_;
 };

@@ -252,6 +252,33 @@ TEST_P(TurningPoints, AreRightOrRefused) {
 INSTANTIATE_TEST_SUITE_P(, TurningPoints, ::testing::ValuesIn(kTurns),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// Where the product of two sizes turns, no limits of each are right.
+TEST(OpenSizesOf, AProductThatTurns) {
+  for (const int64_t turn : {40000, 100000}) {
+    const Case c = {
+        "", {1, -1, -1, 2}, {}, [&](const Dims& dims, OnnxBuilder* b) {
+          const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+          const std::string flat = b->node("Reshape", {x, b->constant<int64_t>({3}, {1, -1, 2})});
+          const std::string pixels = b->node("Mul", {size_of(b, x, 1), size_of(b, x, 2)});
+          const std::string end = b->node("Min", {pixels, number(b, turn)});
+          const std::string part = b->node("Slice", {flat, number(b, 0), end, number(b, 1)});
+          b->output(b->q<uint8_t>(part, 0.05f, 120));
+        }};
+    testing::Imported imported = model_of(c, c.open).import();
+    ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+    const Status passed = run_passes(&imported.graph, nullptr);
+    if (passed.code() == Code::kUnsupported) continue;
+    ASSERT_TRUE(passed.ok()) << passed.message();
+    Bytes file;
+    ASSERT_TRUE(write_model(imported.graph, &file).ok());
+    const Dims sizes = {1, 400, 400, 2};
+    convert::Graph fixed;
+    const testing::RunResult want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+    const testing::RunResult got = run_at(file, c.open, sizes);
+    EXPECT_TRUE(got.status == QRT_OUT_OF_RANGE || got.outputs == want.outputs) << turn;
+  }
+}
+
 // A table that follows from the size is refused, and so is what a pass copied of an input's dimensions left alone.
 TEST(OpenSizesOf, ATableThatFollowsFromTheSize) {
   OnnxBuilder b(17);
