@@ -48,6 +48,11 @@ void fill_input(Session* session, size_t i) {
       v = static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f;
     return;
   }
+  // Indices of every table with two rows, and masks that hold.
+  if (info.dtype == QRT_INT64) {
+    for (int64_t& v : session->input<int64_t>(i)) v = 1;
+    return;
+  }
   auto* bytes = static_cast<uint8_t*>(qrt_session_input_data(session->get(), i));
   for (size_t b = 0; b < info.bytes; ++b) bytes[b] = static_cast<uint8_t>(next());
 }

@@ -461,12 +461,13 @@ Status Session::take_bound() {
   return {};
 }
 
-RunContext Session::context(uint8_t* state) const {
+RunContext Session::context(uint8_t* state) {
   RunContext context;
   context.tensors = tensors_.data();
   context.parallel = &parallel_;
   context.state = state;
   context.scratch = block_.data() + plan_->arena_bytes + plan_->state_bytes;
+  context.failure = &failure_;
   return context;
 }
 
@@ -493,10 +494,22 @@ void Session::run_on_threads() {
     parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
     parallel_.team = nullptr;
     // As many jobs as in this run the next one will have.
-    if (team_->jobs() < kTeamJobs && !is_cancelled_) team_.reset();
+    if (team_->jobs() < kTeamJobs && !has_ended()) team_.reset();
   } else {
     run_calls();
   }
+}
+
+// Returns what ended the run, which is over with it.
+Status Session::tell_failure() {
+  const RunFailure failure = failure_;
+  failure_ = {};
+  const auto name = [this, &failure](size_t i) {
+    const auto* text = plan_->model->tensor(failure.step->inputs[i]).name();
+    return text == nullptr ? "" : text->c_str();
+  };
+  return error(Code::kOutOfRange, "index %lld of '%s' is outside the %zu rows of '%s'",
+               static_cast<long long>(failure.index), name(1), failure.size, name(0));
 }
 
 Status Session::run() {
@@ -518,8 +531,10 @@ Status Session::run() {
   }
   if (is_cancelled_) {  // no exchange(): RISC-V has none of bytes, and would need libatomic
     is_cancelled_ = false;
+    failure_ = {};
     return error(Code::kCancelled, "the run was cancelled");
   }
+  if (failure_.step != nullptr) return tell_failure();
   if (may_choose) choice_.ran(std::chrono::duration<double>(Clock::now() - start).count());
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
@@ -533,9 +548,9 @@ Status Session::run() {
 void Session::run_calls() {
   if (profile_ != nullptr) profile_->start_run();
   size_t slices = 0;
-  for (; slices < plan_->slices && !is_cancelled_; ++slices) {
+  for (; slices < plan_->slices && !has_ended(); ++slices) {
     for (const Call& call : calls_) {
-      if (is_cancelled_.load(std::memory_order_relaxed)) break;
+      if (has_ended()) break;
       call.step->run(*call.step, context(call.state));
       if (profile_ != nullptr) profile_->end_step(call.index);
     }

@@ -132,7 +132,8 @@ class Session {
   // The caller's memory where that is bound, or the session's; null for an external one that is not.
   uint8_t* end_data(const End& end) const;
 
-  // Neither allocates nor fails where nothing is bound. kCancelled: variables keep what they held.
+  // Allocates nothing where nothing is bound and nothing fails. kCancelled, and kOutOfRange for an index that its table
+  // does not have: variables keep what they held, outputs are of no use.
   // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
   // another's.
   Status run();
@@ -202,7 +203,9 @@ class Session {
   size_t index_of(const End& end) const;
   const End& end_at(size_t index) const;
   Status take_bound();
-  RunContext context(uint8_t* state) const;
+  bool has_ended() const { return is_cancelled_ || failure_.step != nullptr; }
+  Status tell_failure();
+  RunContext context(uint8_t* state);
   void run_calls();
   void run_on_threads();
 
@@ -239,6 +242,7 @@ class Session {
   std::vector<Extent> extents_;
 
   std::atomic<bool> is_cancelled_{false};
+  RunFailure failure_;  // of the run in progress
   const ProcessMark process_;
 };
 

@@ -21,7 +21,8 @@ Result<std::shared_ptr<const VerifiedModel>> load(const Bytes& file) {
   return verify(std::move(*bytes));
 }
 
-// Numbers that make ordinary activations: floats between -4 and 4, any bytes.
+// Numbers that make ordinary activations: floats between -4 and 4, any bytes; of wider integers, which may be indices or masks,
+// 0 and 1.
 void fill(uint8_t* data, const TensorType& type, std::mt19937* random) {
   const auto elements = static_cast<size_t>(type.shape.elements());
   if (type.dtype == DType::kFloat32) {
@@ -32,11 +33,10 @@ void fill(uint8_t* data, const TensorType& type, std::mt19937* random) {
     }
     return;
   }
-  // Integers that may be indices stay small.
   const size_t width = dtype_bytes(type.dtype);
   for (size_t i = 0; i < tensor_bytes(type); ++i)
     data[i] =
-        width > 2 && i % width != 0 ? 0 : static_cast<uint8_t>((*random)() & (width > 2 ? 3 : 255));
+        width > 2 && i % width != 0 ? 0 : static_cast<uint8_t>((*random)() & (width > 2 ? 1 : 255));
 }
 
 struct Output {

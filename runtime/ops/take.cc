@@ -12,7 +12,9 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::TakeOptions>();
   QRT_TRY(check_input_count(context, 2));
-  QRT_TRY(check_dtype(context, 1, "index", DType::kInt32));
+  const DType type = context.inputs[1].type.dtype;
+  QRT_MODEL_CHECK(type == DType::kInt32 || type == DType::kInt64,
+                  "index is %s, expected int32 or int64", dtype_name(type));
   const TensorType& x = context.inputs[0].type;
   QRT_TRY(check_whole_bytes(x));
   const Shape& index = context.inputs[1].type.shape;
@@ -41,18 +43,34 @@ struct Params {
   size_t size;            // of the axis
   size_t block_bytes;
   size_t tasks;
+  bool is_checked;
 };
 
-// The block that an index means: from the end where it is negative, within the axis.
-size_t placed(int32_t index, size_t size) {
+// Returns the block that an index means: from the end where it is negative, within the axis.
+size_t placed(int64_t index, size_t size) {
   const int64_t n = static_cast<int64_t>(size), i = index < 0 ? index + n : index;
   return static_cast<size_t>(i < 0 ? 0 : i >= n ? n - 1 : i);
 }
 
+// Returns whether all indices are of the axis. Tells the run of the first that is not.
+template <class Index>
+bool are_inside(const Step& step, const RunContext& context, const Index* index) {
+  const Params& p = step.as<Params>();
+  const auto n = static_cast<int64_t>(p.size);
+  for (size_t i = 0; i < p.batches * p.indices; ++i) {
+    if (index[i] >= -n && index[i] < n) continue;
+    *context.failure = {&step, index[i], p.size};
+    return false;
+  }
+  return true;
+}
+
+template <class Index>
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const uint8_t* x = context.in(step, 0);
-  const auto* index = reinterpret_cast<const int32_t*>(context.in(step, 1));
+  const auto* index = reinterpret_cast<const Index*>(context.in(step, 1));
+  if (p.is_checked && !are_inside(step, context, index)) return;
   uint8_t* y = context.out(step, 0);
   for_pieces(*context.parallel, p.tasks, p.batches * p.outer * p.indices, 1,
              [&](size_t, size_t begin, size_t end) {
@@ -87,8 +105,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.tasks = task_count(static_cast<double>(blocks) *
                            (kBlockNs + static_cast<double>(p.block_bytes) / kCopyBytesPerNs),
                        blocks, context.threads);
+  p.is_checked = o->is_checked();
   step->kernel = "take";
-  step->run = run;
+  step->run = context.inputs[1].type.dtype == DType::kInt64 ? run<int64_t> : run<int32_t>;
   step->params = std::move(params);
   return Status();
 }

@@ -203,24 +203,6 @@ TEST(Remedies, OfAnOperatorOnTheModelsInput) {
             "between the model's inputs and its output 't3' qrt finds nothing else to do\n");
 }
 
-// Identifiers are another in every run: no constant folding makes constants of them.
-TEST(Remedies, OfIdentifiersThatARunGives) {
-  for (const bool allow_float : {false, true}) {
-    OnnxBuilder b;
-    b.allow_float = allow_float;
-    const std::string ids = b.input<int64_t>({1, 3}, "ids");
-    const std::string table =
-        b.dq<uint8_t>(b.constant<uint8_t>({4, 2}, std::vector<uint8_t>(8)), 0.5f, 0);
-    b.integer_output<uint8_t>(b.node("Gather", {table, ids}), 0.5f, 0);
-    EXPECT_EQ(
-        refusals_of(b.import()),
-        std::string("input 'ids' is not an integer constant -> 'ids' is an input of the model: "
-                    "where it is the same in every run, make it an initialiser; else make its "
-                    "result 't5' an input of the model, and compute it outside") +
-            (allow_float ? " (--allow-float, which was given, does not change that)\n" : "\n"));
-  }
-}
-
 // --allow-float is offered where an import with it does not refuse the node, and nowhere else.
 TEST(Remedies, OfferFloatWhereItHelps) {
   const auto build = [](const char* op, const Dims& dims) {

@@ -97,9 +97,13 @@ bool run_way(const ModelPtr& model, const SessionSizes& at, const Way& way, uint
   std::mt19937_64 random(seed);
   for (uint32_t slot : *model->file().inputs())
     fill_input(plan.types[slot].dtype, plan.slot_bytes(slot), &random, (*session)->data(slot));
-  if (const Status ran = (*session)->run(); !ran.ok())
-    failed(std::string("a session does not run: ") + ran.message());
   outputs->clear();
+  if (const Status ran = (*session)->run(); ran.code() == Code::kOutOfRange) {
+    outputs->push_back({'o', 'u', 't'});  // an index outside its table, which every way has to find
+    return true;
+  } else if (!ran.ok()) {
+    failed(std::string("a session does not run: ") + ran.message());
+  }
   for (const End& output : plan.outputs) {
     const uint8_t* data = (*session)->data(output.slot);
     outputs->emplace_back(data, data + plan.slot_bytes(output.slot));

@@ -122,6 +122,26 @@ void Generator::append_reduce() {
   emit(o, {x.tensor}, shape, DType::kInt32);
 }
 
+void Generator::append_cast() {
+  constexpr DType kTypes[] = {DType::kUInt8, DType::kInt32, DType::kInt64, DType::kFloat32};
+  const Live x = of_type(kTypes[choose_.integer(0, 3)]);
+  const DType to = kTypes[choose_.integer(0, 3)];
+  fb::CastOptionsT o;
+  o.is_truth = to == DType::kUInt8 && choose_.coin();
+  o.is_float = x.dtype == DType::kFloat32 || to == DType::kFloat32;
+  emit(o, {x.tensor}, x.shape, to);
+}
+
+void Generator::append_cum_sum() {
+  const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kInt64);
+  if (x.shape.rank() < 2) return;  // images are not summed
+  fb::CumSumOptionsT o;
+  o.axis = static_cast<uint32_t>(choose_.integer(1, x.shape.rank() - 1));
+  o.exclusive = choose_.coin();
+  o.reverse = choose_.coin();
+  emit(o, {x.tensor}, x.shape, x.dtype);
+}
+
 void Generator::append_valid_boxes() {
   const int64_t rows = choose_.integer(1, 9);
   const uint32_t x = m_.input({-1, rows, 6}, DType::kInt32);

@@ -87,8 +87,13 @@ void Generator::append_take() {
   uint32_t index;
   if (choose_.coin()) {
     indices = {choose_.dimension(20)};
-    index = m_.constant(indices, DType::kInt32,
-                        choose_.values<int32_t>(static_cast<size_t>(indices[0]), -25, 25));
+    o.is_checked = choose_.coin();
+    const auto n = static_cast<int>(x.shape[axis]);
+    const int least = o.is_checked ? -n : -25, most = o.is_checked ? n - 1 : 25;
+    const auto count = static_cast<size_t>(indices[0]);
+    index = choose_.coin()
+                ? m_.constant(indices, DType::kInt32, choose_.values<int32_t>(count, least, most))
+                : m_.constant(indices, DType::kInt64, choose_.values<int64_t>(count, least, most));
   } else {
     const Live live = of_type(DType::kInt32);
     if (rank + live.shape.rank() - 2 > kMaxTensorRank) return;

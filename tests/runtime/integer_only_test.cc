@@ -39,6 +39,8 @@ void run_step(const Session& session, const PlannedStep& step, int rounding) {
   RunContext context{};
   context.tensors = tensors.data();
   context.parallel = &parallel;
+  RunFailure failure;
+  context.failure = &failure;
   const auto state = aligned(step.state_bytes + kSlack, &context.state);
   const auto scratch = aligned(plan.scratch_bytes + kSlack, &context.scratch);
   ASSERT_EQ(fesetround(rounding), 0);

@@ -307,7 +307,20 @@ inline ModelBuilder every_op_model() {
 
   fb::ArgMaxOptionsT arg_max;
   arg_max.axis = 1;
-  m.op(arg_max, {logits}, {m.tensor({-1, 1}, DType::kInt64, "class")});
+  const uint32_t best_class = m.tensor({-1, 1}, DType::kInt64, "class");
+  m.op(arg_max, {logits}, {best_class});
+
+  fb::TakeOptionsT embed;
+  embed.is_checked = true;
+  m.op(embed, {m.constant({10, 3}, DType::kInt32, pattern<int32_t>(30, -9, 9, 2)), best_class},
+       {m.tensor({-1, 1, 3}, DType::kInt32, "embedded")});
+  fb::CumSumOptionsT cum_sum;
+  cum_sum.axis = 1;
+  const uint32_t sums = m.tensor({-1, 10}, DType::kInt32, "sums");
+  m.op(cum_sum, {differences}, {sums});
+  fb::CastOptionsT cast;
+  cast.is_float = true;
+  m.op(cast, {sums}, {m.tensor({-1, 10}, DType::kFloat32, "float_sums")});
 
   const uint32_t best = m.tensor({-1, 3}, DType::kUInt8, "best");
   fb::TopKOptionsT top_k;

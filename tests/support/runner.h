@@ -81,7 +81,7 @@ inline RunResult run_model(const Bytes& file, const std::vector<Bytes>& inputs,
     result.status =
         qrt_session_set_input_bytes(session, i, inputs[i].data(), inputs[i].size(), &error);
   }
-  if (result.status == QRT_OK) result.status = qrt_session_run(session, nullptr);
+  if (result.status == QRT_OK) result.status = qrt_session_run(session, &error);
   result.message = error.message;
   if (result.status != QRT_OK) return result;
   for (size_t i = 0; i < qrt_model_output_count(model); ++i) {

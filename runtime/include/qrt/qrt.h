@@ -59,10 +59,11 @@ typedef enum qrt_status {
   QRT_INVALID_MODEL = 2,    /* the file is damaged or not a model */
   QRT_UNSUPPORTED = 3,      /* valid, but this build cannot run it */
   QRT_OUT_OF_MEMORY = 4,
-  QRT_IO_ERROR = 5,    /* the file cannot be read */
-  QRT_INTERNAL = 6,    /* a bug of qrt */
-  QRT_CANCELLED = 7,   /* by qrt_session_cancel() */
-  QRT_OUT_OF_RANGE = 8 /* a size outside the bounds of its dimension */
+  QRT_IO_ERROR = 5,  /* the file cannot be read */
+  QRT_INTERNAL = 6,  /* a bug of qrt */
+  QRT_CANCELLED = 7, /* by qrt_session_cancel() */
+  QRT_OUT_OF_RANGE =
+      8 /* a size outside the bounds of its dimension; in a run, an index outside its table */
 } qrt_status;
 
 /* Owned by the caller. */
@@ -445,7 +446,9 @@ QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, v
 
 /* Fails only for session == NULL, after qrt_session_cancel(), and with QRT_INVALID_ARGUMENT, nothing
  * done, where an external input or output is not bound or an output's buffer overlaps another; the
- * message names it. */
+ * message names it. QRT_OUT_OF_RANGE where an input's values are indices (the ids of a text model's tokens) and one is
+ * outside its table: the message names index and table, outputs are of no use, and what the model keeps between runs is
+ * as it was. */
 QRT_API qrt_status qrt_session_run(qrt_session* session, qrt_error* error);
 
 /* From any thread: the run in progress, or else the next one, ends after the operator that it is at,

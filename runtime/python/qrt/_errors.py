@@ -39,7 +39,7 @@ class CancelledError(Error, RuntimeError):
 
 
 class OutOfRangeError(InvalidArgumentError):
-    """A size outside the bounds of its dimension."""
+    """A size outside the bounds of its dimension; in a run, an index (a token's id) outside its table."""
 
 
 # qrt_status of qrt.h.

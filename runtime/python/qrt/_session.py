@@ -256,6 +256,9 @@ class Session:
                 silently), or its bytes. Without: what stands in the session's memory, input(). Arrays
                 in which open dimensions beside the batch have other sizes reshape() the session first.
         copy    False: the outputs are views of the session's memory, as output() gives them.
+
+        Raises OutOfRangeError for an index among the inputs that its table does not have: what the model
+        keeps between runs is then as before.
         """
         if not self._lock.acquire(False):
             raise RuntimeError("another thread runs this session: make one for each thread")

@@ -74,7 +74,10 @@ Status run_model(const RunOptions& options, bool* equal) {
   for (size_t step = 0; step < inputs.runs(); ++step) {
     QRT_TRY(inputs.put(step, &session));
     start = Clock::now();
-    session.run();
+    if (const Outcome ran = session.try_run(); ran.code() == QRT_OUT_OF_RANGE)
+      return error(Code::kInvalidModel, "%s", ran.message());  // an input file does not fit
+    else if (!ran.ok())
+      return error(static_cast<Code>(ran.code()), "%s", ran.message());
     times.runs.push_back(ms_since(start));
     QRT_TRY(kept.keep(session));
   }

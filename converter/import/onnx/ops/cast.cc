@@ -76,6 +76,27 @@ ValueId from_float(Importer& importer, const SourceNode& node, ValueId x, int to
   return y;
 }
 
+// Makes a Cast operator, of values that the graph holds as the source does (bool in bytes).
+ValueId cast_elements(Importer& importer, const NodeView& node, ValueId x, int from, int to) {
+  const ValueId y =
+      importer.builder().new_value("", stored_dtype(to), importer.builder().shape_of(x));
+  auto& o = importer.builder().add<fb::CastOptionsT>(node, {x}, y);
+  o.is_truth = to == kBool;
+  o.is_float = from == kFloat || to == kFloat;
+  return y;
+}
+
+// Casts between types of which one is int64, or of which the result is a truth value.
+Status cast_wide(Importer& importer, const NodeView& node, int to) {
+  const Tensor& x = importer.input(node, 0);
+  const auto is_wide = [](int type) { return type == kInt32 || type == kInt64 || type == kFloat; };
+  const auto is_read = [&](int type) { return is_wide(type) || type == kBool || type == kUint8; };
+  if (!is_read(x.type) || !is_read(to)) return refuse_cast(importer, node, x.type, to);
+  set_value(importer, node, to, cast_elements(importer, node, x.value, x.type, to));
+  importer.became(node, "Cast", x.type == kFloat || to == kFloat ? "edge" : "I0");
+  return Status();
+}
+
 Status convert_value(Importer& importer, const NodeView& node, int to) {
   const Tensor& x = importer.input(node, 0);
   const int from = x.type;
@@ -174,6 +195,8 @@ Status cast(Importer& importer, const NodeView& node, int to) {
   }
   const bool from_byte = is_byte(x.type) || x.type == kBool;
   if (from_byte && (is_byte(to) || to == kBool)) return map_byte(importer, node, to, to == kBool);
+  if (x.type == kInt64 || to == kInt64 || to == kBool || (x.type == kInt32 && to == kUint8))
+    return cast_wide(importer, node, to);
   return convert_value(importer, node, to);
 }
 

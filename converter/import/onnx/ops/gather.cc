@@ -7,6 +7,7 @@
 
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/integer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -40,17 +41,24 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
   return move(importer, node, std::move(movements));
 }
 
-// Gather at indices that only a run knows. A constant of 8 or 16 bits becomes one of the graph.
+// Makes Gather at indices that only a run knows, which are checked there. A constant becomes one of the graph.
 Status take(Importer& importer, const NodeView& node, int axis) {
   Tensor y = importer.input(node, 0);
   const ValueId index = importer.input(node, 1).value;
-  if (y.is_constant()) {
+  const bool is_wide = y.type == kFloat || y.type == kInt32 || y.type == kInt64;
+  if (y.is_plain_constant() && is_wide) {
+    DType dtype;
+    ir_type(y.type, &dtype);
+    y.value = importer.graph().add_constant(node.input(0), dtype, y.shape, y.constant->data);
+    y.kind = Tensor::Kind::kValue;
+    y.constant.reset();
+  } else if (y.is_constant()) {
     Quant quant;
     ir_type(y.type, &quant.type);
-    if (y.type != kUint8 && y.type != kInt8 && y.type != kUint16 && y.type != kInt16)
+    if (!is_byte(y.type) && y.type != kBool && y.type != kUint16 && y.type != kInt16)
       return importer.refuse(
           node, std::string("its data is a constant of type ") + element_type_name(y.type),
-          node.input(0), "quantise the table to 8 or 16 bits, behind a DequantizeLinear");
+          node.input(0), "store the table as float32 or integers of 8, 16, 32 or 64 bits");
     if (y.quant) quant = *y.quant;
     if (quant.axis >= axis)
       return importer.refuse(
@@ -66,8 +74,9 @@ Status take(Importer& importer, const NodeView& node, int axis) {
   const auto taken = [&importer, &node, index, axis, shape = y.shape](ValueId x) {
     const ValueId value = importer.builder().new_value("", importer.builder().type_of(x), shape);
     importer.graph().values[value].quantization = importer.graph().values[x].quantization;
-    importer.builder().add<fb::TakeOptionsT>(node, {x, index}, value).axis =
-        static_cast<uint32_t>(axis);
+    auto& o = importer.builder().add<fb::TakeOptionsT>(node, {x, index}, value);
+    o.axis = static_cast<uint32_t>(axis);
+    o.is_checked = true;
     importer.became(node, "Take", "I0");
     return value;
   };
@@ -136,7 +145,8 @@ Status import_gather(Importer& importer, const NodeView& node) {
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
   const Tensor& index = importer.input(node, 1);
-  if (index.is_value() && index.type == kInt32) return take(importer, node, axis);
+  if (index.is_value() && (index.type == kInt32 || index.type == kInt64))
+    return take(importer, node, axis);
   std::vector<int64_t> indices;
   if (!constant_integers(importer, node, 1, &indices)) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
