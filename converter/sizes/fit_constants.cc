@@ -1,6 +1,7 @@
 #include "converter/sizes/fit_constants.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "converter/import/common/index_maps.h"
@@ -27,8 +28,9 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports) {
 
 namespace {
 
-// How an axis of the constants follows from the one that the file holds.
-enum class Axis { kFixed, kRepeated, kFirst };
+// How an axis of the constants follows from the one that the file holds: the same, one index again and again, its first
+// indices, or its last ones, as of the positions of a query behind a past.
+enum class Axis { kFixed, kRepeated, kFirst, kLast };
 
 // Returns the first index of each axis where `axes` says that one is repeated, and all of the others.
 std::vector<uint8_t> without_repeats(const Value& v, const std::vector<Axis>& axes, Shape* shape) {
@@ -45,16 +47,18 @@ std::vector<uint8_t> read(const std::vector<uint8_t>& data, const Shape& from, c
   IndexMaps maps(from);
   for (size_t d = 0; d < axes.size(); ++d) {
     const int axis = static_cast<int>(d);
+    const int64_t begin = axes[d] == Axis::kLast ? from[axis] - to[axis] : 0;
     if (axes[d] != Axis::kFixed)
-      maps.set(axis, stepped(0, to[axis], axes[d] == Axis::kFirst ? 1 : 0));
+      maps.set(axis, stepped(begin, to[axis], axes[d] == Axis::kRepeated ? 0 : 1));
   }
   return maps.apply(data.data(), element_bytes, 0);
 }
 
-bool are_all_first(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
-                   const std::vector<Axis>& axes) {
+bool is_part(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
+             const std::vector<Axis>& axes) {
   for (size_t d = 0; d < axes.size(); ++d)
-    if (axes[d] == Axis::kFirst && v.type.shape[static_cast<int>(d)] > from[static_cast<int>(d)])
+    if ((axes[d] == Axis::kFirst || axes[d] == Axis::kLast) &&
+        v.type.shape[static_cast<int>(d)] > from[static_cast<int>(d)])
       return false;
   return read(data, from, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
 }
@@ -82,6 +86,22 @@ bool is_repeated(const Value& v, int axis) {
   return read(one, shape, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
 }
 
+// Chooses first or last for every axis that is a part of the largest one's, so that all constants are such parts.
+bool choose_ends(const std::vector<const Value*>& values, const std::vector<uint8_t>& data,
+                 const Shape& from, std::vector<Axis>* axes) {
+  std::vector<size_t> parts;
+  for (size_t d = 0; d < axes->size(); ++d)
+    if ((*axes)[d] == Axis::kFirst) parts.push_back(d);
+  for (size_t choice = 0; choice < (size_t{1} << parts.size()); ++choice) {
+    for (size_t i = 0; i < parts.size(); ++i)
+      (*axes)[parts[i]] = (choice >> i & 1) != 0 ? Axis::kLast : Axis::kFirst;
+    if (std::all_of(values.begin(), values.end(),
+                    [&](const Value* v) { return is_part(*v, data, from, *axes); }))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph) {
@@ -105,8 +125,7 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   Imports sizes;
   for (const auto& symbols : imports.symbols) sizes.at.push_back({symbols, {}});
   sizes.others = &imports.dimensions;
-  auto options = std::make_unique<fb::GatherOptionsT>();
-  std::vector<fb::SizeRuleT> rules;
+  std::vector<std::optional<Expression>> counts_of_axes(static_cast<size_t>(rank));
   for (int d = 0; d < rank; ++d) {
     std::vector<int64_t> counts;
     bool repeats = is_repeated(most, d);
@@ -119,28 +138,36 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
       continue;
     }
     axes.push_back(repeats ? Axis::kRepeated : Axis::kFirst);
-    const auto count = fit_number(sizes, counts);
-    if (!count) return false;
+    counts_of_axes[static_cast<size_t>(d)] = fit_number(sizes, counts);
+    if (!counts_of_axes[static_cast<size_t>(d)]) return false;
+  }
+  Shape from;
+  const std::vector<uint8_t> data = without_repeats(most, axes, &from);
+  if (!choose_ends(values, data, from, &axes)) return false;
+  auto options = std::make_unique<fb::GatherOptionsT>();
+  std::vector<fb::SizeRuleT> rules;
+  for (int d = 0; d < rank; ++d) {
+    const Axis axis = axes[static_cast<size_t>(d)];
+    if (axis == Axis::kFixed) continue;
+    const Expression& count = *counts_of_axes[static_cast<size_t>(d)];
+    const int64_t own = values[0]->type.shape[d], begin = axis == Axis::kLast ? from[d] - own : 0;
+    const int step = axis == Axis::kRepeated ? 0 : 1;
     fb::SizeRuleT rule;
     rule.field = fb::SizeField::MAP;
     rule.index = static_cast<uint32_t>(rules.size());
     auto piece = std::make_unique<fb::IndexPieceT>();
-    piece->count = std::make_unique<fb::SizeT>(count->stored());
-    piece->begin = std::make_unique<fb::SizeT>(Expression(0).stored());
-    piece->step = repeats ? 0 : 1;
+    piece->count = std::make_unique<fb::SizeT>(count.stored());
+    piece->begin = std::make_unique<fb::SizeT>(
+        (axis == Axis::kLast ? Expression(from[d]) - count : Expression(0)).stored());
+    piece->step = step;
     rule.pieces.push_back(std::move(piece));
     rules.push_back(std::move(rule));
     auto map = std::make_unique<fb::GatherAxisT>();
     map->axis = static_cast<uint8_t>(d);
-    map->index = stepped(0, counts[0], repeats ? 0 : 1);
+    map->index = stepped(begin, own, step);
     options->axes.push_back(std::move(map));
   }
-  Shape from;
-  const std::vector<uint8_t> data = without_repeats(most, axes, &from);
-  if (rules.empty() || !std::all_of(values.begin(), values.end(), [&](const Value* v) {
-        return are_all_first(*v, data, from, axes);
-      }))
-    return false;
+  if (rules.empty()) return false;
   Value whole = graph->values[id];
   whole.type.shape = from;
   whole.data = data;

@@ -76,9 +76,13 @@ class Opening {
         return error(Code::kUnsupported,
                      "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
-    for (Symbol& s : *symbols)
+    Sizes most(symbols->size(), limit);
+    set_sums(*symbols, &most);
+    for (size_t i = 0; i < most.size(); ++i) {
+      Symbol& s = (*symbols)[i];
       if (!s.is_first && s.least != s.most)
-        s.most = std::min(s.most, limit - (limit - s.least) % s.step);
+        s.most = std::min(s.most, most[i] - (most[i] - s.least) % s.step);
+    }
     return Status();
   }
 
@@ -126,6 +130,7 @@ class Opening {
       Sizes sizes = imports_.symbols[0];
       for (size_t s = 0; s < sizes.size(); ++s)
         if (!symbols[s].is_first && symbols[s].least != symbols[s].most) sizes[s] = limit;
+      set_sums(symbols, &sizes);
       Graph graph;
       if (!import_at(sizes, &graph).ok()) return false;
       earlier(&graph);

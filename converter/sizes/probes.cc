@@ -87,12 +87,7 @@ class Family {
   Sizes sizes_of(const std::vector<size_t>& variants) const {
     Sizes sizes;
     for (size_t s = 0; s < symbols_.size(); ++s) sizes.push_back(size_of(s, variants[s]));
-    for (size_t s = 0; s < symbols_.size(); ++s) {
-      const std::vector<size_t> parts = summands(symbols_, s);
-      if (parts.empty()) continue;
-      sizes[s] = 0;
-      for (const size_t part : parts) sizes[s] += sizes[part];
-    }
+    set_sums(symbols_, &sizes);
     return sizes;
   }
 
@@ -102,6 +97,15 @@ class Family {
 };
 
 }  // namespace
+
+void set_sums(const std::vector<Symbol>& symbols, Sizes* sizes) {
+  for (size_t s = 0; s < symbols.size(); ++s) {
+    const std::vector<size_t> parts = summands(symbols, s);
+    if (parts.empty()) continue;
+    (*sizes)[s] = 0;
+    for (const size_t part : parts) (*sizes)[s] += (*sizes)[part];
+  }
+}
 
 std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
   // Odd and even numbers; they have to differ much, or other rules would give the same, or little, where a table

@@ -12,6 +12,9 @@ namespace qrt::convert {
 // Sizes by symbol.
 using Sizes = std::vector<int64_t>;
 
+// Gives every symbol whose name is a sum of others' ("past + seq") the sum of their sizes.
+void set_sums(const std::vector<Symbol>& symbols, Sizes* sizes);
+
 // One way to choose sizes. The first of them are those that the file will hold.
 struct ProbeFamily {
   std::vector<Sizes> sizes;

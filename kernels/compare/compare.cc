@@ -57,6 +57,7 @@ ArgMaxFn arg_max_kernel(DType dtype) {
     case DType::kUInt16: return arg_max<uint16_t>;
     case DType::kInt16: return arg_max<int16_t>;
     case DType::kInt32: return arg_max<int32_t>;
+    case DType::kFloat32: return arg_max<float>;
     default: break;  // kInt64
   }
   return arg_max<int64_t>;

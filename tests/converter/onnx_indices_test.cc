@@ -112,6 +112,37 @@ TEST(OnnxIndices, CumSumInEveryForm) {
   }
 }
 
+// Relative positions as exporters write them, of a length that is known.
+TEST(OnnxIndices, FoldsSignsOfIntegers) {
+  const auto folded = [](const char* op) {
+    OnnxBuilder b;
+    const std::string y = b.node(op, {b.constant<int64_t>({4}, Ids{-3, 0, 5, 1})});
+    b.output(b.node("Add", {y, b.input<int64_t>({4})}));
+    return b.run_to<int64_t>({ids_of({0, 0, 0, 0})});
+  };
+  EXPECT_EQ(folded("Neg"), (Ids{3, 0, -5, -1}));
+  EXPECT_EQ(folded("Abs"), (Ids{3, 0, 5, 1}));
+  EXPECT_EQ(folded("Sign"), (Ids{-1, 0, 1, 1}));
+}
+
+TEST(OnnxIndices, ArgMaxOfFloats) {
+  OnnxBuilder b;
+  b.output(b.node("ArgMax", {b.input<float>({2, 3})}, {{"axis", 1}, {"keepdims", 0}}));
+  EXPECT_EQ(b.run_to<int64_t>({to_bytes(std::vector<float>{-1, -0.0f, 0, 5, 7, 7})}), (Ids{1, 1}));
+}
+
+TEST(OnnxIndices, SumsOfSquaresAndMagnitudesInFloat) {
+  const auto reduced = [](const char* op) {
+    OnnxBuilder b;
+    b.allow_float = true;
+    b.output(b.node(op, {b.input<float>({2, 2})}, {{"axes", Ids{1}}, {"keepdims", 0}}));
+    return b.run_to<float>({to_bytes(std::vector<float>{3, -4, -1, 0})});
+  };
+  EXPECT_EQ(reduced("ReduceL1"), (std::vector<float>{7, 1}));
+  EXPECT_EQ(reduced("ReduceL2"), (std::vector<float>{5, 1}));
+  EXPECT_EQ(reduced("ReduceSumSquare"), (std::vector<float>{25, 1}));
+}
+
 TEST(OnnxIndices, CumSumRefusesFloatsAndAxesOfARun) {
   OnnxBuilder f;
   f.output(f.node("CumSum", {f.input<float>({2}), scalar_axis(f, 0)}));

@@ -143,6 +143,29 @@ const Case kCases[] = {
        b->output(
            b->q<uint8_t>(b->node("Transpose", {parts}, {{"perm", Dims{0, 2, 1, 3}}}), 0.05f, 120));
      }},
+    // A query of d1 places behind a past of d0 sees those up to its own: the last rows and columns of the largest mask.
+    {"MasksOfAPast",
+     {-1, -1},
+     {{3, 5}, {1, 1}, {8, 2}, {20, 31}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const auto one = [b](int64_t v) { return b->constant<int64_t>({1}, {v}); };
+       const auto scalar = [b](const std::string& x) {
+         return b->node("Squeeze", {x, b->constant<int64_t>({1}, {0})});
+       };
+       const std::string x = b->input(dims);
+       const std::string past = size_of(b, x, 0);
+       const std::string all = b->node("Add", {past, size_of(b, x, 1)});
+       const std::string places =
+           b->node("Range", {b->scalar<int64_t>(0), scalar(all), b->scalar<int64_t>(1)});
+       const std::string own = b->node("Slice", {places, past, all, one(0)});
+       const std::string sees = b->node("LessOrEqual", {b->node("Unsqueeze", {places, one(0)}),
+                                                        b->node("Unsqueeze", {own, one(1)})});
+       const std::string mask =
+           b->node("Where", {sees, b->scalar<float>(0.0f), b->scalar<float>(-8.0f)});
+       const std::string values =
+           b->node("Transpose", {b->node("ReduceMax", {x}, {{"axes", Dims{0}}, {"keepdims", 1}})});
+       b->output(b->node("Add", {mask, values}));
+     }},
     {"ABatchThatIsNotApart",
      {-1, 6},
      {{1, 6}, {2, 6}, {5, 6}},

@@ -1,6 +1,9 @@
 // ArgMax against a loop: axes, ties, index types; models it has to refuse.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
@@ -62,6 +65,23 @@ TEST(ArgMax, ManyTasks) {
   check<int64_t>({-1, 3000, 19}, o);
 }
 
+// Equal zeros of both signs, infinities, and a NaN: it is never greater, and nothing is greater than the first.
+TEST(ArgMax, OfFloats) {
+  const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {-0.0f, 0, -1, nan, 1, 2, 1, nan, 3, -infinity, nan, -5};
+  for (const bool minimum : {false, true}) {
+    testing::ModelBuilder m;
+    fb::ArgMaxOptionsT o;
+    o.axis = 1;
+    o.minimum = minimum;
+    const uint32_t in = m.input({4, 3}, DType::kFloat32);
+    m.op(o, {in}, {m.output({4, 1}, DType::kInt64)});
+    const std::vector<int64_t> y =
+        minimum ? std::vector<int64_t>{2, 0, 0, 0} : std::vector<int64_t>{0, 0, 2, 2};
+    testing::expect_outputs(m, 1, {testing::bytes_of(x)}, {testing::bytes_of(y)});
+  }
+}
+
 TEST(ArgMax, RejectsBadModels) {
   const auto reject = [](const std::string& part, DType in, DType out, uint32_t axis) {
     testing::ModelBuilder m;
@@ -72,7 +92,7 @@ TEST(ArgMax, RejectsBadModels) {
   };
   reject("axis is 2, expected less than the rank 2", DType::kUInt8, DType::kInt64, 2);
   reject("output 0 (indices) is uint8, expected int32 or int64", DType::kUInt8, DType::kUInt8, 1);
-  reject("input 0 (x) is float32, expected an integer type", DType::kFloat32, DType::kInt64, 1);
+  reject("input 0 (x) is float16, expected an integer type", DType::kFloat16, DType::kInt64, 1);
 }
 
 }  // namespace

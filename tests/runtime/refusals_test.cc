@@ -1,7 +1,7 @@
 // How every operator refuses what it cannot take: each is damaged by itself in some hundred ways, and what it says to
 // each is compared with refusals.txt, where numbers are # and element types *. A check that is lost, or new, changes
 // that file. To write it anew: rm tests/runtime/refusals.txt, then
-// QRT_WRITE_REFUSALS=tests/runtime/refusals.txt build/release/tests/refusals_test, and read the difference.
+// QRT_WRITE_REFUSALS=tests/runtime/refusals.txt build/release/tests/runtime_tests refusals_test, and read the difference.
 #include <gtest/gtest.h>
 
 #include <algorithm>

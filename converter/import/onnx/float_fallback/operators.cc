@@ -30,6 +30,14 @@ constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
                             {"ReduceMean", F::REDUCE_MEAN},
                             {"ReduceMax", F::REDUCE_MAX},
                             {"ReduceMin", F::REDUCE_MIN}};
+// Sums of squares or of magnitudes, or the root of such a sum.
+struct SumForm {
+  const char* op;
+  bool of_squares;  // or else of magnitudes
+  bool is_root;
+};
+constexpr SumForm kSums[] = {
+    {"ReduceL1", false, false}, {"ReduceL2", true, true}, {"ReduceSumSquare", true, false}};
 constexpr const char* kOther[] = {"Softmax",
                                   "LogSoftmax",
                                   "LayerNormalization",
@@ -45,7 +53,7 @@ constexpr const char* kOther[] = {"Softmax",
                                   "Conv",
                                   "ConvTranspose"};
 
-template <size_t n>
+template <class Form, size_t n>
 const Form* find(const Form (&forms)[n], const std::string& op) {
   for (const Form& form : forms)
     if (op == form.op) return &form;
@@ -116,8 +124,8 @@ bool has_float_form(const NodeView& node) {
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
   if (!standard) return node.domain() == "com.microsoft" && op == "Gelu";
   if (op == "Gelu") return node.text("approximate", "none") == "none";
-  return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) || is_float_activation(node) ||
-         is_float_comparison(node) || is_float_pool(node) ||
+  return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) || find(kSums, op) ||
+         is_float_activation(node) || is_float_comparison(node) || is_float_pool(node) ||
          std::any_of(std::begin(kOther), std::end(kOther), [&](const char* o) { return op == o; });
 }
 
@@ -168,9 +176,16 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
 
   std::vector<bool> marked;
   if (!mark_rows(importer, node, shape, &marked)) return Status();
-  if (const Form* form = find(kReduce, op)) {
+  const SumForm* sum = find(kSums, op);
+  if (const Form* form = find(kReduce, op); form != nullptr || sum != nullptr) {
     ValueId y;
-    QRT_TRY(f.rows(form->function, marked, 0, x, &y));
+    if (sum != nullptr && sum->of_squares) QRT_TRY(f.binary(F::MUL, x, x, &x));
+    if (sum != nullptr && !sum->of_squares) {
+      QRT_TRY(f.binary(F::MUL, x, f.constant({}, {-1.0f}), &y));
+      QRT_TRY(f.binary(F::MAXIMUM, x, y, &x));
+    }
+    QRT_TRY(f.rows(sum != nullptr ? F::REDUCE_SUM : form->function, marked, 0, x, &y));
+    if (sum != nullptr && sum->is_root) y = f.add(F::SQRT, {y}, f.shape_of(y));
     if (node.integer("keepdims", 1) == 0) {
       Shape kept;
       for (int i = 0; i < shape.rank(); ++i)

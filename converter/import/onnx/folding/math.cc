@@ -282,8 +282,20 @@ bool fold_unary(const std::string& op, const Few& x, Few* y) {
     for (int64_t& v : y->integers) v = v == 0;
     return x.type == kBool;
   }
-  if (!x.is_real()) return false;
+  if (!x.is_real()) {
+    if (x.type != kInt64 && x.type != kInt32) return false;
+    for (int64_t& v : y->integers) {
+      if (op == "Sign") v = (v > 0) - (v < 0);
+      const bool is_negated = op == "Neg" || (op == "Abs" && v < 0);
+      if (is_negated && __builtin_sub_overflow(int64_t{0}, v, &v)) return false;
+      if (is_negated && x.type == kInt32 && v > INT32_MAX) return false;
+    }
+    return is_one_of(op, {"Neg", "Abs", "Sign"});
+  }
   for (float& v : y->reals) {
+    if (op == "Neg") v = -v;
+    if (op == "Abs") v = std::fabs(v);
+    if (op == "Sign") v = static_cast<float>((v > 0) - (v < 0));
     if (op == "Floor") v = std::floor(v);
     if (op == "Ceil") v = std::ceil(v);
     if (op == "Round") v = std::nearbyint(v);
@@ -342,7 +354,7 @@ bool fold_node(Importer& importer, const NodeView& node) {
     done = in.size() == 3 && (op == "Where" ? fold_where(importer, in, &y) : fold_range(in, &y));
   } else if (op == "ReduceProd") {
     done = fold_product(node, in[0], &y);
-  } else if (is_one_of(op, {"Not", "Floor", "Ceil", "Round"})) {
+  } else if (is_one_of(op, {"Not", "Floor", "Ceil", "Round", "Neg", "Abs", "Sign"})) {
     done = in.size() == 1 && fold_unary(op, in[0], &y);
   } else if (is_one_of(op, {"Min", "Max"})) {
     y = in[0];

@@ -45,8 +45,8 @@ Tensor index_tensor(Importer& importer, ValueId value) {
 
 Status import_arg_max(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  bool known;
-  QRT_TRY(read_ordered(importer, node, &known));
+  bool known = x.is_value() && x.type == kFloat;
+  if (!known) QRT_TRY(read_ordered(importer, node, &known));
   if (!known) return Status();
   int axis = 0;
   QRT_TRY(read_axis(node.integer("axis", 0), x.shape, &axis));
