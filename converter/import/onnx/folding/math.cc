@@ -215,15 +215,35 @@ bool fold_where(Importer& importer, const std::vector<Few>& in, Few* y) {
   return true;
 }
 
-// Joins vectors.
-bool fold_concat(const std::vector<Few>& in, Few* y) {
+// Joins tensors of one type along an axis: vectors, and integers of any shape. Tables of floats are left to the graph, where each
+// follows sizes by itself.
+bool fold_concat(Importer& importer, const NodeView& node, const std::vector<Few>& in, Few* y) {
   y->type = in[0].type;
+  y->shape = in[0].shape;
+  const int rank = y->shape.rank();
+  int64_t axis = node.integer("axis", 0), total = 0, outer = 1;
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return false;
+  const int at = static_cast<int>(axis);
   for (const Few& few : in) {
-    if (few.type != y->type || few.shape.rank() != 1) return false;
-    y->integers.insert(y->integers.end(), few.integers.begin(), few.integers.end());
-    y->reals.insert(y->reals.end(), few.reals.begin(), few.reals.end());
+    if (few.type != y->type || few.shape.rank() != rank || (few.is_real() && rank != 1))
+      return false;
+    for (int d = 0; d < rank; ++d)
+      if (d != at && few.shape[d] != y->shape[d]) return false;
+    total += few.shape[at];
   }
-  y->shape = {static_cast<int64_t>(y->integers.size() + y->reals.size())};
+  y->shape[at] = total;
+  if (!reserve(importer, y->shape.elements())) return false;
+  for (int d = 0; d < at; ++d) outer *= y->shape[d];
+  for (int64_t o = 0; o < outer; ++o)
+    for (const Few& few : in) {
+      const int64_t n = few.shape.elements() / outer, begin = o * n;
+      if (few.is_real())
+        y->reals.insert(y->reals.end(), few.reals.begin() + begin, few.reals.begin() + begin + n);
+      else
+        y->integers.insert(y->integers.end(), few.integers.begin() + begin,
+                           few.integers.begin() + begin + n);
+    }
   return true;
 }
 
@@ -349,7 +369,7 @@ bool fold_node(Importer& importer, const NodeView& node) {
   if (op == "Clip") {
     done = fold_clip(node, in, &y);
   } else if (op == "Concat") {
-    done = fold_concat(in, &y);
+    done = !in.empty() && fold_concat(importer, node, in, &y);
   } else if (op == "Where" || op == "Range") {
     done = in.size() == 3 && (op == "Where" ? fold_where(importer, in, &y) : fold_range(in, &y));
   } else if (op == "ReduceProd") {
