@@ -125,6 +125,19 @@ TEST(OnnxIndices, FoldsSignsOfIntegers) {
   EXPECT_EQ(folded("Sign"), (Ids{-1, 0, 1, 1}));
 }
 
+// Lengths from masks.
+TEST(OnnxIndices, ReduceSumOfIntegers) {
+  const auto sums = [](const Ids& axes, int64_t keepdims) {
+    OnnxBuilder b;
+    const std::string at = b.constant<int64_t>({static_cast<int64_t>(axes.size())}, axes);
+    b.output(b.node("ReduceSum", {b.input<int64_t>({2, 3}), at}, {{"keepdims", keepdims}}));
+    return b.run_to<int64_t>({ids_of({1, 0, 1, INT64_MAX, 1, 1})});
+  };
+  EXPECT_EQ(sums({1}, 1), (Ids{2, INT64_MIN + 1}));
+  EXPECT_EQ(sums({-2}, 0), (Ids{INT64_MIN, 1, 2}));
+  EXPECT_EQ(sums({0, 1}, 0), (Ids{INT64_MIN + 3}));
+}
+
 TEST(OnnxIndices, ArgMaxOfFloats) {
   OnnxBuilder b;
   b.output(b.node("ArgMax", {b.input<float>({2, 3})}, {{"axis", 1}, {"keepdims", 0}}));

@@ -7,6 +7,7 @@
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/integer.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -155,8 +156,44 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
   return Status();
 }
 
+namespace {
+
+// Sums integers without quantisation: the last of the running sums along each axis.
+Status sum_integers(Importer& importer, const NodeView& node) {
+  const Tensor x = importer.input(node, 0);
+  std::vector<bool> reduced;
+  bool known;
+  QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));
+  if (!known) return Status();
+  GraphBuilder& builder = importer.builder();
+  ValueId y = x.value;
+  Shape shape = x.shape, kept;
+  for (int d = 0; d < x.shape.rank(); ++d) {
+    const bool is_reduced = reduced[static_cast<size_t>(d)];
+    if (!is_reduced || node.integer("keepdims", 1) != 0)
+      kept.push_back(is_reduced ? 1 : x.shape[d]);
+    if (!is_reduced) continue;
+    const ValueId sums = builder.new_value("", builder.type_of(y), shape);
+    builder.add<fb::CumSumOptionsT>(node, {y}, sums).axis = static_cast<uint32_t>(d);
+    shape[d] = 1;
+    y = builder.new_value("", builder.type_of(sums), shape);
+    auto last = std::make_unique<fb::GatherAxisT>();
+    last->axis = static_cast<uint8_t>(d);
+    last->index = {static_cast<int32_t>(x.shape[d] - 1)};
+    builder.add<fb::GatherOptionsT>(node, {sums}, y).axes.push_back(std::move(last));
+  }
+  if (kept != shape) y = builder.reshape(node, y, kept);
+  importer.became(node, "CumSum", "I0");
+  set_value(importer, node, x.type, y);
+  return Status();
+}
+
+}  // namespace
+
 Status import_reduce_sum(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
+  if (node.op() == "ReduceSum" && x.is_value() && (x.type == kInt32 || x.type == kInt64))
+    return sum_integers(importer, node);
   if (!x.is_dequantized()) return importer.refuse_float(node, 0);
   std::vector<bool> reduced;
   bool known;
