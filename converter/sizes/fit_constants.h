@@ -11,9 +11,9 @@ namespace qrt::convert {
 // Returns the constants that nodes read and that are not the same in all imports.
 std::vector<ValueId> differing_constants(const ImportedGraphs& imports);
 
-// Puts a Gather of `graph`, the first import's, in front of all nodes that read constant `id`. It reads the first
-// elements along each axis of the constant of `largest`, an import at the largest sizes, or the only one that is
-// repeated along it. Returns false where these do not give the constants of all imports.
+// Puts a Gather of `graph`, the first import's, in front of all nodes that read constant `id`. Along each axis
+// it reads the first elements of the constant of `largest`, an import at the largest sizes, or the last ones, or the only
+// one that is repeated along it. Returns false where these do not give the constants of all imports.
 bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph);
 
 }  // namespace qrt::convert

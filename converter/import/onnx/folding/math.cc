@@ -346,6 +346,12 @@ void note_distances(Importer& importer, const NodeView& node, const std::vector<
       if (op != "Clip" || node.has_input(static_cast<int>(i)))
         note_difference(importer, node, in[0], in[i]);
   if (op == "Range" && in.size() == 3) note_difference(importer, node, in[1], in[0]);
+  if (is_one_of(op, {"Abs", "Sign"}) && in.size() == 1 && importer.has_open_sizes() &&
+      in[0].shape.elements() > 0) {
+    const Extremes x = extremes_of(in[0]);
+    note(importer, node, x.least, in[0].is_real());
+    note(importer, node, x.most, in[0].is_real());
+  }
   // Below 1, or half of it, all numbers are rounded to the same.
   if (is_one_of(op, {"Floor", "Ceil", "Round"}) && in.size() == 1 && in[0].is_real() &&
       importer.has_open_sizes() && !in[0].reals.empty())
