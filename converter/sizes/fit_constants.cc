@@ -29,8 +29,9 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports) {
 namespace {
 
 // How an axis of the constants follows from the one that the file holds: the same, one index again and again, its first
-// indices, or its last ones, as of the positions of a query behind a past.
-enum class Axis { kFixed, kRepeated, kFirst, kLast };
+// indices, its last ones, as of the keys that a query behind a past sees, or those from an index on that follows from sizes, as of
+// the query's own positions.
+enum class Axis { kFixed, kRepeated, kFirst, kLast, kShifted };
 
 // Returns the first index of each axis where `axes` says that one is repeated, and all of the others.
 std::vector<uint8_t> without_repeats(const Value& v, const std::vector<Axis>& axes, Shape* shape) {
@@ -41,13 +42,15 @@ std::vector<uint8_t> without_repeats(const Value& v, const std::vector<Axis>& ax
   return maps.apply(v.data.data(), dtype_bytes(v.type.dtype), 0);
 }
 
-// Returns the elements that maps read.
+// Returns the elements that maps read. `shift`: where an axis that is kShifted begins.
 std::vector<uint8_t> read(const std::vector<uint8_t>& data, const Shape& from, const Shape& to,
-                          const std::vector<Axis>& axes, size_t element_bytes) {
+                          const std::vector<Axis>& axes, size_t element_bytes, int64_t shift = 0) {
   IndexMaps maps(from);
   for (size_t d = 0; d < axes.size(); ++d) {
     const int axis = static_cast<int>(d);
-    const int64_t begin = axes[d] == Axis::kLast ? from[axis] - to[axis] : 0;
+    const int64_t begin = axes[d] == Axis::kLast      ? from[axis] - to[axis]
+                          : axes[d] == Axis::kShifted ? shift
+                                                      : 0;
     if (axes[d] != Axis::kFixed)
       maps.set(axis, stepped(begin, to[axis], axes[d] == Axis::kRepeated ? 0 : 1));
   }
@@ -55,12 +58,28 @@ std::vector<uint8_t> read(const std::vector<uint8_t>& data, const Shape& from, c
 }
 
 bool is_part(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
-             const std::vector<Axis>& axes) {
-  for (size_t d = 0; d < axes.size(); ++d)
-    if ((axes[d] == Axis::kFirst || axes[d] == Axis::kLast) &&
-        v.type.shape[static_cast<int>(d)] > from[static_cast<int>(d)])
+             const std::vector<Axis>& axes, int64_t shift = 0) {
+  for (size_t d = 0; d < axes.size(); ++d) {
+    const int64_t to = v.type.shape[static_cast<int>(d)], most = from[static_cast<int>(d)];
+    if (axes[d] != Axis::kFixed && axes[d] != Axis::kRepeated &&
+        to + (axes[d] == Axis::kShifted ? shift : 0) > most)
       return false;
-  return read(data, from, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
+  }
+  return read(data, from, v.type.shape, axes, dtype_bytes(v.type.dtype), shift) == v.data;
+}
+
+// Returns where along `axis`, which is kShifted, the constant begins in the largest one, or -1.
+int64_t shift_of(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
+                 const std::vector<Axis>& axes, int axis) {
+  const size_t bytes = dtype_bytes(v.type.dtype);
+  IndexMaps maps(v.type.shape);
+  maps.set(axis, {0});
+  const std::vector<uint8_t> own = maps.apply(v.data.data(), bytes, 0);
+  for (int64_t shift = 0; shift + v.type.shape[axis] <= from[axis]; ++shift)
+    if (read(data, from, maps.to(), axes, bytes, shift) == own &&
+        is_part(v, data, from, axes, shift))
+      return shift;
+  return -1;
 }
 
 // Returns the constant of an import, whose bytes may be left with the first one.
@@ -86,9 +105,10 @@ bool is_repeated(const Value& v, int axis) {
   return read(one, shape, v.type.shape, axes, dtype_bytes(v.type.dtype)) == v.data;
 }
 
-// Chooses first or last for every axis that is a part of the largest one's, so that all constants are such parts.
-bool choose_ends(const std::vector<const Value*>& values, const std::vector<uint8_t>& data,
-                 const Shape& from, std::vector<Axis>* axes) {
+// Chooses first or last for every axis that is a part of the largest one's, so that all constants are such parts; or else
+// one that is kShifted beside others that are first, by *shifts in each import.
+bool choose_parts(const std::vector<const Value*>& values, const std::vector<uint8_t>& data,
+                  const Shape& from, std::vector<Axis>* axes, std::vector<int64_t>* shifts) {
   std::vector<size_t> parts;
   for (size_t d = 0; d < axes->size(); ++d)
     if ((*axes)[d] == Axis::kFirst) parts.push_back(d);
@@ -98,6 +118,15 @@ bool choose_ends(const std::vector<const Value*>& values, const std::vector<uint
     if (std::all_of(values.begin(), values.end(),
                     [&](const Value* v) { return is_part(*v, data, from, *axes); }))
       return true;
+  }
+  for (const size_t shifted : parts) {
+    for (const size_t d : parts) (*axes)[d] = d == shifted ? Axis::kShifted : Axis::kFirst;
+    shifts->clear();
+    for (const Value* v : values) {
+      shifts->push_back(shift_of(*v, data, from, *axes, static_cast<int>(shifted)));
+      if (shifts->back() < 0) break;
+    }
+    if (!shifts->empty() && shifts->back() >= 0) return true;
   }
   return false;
 }
@@ -143,22 +172,31 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   }
   Shape from;
   const std::vector<uint8_t> data = without_repeats(most, axes, &from);
-  if (!choose_ends(values, data, from, &axes)) return false;
+  std::vector<int64_t> shifts;
+  if (!choose_parts(values, data, from, &axes, &shifts)) return false;
+  std::optional<Expression> shift = Expression(0);
+  if (!shifts.empty()) shift = fit_number(sizes, shifts);
+  if (!shift) return false;
   auto options = std::make_unique<fb::GatherOptionsT>();
   std::vector<fb::SizeRuleT> rules;
   for (int d = 0; d < rank; ++d) {
     const Axis axis = axes[static_cast<size_t>(d)];
     if (axis == Axis::kFixed) continue;
     const Expression& count = *counts_of_axes[static_cast<size_t>(d)];
-    const int64_t own = values[0]->type.shape[d], begin = axis == Axis::kLast ? from[d] - own : 0;
+    const int64_t own = values[0]->type.shape[d];
+    const int64_t begin = axis == Axis::kLast      ? from[d] - own
+                          : axis == Axis::kShifted ? shifts[0]
+                                                   : 0;
     const int step = axis == Axis::kRepeated ? 0 : 1;
     fb::SizeRuleT rule;
     rule.field = fb::SizeField::MAP;
     rule.index = static_cast<uint32_t>(rules.size());
     auto piece = std::make_unique<fb::IndexPieceT>();
     piece->count = std::make_unique<fb::SizeT>(count.stored());
-    piece->begin = std::make_unique<fb::SizeT>(
-        (axis == Axis::kLast ? Expression(from[d]) - count : Expression(0)).stored());
+    piece->begin = std::make_unique<fb::SizeT>((axis == Axis::kLast ? Expression(from[d]) - count
+                                                : axis == Axis::kShifted ? *shift
+                                                                         : Expression(0))
+                                                   .stored());
     piece->step = step;
     rule.pieces.push_back(std::move(piece));
     rules.push_back(std::move(rule));

@@ -72,7 +72,8 @@ class Opening {
       return error(Code::kUnsupported, "its constants become too large at large sizes");
     Graph& first = *graphs_[0];
     for (const ValueId id : constants)
-      if (!fit_constant(imports_, largest, id, &first))
+      if (!fit_constant(imports_, largest, id, &first) &&
+          !fit_constant_of_sum(import_at, earlier, *symbols, limit, id))
         return error(Code::kUnsupported,
                      "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
@@ -119,6 +120,30 @@ class Opening {
     for (const ValueId id : constants)
       if (id < graph.values.size()) bytes += graph.values[id].data.size();
     return bytes;
+  }
+
+  // Fits a constant to the largest one at sizes of which one is the least and another as large as both together at the
+  // limit: a table of positions is whole there.
+  bool fit_constant_of_sum(const ImportAtSizes& import_at, const EarlierPasses& earlier,
+                           const std::vector<Symbol>& symbols, int64_t limit, ValueId id) {
+    for (size_t sum = 0; sum < symbols.size(); ++sum) {
+      const std::vector<size_t> parts = summands(symbols, sum);
+      for (size_t i = 0; parts.size() == 2 && i < 2; ++i) {
+        Sizes sizes = imports_.symbols[0];
+        for (size_t s = 0; s < sizes.size(); ++s)
+          if (!symbols[s].is_first && symbols[s].least != symbols[s].most) sizes[s] = limit;
+        sizes[parts[i]] = symbols[parts[i]].least;
+        sizes[parts[1 - i]] = 2 * limit - symbols[parts[i]].least;
+        set_sums(symbols, &sizes);
+        Graph largest;
+        if (!import_at(sizes, &largest).ok()) continue;
+        earlier(&largest);
+        if (bytes_of(largest, {id}) <= kMostConstantBytes &&
+            fit_constant(imports_, largest, id, graphs_[0].get()))
+          return true;
+      }
+    }
+    return false;
   }
 
   // Returns the largest size, of all symbols but batches, at which the source can be imported and its constants

@@ -18,24 +18,6 @@ const std::vector<int64_t>& batches() {
   return sizes;
 }
 
-// Returns the symbols whose names, joined by plus signs, are this one's name; none where it is no such sum.
-std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index) {
-  std::vector<size_t> found;
-  const std::string& name = symbols[index].name;
-  if (name.find('+') == std::string::npos) return found;
-  for (size_t at = 0, end; at <= name.size(); at = end + 1) {
-    end = std::min(name.find('+', at), name.size());
-    std::string part = name.substr(at, end - at);
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-    const auto match = std::find_if(symbols.begin(), symbols.end(),
-                                    [&](const Symbol& s) { return s.name == part; });
-    if (match == symbols.end()) return {};
-    found.push_back(static_cast<size_t>(match - symbols.begin()));
-  }
-  return found;
-}
-
 // Chooses sizes so that what is apart differs: variant v of a symbol takes other numbers than all others.
 class Family {
  public:
@@ -97,6 +79,23 @@ class Family {
 };
 
 }  // namespace
+
+std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index) {
+  std::vector<size_t> found;
+  const std::string& name = symbols[index].name;
+  if (name.find('+') == std::string::npos) return found;
+  for (size_t at = 0, end; at <= name.size(); at = end + 1) {
+    end = std::min(name.find('+', at), name.size());
+    std::string part = name.substr(at, end - at);
+    part.erase(0, part.find_first_not_of(' '));
+    part.erase(part.find_last_not_of(' ') + 1);
+    const auto match = std::find_if(symbols.begin(), symbols.end(),
+                                    [&](const Symbol& s) { return s.name == part; });
+    if (match == symbols.end()) return {};
+    found.push_back(static_cast<size_t>(match - symbols.begin()));
+  }
+  return found;
+}
 
 void set_sums(const std::vector<Symbol>& symbols, Sizes* sizes) {
   for (size_t s = 0; s < symbols.size(); ++s) {
