@@ -106,7 +106,7 @@ std::string said(DType dtype, const std::vector<Index>& ids, size_t threads = 1)
   fb::TakeOptionsT o;
   o.is_checked = true;
   m.op(o, {x, i}, {m.output({static_cast<int64_t>(ids.size()), 2}, DType::kInt32)});
-  const auto model = testing::load(m);
+  auto model = testing::load(m);
   EXPECT_TRUE(model.ok());
   SessionOptions options;
   options.threads = threads;
@@ -145,7 +145,7 @@ TEST(Take, LeavesVariablesAsTheyWereWhereItEndsTheRun) {
   fb::TakeOptionsT o;
   o.is_checked = true;
   m.op(o, {next, ids}, {m.output({1}, DType::kInt32)});
-  const auto model = testing::load(m);
+  auto model = testing::load(m);
   ASSERT_TRUE(model.ok()) << model.status().message();
   auto session = Session::create(*model, {});
   ASSERT_TRUE(session.ok());

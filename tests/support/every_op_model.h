@@ -316,11 +316,11 @@ inline ModelBuilder every_op_model() {
        {m.tensor({-1, 1, 3}, DType::kInt32, "embedded")});
   fb::CumSumOptionsT cum_sum;
   cum_sum.axis = 1;
-  const uint32_t sums = m.tensor({-1, 10}, DType::kInt32, "sums");
-  m.op(cum_sum, {differences}, {sums});
+  const uint32_t running = m.tensor({-1, 10}, DType::kInt32, "running_sums");
+  m.op(cum_sum, {differences}, {running});
   fb::CastOptionsT cast;
   cast.is_float = true;
-  m.op(cast, {sums}, {m.tensor({-1, 10}, DType::kFloat32, "float_sums")});
+  m.op(cast, {running}, {m.tensor({-1, 10}, DType::kFloat32, "float_sums")});
 
   const uint32_t best = m.tensor({-1, 3}, DType::kUInt8, "best");
   fb::TopKOptionsT top_k;
