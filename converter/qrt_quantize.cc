@@ -22,7 +22,7 @@ using quantize::Settings;
 struct Options {
   std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop;
   tool::PictureArguments images;
-  size_t threads = 1;
+  size_t threads = 1, budget = 1;
   bool force = false, nodes = false, per_channel = false;
 };
 
@@ -37,6 +37,7 @@ Status complete(const Options& options, Settings* settings) {
                      : options.ladder == "full" ? quantize::Ladder::kFull
                                                 : quantize::Ladder::kFast;
   settings->threads = static_cast<int>(options.threads);
+  settings->budget = options.budget;
   settings->try_wide = !options.report.empty();
   QRT_TRY(options.images.complete(&settings->images));
   if (options.output.empty() && options.onnx.empty() && options.cvm.empty() &&
@@ -186,6 +187,10 @@ int quantize_main(int argc, char** argv) {
               "Rungs to try for accuracy: none; equalisation, ranges, rounding and biases; also a "
               "search of each tensor's scale by the outputs, which takes minutes");
   line.number("--threads COUNT", &options.threads, 1, 64, "The result does not depend on it");
+  line.number(
+      "--budget NUMBER", &options.budget, 1, 65536,
+      "How many times the memory and the time of files of this size the model may take; 1 is "
+      "enough for all but small files that work on large images");
   line.flag("--nodes", &options.nodes,
             "Print what every node will be, before the first sample is read");
   line.flag("--force", &options.force, "Write also what is far from the float model");

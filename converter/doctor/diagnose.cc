@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "converter/command_line.h"
 #include "converter/convert.h"
@@ -98,13 +101,52 @@ void fill_inputs(Session* session, size_t count) {
   }
 }
 
-// The median time of a run, after one that counts for nothing.
+// Ends what a session runs after some seconds, unless it goes out of scope before.
+class TimeLimit {
+ public:
+  TimeLimit(Session* session, double seconds)
+      : watch_([this, session, seconds] {
+          std::unique_lock<std::mutex> lock(mutex_);
+          const std::chrono::duration<double> time(seconds);
+          if (!ended_.wait_for(lock, time, [this] { return has_ended_; })) session->cancel();
+        }) {}
+  ~TimeLimit() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      has_ended_ = true;
+    }
+    ended_.notify_one();
+    watch_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  std::thread watch_;  // begins last
+};
+
+// The median time of a run, after one that counts for nothing. A small file may describe a run of hours and of
+// gigabytes: what takes more than the file's size warrants is not measured.
 Status measure(const Model& model, const Settings& settings, Diagnosis* d) {
+  constexpr uint64_t kMemory = uint64_t{192} << 20, kMemoryPerByte = 12;
+  const double most_seconds = 0.5 + static_cast<double>(d->bytes) / 2e6;
   SessionOptions options;
   options.threads = settings.threads;
+  options.max_memory = kMemory + kMemoryPerByte * d->bytes;
   Session session(model, options);
   fill_inputs(&session, model.input_count());
-  session.run();
+  try {
+    const TimeLimit limit(&session, most_seconds);
+    session.run();
+  } catch (const Error& e) {
+    if (e.status() != QRT_CANCELLED) throw;
+    char text[80];
+    snprintf(text, sizeof text, "a run takes longer than %.1f seconds (qrt_bench waits for it)",
+             most_seconds);
+    d->speed_problem = text;
+    return {};
+  }
   std::vector<double> times;
   for (const auto start = Clock::now(); times.empty() || seconds_since(start) < settings.seconds;) {
     const auto run = Clock::now();

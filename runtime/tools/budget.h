@@ -6,6 +6,8 @@
 #define QRT_RUNTIME_TOOLS_BUDGET_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "runtime/status.h"
 
@@ -15,6 +17,8 @@ namespace qrt {
 class Budget {
  public:
   explicit Budget(uint64_t file_bytes) : file_bytes_(file_bytes) {}
+  // Returns a budget for files, each counted once. A file without a size adds nothing.
+  static Budget of_files(const std::vector<std::string>& paths);
 
   // Raises the limits by those of another file that is read for the same purpose.
   void add_file(uint64_t bytes) { file_bytes_ += bytes; }

@@ -49,11 +49,17 @@ struct Case {
   Dims open;                // of the input, -1 where it is open
   std::vector<Dims> sizes;  // at which it runs
   Build build;
+  bool has_bytes = false;  // its input is of bytes, not of floats
 };
 
-Bytes numbers(const Dims& dims) {
+Bytes numbers(const Dims& dims, bool are_bytes) {
   size_t count = 1;
   for (const int64_t d : dims) count *= static_cast<size_t>(d);
+  if (are_bytes) {
+    Bytes values(count);
+    for (size_t i = 0; i < count; ++i) values[i] = static_cast<uint8_t>(i * 29 % 251);
+    return values;
+  }
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 29 % 67) * 0.1f - 3.0f;
   const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
@@ -72,13 +78,14 @@ OnnxBuilder model_of(const Case& c, const Dims& dims) {
   return b;
 }
 
-testing::RunResult run_at(const Bytes& file, const Dims& open, const Dims& sizes) {
+testing::RunResult run_at(const Bytes& file, const Dims& open, const Dims& sizes,
+                          bool has_bytes = false) {
   std::vector<std::string> names;
   testing::RunOptions options;
   for (size_t i = 0; i < open.size(); ++i) names.push_back("d" + std::to_string(i));
   for (size_t i = 0; i < open.size(); ++i)
     if (open[i] < 0) options.dims.push_back({names[i].c_str(), sizes[i]});
-  return testing::run_model(file, {numbers(sizes)}, options);
+  return testing::run_model(file, {numbers(sizes, has_bytes)}, options);
 }
 
 Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
@@ -166,6 +173,16 @@ const Case kCases[] = {
            b->node("Transpose", {b->node("ReduceMax", {x}, {{"axes", Dims{0}}, {"keepdims", 1}})});
        b->output(b->node("Add", {mask, values}));
      }},
+    {"BytesThatAreTransposed",
+     {1, 3, -1, -1},
+     {{1, 3, 8, 8}, {1, 3, 33, 20}, {1, 3, 5, 7}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->integer_input<uint8_t>(dims, 0.05f, 120);
+       b->output(b->q<uint8_t>(
+           conv(b, x, {4, 3, 3, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}}), 0.25f,
+           128));
+     },
+     true},
     {"ABatchThatIsNotApart",
      {-1, 6},
      {{1, 6}, {2, 6}, {5, 6}},
@@ -185,8 +202,9 @@ TEST_P(OpenSizes, AreThoseOfModelsOfOneSize) {
   EXPECT_EQ(open.symbols.size(), static_cast<size_t>(std::count(c.open.begin(), c.open.end(), -1)));
   for (const Dims& sizes : c.sizes) {
     convert::Graph fixed;
-    const testing::RunResult want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
-    const testing::RunResult got = run_at(file, c.open, sizes);
+    const testing::RunResult want =
+        run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes, c.has_bytes);
+    const testing::RunResult got = run_at(file, c.open, sizes, c.has_bytes);
     ASSERT_EQ(want.status, QRT_OK) << want.message;
     ASSERT_EQ(got.status, QRT_OK) << got.message;
     EXPECT_EQ(got.outputs, want.outputs) << ::testing::PrintToString(sizes);

@@ -86,11 +86,11 @@ TEST(FloatInterpreter, ShowsEachValueOnceInOrder) {
   EXPECT_EQ(seen, want);
 }
 
-// Of 5 samples all sums have 518,500 terms; of 6 the first node's have 463,320 and the second's pass 2^19.
+// Of 5 samples all nodes have 1,096,540 terms; of 6 the nodes before the Add have 1,029,600, and with it it is too many.
 TEST(FloatInterpreter, TheTermsOfARunAreThoseOfAllItsNodes) {
   Random random;
   FloatModel model = small_network(&random);
-  model.limits.terms_log2 = 19;
+  model.limits.terms = 1100000;
   Interpreter interpreter;
   ASSERT_TRUE(interpreter.create(model, 1).ok());
   for (const int64_t samples : {5, 6, 5}) {
@@ -99,11 +99,50 @@ TEST(FloatInterpreter, TheTermsOfARunAreThoseOfAllItsNodes) {
     EXPECT_EQ(status.ok(), samples == 5) << status.message();
     if (samples == 5) continue;
     EXPECT_EQ(status.code(), Code::kUnsupported);
-    EXPECT_NE(
-        std::string(status.message()).find("(Conv): the model's sums have more than 2^19 terms"),
-        std::string::npos)
+    EXPECT_NE(std::string(status.message())
+                  .find("(Add): the model up to here has more than 1100000 terms of sums"),
+              std::string::npos)
         << status.message();
   }
+}
+
+// Each of the values is small enough, not all that are alive at once.
+TEST(FloatInterpreter, TheElementsOfARunAreThoseOfAllValuesThatAreAlive) {
+  Random random;
+  FloatModel model = small_network(&random);
+  for (const bool fits : {true, false}) {
+    model.limits.values = fits ? 10000 : 5000;
+    Interpreter interpreter;
+    ASSERT_TRUE(interpreter.create(model, 1).ok());
+    const Status status =
+        interpreter.run({{"x", random_tensor({1, 3, 13, 11}, &random)}}, nullptr, nullptr);
+    EXPECT_EQ(status.ok(), fits) << status.message();
+    if (fits) continue;
+    EXPECT_EQ(status.code(), Code::kUnsupported);
+    EXPECT_NE(std::string(status.message())
+                  .find("(Conv): together with the other values, its result of shape [1, 20, 13, "
+                        "11] has more than 5000 elements"),
+              std::string::npos)
+        << status.message();
+  }
+}
+
+// What files of any size may have, and how it grows with them and with the factor that is asked for.
+using quantize::RunLimits;
+
+TEST(RunLimits, GrowWithTheFilesUpToAMost) {
+  const RunLimits most, small = RunLimits::of_files(0, 1), large = RunLimits::of_files(1000000, 1);
+  EXPECT_EQ(small.value, 1 << 24);
+  EXPECT_EQ(small.values, 1 << 24);
+  EXPECT_EQ(small.terms, 0x1p32);
+  EXPECT_EQ(large.value, small.value + 2000000);
+  EXPECT_EQ(large.terms, small.terms + 4096e6);
+  EXPECT_EQ(RunLimits::of_files(0, 4).value, 4 * small.value);
+  EXPECT_EQ(RunLimits::of_files(0, 4).terms, 4 * small.terms);
+  const RunLimits all = RunLimits::of_files(uint64_t{1} << 40, 65536);
+  EXPECT_EQ(all.value, most.value);
+  EXPECT_EQ(all.values, most.values);
+  EXPECT_EQ(all.terms, most.terms);
 }
 
 TEST(FloatInterpreter, UnknownSetsAndOperatorsAreRefused) {

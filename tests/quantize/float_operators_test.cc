@@ -255,12 +255,13 @@ TEST(FloatOperators, IntegersOfShapes) {
 TEST(FloatOperators, RefusesResultsBeyondItsBounds) {
   const std::string why =
       why_not(make_node("ConstantOfShape", {"s"}, "y"), {integer_tensor({1 << 20, 1 << 20})});
-  EXPECT_NE(why.find("2^28"), std::string::npos) << why;
+  EXPECT_NE(why.find("has more than 268435456 elements"), std::string::npos) << why;
+  EXPECT_NE(why.find("--budget"), std::string::npos) << why;
   // Of no elements, but with dimensions whose product no integer holds.
   const int64_t large = int64_t{1} << 40;
   const std::string empty =
       why_not(make_node("ConstantOfShape", {"s"}, "y"), {integer_tensor({0, large, large})});
-  EXPECT_NE(empty.find("2^28"), std::string::npos) << empty;
+  EXPECT_NE(empty.find("has more than 268435456 elements"), std::string::npos) << empty;
   EXPECT_NE(why_not(make_node("Tile", {"x", "r"}, "y"),
                     {real_tensor({1}, {0}), integer_tensor({int64_t{1} << 60})})
                 .find("repeats"),

@@ -29,4 +29,12 @@ Status Growth::check(const Graph& graph, uint64_t source_bytes) {
   return budget.charge(kStepsPerByte * read_);
 }
 
+Status Growth::reserve(uint64_t bytes, const Graph& graph, uint64_t source_bytes) {
+  read_ += bytes;
+  made_ += bytes;
+  Status status = check(graph, source_bytes);
+  made_ -= bytes;
+  return status;
+}
+
 }  // namespace qrt::convert

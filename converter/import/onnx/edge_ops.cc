@@ -97,9 +97,11 @@ Status add_parameters(Importer& importer, const NodeView& node, int type,
     inputs->push_back(zero_point);
     return Status();
   }
-  if (type == kInt8)  // 0, stored
+  if (type == kInt8) {  // 0, stored
+    QRT_TRY(importer.tensors().reserve(static_cast<uint64_t>(n), importer.graph()));
     inputs->push_back(importer.graph().add_constant(
         "", DType::kUInt8, s.shape, std::vector<uint8_t>(static_cast<size_t>(n), 128)));
+  }
   *done = true;
   return Status();
 }

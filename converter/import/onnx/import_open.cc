@@ -5,6 +5,8 @@
 #include "converter/sizes/expressions.h"
 #include "converter/sizes/probes.h"
 #include "onnx/onnx_pb.h"
+#include "runtime/sizes.h"
+#include "runtime/tools/budget.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -66,13 +68,21 @@ std::vector<int64_t> usual_sizes() {
 class FirstImport {
  public:
   FirstImport(const Model& model, const std::vector<OpenDimension>& open, bool allow_float)
-      : model_(model), open_(open), allow_float_(allow_float) {}
+      : model_(model),
+        open_(open),
+        allow_float_(allow_float),
+        budget_(Budget::of_files(model.files())) {}
 
-  // Returns whether the model could be imported at these sizes.
+  // Returns whether the model could be imported at these sizes, and the budget has enough left for an import that
+  // makes as much as the last one.
   bool try_at(const Sizes& sizes) {
+    if (!budget_.charge(steps_).ok()) return false;
     Graph imported;
     Report findings;
     Status status = import_at(model_, open_, allow_float_, sizes, &imported, &findings);
+    constexpr uint64_t kStepsPerByte = 8;
+    steps_ = 0;
+    for (const Value& v : imported.values) steps_ += kStepsPerByte * v.data.size();
     if (status.ok()) {
       graph = std::move(imported);
       report = std::move(findings);
@@ -100,6 +110,8 @@ class FirstImport {
   const Model& model_;
   const std::vector<OpenDimension>& open_;
   const bool allow_float_;
+  Budget budget_;
+  uint64_t steps_ = 0;  // that the constants of the last import took
 };
 
 std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
@@ -131,6 +143,14 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
 Status import_open(const std::shared_ptr<const Model>& model,
                    const std::vector<OpenDimension>& open, bool allow_float, Graph* graph,
                    Report* report) {
+  if (open.size() > kMaxSymbols) {
+    Status status =
+        error(Code::kUnsupported, "it has %zu open dimensions, at most %u can stay open",
+              open.size(), kMaxSymbols);
+    report->refused_part("(model)", "onnx", status.message(),
+                         "give the inputs' shapes by --input-shape NAME=1x3x224x224");
+    return status;
+  }
   const std::vector<Symbol> symbols = symbols_of(open);
   FirstImport import(*model, open, allow_float);
   // Every import takes time in proportion to the nodes: of a large model few are tried.

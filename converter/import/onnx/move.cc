@@ -70,8 +70,8 @@ Status move_constant(Importer& importer, const Movement& m, ConstantPtr* constan
   moved->shape = m.to;
   if (m.maps) {
     QRT_TRY(m.maps->check_constant(bytes));
-    importer.tensors().charge(static_cast<uint64_t>(m.to.elements()) * bytes);
-    QRT_TRY(importer.tensors().check_growth(importer.graph()));
+    QRT_TRY(importer.tensors().reserve(static_cast<uint64_t>(m.to.elements()) * bytes,
+                                       importer.graph()));
     moved->data = m.maps->apply(c.data.data(), bytes, m.fill);
   } else {
     moved->data = c.data;

@@ -139,6 +139,10 @@ class Tensors {
   void charge(uint64_t bytes) { growth_.charge(bytes); }
   // Charges the reading of an input, before its node is looked at.
   void charge_reading(const Tensor& input);
+  // To be asked before so many bytes are made. kUnsupported where that is too much.
+  Status reserve(uint64_t bytes, const Graph& graph) {
+    return growth_.reserve(bytes, graph, model_bytes_ + files_.total_bytes());
+  }
   Status check_growth(const Graph& graph) {
     return growth_.check(graph, model_bytes_ + files_.total_bytes());
   }

@@ -168,6 +168,9 @@ Status read_window(const NodeView& node, const Image& image, const std::vector<i
            after[i],
            1};
     QRT_TRY(place(node, auto_pad, is_pool, &a));
+    // A pool's padding may become elements, and what is skipped is left out by an index map.
+    if (a.skip > 0 || (is_pool && a.w.before + a.w.after > 0))
+      QRT_TRY(check_index_count(a.size + a.w.before + a.w.after));
     if (i == 0) {
       w->depth = a.w;
       w->depth.before -= a.skip;

@@ -53,6 +53,7 @@ Status Moving::gather(const IndexMaps& maps, int64_t fill) {
                  shape_.to_string().c_str());
   if (is_known_) {
     QRT_TRY(maps.check_constant(sizeof(int32_t)));
+    QRT_TRY(importer_.reserve(static_cast<uint64_t>(elements) * sizeof(int32_t)));
     const std::vector<uint8_t> bytes =
         maps.apply(reinterpret_cast<const uint8_t*>(integers_.data()), sizeof(int32_t), fill);
     integers_.resize(static_cast<size_t>(elements));

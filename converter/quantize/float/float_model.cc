@@ -1,5 +1,7 @@
 #include "converter/quantize/float/float_model.h"
 
+#include <algorithm>
+
 namespace qrt::quantize {
 namespace {
 
@@ -10,6 +12,27 @@ constexpr struct {
                  {"bool", 9},    {"uint8", 2}, {"int8", 3}};
 
 }  // namespace
+
+Status input_too_large(const Value& input, const Dims& shape, int64_t most) {
+  return error(
+      Code::kUnsupported,
+      "the input '%s' of shape %s has more than %lld elements, the limit for files of this "
+      "size: --budget 16 gives 16 times as much",
+      input.name.c_str(), to_string(shape).c_str(), static_cast<long long>(most));
+}
+
+RunLimits RunLimits::of_files(uint64_t bytes, uint64_t factor) {
+  // 64 MB of values, and a second or two; for each byte two elements and 4,096 terms. A model of images has a
+  // hundred elements at once for a hundred of its bytes, and some 400 terms for each of them.
+  const double size = static_cast<double>(bytes), times = static_cast<double>(factor);
+  const RunLimits most;
+  RunLimits limits;
+  const double elements = (0x1p24 + 2 * size) * times;
+  limits.value = static_cast<int64_t>(std::min(elements, static_cast<double>(most.value)));
+  limits.values = static_cast<int64_t>(std::min(elements, static_cast<double>(most.values)));
+  limits.terms = std::min((0x1p32 + 4096 * size) * times, most.terms);
+  return limits;
+}
 
 const char* element_name(Element element) { return kElements[static_cast<size_t>(element)].name; }
 int onnx_element(Element element) { return kElements[static_cast<size_t>(element)].onnx; }

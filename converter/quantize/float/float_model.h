@@ -79,16 +79,18 @@ struct Value {
   Element element = Element::kFloat;
 };
 
-// What a run may have of memory and time, so that a small file cannot ask for more than there is: powers of two.
+// What a run may have of memory and time, so that a small file cannot ask for more than there is.
 struct RunLimits {
-  int value_log2 = 28;   // elements of a value
-  int values_log2 = 30;  // elements of all values at once
-  int terms_log2 = 41;   // of all nodes' sums: a minute and more
+  int64_t value = int64_t{1} << 28;   // elements of a value
+  int64_t values = int64_t{1} << 30;  // elements of all values at once
+  double terms = 0x1p41;              // of all nodes' sums and results: a minute and more
 
-  int64_t value() const { return int64_t{1} << value_log2; }
-  int64_t values() const { return int64_t{1} << values_log2; }
-  double terms() const { return static_cast<double>(int64_t{1} << terms_log2); }
+  // `factor` times the limits for a model and samples in files of so many bytes, at most those above.
+  static RunLimits of_files(uint64_t bytes, uint64_t factor);
 };
+
+// The error for an input that would have more than `most` elements.
+Status input_too_large(const Value& input, const Dims& shape, int64_t most);
 
 struct FloatModel {
   std::vector<Node> nodes;  // in the order of execution

@@ -9,20 +9,17 @@ namespace qrt::quantize {
 namespace {
 
 // Elements of a result that may be made of nothing; more only as many as there were.
-constexpr int kSmallLog2 = 12;
-constexpr int64_t kSmall = int64_t{1} << kSmallLog2;
+constexpr int64_t kSmall = 4096;
 // Terms of a node's sums: what takes longer is left to the model's runs.
-constexpr int kFoldedTermsLog2 = 28;
+constexpr double kFoldedTerms = 0x1p28;
 
 // Returns limits for a run that folds constants: results that would be left out for their size are not made.
 RunLimits limits_of(const FloatModel& model) {
   RunLimits limits = model.limits;
-  int value_log2 = kSmallLog2;
-  for (const auto& [name, constant] : model.constants)
-    while (value_log2 < limits.value_log2 && constant.size() > int64_t{1} << value_log2)
-      ++value_log2;
-  limits.value_log2 = value_log2;
-  limits.terms_log2 = std::min(limits.terms_log2, kFoldedTermsLog2);
+  int64_t most = kSmall;
+  for (const auto& [name, constant] : model.constants) most = std::max(most, constant.size());
+  limits.value = std::min(limits.value, most);
+  limits.terms = std::min(limits.terms, kFoldedTerms);
   return limits;
 }
 

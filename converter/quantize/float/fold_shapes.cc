@@ -43,9 +43,8 @@ class Measure {
         return error(Code::kInvalidArgument,
                      "input '%s' has shape %s: samples must say what its open dimensions are",
                      input.name.c_str(), to_string(input.shape).c_str());
-      if (!is_within(t.shape, model_.limits.value()))
-        return error(Code::kUnsupported, "input '%s' of shape %s has more than 2^%d elements",
-                     input.name.c_str(), to_string(t.shape).c_str(), model_.limits.value_log2);
+      if (!is_within(t.shape, model_.limits.value))
+        return input_too_large(input, t.shape, model_.limits.value);
       (t.is_real() ? t.reals.resize(static_cast<size_t>(t.size()))
                    : t.integers.resize(static_cast<size_t>(t.size())));
       feeds[input.name] = std::move(t);

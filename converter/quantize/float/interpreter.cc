@@ -161,7 +161,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
   std::vector<const Tensor*> values(m.numbers.size(), nullptr);
   std::vector<Tensor> made(m.numbers.size());
   int64_t alive = 0;  // elements of these
-  m.machine.terms_left = m.machine.limits.terms();
+  m.machine.terms_left = m.machine.limits.terms;
   for (const auto& [name, tensor] : m.constants)
     if (const auto found = m.numbers.find(name); found != m.numbers.end())
       values[static_cast<size_t>(found->second)] = &tensor;
@@ -181,6 +181,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     }
     std::vector<Tensor> results(step.outputs.size());
     if (Impl::reuse_operand(step, &made, &inputs, &results)) alive -= results[0].size();
+    m.machine.values_left = m.machine.limits.values - alive;
     Status status;
     const auto run = [&] { status = run_step(step.node, step.run, inputs, &results, &m.machine); };
     if (m.pool == nullptr) {
@@ -192,9 +193,6 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     for (size_t i = 0; i < results.size(); ++i) {
       if (step.outputs[i] < 0) continue;
       alive += results[i].size();
-      if (alive > m.machine.limits.values())
-        return error(Code::kUnsupported, "%s: the model needs more than 2^%d elements at once",
-                     step.node.label().c_str(), m.machine.limits.values_log2);
       const auto v = static_cast<size_t>(step.outputs[i]);
       made[v] = std::move(results[i]);
       values[v] = &made[v];
@@ -223,7 +221,8 @@ Status Interpreter::run_node(const Node& node, const std::vector<const Tensor*>&
   const Operator run = find_operator(node.domain, node.op);
   if (run == nullptr) return no_float_form(node);
   std::unique_ptr<Machine> machine = impl_->idle_machine();
-  machine->terms_left = machine->limits.terms();
+  machine->terms_left = machine->limits.terms;
+  machine->values_left = machine->limits.values;
   outputs->clear();
   outputs->resize(node.outputs.size());
   Status status = run_step(node, run, inputs, outputs, machine.get());

@@ -111,6 +111,9 @@ constexpr struct {
     {"Resize", run_resize},
 };
 
+// An element that is made takes about as long as so many terms of a product's sums.
+constexpr int64_t kTermsOfElement = 8;
+
 std::string formatted(const char* format, va_list arguments) {
   char text[512];
   vsnprintf(text, sizeof text, format, arguments);
@@ -151,10 +154,14 @@ void Buffers::give(std::vector<float>&& buffer) {
   constexpr size_t kKept = 24, kMostFloats = 1 << 24;
   if (buffer.capacity() == 0 || buffer.capacity() > kMostFloats) return;
   free_.push_back(std::move(buffer));
-  if (free_.size() <= kKept) return;
-  free_.erase(std::min_element(free_.begin(), free_.end(), [](const auto& a, const auto& b) {
-    return a.capacity() < b.capacity();
-  }));
+  const auto is_smaller = [](const auto& a, const auto& b) { return a.capacity() < b.capacity(); };
+  const auto floats = [this] {
+    size_t sum = 0;
+    for (const std::vector<float>& b : free_) sum += b.capacity();
+    return sum;
+  };
+  while (free_.size() > kKept || floats() > kMostFloats)
+    free_.erase(std::min_element(free_.begin(), free_.end(), is_smaller));
 }
 
 void Machine::reserve(size_t floats) {
@@ -181,10 +188,17 @@ Status Call::need_integers(size_t first, size_t last) const {
 Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   for (int64_t d : shape)
     if (d < 0) return wrong("its result would have shape %s", to_string(shape).c_str());
-  if (!is_within(shape, machine.limits.value()))
-    return unsupported("its result of shape %s has more than 2^%d elements",
-                       to_string(shape).c_str(), machine.limits.value_log2);
+  const int64_t most = std::min(machine.limits.value, machine.values_left);
+  if (!is_within(shape, most))
+    return most == machine.values_left
+               ? beyond(static_cast<double>(machine.limits.values), "elements",
+                        "together with the other values, its result of shape %s",
+                        to_string(shape).c_str())
+               : beyond(static_cast<double>(most), "elements", "its result of shape %s",
+                        to_string(shape).c_str());
   const int64_t n = elements(shape);
+  QRT_TRY(need_terms(n, kTermsOfElement));
+  machine.values_left -= n;
   Tensor& t = outputs_[i];
   if (!t.reals.empty() && t.shape == shape && t.element == element) {  // in the place of an operand
     *y = &t;
@@ -203,7 +217,7 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
 Status Call::need_terms(int64_t results, int64_t each) const {
   machine.terms_left -= static_cast<double>(results) * static_cast<double>(each);
   if (machine.terms_left >= 0) return {};
-  return unsupported("the model's sums have more than 2^%d terms", machine.limits.terms_log2);
+  return beyond(machine.limits.terms, "terms of sums and results", "the model up to here");
 }
 
 Status Call::wrong(const char* format, ...) const {
@@ -224,6 +238,17 @@ Status Call::unsupported(const char* format, ...) const {
                "or keep it "
                "outside the model",
                node.label().c_str(), text.c_str());
+}
+
+Status Call::beyond(double limit, const char* units, const char* format, ...) const {
+  va_list arguments;
+  va_start(arguments, format);
+  const std::string text = formatted(format, arguments);
+  va_end(arguments);
+  return error(Code::kUnsupported,
+               "%s: %s has more than %.0f %s, the limit for files of this size: give the model "
+               "smaller tensors, or --budget 16 for 16 times as much",
+               node.label().c_str(), text.c_str(), limit, units);
 }
 
 Status Call::axis(int64_t given, size_t rank, size_t* axis) const {

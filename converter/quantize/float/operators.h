@@ -27,7 +27,8 @@ struct Machine {
   const FloatKernel* math = nullptr;
   Parallel parallel;
   RunLimits limits;
-  double terms_left = 0;  // of limits.terms(), in this run
+  double terms_left = 0;    // of limits.terms, in this run
+  int64_t values_left = 0;  // of limits.values, beside the values that are alive
   Buffers buffers;
 
   // `floats` floats for each chunk of parallel.chunks(). They are there before a task runs, which
@@ -63,11 +64,15 @@ class Call {
   Status make(size_t i, const Dims& shape, Element element, Tensor** y);
   // Of float.
   Status make(const Dims& shape, Tensor** y) { return make(0, shape, Element::kFloat, y); }
-  // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less.
+  // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less. make()
+  // does so for the result's elements.
   Status need_terms(int64_t results, int64_t each) const;
   // What is wrong with the node or its operands: printf-style.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));
+  // What has more than `limit` `units`, one of the machine's limits: printf-style.
+  Status beyond(double limit, const char* units, const char* format, ...) const
+      __attribute__((format(printf, 4, 5)));
   // -rank..rank-1 to 0..rank-1.
   Status axis(int64_t given, size_t rank, size_t* axis) const;
 

@@ -43,9 +43,9 @@ Status read_conv(Call& call, Conv* conv) {
   Dims shape = {x[0], w[0]};
   shape.insert(shape.end(), conv->window.output.begin(), conv->window.output.end());
   const int64_t padded = elements(conv->window.padded());
-  if (x[0] * x[1] > call.machine.limits.value() / padded)
-    return call.unsupported("an input of shape %s with its border has more than 2^%d elements",
-                            to_string(x).c_str(), call.machine.limits.value_log2);
+  if (x[0] * x[1] > call.machine.limits.value / padded)
+    return call.beyond(static_cast<double>(call.machine.limits.value), "elements",
+                       "an input of shape %s with its border", to_string(x).c_str());
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
   QRT_TRY(call.need_terms(y->size(), call.in(1).size() / w[0]));

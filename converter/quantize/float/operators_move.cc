@@ -1,6 +1,7 @@
 // What moves, repeats or leaves out elements.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "converter/quantize/float/broadcast.h"
 #include "converter/quantize/float/operators.h"
@@ -79,8 +80,8 @@ Status run_concat(Call& call) {
                         element_name(call.in(0).element), to_string(shape).c_str(),
                         element_name(call.in(i).element), to_string(other).c_str());
     shape[axis] += other[axis];
-    if (shape[axis] > call.machine.limits.value())
-      return call.unsupported("more than 2^%d elements", call.machine.limits.value_log2);
+    if (shape[axis] > call.machine.limits.value)
+      return call.beyond(static_cast<double>(call.machine.limits.value), "elements", "its result");
   }
   Tensor* y;
   QRT_TRY(call.make(0, shape, call.in(0).element, &y));
@@ -189,27 +190,52 @@ Status run_slice(Call& call) {
 
 namespace {
 
-// Where the element at `i` before the border comes from; -1: from the constant.
-int64_t source_of(int64_t i, int64_t n, const std::string& mode) {
-  if (i >= 0 && i < n) return i;
-  if (mode == "constant") return -1;
-  if (mode == "edge") return i < 0 ? 0 : n - 1;
-  if (mode == "wrap") return ((i % n) + n) % n;
-  const int64_t period = std::max<int64_t>(1, 2 * (n - 1));
-  i = ((i % period) + period) % period;
-  return i < n ? i : period - i;
+enum class Border { kConstant, kEdge, kReflect, kWrap };
+
+// Calls f(source) for each place from `first` to `end` (excluded) of an axis of n elements that goes on beyond
+// both ends; source: the element that is there, -1: the constant.
+template <class F>
+void for_places(int64_t first, int64_t end, int64_t n, Border border, const F& f) {
+  if (border == Border::kConstant || border == Border::kEdge) {
+    for (int64_t i = first; i < end; ++i)
+      f(i >= 0 && i < n ? i : border == Border::kConstant ? -1 : i < 0 ? 0 : n - 1);
+    return;
+  }
+  const int64_t period = border == Border::kWrap ? n : std::max<int64_t>(1, 2 * (n - 1));
+  int64_t phase = ((first % period) + period) % period;
+  for (int64_t i = first; i < end; ++i) {
+    f(phase < n ? phase : period - phase);
+    if (++phase == period) phase = 0;
+  }
 }
 
-// y [outer, indices, inner] of x [outer, n, inner]; an index of -1 gives `fill`.
+// y: x [outer, n, inner] with `before` and `after` more along its axis; below 0: fewer.
 template <class T>
-void pick(const T* x, const Split3& parts, int64_t n, const std::vector<int64_t>& indices, T fill,
-          T* y) {
+void pad_axis(const T* x, const Split3& parts, int64_t n, int64_t before, int64_t after,
+              Border border, T fill, T* y) {
+  const int64_t inner = parts.inner, first = std::max<int64_t>(0, -before),
+                end = std::max(first, std::min(n, n + after));
+  for (int64_t o = 0; o < parts.outer; ++o, x += n * inner) {
+    const auto take = [&](int64_t i) {
+      if (i < 0)
+        std::fill_n(y, inner, fill);
+      else
+        copy_run(x + i * inner, inner, y);
+      y += inner;
+    };
+    for_places(-before, std::min<int64_t>(0, n + after), n, border, take);
+    copy_run(x + first * inner, (end - first) * inner, y);
+    y += (end - first) * inner;
+    for_places(std::max(n, -before), n + after, n, border, take);
+  }
+}
+
+// y [outer, indices, inner] of x [outer, n, inner].
+template <class T>
+void pick(const T* x, const Split3& parts, int64_t n, const std::vector<int64_t>& indices, T* y) {
   for (int64_t o = 0; o < parts.outer; ++o)
     for (int64_t i : indices) {
-      if (i < 0)
-        std::fill_n(y, parts.inner, fill);
-      else
-        copy_run(x + (o * n + i) * parts.inner, parts.inner, y);
+      copy_run(x + (o * n + i) * parts.inner, parts.inner, y);
       y += parts.inner;
     }
 }
@@ -222,8 +248,10 @@ Status run_pad(Call& call) {
   const Tensor& x = call.in(0);
   const Dims& pads = call.in(1).integers;
   const std::string mode = call.node.text("mode", "constant");
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
-    return call.wrong("mode '%s'", mode.c_str());
+  const char* const modes[] = {"constant", "edge", "reflect", "wrap"};  // as in Border
+  const auto* const known = std::find(std::begin(modes), std::end(modes), mode);
+  if (known == std::end(modes)) return call.wrong("mode '%s'", mode.c_str());
+  const auto border = static_cast<Border>(known - std::begin(modes));
   float fill = 0;
   int64_t integer_fill = 0;
   if (call.has(2) && call.in(2).size() > 0) {
@@ -252,22 +280,21 @@ Status run_pad(Call& call) {
     const int64_t n = from->shape[d], before = pads[i], after = pads[axes.size() + i];
     if (before == 0 && after == 0) continue;
     const auto is_far = [&](int64_t v) {
-      return v > call.machine.limits.value() || v < -call.machine.limits.value();
+      return v > call.machine.limits.value || v < -call.machine.limits.value;
     };
     if (is_far(before) || is_far(after) || n + before + after < 0 || (n == 0 && mode != "constant"))
       return call.wrong("pads %lld and %lld of dimension %zu of %s", static_cast<long long>(before),
                         static_cast<long long>(after), d, to_string(x.shape).c_str());
-    std::vector<int64_t> indices;
     Dims shape = from->shape;
     shape[d] = n + before + after;
     Tensor* y;
     QRT_TRY(call.make(0, shape, x.element, &y));
-    for (int64_t j = -before; j < n + after; ++j) indices.push_back(source_of(j, n, mode));
     const Split3 parts(shape, d);
     if (x.is_real())
-      pick(from->reals.data(), parts, n, indices, fill, y->reals.data());
+      pad_axis(from->reals.data(), parts, n, before, after, border, fill, y->reals.data());
     else
-      pick(from->integers.data(), parts, n, indices, integer_fill, y->integers.data());
+      pad_axis(from->integers.data(), parts, n, before, after, border, integer_fill,
+               y->integers.data());
     call.machine.buffers.give(std::move(now.reals));
     now = std::move(*y);
     from = &now;
@@ -298,9 +325,9 @@ Status run_gather(Call& call) {
   QRT_TRY(call.make(0, shape, x.element, &y));
   const Split3 parts(x.shape, axis);
   if (x.is_real())
-    pick(x.reals.data(), parts, n, picked, 0.0f, y->reals.data());
+    pick(x.reals.data(), parts, n, picked, y->reals.data());
   else
-    pick(x.integers.data(), parts, n, picked, int64_t{0}, y->integers.data());
+    pick(x.integers.data(), parts, n, picked, y->integers.data());
   return Status();
 }
 
@@ -364,7 +391,7 @@ Status run_tile(Call& call) {
   Dims shape, twice, steps;
   const Dims own = dense_steps(x.shape);
   for (size_t d = 0; d < repeats.size(); ++d) {
-    if (repeats[d] < 0 || repeats[d] > call.machine.limits.value())
+    if (repeats[d] < 0 || repeats[d] > call.machine.limits.value)
       return call.wrong("repeats %s", to_string(repeats).c_str());
     shape.push_back(repeats[d] * x.shape[d]);
     twice.insert(twice.end(), {repeats[d], x.shape[d]});

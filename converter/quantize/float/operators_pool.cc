@@ -44,9 +44,9 @@ Status run_pool(Call& call) {
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
   const int64_t planes = x[0] * x[1], plane = elements(window.padded());
-  if (planes > call.machine.limits.value() / plane)
-    return call.unsupported("an input of shape %s with its border has more than 2^%d elements",
-                            to_string(x).c_str(), call.machine.limits.value_log2);
+  if (planes > call.machine.limits.value / plane)
+    return call.beyond(static_cast<double>(call.machine.limits.value), "elements",
+                       "an input of shape %s with its border", to_string(x).c_str());
   QRT_TRY(call.need_terms(y->size(), static_cast<int64_t>(window.taps())));
   const bool greatest = call.node.op == "MaxPool";
   const float fill = greatest ? -std::numeric_limits<float>::infinity() : 0.0f;

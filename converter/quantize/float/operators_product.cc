@@ -152,8 +152,8 @@ Status read_transposed(Call& call, const Dims& x, const Dims& kernel, Window* wi
   window->input.resize(rank);
   for (size_t d = 0; d < rank; ++d) {
     const int64_t reach = (kernel[d] - 1) * window->dilation[d] + 1;
-    if (x[d] < 1 || x[d] > call.machine.limits.value() || extra[d] < 0 ||
-        extra[d] >= call.machine.limits.value())
+    if (x[d] < 1 || x[d] > call.machine.limits.value || extra[d] < 0 ||
+        extra[d] >= call.machine.limits.value)
       return call.wrong("an image of shape %s, output_padding %s", to_string(x).c_str(),
                         to_string(extra).c_str());
     const int64_t full = (x[d] - 1) * window->stride[d] + extra[d] + reach;
@@ -166,7 +166,7 @@ Status read_transposed(Call& call, const Dims& x, const Dims& kernel, Window* wi
       window->begin[d] = 0;
       made = full;
     }
-    if (made < 1 || made > call.machine.limits.value())
+    if (made < 1 || made > call.machine.limits.value)
       return call.wrong("its result would have %lld elements along dimension %zu",
                         static_cast<long long>(made), d + 2);
     window->input[d] = made;
@@ -191,7 +191,7 @@ Status run_conv_transpose(Call& call) {
   QRT_TRY(
       read_transposed(call, Dims(x.begin() + 2, x.end()), Dims(w.begin() + 2, w.end()), &window));
   const int64_t channels = x[1] / groups, filters = w[1], taps = window.taps();
-  if (filters > call.machine.limits.value() / groups)
+  if (filters > call.machine.limits.value / groups)
     return call.wrong("weights of shape %s", to_string(w).c_str());
   if (call.has(2) && call.in(2).size() != groups * filters)
     return call.wrong("%lld filters, but a bias of shape %s",
@@ -203,15 +203,16 @@ Status run_conv_transpose(Call& call) {
   QRT_TRY(call.make(shape, &y));
   int64_t plane = 1;  // of the result with its border
   for (int64_t d : window.padded()) {
-    if (plane > call.machine.limits.value() / d)
-      return call.unsupported("its result with the border has more than 2^%d elements",
-                              call.machine.limits.value_log2);
+    if (plane > call.machine.limits.value / d)
+      return call.beyond(static_cast<double>(call.machine.limits.value), "elements",
+                         "its result with the border");
     plane *= d;
   }
   const int64_t positions = elements(window.output);
   QRT_TRY(call.need_terms(x[0] * x[1] * positions, filters * taps));
-  if (filters * taps > call.machine.limits.value() / positions)
-    return call.unsupported("more than 2^%d terms of a sample", call.machine.limits.value_log2);
+  if (filters * taps > call.machine.limits.value / positions)
+    return call.beyond(static_cast<double>(call.machine.limits.value), "terms",
+                       "its result of one sample");
   const WindowTables tables = window_tables(window, 1);
   Machine& machine = call.machine;
   Tensor terms, padded;

@@ -87,8 +87,8 @@ Status run_range(Call& call) {
   };
   if (at(2) == 0) return call.wrong("a step of 0");
   const double steps = (at(1) - at(0)) / at(2);
-  if (!(steps <= static_cast<double>(call.machine.limits.value())))
-    return call.unsupported("more than 2^%d elements", call.machine.limits.value_log2);
+  if (!(steps <= static_cast<double>(call.machine.limits.value)))
+    return call.beyond(static_cast<double>(call.machine.limits.value), "elements", "its result");
   auto n = static_cast<int64_t>(std::max(0.0, steps));
   if (static_cast<double>(n) < steps) ++n;
   Tensor* y;
@@ -122,8 +122,7 @@ Status run_reshape(Call& call) {
       open = i;
       continue;
     }
-    if (shape[i] < 0 || shape[i] > call.machine.limits.value() ||
-        known > call.machine.limits.value())
+    if (shape[i] < 0 || shape[i] > call.machine.limits.value || known > call.machine.limits.value)
       return call.wrong("shape %s", to_string(call.in(1).integers).c_str());
     known *= shape[i];
   }

@@ -82,9 +82,9 @@ Status read_window(const Call& call, const Dims& input, const Dims& kernel, Wind
     if (ceil && room % stride != 0 && positions * stride < input[d] + window->begin[d]) ++positions;
     window->output[d] = positions;
     const int64_t padded = window->padded()[d];
-    if (planes > call.machine.limits.value() / padded)
-      return call.unsupported("an image of shape %s with its border has more than 2^%d elements",
-                              to_string(input).c_str(), call.machine.limits.value_log2);
+    if (planes > call.machine.limits.value / padded)
+      return call.beyond(static_cast<double>(call.machine.limits.value), "elements",
+                         "an image of shape %s with its border", to_string(input).c_str());
     planes *= padded;
   }
   return Status();

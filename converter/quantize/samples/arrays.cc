@@ -132,6 +132,7 @@ class ArraySamples : public Samples {
     for (const Value& v : model.inputs) inputs_.emplace(v.name, v);
   }
   Status add(const ArrayFile& file) {
+    files_.push_back(file.path);
     if (!file.input.empty()) return inputs_.at(file.input).add(file.path, "");
     std::vector<std::string> members;
     QRT_TRY(tool::list_npz(file.path, &members));
@@ -162,6 +163,7 @@ class ArraySamples : public Samples {
     return {};
   }
   size_t count() const override { return inputs_.begin()->second.count(); }
+  std::vector<std::string> files() const override { return files_; }
   Status read(size_t i, Values* feeds) override {
     for (auto& [name, arrays] : inputs_) QRT_TRY(arrays.read(i, &(*feeds)[name]));
     return {};
@@ -169,6 +171,7 @@ class ArraySamples : public Samples {
 
  private:
   std::map<std::string, InputArrays> inputs_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace

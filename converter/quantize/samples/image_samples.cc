@@ -28,6 +28,7 @@ class ImageSamples : public Samples {
   }
 
   size_t count() const override { return files_.size(); }
+  std::vector<std::string> files() const override { return files_; }
   Status read(size_t i, Values* feeds) override {
     std::vector<float> values;
     std::vector<int64_t> shape;

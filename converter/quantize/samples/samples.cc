@@ -78,10 +78,9 @@ Status read_list(const std::string& path, std::vector<std::string>* files) {
 }
 
 class RandomSamples : public Samples {
-  static constexpr int64_t kMostRandom = int64_t{1} << 28;  // elements of an input
-
  public:
-  explicit RandomSamples(const FloatModel& model) : inputs_(model.inputs) {}
+  explicit RandomSamples(const FloatModel& model)
+      : inputs_(model.inputs), most_(model.limits.value) {}
   size_t count() const override { return kRandomSamples; }
   Status read(size_t i, Values* feeds) override {
     uint32_t state = static_cast<uint32_t>(i) * 2654435761u + 12345;
@@ -100,9 +99,7 @@ class RandomSamples : public Samples {
               d, input.name.c_str());
         t.shape[d] = 1;
       }
-      if (!is_within(t.shape, kMostRandom))
-        return error(Code::kInvalidModel, "the input '%s' has shape %s: too large",
-                     input.name.c_str(), to_string(t.shape).c_str());
+      if (!is_within(t.shape, most_)) return input_too_large(input, t.shape, most_);
       for (int64_t k = t.size(); k > 0; --k) {
         state = state * 1664525 + 1013904223;
         const float real = static_cast<float>(state >> 8) / 8388608.0f - 1;
@@ -117,6 +114,7 @@ class RandomSamples : public Samples {
 
  private:
   std::vector<Value> inputs_;
+  int64_t most_;  // elements of an input
 };
 
 // "NAME=FILE" where NAME is an input.

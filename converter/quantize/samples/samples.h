@@ -19,6 +19,8 @@ class Samples {
  public:
   virtual ~Samples() = default;
   virtual size_t count() const = 0;
+  // Where they come from; none where they are made up.
+  virtual std::vector<std::string> files() const { return {}; }
   // Every input of the model, of batch 1 or the model's own. REQUIRES: i < count().
   virtual Status read(size_t i, Values* feeds) = 0;
 };

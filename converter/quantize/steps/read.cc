@@ -2,6 +2,7 @@
 
 #include "converter/quantize/samples/labels.h"
 #include "converter/quantize/steps/work.h"
+#include "runtime/tools/budget.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::quantize {
@@ -40,8 +41,14 @@ Status check_classes(Work* work, const Values& sample) {
 Status read_inputs(Work* work) {
   QRT_TRY(read_float_model(work->settings.model, &work->model));
   QRT_TRY(tool::check_outputs(work->settings.outputs, work->model.files));
+  std::vector<std::string> files = work->model.files;
+  work->model.limits =
+      RunLimits::of_files(Budget::of_files(files).file_bytes(), work->settings.budget);
   QRT_TRY(
       open_samples(work->settings.calibration, work->settings.images, work->model, &work->samples));
+  for (const std::string& file : work->samples->files()) files.push_back(file);
+  work->model.limits =
+      RunLimits::of_files(Budget::of_files(files).file_bytes(), work->settings.budget);
   const size_t n = work->samples->count();
   if (n < 2)
     return error(Code::kInvalidModel,

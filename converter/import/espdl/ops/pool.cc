@@ -87,6 +87,8 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
   if (a.area > kMaxArea)
     return error(Code::kUnsupported, "it sums %lld values, the limit is %lld",
                  static_cast<long long>(a.area), static_cast<long long>(kMaxArea));
+  QRT_TRY(importer.reserve(static_cast<uint64_t>(rows.kernel * columns.kernel * channels) *
+                           sizeof(int16_t)));
   Graph& graph = importer.graph();
   auto requant = requant_of(importer, a);
   const bool is_direct = requant != nullptr;

@@ -41,9 +41,9 @@ int64_t float_gemm_block(int64_t n, int64_t k, bool transposes_x) {
   return block;
 }
 
-ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product& p) {
+Status emit_float_gemm(Importer& importer, const NodeView& node, const Product& p,
+                       ValueId* result) {
   GraphBuilder& builder = importer.builder();
-  importer.tensors().charge(static_cast<uint64_t>(p.in * p.out) * sizeof(float));
   const int64_t rows = p.x_shape.elements() / p.in;
   // A row of either side goes by orders of its own where nothing is scaled: A * B, or B' * A'.
   const bool is_plain = p.alpha == 1.0f && (p.beta == 0.0f || p.beta == 1.0f);
@@ -52,6 +52,16 @@ ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product&
   const F function = x_is_row   ? (p.out_first ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM_FOURS)
                      : w_is_row ? (p.transpose_x ? F::ORT_GEMM_FOURS : F::ORT_GEMM_EIGHTS)
                                 : F::ORT_GEMM;
+  Shape shape = p.x_shape;
+  shape[shape.rank() - 1] = p.out;
+  Shape c_shape = {w_is_row ? rows : p.out};
+  const bool adds = !p.addends.empty() && p.beta != 0.0f;
+  const Shape& s = p.addends_shape;
+  const bool of_rows = adds && s.rank() > 1 && s[s.rank() - 2] > 1;
+  const bool of_columns = adds && s.rank() > 0 && s[s.rank() - 1] > 1;
+  if (of_rows && !w_is_row) c_shape = shape;
+  QRT_TRY(importer.tensors().reserve(
+      static_cast<uint64_t>(p.in * p.out + c_shape.elements()) * sizeof(float), importer.graph()));
   ValueId x = p.x;
   if (p.transpose_x && !w_is_row) x = builder.transpose(node, x, {1, 0});
   const Shape read = w_is_row ? (p.transpose_x ? Shape{p.in, rows} : Shape{rows, p.in}) : p.x_shape;
@@ -62,21 +72,11 @@ ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product&
       importer.graph().add_constant(node.input(1), DType::kFloat32,
                                     by_eights || w_is_row ? Shape{p.out, p.in} : Shape{p.in, p.out},
                                     real_weights(p, by_eights || w_is_row));
-  Shape shape = p.x_shape;
-  shape[shape.rank() - 1] = p.out;
-  std::vector<float> c(static_cast<size_t>(w_is_row ? rows : p.out), 0.0f);
-  Shape c_shape = {static_cast<int64_t>(c.size())};
-  if (!p.addends.empty() && p.beta != 0.0f) {
-    const Shape& s = p.addends_shape;
-    const size_t rank = static_cast<size_t>(s.rank()), columns = static_cast<size_t>(p.out);
-    const bool of_rows = rank > 1 && s[s.rank() - 2] > 1;
-    const bool of_columns = rank > 0 && s[s.rank() - 1] > 1;
-    if (of_rows && !w_is_row) c_shape = shape;
-    c.resize(static_cast<size_t>(c_shape.elements()));
-    for (size_t i = 0; i < c.size(); ++i) {
-      const size_t row = of_rows ? i / columns : 0, column = of_columns ? i % columns : 0;
-      c[i] = p.addends[of_columns ? row * columns + column : row] * p.beta;
-    }
+  std::vector<float> c(static_cast<size_t>(c_shape.elements()), 0.0f);
+  const auto columns = static_cast<size_t>(p.out);
+  for (size_t i = 0; adds && i < c.size(); ++i) {
+    const size_t row = of_rows ? i / columns : 0, column = of_columns ? i % columns : 0;
+    c[i] = p.addends[of_columns ? row * columns + column : row] * p.beta;
   }
   const ValueId bias = importer.graph().add_constant("", DType::kFloat32, c_shape, c);
   if (w_is_row) shape = {1, rows};
@@ -89,7 +89,8 @@ ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product&
     o.alpha = float_bits(p.alpha);
   }
   importer.became(node, "Float", "I1");
-  return shape == p.result ? y : builder.reshape(node, y, p.result);
+  *result = shape == p.result ? y : builder.reshape(node, y, p.result);
+  return Status();
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -13,7 +13,7 @@ int64_t float_gemm_block(int64_t n, int64_t k, bool transposes_x);
 
 // Makes the product, its bias included, as ONNX Runtime's Gemm on x86-64 sums it: the same floats, of
 // the shape p.result. REQUIRES: 8-bit activations.
-ValueId emit_float_gemm(Importer& importer, const NodeView& node, const Product& p);
+Status emit_float_gemm(Importer& importer, const NodeView& node, const Product& p, ValueId* result);
 
 }  // namespace qrt::convert::from_onnx
 

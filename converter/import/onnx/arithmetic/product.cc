@@ -72,15 +72,19 @@ ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::s
 }
 
 // The accumulators without the bias as floats, and the bias added to those.
-ValueId emit_added(Importer& importer, const NodeView& node, const std::string& ops,
-                   const Product& p) {
+Status emit_added(Importer& importer, const NodeView& node, const std::string& ops,
+                  const Product& p, ValueId* result) {
   Product unbiased = p;
   std::fill(unbiased.bias.begin(), unbiased.bias.end(), 0);
   unbiased.addends.clear();
-  ValueId y = p.multiplies_floats ? emit_float_gemm(importer, node, unbiased)
-                                  : emit_accumulators(importer, node, ops, unbiased);
+  ValueId y;
+  if (p.multiplies_floats)
+    QRT_TRY(emit_float_gemm(importer, node, unbiased, &y));
+  else
+    y = emit_accumulators(importer, node, ops, unbiased);
   if (importer.builder().shape_of(y) != p.result) y = importer.builder().reshape(node, y, p.result);
-  return add_float_constant(importer, node, y, p.addends_shape, p.addends);
+  *result = add_float_constant(importer, node, y, p.addends_shape, p.addends);
+  return Status();
 }
 
 bool all_usable(const std::vector<float>& scales) {
@@ -169,12 +173,16 @@ Status emit_product(Importer& importer, const NodeView& node, const std::string&
   if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);
   const bool added = p.float_bias == Product::FloatBias::kAdded || limited_behind;
   if (added && all_usable(p.products) && !is_int16(p) && !out.is_int16()) {
-    const ValueId y = limited_behind ? emit_accumulators(importer, node, ops, p)
-                                     : emit_added(importer, node, ops, p);
+    ValueId y;
+    if (limited_behind)
+      y = emit_accumulators(importer, node, ops, p);
+    else
+      QRT_TRY(emit_added(importer, node, ops, p, &y));
     *result = quantize_within(importer, node, y, out, limits);
     importer.became(node, "FullyConnected", "I1");
   } else if (p.float_bias == Product::FloatBias::kInSum && !is_int16(p) && !out.is_int16()) {
-    const ValueId y = emit_float_gemm(importer, node, p);
+    ValueId y;
+    QRT_TRY(emit_float_gemm(importer, node, p, &y));
     *result = quantize_within(importer, node, y, out, limits);
   } else if (is_int16(p) || out.is_int16()) {
     if (p.real_bias.empty())
@@ -204,12 +212,13 @@ Status emit_product_float(Importer& importer, const NodeView& node, const std::s
   GraphBuilder& builder = importer.builder();
   using FloatBias = Product::FloatBias;
   if (p.float_bias == FloatBias::kInSum ||
-      (p.multiplies_floats && p.float_bias != FloatBias::kAdded)) {
-    *result = emit_float_gemm(importer, node, p);
-    return Status();
-  }
-  const ValueId y = p.float_bias == FloatBias::kAdded ? emit_added(importer, node, ops, p)
-                                                      : emit_accumulators(importer, node, ops, p);
+      (p.multiplies_floats && p.float_bias != FloatBias::kAdded))
+    return emit_float_gemm(importer, node, p, result);
+  ValueId y;
+  if (p.float_bias == FloatBias::kAdded)
+    QRT_TRY(emit_added(importer, node, ops, p, &y));
+  else
+    y = emit_accumulators(importer, node, ops, p);
   *result = builder.shape_of(y) == p.result ? y : builder.reshape(node, y, p.result);
   return Status();
 }

@@ -105,6 +105,8 @@ Status float_resize(FloatGraph* f, ValueId x, ValueId* y) {
     const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
     if (axis.scale == 1 && axis.in == axis.out) continue;
     if (axis.out < 1 || axis.in * axis.out > kMostWeights) return Status();
+    QRT_TRY(f->importer().tensors().reserve(
+        static_cast<uint64_t>(axis.in * axis.out) * sizeof(float), f->importer().graph()));
     const ValueId weights = f->constant({axis.in, axis.out}, matrix(filter, r, axis));
     ValueId resized = kNoValue;
     float_matmul(f, f->builder().axis_last(node, x, d), weights, &resized);

@@ -168,6 +168,8 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   x = f->builder().reshape(node, x, pixels);
   if (average) {
     const bool include_pad = node.integer("count_include_pad", 0) != 0;
+    QRT_TRY(f->importer().tensors().reserve(
+        static_cast<uint64_t>(rows[1] * rows[2]) * sizeof(float), f->importer().graph()));
     const auto down = positions(window, 0, image.size[0], include_pad);
     const auto across = positions(window, 1, image.size[1], include_pad);
     std::vector<float> counts;

@@ -425,9 +425,8 @@ Status import_constant_of_shape(Importer& importer, const NodeView& node) {
   IndexMaps maps({1});
   const int64_t n = constant->elements();
   QRT_TRY(check_index_count(n));
-  importer.tensors().charge(static_cast<uint64_t>(n) *
-                            (sizeof(int32_t) + element_bytes(value->type)));
-  QRT_TRY(importer.tensors().check_growth(importer.graph()));
+  QRT_TRY(importer.tensors().reserve(
+      static_cast<uint64_t>(n) * (sizeof(int32_t) + element_bytes(value->type)), importer.graph()));
   maps.set(0, Indices(static_cast<size_t>(n), 0));
   constant->type = value->type;
   constant->data = maps.apply(value->data.data(), value->data.size(), 0);

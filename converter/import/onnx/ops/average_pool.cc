@@ -125,6 +125,8 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
         "than 511",
         node.output(0), "set count_include_pad to 1, or quantise its input and output to 8 bits");
   Int16Source source;
+  QRT_TRY(importer.tensors().reserve(static_cast<uint64_t>(taps * c) * sizeof(source.weights[0]),
+                                     importer.graph()));
   source.weights.assign(static_cast<size_t>(taps * c), 1);
   source.out = c;
   source.padded_in = taps * 4;

@@ -167,8 +167,8 @@ Status cast(Importer& importer, const NodeView& node, int to) {
   }
   if (to == kHalf && x.waits()) return map_table(importer, node, 0, rounded_to_half);
   if (x.is_plain_constant()) {
-    importer.tensors().charge(static_cast<uint64_t>(x.constant->elements()) * element_bytes(to));
-    QRT_TRY(importer.tensors().check_growth(importer.graph()));
+    QRT_TRY(importer.tensors().reserve(
+        static_cast<uint64_t>(x.constant->elements()) * element_bytes(to), importer.graph()));
     ConstantPtr made = cast_constant(*x.constant, to, node.integer("saturate", 1) != 0);
     if (!made)
       return importer.refuse(node,

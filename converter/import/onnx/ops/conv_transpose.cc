@@ -78,6 +78,9 @@ Status plan_phases(Importer& importer, const NodeView& node, const TransposedCon
   window.set_axis(0, axis_of(h));
   window.set_axis(1, axis_of(w));
   QRT_TRY(plan_plane_layer(c.image, window, c.groups, &p->planes));
+  QRT_TRY(importer.tensors().reserve(
+      static_cast<uint64_t>(p->channels) * p->planes.source.size() * sizeof(int16_t),
+      importer.graph()));
   p->is_depthwise = p->planes.in == 1 && c.groups > 1;
   *known = true;
   return Status();

@@ -186,17 +186,12 @@ int slope_at(const Tensor& slopes, const Quant& quant, int64_t c) {
   return (quant.type == DType::kInt8 ? static_cast<int8_t>(byte) : byte) - quant.zero_point[0];
 }
 
-// A file of a few bytes may repeat a slope for as many elements as it likes.
-constexpr int64_t kMaxSlopes = int64_t{1} << 24;
-
 // One slope for each element of a row of x: the slopes' shape broadcast to x's but for dimension 0.
 // Empty where it does not, or where the slopes have more than one row.
 std::vector<int64_t> slope_places(const Shape& x, const Shape& slopes) {
   const int extra = x.rank() - slopes.rank();
   std::vector<int64_t> places = {0};
-  if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1) ||
-      x.elements() / std::max<int64_t>(x[0], 1) > kMaxSlopes)
-    return {};
+  if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1)) return {};
   int64_t step = 1;  // of the slopes' dimensions so far, the last ones first
   for (int d = x.rank() - 1; d > 0; --d) {
     const int64_t size = d < extra ? 1 : slopes[d - extra];
@@ -226,6 +221,10 @@ Status import_prelu(Importer& importer, const Op& op) {
   const int64_t slopes = a.shape.elements();
   const bool last_only = slopes == 1 || (a.shape[a.shape.rank() - 1] == slopes && x.rank() > 0 &&
                                          x[x.rank() - 1] == slopes);
+  // A file of a few bytes may repeat a slope for as many elements as it likes.
+  if (!last_only && x.rank() > 0)
+    QRT_TRY(importer.reserve(static_cast<uint64_t>(x.elements() / std::max<int64_t>(x[0], 1)) *
+                             sizeof(int64_t)));
   const std::vector<int64_t> places =
       last_only ? std::vector<int64_t>{0} : slope_places(x, a.shape);
   if (!a.is_constant || places.empty())

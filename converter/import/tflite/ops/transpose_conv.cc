@@ -112,6 +112,7 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
                  {true, o.quantized_bias_type == TensorType::INT32, /*missing_adds_32=*/false},
                  &linear, &status))
     return status;
+  QRT_TRY(importer.reserve(static_cast<uint64_t>(growth * w.elements()) * sizeof(int16_t)));
   linear.weights = phased_weights(linear.weights, w, ph, pw);
   linear.channels = w[0] * phases;
   repeat(&linear.multipliers, phases);
