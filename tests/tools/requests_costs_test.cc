@@ -9,7 +9,7 @@
 #include "tests/support/onnx_builder.h"
 #include "tests/support/tflite_builder.h"
 
-namespace qrt {
+namespace qrt::requests_costs_test {
 namespace {
 
 using testing::Attr;
@@ -146,4 +146,4 @@ TEST_F(RequestsCosts, TheDoctorDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace qrt
+}  // namespace qrt::requests_costs_test
