@@ -9,6 +9,7 @@
 
 #include "converter/convert.h"
 #include "runtime/session.h"
+#include "runtime/tools/budget.h"
 
 namespace qrt::convert {
 namespace {
@@ -52,12 +53,31 @@ bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b) {
          });
 }
 
-// Runs a model on the numbers that follow from a seed.
-Status run(const std::shared_ptr<const VerifiedModel>& model, const SymbolSizes& sizes,
-           std::vector<Output>* out) {
+// Bytes that a session may have at sizes at which a comparison is worth them: those of a small file, and more by
+// the size of the source.
+constexpr uint64_t kSessionBytes = uint64_t{128} << 20, kSessionBytesPerByte = 8;
+
+SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes) {
   SessionOptions options;
   options.threads = 1;
   options.sizes = sizes;
+  options.max_memory = kSessionBytes + kSessionBytesPerByte * source_bytes;
+  return options;
+}
+
+// Returns about how many nanoseconds a run takes, its inputs filled before it.
+uint64_t steps_of_run(const Plan& plan) {
+  constexpr uint64_t kMacsPerStep = 32, kStepsPerInputByte = 8;
+  uint64_t steps = 0;
+  for (const PlannedStep& step : plan.steps)
+    steps += step.macs / kMacsPerStep + step_bytes(plan, step).all;
+  for (const End& input : plan.inputs) steps += kStepsPerInputByte * plan.slot_bytes(input.slot);
+  return steps;
+}
+
+// Runs a model on the numbers that follow from a seed.
+Status run(const std::shared_ptr<const VerifiedModel>& model, const SessionOptions& options,
+           std::vector<Output>* out) {
   Result<std::unique_ptr<Session>> session = Session::create(model, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();
@@ -73,12 +93,20 @@ Status run(const std::shared_ptr<const VerifiedModel>& model, const SymbolSizes&
   return Status();
 }
 
-enum class Verdict { kEqual, kRefusedByBoth, kRefused, kWrong };
+// kTooCostly: nothing was compared.
+enum class Verdict { kEqual, kRefusedByBoth, kRefused, kWrong, kTooCostly };
 
 class Checker {
  public:
-  Checker(const FileAtSizes& file_at, Graph* graph) : file_at_(file_at), graph_(graph) {
-    for (const Symbol& s : graph->symbols) own_.push_back(s.value);
+  Checker(const FileAtSizes& file_at, Graph* graph)
+      : file_at_(file_at),
+        graph_(graph),
+        source_bytes_(Budget::of_files(graph->source_files).file_bytes()),
+        budget_(source_bytes_) {
+    for (const Symbol& s : graph->symbols) {
+      own_.push_back(s.value);
+      shares_ += s.least == s.most ? 0 : 1;
+    }
   }
 
   Status run() {
@@ -94,24 +122,60 @@ class Checker {
     model_ = *model;
     for (size_t s = 0; s < own_.size(); ++s) QRT_TRY(check_alone(s));
     QRT_TRY(check_limits());
-    return check_together();
+    QRT_TRY(check_together());
+    if (compared_ > 0) return Status();
+    // One comparison at the file's own sizes may take all that the others would have.
+    shares_ = 1;
+    budget_ = Budget(source_bytes_);
+    Verdict verdict;
+    QRT_TRY(judge(own_, &verdict));
+    if (verdict == Verdict::kEqual) return Status();
+    return error(
+        Code::kUnsupported,
+        "its open dimensions cannot stay open: to compare it with the source at other sizes "
+        "is more work than a file of %llu bytes may ask for; give sizes by --input-shape "
+        "NAME=1x3x224x224",
+        static_cast<unsigned long long>(source_bytes_));
   }
 
  private:
+  // Takes what a comparison costs from the budget: an import, its file and two runs. Each symbol has its share
+  // of three quarters of the work, and so have all together; the rest is for the imports before. Returns
+  // whether there was enough.
+  bool can_afford(const SessionOptions& options) {
+    constexpr uint64_t kStepsPerValue = 80000, kStepsPerByte = 8;
+    uint64_t steps = kStepsPerValue * graph_->values.size() + kStepsPerByte * file_.size();
+    Result<std::shared_ptr<const Plan>> plan = Session::plan_for(model_, options);
+    if (plan.ok()) {
+      if ((*plan)->total_bytes() > options.max_memory) return false;
+      steps += 2 * steps_of_run(**plan);
+    } else if (plan.status().code() == Code::kOutOfMemory) {
+      return false;
+    }
+    constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
+    return steps < kMost && budget_.charge(steps * shares_ * 4 / 3).ok();
+  }
+
   // Compares at sizes which the file allows.
   Status judge(const Sizes& sizes, Verdict* verdict, std::vector<Distance>* distances = nullptr) {
     std::vector<Output> got, want;
     Bytes fixed;
     std::vector<Distance> unused;
-    const Status ran = convert::run(model_, sizes, &got);
+    const SessionOptions options = options_at(sizes, source_bytes_);
+    *verdict = Verdict::kTooCostly;
+    if (!can_afford(options)) return Status();
+    const Status ran = convert::run(model_, options, &got);
     Status made = file_at_(sizes, &fixed, distances != nullptr ? distances : &unused);
+    if (made.code() == Code::kCancelled) return Status();
     const bool is_refused = made.code() == Code::kUnsupported || made.code() == Code::kInvalidModel;
     if (!made.ok() && !is_refused) return made;
     if (made.ok()) {
       Result<std::shared_ptr<const VerifiedModel>> model = load(fixed);
       if (!model.ok()) return std::move(model.status());
-      made = convert::run(*model, {}, &want);
+      made = convert::run(*model, options_at({}, source_bytes_), &want);
     }
+    if (made.code() == Code::kOutOfMemory || ran.code() == Code::kOutOfMemory) return Status();
+    ++compared_;
     if (made.ok())
       *verdict = !ran.ok()              ? Verdict::kRefused
                  : are_equal(got, want) ? Verdict::kEqual
@@ -134,13 +198,16 @@ class Checker {
       if (is_large) candidates = {1, 2, 3, 7, 8, 16, 33};
       candidates.push_back(s_.value);
       candidates.push_back(s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
-      for (const int64_t size : candidates) QRT_TRY(try_at(size));
+      bool is_compared;
+      for (const int64_t size : candidates) QRT_TRY(try_at(size, &is_compared));
       budget_ = is_large ? 12 : 60;
       QRT_TRY(go_beyond());
       while (budget_ > 0) {
         const int64_t size = next_between();
         if (size < 0) break;
-        QRT_TRY(try_at(size));
+        QRT_TRY(try_at(size, &is_compared));
+        // What the source does there is not known.
+        if (!is_compared) wrong.push_back(size);
       }
       return Status();
     }
@@ -160,7 +227,9 @@ class Checker {
     std::set<size_t> limiting() const {
       std::set<size_t> found = beyond_;
       for (const int64_t size : wrong) {
-        const std::vector<Distance>& distances = at_.at(size);
+        const auto known = at_.find(size);
+        if (known == at_.end()) continue;  // too costly to be compared
+        const std::vector<Distance>& distances = known->second;
         for (size_t i = 0; i < std::min(distances.size(), own().size()); ++i)
           if (sign(distances[i].distance) != sign(own()[i].distance)) found.insert(i);
       }
@@ -176,16 +245,22 @@ class Checker {
       return found == at_.end() ? kNone : found->second;
     }
 
-    Status try_at(int64_t size) {
+    // *is_compared: or was not to be compared.
+    Status try_at(int64_t size, bool* is_compared) {
+      *is_compared = true;
       if (!checker_.is_legal(symbol_, size) || size > kMostSize || at_.count(size) != 0)
         return Status();
       Sizes sizes = checker_.own_;
       sizes[symbol_] = size;
       Verdict verdict;
-      QRT_TRY(checker_.judge(sizes, &verdict, &at_[size]));
+      --budget_;
+      std::vector<Distance> distances;
+      QRT_TRY(checker_.judge(sizes, &verdict, &distances));
+      *is_compared = verdict != Verdict::kTooCostly;
+      if (!*is_compared) return Status();
+      at_[size] = std::move(distances);
       if (verdict == Verdict::kEqual) right.push_back(size);
       if (verdict == Verdict::kWrong) wrong.push_back(size);
-      --budget_;
       return Status();
     }
 
@@ -218,7 +293,9 @@ class Checker {
           break;
         }
         const size_t count = at_.size();
-        QRT_TRY(try_at(nearest));
+        bool is_compared;
+        QRT_TRY(try_at(nearest, &is_compared));
+        if (!is_compared) wrong.push_back(nearest);
         if (at_.size() == count) break;
       }
       return Status();
@@ -281,6 +358,7 @@ class Checker {
       right_.push_back({s.value});
       return Status();
     }
+    budget_ = Budget(source_bytes_);
     Line line(*this, symbol);
     QRT_TRY(line.run());
     right_.push_back(line.right);
@@ -333,6 +411,7 @@ class Checker {
 
   // All symbols at once: at random, and at sizes of which each is right alone, the largest first.
   Status check_together() {
+    budget_ = Budget(source_bytes_);
     const int tries = file_.size() > kLargeFile ? 4 : 12;
     std::mt19937 random(2);
     for (int i = 0; i < tries; ++i) {
@@ -377,6 +456,10 @@ class Checker {
 
   const FileAtSizes& file_at_;
   Graph* const graph_;
+  const uint64_t source_bytes_;
+  Budget budget_;        // of the symbol that is checked, or of all together
+  uint64_t shares_ = 1;  // of the work: open symbols, and all together
+  size_t compared_ = 0;
   Sizes own_;
   std::vector<std::vector<int64_t>> right_;  // by symbol: sizes at which it is right alone
   std::map<size_t, int> varying_;            // by distance: how many symbols it depends on

@@ -6,6 +6,8 @@
 #include "converter/batch.h"
 #include "converter/sizes/fit_constants.h"
 #include "converter/sizes/fit_options.h"
+#include "runtime/sizes.h"
+#include "runtime/tools/budget.h"
 
 namespace qrt::convert {
 namespace {
@@ -18,17 +20,62 @@ bool is_same_operator(const Node& a, const Node& b) {
   return a.options.type == b.options.type && a.inputs == b.inputs && a.outputs == b.outputs;
 }
 
+// Returns about how many bytes a graph takes.
+uint64_t held_bytes(const Graph& graph) {
+  constexpr uint64_t kValueBytes = 1024;  // with its name and the node that makes it
+  uint64_t bytes = kValueBytes * graph.values.size();
+  for (const Value& v : graph.values) bytes += v.data.size();
+  return bytes;
+}
+
+// Imports the source again and again, as often as a source of its size may ask for.
+class Source {
+ public:
+  Source(const ImportAtSizes& import_at, const EarlierPasses& earlier, const Graph& first)
+      : import_at_(import_at),
+        earlier_(earlier),
+        budget_(Budget::of_files(first.source_files)),
+        steps_(steps_of(first)) {}
+
+  // kUnsupported where too little of the budget is left for an import like the last one.
+  Status import(const Sizes& sizes, Graph* graph) {
+    // A quarter of the work; the rest is for the comparisons that follow (check_sizes.cc).
+    constexpr uint64_t kShares = 4;
+    QRT_TRY(budget_.charge(kShares * steps_));
+    Status status = import_at_(sizes, graph);
+    if (status.ok()) earlier_(graph);
+    steps_ = steps_of(*graph);
+    if (status.code() == Code::kCancelled) return error(Code::kUnsupported, "%s", status.message());
+    return status;
+  }
+  uint64_t bytes() const { return budget_.file_bytes(); }
+
+ private:
+  // Returns about how many nanoseconds the import of such a graph takes. Values stay where passes remove nodes.
+  static uint64_t steps_of(const Graph& graph) {
+    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 20000, kStepsPerByte = 8;
+    uint64_t steps = kStepsPerImport + kStepsPerValue * graph.values.size();
+    for (const Value& v : graph.values) steps += kStepsPerByte * v.data.size();
+    return steps;
+  }
+
+  const ImportAtSizes& import_at_;
+  const EarlierPasses& earlier_;
+  Budget budget_;
+  uint64_t steps_;  // of the last import
+};
+
 // Imports of one family, of which the first becomes the graph.
 class Opening {
  public:
-  Status import(const ImportAtSizes& import_at, const EarlierPasses& earlier,
-                const std::vector<Symbol>& symbols, const ProbeFamily& family) {
+  Status import(Source* source, const std::vector<Symbol>& symbols, const ProbeFamily& family) {
+    Budget memory(source->bytes());
     for (const Sizes& sizes : family.sizes) {
       auto graph = std::make_unique<Graph>();
-      Status status = import_at(sizes, graph.get());
+      Status status = source->import(sizes, graph.get());
       if (!status.ok()) return std::move(status).at("at " + describe(symbols, sizes));
-      earlier(graph.get());
       if (!graphs_.empty()) drop_equal_constants(*graphs_[0], graph.get());
+      QRT_TRY(memory.reserve(held_bytes(*graph)));
       imports_.graphs.push_back(graph.get());
       imports_.symbols.push_back(sizes);
       graphs_.push_back(std::move(graph));
@@ -62,18 +109,17 @@ class Opening {
 
   // Finds the constants that differ in one that is large enough for all sizes up to a limit, which becomes the
   // symbols' most.
-  Status fit_constants(const ImportAtSizes& import_at, const EarlierPasses& earlier,
-                       std::vector<Symbol>* symbols) {
+  Status fit_constants(Source* source, std::vector<Symbol>* symbols) {
     const std::vector<ValueId> constants = differing_constants(imports_);
     if (constants.empty()) return Status();
     Graph largest;
-    const int64_t limit = find_limit(import_at, earlier, *symbols, constants, &largest);
+    const int64_t limit = find_limit(source, *symbols, constants, &largest);
     if (limit == 0)
       return error(Code::kUnsupported, "its constants become too large at large sizes");
     Graph& first = *graphs_[0];
     for (const ValueId id : constants)
       if (!fit_constant(imports_, largest, id, &first) &&
-          !fit_constant_of_sum(import_at, earlier, *symbols, limit, id))
+          !fit_constant_of_sum(source, *symbols, limit, id))
         return error(Code::kUnsupported,
                      "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
@@ -124,8 +170,8 @@ class Opening {
 
   // Fits a constant to the largest one at sizes of which one is the least and another as large as both together at the
   // limit: a table of positions is whole there.
-  bool fit_constant_of_sum(const ImportAtSizes& import_at, const EarlierPasses& earlier,
-                           const std::vector<Symbol>& symbols, int64_t limit, ValueId id) {
+  bool fit_constant_of_sum(Source* source, const std::vector<Symbol>& symbols, int64_t limit,
+                           ValueId id) {
     for (size_t sum = 0; sum < symbols.size(); ++sum) {
       const std::vector<size_t> parts = summands(symbols, sum);
       for (size_t i = 0; parts.size() == 2 && i < 2; ++i) {
@@ -136,8 +182,7 @@ class Opening {
         sizes[parts[1 - i]] = 2 * limit - symbols[parts[i]].least;
         set_sums(symbols, &sizes);
         Graph largest;
-        if (!import_at(sizes, &largest).ok()) continue;
-        earlier(&largest);
+        if (!source->import(sizes, &largest).ok()) continue;
         if (bytes_of(largest, {id}) <= kMostConstantBytes &&
             fit_constant(imports_, largest, id, graphs_[0].get()))
           return true;
@@ -148,17 +193,15 @@ class Opening {
 
   // Returns the largest size, of all symbols but batches, at which the source can be imported and its constants
   // stay within their limit; 0 where there is none. *largest is the import there.
-  int64_t find_limit(const ImportAtSizes& import_at, const EarlierPasses& earlier,
-                     const std::vector<Symbol>& symbols, const std::vector<ValueId>& constants,
-                     Graph* largest) const {
+  int64_t find_limit(Source* source, const std::vector<Symbol>& symbols,
+                     const std::vector<ValueId>& constants, Graph* largest) const {
     const auto works_at = [&](int64_t limit) {
       Sizes sizes = imports_.symbols[0];
       for (size_t s = 0; s < sizes.size(); ++s)
         if (!symbols[s].is_first && symbols[s].least != symbols[s].most) sizes[s] = limit;
       set_sums(symbols, &sizes);
       Graph graph;
-      if (!import_at(sizes, &graph).ok()) return false;
-      earlier(&graph);
+      if (!source->import(sizes, &graph).ok()) return false;
       if (bytes_of(graph, constants) > kMostConstantBytes) return false;
       *largest = std::move(graph);
       return true;
@@ -240,16 +283,15 @@ class Opening {
 // Tries families until one gives a graph.
 class Search {
  public:
-  Search(const ImportAtSizes& import_at, const EarlierPasses& earlier, Graph* graph)
-      : import_at_(import_at), earlier_(earlier), graph_(graph) {}
+  Search(Source* source, Graph* graph) : source_(source), graph_(graph) {}
 
   // kUnsupported where the family leads to no graph.
   Status try_family(std::vector<Symbol> symbols, const ProbeFamily& family) {
     Opening opening;
-    Status status = opening.import(import_at_, earlier_, symbols, family);
+    Status status = opening.import(source_, symbols, family);
     const bool imported = status.ok();
     if (imported) status = opening.fit();
-    if (status.ok()) status = opening.fit_constants(import_at_, earlier_, &symbols);
+    if (status.ok()) status = opening.fit_constants(source_, &symbols);
     if (status.ok()) {
       // Nothing is known of sizes between multiples, which the source did not take.
       for (Symbol& s : symbols)
@@ -270,15 +312,14 @@ class Search {
   bool has_imported() const { return has_imported_; }
 
  private:
-  const ImportAtSizes& import_at_;
-  const EarlierPasses& earlier_;
+  Source* const source_;
   Graph* const graph_;
   std::string why_;
   bool has_imported_ = false;
 };
 
 // An import takes time in proportion to its nodes, and here are dozens.
-constexpr size_t kMostNodes = 10000, kNodeImports = 400000;
+constexpr size_t kMostNodes = 10000;
 
 Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,
                     std::vector<Symbol> symbols, Graph* graph) {
@@ -288,13 +329,15 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
         "it has more than %zu operators: its open dimensions cannot stay open; give sizes by "
         "--input-shape NAME=1x3x224x224",
         kMostNodes);
-  Search search(import_at, earlier, graph);
+  if (symbols.size() > kMaxSymbols)
+    return error(Code::kUnsupported,
+                 "it has %zu open dimensions, at most %u can stay open; give sizes by "
+                 "--input-shape NAME=1x3x224x224",
+                 symbols.size(), kMaxSymbols);
+  Source source(import_at, earlier, *graph);
+  Search search(&source, graph);
   Status status;
-  // At least two families are tried, and fewer of large graphs than of small ones.
-  size_t imports = std::max<size_t>(24, kNodeImports / std::max<size_t>(graph->nodes.size(), 1));
   for (const ProbeFamily& family : probe_families(symbols)) {
-    if (imports < family.sizes.size()) break;
-    imports -= family.sizes.size();
     status = search.try_family(symbols, family);
     if (status.code() != Code::kUnsupported) return status;
   }

@@ -91,7 +91,7 @@ std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index) {
     part.erase(part.find_last_not_of(' ') + 1);
     const auto match = std::find_if(symbols.begin(), symbols.end(),
                                     [&](const Symbol& s) { return s.name == part; });
-    if (match == symbols.end()) return {};
+    if (match == symbols.end() || found.size() == symbols.size()) return {};
     found.push_back(static_cast<size_t>(match - symbols.begin()));
   }
   return found;

@@ -14,7 +14,7 @@ A charge is the argument of a budget's charge() or reserve(), or of a Growth's c
 import re
 
 KINDS = ('drop', 'operand', 'negate', 'charge')
-CHARGE = re.compile(r'(?:(?:\bbudget_?|\bBudget\(\w+\)|\btensors\(\)|\bimporter_?)(?:\.|->)(?:charge|reserve)|\bgrowth_?(?:\.|->)(?:charge|read))\(')
+CHARGE = re.compile(r'(?:(?:\bbudget_?|\bmemory|\bBudget\(\w+\)|\btensors\(\)|\bimporter_?)(?:\.|->)(?:charge|reserve)|\bgrowth_?(?:\.|->)(?:charge|read))\(')
 
 
 class Mutant:

@@ -134,7 +134,12 @@ std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
 void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
                  bool allow_float, Graph* graph) {
   graph->symbols = symbols_of(open);
-  graph->import_at = [model, open, allow_float](const Sizes& sizes, Graph* to) {
+  const auto budget = std::make_shared<Budget>(Budget::of_files(model->files()));
+  graph->import_at = [model, open, allow_float, budget](const Sizes& sizes, Graph* to) {
+    constexpr uint64_t kStepsPerNode = 20000;
+    Status afforded =
+        budget->charge(kStepsPerNode * static_cast<uint64_t>(model->graph().node_size()));
+    if (!afforded.ok()) return error(Code::kCancelled, "%s", afforded.message());
     Report unused;
     return import_at(*model, open, allow_float, sizes, to, &unused);
   };

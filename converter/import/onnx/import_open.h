@@ -9,7 +9,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// Makes the open dimensions the graph's symbols, with a function that imports the model again at other sizes.
+// Makes the open dimensions the graph's symbols, with a function that imports the model again at other sizes:
+// kCancelled where that would be more often than a file of its size may ask for.
 void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
                  bool allow_float, Graph* graph);
 
