@@ -1,6 +1,7 @@
 #include "bench/sessions.h"
 
 #include <cstdlib>
+#include <cstring>
 
 #include "kernels/isa.h"
 #include "runtime/tools/dims.h"
@@ -48,9 +49,9 @@ void fill_input(Session* session, size_t i) {
       v = static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f;
     return;
   }
-  // Indices of every table with two rows, and masks that hold.
-  if (info.dtype == QRT_INT64) {
-    for (int64_t& v : session->input<int64_t>(i)) v = 1;
+  // Indices of every table, where they are any.
+  if (info.dtype == QRT_INT64 || info.dtype == QRT_INT32) {
+    memset(qrt_session_input_data(session->get(), i), 0, info.bytes);
     return;
   }
   auto* bytes = static_cast<uint8_t*>(qrt_session_input_data(session->get(), i));

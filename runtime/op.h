@@ -66,23 +66,21 @@ struct InferContext {
 
 struct Step;
 
-// What bind() and run() get. Pointers stay valid between runs; a session is used by one thread at a
-// time.
-struct Step;
-
-// What ended a run: an index that its step was given and that its table does not have.
+// Tells what ended a run: an index that a step was given and that its table does not have.
 struct RunFailure {
   const Step* step = nullptr;  // null: nothing did
   int64_t index = 0;
   size_t size = 0;  // of the axis that is indexed
 };
 
+// The arguments of bind() and run(). Pointers stay valid between runs; a session is used by one thread at a
+// time.
 struct RunContext {
   uint8_t* const* tensors;  // by tensor index; constants included (never written)
   const Parallel* parallel;
   uint8_t* state;    // PlannedStep::state_bytes, filled by bind(), kept between runs
   uint8_t* scratch;  // PlannedStep::scratch_bytes, shared by all steps
-  // Written by run() alone, on the thread that it is called on. The run ends behind such a step.
+  // A step's run() may write it, on its calling thread and not in tasks: the session's run ends after that step.
   RunFailure* failure;
 
   const uint8_t* in(const Step& step, size_t i) const;

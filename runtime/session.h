@@ -132,8 +132,8 @@ class Session {
   // The caller's memory where that is bound, or the session's; null for an external one that is not.
   uint8_t* end_data(const End& end) const;
 
-  // Allocates nothing where nothing is bound and nothing fails. kCancelled, and kOutOfRange for an index that its table
-  // does not have: variables keep what they held, outputs are of no use.
+  // Allocates nothing where nothing is bound and nothing fails. After kCancelled, and after kOutOfRange, which is an index
+  // among the inputs that the table it is for does not have, variables hold what they held before, and outputs are of no use.
   // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
   // another's.
   Status run();

@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "converter/convert.h"
 #include "runtime/session.h"
@@ -22,9 +23,9 @@ Result<std::shared_ptr<const VerifiedModel>> load(const Bytes& file) {
   return verify(std::move(*bytes));
 }
 
-// Numbers that make ordinary activations: floats between -4 and 4, any bytes; of wider integers, which may be indices or masks,
-// 0 and 1.
-void fill(uint8_t* data, const TensorType& type, std::mt19937* random) {
+// Fills a tensor with numbers that make ordinary activations: floats between -4 and 4, any bytes; and with integers from 0 to
+// `most_index` where they are wider, since these may be indices or masks. REQUIRES: most_index is 0 or 1.
+void fill(uint8_t* data, const TensorType& type, int most_index, std::mt19937* random) {
   const auto elements = static_cast<size_t>(type.shape.elements());
   if (type.dtype == DType::kFloat32) {
     std::uniform_real_distribution<float> real(-4.0f, 4.0f);
@@ -36,8 +37,10 @@ void fill(uint8_t* data, const TensorType& type, std::mt19937* random) {
   }
   const size_t width = dtype_bytes(type.dtype);
   for (size_t i = 0; i < tensor_bytes(type); ++i)
-    data[i] =
-        width > 2 && i % width != 0 ? 0 : static_cast<uint8_t>((*random)() & (width > 2 ? 1 : 255));
+    data[i] = width > 2 && i % width != 0
+                  ? 0
+                  : static_cast<uint8_t>((*random)() &
+                                         (width > 2 ? static_cast<unsigned>(most_index) : 255u));
 }
 
 struct Output {
@@ -61,7 +64,8 @@ SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes) {
   SessionOptions options;
   options.threads = 1;
   options.sizes = sizes;
-  options.max_memory = kSessionBytes + kSessionBytesPerByte * source_bytes;
+  options.max_memory = static_cast<size_t>(
+      std::min<uint64_t>(kSessionBytes + kSessionBytesPerByte * source_bytes, SIZE_MAX / 2));
   return options;
 }
 
@@ -77,13 +81,13 @@ uint64_t steps_of_run(const Plan& plan) {
 
 // Runs a model on the numbers that follow from a seed.
 Status run(const std::shared_ptr<const VerifiedModel>& model, const SessionOptions& options,
-           std::vector<Output>* out) {
+           int most_index, std::vector<Output>* out) {
   Result<std::unique_ptr<Session>> session = Session::create(model, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();
   std::mt19937 random(1);
   for (const End& input : plan.inputs)
-    fill((*session)->data(input.slot), plan.types[input.slot], &random);
+    fill((*session)->data(input.slot), plan.types[input.slot], most_index, &random);
   QRT_TRY((*session)->run());
   for (const End& output : plan.outputs) {
     const TensorType& type = plan.types[output.slot];
@@ -120,43 +124,55 @@ class Checker {
     Result<std::shared_ptr<const VerifiedModel>> model = load(file_);
     if (!model.ok()) return std::move(model.status());
     model_ = *model;
+    QRT_TRY(check_own());
     for (size_t s = 0; s < own_.size(); ++s) QRT_TRY(check_alone(s));
     QRT_TRY(check_limits());
-    QRT_TRY(check_together());
-    if (compared_ > 0) return Status();
-    // One comparison at the file's own sizes may take all that the others would have.
-    shares_ = 1;
-    budget_ = Budget(source_bytes_);
-    Verdict verdict;
-    QRT_TRY(judge(own_, &verdict));
-    if (verdict == Verdict::kEqual) return Status();
-    return error(
-        Code::kUnsupported,
-        "its open dimensions cannot stay open: to compare it with the source at other sizes "
-        "is more work than a file of %llu bytes may ask for; give sizes by --input-shape "
-        "NAME=1x3x224x224",
-        static_cast<unsigned long long>(source_bytes_));
+    return check_together();
   }
 
  private:
-  // Takes what a comparison costs from the budget: an import, its file and two runs. Each symbol has its share
-  // of three quarters of the work, and so have all together; the rest is for the imports before. Returns
-  // whether there was enough.
-  bool can_afford(const SessionOptions& options) {
-    constexpr uint64_t kStepsPerValue = 80000, kStepsPerByte = 8;
-    uint64_t steps = kStepsPerValue * graph_->values.size() + kStepsPerByte * file_.size();
-    Result<std::shared_ptr<const Plan>> plan = Session::plan_for(model_, options);
-    if (plan.ok()) {
-      if ((*plan)->total_bytes() > options.max_memory) return false;
-      steps += 2 * steps_of_run(**plan);
-    } else if (plan.status().code() == Code::kOutOfMemory) {
-      return false;
+  // Compares at the file's own sizes, for which all of the work may be taken. Where the source itself fails there, as at indices
+  // that a table does not have, it is tried once more with indices of 0.
+  Status check_own() {
+    Verdict verdict = Verdict::kRefused;
+    const uint64_t shares = std::exchange(shares_, 1);
+    for (most_index_ = 1; most_index_ >= 0; --most_index_) {
+      budget_ = Budget(source_bytes_);
+      own_distances_.clear();
+      QRT_TRY(judge(own_, &verdict, &own_distances_));
+      if (verdict != Verdict::kRefusedByBoth || most_index_ == 0) break;
     }
-    constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
-    return steps < kMost && budget_.charge(steps * shares_ * 4 / 3).ok();
+    shares_ = shares;
+    if (verdict == Verdict::kEqual) return Status();
+    if (verdict == Verdict::kTooCostly)
+      return error(
+          Code::kUnsupported,
+          "its open dimensions cannot stay open: to compare it with the source at other sizes "
+          "is more work than a file of %llu bytes may ask for; give sizes by --input-shape "
+          "NAME=1x3x224x224",
+          static_cast<unsigned long long>(source_bytes_));
+    return error(Code::kUnsupported,
+                 "its open dimensions cannot stay open: the rules found could not be compared with "
+                 "the source; give sizes by --input-shape NAME=1x3x224x224");
   }
 
-  // Compares at sizes which the file allows.
+  // Takes what a comparison costs from the budget: an import, its file and two runs. Returns whether there was enough. Half of
+  // the work that the source may ask for is for comparisons, and every open symbol has an equal part of that half, as have
+  // all symbols together: budget_ begins anew for each, and what is taken from it counts 2 * shares_ times.
+  bool can_afford(const SessionOptions& options) {
+    constexpr uint64_t kStepsPerValue = 80000, kStepsPerByte = 4;
+    constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
+    const auto take = [this](uint64_t steps) {
+      return steps < kMost && budget_.charge(2 * shares_ * steps).ok();
+    };
+    if (!take(kStepsPerValue * graph_->values.size() + kStepsPerByte * file_.size())) return false;
+    Result<std::shared_ptr<const Plan>> plan = Session::plan_for(model_, options);
+    if (!plan.ok()) return plan.status().code() != Code::kOutOfMemory;
+    return (*plan)->total_bytes() <= options.max_memory && take(2 * steps_of_run(**plan));
+  }
+
+  // Compares the file's run at sizes that it allows with the source's, and tells how far the source's numbers are from where it
+  // does something else.
   Status judge(const Sizes& sizes, Verdict* verdict, std::vector<Distance>* distances = nullptr) {
     std::vector<Output> got, want;
     Bytes fixed;
@@ -164,7 +180,7 @@ class Checker {
     const SessionOptions options = options_at(sizes, source_bytes_);
     *verdict = Verdict::kTooCostly;
     if (!can_afford(options)) return Status();
-    const Status ran = convert::run(model_, options, &got);
+    const Status ran = convert::run(model_, options, most_index_, &got);
     Status made = file_at_(sizes, &fixed, distances != nullptr ? distances : &unused);
     if (made.code() == Code::kCancelled) return Status();
     const bool is_refused = made.code() == Code::kUnsupported || made.code() == Code::kInvalidModel;
@@ -172,10 +188,9 @@ class Checker {
     if (made.ok()) {
       Result<std::shared_ptr<const VerifiedModel>> model = load(fixed);
       if (!model.ok()) return std::move(model.status());
-      made = convert::run(*model, options_at({}, source_bytes_), &want);
+      made = convert::run(*model, options_at({}, source_bytes_), most_index_, &want);
     }
     if (made.code() == Code::kOutOfMemory || ran.code() == Code::kOutOfMemory) return Status();
-    ++compared_;
     if (made.ok())
       *verdict = !ran.ok()              ? Verdict::kRefused
                  : are_equal(got, want) ? Verdict::kEqual
@@ -189,15 +204,19 @@ class Checker {
   class Line {
    public:
     Line(Checker& checker, size_t symbol)
-        : checker_(checker), symbol_(symbol), s_(checker.graph_->symbols[symbol]) {}
+        : checker_(checker), symbol_(symbol), s_(checker.graph_->symbols[symbol]) {
+      at_[s_.value] = checker.own_distances_;
+      right.push_back(s_.value);
+    }
 
     Status run() {
       const bool is_large = checker_.file_.size() > kLargeFile;
       std::vector<int64_t> candidates = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,
                                          12, 15, 16, 17, 31, 32, 33, 64, 100, 127};
       if (is_large) candidates = {1, 2, 3, 7, 8, 16, 33};
-      candidates.push_back(s_.value);
-      candidates.push_back(s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
+      // Where not all can be afforded, the smallest and the largest come first.
+      std::swap(candidates[1], candidates.back());
+      candidates.insert(candidates.begin() + 1, s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
       bool is_compared;
       for (const int64_t size : candidates) QRT_TRY(try_at(size, &is_compared));
       budget_ = is_large ? 12 : 60;
@@ -212,7 +231,7 @@ class Checker {
       return Status();
     }
 
-    std::vector<int64_t> right, wrong;
+    std::vector<int64_t> right, wrong;  // `wrong`: or where that is not known
 
     // Returns the distances, by number, that differ along the line.
     std::set<size_t> varying() const {
@@ -245,7 +264,7 @@ class Checker {
       return found == at_.end() ? kNone : found->second;
     }
 
-    // *is_compared: or was not to be compared.
+    // Compares at a size, if the file has it and it was not compared before. *is_compared is false where that was too costly.
     Status try_at(int64_t size, bool* is_compared) {
       *is_compared = true;
       if (!checker_.is_legal(symbol_, size) || size > kMostSize || at_.count(size) != 0)
@@ -264,8 +283,8 @@ class Checker {
       return Status();
     }
 
-    // Follows distances that become smaller towards larger sizes to where they are 0, and forbids sizes from there on
-    // where that is too far to be tried.
+    // Follows distances (ir.h) that become smaller towards larger sizes to where they are 0, and excludes that size where it is
+    // too costly to be tried, and all from there on where it is too large.
     Status go_beyond() {
       for (int rounds = 0; rounds < 4 && at_.size() > 1; ++rounds) {
         const auto last = std::prev(at_.end()), before = std::prev(last);
@@ -365,7 +384,6 @@ class Checker {
     for (const size_t i : line.varying()) ++varying_[i];
     for (const size_t i : line.limiting()) limiting_[i] = s.name;
     std::vector<int64_t>&right = line.right, &wrong = line.wrong;
-    right.push_back(s.value);
     std::sort(right.begin(), right.end());
     std::sort(wrong.begin(), wrong.end());
     if (wrong.empty()) return Status();
@@ -459,7 +477,8 @@ class Checker {
   const uint64_t source_bytes_;
   Budget budget_;        // of the symbol that is checked, or of all together
   uint64_t shares_ = 1;  // of the work: open symbols, and all together
-  size_t compared_ = 0;
+  int most_index_ = 1;
+  std::vector<Distance> own_distances_;
   Sizes own_;
   std::vector<std::vector<int64_t>> right_;  // by symbol: sizes at which it is right alone
   std::map<size_t, int> varying_;            // by distance: how many symbols it depends on

@@ -12,8 +12,8 @@ namespace qrt::convert {
 std::vector<ValueId> differing_constants(const ImportedGraphs& imports);
 
 // Puts a Gather of `graph`, the first import's, in front of all nodes that read constant `id`. Along each axis
-// it reads the first elements of the constant of `largest`, an import at the largest sizes, or the last ones, or the only
-// one that is repeated along it. Returns false where these do not give the constants of all imports.
+// it reads the first elements of the constant of `largest`, an import at the largest sizes, or the last ones, those from an index on that
+// follows from sizes, or the only one that is repeated along it. Returns false where these do not give the constants of all imports.
 bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph);
 
 }  // namespace qrt::convert

@@ -39,21 +39,26 @@ class Source {
 
   // kUnsupported where too little of the budget is left for an import like the last one.
   Status import(const Sizes& sizes, Graph* graph) {
-    // A quarter of the work; the rest is for the comparisons that follow (check_sizes.cc).
-    constexpr uint64_t kShares = 4;
-    QRT_TRY(budget_.charge(kShares * steps_));
+    // Half of the work; the rest is for the comparisons that follow (check_sizes.cc).
+    constexpr uint64_t kShares = 2;
+    Status charged = budget_.charge(kShares * steps_);
+    is_spent_ = !charged.ok();
+    if (is_spent_) return error(Code::kUnsupported, "%s", charged.message());
     Status status = import_at_(sizes, graph);
     if (status.ok()) earlier_(graph);
-    steps_ = steps_of(*graph);
+    // An import that failed may have made as much as one that did not.
+    steps_ = status.ok() ? steps_of(*graph) : std::max(steps_, steps_of(*graph));
     if (status.code() == Code::kCancelled) return error(Code::kUnsupported, "%s", status.message());
     return status;
   }
   uint64_t bytes() const { return budget_.file_bytes(); }
+  // Returns whether the last import was not tried for want of budget.
+  bool is_spent() const { return is_spent_; }
 
  private:
   // Returns about how many nanoseconds the import of such a graph takes. Values stay where passes remove nodes.
   static uint64_t steps_of(const Graph& graph) {
-    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 20000, kStepsPerByte = 8;
+    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 20000, kStepsPerByte = 4;
     uint64_t steps = kStepsPerImport + kStepsPerValue * graph.values.size();
     for (const Value& v : graph.values) steps += kStepsPerByte * v.data.size();
     return steps;
@@ -63,6 +68,7 @@ class Source {
   const EarlierPasses& earlier_;
   Budget budget_;
   uint64_t steps_;  // of the last import
+  bool is_spent_ = false;
 };
 
 // Imports of one family, of which the first becomes the graph.
@@ -115,7 +121,11 @@ class Opening {
     Graph largest;
     const int64_t limit = find_limit(source, *symbols, constants, &largest);
     if (limit == 0)
-      return error(Code::kUnsupported, "its constants become too large at large sizes");
+      return error(
+          Code::kUnsupported,
+          source->is_spent()
+              ? "to import it at other sizes is more work than a file of its size may ask for"
+              : "its constants become too large at large sizes");
     Graph& first = *graphs_[0];
     for (const ValueId id : constants)
       if (!fit_constant(imports_, largest, id, &first) &&
@@ -168,8 +178,9 @@ class Opening {
     return bytes;
   }
 
-  // Fits a constant to the largest one at sizes of which one is the least and another as large as both together at the
-  // limit: a table of positions is whole there.
+  // Fits a constant where a size is the sum of two others ("past + seq"), to the constant of an import at which one of
+  // them is least and the sum is that of both at the limit: a table of which each size reads a part of that length is
+  // nearly whole there.
   bool fit_constant_of_sum(Source* source, const std::vector<Symbol>& symbols, int64_t limit,
                            ValueId id) {
     for (size_t sum = 0; sum < symbols.size(); ++sum) {

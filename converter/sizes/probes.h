@@ -12,8 +12,8 @@ namespace qrt::convert {
 // Sizes by symbol.
 using Sizes = std::vector<int64_t>;
 
-// Returns the symbols whose names, joined by plus signs, are this one's name; none where it is no such sum, or
-// one of more symbols than there are.
+// Returns the symbols whose names, joined by plus signs, are this one's name, in that order; none where the name is no such
+// sum, or has more terms than there are symbols.
 std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index);
 
 // Gives every symbol whose name is a sum of others' ("past + seq") the sum of their sizes.

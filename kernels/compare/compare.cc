@@ -1,6 +1,8 @@
 // Where the greatest and the least stand; see compare.h.
 #include "kernels/compare/compare.h"
 
+#include "kernels/integer_only.h"
+
 namespace qrt {
 namespace {
 
@@ -57,7 +59,9 @@ ArgMaxFn arg_max_kernel(DType dtype) {
     case DType::kUInt16: return arg_max<uint16_t>;
     case DType::kInt16: return arg_max<int16_t>;
     case DType::kInt32: return arg_max<int32_t>;
-    case DType::kFloat32: return arg_max<float>;
+    case DType::kFloat32:
+      if constexpr (!kIntegerOnly) return arg_max<float>;
+      break;
     default: break;  // kInt64
   }
   return arg_max<int64_t>;

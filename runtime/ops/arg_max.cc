@@ -11,7 +11,8 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  if (context.inputs[0].type.dtype != DType::kFloat32) QRT_TRY(check_integer(context, 0, "x"));
+  if (kIntegerOnly || context.inputs[0].type.dtype != DType::kFloat32)
+    QRT_TRY(check_integer(context, 0, "x"));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(options->axis() < static_cast<uint32_t>(x.rank()),
                   "axis is %u, expected less than the rank %d", options->axis(), x.rank());

@@ -46,13 +46,13 @@ struct Params {
   bool is_checked;
 };
 
-// Returns the block that an index means: from the end where it is negative, within the axis.
+// Returns the block that an index means: one from the end where it is negative, the nearest where there is none.
 size_t placed(int64_t index, size_t size) {
   const int64_t n = static_cast<int64_t>(size), i = index < 0 ? index + n : index;
   return static_cast<size_t>(i < 0 ? 0 : i >= n ? n - 1 : i);
 }
 
-// Returns whether all indices are of the axis. Tells the run of the first that is not.
+// Returns whether all indices lie within the axis. Tells the run of the first that does not.
 template <class Index>
 bool are_inside(const Step& step, const RunContext& context, const Index* index) {
   const Params& p = step.as<Params>();

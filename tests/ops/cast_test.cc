@@ -50,7 +50,7 @@ TEST(Cast, IntegersToTheNearestFloat) {
   check<int64_t, float>(
       DType::kInt64, DType::kFloat32,
       {0, -7, 16777217, 16777219, -16777217, kMost, kLeast, (int64_t{1} << 40) + (1 << 16) + 1},
-      {0, -7, 16777216, 16777220, -16777216, 0x1p63f, -0x1p63f, 0x1.00020p40f});
+      {0, -7, 16777216, 16777220, -16777216, 0x1p63f, -0x1p63f, 0x1.000002p40f});
   check<int32_t, float>(DType::kInt32, DType::kFloat32, {16777217, 16777219, INT32_MAX, INT32_MIN},
                         {16777216, 16777220, 0x1p31f, -0x1p31f});
   check<uint8_t, float>(DType::kUInt8, DType::kFloat32, {0, 1, 255}, {0, 1, 255});

@@ -59,11 +59,10 @@ typedef enum qrt_status {
   QRT_INVALID_MODEL = 2,    /* the file is damaged or not a model */
   QRT_UNSUPPORTED = 3,      /* valid, but this build cannot run it */
   QRT_OUT_OF_MEMORY = 4,
-  QRT_IO_ERROR = 5,  /* the file cannot be read */
-  QRT_INTERNAL = 6,  /* a bug of qrt */
-  QRT_CANCELLED = 7, /* by qrt_session_cancel() */
-  QRT_OUT_OF_RANGE =
-      8 /* a size outside the bounds of its dimension; in a run, an index outside its table */
+  QRT_IO_ERROR = 5,    /* the file cannot be read */
+  QRT_INTERNAL = 6,    /* a bug of qrt */
+  QRT_CANCELLED = 7,   /* by qrt_session_cancel() */
+  QRT_OUT_OF_RANGE = 8 /* a size outside its dimension's bounds, an index outside its table */
 } qrt_status;
 
 /* Owned by the caller. */
@@ -444,11 +443,11 @@ QRT_API qrt_status qrt_session_bind_input(qrt_session* session, size_t index, co
 QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* data,
                                            size_t capacity, qrt_error* error);
 
-/* Fails only for session == NULL, after qrt_session_cancel(), and with QRT_INVALID_ARGUMENT, nothing
- * done, where an external input or output is not bound or an output's buffer overlaps another; the
- * message names it. QRT_OUT_OF_RANGE where an input's values are indices (the ids of a text model's tokens) and one is
- * outside its table: the message names index and table, outputs are of no use, and what the model keeps between runs is
- * as it was. */
+/* Fails for session == NULL; after qrt_session_cancel(); with QRT_INVALID_ARGUMENT, nothing done, where an
+ * external input or output is not bound or an output's buffer overlaps another, which the message names; and
+ * with QRT_OUT_OF_RANGE where a model looks up rows of a table by an input's values (the ids of a text's tokens)
+ * and the table has no such row. An id below 0 counts from the table's end. The message names id and table,
+ * outputs are of no use then, and what the model keeps between runs is as it was. Nothing else fails. */
 QRT_API qrt_status qrt_session_run(qrt_session* session, qrt_error* error);
 
 /* From any thread: the run in progress, or else the next one, ends after the operator that it is at,

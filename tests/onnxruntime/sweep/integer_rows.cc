@@ -257,6 +257,14 @@ std::vector<Row> integer_rows() {
                             return g.node("Gather", x, {at}, {Attr("axis", 1)});
                           })
                     .row());
+  all.push_back(RowBuilder("CumSum")
+                    .form("gathers", shape_of_rank(4),
+                          [](Graph& g, const Value& x) {
+                            const std::string at =
+                                g.b.node("CumSum", {g.numbers({0, 1, 1}), g.b.scalar<int64_t>(0)});
+                            return g.node("Gather", x, {at}, {Attr("axis", 1)});
+                          })
+                    .row());
   all.push_back(RowBuilder("Constant")
                     .form("added", shape_of_rank(4),
                           [](Graph& g, const Value& x) {

@@ -229,6 +229,7 @@ std::vector<Row> window_rows() {
       max_pool(), average_pool(), global_pool("GlobalMaxPool"), global_pool("GlobalAveragePool"),
       qlinear_average_pool(), qlinear_global_average_pool(), reduction("ReduceMax"),
       reduction("ReduceMin"), reduction("ReduceMean"), reduction("ReduceSum"),
+      reduction("ReduceL1"), reduction("ReduceL2"), reduction("ReduceSumSquare"),
       softmax("Softmax", 1), softmax("LogSoftmax", 6), qlinear_softmax(), arg("ArgMax"),
       arg("ArgMin"), top_k(), batch_normalization(), of_rows("LayerNormalization", "", true, 21),
       of_rows("RMSNormalization", "", false, 23),

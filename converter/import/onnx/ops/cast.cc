@@ -76,7 +76,7 @@ ValueId from_float(Importer& importer, const SourceNode& node, ValueId x, int to
   return y;
 }
 
-// Makes a Cast operator, of values that the graph holds as the source does (bool in bytes).
+// Makes a Cast operator of a value whose numbers in the graph are the source's, as all but int8 and uint16 are; bool is 0 or 1.
 ValueId cast_elements(Importer& importer, const NodeView& node, ValueId x, int from, int to) {
   const ValueId y =
       importer.builder().new_value("", stored_dtype(to), importer.builder().shape_of(x));
@@ -86,7 +86,7 @@ ValueId cast_elements(Importer& importer, const NodeView& node, ValueId x, int f
   return y;
 }
 
-// Casts between types of which one is int64, or of which the result is a truth value.
+// Casts between int32, int64, bool, uint8 and float32, and refuses other types.
 Status cast_wide(Importer& importer, const NodeView& node, int to) {
   const Tensor& x = importer.input(node, 0);
   const auto is_wide = [](int type) { return type == kInt32 || type == kInt64 || type == kFloat; };

@@ -158,7 +158,7 @@ Status import_reduce_extreme(Importer& importer, const NodeView& node) {
 
 namespace {
 
-// Sums integers without quantisation: the last of the running sums along each axis.
+// Sums integers that have no scale. The sum along an axis is the last of its running sums.
 Status sum_integers(Importer& importer, const NodeView& node) {
   const Tensor x = importer.input(node, 0);
   std::vector<bool> reduced;
