@@ -1,5 +1,6 @@
 // ArgMax: where along an axis the greatest or least element is.
 #include "kernels/compare/compare.h"
+#include "kernels/integer_only.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
 #include "runtime/ops/ops.h"
