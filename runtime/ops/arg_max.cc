@@ -1,6 +1,6 @@
 // ArgMax: where along an axis the greatest or least element is.
 #include "kernels/compare/compare.h"
-#include "kernels/integer_only.h"
+#include "kernels/integer_build.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
 #include "runtime/ops/ops.h"
@@ -12,7 +12,7 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   QRT_TRY(check_input_count(context, 1));
-  if (kIntegerOnly || context.inputs[0].type.dtype != DType::kFloat32)
+  if (is_integer_build() || context.inputs[0].type.dtype != DType::kFloat32)
     QRT_TRY(check_integer(context, 0, "x"));
   const Shape& x = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(options->axis() < static_cast<uint32_t>(x.rank()),
