@@ -156,14 +156,14 @@ class Checker {
                  "the source; give sizes by --input-shape NAME=1x3x224x224");
   }
 
-  // Takes what a comparison costs from the budget: an import, its file and two runs. Returns whether there was enough. Half of
-  // the work that the source may ask for is for comparisons, and every open symbol has an equal part of that half, as have
-  // all symbols together: budget_ begins anew for each, and what is taken from it counts 2 * shares_ times.
+  // Takes what a comparison costs from the budget: an import, its file and two runs. Returns whether there was enough. Every
+  // open symbol has an equal part of the work that the source may ask for, as have all symbols together: budget_ begins anew
+  // for each, and what is taken from it counts shares_ times.
   bool can_afford(const SessionOptions& options) {
-    constexpr uint64_t kStepsPerValue = 80000, kStepsPerByte = 4;
+    constexpr uint64_t kStepsPerValue = 6000, kStepsPerByte = 4;
     constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
     const auto take = [this](uint64_t steps) {
-      return steps < kMost && budget_.charge(2 * shares_ * steps).ok();
+      return steps < kMost && budget_.charge(shares_ * steps).ok();
     };
     if (!take(kStepsPerValue * graph_->values.size() + kStepsPerByte * file_.size())) return false;
     Result<std::shared_ptr<const Plan>> plan = Session::plan_for(model_, options);

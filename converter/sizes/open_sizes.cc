@@ -39,9 +39,7 @@ class Source {
 
   // kUnsupported where too little of the budget is left for an import like the last one.
   Status import(const Sizes& sizes, Graph* graph) {
-    // Half of the work; the rest is for the comparisons that follow (check_sizes.cc).
-    constexpr uint64_t kShares = 2;
-    Status charged = budget_.charge(kShares * steps_);
+    Status charged = budget_.charge(steps_);
     is_spent_ = !charged.ok();
     if (is_spent_) return error(Code::kUnsupported, "%s", charged.message());
     Status status = import_at_(sizes, graph);
@@ -58,7 +56,7 @@ class Source {
  private:
   // Returns about how many nanoseconds the import of such a graph takes. Values stay where passes remove nodes.
   static uint64_t steps_of(const Graph& graph) {
-    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 20000, kStepsPerByte = 4;
+    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 4000, kStepsPerByte = 4;
     uint64_t steps = kStepsPerImport + kStepsPerValue * graph.values.size();
     for (const Value& v : graph.values) steps += kStepsPerByte * v.data.size();
     return steps;
