@@ -71,10 +71,10 @@ SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes) {
 
 // Returns about how many nanoseconds a run takes, its inputs filled before it.
 uint64_t steps_of_run(const Plan& plan) {
-  constexpr uint64_t kMacsPerStep = 32, kStepsPerInputByte = 8;
+  constexpr uint64_t kMacsPerStep = 32, kBytesPerStep = 4, kStepsPerInputByte = 2;
   uint64_t steps = 0;
   for (const PlannedStep& step : plan.steps)
-    steps += step.macs / kMacsPerStep + step_bytes(plan, step).all;
+    steps += step.macs / kMacsPerStep + step_bytes(plan, step).all / kBytesPerStep;
   for (const End& input : plan.inputs) steps += kStepsPerInputByte * plan.slot_bytes(input.slot);
   return steps;
 }
@@ -160,7 +160,7 @@ class Checker {
   // open symbol has an equal part of the work that the source may ask for, as have all symbols together: budget_ begins anew
   // for each, and what is taken from it counts shares_ times.
   bool can_afford(const SessionOptions& options) {
-    constexpr uint64_t kStepsPerValue = 6000, kStepsPerByte = 4;
+    constexpr uint64_t kStepsPerValue = 4000, kStepsPerByte = 2;
     constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
     const auto take = [this](uint64_t steps) {
       return steps < kMost && budget_.charge(shares_ * steps).ok();
