@@ -160,7 +160,7 @@ class Checker {
   // open symbol has an equal part of the work that the source may ask for, as have all symbols together: budget_ begins anew
   // for each, and what is taken from it counts shares_ times.
   bool can_afford(const SessionOptions& options) {
-    constexpr uint64_t kStepsPerValue = 4000, kStepsPerByte = 2;
+    constexpr uint64_t kStepsPerValue = 4000, kStepsPerByte = 1;
     constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
     const auto take = [this](uint64_t steps) {
       return steps < kMost && budget_.charge(shares_ * steps).ok();
