@@ -71,10 +71,10 @@ SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes) {
 
 // Returns about how many nanoseconds a run takes, its inputs filled before it.
 uint64_t steps_of_run(const Plan& plan) {
-  constexpr uint64_t kMacsPerStep = 32, kBytesPerStep = 4, kStepsPerInputByte = 2;
+  constexpr uint64_t kMacsPerStep = 32, kStepsPerInputByte = 8;
   uint64_t steps = 0;
   for (const PlannedStep& step : plan.steps)
-    steps += step.macs / kMacsPerStep + step_bytes(plan, step).all / kBytesPerStep;
+    steps += step.macs / kMacsPerStep + step_bytes(plan, step).all;
   for (const End& input : plan.inputs) steps += kStepsPerInputByte * plan.slot_bytes(input.slot);
   return steps;
 }
@@ -160,7 +160,7 @@ class Checker {
   // open symbol has an equal part of the work that the source may ask for, as have all symbols together: budget_ begins anew
   // for each, and what is taken from it counts shares_ times.
   bool can_afford(const SessionOptions& options) {
-    constexpr uint64_t kStepsPerValue = 4000, kStepsPerByte = 1;
+    constexpr uint64_t kStepsPerValue = 20000, kStepsPerByte = 2;
     constexpr uint64_t kMost = uint64_t{1} << 50;  // more than any budget, and no overflow below
     const auto take = [this](uint64_t steps) {
       return steps < kMost && budget_.charge(shares_ * steps).ok();
@@ -211,12 +211,11 @@ class Checker {
 
     Status run() {
       const bool is_large = checker_.file_.size() > kLargeFile;
-      std::vector<int64_t> candidates = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,
-                                         12, 15, 16, 17, 31, 32, 33, 64, 100, 127};
-      if (is_large) candidates = {1, 2, 3, 7, 8, 16, 33};
-      // Where not all can be afforded, the smallest and the largest come first.
-      std::swap(candidates[1], candidates.back());
-      candidates.insert(candidates.begin() + 1, s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
+      // Where not all can be afforded, the first ones are.
+      std::vector<int64_t> candidates = {1, 2, 3, 7,  16, 33, 64, 127, 4,  5,
+                                         6, 8, 9, 10, 12, 15, 17, 31,  32, 100};
+      if (is_large) candidates.resize(6);
+      candidates.insert(candidates.begin() + 6, s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
       bool is_compared;
       for (const int64_t size : candidates) QRT_TRY(try_at(size, &is_compared));
       budget_ = is_large ? 12 : 60;

@@ -56,7 +56,7 @@ class Source {
  private:
   // Returns about how many nanoseconds the import of such a graph takes. Values stay where passes remove nodes.
   static uint64_t steps_of(const Graph& graph) {
-    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 4000, kStepsPerByte = 4;
+    constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 16000, kStepsPerByte = 4;
     uint64_t steps = kStepsPerImport + kStepsPerValue * graph.values.size();
     for (const Value& v : graph.values) steps += kStepsPerByte * v.data.size();
     return steps;
