@@ -136,7 +136,7 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
   graph->symbols = symbols_of(open);
   const auto budget = std::make_shared<Budget>(Budget::of_files(model->files()));
   graph->import_at = [model, open, allow_float, budget](const Sizes& sizes, Graph* to) {
-    constexpr uint64_t kStepsPerNode = 10000;
+    constexpr uint64_t kStepsPerNode = 14000;
     Status afforded =
         budget->charge(kStepsPerNode * static_cast<uint64_t>(model->graph().node_size()));
     if (!afforded.ok()) return error(Code::kCancelled, "%s", afforded.message());
