@@ -126,7 +126,7 @@ class TimeLimit {
   std::thread watch_;  // begins last
 };
 
-// The median time of a run, after one that counts for nothing. A small file may describe a run of hours and of
+// Measures the median time of a run, after one that counts for nothing. A small file may describe a run of hours and of
 // gigabytes: what takes more than the file's size warrants is not measured.
 Status measure(const Model& model, const Settings& settings, Diagnosis* d) {
   constexpr uint64_t kMemory = uint64_t{192} << 20, kMemoryPerByte = 12;

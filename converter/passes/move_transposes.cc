@@ -317,7 +317,6 @@ ValueId Mover::materialise(const Use& use, std::vector<Node>* nodes) {
   const bool is_view = moves_only_units(r, out.type.shape);
   out.type.shape = permuted(out.type.shape, r);
   out.quantization.axis = permuted_axis(out.quantization.axis, r);
-  out.sizes.clear();  // only inputs and outputs of the model tell theirs
   out.name += "/transposed";
   const std::string name = out.name;
   id = graph_->add_value(std::move(out));

@@ -218,13 +218,13 @@ class Checker {
       candidates.insert(candidates.begin() + 6, s_.most < INT32_MAX ? s_.most : 4 * s_.value + 1);
       bool is_compared;
       for (const int64_t size : candidates) QRT_TRY(try_at(size, &is_compared));
-      budget_ = is_large ? 12 : 60;
+      tries_left_ = is_large ? 12 : 60;
       QRT_TRY(go_beyond());
-      while (budget_ > 0) {
+      while (tries_left_ > 0) {
         const int64_t size = next_between();
         if (size < 0) break;
         QRT_TRY(try_at(size, &is_compared));
-        // What the source does there is not known.
+        // Nothing is known of the source's results there, so the size is excluded.
         if (!is_compared) wrong.push_back(size);
       }
       return Status();
@@ -256,12 +256,8 @@ class Checker {
 
    private:
     static int sign(int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; }
-    // Those of the file's own size.
-    const std::vector<Distance>& own() const {
-      static const std::vector<Distance> kNone;
-      const auto found = at_.find(s_.value);
-      return found == at_.end() ? kNone : found->second;
-    }
+    // Returns the distances at the file's own sizes.
+    const std::vector<Distance>& own() const { return checker_.own_distances_; }
 
     // Compares at a size, if the file has it and it was not compared before. *is_compared is false where that was too costly.
     Status try_at(int64_t size, bool* is_compared) {
@@ -271,7 +267,7 @@ class Checker {
       Sizes sizes = checker_.own_;
       sizes[symbol_] = size;
       Verdict verdict;
-      --budget_;
+      --tries_left_;
       std::vector<Distance> distances;
       QRT_TRY(checker_.judge(sizes, &verdict, &distances));
       *is_compared = verdict != Verdict::kTooCostly;
@@ -357,7 +353,7 @@ class Checker {
     Checker& checker_;
     const size_t symbol_;
     Symbol& s_;
-    int budget_ = 0;
+    int tries_left_ = 0;
     std::map<int64_t, std::vector<Distance>> at_;  // by size
     std::map<size_t, int> turns_;                  // sizes tried for a distance
     std::set<size_t> beyond_;                      // distances that are 0 beyond what is tried
@@ -410,11 +406,13 @@ class Checker {
         return Status();
     return error(Code::kUnsupported,
                  "its open dimensions cannot stay open: at %s = %lld the rules found give other "
-                 "results than the source; give sizes by --input-shape NAME=1x3x224x224",
+                 "results than the source, or could not be compared with it; give sizes by "
+                 "--input-shape NAME=1x3x224x224",
                  s.name.c_str(), static_cast<long long>(wrong.front()));
   }
 
-  // What limits one symbol must not depend on another, whose own limits say nothing of their product.
+  // Refuses a file where the limit that a symbol got depends on another symbol, too: no limits of single symbols exclude the
+  // sizes that are wrong only together.
   Status check_limits() {
     for (const auto& [distance, name] : limiting_)
       if (varying_[distance] > 1)

@@ -1,6 +1,7 @@
 // ArgMax: where along an axis the greatest or least element is.
 #include "kernels/compare/compare.h"
 #include "kernels/integer_build.h"
+#include "runtime/ops/axis_lines.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
 #include "runtime/ops/ops.h"
@@ -57,15 +58,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->fn = arg_max_kernel(x.dtype);
   ArgMaxArgs& args = params->args;
   args = {};
-  args.outer = args.inner = 1;
-  const int axis = static_cast<int>(options->axis());
-  for (int i = 0; i < x.shape.rank(); ++i) {
-    const size_t d = static_cast<size_t>(x.shape[i]);
-    if (i == axis)
-      args.n = d;
-    else
-      (i < axis ? args.outer : args.inner) *= d;
-  }
+  const AxisLines lines = axis_lines(x.shape, options->axis());
+  args.outer = lines.outer;
+  args.n = lines.n;
+  args.inner = lines.inner;
   args.minimum = options->minimum();
   args.last = options->last_index();
   args.to_int64 = context.outputs[0].dtype == DType::kInt64;

@@ -1,4 +1,5 @@
 // CumSum: running sums of integers along one axis.
+#include "runtime/ops/axis_lines.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -18,45 +19,41 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  size_t outer = 1, n = 1, inner = 1;
+  AxisLines lines;
   bool exclusive, reverse;
   size_t tasks;
 };
 
-// Sums of unsigned T, of which the bits are those of the signed ones modulo 2^width.
+// Adds unsigned numbers, whose sums have the bits of the signed ones' modulo 2^width.
 template <class T>
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
+  const size_t n = p.lines.n, inner = p.lines.inner;
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
   T* y = reinterpret_cast<T*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.outer * p.inner, 1,
-             [&](size_t, size_t begin, size_t end) {
-               for (size_t line = begin; line < end; ++line) {
-                 const size_t first = line / p.inner * p.n * p.inner + line % p.inner;
-                 T sum = 0;
-                 for (size_t i = 0; i < p.n; ++i) {
-                   const size_t at = first + (p.reverse ? p.n - 1 - i : i) * p.inner;
-                   const T v = x[at];
-                   y[at] = p.exclusive ? sum : sum + v;
-                   sum += v;
-                 }
-               }
-             });
+  for_pieces(*context.parallel, p.tasks, p.lines.count(), 1, [&](size_t, size_t begin, size_t end) {
+    for (size_t line = begin; line < end; ++line) {
+      const size_t first = line / inner * n * inner + line % inner;
+      T sum = 0;
+      for (size_t i = 0; i < n; ++i) {
+        const size_t at = first + (p.reverse ? n - 1 - i : i) * inner;
+        const T v = x[at];
+        y[at] = p.exclusive ? sum : sum + v;
+        sum += v;
+      }
+    }
+  });
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::CumSumOptions>();
   const TensorType& x = context.inputs[0].type;
   auto params = std::make_shared<Params>();
-  const int axis = static_cast<int>(o->axis());
-  for (int d = 0; d < x.shape.rank(); ++d)
-    (d < axis    ? params->outer
-     : d == axis ? params->n
-                 : params->inner) *= static_cast<size_t>(x.shape[d]);
+  params->lines = axis_lines(x.shape, o->axis());
   params->exclusive = o->exclusive();
   params->reverse = o->reverse();
-  params->tasks = task_count(static_cast<double>(x.shape.elements()), params->outer * params->inner,
-                             context.threads);
+  params->tasks =
+      task_count(static_cast<double>(x.shape.elements()), params->lines.count(), context.threads);
   step->kernel = "cum_sum_scalar";
   step->run = x.dtype == DType::kInt64 ? run<uint64_t> : run<uint32_t>;
   step->params = std::move(params);

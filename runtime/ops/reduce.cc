@@ -1,4 +1,5 @@
 // Reduce: sums or maxima along one axis, of integers without quantisation.
+#include "runtime/ops/axis_lines.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -23,7 +24,8 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 }
 
 struct Params {
-  size_t outer, n, inner, tasks;
+  AxisLines lines;
+  size_t tasks;
   uint32_t zero_point;
   bool maximum;
 };
@@ -38,8 +40,8 @@ void reduce(const Params& p, const T* x, int32_t* y, size_t begin, size_t end) {
   for (size_t c = begin; c < end; c += kColumns) {
     const size_t width = end - c < kColumns ? end - c : kColumns;
     for (size_t i = 0; i < width; ++i) sums[i] = static_cast<uint32_t>(x[c + i]) - p.zero_point;
-    for (size_t row = 1; row < p.n; ++row) {
-      const T* from = x + row * p.inner + c;
+    for (size_t row = 1; row < p.lines.n; ++row) {
+      const T* from = x + row * p.lines.inner + c;
       for (size_t i = 0; i < width; ++i) {
         const uint32_t v = static_cast<uint32_t>(from[i]) - p.zero_point;
         if (kMaximum)
@@ -57,37 +59,29 @@ void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
   int32_t* y = reinterpret_cast<int32_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.outer * p.inner, 1,
-             [&](size_t, size_t begin, size_t end) {
-               while (begin < end) {
-                 const size_t image = begin / p.inner, first = begin % p.inner;
-                 const size_t last = end - begin < p.inner - first ? first + end - begin : p.inner;
-                 const T* from = x + image * p.n * p.inner;
-                 if (p.maximum)
-                   reduce<T, true>(p, from, y + image * p.inner, first, last);
-                 else
-                   reduce<T, false>(p, from, y + image * p.inner, first, last);
-                 begin += last - first;
-               }
-             });
+  for_pieces(*context.parallel, p.tasks, p.lines.count(), 1, [&](size_t, size_t begin, size_t end) {
+    while (begin < end) {
+      const size_t image = begin / p.lines.inner, first = begin % p.lines.inner;
+      const size_t last = end - begin < p.lines.inner - first ? first + end - begin : p.lines.inner;
+      const T* from = x + image * p.lines.n * p.lines.inner;
+      if (p.maximum)
+        reduce<T, true>(p, from, y + image * p.lines.inner, first, last);
+      else
+        reduce<T, false>(p, from, y + image * p.lines.inner, first, last);
+      begin += last - first;
+    }
+  });
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ReduceOptions>();
   const TensorType& x = context.inputs[0].type;
   auto params = std::make_shared<Params>();
-  params->outer = params->inner = 1;
-  const int axis = static_cast<int>(o->axis());
-  for (int d = 0; d < x.shape.rank(); ++d) {
-    const auto size = static_cast<size_t>(x.shape[d]);
-    if (d < axis) params->outer *= size;
-    if (d == axis) params->n = size;
-    if (d > axis) params->inner *= size;
-  }
+  params->lines = axis_lines(x.shape, o->axis());
   params->zero_point = static_cast<uint32_t>(o->zero_point());
   params->maximum = o->maximum();
-  params->tasks = task_count(0.5 * static_cast<double>(x.shape.elements()),
-                             params->outer * params->inner, context.threads);
+  params->tasks = task_count(0.5 * static_cast<double>(x.shape.elements()), params->lines.count(),
+                             context.threads);
   step->kernel = "reduce_scalar";
   step->run = x.dtype == DType::kUInt8   ? run<uint8_t>
               : x.dtype == DType::kInt16 ? run<int16_t>

@@ -86,7 +86,7 @@ TEST(FloatInterpreter, ShowsEachValueOnceInOrder) {
   EXPECT_EQ(seen, want);
 }
 
-// Of 5 samples all nodes have 1,096,540 terms; of 6 the nodes before the Add have 1,029,600, and with it it is too many.
+// With 5 samples all nodes have 1,096,540 terms. With 6, the nodes before the Add have 1,029,600, and the Add passes the limit.
 TEST(FloatInterpreter, TheTermsOfARunAreThoseOfAllItsNodes) {
   Random random;
   FloatModel model = small_network(&random);
@@ -127,7 +127,6 @@ TEST(FloatInterpreter, TheElementsOfARunAreThoseOfAllValuesThatAreAlive) {
   }
 }
 
-// What files of any size may have, and how it grows with them and with the factor that is asked for.
 using quantize::RunLimits;
 
 TEST(RunLimits, GrowWithTheFilesUpToAMost) {

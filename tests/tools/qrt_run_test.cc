@@ -109,6 +109,30 @@ TEST_F(Tools, NanInAnInputIsTheLeastCodeAndAWarning) {
   EXPECT_EQ(r.err, "");
 }
 
+// An id that its table does not have is wrong input. qrt_bench takes ids that every table has.
+TEST_F(Tools, AnIdOutsideItsTable) {
+  testing::ModelBuilder m;
+  const uint32_t ids = m.input({-1}, DType::kInt64, "ids");
+  const uint32_t table = m.constant<uint8_t>({2, 2}, DType::kUInt8, {1, 2, 3, 4}, "words");
+  fb::TakeOptionsT take;
+  take.is_checked = true;
+  m.op(take, {table, ids}, {m.output({-1, 2}, DType::kUInt8, "y")});
+  const std::string model = write("ids.qrt", m.build());
+  const auto run_on = [&](const std::vector<int64_t>& values) {
+    EXPECT_TRUE(tool::write_npy(path("ids.npy"), DType::kInt64,
+                                {static_cast<int64_t>(values.size())}, values.data(),
+                                values.size() * sizeof(int64_t))
+                    .ok());
+    return run("qrt_run", {model, path("ids.npy"), "--output-dir", path("taken")});
+  };
+  EXPECT_EQ(run_on({1, -2}).status, 0);
+  EXPECT_EQ(output("taken/output_0.npy").data, (std::vector<uint8_t>{3, 4, 1, 2}));
+  const CommandResult r = run_on({0, 2});
+  EXPECT_EQ(r.status, 3);
+  EXPECT_EQ(r.err, "qrt_run: error: index 2 of 'ids' is outside the 2 rows of 'words'\n");
+  EXPECT_EQ(run("qrt_bench", {model, "--seconds", "0.01"}).status, 0);
+}
+
 TEST_F(Tools, RunTakesInputsByName) {
   for (const std::vector<std::string>& inputs :
        {std::vector<std::string>{"--input", "b=2=" + b_, "--input", "a=" + a_},

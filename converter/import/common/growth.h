@@ -19,8 +19,8 @@ class Growth {
   void charge(uint64_t bytes) { made_ += bytes; }
   // Counts a constant of so many bytes that an operator reads, whatever is made of it.
   void read(uint64_t bytes) { read_ += bytes; }
-  // To be asked before so many bytes are made. kUnsupported where there is no room for them or where making
-  // them is too much work. The work is counted here, the bytes where they are kept.
+  // Counts the work of making so many bytes, before they are made. kUnsupported where that is too much, or where
+  // there is no room for them. The bytes themselves are counted where they are kept.
   Status reserve(uint64_t bytes, const Graph& graph, uint64_t source_bytes);
   // Counts what the graph has more than the last time. kUnsupported where more was made or read than
   // any honest file of `source_bytes` needs: to be asked before each operator is looked at.

@@ -62,7 +62,7 @@ class Importer {
   // A value that keeps its content between runs: `next`, of its shape, after each.
   ValueId new_variable(const std::string& name, const Format& format, const Shape& shape);
   void set_next(ValueId variable, ValueId next);
-  // To be asked before so many bytes are made. kUnsupported where that is too much.
+  // Counts the work of making so many bytes, before they are made (Growth::reserve).
   Status reserve(uint64_t bytes) { return growth_.reserve(bytes, graph(), model_.file_bytes()); }
 
  private:

@@ -88,7 +88,7 @@ class Importer {
   void set_resource(const Op& op, const std::pair<std::string, std::string>& name);
   // A CALL_ONCE: gives resource variables their first content.
   Status call_once(const Op& op);
-  // To be asked before so many bytes are made. kUnsupported where that is too much.
+  // Counts the work of making so many bytes, before they are made (Growth::reserve).
   Status reserve(uint64_t bytes) { return growth_.reserve(bytes, graph(), model_.file_bytes()); }
   // A value of output 0's shape and name.
   ValueId new_output(const Op& op, const Quant& quant);

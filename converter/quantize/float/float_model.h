@@ -79,7 +79,7 @@ struct Value {
   Element element = Element::kFloat;
 };
 
-// What a run may have of memory and time, so that a small file cannot ask for more than there is.
+// Limits of the memory and the time of a run, so that a small file cannot ask for more than there is.
 struct RunLimits {
   int64_t value = int64_t{1} << 28;   // elements of a value
   int64_t values = int64_t{1} << 30;  // elements of all values at once

@@ -70,7 +70,8 @@ class Call {
   // What is wrong with the node or its operands: printf-style.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));
-  // What has more than `limit` `units`, one of the machine's limits: printf-style.
+  // Returns the error for a thing, named printf-style, of which there is more than one of the machine's limits: `limit`
+  // elements or terms (`units`).
   Status beyond(double limit, const char* units, const char* format, ...) const
       __attribute__((format(printf, 4, 5)));
   // -rank..rank-1 to 0..rank-1.

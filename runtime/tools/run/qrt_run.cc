@@ -74,10 +74,11 @@ Status run_model(const RunOptions& options, bool* equal) {
   for (size_t step = 0; step < inputs.runs(); ++step) {
     QRT_TRY(inputs.put(step, &session));
     start = Clock::now();
-    if (const Outcome ran = session.try_run(); ran.code() == QRT_OUT_OF_RANGE)
-      return error(Code::kInvalidModel, "%s", ran.message());  // an input file does not fit
-    else if (!ran.ok())
-      return error(static_cast<Code>(ran.code()), "%s", ran.message());
+    if (const Outcome ran = session.try_run(); !ran.ok()) {
+      const bool is_input = ran.code() == QRT_OUT_OF_RANGE;  // a file holds an index that is none
+      return error(is_input ? Code::kInvalidModel : static_cast<Code>(ran.code()), "%s",
+                   ran.message());
+    }
     times.runs.push_back(ms_since(start));
     QRT_TRY(kept.keep(session));
   }

@@ -84,7 +84,7 @@ void write_fixed(const onnx::ModelProto& model, const std::vector<Input>& inputs
   std::ofstream(path, std::ios::binary) << copy.SerializeAsString();
 }
 
-// What a model of this run's sizes answers.
+// Returns what the model answers that is converted at this run's sizes alone.
 Json run_fixed(const std::string& path, const onnx::GraphProto& graph,
                const std::vector<Bytes>& inputs, Record* record) {
   Json json = Json::object();

@@ -106,7 +106,7 @@ class SizedMaker {
   std::string dequantise(const std::string& x, const Quant& q);
   // Adds what a layer computed, mostly behind a pair. True, for layers to return; false where it is too large.
   bool finish(const std::string& real, const Sizes& dims, double amplitude);
-  // The same of what only moves x's numbers.
+  // Adds what a layer computed that only moves the numbers of x. True, for layers to return; false where it is too large.
   bool finish_moved(const std::string& real, const Sizes& dims, size_t x);
   bool add(Live result);
   void finish_outputs();
