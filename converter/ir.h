@@ -99,6 +99,7 @@ struct Symbol {
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_first = false;  // the first dimension of an input, which may be a batch
   bool is_other = false;  // a dimension behind the first
+  int tied_to = -1;       // a symbol before it, of which it has the size (or 1 in its place), or -1
 };
 
 struct Graph;
@@ -131,6 +132,7 @@ struct Graph {
   std::vector<Symbol> symbols;
   ImportAtSizes import_at;
   std::vector<Distance> distances;  // of this import, in the order of its nodes
+  uint64_t bytes_read = 0;          // of constants, by this import
 
   ValueId add_value(Value value);
   // A constant of `dtype` from elements.

@@ -65,16 +65,16 @@ Status open_all(const Progress& progress, Graph* graph) {
   graph->import_at = nullptr;
   if (graph->symbols.empty()) return Status();
   if (progress) progress("check_sizes");
-  const auto file_at = [&](const Sizes& sizes, std::vector<uint8_t>* file,
-                           std::vector<Distance>* distances) {
+  const auto file_at = [&](const Sizes& sizes, FileOfSizes* file) {
     Graph fixed;
     Status imported = import_at(sizes, &fixed);
-    *distances = std::move(fixed.distances);
+    file->distances = std::move(fixed.distances);
+    file->bytes_read = fixed.bytes_read;
     if (!imported.ok()) return imported;
     run_first_passes(nullptr, PassSizes::kOpen, &fixed);
     QRT_TRY(run_last_passes(nullptr, &fixed));
     for (Value& v : fixed.values) v.sizes.clear();
-    return write_model(fixed, file);
+    return write_model(fixed, &file->bytes);
   };
   return check_sizes(file_at, graph);
 }

@@ -9,10 +9,16 @@
 
 namespace qrt::convert {
 
+// The file of a source imported at some sizes.
+struct FileOfSizes {
+  std::vector<uint8_t> bytes;
+  std::vector<Distance> distances;  // of the import
+  uint64_t bytes_read = 0;          // of constants, by the import
+};
+
 // Makes the file of a source imported at these sizes; kUnsupported or kInvalidModel where it has none,
-// kCancelled where that would be too much work. *distances are the import's.
-using FileAtSizes = std::function<Status(const Sizes& sizes, std::vector<uint8_t>* file,
-                                         std::vector<Distance>* distances)>;
+// kCancelled where that would be too much work. The distances and bytes_read are the import's even then.
+using FileAtSizes = std::function<Status(const Sizes& sizes, FileOfSizes* file)>;
 
 // Runs the file of `graph`, which is final, at small sizes, at some chosen at random and around those at which the
 // source begins to do something else, and compares every byte of its outputs with the file that the source gives there alone. Where

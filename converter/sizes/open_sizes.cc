@@ -37,27 +37,36 @@ class Source {
         budget_(Budget::of_files(first.source_files)),
         steps_(steps_of(first)) {}
 
-  // kUnsupported where too little of the budget is left for an import like the last one.
-  Status import(const Sizes& sizes, Graph* graph) {
-    Status charged = budget_.charge(steps_);
+  // Imports at sizes at which constants may be about `growth` times as large as in the last import. kUnsupported where too
+  // little of the budget is left for that.
+  Status import(const Sizes& sizes, Graph* graph, double growth = 1) {
+    constexpr double kMost = 1e15;  // more than any budget
+    const auto expected =
+        static_cast<uint64_t>(std::min(kMost, growth * static_cast<double>(steps_)));
+    Status charged = budget_.charge(expected);
     is_spent_ = !charged.ok();
     if (is_spent_) return error(Code::kUnsupported, "%s", charged.message());
     Status status = import_at_(sizes, graph);
     if (status.ok()) earlier_(graph);
     // An import that failed may have made as much as one that did not.
     steps_ = status.ok() ? steps_of(*graph) : std::max(steps_, steps_of(*graph));
+    if (steps_ > expected) (void)budget_.charge(std::min(steps_ - expected, budget_.steps_left()));
     if (status.code() == Code::kCancelled) return error(Code::kUnsupported, "%s", status.message());
     return status;
   }
   uint64_t bytes() const { return budget_.file_bytes(); }
+  // Returns the steps that the last import took.
+  uint64_t last_steps() const { return steps_; }
   // Returns whether the last import was not tried for want of budget.
   bool is_spent() const { return is_spent_; }
 
  private:
-  // Returns about how many nanoseconds the import of such a graph takes. Values stay where passes remove nodes.
+  // Returns about how many nanoseconds the import of such a graph took. Values stay where passes remove nodes.
   static uint64_t steps_of(const Graph& graph) {
     constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 16000, kStepsPerByte = 4;
-    uint64_t steps = kStepsPerImport + kStepsPerValue * graph.values.size();
+    uint64_t steps =
+        kStepsPerImport + kStepsPerValue * graph.values.size() +
+        static_cast<uint64_t>(kStepsPerByteRead * static_cast<double>(graph.bytes_read));
     for (const Value& v : graph.values) steps += kStepsPerByte * v.data.size();
     return steps;
   }
@@ -131,13 +140,8 @@ class Opening {
         return error(Code::kUnsupported,
                      "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
-    Sizes most(symbols->size(), limit);
-    set_sums(*symbols, &most);
-    for (size_t i = 0; i < most.size(); ++i) {
-      Symbol& s = (*symbols)[i];
-      if (!s.is_first && s.least != s.most)
-        s.most = std::min(s.most, most[i] - (most[i] - s.least) % s.step);
-    }
+    for (Symbol& s : *symbols)
+      if (is_limited(s)) s.most = std::min(s.most, limit - (limit - s.least) % s.step);
     return Status();
   }
 
@@ -176,53 +180,62 @@ class Opening {
     return bytes;
   }
 
-  // Fits a constant where a size is the sum of two others ("past + seq"), to the constant of an import at which one of
+  // Returns whether constants may limit the symbol.
+  static bool is_limited(const Symbol& s) { return !s.is_first && s.least != s.most; }
+
+  // Returns the first import's sizes, with the limit in the place of those that constants may limit.
+  Sizes largest_sizes(const std::vector<Symbol>& symbols, int64_t limit) const {
+    Sizes sizes = imports_.symbols[0];
+    for (size_t s = 0; s < sizes.size(); ++s)
+      if (is_limited(symbols[s])) sizes[s] = limit;
+    return sizes;
+  }
+
+  // Fits a constant of which the length is the sum of two sizes ("past + seq"), to the constant of an import at which one of
   // them is least and the sum is that of both at the limit: a table of which each size reads a part of that length is
   // nearly whole there.
   bool fit_constant_of_sum(Source* source, const std::vector<Symbol>& symbols, int64_t limit,
                            ValueId id) {
-    for (size_t sum = 0; sum < symbols.size(); ++sum) {
-      const std::vector<size_t> parts = summands(symbols, sum);
-      for (size_t i = 0; parts.size() == 2 && i < 2; ++i) {
-        Sizes sizes = imports_.symbols[0];
-        for (size_t s = 0; s < sizes.size(); ++s)
-          if (!symbols[s].is_first && symbols[s].least != symbols[s].most) sizes[s] = limit;
-        sizes[parts[i]] = symbols[parts[i]].least;
-        sizes[parts[1 - i]] = 2 * limit - symbols[parts[i]].least;
-        set_sums(symbols, &sizes);
+    for (size_t small = 0; small < symbols.size(); ++small)
+      for (size_t large = 0; large < symbols.size(); ++large) {
+        if (small == large || !is_limited(symbols[small]) || !is_limited(symbols[large])) continue;
+        Sizes sizes = largest_sizes(symbols, limit);
+        sizes[small] = symbols[small].least;
+        sizes[large] = 2 * limit - symbols[small].least;
         Graph largest;
         if (!source->import(sizes, &largest).ok()) continue;
         if (bytes_of(largest, {id}) <= kMostConstantBytes &&
             fit_constant(imports_, largest, id, graphs_[0].get()))
           return true;
       }
-    }
     return false;
   }
 
-  // Returns the largest size, of all symbols but batches, at which the source can be imported and its constants
-  // stay within their limit; 0 where there is none. *largest is the import there.
+  // Returns the largest size, of all symbols but batches, at which the source can be imported; or where constants there
+  // exceed their limit, or cost too much, a size that is nearly as large as one may be. 0 where there is none. *largest is the
+  // import there.
   int64_t find_limit(Source* source, const std::vector<Symbol>& symbols,
                      const std::vector<ValueId>& constants, Graph* largest) const {
+    bool is_exact = true;
+    double growth = 1;  // of the work from one import to the next
     const auto works_at = [&](int64_t limit) {
-      Sizes sizes = imports_.symbols[0];
-      for (size_t s = 0; s < sizes.size(); ++s)
-        if (!symbols[s].is_first && symbols[s].least != symbols[s].most) sizes[s] = limit;
-      set_sums(symbols, &sizes);
       Graph graph;
-      if (!source->import(sizes, &graph).ok()) return false;
-      if (bytes_of(graph, constants) > kMostConstantBytes) return false;
+      const auto before = static_cast<double>(source->last_steps());
+      const bool imports = source->import(largest_sizes(symbols, limit), &graph, growth).ok();
+      growth = std::max(1.0, static_cast<double>(source->last_steps()) / before);
+      is_exact = !imports && !source->is_spent();
+      if (!imports || bytes_of(graph, constants) > kMostConstantBytes) return false;
       *largest = std::move(graph);
       return true;
     };
     constexpr int64_t kMost = 4096, kLeast = 64;
-    if (works_at(kMost)) return kMost;
-    int64_t too_large = kMost, good = kMost / 2;
-    while (good >= kLeast && !works_at(good)) too_large = good, good /= 2;
-    if (good < kLeast) return 0;
-    // The import that counts is that of the largest size that is known to work.
-    while (too_large - good > 1) {
+    if (!works_at(kLeast)) return 0;
+    int64_t good = kLeast;
+    while (good < kMost && works_at(2 * good)) good *= 2;
+    int64_t too_large = 2 * good;
+    while (good < kMost && too_large - good > (is_exact ? 1 : good / 8)) {
       const int64_t middle = good + (too_large - good) / 2;
+      growth = 1;
       (works_at(middle) ? good : too_large) = middle;
     }
     return good;

@@ -5,9 +5,6 @@
 namespace qrt::convert {
 namespace {
 
-// How the symbols of a family get their sizes.
-enum class Tie { kNone, kFirst, kOthers, kBoth };
-
 struct Scale {
   int64_t unit;                 // of dimensions that are no batch
   std::vector<int64_t> counts;  // of units
@@ -21,8 +18,8 @@ const std::vector<int64_t>& batches() {
 // Chooses sizes so that what is apart differs: variant v of a symbol takes other numbers than all others.
 class Family {
  public:
-  Family(const std::vector<Symbol>& symbols, const Scale& scale, Tie tie)
-      : symbols_(symbols), scale_(scale), tie_(tie) {}
+  Family(const std::vector<Symbol>& symbols, const Scale& scale)
+      : symbols_(symbols), scale_(scale) {}
 
   ProbeFamily make() const {
     const size_t n = symbols_.size();
@@ -32,11 +29,8 @@ class Family {
     family.sizes.push_back(sizes_of(variants));
     for (size_t changed = 0; changed < n; ++changed) {
       std::vector<size_t> alone(n, 0);
-      for (size_t s = 0; s < n; ++s)
-        if (leader(s) == leader(changed)) alone[s] = 1;
-      const Sizes sizes = sizes_of(alone);
-      if (std::find(family.sizes.begin(), family.sizes.end(), sizes) == family.sizes.end())
-        family.sizes.push_back(sizes);
+      alone[changed] = 1;
+      if (symbols_[changed].tied_to < 0) family.sizes.push_back(sizes_of(alone));
     }
     for (const size_t variant : {2, 3, 4, 5, 6, 7})
       family.sizes.push_back(sizes_of(std::vector<size_t>(n, variant)));
@@ -44,17 +38,7 @@ class Family {
   }
 
  private:
-  size_t leader(size_t symbol) const {
-    const bool is_tied = symbols_[symbol].is_first ? tie_ == Tie::kFirst || tie_ == Tie::kBoth
-                                                   : tie_ == Tie::kOthers || tie_ == Tie::kBoth;
-    if (!is_tied) return symbol;
-    for (size_t s = 0; s < symbol; ++s)
-      if (symbols_[s].is_first == symbols_[symbol].is_first) return s;
-    return symbol;
-  }
-
   int64_t size_of(size_t symbol, size_t variant) const {
-    symbol = leader(symbol);
     const std::vector<int64_t>& numbers = symbols_[symbol].is_first ? batches() : scale_.counts;
     const int64_t unit = symbols_[symbol].is_first ? 1 : scale_.unit;
     const size_t at = symbol * 2 + variant * 3;
@@ -68,42 +52,24 @@ class Family {
 
   Sizes sizes_of(const std::vector<size_t>& variants) const {
     Sizes sizes;
-    for (size_t s = 0; s < symbols_.size(); ++s) sizes.push_back(size_of(s, variants[s]));
-    set_sums(symbols_, &sizes);
+    for (size_t s = 0; s < symbols_.size(); ++s) {
+      const int leader = symbols_[s].tied_to;
+      sizes.push_back(leader < 0 ? size_of(s, variants[s]) : sizes[static_cast<size_t>(leader)]);
+    }
     return sizes;
   }
 
   const std::vector<Symbol>& symbols_;
   const Scale& scale_;
-  const Tie tie_;
 };
 
 }  // namespace
 
-std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index) {
-  std::vector<size_t> found;
-  const std::string& name = symbols[index].name;
-  if (name.find('+') == std::string::npos) return found;
-  for (size_t at = 0, end; at <= name.size(); at = end + 1) {
-    end = std::min(name.find('+', at), name.size());
-    std::string part = name.substr(at, end - at);
-    part.erase(0, part.find_first_not_of(' '));
-    part.erase(part.find_last_not_of(' ') + 1);
-    const auto match = std::find_if(symbols.begin(), symbols.end(),
-                                    [&](const Symbol& s) { return s.name == part; });
-    if (match == symbols.end() || found.size() == symbols.size()) return {};
-    found.push_back(static_cast<size_t>(match - symbols.begin()));
-  }
-  return found;
-}
-
-void set_sums(const std::vector<Symbol>& symbols, Sizes* sizes) {
-  for (size_t s = 0; s < symbols.size(); ++s) {
-    const std::vector<size_t> parts = summands(symbols, s);
-    if (parts.empty()) continue;
-    (*sizes)[s] = 0;
-    for (const size_t part : parts) (*sizes)[s] += (*sizes)[part];
-  }
+double growth_between(const Sizes& from, const Sizes& to) {
+  double ratio = 1;
+  for (size_t s = 0; s < from.size(); ++s)
+    ratio = std::max(ratio, static_cast<double>(to[s]) / static_cast<double>(from[s]));
+  return ratio * ratio;
 }
 
 std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
@@ -121,16 +87,8 @@ std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
   for (const int64_t unit : {2, 4, 8, 16, 32, 64})
     scales.push_back({unit, {5,  19, 7,  23, 11, 16, 9,  13, 17, 6,  21, 8,
                              14, 25, 10, 18, 12, 22, 15, 20, 24, 26, 27, 28}});
-  const auto firsts =
-      std::count_if(symbols.begin(), symbols.end(), [](const Symbol& s) { return s.is_first; });
-  std::vector<Tie> ties = {Tie::kNone};
-  const bool may_tie_others = static_cast<size_t>(firsts) + 1 < symbols.size();
-  if (firsts > 1) ties.push_back(Tie::kFirst);
-  if (may_tie_others) ties.push_back(Tie::kOthers);
-  if (firsts > 1 && may_tie_others) ties.push_back(Tie::kBoth);
   std::vector<ProbeFamily> families;
-  for (const Tie tie : ties)
-    for (const Scale& scale : scales) families.push_back(Family(symbols, scale, tie).make());
+  for (const Scale& scale : scales) families.push_back(Family(symbols, scale).make());
   return families;
 }
 

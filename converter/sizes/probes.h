@@ -12,12 +12,11 @@ namespace qrt::convert {
 // Sizes by symbol.
 using Sizes = std::vector<int64_t>;
 
-// Returns the symbols whose names, joined by plus signs, are this one's name, in that order; none where the name is no such
-// sum, or has more terms than there are symbols.
-std::vector<size_t> summands(const std::vector<Symbol>& symbols, size_t index);
+// Steps of a Budget for each byte of constants that an import reads.
+constexpr double kStepsPerByteRead = 1;
 
-// Gives every symbol whose name is a sum of others' ("past + seq") the sum of their sizes.
-void set_sums(const std::vector<Symbol>& symbols, Sizes* sizes);
+// Returns how many times what grows by the product of two sizes, as masks do, is larger at `to` than at `from`, at the most.
+double growth_between(const Sizes& from, const Sizes& to);
 
 // One way to choose sizes. The first of them are those that the file will hold.
 struct ProbeFamily {
@@ -26,9 +25,8 @@ struct ProbeFamily {
 };
 
 // Returns families in the order in which they should be tried: small unusual numbers, larger ones, multiples
-// of powers of two; all dimensions apart, or those that may have to be equal tied. A dimension whose name is a
-// sum of others' ("past + seq") is their sum in all of them. In each, no two dimensions that are apart have the
-// same size, every dimension changes alone once, and all change together.
+// of powers of two. In each, no two dimensions that are not tied have the same size, every dimension changes alone once, with
+// those that are tied to it, and all change together.
 std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols);
 
 }  // namespace qrt::convert

@@ -45,15 +45,19 @@ Status Budget::reserve(uint64_t bytes) {
 }
 
 Status Budget::charge(uint64_t steps) {
-  const uint64_t most = limit(kSpareSteps, kStepsPerByte, file_bytes_),
-                 left = most > steps_ ? most - steps_ : 0;
+  const uint64_t left = steps_left();
   if (steps > left)
     return error(Code::kUnsupported,
                  "the file has %llu bytes, and it asks for more work than a file of its size may: "
                  "%llu steps beside %llu others, the limit is %llu",
-                 number(file_bytes_), number(steps), number(steps_), number(most));
+                 number(file_bytes_), number(steps), number(steps_), number(steps_ + left));
   steps_ += steps;
   return {};
+}
+
+uint64_t Budget::steps_left() const {
+  const uint64_t most = limit(kSpareSteps, kStepsPerByte, file_bytes_);
+  return most > steps_ ? most - steps_ : 0;
 }
 
 }  // namespace qrt

@@ -30,6 +30,8 @@ class Budget {
   // Takes work, before it is done. A step is about a nanosecond. kUnsupported, and nothing is taken,
   // where less is left.
   Status charge(uint64_t steps);
+  // Returns how many steps are left.
+  uint64_t steps_left() const;
 
  private:
   uint64_t file_bytes_;

@@ -25,6 +25,8 @@ class Growth {
   // Counts what the graph has more than the last time. kUnsupported where more was made or read than
   // any honest file of `source_bytes` needs: to be asked before each operator is looked at.
   Status check(const Graph& graph, uint64_t source_bytes);
+  // Returns how many bytes were read.
+  uint64_t bytes_read() const { return read_; }
 
  private:
   uint64_t made_ = 0, read_ = 0;

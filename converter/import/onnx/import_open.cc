@@ -22,29 +22,50 @@ void name_dimensions(const onnx::GraphProto& file, const std::vector<OpenDimensi
       bool is_open = false;
       for (int i = 0; i < value.type.shape.rank(); ++i) {
         const bool has_number = info.type().tensor_type().shape().dim(i).has_dim_value();
-        const std::string name = has_number ? "" : open_dimension_name(info, i);
-        const auto found = std::find_if(open.begin(), open.end(), [&](const OpenDimension& d) {
-          return !has_number && d.name == name;
-        });
-        is_open |= found != open.end();
-        const auto symbol = static_cast<size_t>(found - open.begin());
-        sizes.push_back(
-            (found == open.end() ? Expression(value.type.shape[i]) : Expression::symbol(symbol))
-                .stored());
+        std::optional<NamedSum> sum;
+        if (!has_number) sum = sum_of(open_dimension_name(info, i), open);
+        Expression size(value.type.shape[i]);
+        for (size_t t = 0; sum && t < sum->terms.size(); ++t) {
+          is_open = true;
+          const Expression term = Expression::symbol(sum->terms[t]);
+          size = t == 0 ? term : size + term;
+        }
+        if (sum) size = size + Expression(sum->constant);
+        sizes.push_back(size.stored());
       }
       if (is_open) value.sizes = std::move(sizes);
     }
 }
 
+// Returns the sizes of all open dimensions of the inputs, by their names.
+OpenSizes name_sizes(const onnx::GraphProto& file, const std::vector<OpenDimension>& open,
+                     const Sizes& sizes) {
+  OpenSizes by_name;
+  for (size_t i = 0; i < open.size(); ++i) by_name[open[i].name] = sizes[i];
+  for (const onnx::ValueInfoProto& info : file.input())
+    for (int i = 0; i < info.type().tensor_type().shape().dim_size(); ++i) {
+      if (info.type().tensor_type().shape().dim(i).has_dim_value()) continue;
+      const std::string name = open_dimension_name(info, i);
+      if (by_name.count(name) != 0) continue;
+      const std::optional<NamedSum> sum = sum_of(name, open);
+      if (!sum) continue;
+      int64_t size = sum->constant;
+      for (const size_t term : sum->terms) size += sizes[term];
+      by_name[name] = size;
+    }
+  return by_name;
+}
+
 Status import_at(const Model& model, const std::vector<OpenDimension>& open, bool allow_float,
                  const Sizes& sizes, Graph* graph, Report* report) {
-  OpenSizes by_name;
   int64_t batch = 1;
-  for (size_t i = open.size(); i-- > 0;) {
-    by_name[open[i].name] = sizes[i];
+  for (size_t i = open.size(); i-- > 0;)
     if (open[i].is_first) batch = sizes[i];
-  }
-  QRT_TRY(Importer(model, allow_float, batch, graph, report, by_name).run());
+  const OpenSizes by_name = name_sizes(model.graph(), open, sizes);
+  Importer importer(model, allow_float, batch, graph, report, by_name);
+  Status imported = importer.run();
+  graph->bytes_read = importer.tensors().bytes_read();
+  QRT_TRY(std::move(imported));
   graph->batch_closed = "its dimensions are open by their names";
   name_dimensions(model.graph(), open, graph);
   return Status();
@@ -67,26 +88,31 @@ std::vector<int64_t> usual_sizes() {
 // Imports of the first sizes of a family, until one succeeds; keeps the report that says most of why not.
 class FirstImport {
  public:
-  FirstImport(const Model& model, const std::vector<OpenDimension>& open, bool allow_float)
-      : model_(model),
-        open_(open),
-        allow_float_(allow_float),
-        budget_(Budget::of_files(model.files())) {}
+  FirstImport(const Model& model, bool allow_float)
+      : model_(model), allow_float_(allow_float), budget_(Budget::of_files(model.files())) {
+    // Every import takes time in proportion to the nodes: of a large model few are tried.
+    constexpr int64_t kNodeImports = 20000, kMostImports = 400;
+    imports_left_ = std::clamp<int64_t>(
+        kNodeImports / std::max<int64_t>(model.graph().node_size(), 1), 1, kMostImports);
+  }
 
-  // Returns whether the model could be imported at these sizes, and the budget has enough left for an import that
+  // Imports the model at these sizes, unless it was imported before, or too little of the budget is left for an import that
   // makes as much as the last one.
-  bool try_at(const Sizes& sizes) {
-    if (!budget_.charge(steps_).ok()) return false;
+  void try_at(const std::vector<OpenDimension>& tied, const Sizes& at) {
+    if (is_done() || imports_left_ == 0 || !budget_.charge(steps_).ok()) return;
+    --imports_left_;
     Graph imported;
     Report findings;
-    Status status = import_at(model_, open_, allow_float_, sizes, &imported, &findings);
+    Status status = import_at(model_, tied, allow_float_, at, &imported, &findings);
     constexpr uint64_t kStepsPerByte = 8;
     steps_ = 0;
     for (const Value& v : imported.values) steps_ += kStepsPerByte * v.data.size();
     if (status.ok()) {
       graph = std::move(imported);
       report = std::move(findings);
-      return true;
+      open = tied;
+      sizes = at;
+      return;
     }
     is_broken |= status.code() != Code::kUnsupported && status.code() != Code::kInvalidModel;
     only_refuses &= status.code() == Code::kUnsupported && findings.has_refusals();
@@ -97,10 +123,16 @@ class FirstImport {
       why = std::move(status);
       report = std::move(findings);
     }
-    return false;
   }
 
+  // Returns whether nothing more is to be tried.
+  bool is_done() const { return !sizes.empty() || is_broken; }
+
+  // Of the import that succeeded.
   Graph graph;
+  std::vector<OpenDimension> open;
+  Sizes sizes;
+
   Report report;
   Status why;
   bool is_broken = false;    // an error that has nothing to do with sizes
@@ -108,12 +140,13 @@ class FirstImport {
 
  private:
   const Model& model_;
-  const std::vector<OpenDimension>& open_;
   const bool allow_float_;
   Budget budget_;
+  int64_t imports_left_;
   uint64_t steps_ = 0;  // that the constants of the last import took
 };
 
+// Returns the symbols of a graph with these open dimensions.
 std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
   std::vector<Symbol> symbols;
   for (const OpenDimension& d : open) {
@@ -124,15 +157,15 @@ std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
     symbol.least = d.least;
     symbol.most = d.most;
     symbol.step = d.step;
+    symbol.tied_to = d.tied_to;
     symbols.push_back(symbol);
   }
   return symbols;
 }
 
-}  // namespace
-
-void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
-                 bool allow_float, Graph* graph) {
+// Makes the open dimensions the graph's symbols.
+void set_tied_symbols(const std::shared_ptr<const Model>& model,
+                      const std::vector<OpenDimension>& open, bool allow_float, Graph* graph) {
   graph->symbols = symbols_of(open);
   const auto budget = std::make_shared<Budget>(Budget::of_files(model->files()));
   graph->import_at = [model, open, allow_float, budget](const Sizes& sizes, Graph* to) {
@@ -143,6 +176,18 @@ void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<Op
     Report unused;
     return import_at(*model, open, allow_float, sizes, to, &unused);
   };
+}
+
+}  // namespace
+
+void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
+                 bool allow_float, Graph* graph) {
+  FirstImport import(*model, allow_float);
+  if (open.size() > 1)
+    for (const auto& tied : possible_ties(open))
+      for (const ProbeFamily& family : probe_families(symbols_of(tied)))
+        import.try_at(tied, family.sizes[0]);
+  set_tied_symbols(model, import.sizes.empty() ? open : import.open, allow_float, graph);
 }
 
 Status import_open(const std::shared_ptr<const Model>& model,
@@ -156,33 +201,29 @@ Status import_open(const std::shared_ptr<const Model>& model,
                          "give the inputs' shapes by --input-shape NAME=1x3x224x224");
     return status;
   }
-  const std::vector<Symbol> symbols = symbols_of(open);
-  FirstImport import(*model, open, allow_float);
-  // Every import takes time in proportion to the nodes: of a large model few are tried.
-  constexpr int64_t kNodeImports = 20000, kMostImports = 400;
-  int64_t imports = std::clamp<int64_t>(
-      kNodeImports / std::max<int64_t>(model->graph().node_size(), 1), 1, kMostImports);
-  Sizes found;
-  const auto try_at = [&](const Sizes& sizes) {
-    if (!found.empty() || import.is_broken || imports == 0) return;
-    --imports;
-    if (import.try_at(sizes)) found = sizes;
-  };
-  const std::vector<ProbeFamily> families = probe_families(symbols);
-  for (const ProbeFamily& family : families) try_at(family.sizes[0]);
+  FirstImport import(*model, allow_float);
+  const std::vector<std::vector<OpenDimension>> ties = possible_ties(open);
+  std::vector<std::vector<ProbeFamily>> families;
+  for (const auto& tied : ties) families.push_back(probe_families(symbols_of(tied)));
+  for (const ProbeFamily& family : families[0]) import.try_at(open, family.sizes[0]);
+  for (size_t f = 0; f < families[0].size(); ++f)
+    for (size_t t = 1; t < ties.size(); ++t)
+      if (!import.only_refuses) import.try_at(ties[t], families[t][f].sizes[0]);
   // A model that fails at all of them by its shapes has one size, whatever it says.
-  if (!import.only_refuses)
+  if (!import.only_refuses) {
+    const std::vector<Symbol> symbols = symbols_of(open);
     for (const int64_t size : usual_sizes()) {
-      Sizes sizes = families[0].sizes[0];
+      Sizes sizes = families[0][0].sizes[0];
       for (size_t s = 0; s < sizes.size(); ++s)
         if (!symbols[s].is_first) sizes[s] = size;
-      try_at(sizes);
+      import.try_at(open, sizes);
     }
+  }
   *report = std::move(import.report);
-  if (found.empty()) return std::move(import.why);
+  if (import.sizes.empty()) return std::move(import.why);
   *graph = std::move(import.graph);
-  set_symbols(model, open, allow_float, graph);
-  for (size_t s = 0; s < found.size(); ++s) graph->symbols[s].value = found[s];
+  set_tied_symbols(model, import.open, allow_float, graph);
+  for (size_t s = 0; s < import.sizes.size(); ++s) graph->symbols[s].value = import.sizes[s];
   return Status();
 }
 

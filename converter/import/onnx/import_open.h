@@ -10,7 +10,7 @@
 namespace qrt::convert::from_onnx {
 
 // Makes the open dimensions the graph's symbols, with a function that imports the model again at other sizes:
-// kCancelled where that would be more often than a file of its size may ask for.
+// kCancelled where that would be more often than a file of its size may ask for. Those that have to be equal are tied.
 void set_symbols(const std::shared_ptr<const Model>& model, const std::vector<OpenDimension>& open,
                  bool allow_float, Graph* graph);
 

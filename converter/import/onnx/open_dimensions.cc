@@ -6,6 +6,11 @@
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
+namespace {
+
+constexpr size_t kMostTerms = 8;
+
+}  // namespace
 
 std::string open_dimension_name(const onnx::ValueInfoProto& input, int axis) {
   const std::string& name = input.type().tensor_type().shape().dim(axis).dim_param();
@@ -31,7 +36,63 @@ std::vector<OpenDimension> find_open_dimensions(const onnx::GraphProto& graph) {
       open.is_length |= dims.dim_size() == 1;
     }
   }
-  return found;
+  // All sums are found before the first is left out, since a sum's name may be a part of another's.
+  std::vector<OpenDimension> apart;
+  for (size_t i = 0; i < found.size(); ++i) {
+    std::vector<OpenDimension> others = found;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    if (!sum_of(found[i].name, others)) apart.push_back(found[i]);
+  }
+  return apart;
+}
+
+std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDimension>& open) {
+  const auto find = [&](const std::string& wanted) {
+    return static_cast<size_t>(
+        std::find_if(open.begin(), open.end(),
+                     [&](const OpenDimension& d) { return d.name == wanted; }) -
+        open.begin());
+  };
+  if (const size_t own = find(name); own < open.size()) return NamedSum{{own}, 0};
+  NamedSum sum;
+  size_t count = 0;
+  for (size_t at = 0, end; at <= name.size(); at = end + 1) {
+    end = std::min(name.find('+', at), name.size());
+    std::string term = name.substr(at, end - at);
+    term.erase(0, term.find_first_not_of(' '));
+    term.erase(term.find_last_not_of(' ') + 1);
+    if (++count > kMostTerms || term.empty()) return std::nullopt;
+    constexpr size_t kMostDigits = 9;
+    if (term.size() <= kMostDigits && term.find_first_not_of("0123456789") == std::string::npos) {
+      sum.constant += std::stoll(term);
+      continue;
+    }
+    sum.terms.push_back(find(term));
+    if (sum.terms.back() == open.size()) return std::nullopt;
+  }
+  if (sum.terms.empty()) return std::nullopt;
+  return sum;
+}
+
+std::vector<std::vector<OpenDimension>> possible_ties(const std::vector<OpenDimension>& open) {
+  std::vector<std::vector<OpenDimension>> ties = {open};
+  std::vector<size_t> firsts, others;
+  for (size_t i = 0; i < open.size(); ++i)
+    (open[i].is_first && !open[i].is_length ? firsts : others).push_back(i);
+  const auto add = [&](const std::vector<std::vector<size_t>>& groups) {
+    ties.push_back(open);
+    for (const std::vector<size_t>& group : groups)
+      for (size_t i = 1; i < group.size(); ++i)
+        ties.back()[group[i]].tied_to = static_cast<int>(group[0]);
+  };
+  constexpr size_t kMostPaired = 4;
+  if (others.size() > 2 && others.size() <= kMostPaired)
+    for (size_t a = 0; a < others.size(); ++a)
+      for (size_t b = a + 1; b < others.size(); ++b) add({{others[a], others[b]}});
+  if (firsts.size() > 1) add({firsts});
+  if (others.size() > 1) add({others});
+  if (firsts.size() > 1 && others.size() > 1) add({firsts, others});
+  return ties;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,28 @@ struct OpenDimension {
   bool is_wanted = false;  // the caller named it
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_length = false;  // the only dimension of an input: a batch, or the length of a signal
+  int tied_to = -1;        // Symbol::tied_to
 };
 
 // Returns the name of an input's open dimension: the file's for it, or else INPUT.AXIS.
 std::string open_dimension_name(const onnx::ValueInfoProto& input, int axis);
 
-// Returns the open dimensions of the graph's inputs, each name once. Initialisers are
-// no inputs.
+// Returns the open dimensions of the graph's inputs, each name once, but for those whose size is the sum of
+// others' by its name ("past + seq"). Initialisers are no inputs.
 std::vector<OpenDimension> find_open_dimensions(const onnx::GraphProto& graph);
+
+// A size that its name ("past + seq", "past + 1") says to be a sum.
+struct NamedSum {
+  std::vector<size_t> terms;  // indices of open dimensions
+  int64_t constant = 0;
+};
+
+// Returns the sum of open dimensions that a name says, which may be the name of one; nothing where it has another name in it.
+std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDimension>& open);
+
+// Returns the dimensions, tied in all ways that are tried where a source that adds tensors needs some of them to be equal: not
+// at all, each pair of those behind the first, all first ones, all others, and both.
+std::vector<std::vector<OpenDimension>> possible_ties(const std::vector<OpenDimension>& open);
 
 // Takes what a caller says of open dimensions: NAME or NAME=LEAST:MOST[:STEP]. kInvalidArgument for what says
 // nothing of one of them.

@@ -143,6 +143,8 @@ class Tensors {
   Status reserve(uint64_t bytes, const Graph& graph) {
     return growth_.reserve(bytes, graph, model_bytes_ + files_.total_bytes());
   }
+  // Returns how many bytes of constants were read.
+  uint64_t bytes_read() const { return growth_.bytes_read(); }
   Status check_growth(const Graph& graph) {
     return growth_.check(graph, model_bytes_ + files_.total_bytes());
   }

@@ -45,6 +45,8 @@ bool read_few(Importer& importer, const Tensor& t, Few* few) {
     few->type = kFloat;
     return constant_floats(t, &few->reals);
   }
+  const auto elements = static_cast<size_t>(c.elements());
+  (few->is_real() ? few->reals.reserve(elements) : few->integers.reserve(elements));
   for (int64_t i = 0; i < c.elements(); ++i) {
     if (c.type == kFloat)
       few->reals.push_back(c.real(i));
@@ -82,48 +84,76 @@ bool broadcast(Importer& importer, const std::vector<Few>& in, Shape* shape) {
   return reserve(importer, shape->elements());
 }
 
-// Where element `i` of the broadcast shape lies in an operand.
-size_t operand_index(const Shape& operand, const Shape& shape, int64_t i) {
-  int64_t at = 0, stride = 1;
-  for (int d = shape.rank(); d-- > 0; i /= shape[d]) {
-    const int own = d - (shape.rank() - operand.rank());
-    if (own < 0) break;
-    if (operand[own] != 1) at += i % shape[d] * stride;
-    stride *= operand[own];
+// Walks through an operand in the order of the elements of the shape that it is broadcast to.
+class Walk {
+ public:
+  Walk(const Shape& operand, const Shape& shape) : shape_(shape) {
+    int64_t stride = 1;
+    for (int d = shape.rank(), own = operand.rank(); d-- > 0;) {
+      const int64_t size = own > 0 ? operand[--own] : 1;
+      strides_[d] = size == 1 ? 0 : stride;
+      stride *= size;
+    }
   }
-  return static_cast<size_t>(at);
+
+  // Returns the index of the operand's element.
+  size_t at() const { return static_cast<size_t>(at_); }
+  void next() {
+    for (int d = shape_.rank(); d-- > 0;) {
+      at_ += strides_[d];
+      if (++index_[d] < shape_[d]) return;
+      at_ -= index_[d] * strides_[d];
+      index_[d] = 0;
+    }
+  }
+
+ private:
+  const Shape& shape_;
+  int64_t strides_[kMaxTensorRank] = {}, index_[kMaxTensorRank] = {}, at_ = 0;
+};
+
+using IntegerPair = bool (*)(int64_t a, int64_t b, int64_t* y);
+
+// Returns the function that computes an operator's integer, or says that there is none.
+IntegerPair integer_pair(const std::string& op) {
+  if (op == "Add")
+    return [](int64_t a, int64_t b, int64_t* y) { return !__builtin_add_overflow(a, b, y); };
+  if (op == "Sub")
+    return [](int64_t a, int64_t b, int64_t* y) { return !__builtin_sub_overflow(a, b, y); };
+  if (op == "Mul")
+    return [](int64_t a, int64_t b, int64_t* y) { return !__builtin_mul_overflow(a, b, y); };
+  if (op == "Div")
+    return [](int64_t a, int64_t b, int64_t* y) { return b > 0 && (*y = a / b, true); };
+  if (op == "Mod")
+    return [](int64_t a, int64_t b, int64_t* y) { return b > 0 && (*y = ((a % b) + b) % b, true); };
+  if (op == "Min")
+    return [](int64_t a, int64_t b, int64_t* y) { return *y = std::min(a, b), true; };
+  return [](int64_t a, int64_t b, int64_t* y) { return *y = std::max(a, b), true; };
 }
 
-bool combine(const std::string& op, int64_t a, int64_t b, int64_t* y) {
-  if (op == "Add") return !__builtin_add_overflow(a, b, y);
-  if (op == "Sub") return !__builtin_sub_overflow(a, b, y);
-  if (op == "Mul") return !__builtin_mul_overflow(a, b, y);
-  if (op == "Div" || op == "Mod") {
-    if (b <= 0) return false;
-    *y = op == "Div" ? a / b : ((a % b) + b) % b;
-    return true;
-  }
-  *y = op == "Min" ? std::min(a, b) : std::max(a, b);
-  return true;
-}
+using RealPair = float (*)(float a, float b);
 
-float combine(const std::string& op, float a, float b) {
-  if (op == "Add") return a + b;
-  if (op == "Sub") return a - b;
-  if (op == "Mul") return a * b;
-  if (op == "Div") return a / b;
-  return op == "Min" ? std::min(a, b) : std::max(a, b);
+RealPair real_pair(const std::string& op) {
+  if (op == "Add") return [](float a, float b) { return a + b; };
+  if (op == "Sub") return [](float a, float b) { return a - b; };
+  if (op == "Mul") return [](float a, float b) { return a * b; };
+  if (op == "Div") return [](float a, float b) { return a / b; };
+  if (op == "Min") return [](float a, float b) { return std::min(a, b); };
+  return [](float a, float b) { return std::max(a, b); };
 }
 
 template <class T>
-bool compare(const std::string& op, T a, T b) {
-  if (op == "Equal") return a == b;
-  if (op == "Less") return a < b;
-  if (op == "LessOrEqual") return a <= b;
-  if (op == "Greater") return a > b;
-  if (op == "GreaterOrEqual") return a >= b;
-  const bool left = a != T{0}, right = b != T{0};
-  return op == "And" ? left && right : left || right;
+using Comparison = bool (*)(T a, T b);
+
+template <class T>
+Comparison<T> comparison(const std::string& op) {
+  if (op == "Equal") return [](T a, T b) { return a == b; };
+  if (op == "Less") return [](T a, T b) { return a < b; };
+  if (op == "LessOrEqual") return [](T a, T b) { return a <= b; };
+  if (op == "Greater") return [](T a, T b) { return a > b; };
+  if (op == "GreaterOrEqual") return [](T a, T b) { return a >= b; };
+  if (op == "And") return [](T a, T b) { return a != T{0} && b != T{0}; };
+  return [](T a, T b) { return a != T{0} || b != T{0}; };
 }
 
 bool is_one_of(const std::string& op, std::initializer_list<const char*> names) {
@@ -162,13 +192,13 @@ void note_difference(Importer& importer, const NodeView& node, const Few& a, con
     return;
   if (std::max(a.shape.elements(), b.shape.elements()) <= kEach &&
       broadcast(importer, {a, b}, &shape) && shape.elements() <= kEach) {
-    const auto number = [&](const Few& few, int64_t i) {
-      const size_t at = operand_index(few.shape, shape, i);
+    const auto number = [](const Few& few, size_t at) {
       return few.is_real() ? static_cast<double>(few.reals[at])
                            : static_cast<double>(few.integers[at]);
     };
-    for (int64_t i = 0; i < shape.elements(); ++i)
-      note(importer, node, number(a, i) - number(b, i), a.is_real());
+    Walk at_a(a.shape, shape), at_b(b.shape, shape);
+    for (int64_t i = 0; i < shape.elements(); ++i, at_a.next(), at_b.next())
+      note(importer, node, number(a, at_a.at()) - number(b, at_b.at()), a.is_real());
     return;
   }
   const Extremes x = extremes_of(a), y = extremes_of(b);
@@ -182,20 +212,36 @@ bool fold_pair(Importer& importer, const std::string& op, bool with_fmod, const 
   const bool compares = !is_one_of(op, {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max"});
   if (op == "Mod" && (a.is_real() || with_fmod)) return false;
   y->type = compares ? static_cast<int>(kBool) : a.type;
-  for (int64_t i = 0; i < y->shape.elements(); ++i) {
-    const size_t ia = operand_index(a.shape, y->shape, i);
-    const size_t ib = operand_index(b.shape, y->shape, i);
-    if (compares) {
-      y->integers.push_back(a.is_real() ? compare(op, a.reals[ia], b.reals[ib])
-                                        : compare(op, a.integers[ia], b.integers[ib]));
-    } else if (a.is_real()) {
-      y->reals.push_back(combine(op, a.reals[ia], b.reals[ib]));
-    } else {
-      y->integers.emplace_back();
-      if (!combine(op, a.integers[ia], b.integers[ib], &y->integers.back())) return false;
-    }
+  Walk at_a(a.shape, y->shape), at_b(b.shape, y->shape);
+  // Calls `set` with both indices of each element, until it fails.
+  const auto each = [&](const auto& set) {
+    for (int64_t i = 0; i < y->shape.elements(); ++i, at_a.next(), at_b.next())
+      if (!set(at_a.at(), at_b.at())) return false;
+    return true;
+  };
+  const auto elements = static_cast<size_t>(y->shape.elements());
+  if (!compares && a.is_real()) {
+    const RealPair pair = real_pair(op);
+    y->reals.reserve(elements);
+    return each([&](size_t ia, size_t ib) {
+      y->reals.push_back(pair(a.reals[ia], b.reals[ib]));
+      return true;
+    });
   }
-  return true;
+  y->integers.reserve(elements);
+  if (!compares) {
+    const IntegerPair pair = integer_pair(op);
+    return each([&](size_t ia, size_t ib) {
+      return pair(a.integers[ia], b.integers[ib], &y->integers.emplace_back());
+    });
+  }
+  const Comparison<float> of_reals = comparison<float>(op);
+  const Comparison<int64_t> of_integers = comparison<int64_t>(op);
+  return each([&](size_t ia, size_t ib) {
+    y->integers.push_back(a.is_real() ? of_reals(a.reals[ia], b.reals[ib])
+                                      : of_integers(a.integers[ia], b.integers[ib]));
+    return true;
+  });
 }
 
 bool fold_where(Importer& importer, const std::vector<Few>& in, Few* y) {
@@ -203,10 +249,13 @@ bool fold_where(Importer& importer, const std::vector<Few>& in, Few* y) {
   if (condition.type != kBool || a.type != b.type || !broadcast(importer, in, &y->shape))
     return false;
   y->type = a.type;
-  for (int64_t i = 0; i < y->shape.elements(); ++i) {
-    const bool first = condition.integers[operand_index(condition.shape, y->shape, i)] != 0;
+  Walk at_condition(condition.shape, y->shape), at_a(a.shape, y->shape), at_b(b.shape, y->shape);
+  const auto elements = static_cast<size_t>(y->shape.elements());
+  (a.is_real() ? y->reals.reserve(elements) : y->integers.reserve(elements));
+  for (size_t i = 0; i < elements; ++i, at_condition.next(), at_a.next(), at_b.next()) {
+    const bool first = condition.integers[at_condition.at()] != 0;
     const Few& from = first ? a : b;
-    const size_t at = operand_index(from.shape, y->shape, i);
+    const size_t at = first ? at_a.at() : at_b.at();
     if (from.is_real())
       y->reals.push_back(from.reals[at]);
     else

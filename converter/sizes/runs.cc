@@ -1,0 +1,89 @@
+#include "converter/sizes/runs.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace qrt::convert {
+namespace {
+
+// Fills a tensor with numbers that make ordinary activations: floats between -4 and 4, any bytes; and with integers from 0 to
+// `most_index` where they are wider, since these may be indices or masks. REQUIRES: most_index is 0 or 1.
+void fill(uint8_t* data, const TensorType& type, int most_index, std::mt19937* random) {
+  const auto elements = static_cast<size_t>(type.shape.elements());
+  if (type.dtype == DType::kFloat32) {
+    std::uniform_real_distribution<float> real(-4.0f, 4.0f);
+    for (size_t i = 0; i < elements; ++i) {
+      const float value = real(*random);
+      memcpy(data + i * sizeof value, &value, sizeof value);
+    }
+    return;
+  }
+  const size_t bytes = tensor_bytes(type), width = dtype_bytes(type.dtype);
+  if (width > 2) {
+    memset(data, 0, bytes);
+    for (size_t i = 0; i < bytes; i += width)
+      data[i] = static_cast<uint8_t>((*random)() & static_cast<unsigned>(most_index));
+    return;
+  }
+  for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
+    const auto bits = static_cast<uint32_t>((*random)());
+    memcpy(data + i, &bits, std::min(bytes - i, sizeof bits));
+  }
+}
+
+// Bytes that a session may have at sizes at which a comparison is worth them: those of a small file, and more by
+// the size of the source.
+constexpr uint64_t kSessionBytes = uint64_t{128} << 20, kSessionBytesPerByte = 8;
+
+}  // namespace
+
+Result<std::shared_ptr<const VerifiedModel>> load(const std::vector<uint8_t>& file) {
+  Result<ModelBytes> bytes = ModelBytes::borrow(file.data(), file.size());
+  if (!bytes.ok()) return std::move(bytes.status());
+  return verify(std::move(*bytes));
+}
+
+bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](const Output& x, const Output& y) {
+           return x.type.dtype == y.type.dtype && x.type.shape == y.type.shape && x.data == y.data;
+         });
+}
+
+SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes) {
+  SessionOptions options;
+  options.threads = 1;
+  options.sizes = sizes;
+  options.max_memory = static_cast<size_t>(
+      std::min<uint64_t>(kSessionBytes + kSessionBytesPerByte * source_bytes, SIZE_MAX / 2));
+  return options;
+}
+
+uint64_t steps_of_run(const Plan& plan) {
+  constexpr uint64_t kMacsPerStep = 64, kBytesPerStep = 3, kStepsPerInputByte = 4;
+  uint64_t steps = 0;
+  for (const PlannedStep& step : plan.steps)
+    steps += step.macs / kMacsPerStep + step_bytes(plan, step).all / kBytesPerStep;
+  for (const End& input : plan.inputs) steps += kStepsPerInputByte * plan.slot_bytes(input.slot);
+  return steps;
+}
+
+Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
+                      const SessionOptions& options, int most_index, std::vector<Output>* out) {
+  Result<std::unique_ptr<Session>> session = Session::create(model, options);
+  if (!session.ok()) return std::move(session.status());
+  const Plan& plan = (*session)->plan();
+  std::mt19937 random(1);
+  for (const End& input : plan.inputs)
+    fill((*session)->data(input.slot), plan.types[input.slot], most_index, &random);
+  QRT_TRY((*session)->run());
+  for (const End& output : plan.outputs) {
+    const TensorType& type = plan.types[output.slot];
+    const uint8_t* data = (*session)->data(output.slot);
+    out->push_back({type, std::vector<uint8_t>(data, data + tensor_bytes(type))});
+  }
+  return Status();
+}
+
+}  // namespace qrt::convert
