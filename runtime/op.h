@@ -66,11 +66,14 @@ struct InferContext {
 
 struct Step;
 
-// Tells what ended a run: an index that a step was given and that its table does not have.
+// Tells what ended a run: an index that a step was given and that its table does not have, or a length beyond the steps of a
+// sequence.
 struct RunFailure {
   const Step* step = nullptr;  // null: nothing did
   int64_t index = 0;
-  size_t size = 0;  // of the axis that is indexed
+  size_t size = 0;     // of the axis that is indexed, or of the sequence
+  size_t input = 1;    // of the step, which holds the index or the length
+  bool is_length = false;
 };
 
 // The arguments of bind() and run(). Pointers stay valid between runs; a session is used by one thread at a

@@ -508,8 +508,11 @@ Status Session::tell_failure() {
     const auto* text = plan_->model->tensor(failure.step->inputs[i]).name();
     return text == nullptr ? "" : text->c_str();
   };
+  if (failure.is_length)
+    return error(Code::kOutOfRange, "length %lld of '%s' is outside 0 to %zu, the steps of '%s'",
+                 static_cast<long long>(failure.index), name(failure.input), failure.size, name(0));
   return error(Code::kOutOfRange, "index %lld of '%s' is outside the %zu rows of '%s'",
-               static_cast<long long>(failure.index), name(1), failure.size, name(0));
+               static_cast<long long>(failure.index), name(failure.input), failure.size, name(0));
 }
 
 Status Session::run() {

@@ -17,7 +17,9 @@ namespace qrt {
   void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,            \
                                  const float* bias, float* y, size_t rows, size_t n);          \
   void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t rows, const float* b,  \
-                               const float* bias, size_t bias_step, float* y);
+                               const float* bias, size_t bias_step, float* y);                 \
+  void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,             \
+                                const float* sums, const float* x, float* content, float* y);
 #include "kernels/float_fallback/float_fallback.inc"
 
 void layer_norm_bytes_avx512vnni(const LayerNormBytes& params, const uint8_t* x, size_t rows,

@@ -75,11 +75,31 @@ struct OrtGemm {
   size_t k, n;
   size_t block;  // kBlocks: at least 1
   float alpha;   // kBlocks
+  // kBlocks: floats from row to row of b and of y, where n columns are part of more; 0: n
+  size_t b_stride = 0, y_stride = 0;
+};
+
+// What a step of a recurrent layer does behind its products, one row of `cells` cells at a time. s is the argument of a gate: the sum
+// of its products and its bias, limited to -clip .. clip; with nan_is_clip a NaN becomes clip.
+//   kLstm:       sums and bias [4][cells], gates i, o, f, c. content = content * f + i * tanh(s_c), y = tanh(content) * o, i, f and o
+//                being the sigmoids of theirs, or f = 1 - i with couples_forget. With peepholes [3][cells] of i, o and f, the
+//                content times them is added to the sums before their biases, to that of o the new one. As kOrtSigmoid and kOrtTanh.
+//   kGruReset:   sums and bias [3][cells], gates z, r, h. y = x * sigmoid(s_r), whose polynomials are not fused
+//   kGruOutput:  y = (1 - z) * tanh(s_h) + z * x, where z is kOrtSigmoid of s_z, and the tanh is not fused
+//   kRnn:        sums [cells]. y = tanh(s), or max(0, s) with is_relu, s of sums + x without a bias. As kTanh.
+enum class RecurrentStage : uint8_t { kLstm, kGruReset, kGruOutput, kRnn };
+
+struct RecurrentGates {
+  size_t cells;
+  const float* bias;
+  const float* peepholes;  // may be null
+  float clip;              // at least 0
+  bool nan_is_clip, couples_forget, is_relu;
 };
 
 struct FloatKernel {
   const char *unary_name, *binary_name, *rows_name, *product_name, *layer_norm_name;
-  const char *layer_norm_bytes_name, *ort_gemm_name;
+  const char *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -99,6 +119,9 @@ struct FloatKernel {
   // a row's bias is `bias_step` floats after the row's before it.
   void (*ort_gemm)(const OrtGemm& g, const float* a, size_t rows, const float* b, const float* bias,
                    size_t bias_step, float* y);
+  // kLstm: `content` is what the cells hold; the other stages do not use it. kLstm does not use x.
+  void (*recurrent)(RecurrentStage stage, const RecurrentGates& gates, const float* sums,
+                    const float* x, float* content, float* y);
   // May be null: nothing is gained by it then. REQUIRES: kMinLayerNormBytes <= n <= kMaxLayerNormBytes.
   void (*layer_norm_bytes)(const LayerNormBytes& params, const uint8_t* x, size_t rows, size_t n,
                            float* floats, uint8_t* y);

@@ -13,6 +13,7 @@ struct OrtMatrix {
   const float* b;
   size_t k, n, block;
   float alpha;
+  size_t b_stride, y_stride;  // of kBlocks
 };
 
 // kBlocks of one element.
@@ -20,7 +21,7 @@ inline float blocks_of(const OrtMatrix& m, const float* a, size_t j, float y) {
   for (size_t begin = 0; begin < m.k; begin += m.block) {
     const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
     float sum = 0;
-    for (size_t i = begin; i < end; ++i) sum = fused(a[i], m.b[i * m.n + j], sum);
+    for (size_t i = begin; i < end; ++i) sum = fused(a[i], m.b[i * m.b_stride + j], sum);
     y = fused(sum, m.alpha, y);
   }
   return y;
@@ -37,7 +38,7 @@ QRT_INLINE void blocks_tile(const OrtMatrix& m, const float* a, size_t j, const 
       Floats line[NV];
       QRT_UNROLL
       for (int v = 0; v < NV; ++v)
-        line[v] = load(m.b + i * m.n + j + static_cast<size_t>(v) * kLanes);
+        line[v] = load(m.b + i * m.b_stride + j + static_cast<size_t>(v) * kLanes);
       QRT_UNROLL
       for (int r = 0; r < MR; ++r) {
         const Floats splat = all(a[static_cast<size_t>(r) * m.k + i]);
@@ -50,8 +51,9 @@ QRT_INLINE void blocks_tile(const OrtMatrix& m, const float* a, size_t j, const 
       QRT_UNROLL
       for (int v = 0; v < NV; ++v) {
         const size_t row = static_cast<size_t>(r), at = j + static_cast<size_t>(v) * kLanes;
-        const Floats before = load(begin == 0 ? bias + row * bias_step + at : y + row * m.n + at);
-        save(y + row * m.n + at, canonical(fused_lanes(sums[r][v], all(m.alpha), before)));
+        const Floats before =
+            load(begin == 0 ? bias + row * bias_step + at : y + row * m.y_stride + at);
+        save(y + row * m.y_stride + at, canonical(fused_lanes(sums[r][v], all(m.alpha), before)));
       }
     }
   }
@@ -67,7 +69,7 @@ inline void blocks_rows(const OrtMatrix& m, const float* a, const float* bias, s
   if (j < m.n && m.n >= kLanes) return blocks_tile<MR, 1>(m, a, m.n - kLanes, bias, bias_step, y);
   for (; j < m.n; ++j)
     for (size_t r = 0; r < MR; ++r)
-      y[r * m.n + j] = canonical(blocks_of(m, a + r * m.k, j, bias[r * bias_step + j]));
+      y[r * m.y_stride + j] = canonical(blocks_of(m, a + r * m.k, j, bias[r * bias_step + j]));
 }
 
 // kFours of a row: `count` indices of k from `i` on are added to y.
@@ -133,13 +135,15 @@ inline void eights_row(const OrtMatrix& m, const float* a, const float* bias, fl
 template <int MR, int NV>
 inline void ort_gemms(const OrtGemm& g, const float* a, size_t rows, const float* b,
                       const float* bias, size_t bias_step, float* y) {
-  const OrtMatrix m = {b, g.k, g.n, g.block, g.alpha};
+  const size_t b_stride = g.b_stride == 0 ? g.n : g.b_stride;
+  const size_t y_stride = g.y_stride == 0 ? g.n : g.y_stride;
+  const OrtMatrix m = {b, g.k, g.n, g.block, g.alpha, b_stride, y_stride};
   size_t r = 0;
   if (g.order == OrtGemmOrder::kBlocks) {
     for (; r + MR <= rows; r += MR)
-      blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.n);
+      blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
     for (; r < rows; ++r)
-      blocks_rows<1, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.n);
+      blocks_rows<1, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
     return;
   }
   for (; r < rows; ++r) {

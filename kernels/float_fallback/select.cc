@@ -15,6 +15,7 @@ constexpr FloatKernel kKernels[] = {
    "float_layer_norm_" #suffix,                  \
    "layer_norm_bytes_" #suffix,                  \
    "float_ort_gemm_" #suffix,                    \
+   "float_recurrent_" #suffix,                   \
    Isa::isa,                                     \
    float_unary_##suffix,                         \
    float_binary_##suffix,                        \
@@ -22,6 +23,7 @@ constexpr FloatKernel kKernels[] = {
    float_product_##suffix,                       \
    float_layer_norm_##suffix,                    \
    float_ort_gemm_##suffix,                      \
+   float_recurrent_##suffix,                     \
    layer_norm_bytes},
 #include "kernels/float_fallback/float_fallback.inc"
 };

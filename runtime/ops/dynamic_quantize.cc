@@ -1,11 +1,11 @@
 // DynamicQuantize: uint8 with the scale and zero point that the data asks for.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/edge/edge.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/dynamic_scale.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 
@@ -26,10 +26,6 @@ struct Params {
   size_t elements, tasks;
 };
 
-struct Extremes {
-  float least = 0.0f, most = 0.0f;
-};
-
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
@@ -43,21 +39,14 @@ void run(const Step& step, const RunContext& context) {
                parts[task] = e;
              });
   Extremes all;
-  for (size_t i = 0; i < p.tasks; ++i) {
-    all.least = std::min(all.least, parts[i].least);
-    all.most = std::max(all.most, parts[i].most);
-  }
-  float scale = 1.0f;
-  if (all.least != all.most) scale = (all.most - all.least) / 255.0f;
-  const float zero = 0.0f - all.least / scale;
-  const float limited = zero < 255.0f ? std::max(zero, 0.0f) : 255.0f;  // NaN: 255
-  const auto zero_point = static_cast<int32_t>(std::nearbyint(limited));
-  memcpy(context.out(step, 1), &scale, sizeof scale);
-  *context.out(step, 2) = static_cast<uint8_t>(zero_point);
-  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
-             [&](size_t, size_t begin, size_t end) {
-               p.kernel->quantize(x + begin, end - begin, scale, zero_point, 0, 255, y + begin);
-             });
+  for (size_t i = 0; i < p.tasks; ++i) all.add(parts[i]);
+  const DynamicScale made(all);
+  memcpy(context.out(step, 1), &made.scale, sizeof made.scale);
+  *context.out(step, 2) = static_cast<uint8_t>(made.zero_point);
+  for_pieces(
+      *context.parallel, p.tasks, p.elements, kAlignment, [&](size_t, size_t begin, size_t end) {
+        p.kernel->quantize(x + begin, end - begin, made.scale, made.zero_point, 0, 255, y + begin);
+      });
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {

@@ -59,7 +59,9 @@ bool are_inside(const Step& step, const RunContext& context, const Index* index)
   const auto n = static_cast<int64_t>(p.size);
   for (size_t i = 0; i < p.batches * p.indices; ++i) {
     if (index[i] >= -n && index[i] < n) continue;
-    *context.failure = {&step, index[i], p.size};
+    context.failure->step = &step;
+    context.failure->index = index[i];
+    context.failure->size = p.size;
     return false;
   }
   return true;

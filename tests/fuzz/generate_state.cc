@@ -66,4 +66,58 @@ void Generator::append_lstm() {
   m_.variable(cell, next_cell);
 }
 
+// The batch is the length of the sequences.
+void Generator::append_recurrent() {
+  using Cell = fb::RecurrentCell;
+  const Live x =
+      pick([](const Live& t) { return t.dtype == DType::kFloat32 && t.shape.rank() == 3; },
+           [&]() -> std::pair<DType, Shape> {
+             const int rows = choose_.dimension(5);
+             return {DType::kFloat32, {-1, rows, choose_.dimension(20)}};
+           });
+  fb::RecurrentOptionsT o;
+  o.cell = static_cast<Cell>(choose_.integer(0, static_cast<int>(Cell::MAX)));
+  o.direction = static_cast<fb::RecurrentDirection>(choose_.integer(0, 2));
+  const bool is_lstm = o.cell == Cell::LSTM, has_bytes = is_lstm && choose_.coin();
+  const int64_t d = o.direction == fb::RecurrentDirection::BIDIRECTIONAL ? 2 : 1;
+  const int64_t rows = x.shape[1], cells = choose_.dimension(16);
+  const int64_t width = cells * (is_lstm ? 4 : o.cell == Cell::GRU ? 3 : 1);
+  const DType weights = has_bytes ? DType::kUInt8 : DType::kFloat32;
+  std::vector<uint32_t> inputs = {x.tensor, random_constant({d, x.shape[2], width}, weights),
+                                  random_constant({d, cells, width}, weights),
+                                  random_constant({d, width}, DType::kFloat32)};
+  if (has_bytes) {
+    const Shape scales = choose_.coin() ? Shape{d, width} : Shape{d};
+    for (int i = 0; i < 2; ++i) inputs.push_back(random_constant(scales, DType::kFloat32));
+    for (int64_t i = 0; i < d; ++i) {
+      o.w_zero_point.push_back(choose_.byte());
+      o.r_zero_point.push_back(choose_.byte());
+    }
+  }
+  o.has_peepholes = is_lstm && choose_.coin();
+  o.couples_forget = is_lstm && choose_.coin();
+  o.resets_after = o.cell == Cell::GRU && choose_.coin();
+  o.is_relu = o.cell == Cell::RNN && choose_.coin();
+  o.nan_is_clip = choose_.coin();
+  o.counts_ended = choose_.coin();
+  o.x_block = static_cast<uint32_t>(choose_.dimension(30));
+  o.h_block = static_cast<uint32_t>(choose_.dimension(30));
+  if (choose_.coin()) o.clip = float_bits(choose_.scale(-4, 4));
+  o.has_lengths = choose_.coin();
+  o.has_hidden = choose_.coin();
+  o.has_content = is_lstm && choose_.coin();
+  const Shape state = {d, rows, cells};
+  if (o.resets_after) inputs.push_back(random_constant({d, cells}, DType::kFloat32));
+  if (o.has_peepholes) inputs.push_back(random_constant({d, 3 * cells}, DType::kFloat32));
+  if (o.has_lengths)
+    inputs.push_back(m_.constant({rows}, DType::kInt32,
+                                 choose_.values<int32_t>(static_cast<size_t>(rows), 0, 1)));
+  if (o.has_hidden) inputs.push_back(random_constant(state, DType::kFloat32));
+  if (o.has_content) inputs.push_back(random_constant(state, DType::kFloat32));
+  std::vector<uint32_t> outputs = {add_output({-1, d, rows, cells}, DType::kFloat32),
+                                   m_.tensor(state, DType::kFloat32)};
+  if (is_lstm) outputs.push_back(m_.tensor(state, DType::kFloat32));
+  m_.op(std::move(o), inputs, outputs);
+}
+
 }  // namespace qrt::fuzz

@@ -312,8 +312,9 @@ inline ModelBuilder every_op_model() {
 
   fb::TakeOptionsT embed;
   embed.is_checked = true;
+  const uint32_t embedded = m.tensor({-1, 1, 3}, DType::kInt32, "embedded");
   m.op(embed, {m.constant({10, 3}, DType::kInt32, pattern<int32_t>(30, -9, 9, 2)), best_class},
-       {m.tensor({-1, 1, 3}, DType::kInt32, "embedded")});
+       {embedded});
   fb::CumSumOptionsT cum_sum;
   cum_sum.axis = 1;
   const uint32_t running = m.tensor({-1, 10}, DType::kInt32, "running_sums");
@@ -321,6 +322,21 @@ inline ModelBuilder every_op_model() {
   fb::CastOptionsT cast;
   cast.is_float = true;
   m.op(cast, {running}, {m.tensor({-1, 10}, DType::kFloat32, "float_sums")});
+
+  // The images are the steps of one sequence.
+  const uint32_t steps = m.tensor({-1, 1, 3}, DType::kFloat32, "steps");
+  m.op(cast, {embedded}, {steps});
+  fb::RecurrentOptionsT recurrent;
+  recurrent.cell = fb::RecurrentCell::GRU;
+  const auto weights = [&m](const Shape& shape) {
+    std::vector<float> values(static_cast<size_t>(shape.elements()));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i % 7) * 0.25f - 0.75f;
+    return m.constant(shape, DType::kFloat32, values);
+  };
+  m.op(recurrent, {steps, weights({1, 3, 6}), weights({1, 2, 6}), weights({1, 6})},
+       {m.tensor({-1, 1, 1, 2}, DType::kFloat32, "states"),
+        m.tensor({1, 1, 2}, DType::kFloat32, "last_state")});
 
   const uint32_t best = m.tensor({-1, 3}, DType::kUInt8, "best");
   fb::TopKOptionsT top_k;

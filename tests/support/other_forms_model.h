@@ -197,6 +197,32 @@ inline void add_tables_and_floats(ModelBuilder* m) {
   const uint32_t line = m->constant({4}, DType::kFloat32, std::vector<float>(4, 0.5f));
   real_op(fb::FloatFunction::LAYER_NORM, {real, line, line}, {2, 4});
 
+  const auto weights = [&](const Shape& shape) {
+    return m->constant(shape, DType::kFloat32,
+                       std::vector<float>(static_cast<size_t>(shape.elements()), 0.25f));
+  };
+  const uint32_t steps = m->input({3, 2, 4}, DType::kFloat32);
+  const uint32_t lengths = m->input({2}, DType::kInt32);
+  fb::RecurrentOptionsT lstm;
+  lstm.cell = fb::RecurrentCell::LSTM;
+  lstm.direction = fb::RecurrentDirection::BIDIRECTIONAL;
+  lstm.has_peepholes = lstm.has_lengths = lstm.has_hidden = lstm.has_content = true;
+  lstm.w_zero_point = lstm.r_zero_point = {128, 120};
+  const std::vector<uint32_t> lstm_outputs = {m->output({3, 2, 2, 2}, DType::kFloat32),
+                                              m->output({2, 2, 2}, DType::kFloat32),
+                                              m->output({2, 2, 2}, DType::kFloat32)};
+  m->op(lstm,
+        {steps, m->constant({2, 4, 8}, DType::kUInt8, pattern<uint8_t>(64, 0, 255)),
+         m->constant({2, 2, 8}, DType::kUInt8, pattern<uint8_t>(32, 0, 255)), weights({2, 8}),
+         weights({2}), weights({2, 8}), weights({2, 6}), lengths,
+         m->input({2, 2, 2}, DType::kFloat32), m->input({2, 2, 2}, DType::kFloat32)},
+        lstm_outputs);
+  fb::RecurrentOptionsT gru;
+  gru.cell = fb::RecurrentCell::GRU;
+  gru.resets_after = true;
+  m->op(gru, {steps, weights({1, 4, 6}), weights({1, 2, 6}), weights({1, 6}), weights({1, 2})},
+        {m->output({3, 1, 2, 2}, DType::kFloat32), m->output({1, 2, 2}, DType::kFloat32)});
+
   fb::SoftmaxOptionsT softmax;
   softmax.kind = fb::SoftmaxKind::Q5_26;
   std::vector<int32_t> exponentials(256, 1 << 20);

@@ -314,6 +314,47 @@ Row lstm() {
       .row();
 }
 
+// Makes a layer of x [5, 2, 8] with 3 cells; `more`: inputs behind the bias.
+Value recurrent(Graph& g, const Value& x, const char* op, int64_t gates, const char* direction,
+                const Names& more, std::vector<Attr> attributes = {}) {
+  const int64_t d = std::string(direction) == "bidirectional" ? 2 : 1;
+  Names inputs = {x.name, g.constant({d, gates * 3, 8}, -1, 1)};
+  inputs.push_back(g.constant({d, gates * 3, 3}, -1, 1));
+  inputs.push_back(g.constant({d, 2 * gates * 3}, -1, 1));
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  attributes.insert(attributes.end(), {Attr("hidden_size", 3), Attr("direction", direction)});
+  return Value{g.b.node(op, inputs, attributes), {5, d, 2, 3}, 1};
+}
+
+Row recurrent_layers(const char* op, int64_t gates) {
+  RowBuilder row(op);
+  const Dims dims = {5, 2, 8};
+  for (const char* direction : {"forward", "reverse", "bidirectional"})
+    row.form(direction, dims,
+             [=](Graph& g, const Value& x) { return recurrent(g, x, op, gates, direction, {}); });
+  row.form("lengths", dims, [=](Graph& g, const Value& x) {
+    const std::string lengths = g.b.constant<int32_t>({2}, {5, 3});
+    return recurrent(g, x, op, gates, "reverse", {lengths});
+  });
+  row.form("state", dims, [=](Graph& g, const Value& x) {
+    const std::string state = g.constant({2, 2, 3}, -1, 1);
+    return recurrent(g, x, op, gates, "bidirectional", {"", state});
+  });
+  row.form("clip", dims, [=](Graph& g, const Value& x) {
+    return recurrent(g, x, op, gates, "forward", {}, {Attr("clip", 0.5f)});
+  });
+  if (gates == 3)
+    row.form("linear before reset", dims, [=](Graph& g, const Value& x) {
+      return recurrent(g, x, op, gates, "bidirectional", {}, {Attr("linear_before_reset", 1)});
+    });
+  if (gates == 4)
+    row.form("peepholes", dims, [=](Graph& g, const Value& x) {
+      const std::string peepholes = g.constant({1, 9}, -1, 1);
+      return recurrent(g, x, op, gates, "forward", {"", "", "", peepholes});
+    });
+  return row.row();
+}
+
 }  // namespace
 
 std::vector<Row> layer_rows() {
@@ -330,7 +371,10 @@ std::vector<Row> layer_rows() {
           matmul_integer_to_float(),
           dynamic_quantize_matmul(),
           attention(),
-          lstm()};
+          lstm(),
+          recurrent_layers("LSTM", 4),
+          recurrent_layers("GRU", 3),
+          recurrent_layers("RNN", 1)};
 }
 
 }  // namespace qrt::sweep

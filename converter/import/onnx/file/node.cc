@@ -55,6 +55,11 @@ std::string NodeView::text(const char* attribute, const std::string& otherwise) 
   const auto* a = find(attribute, onnx::AttributeProto::STRING);
   return a ? a->s() : otherwise;
 }
+std::vector<std::string> NodeView::texts(const char* attribute) const {
+  const auto* a = find(attribute, onnx::AttributeProto::STRINGS);
+  if (!a) return {};
+  return {a->strings().begin(), a->strings().end()};
+}
 std::vector<int64_t> NodeView::integers(const char* attribute) const {
   const auto* a = find(attribute, onnx::AttributeProto::INTS);
   if (!a) return {};

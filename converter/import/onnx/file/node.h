@@ -37,6 +37,7 @@ class NodeView {
   int64_t integer(const char* attribute, int64_t otherwise) const;
   float real(const char* attribute, float otherwise) const;
   std::string text(const char* attribute, const std::string& otherwise) const;
+  std::vector<std::string> texts(const char* attribute) const;  // {} where absent
   std::vector<int64_t> integers(const char* attribute) const;  // {} where absent
   std::vector<float> reals(const char* attribute) const;
   const onnx::TensorProto* tensor(const char* attribute) const;  // null where absent

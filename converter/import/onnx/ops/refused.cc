@@ -26,15 +26,6 @@ Status import_refused(Importer& importer, const NodeView& node) {
                            "convert the model that ONNX Runtime has not optimised, with "
                            "--allow-float: attention stands "
                            "there as MatMulInteger, MatMul and Softmax");
-  if (op == "DynamicQuantizeLSTM")
-    return importer.refuse(
-        node,
-        "its gates are float, by approximations of tanh and the logistic function "
-        "that differ between CPUs",
-        node.output(0),
-        "convert the model from TensorFlow with TFLite's converter, whose LSTM is of integers; "
-        "or " +
-            remedy_to_compute_outside(importer, node));
   return importer.refuse(node,
                          "ONNX Runtime computes it by the C library, whose last bits differ from "
                          "system to system",
