@@ -149,9 +149,10 @@ TEST_F(OnnxRecurrent, InputsAttributesAndOutputs) {
         // [time, d, n, c] as [n, time, d, c]: dimensions 0 and 1 together, then swapped with n.
         EXPECT_EQ(outputs[0], to_bytes(batch_first ? swapped(want.y, 3 * d, 2, 4) : want.y));
         EXPECT_EQ(outputs[1], to_bytes(batch_first ? swapped(want.hidden, d, 2, 4) : want.hidden));
-        if (count == 3)
+        if (count == 3) {
           EXPECT_EQ(outputs[2],
                     to_bytes(batch_first ? swapped(want.content, d, 2, 4) : want.content));
+        }
       }
 }
 

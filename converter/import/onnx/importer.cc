@@ -122,7 +122,10 @@ Status Importer::check_node(const NodeView& node) const {
   QRT_MODEL_CHECK(node.input_count() >= entry->inputs && (entry->inputs == 0 || node.has_input(0)),
                   "node %s (%s) has %d inputs, expected at least %d", node.label().c_str(),
                   node.op_label().c_str(), node.input_count(), entry->inputs);
-  QRT_MODEL_CHECK(node.has_output(0), "node %s (%s) has no output", node.label().c_str(),
+  bool has_output = node.has_output(0);
+  for (int i = 1; entry->handler == import_recurrent && i < node.output_count(); ++i)
+    has_output |= node.has_output(i);  // of a recurrent layer each may be left out
+  QRT_MODEL_CHECK(has_output, "node %s (%s) has no output", node.label().c_str(),
                   node.op_label().c_str());
   QRT_MODEL_CHECK(opset(node) > 0, "node %s (%s): the model imports no operator set '%s'",
                   node.label().c_str(), node.op_label().c_str(), node.domain().c_str());

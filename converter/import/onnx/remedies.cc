@@ -19,6 +19,13 @@ std::vector<std::string> computed_inputs(Importer& importer, const NodeView& nod
   return names;
 }
 
+// Returns the first result that the node has.
+const std::string& result_of(const NodeView& node) {
+  int i = 0;
+  while (!node.has_output(i) && i + 1 < node.output_count()) ++i;
+  return node.output(i);
+}
+
 }  // namespace
 
 std::string input_shape_option(Importer& importer, int64_t first) {
@@ -52,10 +59,10 @@ std::string remedy_for_shapes(Importer& importer) {
 }
 
 std::string remedy_to_compute_outside(Importer& importer, const NodeView& node) {
-  const std::string result = "make its result '" + node.output(0) + "' an input of the model";
+  const std::string result = "make its result '" + result_of(node) + "' an input of the model";
   const std::vector<std::string> names = computed_inputs(importer, node);
-  if (names.empty() && importer.is_output(node.output(0)))
-    return "compute it elsewhere: between the model's inputs and its output '" + node.output(0) +
+  if (names.empty() && importer.is_output(result_of(node)))
+    return "compute it elsewhere: between the model's inputs and its output '" + result_of(node) +
            "' qrt finds nothing else to do";
   if (names.empty()) return result + ", and compute it outside";
   std::string options;
