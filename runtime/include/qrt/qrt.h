@@ -446,8 +446,9 @@ QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, v
 /* Fails for session == NULL; after qrt_session_cancel(); with QRT_INVALID_ARGUMENT, nothing done, where an
  * external input or output is not bound or an output's buffer overlaps another, which the message names; and
  * with QRT_OUT_OF_RANGE where a model looks up rows of a table by an input's values (the ids of a text's tokens)
- * and the table has no such row. An id below 0 counts from the table's end. The message names id and table,
- * outputs are of no use then, and what the model keeps between runs is as it was. Nothing else fails. */
+ * and the table has no such row, or where an input gives the lengths of sequences and one is beyond their steps.
+ * An id below 0 counts from the table's end. The message names id and table, or length and sequence, outputs are of
+ * no use then, and what the model keeps between runs is as it was. Nothing else fails. */
 QRT_API qrt_status qrt_session_run(qrt_session* session, qrt_error* error);
 
 /* From any thread: the run in progress, or else the next one, ends after the operator that it is at,
