@@ -249,6 +249,63 @@ TEST_F(FloatFallbackTest, GemmsAddInTheOrdersOfOnnxRuntime) {
   }
 }
 
+// Columns of a wider right side, into columns of a wider result.
+TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t n : {1, 5, 8, 16, 17, 40}) {
+    for (const size_t rows : {1, 4, 7, 13}) {
+      const size_t k = 19, b_stride = n + 3, y_stride = n + 5;
+      Guarded<float> a(rows * k), b(k * b_stride), bias(rows * y_stride);
+      fill_ordinary(random_, a);
+      fill_ordinary(random_, b);
+      fill_ordinary(random_, bias);
+      const OrtGemm g = {OrtGemmOrder::kBlocks, k, n, 7, 1.0f, b_stride, y_stride};
+      const OrtGemm dense = {OrtGemmOrder::kBlocks, k, n, 7, 1.0f};
+      std::vector<float> columns, want(rows * y_stride, 0.5f);
+      for (size_t i = 0; i < k; ++i)
+        for (size_t j = 0; j < n; ++j) columns.push_back(b[i * b_stride + j]);
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t j = 0; j < n; ++j)
+          want[r * y_stride + j] = canonical(
+              ort_gemm_element(dense, a.data() + r * k, columns.data(), j, bias[r * y_stride + j]));
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(rows * y_stride);
+        for (float& v : y) v = 0.5f;
+        kernel.ort_gemm(g, a.data(), rows, b.data(), bias.data(), y_stride, y.data());
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
+// What the scalar row makes of them: tests/ops/recurrent_test.cc.
+TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
+  SCOPED_TRACE(random_.trace());
+  for (const RecurrentStage stage : {RecurrentStage::kLstm, RecurrentStage::kGruReset,
+                                     RecurrentStage::kGruOutput, RecurrentStage::kRnn})
+    for (size_t n = 1; n <= 40; ++n) {
+      Guarded<float> sums(4 * n), bias(4 * n), peepholes(3 * n), x(n), before(n);
+      for (Guarded<float>* values : {&sums, &bias, &peepholes, &x, &before}) fill(random_, *values);
+      RecurrentGates g{};
+      g.cells = n;
+      g.bias = bias.data();
+      g.peepholes = random_.coin() ? peepholes.data() : nullptr;
+      g.clip = random_.coin() ? 2.5f : std::numeric_limits<float>::infinity();
+      g.nan_is_clip = random_.coin();
+      g.couples_forget = random_.coin();
+      g.is_relu = random_.coin();
+      std::vector<float> content(before.begin(), before.end()), want(n);
+      scalar().recurrent(stage, g, sums.data(), x.data(), content.data(), want.data());
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> now(n), y(n);
+        for (size_t i = 0; i < n; ++i) now[i] = before[i];
+        kernel.recurrent(stage, g, sums.data(), x.data(), now.data(), y.data());
+        expect_equal(y, want);
+        if (stage == RecurrentStage::kLstm) expect_equal(now, content);
+      });
+    }
+}
+
 // One row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
 std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x, size_t n,
                           float epsilon) {
