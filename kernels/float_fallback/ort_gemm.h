@@ -72,6 +72,64 @@ inline void blocks_rows(const OrtMatrix& m, const float* a, const float* bias, s
       y[r * m.y_stride + j] = canonical(blocks_of(m, a + r * m.k, j, bias[r * bias_step + j]));
 }
 
+// A part of the columns of R rows of kBlocks, whose sums stand in memory.
+template <int R>
+struct BlockSums {
+  static constexpr size_t kColumns = 32 * kLanes;
+  float rows[R][kColumns];
+};
+
+// Adds `count` indices of k from i on to the sums of `columns` columns from j on; with `begins` these are 0 before.
+template <int R, int count>
+QRT_INLINE void add_to_blocks(const OrtMatrix& m, const float* a, size_t i, size_t j,
+                              size_t columns, bool begins, BlockSums<R>* sums) {
+  const float* const b = m.b + i * m.b_stride + j;
+  for (size_t c = 0; c < columns; c += kLanes) {
+    Floats sum[R];
+    QRT_UNROLL
+    for (int r = 0; r < R; ++r) sum[r] = begins ? Floats{} : load(sums->rows[r] + c);
+    QRT_UNROLL
+    for (int q = 0; q < count; ++q) {
+      const auto at = static_cast<size_t>(q);
+      const Floats line = load(b + at * m.b_stride + c);
+      QRT_UNROLL
+      for (int r = 0; r < R; ++r)
+        sum[r] = fused_lanes(all(a[static_cast<size_t>(r) * m.k + i + at]), line, sum[r]);
+    }
+    QRT_UNROLL
+    for (int r = 0; r < R; ++r) save(sums->rows[r] + c, sum[r]);
+  }
+}
+
+// kBlocks of R rows, too few to fill the registers with sums: those stay in the first-level cache, and b is read row by row, as it
+// lies in memory. REQUIRES: n >= kLanes.
+template <int R>
+inline void blocks_few_rows(const OrtMatrix& m, const float* a, const float* bias, size_t bias_step,
+                            float* y) {
+  constexpr int kIndices = 8 / R;
+  BlockSums<R> sums;
+  const size_t whole = m.n / kLanes * kLanes;
+  for (size_t j = 0; j < whole; j += sums.kColumns) {
+    const size_t columns = whole - j < sums.kColumns ? whole - j : sums.kColumns;
+    for (size_t begin = 0; begin < m.k; begin += m.block) {
+      const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
+      size_t i = begin;
+      for (; i + kIndices <= end; i += kIndices)
+        add_to_blocks<R, kIndices>(m, a, i, j, columns, i == begin, &sums);
+      for (; i < end; ++i) add_to_blocks<R, 1>(m, a, i, j, columns, i == begin, &sums);
+      for (size_t r = 0; r < R; ++r) {
+        float* const to = y + r * m.y_stride + j;
+        const float* const before = begin == 0 ? bias + r * bias_step + j : to;
+        for (size_t c = 0; c < columns; c += kLanes)
+          save(to + c,
+               canonical(fused_lanes(load(sums.rows[r] + c), all(m.alpha), load(before + c))));
+      }
+    }
+  }
+  // The last columns, some of them once more.
+  if (whole < m.n) blocks_tile<R, 1>(m, a, m.n - kLanes, bias, bias_step, y);
+}
+
 // kFours of a row: `count` indices of k from `i` on are added to y.
 template <int count>
 QRT_INLINE void add_indices(const OrtMatrix& m, const float* a, size_t i, float* y) {
@@ -142,8 +200,12 @@ inline void ort_gemms(const OrtGemm& g, const float* a, size_t rows, const float
   if (g.order == OrtGemmOrder::kBlocks) {
     for (; r + MR <= rows; r += MR)
       blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+    for (; r + 2 <= rows && m.n >= kLanes; r += 2)
+      blocks_few_rows<2>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+    for (; r < rows && m.n >= kLanes; ++r)
+      blocks_few_rows<1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
     for (; r < rows; ++r)
-      blocks_rows<1, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+      blocks_rows<1, 1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
     return;
   }
   for (; r < rows; ++r) {

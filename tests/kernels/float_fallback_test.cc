@@ -224,7 +224,7 @@ TEST_F(FloatFallbackTest, GemmsAddInTheOrdersOfOnnxRuntime) {
        {OrtGemmOrder::kBlocks, OrtGemmOrder::kFours, OrtGemmOrder::kEights}) {
     SCOPED_TRACE(static_cast<int>(order));
     for (const size_t k : {1, 2, 3, 5, 8, 9, 31, 64}) {
-      for (const size_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 71}) {
+      for (const size_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 33, 71, 600}) {
         for (const size_t rows : {1, 2, 5, 7, 13}) {
           const size_t bias_step = rows > 1 && random_.coin() ? 0 : n;
           Guarded<float> a(rows * k), b(k * n), bias(bias_step == 0 ? n : rows * n);
@@ -252,7 +252,7 @@ TEST_F(FloatFallbackTest, GemmsAddInTheOrdersOfOnnxRuntime) {
 // Columns of a wider right side, into columns of a wider result.
 TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
   SCOPED_TRACE(random_.trace());
-  for (const size_t n : {1, 5, 8, 16, 17, 40}) {
+  for (const size_t n : {1, 5, 8, 16, 17, 40, 530}) {
     for (const size_t rows : {1, 4, 7, 13}) {
       const size_t k = 19, b_stride = n + 3, y_stride = n + 5;
       Guarded<float> a(rows * k), b(k * b_stride), bias(rows * y_stride);
