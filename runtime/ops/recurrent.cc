@@ -160,9 +160,10 @@ struct Params {
   struct Bytes {
     ByteProduct x, h;
     bool w_by_column, r_by_column;
-    size_t x_at, x_sums_at, h_at,
-        h_sums_at;  // in the scratch memory, bytes from its begin on; h_at and h_sums_at of each direction
-    size_t h_bytes, h_sum_bytes;
+    // In the scratch memory, bytes from its begin on: the quantised steps of x and their sums, and the hidden states of each
+    // direction and theirs.
+    size_t x_at, x_sums_at, h_at, h_sums_at;
+    size_t h_bytes, h_sum_bytes;  // of a direction
   };
   std::unique_ptr<Bytes> bytes;  // of weights that are bytes; else null
   bool counts_ended;

@@ -185,7 +185,6 @@ Status add_bytes(Importer& importer, const NodeView& node, int i, const Recurren
         t.is_constant() ? "store them as int8" : remedy_for_constant(importer, node, i));
   }
   QRT_TRY(read_zero_points(importer, node, zero_point, layer, t.type, zero_points, known));
-  QRT_TRY(importer.tensors().reserve(t.constant->data.size(), importer.graph()));
   std::vector<uint8_t> bytes = t.constant->data;
   if (t.type == kInt8)
     for (uint8_t& b : bytes) b ^= 0x80;
@@ -228,6 +227,12 @@ ValueId add_weights(Importer& importer, const NodeView& node, int i, const Recur
 // no reset gate is between them.
 Status add_constants(Importer& importer, const NodeView& node, RecurrentLayer* layer,
                      std::vector<ValueId>* inputs, bool* known) {
+  // The floats as the file has them and as the graph has them.
+  uint64_t elements = 0;
+  for (const int i : {1, 2, static_cast<int>(kBias), static_cast<int>(kPeepholes)})
+    if (node.has_input(i))
+      elements += static_cast<uint64_t>(importer.input(node, i).shape.elements());
+  QRT_TRY(importer.tensors().reserve(2 * elements * sizeof(float), importer.graph()));
   std::vector<float> w, r, b, p;
   fb::RecurrentOptionsT& o = layer->options;
   if (!layer->of_bytes) {
@@ -237,8 +242,6 @@ Status add_constants(Importer& importer, const NodeView& node, RecurrentLayer* l
   QRT_TRY(read_weights(importer, node, kBias, &b, known));
   if (o.cell == Cell::LSTM) QRT_TRY(read_weights(importer, node, kPeepholes, &p, known));
   if (!*known) return Status();
-  QRT_TRY(importer.tensors().reserve((w.size() + r.size() + b.size() + p.size()) * sizeof(float),
-                                     importer.graph()));
   if (layer->of_bytes) {
     QRT_TRY(add_bytes(importer, node, 1, *layer, kWeightZeroPoint, &o.w_zero_point, inputs, known));
     QRT_TRY(
