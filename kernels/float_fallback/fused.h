@@ -17,10 +17,12 @@
 namespace qrt {
 namespace {
 
-// a * b + c with one rounding.
+// a * b + c with one rounding. kIsFused: by an instruction.
 #if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
+constexpr bool kIsFused = true;
 QRT_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
+constexpr bool kIsFused = false;
 // Not inline: it is long, and polynomials are many of it.
 __attribute__((noinline)) float fused(float a, float b, float c) {
   // The product is exact. Its sum, rounded to odd, becomes the same float as the exact one: the error

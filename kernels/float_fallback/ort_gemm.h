@@ -200,9 +200,9 @@ inline void ort_gemms(const OrtGemm& g, const float* a, size_t rows, const float
   if (g.order == OrtGemmOrder::kBlocks) {
     for (; r + MR <= rows; r += MR)
       blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
-    for (; r + 2 <= rows && m.n >= kLanes; r += 2)
+    for (; kIsFused && r + 2 <= rows && m.n >= kLanes; r += 2)
       blocks_few_rows<2>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
-    for (; r < rows && m.n >= kLanes; ++r)
+    for (; kIsFused && r < rows && m.n >= kLanes; ++r)
       blocks_few_rows<1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
     for (; r < rows; ++r)
       blocks_rows<1, 1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);

@@ -114,7 +114,7 @@ void Generator::append_recurrent() {
                                  choose_.values<int32_t>(static_cast<size_t>(rows), 0, 1)));
   if (o.has_hidden) inputs.push_back(random_constant(state, DType::kFloat32));
   if (o.has_content) inputs.push_back(random_constant(state, DType::kFloat32));
-  std::vector<uint32_t> outputs = {add_output({-1, d, rows, cells}, DType::kFloat32),
+  std::vector<uint32_t> outputs = {add_output({x.shape[0], d, rows, cells}, DType::kFloat32),
                                    m_.tensor(state, DType::kFloat32)};
   if (is_lstm) outputs.push_back(m_.tensor(state, DType::kFloat32));
   m_.op(std::move(o), inputs, outputs);
