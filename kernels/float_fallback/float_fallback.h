@@ -16,8 +16,9 @@
 namespace qrt {
 
 // Within 4 units in the last place of the real function, but for kErf and kGelu: within 3e-7
-// absolutely (kGelu: times max(1, |x|)). kOrtSigmoid and kOrtTanh have the bits of ONNX Runtime 1.30 on
-// x86-64 with AVX2, within 1e-6.
+// absolutely (kGelu: times max(1, |x|)). kSin and kCos are the nearest float, but for results that lie
+// halfway to within 2^-12 units. kOrtSigmoid and kOrtTanh have the bits of ONNX Runtime 1.30 on x86-64
+// with AVX2, within 1e-6.
 enum class FloatUnary : uint8_t {
   kExp,
   kLog,
@@ -27,7 +28,9 @@ enum class FloatUnary : uint8_t {
   kTanh,
   kGelu,
   kOrtSigmoid,
-  kOrtTanh
+  kOrtTanh,
+  kSin,
+  kCos
 };
 
 // kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0.

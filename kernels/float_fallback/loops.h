@@ -8,6 +8,7 @@
 #include "kernels/float_fallback/layer_norm.h"
 #include "kernels/float_fallback/ort_gemm.h"
 #include "kernels/float_fallback/recurrent.h"
+#include "kernels/float_fallback/sine.h"
 
 namespace qrt {
 namespace {
@@ -42,6 +43,10 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return gelu_of(v); });
     case FloatUnary::kLog:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(log_of(x[i]));
+      return;
+    case FloatUnary::kSin:
+    case FloatUnary::kCos:
+      for (size_t i = 0; i < n; ++i) y[i] = canonical(sine_of(x[i], f == FloatUnary::kCos));
       return;
     case FloatUnary::kSqrt:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(__builtin_sqrtf(x[i]));

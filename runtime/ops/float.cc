@@ -26,6 +26,7 @@ bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f
 bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
 FloatUnary unary_of(F f) {
   if (f == F::ORT_SIGMOID) return FloatUnary::kOrtSigmoid;
+  if (f == F::SIN || f == F::COS) return f == F::SIN ? FloatUnary::kSin : FloatUnary::kCos;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
 bool is_gemm(F f) { return f >= F::ORT_GEMM && f <= F::ORT_GEMM_EIGHTS; }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/ops/check.h"
+#include "runtime/ops/indices.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 
@@ -12,9 +13,7 @@ namespace {
 Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
   const auto* o = context.op->options_as<fb::TakeOptions>();
   QRT_TRY(check_input_count(context, 2));
-  const DType type = context.inputs[1].type.dtype;
-  QRT_MODEL_CHECK(type == DType::kInt32 || type == DType::kInt64,
-                  "index is %s, expected int32 or int64", dtype_name(type));
+  QRT_TRY(check_index_type(context.inputs[1].type.dtype));
   const TensorType& x = context.inputs[0].type;
   QRT_TRY(check_whole_bytes(x));
   const Shape& index = context.inputs[1].type.shape;
@@ -46,33 +45,12 @@ struct Params {
   bool is_checked;
 };
 
-// Returns the block that an index means: one from the end where it is negative, the nearest where there is none.
-size_t placed(int64_t index, size_t size) {
-  const int64_t n = static_cast<int64_t>(size), i = index < 0 ? index + n : index;
-  return static_cast<size_t>(i < 0 ? 0 : i >= n ? n - 1 : i);
-}
-
-// Returns whether all indices lie within the axis. Tells the run of the first that does not.
-template <class Index>
-bool are_inside(const Step& step, const RunContext& context, const Index* index) {
-  const Params& p = step.as<Params>();
-  const auto n = static_cast<int64_t>(p.size);
-  for (size_t i = 0; i < p.batches * p.indices; ++i) {
-    if (index[i] >= -n && index[i] < n) continue;
-    context.failure->step = &step;
-    context.failure->index = index[i];
-    context.failure->size = p.size;
-    return false;
-  }
-  return true;
-}
-
 template <class Index>
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const uint8_t* x = context.in(step, 0);
   const auto* index = reinterpret_cast<const Index*>(context.in(step, 1));
-  if (p.is_checked && !are_inside(step, context, index)) return;
+  if (p.is_checked && !are_inside(step, context, index, p.batches * p.indices, p.size)) return;
   uint8_t* y = context.out(step, 0);
   for_pieces(*context.parallel, p.tasks, p.batches * p.outer * p.indices, 1,
              [&](size_t, size_t begin, size_t end) {

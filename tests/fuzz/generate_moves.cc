@@ -107,6 +107,26 @@ void Generator::append_take() {
   emit(o, {x.tensor, index}, shape, x.dtype);
 }
 
+// The places are those of greatest elements, which are inside.
+void Generator::append_scatter() {
+  const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kUInt8);
+  if (x.shape.rank() != 2) return;
+  fb::ArgMaxOptionsT greatest;
+  greatest.axis = 1;
+  greatest.minimum = choose_.coin();
+  const uint32_t index = add_output({-1, 1}, choose_.coin() ? DType::kInt64 : DType::kInt32);
+  m_.op(greatest, {x.tensor}, {index});
+  fb::GatherOptionsT one;
+  one.axes.push_back(std::make_unique<fb::GatherAxisT>());
+  one.axes[0]->axis = 1;
+  one.axes[0]->index = {choose_.integer(0, static_cast<int>(x.shape[1]) - 1)};
+  const uint32_t update = add_output({-1, 1}, x.dtype);
+  m_.op(std::move(one), {x.tensor}, {update});
+  fb::ScatterOptionsT o;
+  o.batch_dims = 1;
+  emit(o, {x.tensor, index, update}, x.shape, x.dtype);
+}
+
 void Generator::append_arg_max() {
   const Live x = activation();
   fb::ArgMaxOptionsT o;

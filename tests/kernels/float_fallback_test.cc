@@ -83,9 +83,10 @@ class FloatFallbackTest : public ::testing::Test {
 
 TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
-  for (const FloatUnary f : {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt,
-                             FloatUnary::kErf, FloatUnary::kSigmoid, FloatUnary::kTanh,
-                             FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh}) {
+  for (const FloatUnary f :
+       {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
+        FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid,
+        FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
       Guarded<float> x(n);

@@ -71,6 +71,10 @@ TEST(Float, FunctionsAreClose) {
       FloatUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
   expect_close(FloatUnary::kGelu, gelu, 4, 3e-6);
   expect_close(
+      FloatUnary::kSin, [](double x) { return std::sin(x); }, 0.501, 0);
+  expect_close(
+      FloatUnary::kCos, [](double x) { return std::cos(x); }, 0.501, 0);
+  expect_close(
       FloatUnary::kOrtTanh, [](double x) { return std::tanh(x); }, 0, 1e-6);
   expect_close(
       FloatUnary::kOrtSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 0, 1e-6);
@@ -81,6 +85,9 @@ TEST(Float, NaNAndInfinity) {
   EXPECT_EQ(unary(FloatUnary::kExp, {kInf, -kInf}), (std::vector<float>{kInf, 0.0f}));
   EXPECT_EQ(unary(FloatUnary::kLog, {kInf, 0.0f}), (std::vector<float>{kInf, -kInf}));
   EXPECT_EQ(unary(FloatUnary::kTanh, {kInf, -kInf}), (std::vector<float>{1.0f, -1.0f}));
+  for (const FloatUnary f : {FloatUnary::kSin, FloatUnary::kCos})
+    for (const float y : unary(f, {kInf, -kInf})) EXPECT_TRUE(std::isnan(y));
+  EXPECT_TRUE(std::signbit(unary(FloatUnary::kSin, {-0.0f})[0]));
   // Always the same one.
   for (const float x : {nan, -nan})
     for (const float y : unary(FloatUnary::kLog, {x, -1.0f}))

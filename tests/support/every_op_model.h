@@ -315,6 +315,16 @@ inline ModelBuilder every_op_model() {
   const uint32_t embedded = m.tensor({-1, 1, 3}, DType::kInt32, "embedded");
   m.op(embed, {m.constant({10, 3}, DType::kInt32, pattern<int32_t>(30, -9, 9, 2)), best_class},
        {embedded});
+  fb::ScatterOptionsT scatter;
+  scatter.batch_dims = 1;
+  const uint32_t last_difference = m.tensor({-1, 1}, DType::kInt32, "one_difference");
+  fb::GatherOptionsT last;
+  last.axes.push_back(std::make_unique<fb::GatherAxisT>());
+  last.axes[0]->axis = 1;
+  last.axes[0]->index = {9};
+  m.op(std::move(last), {differences}, {last_difference});
+  m.op(scatter, {differences, best_class, last_difference},
+       {m.tensor({-1, 10}, DType::kInt32, "scattered")});
   fb::CumSumOptionsT cum_sum;
   cum_sum.axis = 1;
   const uint32_t running = m.tensor({-1, 10}, DType::kInt32, "running_sums");

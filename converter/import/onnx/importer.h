@@ -63,6 +63,8 @@ class Importer {
   }
 
   bool has_open_sizes() const { return !sizes_.empty(); }
+  // A value that is 1 in every run, or kNoValue as long as nothing needs one (run_integers.h).
+  ValueId& run_one() { return run_one_; }
   // Returns whether input i of the node, a constant in this import, may be another at other sizes.
   bool may_differ_at_other_sizes(const NodeView& node, int i) const {
     return has_open_sizes() && node.has_input(i) && !is_free_of_inputs(node.input(i));
@@ -139,6 +141,7 @@ class Importer {
   DoubleQdq double_qdq_;
   std::unordered_set<std::string> free_of_inputs_;  // of the tensors that nodes make
   KnownConditions conditions_;
+  ValueId run_one_ = kNoValue;
 };
 
 }  // namespace qrt::convert::from_onnx

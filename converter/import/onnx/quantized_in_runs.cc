@@ -7,15 +7,30 @@
 
 namespace qrt::convert::from_onnx {
 
-bool is_quantized_in_runs(const onnx::GraphProto& graph) {
+namespace {
+
+struct Kinds {
+  bool has_product = false, has_quantize = false;
+};
+
+// Protobuf's own limit bounds the depth of branches.
+void find_kinds(const onnx::GraphProto& graph, Kinds* kinds) {
   static const std::set<std::string> products = {"MatMulInteger", "ConvInteger",
                                                  "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"};
-  bool has_product = false;
   for (const onnx::NodeProto& node : graph.node()) {
-    if (node.op_type() == "QuantizeLinear") return false;
-    has_product |= products.count(node.op_type()) != 0;
+    kinds->has_quantize |= node.op_type() == "QuantizeLinear";
+    kinds->has_product |= products.count(node.op_type()) != 0;
+    for (const onnx::AttributeProto& a : node.attribute())
+      if (a.has_g()) find_kinds(a.g(), kinds);
   }
-  return has_product;
+}
+
+}  // namespace
+
+bool is_quantized_in_runs(const onnx::GraphProto& graph) {
+  Kinds kinds;
+  find_kinds(graph, &kinds);
+  return kinds.has_product && !kinds.has_quantize;
 }
 
 }  // namespace qrt::convert::from_onnx

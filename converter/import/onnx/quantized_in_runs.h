@@ -8,7 +8,7 @@ class GraphProto;
 
 namespace qrt::convert::from_onnx {
 
-// Returns whether the graph's products are of tensors that DynamicQuantizeLinear quantises, and no
+// Returns whether the products of the graph and of its branches are of tensors that DynamicQuantizeLinear quantises, and no
 // QuantizeLinear does: such a graph is float between its products by its nature.
 bool is_quantized_in_runs(const onnx::GraphProto& graph);
 

@@ -19,8 +19,8 @@ uint64_t hash(const std::string& text) {
 
 std::vector<Row> make_rows() {
   std::vector<Row> all;
-  for (const auto& part :
-       {move_rows(), layer_rows(), window_rows(), elementwise_rows(), integer_rows()})
+  for (const auto& part : {move_rows(), layer_rows(), window_rows(), elementwise_rows(),
+                           integer_rows(), attention_rows()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -47,6 +47,7 @@ std::vector<Row> window_rows();
 std::vector<Row> elementwise_rows();
 std::vector<Row> row_rows();
 std::vector<Row> integer_rows();
+std::vector<Row> attention_rows();
 std::vector<std::string> missing_rows();
 
 enum class End { kQuantized, kRead };

@@ -230,13 +230,23 @@ std::vector<Row> window_rows() {
       qlinear_average_pool(), qlinear_global_average_pool(), reduction("ReduceMax"),
       reduction("ReduceMin"), reduction("ReduceMean"), reduction("ReduceSum"),
       reduction("ReduceL1"), reduction("ReduceL2"), reduction("ReduceSumSquare"),
-      softmax("Softmax", 1), softmax("LogSoftmax", 6), qlinear_softmax(), arg("ArgMax"),
-      arg("ArgMin"), top_k(), batch_normalization(), of_rows("LayerNormalization", "", true, 21),
-      of_rows("RMSNormalization", "", false, 23),
+      reduction("ReduceLogSumExp"), softmax("Softmax", 1), softmax("LogSoftmax", 6),
+      qlinear_softmax(), arg("ArgMax"), arg("ArgMin"), top_k(), batch_normalization(),
+      of_rows("LayerNormalization", "", true, 21), of_rows("RMSNormalization", "", false, 23),
       of_rows("SimplifiedLayerNormalization", "", false, 21),
       // ONNX Runtime has it in ONNX's domain only.
       RowBuilder("SimplifiedLayerNormalization", kMicrosoft).row(),
       of_sums("SkipLayerNormalization", true), of_sums("SkipSimplifiedLayerNormalization", false)};
+  all.push_back(RowBuilder("ReduceLogSum")
+                    .form("of squares", shape_of_rank(3),
+                          [](Graph& g, const Value& x) {
+                            const Value squares = g.node("Mul", x, {x.name});
+                            return Graph::sized(
+                                Graph::shaped(g.node("ReduceLogSum", squares, {g.numbers({2})}),
+                                              {x.dims[0], x.dims[1], 1}),
+                                4);
+                          })
+                    .row());
   all.push_back(RowBuilder("InstanceNormalization")
                     .ranks(3, 4, "",
                            [](Graph& g, const Value& x) {

@@ -5,6 +5,7 @@
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/activations.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/float_fallback/normalization.h"
 #include "converter/import/onnx/float_fallback/products.h"
 #include "converter/import/onnx/float_fallback/resize.h"
 #include "converter/import/onnx/float_fallback/select.h"
@@ -22,8 +23,9 @@ struct Form {
 };
 
 constexpr Form kUnary[] = {
-    {"Exp", F::EXP},   {"Log", F::LOG},       {"Sqrt", F::SQRT},          {"Erf", F::ERF},
-    {"Gelu", F::GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}};
+    {"Exp", F::EXP},   {"Log", F::LOG},       {"Sqrt", F::SQRT},           {"Erf", F::ERF},
+    {"Gelu", F::GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}, {"Sin", F::SIN},
+    {"Cos", F::COS}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
                             {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM}};
 constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
@@ -38,10 +40,14 @@ struct SumForm {
 };
 constexpr SumForm kSums[] = {
     {"ReduceL1", false, false}, {"ReduceL2", true, true}, {"ReduceSumSquare", true, false}};
+// Logarithms of sums.
+struct LogarithmForm {
+  const char* op;
+  bool of_exponentials;
+};
+constexpr LogarithmForm kLogarithms[] = {{"ReduceLogSum", false}, {"ReduceLogSumExp", true}};
 constexpr const char* kOther[] = {"Softmax",
                                   "LogSoftmax",
-                                  "LayerNormalization",
-                                  "InstanceNormalization",
                                   "BatchNormalization",
                                   "GlobalAveragePool",
                                   "GlobalMaxPool",
@@ -122,10 +128,13 @@ Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shap
 bool has_float_form(const NodeView& node) {
   const std::string& op = node.op();
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-  if (!standard) return node.domain() == "com.microsoft" && op == "Gelu";
+  if (!standard)
+    return node.domain() == "com.microsoft" &&
+           (op == "Gelu" || op == "SimplifiedLayerNormalization");
   if (op == "Gelu") return node.text("approximate", "none") == "none";
   return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) || find(kSums, op) ||
          is_float_activation(node) || is_float_comparison(node) || is_float_pool(node) ||
+         is_float_normalization(op) || find(kLogarithms, op) ||
          std::any_of(std::begin(kOther), std::end(kOther), [&](const char* o) { return op == o; });
 }
 
@@ -177,14 +186,23 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
   std::vector<bool> marked;
   if (!mark_rows(importer, node, shape, &marked)) return Status();
   const SumForm* sum = find(kSums, op);
-  if (const Form* form = find(kReduce, op); form != nullptr || sum != nullptr) {
-    ValueId y;
+  const LogarithmForm* logarithm = find(kLogarithms, op);
+  if (const Form* form = find(kReduce, op);
+      form != nullptr || sum != nullptr || logarithm != nullptr) {
+    ValueId y, most = kNoValue;
+    if (logarithm != nullptr && logarithm->of_exponentials) {
+      QRT_TRY(f.rows(F::REDUCE_MAX, marked, 0, x, &most));
+      QRT_TRY(f.binary(F::SUB, x, most, &x));
+      x = f.add(F::EXP, {x}, shape);
+    }
     if (sum != nullptr && sum->of_squares) QRT_TRY(f.binary(F::MUL, x, x, &x));
     if (sum != nullptr && !sum->of_squares) {
       QRT_TRY(f.binary(F::MUL, x, f.constant({}, {-1.0f}), &y));
       QRT_TRY(f.binary(F::MAXIMUM, x, y, &x));
     }
-    QRT_TRY(f.rows(sum != nullptr ? F::REDUCE_SUM : form->function, marked, 0, x, &y));
+    QRT_TRY(f.rows(form != nullptr ? form->function : F::REDUCE_SUM, marked, 0, x, &y));
+    if (logarithm != nullptr) y = f.add(F::LOG, {y}, f.shape_of(y));
+    if (most != kNoValue) QRT_TRY(f.binary(F::ADD, y, most, &y));
     if (sum != nullptr && sum->is_root) y = f.add(F::SQRT, {y}, f.shape_of(y));
     if (node.integer("keepdims", 1) == 0) {
       Shape kept;
@@ -199,36 +217,7 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
   if (op == "GlobalMaxPool") return f.rows(F::REDUCE_MAX, marked, 0, x, made);
   if (op == "Softmax") return f.rows(F::SOFTMAX, marked, 0, x, made);
   if (op == "LogSoftmax") return f.rows(F::LOG_SOFTMAX, marked, 0, x, made);
-  const float epsilon = node.real("epsilon", 1e-5f);
-  if (!(epsilon >= 0) || !std::isfinite(epsilon)) return Status();
-  ValueId y;
-  if (op == "InstanceNormalization") {
-    std::vector<float> scale, bias;
-    if (shape.rank() < 3 || !f.channel_constants(1, shape[1], &scale) ||
-        !f.channel_constants(2, shape[1], &bias))
-      return Status();
-    QRT_TRY(f.rows(F::NORMALIZE, marked, epsilon, x, &y));
-    return f.per_channel(scale, bias, y, made);
-  }
-  // LayerNormalization: in one where scale and bias are constants of the last dimension.
-  std::vector<float> scale, bias;
-  const bool is_last = marked.back() && std::count(marked.begin(), marked.end(), true) == 1;
-  if (is_last && f.channel_constants(1, shape[shape.rank() - 1], &scale) &&
-      (!node.has_input(2) || f.channel_constants(2, shape[shape.rank() - 1], &bias))) {
-    std::vector<ValueId> inputs = {x, f.constant({shape[shape.rank() - 1]}, scale)};
-    if (!bias.empty()) inputs.push_back(f.constant({shape[shape.rank() - 1]}, bias));
-    *made = f.add(F::LAYER_NORM, std::move(inputs), shape, epsilon);
-    return Status();
-  }
-  if (!f.read(1, &b)) return Status();
-  QRT_TRY(f.rows(F::NORMALIZE, marked, epsilon, x, &y));
-  QRT_TRY(f.binary(F::MUL, y, b, &y));
-  if (node.has_input(2)) {
-    if (!f.read(2, &b)) return Status();
-    QRT_TRY(f.binary(F::ADD, y, b, &y));
-  }
-  *made = y;
-  return Status();
+  return float_normalization(&f, marked, x, made);
 }
 
 }  // namespace qrt::convert::from_onnx

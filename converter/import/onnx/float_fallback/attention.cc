@@ -1,0 +1,101 @@
+#include "converter/import/onnx/float_fallback/attention.h"
+
+#include <limits>
+
+#include "converter/import/onnx/float_fallback/products.h"
+
+namespace qrt::convert::from_onnx {
+
+using F = fb::FloatFunction;
+
+ValueId split_heads(FloatGraph* f, ValueId x, int64_t heads) {
+  const Shape s = f->shape_of(x);
+  x = f->builder().reshape(f->node(), x, {s[0], s[1], heads, s[2] / heads});
+  return f->builder().transpose(f->node(), x, {0, 2, 1, 3});
+}
+
+ValueId join_heads(FloatGraph* f, ValueId x) {
+  const Shape s = f->shape_of(x);
+  x = f->builder().transpose(f->node(), x, {0, 2, 1, 3});
+  return f->builder().reshape(f->node(), x, {s[0], s[2], s[1] * s[3]});
+}
+
+ValueId part_of(FloatGraph* f, ValueId x, int axis, int64_t begin, int64_t count, int64_t step) {
+  IndexMaps maps(f->shape_of(x));
+  if (count == maps.from()[axis] && step == 1) return x;
+  maps.set(axis, stepped(begin, count, step));
+  return f->builder().gather(f->node(), x, maps, 0);
+}
+
+Status rotate(FloatGraph* f, ValueId cos, ValueId sin, bool is_interleaved, ValueId x, ValueId* y) {
+  const Shape s = f->shape_of(x), angles = f->shape_of(cos);
+  const int64_t r = angles[3];
+  const ValueId a = part_of(f, x, 3, 0, r, is_interleaved ? 2 : 1);
+  const ValueId b = part_of(f, x, 3, is_interleaved ? 1 : r, r, is_interleaved ? 2 : 1);
+  ValueId ac, bs, bc, as, first, second;
+  QRT_TRY(f->binary(F::MUL, a, cos, &ac));
+  QRT_TRY(f->binary(F::MUL, b, sin, &bs));
+  QRT_TRY(f->binary(F::SUB, ac, bs, &first));
+  QRT_TRY(f->binary(F::MUL, b, cos, &bc));
+  QRT_TRY(f->binary(F::MUL, a, sin, &as));
+  QRT_TRY(f->binary(F::ADD, bc, as, &second));
+  GraphBuilder& builder = f->builder();
+  ValueId turned;
+  if (is_interleaved) {
+    const Shape one = {s[0], s[1], s[2], r, 1};
+    turned = builder.concat(
+        f->node(),
+        {builder.reshape(f->node(), first, one), builder.reshape(f->node(), second, one)}, 4);
+    turned = builder.reshape(f->node(), turned, {s[0], s[1], s[2], 2 * r});
+  } else {
+    turned = builder.concat(f->node(), {first, second}, 3);
+  }
+  *y = 2 * r == s[3]
+           ? turned
+           : builder.concat(f->node(), {turned, part_of(f, x, 3, 2 * r, s[3] - 2 * r)}, 3);
+  return Status();
+}
+
+namespace {
+
+// Makes the least float where a key does not count, and the score elsewhere, NaN included.
+Status hide(FloatGraph* f, ValueId visible, ValueId scores, ValueId* y) {
+  std::vector<float> table(256, std::numeric_limits<float>::infinity());
+  table[0] = std::numeric_limits<float>::lowest();
+  const ValueId limits =
+      f->add(F::TABLE, {visible, f->constant({256}, table)}, f->shape_of(visible));
+  return f->binary(F::MINIMUM, limits, scores, y);
+}
+
+}  // namespace
+
+Status attend(FloatGraph* f, ValueId q, ValueId k, ValueId v, AttentionForm* form, ValueId* y) {
+  GraphBuilder& builder = f->builder();
+  const Shape sq = f->shape_of(q), sk = f->shape_of(k), sv = f->shape_of(v);
+  const bool is_grouped = sq[1] != sk[1];
+  const Shape rows = {sk[0], sk[1], sq[1] / sk[1] * sq[2], sq[3]};
+  const ValueId turned = builder.transpose(f->node(), k, {0, 1, 3, 2});
+  ValueId scores = kNoValue, product = kNoValue;
+  float_matmul(f, is_grouped ? builder.reshape(f->node(), q, rows) : q, turned, &scores);
+  const Shape all = {sq[0], sq[1], sq[2], sk[2]};
+  if (is_grouped) scores = builder.reshape(f->node(), scores, all);
+  if (form->scale != 1) QRT_TRY(f->binary(F::MUL, scores, f->constant({}, {form->scale}), &scores));
+  if (form->softcap > 0) {
+    QRT_TRY(f->binary(F::DIV, scores, f->constant({}, {form->softcap}), &scores));
+    scores = f->add(F::ORT_TANH, {scores}, f->shape_of(scores));
+    QRT_TRY(f->binary(F::MUL, scores, f->constant({}, {form->softcap}), &scores));
+  }
+  if (form->bias != kNoValue) QRT_TRY(f->binary(F::ADD, scores, form->bias, &scores));
+  if (form->visible != kNoValue) QRT_TRY(hide(f, form->visible, scores, &scores));
+  QRT_MODEL_CHECK(f->shape_of(scores) == all, "a mask has more than the %s scores",
+                  all.to_string().c_str());
+  form->probabilities = f->add(F::SOFTMAX, {scores}, all);
+  ValueId weights = form->probabilities;
+  if (is_grouped) weights = builder.reshape(f->node(), weights, {rows[0], rows[1], rows[2], sk[2]});
+  float_matmul(f, weights, v, &product);
+  if (is_grouped) product = builder.reshape(f->node(), product, {sq[0], sq[1], sq[2], sv[3]});
+  *y = product;
+  return Status();
+}
+
+}  // namespace qrt::convert::from_onnx

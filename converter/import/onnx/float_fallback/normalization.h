@@ -1,0 +1,31 @@
+// Normalisations in float: over rows, by the mean and the variance or by the mean of squares alone.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_NORMALIZATION_H_
+#define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_NORMALIZATION_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/import/onnx/float_fallback/float_graph.h"
+
+namespace qrt::convert::from_onnx {
+
+bool is_float_normalization(const std::string& op);
+
+// Which inputs of a node are its factors and addends; -1: it has none.
+struct NormInputs {
+  int scale = 1, bias = 2;
+};
+
+// LayerNormalization of the rows that the marked dimensions make. *y stays kNoValue where an input cannot be read.
+Status layer_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
+                  const NormInputs& inputs, ValueId x, ValueId* y);
+// The same without the mean: x / sqrt(mean of x^2 + epsilon) * scale.
+Status rms_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
+                const NormInputs& inputs, ValueId x, ValueId* y);
+// The node's own normalisation, over the marked dimensions where it is one of rows. *y stays kNoValue where it has another form
+// than those that this knows.
+Status float_normalization(FloatGraph* f, const std::vector<bool>& marked, ValueId x, ValueId* y);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_NORMALIZATION_H_

@@ -1,0 +1,60 @@
+// Integers that a run computes for an operator's own use: numbers that follow from sizes, indices, and what is made of them.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_RUN_INTEGERS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_RUN_INTEGERS_H_
+
+#include <vector>
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// All values are INT64, but for the truths of a comparison, which are UINT8.
+class RunIntegers {
+ public:
+  RunIntegers(Importer& importer, const NodeView& node) : importer_(importer), node_(node) {}
+
+  // Returns a scalar that is the same at all sizes.
+  ValueId constant(int64_t v);
+  // Returns a scalar that this import knows and that may be another at other sizes: where sizes are open, the run counts it.
+  ValueId number(int64_t v);
+  // Returns the numbers of an integer constant, each by number(), as a value of the constant's type.
+  ValueId numbers(const Constant& c);
+  // Returns 0, 1, ... n - 1.
+  ValueId indices(int64_t n);
+
+  ValueId add(ValueId a, ValueId b) { return binary(fb::IntegerFunction::ADD, a, b); }
+  ValueId subtract(ValueId a, ValueId b) { return binary(fb::IntegerFunction::SUB, a, b); }
+  ValueId multiply(ValueId a, ValueId b) { return binary(fb::IntegerFunction::MUL, a, b); }
+  ValueId least(ValueId a, ValueId b);
+  ValueId greatest(ValueId a, ValueId b);
+  // Returns truths: a < b.
+  ValueId is_less(ValueId a, ValueId b) { return binary(fb::IntegerFunction::LESS, a, b); }
+  // Returns truths: a <= b.
+  ValueId is_at_most(ValueId a, ValueId b) {
+    return binary(fb::IntegerFunction::LESS_OR_EQUAL, a, b);
+  }
+  // Returns the truths of both.
+  ValueId both(ValueId a, ValueId b) { return binary(fb::IntegerFunction::AND, a, b); }
+  // Returns an integer or truths as INT64.
+  ValueId wide(ValueId x);
+  ValueId reshaped(ValueId x, const Shape& shape);
+  // Returns the indices, or where `is_bad` a number that no axis has, so that what takes it ends the run.
+  ValueId unless(ValueId is_bad, ValueId indices);
+
+ private:
+  ValueId binary(fb::IntegerFunction function, ValueId a, ValueId b);
+  ValueId cast(ValueId x, DType to);
+  // Returns a 1 of shape [1] that follows from an input of the model, so that no pass makes a constant of it.
+  ValueId one();
+  // Returns n ones.
+  ValueId ones(int64_t n);
+  // Returns the running sums of n ones, with each or without it.
+  ValueId counted(int64_t n, bool exclusive);
+
+  Importer& importer_;
+  const NodeView& node_;
+};
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_RUN_INTEGERS_H_

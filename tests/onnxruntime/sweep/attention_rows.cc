@@ -1,0 +1,131 @@
+// Operators of language models that stand for many: attention, rotary positions.
+#include "tests/onnxruntime/sweep/rows.h"
+
+namespace qrt::sweep {
+namespace {
+
+constexpr int64_t kHeads = 2, kSize = 16, kTokens = 3, kPast = 4;
+
+// x as the queries of two heads, keys and values of one, a past of four tokens; the result alone.
+Value group_query(Graph& g, const Value& x, bool is_rotary, std::vector<Attr> more) {
+  const Dims kv = {1, kTokens, kSize}, past = {1, 1, kPast, kSize};
+  Names inputs = {x.name,
+                  g.floats(kv).name,
+                  g.floats(kv).name,
+                  g.floats(past).name,
+                  g.floats(past).name,
+                  g.b.constant<int32_t>({1}, {static_cast<int32_t>(kPast + kTokens - 1)}),
+                  g.b.constant<int32_t>({}, {static_cast<int32_t>(kPast + kTokens)})};
+  more.insert(more.end(), {Attr("num_heads", kHeads), Attr("kv_num_heads", 1)});
+  if (is_rotary) {
+    inputs.push_back(g.constant({9, kSize / 2}, -1, 1));
+    inputs.push_back(g.constant({9, kSize / 2}, -1, 1));
+    more.push_back(Attr("do_rotary", 1));
+  }
+  const std::string y = g.b.node("GroupQueryAttention", inputs, more, kMicrosoft);
+  auto* node = g.b.graph().mutable_node(g.b.graph().node_size() - 1);
+  node->add_output(y + "_keys");
+  node->add_output(y + "_values");
+  return {y, x.dims, 2};
+}
+
+Row group_query_attention() {
+  const Dims dims = {1, kTokens, kHeads * kSize};
+  return RowBuilder("GroupQueryAttention", kMicrosoft)
+      .form("behind a past", dims,
+            [](Graph& g, const Value& x) { return group_query(g, x, false, {}); })
+      .form("with rotary positions", dims,
+            [](Graph& g, const Value& x) { return group_query(g, x, true, {}); })
+      .form("with interleaved positions", dims,
+            [](Graph& g, const Value& x) {
+              return group_query(g, x, true, {Attr("rotary_interleaved", 1)});
+            })
+      .form("in a window", dims,
+            [](Graph& g, const Value& x) {
+              return group_query(g, x, true, {Attr("local_window_size", 2)});
+            })
+      .form("with a soft limit", dims,
+            [](Graph& g, const Value& x) {
+              return group_query(g, x, false, {Attr("softcap", 2.0f), Attr("scale", 0.5f)});
+            })
+      .row();
+}
+
+Row multi_head_attention() {
+  const Dims dims = {2, kTokens, kHeads * kSize}, keys = {2, 5, kHeads * kSize};
+  const auto attention = [keys](Graph& g, const Value& x, const Names& more,
+                                std::vector<Attr> attributes) {
+    Names inputs = {g.floats(keys).name, g.floats(keys).name};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    attributes.push_back(Attr("num_heads", kHeads));
+    return Graph::sized(g.node("MultiHeadAttention", x, inputs, attributes, kMicrosoft), 2);
+  };
+  return RowBuilder("MultiHeadAttention", kMicrosoft)
+      .form("of other keys", dims,
+            [=](Graph& g, const Value& x) { return attention(g, x, {}, {}); })
+      .form(
+          "with a bias and a mask of keys", dims,
+          [=](Graph& g, const Value& x) {
+            const std::string mask = g.b.constant<int32_t>({2, 5}, {1, 1, 1, 0, 0, 1, 1, 1, 1, 1});
+            return attention(g, x, {g.constant({3 * kHeads * kSize}, -1, 1), mask}, {});
+          })
+      .form("with added scores", dims,
+            [=](Graph& g, const Value& x) {
+              return attention(g, x, {"", "", g.constant({1, kHeads, kTokens, 5}, -1, 1)},
+                               {Attr("scale", 0.25f)});
+            })
+      .row();
+}
+
+Row attention() {
+  const Dims joined = {1, kTokens, kHeads * kSize}, heads = {1, kHeads, kTokens, kSize};
+  return RowBuilder("Attention")
+      .form(
+          "3-D, causal", joined,
+          [](Graph& g, const Value& x) {
+            const Dims kv = {1, kTokens, kSize};
+            return Graph::sized(g.node("Attention", x, {g.floats(kv).name, g.floats(kv).name},
+                                       {Attr("q_num_heads", kHeads), Attr("kv_num_heads", 1),
+                                        Attr("is_causal", 1)}),
+                                2);
+          },
+          23)
+      .form(
+          "4-D, masked", heads,
+          [heads](Graph& g, const Value& x) {
+            const Names more = {g.floats(heads).name, g.floats(heads).name,
+                                g.constant({kTokens, kTokens}, -1, 1)};
+            return Graph::sized(g.node("Attention", x, more, {Attr("softcap", 3.0f)}), 2);
+          },
+          23)
+      .row();
+}
+
+Row rotary_embedding(const char* domain, int64_t opset) {
+  const bool is_microsoft = std::string(domain) == kMicrosoft;
+  RowBuilder row("RotaryEmbedding", domain);
+  for (const int interleaved : {0, 1})
+    row.form(
+        interleaved ? "interleaved" : "in halves", {1, kTokens, kHeads * kSize},
+        [=](Graph& g, const Value& x) {
+          const std::string cos = g.constant({9, kSize / 2}, -1, 1),
+                            sin = g.constant({9, kSize / 2}, -1, 1),
+                            places = g.b.constant<int64_t>({1, kTokens}, {4, 0, 8});
+          const Names more = is_microsoft ? Names{places, cos, sin} : Names{cos, sin, places};
+          return Graph::sized(
+              g.node("RotaryEmbedding", x, more,
+                     {Attr("num_heads", kHeads), Attr("interleaved", interleaved)}, domain),
+              4);
+        },
+        opset);
+  return row.row();
+}
+
+}  // namespace
+
+std::vector<Row> attention_rows() {
+  return {group_query_attention(), multi_head_attention(), attention(), rotary_embedding("", 23),
+          rotary_embedding(kMicrosoft, 21)};
+}
+
+}  // namespace qrt::sweep
