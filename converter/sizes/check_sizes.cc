@@ -45,15 +45,18 @@ class Checker {
 
  private:
   // Compares at the file's own sizes, for which all of the work may be taken. Where the source itself fails there, as at indices
-  // that a table does not have, it is tried once more with indices of 0.
+  // that a table does not have, it is tried once more with indices of 0, and then with places behind as many as the largest size.
   Status check_own() {
     Verdict verdict = Verdict::kRefused;
-    for (most_index_ = 1; most_index_ >= 0; --most_index_) {
+    constexpr std::pair<int, bool> kTries[] = {{1, false}, {0, false}, {1, true}, {0, true}};
+    for (const auto& [most, is_far] : kTries) {
+      most_index_ = most;
+      is_far_ = is_far;
       budget_ = Budget(source_bytes_);
       part_ = budget_.steps_left();
       own_distances_.clear();
       QRT_TRY(judge(own_, &verdict, &own_distances_));
-      if (verdict != Verdict::kRefusedByBoth || most_index_ == 0) break;
+      if (verdict != Verdict::kRefusedByBoth) break;
     }
     budget_ = Budget(source_bytes_);
     if (verdict == Verdict::kEqual) return Status();
@@ -103,7 +106,9 @@ class Checker {
     const SessionOptions options = options_at(sizes, source_bytes_);
     *verdict = Verdict::kTooCostly;
     if (!can_afford(sizes, options)) return Status();
-    const Status ran = run_on_numbers(model_, options, most_index_, &got);
+    WideIntegers integers = {most_index_, 0};
+    if (is_far_) integers.alone = *std::max_element(sizes.begin(), sizes.end());
+    const Status ran = run_on_numbers(model_, options, integers, &got);
     FileOfSizes fixed;
     Status made = file_at_(sizes, &fixed);
     if (distances != nullptr) *distances = std::move(fixed.distances);
@@ -115,7 +120,7 @@ class Checker {
     if (made.ok()) {
       Result<std::shared_ptr<const VerifiedModel>> model = load(fixed.bytes);
       if (!model.ok()) return std::move(model.status());
-      made = run_on_numbers(*model, options_at({}, source_bytes_), most_index_, &want);
+      made = run_on_numbers(*model, options_at({}, source_bytes_), integers, &want);
     }
     if (made.code() == Code::kOutOfMemory || ran.code() == Code::kOutOfMemory) return Status();
     if (made.ok())
@@ -262,6 +267,7 @@ class Checker {
   uint64_t own_read_ = 0,
            least_read_ = UINT64_MAX;  // bytes by the import at the file's own sizes, and by any
   int most_index_ = 1;
+  bool is_far_ = false;  // indices that stand alone are the largest size
   std::vector<Distance> own_distances_;
   Sizes own_;
   std::vector<std::vector<int64_t>> right_;  // by symbol: sizes at which it is right alone

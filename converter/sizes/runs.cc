@@ -7,9 +7,10 @@
 namespace qrt::convert {
 namespace {
 
-// Fills a tensor with numbers that make ordinary activations: floats between -4 and 4, any bytes; and with integers from 0 to
-// `most_index` where they are wider, since these may be indices or masks. REQUIRES: most_index is 0 or 1.
-void fill(uint8_t* data, const TensorType& type, int most_index, std::mt19937* random) {
+// Fills a tensor with numbers that make ordinary activations: floats between -4 and 4, any bytes; and with such integers
+// where they are wider.
+void fill(uint8_t* data, const TensorType& type, const WideIntegers& integers,
+          std::mt19937* random) {
   const auto elements = static_cast<size_t>(type.shape.elements());
   if (type.dtype == DType::kFloat32) {
     std::uniform_real_distribution<float> real(-4.0f, 4.0f);
@@ -20,10 +21,14 @@ void fill(uint8_t* data, const TensorType& type, int most_index, std::mt19937* r
     return;
   }
   const size_t bytes = tensor_bytes(type), width = dtype_bytes(type.dtype);
+  if (width > 2 && elements == 1 && integers.alone != 0) {
+    memcpy(data, &integers.alone, width);  // the low bytes
+    return;
+  }
   if (width > 2) {
     memset(data, 0, bytes);
     for (size_t i = 0; i < bytes; i += width)
-      data[i] = static_cast<uint8_t>((*random)() & static_cast<unsigned>(most_index));
+      data[i] = static_cast<uint8_t>((*random)() & static_cast<unsigned>(integers.most));
     return;
   }
   for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {
@@ -70,13 +75,14 @@ uint64_t steps_of_run(const Plan& plan) {
 }
 
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
-                      const SessionOptions& options, int most_index, std::vector<Output>* out) {
+                      const SessionOptions& options, const WideIntegers& integers,
+                      std::vector<Output>* out) {
   Result<std::unique_ptr<Session>> session = Session::create(model, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();
   std::mt19937 random(1);
   for (const End& input : plan.inputs)
-    fill((*session)->data(input.slot), plan.types[input.slot], most_index, &random);
+    fill((*session)->data(input.slot), plan.types[input.slot], integers, &random);
   QRT_TRY((*session)->run());
   for (const End& output : plan.outputs) {
     const TensorType& type = plan.types[output.slot];

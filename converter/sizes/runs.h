@@ -28,10 +28,17 @@ SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes);
 // Returns about how many nanoseconds a run takes, its inputs filled before it.
 uint64_t steps_of_run(const Plan& plan);
 
-// Runs a model on numbers that follow from its inputs' types. Wide integers are from 0 to most_index, since they may be
-// indices. REQUIRES: most_index is 0 or 1.
+// Integers of more than 16 bits, which may be indices or masks.
+struct WideIntegers {
+  int most = 1;  // 0 or 1: they are from 0 to this
+  // What one that stands alone is, as a place in a table does; 0: it is as the others.
+  int64_t alone = 0;
+};
+
+// Runs a model on numbers that follow from its inputs' types.
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
-                      const SessionOptions& options, int most_index, std::vector<Output>* out);
+                      const SessionOptions& options, const WideIntegers& integers,
+                      std::vector<Output>* out);
 
 }  // namespace qrt::convert
 

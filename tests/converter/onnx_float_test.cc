@@ -223,5 +223,67 @@ TEST(OnnxFloat, ConvOfGroupsOfAFloatResult) {
   });
 }
 
+TEST(OnnxFloat, OneHotGivesFloats) {
+  for (const int64_t axis : {0, -1}) {
+    OnnxBuilder b;
+    b.output(b.node(
+        "OneHot", {b.input<int64_t>({2}), b.scalar<int64_t>(3), b.constant<float>({2}, {-0.5f, 2})},
+        {{"axis", axis}}));
+    EXPECT_EQ(b.run_to<float>({to_bytes(std::vector<int64_t>{-1, 5})}),
+              axis == 0 ? (std::vector<float>{-0.5f, -0.5f, -0.5f, -0.5f, 2, -0.5f})
+                        : (std::vector<float>{-0.5f, -0.5f, 2, -0.5f, -0.5f, -0.5f}));
+  }
+}
+
+TEST(OnnxFloat, TriluKeepsATriangle) {
+  for (const int upper : {0, 1}) {
+    OnnxBuilder b(14);
+    b.allow_float = true;
+    b.output(b.node("Trilu", {b.input({2, 3})}, {{"upper", upper}}));
+    EXPECT_EQ(b.run_to<float>({to_bytes(std::vector<float>{1, -2, 3, 4, -5, 6})}),
+              upper != 0 ? (std::vector<float>{1, -2, 3, 0, -5, 6})
+                         : (std::vector<float>{1, 0, 0, 4, -5, 0}));
+  }
+}
+
+TEST(OnnxFloat, SinesAndLogarithmsOfSums) {
+  for (const char* op : {"Sin", "Cos"}) {
+    OnnxBuilder b;
+    const bool is_sine = op[0] == 'S';
+    check(&b, b.node(op, {input(&b, {256})}), 256, [is_sine](const Row& x) {
+      Row y;
+      for (const double v : x) y.push_back(is_sine ? std::sin(v) : std::cos(v));
+      return y;
+    });
+  }
+  OnnxBuilder b;
+  const std::string y =
+      b.node("ReduceLogSumExp", {input(&b, {32, 8})}, {{"axes", Dims{1}}, {"keepdims", 0}});
+  check(&b, y, 256, rows(8, [](const Row& x) {
+    double sum = 0;
+    for (const double v : x) sum += std::exp(v);
+    return Row{std::log(sum)};
+  }));
+}
+
+TEST(OnnxFloat, GroupNormalization) {
+  for (const bool of_groups : {false, true}) {
+    OnnxBuilder b(21);
+    const std::string scale =
+        of_groups ? b.constant<float>({2}, {1, 0.5f}) : b.constant<float>({4}, {1, 1, 0.5f, 0.5f});
+    const std::string bias = of_groups ? b.constant<float>({2}, {0, 0.25f})
+                                       : b.constant<float>({4}, {0, 0, 0.25f, 0.25f});
+    const std::string y =
+        b.node("GroupNormalization", {input(&b, {2, 4, 3}), scale, bias}, {{"num_groups", 2}});
+    size_t row = 0;
+    check(&b, y, 24, rows(6, [&row](const Row& x) {
+      Row made = normalized(x, 1e-5);
+      if (row++ % 2 == 1)
+        for (double& v : made) v = v * 0.5 + 0.25;
+      return made;
+    }));
+  }
+}
+
 }  // namespace
 }  // namespace qrt::testing::onnx_float_test

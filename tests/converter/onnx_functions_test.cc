@@ -256,19 +256,41 @@ TEST(OnnxIf, InsideAFunction) {
   EXPECT_EQ(out[1], bytes({0, 7}));
 }
 
-TEST(OnnxIf, ConditionOfARunIsRefused) {
+// An If of a run, whose branches give the greatest elements of x and 5 or the least ones of x and 6, and a constant.
+OnnxBuilder model_of_a_choice(const char* else_input = "x") {
   OnnxBuilder b;
-  const std::string x = b.input<uint8_t>({2});
-  const std::string which = b.input<uint8_t>({}, "which");
-  b.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(9);
-  const Branches branches = add_if(&b, which, "y");
-  branches.then_branch->add_output()->set_name(x);
-  branches.else_branch->add_output()->set_name(x);
+  b.input<uint8_t>({3}, "x");
+  b.input<int64_t>({}, "rate");
+  const std::string is_high = b.node("Equal", {"rate", b.scalar<int64_t>(16000)});
+  const Branches branches = add_if(&b, is_high, "y");
+  b.graph().mutable_node(b.graph().node_size() - 1)->add_output("limit");
+  add_byte(branches.then_branch, "c", 5);
+  add_node(branches.then_branch, "Max", {"x", "c"}, {"r"});
+  add_byte(branches.else_branch, "c", 6);
+  add_node(branches.else_branch, "Min", {else_input, "c"}, {"r"});
+  for (onnx::GraphProto* branch : {branches.then_branch, branches.else_branch})
+    for (const char* name : {"r", "c"}) branch->add_output()->set_name(name);
   b.output("y");
+  b.output("limit");
+  return b;
+}
+
+TEST(OnnxIf, ARunChoosesBetweenBothBranches) {
+  const OnnxBuilder b = model_of_a_choice();
+  for (const int64_t rate : {16000, 8000}) {
+    const std::vector<Bytes> out = b.run({bytes({1, 5, 9}), to_bytes(std::vector<int64_t>{rate})});
+    EXPECT_EQ(out[0], rate == 16000 ? bytes({5, 5, 9}) : bytes({1, 5, 6}));
+    EXPECT_EQ(out[1], rate == 16000 ? bytes({5}) : bytes({6}));
+  }
+}
+
+TEST(OnnxIf, BranchesOfOtherShapesAreRefusedWhereARunChooses) {
+  OnnxBuilder b = model_of_a_choice("wide");
+  b.input<uint8_t>({2, 3}, "wide");
   const Imported imported = b.import();
   EXPECT_EQ(imported.status.code(), Code::kUnsupported);
-  EXPECT_NE(imported.rule().find("its condition 'which' is computed in the run"),
-            std::string::npos);
+  EXPECT_NE(imported.rule().find("gives uint8 3 or uint8 2x3"), std::string::npos)
+      << imported.rule();
 }
 
 // ONNX Runtime does not know such a condition before the run.

@@ -83,6 +83,9 @@ class Importer {
   // If nodes whose conditions turned out to be known.
   void note_condition(const NodeView& node, bool value) { conditions_[node.index()] = value; }
   const KnownConditions& conditions() const { return conditions_; }
+  // If nodes whose conditions a run computes.
+  void note_run_condition(const NodeView& node) { run_conditions_.insert(node.index()); }
+  const std::unordered_set<int>& run_conditions() const { return run_conditions_; }
 
   // --- tensors
   Tensors& tensors() { return tensors_; }
@@ -141,6 +144,7 @@ class Importer {
   DoubleQdq double_qdq_;
   std::unordered_set<std::string> free_of_inputs_;  // of the tensors that nodes make
   KnownConditions conditions_;
+  std::unordered_set<int> run_conditions_;
   ValueId run_one_ = kNoValue;
 };
 

@@ -6,6 +6,7 @@
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/run_integers.h"
 #include "onnx/onnx_pb.h"
 
 namespace qrt::convert::from_onnx {
@@ -63,6 +64,13 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
       if (!constant_floats(t, &real))
         return refuse_output(importer, name, node, "it is a constant of an unsupported type");
       *result = graph.add_constant(name, DType::kFloat32, t.shape, real);
+      return Status();
+    }
+    // A few numbers that follow from shapes.
+    constexpr int64_t kMostNumbers = 16;
+    if (node && importer.has_open_sizes() && !importer.is_free_of_inputs(name) &&
+        (t.type == kInt64 || t.type == kInt32) && t.constant->elements() <= kMostNumbers) {
+      *result = RunIntegers(importer, *node).numbers(*t.constant);
       return Status();
     }
     DType dtype;

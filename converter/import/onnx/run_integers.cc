@@ -36,8 +36,6 @@ ValueId RunIntegers::cast(ValueId x, DType to) {
   return y;
 }
 
-ValueId RunIntegers::wide(ValueId x) { return cast(x, DType::kInt64); }
-
 ValueId RunIntegers::reshaped(ValueId x, const Shape& shape) {
   return importer_.builder().reshape(node_, x, shape);
 }

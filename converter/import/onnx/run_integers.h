@@ -33,10 +33,13 @@ class RunIntegers {
   ValueId is_at_most(ValueId a, ValueId b) {
     return binary(fb::IntegerFunction::LESS_OR_EQUAL, a, b);
   }
-  // Returns the truths of both.
+  ValueId is_equal(ValueId a, ValueId b) { return binary(fb::IntegerFunction::EQUAL, a, b); }
+  // Return the truths of both, or of either.
   ValueId both(ValueId a, ValueId b) { return binary(fb::IntegerFunction::AND, a, b); }
-  // Returns an integer or truths as INT64.
-  ValueId wide(ValueId x);
+  ValueId either(ValueId a, ValueId b) { return binary(fb::IntegerFunction::OR, a, b); }
+  // Returns an integer or truths as INT64, or as INT32.
+  ValueId wide(ValueId x) { return cast(x, DType::kInt64); }
+  ValueId narrow(ValueId x) { return cast(x, DType::kInt32); }
   ValueId reshaped(ValueId x, const Shape& shape);
   // Returns the indices, or where `is_bad` a number that no axis has, so that what takes it ends the run.
   ValueId unless(ValueId is_bad, ValueId indices);

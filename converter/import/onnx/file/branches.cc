@@ -19,9 +19,10 @@ onnx::GraphProto* find_branch(onnx::NodeProto* node, bool condition) {
   return nullptr;
 }
 
-// Puts the branch's nodes where the node was, and its constants among the graph's.
+// Puts the branch's nodes where the node was, and its constants among the graph's. `outputs`: the names that its results get.
 Status take_branch(onnx::NodeProto* node, const std::string& label, bool condition,
-                   FreshNames* names, onnx::GraphProto* graph, Nodes* to) {
+                   const std::vector<std::string>& outputs, FreshNames* names,
+                   onnx::GraphProto* graph, Nodes* to) {
   onnx::GraphProto* branch = find_branch(node, condition);
   QRT_MODEL_CHECK(branch, "node %s (If) has no %s branch", label.c_str(),
                   condition ? "then" : "else");
@@ -41,11 +42,12 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
   std::vector<std::pair<std::string, std::string>> passed;
   for (int i = 0; i < node->output_size(); ++i) {
     const std::string& inner = branch->output(i).name();
-    if (node->output(i).empty()) continue;
+    const std::string& output = outputs[static_cast<size_t>(i)];
+    if (output.empty()) continue;
     if (!made.count(inner) || renaming.has(inner))
-      passed.emplace_back(inner, node->output(i));
+      passed.emplace_back(inner, output);
     else
-      renaming.set(inner, node->output(i));
+      renaming.set(inner, output);
   }
   for (const onnx::NodeProto& inner : branch->node())
     for (const std::string& name : inner.output())
@@ -76,22 +78,60 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
   return Status();
 }
 
+// Puts others in the place of nodes: replace(index, node, to) appends them, or returns false where the node stays.
+template <class Replace>
+Status replace_nodes(onnx::GraphProto* graph, const Replace& replace) {
+  std::vector<std::unique_ptr<onnx::NodeProto>> nodes(static_cast<size_t>(graph->node_size()));
+  for (size_t i = nodes.size(); i-- > 0;) nodes[i].reset(graph->mutable_node()->ReleaseLast());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    bool is_replaced = false;
+    QRT_TRY(replace(static_cast<int>(i), nodes[i].get(), graph->mutable_node(), &is_replaced));
+    if (!is_replaced) graph->mutable_node()->AddAllocated(nodes[i].release());
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status take_branches(const KnownConditions& conditions, onnx::GraphProto* graph) {
   FreshNames names(*graph);
-  std::vector<std::unique_ptr<onnx::NodeProto>> nodes(static_cast<size_t>(graph->node_size()));
-  for (size_t i = nodes.size(); i-- > 0;) nodes[i].reset(graph->mutable_node()->ReleaseLast());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const int index = static_cast<int>(i);
+  return replace_nodes(graph, [&](int index, onnx::NodeProto* node, Nodes* to, bool* is_replaced) {
     const auto known = conditions.find(index);
-    if (known == conditions.end())
-      graph->mutable_node()->AddAllocated(nodes[i].release());
-    else
-      QRT_TRY(take_branch(nodes[i].get(), node_label(*nodes[i], index), known->second, &names,
-                          graph, graph->mutable_node()));
-  }
-  return Status();
+    *is_replaced = known != conditions.end();
+    if (!*is_replaced) return Status();
+    return take_branch(node, node_label(*node, index), known->second,
+                       {node->output().begin(), node->output().end()}, &names, graph, to);
+  });
+}
+
+Status join_branches(const std::unordered_set<int>& joined, onnx::GraphProto* graph) {
+  FreshNames names(*graph);
+  return replace_nodes(graph, [&](int index, onnx::NodeProto* node, Nodes* to, bool* is_replaced) {
+    *is_replaced = joined.count(index) != 0;
+    if (!*is_replaced) return Status();
+    const std::string label = node_label(*node, index);
+    std::vector<std::string> results[2];
+    for (const bool condition : {true, false}) {
+      std::vector<std::string>& made = results[condition ? 0 : 1];
+      for (const std::string& output : node->output())
+        made.push_back(output.empty() ? "" : names.make(output));
+      QRT_TRY(take_branch(node, label, condition, made, &names, graph, to));
+    }
+    for (int i = 0; i < node->output_size(); ++i) {
+      if (node->output(i).empty()) continue;
+      onnx::NodeProto* choice = to->Add();
+      choice->set_name(node->name());
+      choice->set_op_type("Where");
+      choice->add_input(node->input(0));
+      for (const auto& made : results) choice->add_input(made[static_cast<size_t>(i)]);
+      choice->add_output(node->output(i));
+      onnx::AttributeProto* mark = choice->add_attribute();
+      mark->set_name(kChoice);
+      mark->set_type(onnx::AttributeProto::INT);
+      mark->set_i(1);
+    }
+    return Status();
+  });
 }
 
 }  // namespace qrt::convert::from_onnx

@@ -164,6 +164,15 @@ Status Model::take_branches(const KnownConditions& conditions) {
     taken_branches_.push_back({node_label(node, index), node.input(0), value});
   }
   QRT_TRY(from_onnx::take_branches(conditions, proto_->mutable_graph()));
+  return index_again();
+}
+
+Status Model::join_branches(const std::unordered_set<int>& nodes) {
+  QRT_TRY(from_onnx::join_branches(nodes, proto_->mutable_graph()));
+  return index_again();
+}
+
+Status Model::index_again() {
   order_.clear();
   initializers_.clear();
   uses_.clear();

@@ -42,6 +42,8 @@ class Model {
 
   // Puts the branches that these If nodes take in their places.
   Status take_branches(const KnownConditions& conditions);
+  // Puts both branches of these If nodes, and choices of their results, in their places.
+  Status join_branches(const std::unordered_set<int>& nodes);
   const std::vector<TakenBranch>& taken_branches() const { return taken_branches_; }
   const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {
     return initializers_;
@@ -56,6 +58,8 @@ class Model {
  private:
   int64_t opset(const onnx::NodeProto& node) const;
   Status index();
+  // The same, and sorts, of a graph whose nodes are others now.
+  Status index_again();
   Status sort();
 
   std::string path_;

@@ -28,7 +28,9 @@ bool read_condition(const Tensor& t, bool* value) {
 Status import_if(Importer& importer, const NodeView& node) {
   const std::string& condition = node.input(0);
   bool value;
-  if (!read_condition(importer.input(node, 0), &value))
+  const Tensor& t = importer.input(node, 0);
+  if (t.is_value() && t.type == kBool && t.shape.elements() == 1) importer.note_run_condition(node);
+  if (!read_condition(t, &value))
     return importer.refuse(
         node,
         "its condition '" + condition + "' is computed in the run, qrt takes one branch for all",
@@ -52,8 +54,12 @@ Status settle_branches(bool allow_float, Model* model) {
     Report report;
     Importer importer(*model, allow_float, 1, &graph, &report);
     (void)importer.run();
-    if (importer.conditions().empty()) break;
-    QRT_TRY(model->take_branches(importer.conditions()));
+    if (!importer.conditions().empty()) {
+      QRT_TRY(model->take_branches(importer.conditions()));
+    } else {
+      if (importer.run_conditions().empty()) break;
+      QRT_TRY(model->join_branches(importer.run_conditions()));
+    }
   }
   return Status();
 }

@@ -7,7 +7,7 @@
 
 namespace qrt::convert::from_onnx {
 
-// Leaves in the model those If nodes whose conditions only a run knows. kInvalidModel for damaged
+// Leaves in the model those If nodes whose conditions are neither known nor a truth that a run computes. kInvalidModel for damaged
 // branches; what else is wrong with the model is left for the import to say.
 Status settle_branches(bool allow_float, Model* model);
 

@@ -47,13 +47,13 @@ ValueId rows_at(FloatGraph* f, ValueId cache, ValueId positions) {
 namespace {
 
 // Of one attention: what is known of queries, keys and values, each [b, heads, length, size of a head].
-struct Operands {
+struct Heads {
   ValueId q = kNoValue, k = kNoValue, v = kNoValue;
   bool is_joined = false;  // the query was [b, s, n * d], as the result will be
 };
 
 // Reads q, k and v, of which those of rank 3 have these numbers of heads. *known stays false where the node was refused.
-Status read_operands(FloatGraph* f, int64_t heads, int64_t kv_heads, Operands* o, bool* known) {
+Status read_heads(FloatGraph* f, int64_t heads, int64_t kv_heads, Heads* o, bool* known) {
   Importer& importer = f->importer();
   const NodeView& node = f->node();
   *known = false;
@@ -79,7 +79,7 @@ Status read_operands(FloatGraph* f, int64_t heads, int64_t kv_heads, Operands* o
 }
 
 // Checks that the operands are those of an attention.
-Status check_operands(const FloatGraph& f, const Operands& o) {
+Status check_heads(const FloatGraph& f, const Heads& o) {
   const Shape q = f.shape_of(o.q), k = f.shape_of(o.k), v = f.shape_of(o.v);
   QRT_MODEL_CHECK(q[0] == k[0] && q[0] == v[0] && k[1] == v[1] && q[1] % k[1] == 0 &&
                       q[3] == k[3] && k[2] == v[2],
@@ -89,7 +89,7 @@ Status check_operands(const FloatGraph& f, const Operands& o) {
 }
 
 // Puts the past in front of keys and values. *known stays false where the node was refused.
-Status prepend_past(FloatGraph* f, int key, Operands* o, bool* known) {
+Status prepend_past(FloatGraph* f, int key, Heads* o, bool* known) {
   *known = true;
   const NodeView& node = f->node();
   if (!node.has_input(key) && !node.has_input(key + 1)) return Status();
@@ -114,9 +114,9 @@ ValueId causal(FloatGraph* f, int64_t queries, int64_t keys, int64_t past) {
 }
 
 // Completes an attention: its masks are in `form`.
-Status finish(FloatGraph* f, const Operands& o, AttentionForm* form) {
+Status finish_attention(FloatGraph* f, const Heads& o, AttentionForm* form) {
   ValueId y;
-  QRT_TRY(check_operands(*f, o));
+  QRT_TRY(check_heads(*f, o));
   QRT_TRY(attend(f, o.q, o.k, o.v, form, &y));
   if (o.is_joined) y = join_heads(f, y);
   Importer& importer = f->importer();
@@ -180,10 +180,10 @@ Status import_multi_head_attention(Importer& importer, const NodeView& node) {
     return refuse_form(importer, node, "its queries, keys and values are packed in one tensor");
   if (node.has_output(3)) return refuse_form(importer, node, "it gives its scores as an output");
   FloatGraph f(importer, node);
-  Operands o;
+  Heads o;
   bool known;
   const int64_t heads = node.integer("num_heads", 0);
-  QRT_TRY(read_operands(&f, heads, heads, &o, &known));
+  QRT_TRY(read_heads(&f, heads, heads, &o, &known));
   if (!known) return Status();
   if (node.has_input(3)) {
     ValueId bias;
@@ -212,7 +212,7 @@ Status import_multi_head_attention(Importer& importer, const NodeView& node) {
   const int64_t keys = f.shape_of(o.k)[2];
   if (node.integer("unidirectional", 0) != 0)
     form.visible = causal(&f, f.shape_of(o.q)[2], keys, keys - now);
-  return finish(&f, o, &form);
+  return finish_attention(&f, o, &form);
 }
 
 Status import_attention(Importer& importer, const NodeView& node) {
@@ -220,10 +220,10 @@ Status import_attention(Importer& importer, const NodeView& node) {
   if (node.has_input(6)) return refuse_form(importer, node, "it has lengths of keys");
   if (node.has_output(3)) return refuse_form(importer, node, "it gives its scores as an output");
   FloatGraph f(importer, node);
-  Operands o;
+  Heads o;
   bool known;
-  QRT_TRY(read_operands(&f, node.integer("q_num_heads", 0), node.integer("kv_num_heads", 0), &o,
-                        &known));
+  QRT_TRY(
+      read_heads(&f, node.integer("q_num_heads", 0), node.integer("kv_num_heads", 0), &o, &known));
   if (!known) return Status();
   const int64_t now = f.shape_of(o.k)[2];
   QRT_TRY(prepend_past(&f, 4, &o, &known));
@@ -241,7 +241,7 @@ Status import_attention(Importer& importer, const NodeView& node) {
   } else if (node.has_input(3) && !f.read(3, &form.bias)) {
     return importer.refuse_float(node, 3);
   }
-  return finish(&f, o, &form);
+  return finish_attention(&f, o, &form);
 }
 
 }  // namespace qrt::convert::from_onnx

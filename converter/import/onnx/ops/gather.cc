@@ -7,7 +7,7 @@
 
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
-#include "converter/import/onnx/ops/integer.h"
+#include "converter/import/onnx/ops/take.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -39,59 +39,6 @@ Status gather_linear(Importer& importer, const NodeView& node, int axes, const I
   movements.emplace_back();
   QRT_TRY(reshaped(movements[1].to, joined(dims, rest), &movements[2]));
   return move(importer, node, std::move(movements));
-}
-
-// Makes Gather at indices that only a run knows, which are checked there. A constant becomes one of the graph.
-Status take(Importer& importer, const NodeView& node, int axis) {
-  Tensor y = importer.input(node, 0);
-  const ValueId index = importer.input(node, 1).value;
-  const bool is_wide = y.type == kFloat || y.type == kInt32 || y.type == kInt64;
-  if (y.is_plain_constant() && is_wide) {
-    DType dtype;
-    ir_type(y.type, &dtype);
-    y.value = importer.graph().add_constant(node.input(0), dtype, y.shape, y.constant->data);
-    y.kind = Tensor::Kind::kValue;
-    y.constant.reset();
-  } else if (y.is_constant()) {
-    Quant quant;
-    ir_type(y.type, &quant.type);
-    if (!is_byte(y.type) && y.type != kBool && y.type != kUint16 && y.type != kInt16)
-      return importer.refuse(
-          node, std::string("its data is a constant of type ") + element_type_name(y.type),
-          node.input(0), "store the table as float32 or integers of 8, 16, 32 or 64 bits");
-    if (y.quant) quant = *y.quant;
-    if (quant.axis >= axis)
-      return importer.refuse(
-          node, "its data is quantised per axis", node.input(0),
-          "give its QuantizeLinear and DequantizeLinear one scale for the whole tensor");
-    y.value = stored_constant(importer, *y.constant, quant, node.input(0));
-    y.kind = y.quant ? Tensor::Kind::kTable : Tensor::Kind::kValue;
-    y.constant.reset();
-  }
-  const Shape from = y.shape, to = importer.input(node, 1).shape;
-  std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {to.begin(), to.end()});
-  QRT_TRY(make_shape(joined(std::move(dims), dims_of(from, axis + 1, from.rank())), &y.shape));
-  const auto taken = [&importer, &node, index, axis, shape = y.shape](ValueId x) {
-    const ValueId value = importer.builder().new_value("", importer.builder().type_of(x), shape);
-    importer.graph().values[value].quantization = importer.graph().values[x].quantization;
-    auto& o = importer.builder().add<fb::TakeOptionsT>(node, {x, index}, value);
-    o.axis = static_cast<uint32_t>(axis);
-    o.is_checked = true;
-    importer.became(node, "Take", "I0");
-    return value;
-  };
-  if (y.is_value() || (y.is_table() && y.meaning_axis() < axis)) {
-    y.value = taken(y.value);
-    importer.set_output(node, 0, std::move(y));
-    return Status();
-  }
-  const auto pending = own_function(importer, node, 0);
-  if (!pending) return importer.refuse_float(node, 0);
-  follow(importer, node, pending, y.shape, [taken](const Quant*, ValueId* v) {
-    *v = taken(*v);
-    return Status();
-  });
-  return Status();
 }
 
 }  // namespace
@@ -145,8 +92,13 @@ Status import_gather(Importer& importer, const NodeView& node) {
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
   const Tensor& index = importer.input(node, 1);
-  if (index.is_value() && (index.type == kInt32 || index.type == kInt64))
-    return take(importer, node, axis);
+  if (is_index_of_a_run(importer, node, 1)) {
+    const Shape& to = index.shape;
+    std::vector<int64_t> dims = joined(dims_of(from, 0, axis), {to.begin(), to.end()});
+    Taking taking = {from, axis, 0, index.value, Shape()};
+    QRT_TRY(make_shape(joined(std::move(dims), dims_of(from, axis + 1, from.rank())), &taking.to));
+    return take(importer, node, taking);
+  }
   std::vector<int64_t> indices;
   if (!constant_integers(importer, node, 1, &indices)) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
@@ -176,6 +128,7 @@ Status import_gather_nd(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
   const Shape& shape = importer.input(node, 1).shape;
   const int64_t batch_dims = node.integer("batch_dims", 0);
+  if (is_index_of_a_run(importer, node, 1)) return take_points(importer, node);
   std::vector<int64_t> indices;
   if (!constant_integers(importer, node, 1, &indices)) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));
@@ -215,6 +168,9 @@ Status import_gather_elements(Importer& importer, const NodeView& node) {
   const Shape shape = importer.input(node, 1).shape;
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
+  // Of constants a map of all elements has to be made, which follows from no sizes.
+  if (is_index_of_a_run(importer, node, 1) || importer.may_differ_at_other_sizes(node, 1))
+    return take_elements(importer, node, axis);
   std::vector<int64_t> indices;
   if (!constant_integers(importer, node, 1, &indices)) return Status();
   QRT_TRY(check_index_count(static_cast<int64_t>(indices.size())));

@@ -10,6 +10,7 @@
 
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
+#include "converter/import/onnx/run_integers.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -109,8 +110,13 @@ ByteFunction function_of(const NodeView& node, bool* is_truth) {
   return nullptr;
 }
 
-// Operands of the operator Integer: uint16 as it is outside the graph.
+// Operands of the operator Integer: uint16 as it is outside the graph. A number that may be another at other sizes is one
+// of the run.
 ValueId raw_value(Importer& importer, const NodeView& node, int i) {
+  const Tensor& t = importer.input(node, i);
+  if (t.is_plain_constant() && (t.type == kInt64 || t.type == kInt32) &&
+      t.constant->elements() == 1 && importer.may_differ_at_other_sizes(node, i))
+    return RunIntegers(importer, node).numbers(*t.constant);
   return plain_value(importer, node.input(i), importer.input(node, i));
 }
 

@@ -1,4 +1,6 @@
 // Operators that take a part of a tensor, or put elements around it: Slice, Split and Pad.
+#include "converter/import/onnx/ops/slice.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,9 +10,7 @@
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
-namespace {
 
-// Axes an input names, or all in order where it is absent. *known: false where it is refused.
 Status input_axes(Importer& importer, const NodeView& node, int input, int rank, size_t count,
                   std::vector<int>* axes, bool* known) {
   std::vector<int64_t> named(count);
@@ -46,6 +46,8 @@ Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indice
   *indices = stepped(start, count, step);
   return Status();
 }
+
+namespace {
 
 // A bound beyond `n` indices that more of them would reach; what means "all" is none.
 bool cuts_larger(int64_t n, int64_t bound) {
@@ -91,6 +93,8 @@ Status import_slice(Importer& importer, const NodeView& node) {
   std::vector<int64_t> starts, ends, steps;
   std::vector<int> axes;
   bool known;
+  if (!importer.input(node, 1).is_constant() || !importer.input(node, 2).is_constant())
+    return slice_in_run(importer, node);
   if (!constant_integers(importer, node, 1, &starts) ||
       !constant_integers(importer, node, 2, &ends))
     return Status();

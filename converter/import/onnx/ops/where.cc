@@ -1,7 +1,11 @@
 // Where, and the comparisons that make its conditions: of integers and of quantised tensors.
 #include "converter/import/onnx/arithmetic/where_constant.h"
+#include "converter/import/onnx/file/branches.h"
+#include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
+#include "converter/import/onnx/ops/take.h"
+#include "converter/import/onnx/run_integers.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -33,6 +37,51 @@ ValueId select_elements(Importer& importer, const NodeView& node, const Tensor& 
 }
 
 namespace {
+
+// y = b + c * (a - b) of conditions c = 0 or 1, modulo 2^width.
+ValueId select_numbers(Importer& importer, const NodeView& node, int type, ValueId a, ValueId b) {
+  RunIntegers r(importer, node);
+  const ValueId truth = integer_value(importer, node, 0);
+  const ValueId c = type == kInt64 ? r.wide(truth) : r.narrow(truth);
+  return r.add(b, r.multiply(c, r.subtract(a, b)));
+}
+
+// One of two whole tensors, whichever the condition says: what an If becomes whose branches are both computed.
+Status choose(Importer& importer, const NodeView& node) {
+  const Tensor condition = importer.input(node, 0);
+  if (condition.is_plain_constant() && condition.constant->elements() == 1) {
+    pass_on(importer, node, condition.constant->integer(0) != 0 ? 1 : 2);
+    return Status();
+  }
+  if (!condition.is_value() || condition.type != kBool || condition.shape.elements() != 1)
+    return importer.refuse_float(node, 0);
+  int types[2];
+  ValueId parts[2];
+  for (const int i : {1, 2}) {
+    parts[i - 1] = value_of(importer, node, i, &types[i - 1]);
+    if (parts[i - 1] == kNoValue) return importer.refuse_float(node, i);
+  }
+  GraphBuilder& builder = importer.builder();
+  const Shape shape = builder.shape_of(parts[0]), other = builder.shape_of(parts[1]);
+  if (types[0] != types[1] || shape != other)
+    return importer.refuse(
+        node,
+        std::string("an If, whose condition a run computes, gives ") + element_type_name(types[0]) +
+            " " + shape.to_string() + " or " + element_type_name(types[1]) + " " +
+            other.to_string(),
+        node.output(0),
+        "export both branches with outputs of one type and shape, or a model for each of them");
+  const Shape row = {1, shape.elements()};
+  for (ValueId& part : parts) part = builder.reshape(node, part, row);
+  const ValueId both = builder.concat(node, {parts[1], parts[0]}, 0);
+  RunIntegers r(importer, node);
+  const ValueId index = r.reshaped(r.wide(condition.value), {1});
+  const ValueId y = builder.new_value("", builder.type_of(both), row);
+  builder.add<fb::TakeOptionsT>(node, {both, index}, y);
+  importer.became(node, "Take", "I0");
+  set_value(importer, node, types[0], builder.reshape(node, y, shape));
+  return Status();
+}
 
 bool is_condition(const Tensor& t) {
   return t.type == kBool && (t.is_value() || t.is_plain_constant());
@@ -82,22 +131,27 @@ Status import_comparison(Importer& importer, const NodeView& node) {
 }
 
 Status import_where(Importer& importer, const NodeView& node) {
+  if (node.has(kChoice)) return choose(importer, node);
   if (fold_node(importer, node)) return Status();
   const Tensor condition = importer.input(node, 0);
   Tensor a = where_input(importer, node, 1), b = where_input(importer, node, 2);
   if (!is_condition(condition)) return importer.refuse_float(node, 0);
   Shape shape;
   QRT_TRY(check_where(condition.shape, a.shape, b.shape, &shape));
-  if (is_integer_value(a) || is_integer_value(b)) {
-    const int type = is_integer_value(a) ? a.type : b.type;
-    if (!is_byte(type) && type != kBool && type != kInt16 && type != kUint16)
+  const bool are_numbers =
+      condition.is_value() && a.is_plain_constant() && a.constant->is_integer();
+  if (is_integer_value(a) || is_integer_value(b) || are_numbers) {
+    const int type = is_integer_value(b) ? b.type : a.type;
+    const bool is_wide = type == kInt32 || type == kInt64;
+    if (!is_wide && !is_byte(type) && type != kBool && type != kInt16 && type != kUint16)
       return refuse_types(importer, node, type);
     for (int i = 1; i <= 2; ++i)
       if (!has_type(importer.input(node, i), type)) return importer.refuse_float(node, i);
+    const ValueId x = integer_value(importer, node, 1), y = integer_value(importer, node, 2);
     set_value(importer, node, type,
-              select_elements(importer, node, condition, integer_value(importer, node, 1),
-                              integer_value(importer, node, 2), nullptr));
-    importer.became(node, "MinMax", "I0");
+              is_wide ? select_numbers(importer, node, type, x, y)
+                      : select_elements(importer, node, condition, x, y, nullptr));
+    importer.became(node, is_wide ? "Integer" : "MinMax", "I0");
     return Status();
   }
   for (int i = 1; i <= 2; ++i) {

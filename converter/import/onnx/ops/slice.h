@@ -1,0 +1,24 @@
+// What the forms of Slice share.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_SLICE_H_
+#define QRT_CONVERTER_IMPORT_ONNX_OPS_SLICE_H_
+
+#include <vector>
+
+#include "converter/import/common/index_maps.h"
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// Reads the axes that an input names, or all in order where it is absent. *known: false where it is refused.
+Status input_axes(Importer& importer, const NodeView& node, int input, int rank, size_t count,
+                  std::vector<int>* axes, bool* known);
+
+// Finds what a slice of n indices takes.
+Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indices* indices);
+
+// Slice of which a run computes where it begins and ends, its length following from sizes.
+Status slice_in_run(Importer& importer, const NodeView& node);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_OPS_SLICE_H_

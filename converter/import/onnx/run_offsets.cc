@@ -1,0 +1,97 @@
+#include "converter/import/onnx/run_offsets.h"
+
+namespace qrt::convert::from_onnx {
+namespace {
+
+// More steps than exporters take for one number.
+constexpr int kMostSteps = 64;
+
+// Element `element` of input i, which has one element or as many as the output.
+int64_t element_of(Importer& importer, const NodeView& node, int i, int64_t element) {
+  return importer.input(node, i).shape.elements() == 1 ? 0 : element;
+}
+
+// Returns the single number of a constant input.
+bool constant_element(Importer& importer, const NodeView& node, int i, int64_t element,
+                      int64_t* value) {
+  const Tensor& t = importer.input(node, i);
+  const bool is_known = t.is_plain_constant() && t.constant->is_integer() && element >= 0 &&
+                        element < t.constant->elements();
+  if (is_known) *value = t.constant->integer(element);
+  return is_known;
+}
+
+// One step back from element *element of the node's output: *input is where it comes from, and *offset what is added.
+bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* element,
+               int64_t* offset) {
+  const std::string& op = node.op();
+  *input = 0;
+  *offset = 0;
+  if (op == "Identity" || op == "Unsqueeze" || op == "Squeeze" || op == "Reshape" ||
+      op == "Flatten")
+    return true;
+  if (op == "Cast") {
+    const int from = importer.input(node, 0).type;
+    return from == kInt64 || from == kInt32;
+  }
+  int64_t value;
+  if (op == "Add" || op == "Sub") {
+    const bool second =
+        constant_element(importer, node, 1, element_of(importer, node, 1, *element), &value);
+    if (!second &&
+        (op == "Sub" ||
+         !constant_element(importer, node, 0, element_of(importer, node, 0, *element), &value)))
+      return false;
+    *input = second ? 0 : 1;
+    if (value == INT64_MIN) return false;
+    *offset = op == "Sub" ? -value : value;
+    *element = element_of(importer, node, *input, *element);
+    return true;
+  }
+  if (op == "Concat" && node.input_count() <= kMostSteps &&
+      importer.input(node, 0).shape.rank() == 1) {
+    for (int i = 0; i < node.input_count(); ++i) {
+      const int64_t n = importer.input(node, i).shape.elements();
+      if (*element < n) {
+        *input = i;
+        return true;
+      }
+      *element -= n;
+    }
+  }
+  if (op == "Gather" && importer.input(node, 0).shape.rank() == 1 &&
+      constant_element(importer, node, 1, element_of(importer, node, 1, *element), &value)) {
+    const int64_t n = importer.input(node, 0).shape[0];
+    *element = value < 0 ? value + n : value;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool find_run_offset(Importer& importer, const std::string& tensor, int64_t element,
+                     RunOffset* found) {
+  *found = {tensor, element, 0};
+  for (int steps = 0; steps < kMostSteps; ++steps) {
+    const Tensor& t = importer.tensors().at(found->base);
+    if (t.is_plain_constant() && t.constant->is_integer()) {
+      if (found->element < 0 || found->element >= t.constant->elements()) return false;
+      found->base.clear();
+      return !__builtin_add_overflow(found->offset, t.constant->integer(found->element),
+                                     &found->offset);
+    }
+    const NodeView* node = importer.producer(found->base);
+    int input;
+    int64_t offset, at = found->element;
+    if (node == nullptr || node->output(0) != found->base ||
+        !step_back(importer, *node, &input, &at, &offset))
+      return true;
+    found->base = node->input(input);
+    found->element = at;
+    if (__builtin_add_overflow(found->offset, offset, &found->offset)) return false;
+  }
+  return true;
+}
+
+}  // namespace qrt::convert::from_onnx

@@ -1,0 +1,24 @@
+// Numbers of a run that are known up to one unknown: x + 3, where only the run knows x.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_
+
+#include <string>
+
+#include "converter/import/onnx/importer.h"
+
+namespace qrt::convert::from_onnx {
+
+// An element of an integer tensor as the sum of an element that only the run knows and a number.
+struct RunOffset {
+  std::string base;     // the tensor, "" where nothing is unknown
+  int64_t element = 0;  // of it
+  int64_t offset = 0;
+};
+
+// Follows element `element` of a tensor through what adds numbers to it or moves it. False: beyond what is followed.
+bool find_run_offset(Importer& importer, const std::string& tensor, int64_t element,
+                     RunOffset* found);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_
