@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 #include <string>
 
 #include "converter/convert.h"
