@@ -5,6 +5,8 @@
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/integer.h"
+#include "converter/import/onnx/run_integers.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -80,6 +82,27 @@ Tensor as_value(Importer& importer, const Tensor& constant) {
   return value;
 }
 
+// Returns a constant of integers likewise; one that may be another number at other sizes is a number of the run.
+Tensor integers_as_value(Importer& importer, const NodeView& node, int i) {
+  const Tensor& t = importer.input(node, i);
+  Tensor value;
+  value.kind = Tensor::Kind::kValue;
+  value.type = t.type;
+  value.shape = t.shape;
+  const bool is_wide = t.type == kInt64 || t.type == kInt32;
+  value.value =
+      is_wide && t.constant->elements() == 1 && importer.may_differ_at_other_sizes(node, i)
+          ? RunIntegers(importer, node).numbers(*t.constant)
+          : integer_value(importer, node, i);
+  return value;
+}
+
+bool is_integer_constant(const Tensor& t) {
+  return t.is_plain_constant() && t.shape.elements() > 0 &&
+         (t.type == kInt32 || t.type == kInt64 || t.type == kBool || t.type == kUint8 ||
+          t.type == kInt8 || t.type == kInt16 || t.type == kUint16);
+}
+
 }  // namespace
 
 Status import_concat(Importer& importer, const NodeView& node) {
@@ -88,6 +111,7 @@ Status import_concat(Importer& importer, const NodeView& node) {
   bool values = true, functions = true;
   for (int i = 0; i < node.input_count(); ++i) {
     Tensor part = importer.input(node, i);
+    if (is_integer_constant(part)) part = integers_as_value(importer, node, i);
     values = values && (part.is_value() || is_float_constant(part)) &&
              part.type == importer.input(node, 0).type;
     functions = functions && !values && read_function(importer, node, i, &part);

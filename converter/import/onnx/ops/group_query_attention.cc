@@ -143,14 +143,17 @@ class GroupedAttention {
   Status turn(bool* known) {
     if (node_.integer("do_rotary", 0) == 0) return Status();
     ValueId angles[2];
+    Shape table;
     for (const int i : {7, 8}) {
-      *known = f_.read(i, &angles[i - 7]);
+      ValueId* rows = &angles[i - 7];
+      *known = f_.read(i, rows);
       if (!*known) return importer_.refuse_float(node_, i);
-      const Shape s = f_.shape_of(angles[i - 7]);
-      QRT_MODEL_CHECK(s.rank() == 2 && 2 * s[1] <= size_ && s == f_.shape_of(angles[0]),
+      const Shape s = f_.shape_of(*rows);
+      if (i == 7) table = s;
+      QRT_MODEL_CHECK(s.rank() == 2 && 2 * s[1] <= size_ && s == table,
                       "a table of angles has shape %s for heads of %lld", s.to_string().c_str(),
                       static_cast<long long>(size_));
-      angles[i - 7] = rows_at(&f_, angles[i - 7], places_);
+      *rows = rows_at(&f_, *rows, places_);
     }
     const bool interleaved = node_.integer("rotary_interleaved", 0) != 0;
     QRT_TRY(rotate(&f_, angles[0], angles[1], interleaved, q_, &q_));
