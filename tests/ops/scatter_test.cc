@@ -101,10 +101,13 @@ void reject(const char* part, const Shape& x, const Shape& index, const Shape& u
 TEST(Scatter, RejectsBadModels) {
   reject("batch_dims is 2, expected 0 to 1", {4, 3}, {4, 3, 1}, {4, 3}, 2);
   reject("index is uint8, expected int32 or int64", {4, 3}, {2}, {2, 3}, 0, DType::kUInt8);
-  reject("updates is int32, expected uint8", {4, 3}, {2}, {2, 3}, 0, DType::kInt64, DType::kInt32);
-  reject("the indices have shape 2x1, expected the first 0 dimensions", {4, 3}, {2, 1}, {2, 3}, 0);
-  reject("the indices have shape 3x2, expected the first 1 dimensions", {4, 3}, {3, 2}, {4, 2}, 1);
-  reject("updates have shape 2x2, expected 2x3", {4, 3}, {2}, {2, 2}, 0);
+  reject("(updates) is int32, expected uint8", {4, 3}, {2}, {2, 3}, 0, DType::kInt64,
+         DType::kInt32);
+  reject("the indices have shape [2, 1], expected the first 0 dimensions", {4, 3}, {2, 1}, {2, 3},
+         0);
+  reject("the indices have shape [3, 2], expected the first 1 dimensions", {4, 3}, {3, 2}, {4, 2},
+         1);
+  reject("updates have shape [2, 2], expected [2, 3]", {4, 3}, {2}, {2, 2}, 0);
 }
 
 }  // namespace
