@@ -132,8 +132,6 @@ class Fit {
       if (try_shifted(v.expression)) return true;
     for (const Term& v : *imports_.others)
       for (const Term& w : *imports_.others) {
-        if (&v < &w && is_greatest(v, w) && try_one(greatest(v.expression, w.expression)))
-          return true;
         if (&v == &w || !may_be_difference(v, w)) continue;
         const Expression difference = v.expression - w.expression;
         if (try_shifted(difference)) return true;
@@ -141,13 +139,6 @@ class Fit {
           if (try_shifted((difference + Expression(half)) / Expression(2))) return true;
       }
     return false;
-  }
-
-  // Returns whether the numbers sought are the greater ones of v and w.
-  bool is_greatest(const Term& v, const Term& w) const {
-    for (size_t i = 0; i < values_.size(); ++i)
-      if (values_[i] != std::max(v.values[i], w.values[i])) return false;
-    return true;
   }
 
   // Returns whether the numbers sought may be v - w or (v - w) / 2, plus a constant, by the first and the last

@@ -54,6 +54,13 @@ std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDi
         open.begin());
   };
   if (const size_t own = find(name); own < open.size()) return NamedSum{{own}, 0};
+  // What exporters call total_sequence_length is past_sequence_length and sequence_length together.
+  constexpr char kTotal[] = "total_";
+  if (name.rfind(kTotal, 0) == 0) {
+    const std::string rest = name.substr(sizeof kTotal - 1);
+    const size_t past = find("past_" + rest), now = find(rest);
+    if (past < open.size() && now < open.size()) return NamedSum{{past, now}, 0};
+  }
   NamedSum sum;
   size_t count = 0;
   for (size_t at = 0, end; at <= name.size(); at = end + 1) {

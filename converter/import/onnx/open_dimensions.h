@@ -38,7 +38,7 @@ std::string open_dimension_name(const onnx::ValueInfoProto& input, int axis);
 // others' by its name ("past + seq"). Initialisers are no inputs.
 std::vector<OpenDimension> find_open_dimensions(const onnx::GraphProto& graph);
 
-// A size that its name ("past + seq", "past + 1") says to be a sum.
+// A size that its name ("past + seq", "past + 1", "total_seq" beside "past_seq" and "seq") says to be a sum.
 struct NamedSum {
   std::vector<size_t> terms;  // indices of open dimensions
   int64_t constant = 0;
