@@ -5,18 +5,16 @@
 
 namespace qrt::convert::from_onnx {
 
-using F = fb::IntegerFunction;
-
 ValueId RunIntegers::constant(int64_t v) {
   return importer_.graph().add_constant("", DType::kInt64, {}, std::vector<int64_t>{v});
 }
 
-ValueId RunIntegers::binary(F function, ValueId a, ValueId b) {
+ValueId RunIntegers::binary(fb::IntegerFunction function, ValueId a, ValueId b) {
   GraphBuilder& builder = importer_.builder();
   Shape shape;
   broadcast(builder.shape_of(a), builder.shape_of(b), &shape);
-  const ValueId y =
-      builder.new_value("", function >= F::EQUAL ? DType::kUInt8 : builder.type_of(a), shape);
+  const ValueId y = builder.new_value(
+      "", function >= fb::IntegerFunction::EQUAL ? DType::kUInt8 : builder.type_of(a), shape);
   builder.add<fb::IntegerOptionsT>(node_, {a, b}, y).function = function;
   return y;
 }
@@ -65,7 +63,7 @@ ValueId RunIntegers::one() {
     o.is_float = o.is_truth = true;
     x = truth;
   }
-  return importer_.run_one() = wide(binary(F::EQUAL, x, x));
+  return importer_.run_one() = wide(binary(fb::IntegerFunction::EQUAL, x, x));
 }
 
 ValueId RunIntegers::ones(int64_t n) {

@@ -11,8 +11,6 @@
 
 namespace qrt::convert::from_onnx {
 
-using F = fb::FloatFunction;
-
 Status refuse_float_operator(Importer& importer, const NodeView& node) {
   return importer.refuse(node,
                          "it is computed in float, in an order of its own: no integer form has "
@@ -139,7 +137,7 @@ Status add_bias(FloatGraph* f, ValueId bias, int64_t begin, ValueId* x) {
   const int64_t n = s[1] * s[3];
   ValueId part = part_of(f, bias, 0, begin, n);
   part = f->builder().reshape(f->node(), part, {1, s[1], 1, s[3]});
-  return f->binary(F::ADD, *x, part, x);
+  return f->binary(fb::FloatFunction::ADD, *x, part, x);
 }
 
 // Makes what a mask of integers adds: `filter` where it is 0.
@@ -156,13 +154,13 @@ Status add_padding_mask(FloatGraph* f, float filter, AttentionForm* form, bool* 
   const ValueId counts = r.is_less(r.constant(0), r.wide(integer_value(importer, node, 4)));
   std::vector<float> table(256, 0);
   table[0] = filter;
-  ValueId added = f->add(F::TABLE, {counts, f->constant({256}, table)}, s);
+  ValueId added = f->add(fb::FloatFunction::TABLE, {counts, f->constant({256}, table)}, s);
   added = f->builder().reshape(
       node, added, s.rank() == 2 ? Shape{s[0], 1, 1, s[1]} : Shape{s[0], 1, s[1], s[2]});
   if (form->bias == kNoValue)
     form->bias = added;
   else
-    QRT_TRY(f->binary(F::ADD, form->bias, added, &form->bias));
+    QRT_TRY(f->binary(fb::FloatFunction::ADD, form->bias, added, &form->bias));
   *known = true;
   return Status();
 }
