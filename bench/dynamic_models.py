@@ -4,7 +4,8 @@
     dynamic_models.py product M K N OUT.onnx              DynamicQuantizeLinear -> MatMulInteger ... + bias
     dynamic_models.py convolution C HW OUT.onnx           ... -> ConvInteger 3x3, uint8 weights
     dynamic_models.py transformer LAYERS TOKENS OUT.onnx  an encoder of 384 channels and 12 heads, as
-                                                          transformers.js and Optimum write MiniLM
+                                                          transformers.js and Optimum write MiniLM; TOKENS
+                                                          may be `open`: any batch and length then
 
 The layers are those of ONNX Runtime's quantize_dynamic: DynamicQuantizeLinear, MatMulInteger or
 ConvInteger with constant weights, Cast, Mul(x_scale, w_scale), Mul, Add. What else a transformer has
@@ -42,10 +43,20 @@ class Layers(Graph):
         return self.node("LayerNormalization", [x, self.floats([c], 0.9, 1.1), self.floats([c], -0.1, 0.1)],
                          axis=-1, epsilon=1e-12)
 
+    def target(self, tokens, of, *rest):
+        """The target of a Reshape: [batch, tokens, *rest], from the sizes of `of` where they are open."""
+        rest = self.constant(INT64, [len(rest)], list(rest))
+        if tokens == "open":
+            shape = self.node("Shape", [of])
+            sizes = [self.node("Gather", [shape, self.constant(INT64, [1], [d])], axis=0) for d in (0, 1)]
+        else:
+            sizes = [self.constant(INT64, [2], [1, tokens])]
+        return self.node("Concat", [*sizes, rest], axis=0)
+
     def encoder(self, x, tokens, c, heads):
         size = c // heads
-        split = self.constant(INT64, [4], [1, tokens, heads, size])
-        joined = self.constant(INT64, [3], [1, tokens, c])
+        split = self.target(tokens, x, heads, size)
+        joined = self.target(tokens, x, c)
         source = self.quantized(x)
         q, k, v = (self.node("Reshape", [self.linear(source, c, c), split]) for _ in range(3))
         q, v = (self.node("Transpose", [t], perm=[0, 2, 1, 3]) for t in (q, v))
@@ -72,11 +83,12 @@ def main(argv):
         y = g.convolution("x", c, c)
         g.save(argv[3], [("x", [1, c, size, size])], [(y, [1, c, size, size])])
     elif argv[:1] == ["transformer"] and len(argv) == 4:
-        layers, tokens, c = int(argv[1]), int(argv[2]), 384
+        layers, tokens, c = int(argv[1]), argv[2] if argv[2] == "open" else int(argv[2]), 384
+        shape = ["batch", "seq", c] if tokens == "open" else [1, tokens, c]
         y = g.normalized("x", c)
         for _ in range(layers):
             y = g.encoder(y, tokens, c, 12)
-        g.save(argv[3], [("x", [1, tokens, c])], [(y, [1, tokens, c])])
+        g.save(argv[3], [("x", shape)], [(y, shape)])
     else:
         sys.exit(__doc__)
 

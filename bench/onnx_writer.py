@@ -38,7 +38,8 @@ def attribute(name, value):
 
 
 def value_info(name, shape):
-    dims = b"".join(block(1, number(1, d)) for d in shape)
+    """`shape`: numbers, or the names of open dimensions."""
+    dims = b"".join(block(1, block(2, d) if isinstance(d, str) else number(1, d)) for d in shape)
     return block(1, name) + block(2, block(1, number(1, FLOAT) + block(2, dims)))
 
 

@@ -97,9 +97,10 @@ struct Symbol {
   std::string name;
   int64_t value = 1;  // that the graph's shapes have
   int64_t least = 1, most = INT32_MAX, step = 1;
-  bool is_first = false;  // the first dimension of an input, which may be a batch
-  bool is_other = false;  // a dimension behind the first
-  int tied_to = -1;       // a symbol before it, of which it has the size (or 1 in its place), or -1
+  bool is_first = false;    // the first dimension of an input, which may be a batch
+  bool is_other = false;    // a dimension behind the first
+  bool wants_zero = false;  // the caller asked for sizes from 0
+  int tied_to = -1;  // a symbol before it, of which it has the size (or 1 in its place), or -1
 };
 
 struct Graph;
@@ -133,6 +134,7 @@ struct Graph {
   ImportAtSizes import_at;
   std::vector<Distance> distances;  // of this import, in the order of its nodes
   uint64_t bytes_read = 0;          // of constants, by this import
+  bool rounds_floats = false;  // it multiplied sizes by floats that no small quotient expresses
 
   ValueId add_value(Value value);
   // A constant of `dtype` from elements.

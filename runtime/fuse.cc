@@ -83,6 +83,7 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
     }
   }
   for (PlannedStep& step : *steps) {
+    if (step.run == nullptr) continue;  // it makes no elements
     const uint32_t last = last_producer(step, producer);
     if (last != kNone && readers[step.inputs[0]] == 1 &&
         pull_from_quantize((*steps)[last], &step)) {

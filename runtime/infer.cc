@@ -4,6 +4,7 @@
 
 #include "kernels/built.h"
 #include "runtime/text.h"
+#include "runtime/traits.h"
 #include "runtime/verify.h"
 
 namespace qrt {
@@ -97,7 +98,7 @@ Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape) {
                       static_cast<long long>(size));
       continue;
     }
-    QRT_MODEL_CHECK(size >= 1, "dimension %d has the size %lld", i, static_cast<long long>(size));
+    QRT_MODEL_CHECK(size >= 0, "dimension %d has the size %lld", i, static_cast<long long>(size));
     (*shape)[i] = size;
   }
   return {};
@@ -105,18 +106,18 @@ Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape) {
 
 namespace {
 
-Status check_elements(const fb::Model& model, uint32_t tensor, const Shape& shape) {
+Status check_elements(const fb::Model& model, uint32_t tensor, const Shape& shape, int64_t least) {
   const int64_t elements = shape.elements();
-  QRT_MODEL_CHECK(elements >= 1 && elements <= kMaxTensorElements,
-                  "%s has the shape %s, expected 1 to %lld elements",
+  QRT_MODEL_CHECK(elements >= least && elements <= kMaxTensorElements,
+                  "%s has the shape %s, expected %lld to %lld elements",
                   tensor_label(model, tensor).c_str(), shape.to_string().c_str(),
-                  static_cast<long long>(kMaxTensorElements));
+                  static_cast<long long>(least), static_cast<long long>(kMaxTensorElements));
   return {};
 }
 
 // Checks at other sizes what verify() found at the file's own of a tensor: readers rely on it.
 Status check_inferred(const fb::Model& model, uint32_t tensor, const Shape& shape) {
-  QRT_TRY(check_elements(model, tensor, shape));
+  QRT_TRY(check_elements(model, tensor, shape, 0));
   const fb::Quantization* q = model.tensors()->Get(tensor)->quantization();
   if (q == nullptr || q->axis() < 0) return {};
   QRT_MODEL_CHECK(
@@ -158,7 +159,7 @@ class Inference {
     types_.reserve(tensors.size());
     for (uint32_t i = 0; i < tensors.size(); ++i) {
       types_.push_back(stored_type(*tensors.Get(i), sizes_.batch));
-      if (compares_) QRT_TRY(check_elements(model_, i, types_.back().shape));
+      if (compares_) QRT_TRY(check_elements(model_, i, types_.back().shape, 1));
     }
     fields_.clear();
     if (!built::kOpenDims || is_stored_) return {};
@@ -191,6 +192,7 @@ class Inference {
     InferContext context = infer_context(model_, unpacked_, op, types_);
     context.knows_constants = knows_constants_;
     QRT_TRY(size_fields(op, &context));
+    if (built::kOpenDims && !compares_) QRT_TRY(check_empty_inputs(context));
     std::vector<TensorType> inferred;
     QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
     const auto& outputs = *context.op->outputs();
@@ -209,6 +211,16 @@ class Inference {
       QRT_MODEL_CHECK(inferred[i].shape == stored.shape, "output %s has the shape %s, expected %s",
                       tensor_label(model_, index).c_str(), stored.shape.to_string().c_str(),
                       inferred[i].shape.to_string().c_str());
+    }
+    return {};
+  }
+
+  static Status check_empty_inputs(const InferContext& context) {
+    if (traits_of(context.op->options_type()).takes_empty) return {};
+    for (size_t i = 0; i < context.inputs.size(); ++i) {
+      const Shape& shape = context.inputs[i].type.shape;
+      QRT_MODEL_CHECK(shape.elements() != 0, "input %zu has the shape %s, which is empty", i,
+                      shape.to_string().c_str());
     }
     return {};
   }

@@ -200,8 +200,28 @@ class Planner {
     step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
     step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
     for (uint32_t t : step.outputs) context.outputs.push_back(types_[t]);
+    if (built::kOpenDims) {
+      if (std::all_of(context.outputs.begin(), context.outputs.end(), is_empty)) return {};
+      QRT_TRY(drop_empty_inputs(&context, &step));
+    }
     if (options_.provider != nullptr && options_.provider->prepare(context, &step)) return {};
     return find_op(context.op->options_type())->prepare(context, &step);
+  }
+
+  static bool is_empty(const TensorType& type) { return type.shape.elements() == 0; }
+
+  // Leaves out the parts of a Concat that have no elements. No other operator makes elements of none.
+  static Status drop_empty_inputs(PrepareContext* context, PlannedStep* step) {
+    for (size_t i = step->inputs.size(); i-- > 0;) {
+      if (!is_empty(context->inputs[i].type)) continue;
+      if (context->op->options_type() != fb::OpOptions::Concat)
+        return error(Code::kInvalidArgument, "input %zu has the shape %s, which is empty", i,
+                     context->inputs[i].type.shape.to_string().c_str());
+      const auto at = static_cast<ptrdiff_t>(i);
+      context->inputs.erase(context->inputs.begin() + at);
+      step->inputs.erase(step->inputs.begin() + at);
+    }
+    return {};
   }
 
   // An output gets memory of its own where it would share that of something else that lasts.

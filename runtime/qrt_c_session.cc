@@ -80,7 +80,8 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
   return guarded(error, [&]() -> Status {
     const End* end = nullptr;
     QRT_TRY(find_end(session, of, index, &end));
-    if (data == nullptr) return null_argument("data");
+    const size_t bytes = plan_of(session).slot_bytes(end->slot);
+    if (data == nullptr && bytes != 0) return null_argument("data");
     uint8_t* memory = session->session->end_data(*end);
     if (memory == nullptr)
       return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
@@ -92,8 +93,7 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
                         "NULL first",
                         index);
     QRT_TRY(check_extent(plan_of(session).types[end->slot], of, index, extent));
-    const size_t bytes = plan_of(session).slot_bytes(end->slot);
-    memcpy(is_input ? memory : data, is_input ? data : memory, bytes);
+    if (bytes != 0) memcpy(is_input ? memory : data, is_input ? data : memory, bytes);
     return {};
   });
 }

@@ -138,6 +138,8 @@ struct OpTraits {
   Required<LayoutRule> layout;
   Required<Broadcasting> broadcasting;
   Constants constants;  // has to be given: it has no default
+  // Inputs may have no elements, at sizes of 0. But for Concat, whose parts may be empty, the output is empty, too.
+  bool takes_empty = false;
 };
 
 // Of the operator's OpDef. REQUIRES: find_op() of op.h knows the type.

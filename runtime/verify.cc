@@ -52,7 +52,7 @@ Status check_symbol(const fb::Model& model, uint32_t index) {
                     "symbol %u has the same name", i);
   QRT_MODEL_CHECK(name != kBatchName || !has_open_batch(model), "dimension -1 has the same name");
   QRT_MODEL_CHECK(
-      s.least() >= 1 && s.step() >= 1 && s.least() <= s.value() && s.value() <= s.most() &&
+      s.step() >= 1 && s.value() >= 1 && s.least() <= s.value() && s.value() <= s.most() &&
           s.most() <= INT32_MAX && (s.value() - s.least()) % s.step() == 0,
       "its value is %u, of %u to %u in steps of %u", s.value(), s.least(), s.most(), s.step());
   return {};

@@ -162,6 +162,7 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   Imports sizes;
   for (const auto& symbols : imports.symbols) sizes.at.push_back({symbols, {}});
   sizes.others = &imports.dimensions;
+  sizes.rounds_floats = imports.rounds_floats();
   std::vector<std::optional<Expression>> counts_of_axes(static_cast<size_t>(rank));
   for (int d = 0; d < rank; ++d) {
     std::vector<int64_t> counts;

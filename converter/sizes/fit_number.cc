@@ -93,11 +93,16 @@ class Fit {
     return try_shifted(Expression(0) - e);
   }
 
+  // Returns whether quotients by d may be meant.
+  bool may_divide(int64_t d) const { return !imports_.rounds_floats || (d & (d - 1)) == 0; }
+
   // floor((e + b) / d) + c
   bool try_quotient(const Expression& e) {
-    for (int64_t d = 2; d <= kMostDivisor; ++d)
+    for (int64_t d = 2; d <= kMostDivisor; ++d) {
+      if (!may_divide(d)) continue;
       for (int64_t b = 0; b < d; ++b)
         if (try_shifted((e + Expression(b)) / Expression(d))) return true;
+    }
     return false;
   }
 
@@ -108,6 +113,7 @@ class Fit {
         if (b > 0 && k == 1) continue;
         const Expression n = (e + Expression(b)) / Expression(k);
         for (int64_t d = 2; d <= kMostDivisor; d = d < 8 ? d + 1 : d * 2) {
+          if (!may_divide(d)) continue;
           const Expression down = n / Expression(d) * Expression(d);
           const Expression up = (n + Expression(d - 1)) / Expression(d) * Expression(d);
           for (const Expression& form : {down, up, n - down, up - n}) {
@@ -195,7 +201,7 @@ class Fit {
     constexpr int64_t kMostTerm = 8;
     for (int64_t d = 2; d <= kMostTerm; ++d)
       for (int64_t a = 2; a <= kMostTerm; ++a) {
-        if (std::gcd(a, d) != 1) continue;
+        if (std::gcd(a, d) != 1 || !may_divide(d)) continue;
         for (int64_t b = 0; b < d; ++b)
           if (try_shifted((e * Expression(a) + Expression(b)) / Expression(d))) return true;
       }

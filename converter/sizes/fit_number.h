@@ -39,6 +39,8 @@ struct Imports {
   // Dimensions of other tensors as expressions of the symbols. They are used as they are, or the difference of
   // two of them.
   const Terms* others = nullptr;
+  // The imports round floats of sizes, multiplied by numbers that no integers express: only powers of two divide exactly.
+  bool rounds_floats = false;
   // Further terms that an expression may be made of, such as the operator's input dimensions written in symbols.
   Terms terms;
 

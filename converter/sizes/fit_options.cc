@@ -27,6 +27,7 @@ class NodeFit {
       others_.push_back(n);
     }
     imports_.others = &imports.dimensions;
+    imports_.rounds_floats = imports.rounds_floats();
   }
 
   bool run() {
@@ -357,12 +358,17 @@ class NodeFit {
 
 }  // namespace
 
+bool ImportedGraphs::rounds_floats() const {
+  return std::any_of(graphs.begin(), graphs.end(), [](const Graph* g) { return g->rounds_floats; });
+}
+
 // Every dimension of an operator's outputs is sought among those of its inputs first: where these are known as
 // expressions of the symbols, so is it.
 void find_dimensions(ImportedGraphs* imports) {
   const Graph& first = *imports->graphs[0];
   Imports symbols;
   for (const auto& sizes : imports->symbols) symbols.at.push_back({sizes, {}});
+  symbols.rounds_floats = imports->rounds_floats();
   const auto add_value = [&](ValueId id, const Imports& known) {
     for (int d = 0; d < first.values[id].type.shape.rank(); ++d) {
       std::vector<int64_t> values;
@@ -381,6 +387,7 @@ void find_dimensions(ImportedGraphs* imports) {
   for (const Node& node : first.nodes) {
     Imports known;
     known.others = &imports->dimensions;
+    known.rounds_floats = imports->rounds_floats();
     for (const ValueId id : node.inputs)
       for (int d = 0; d < first.values[id].type.shape.rank(); ++d) {
         std::vector<int64_t> values;

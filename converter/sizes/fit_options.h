@@ -14,6 +14,9 @@ struct ImportedGraphs {
   std::vector<const Graph*> graphs;
   std::vector<std::vector<int64_t>> symbols;  // their sizes
   Terms dimensions;                           // of all tensors, as expressions of the symbols
+
+  // Returns whether one of the imports rounded floats of sizes (Graph::rounds_floats).
+  bool rounds_floats() const;
 };
 
 // Finds the expressions of the dimensions of all tensors, where they have one.

@@ -199,14 +199,19 @@ class Opening {
     for (size_t small = 0; small < symbols.size(); ++small)
       for (size_t large = 0; large < symbols.size(); ++large) {
         if (small == large || !is_limited(symbols[small]) || !is_limited(symbols[large])) continue;
-        Sizes sizes = largest_sizes(symbols, limit);
-        sizes[small] = symbols[small].least;
-        sizes[large] = 2 * limit - symbols[small].least;
-        Graph largest;
-        if (!source->import(sizes, &largest).ok()) continue;
-        if (bytes_of(largest, {id}) <= kMostConstantBytes &&
-            fit_constant(imports_, largest, id, graphs_[0].get()))
-          return true;
+        // A table that begins behind the least size ("past") is needed from its first entry on, where that may be 0.
+        for (const int64_t least : {int64_t{0}, symbols[small].least}) {
+          if (least == 0 && symbols[small].least != 1) continue;
+          Sizes sizes = largest_sizes(symbols, limit);
+          sizes[small] = least;
+          sizes[large] = 2 * limit - least;
+          Graph largest;
+          if (!source->import(sizes, &largest).ok()) continue;
+          if (largest.values.size() == graphs_[0]->values.size() &&
+              bytes_of(largest, {id}) <= kMostConstantBytes &&
+              fit_constant(imports_, largest, id, graphs_[0].get()))
+            return true;
+        }
       }
     return false;
   }
@@ -281,6 +286,7 @@ class Opening {
     Imports imports;
     for (const Sizes& sizes : imports_.symbols) imports.at.push_back({sizes, {}});
     imports.others = &imports_.dimensions;
+    imports.rounds_floats = imports_.rounds_floats();
     std::vector<fb::SizeT> sizes;
     bool is_open = false;
     for (int d = 0; d < value.type.shape.rank(); ++d) {

@@ -1,6 +1,7 @@
 #include "converter/sizes/probes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace qrt::convert {
 namespace {
@@ -8,6 +9,9 @@ namespace {
 struct Scale {
   int64_t unit;                 // of dimensions that are no batch
   std::vector<int64_t> counts;  // of units
+  // Counts that many small numbers divide: a quotient that is rounded up differs from one that is rounded down plus one
+  // only there.
+  std::vector<int64_t> divisible;
 };
 
 const std::vector<int64_t>& batches() {
@@ -34,6 +38,8 @@ class Family {
     }
     for (const size_t variant : {2, 3, 4, 5, 6, 7})
       family.sizes.push_back(sizes_of(std::vector<size_t>(n, variant)));
+    for (const auto& [shift, more] : {std::pair<size_t, int64_t>(0, 0), {1, 0}, {0, 1}})
+      family.sizes.push_back(divisible_sizes(shift, more));
     return family;
   }
 
@@ -52,10 +58,28 @@ class Family {
 
   Sizes sizes_of(const std::vector<size_t>& variants) const {
     Sizes sizes;
+    for (size_t s = 0; s < symbols_.size(); ++s) sizes.push_back(size_of(s, variants[s]));
+    return tie(std::move(sizes));
+  }
+
+  // Returns sizes of `more` units more than divisible counts, the shift-th of its list for the first symbol.
+  Sizes divisible_sizes(size_t shift, int64_t more) const {
+    Sizes sizes;
     for (size_t s = 0; s < symbols_.size(); ++s) {
-      const int leader = symbols_[s].tied_to;
-      sizes.push_back(leader < 0 ? size_of(s, variants[s]) : sizes[static_cast<size_t>(leader)]);
+      const Symbol& limits = symbols_[s];
+      const int64_t size =
+          scale_.unit * (scale_.divisible[(s + shift) % scale_.divisible.size()] + more);
+      const bool may_have = !limits.is_first && size >= limits.least && size <= limits.most &&
+                            (size - limits.least) % limits.step == 0;
+      sizes.push_back(may_have ? size : size_of(s, 2 + shift));
     }
+    return tie(std::move(sizes));
+  }
+
+  Sizes tie(Sizes sizes) const {
+    for (size_t s = 0; s < symbols_.size(); ++s)
+      if (const int leader = symbols_[s].tied_to; leader >= 0)
+        sizes[s] = sizes[static_cast<size_t>(leader)];
     return sizes;
   }
 
@@ -76,17 +100,27 @@ std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
   // Odd and even numbers; they have to differ much, or other rules would give the same, or little, where a table
   // of positions ends early; signals are long.
   std::vector<Scale> scales = {
-      {1, {37,  150, 61,  308, 97, 212, 431, 174, 53, 126, 263, 80,
-           354, 191, 113, 402, 71, 230, 157, 284, 41, 337, 103, 178}},
-      {1, {37, 90, 23,  112, 59, 70, 47,  102, 53, 30,  97, 42,
-           83, 68, 107, 79,  32, 61, 110, 43,  74, 103, 20, 99}},
-      {1, {19, 34, 23, 46, 29, 40, 31, 26, 37, 22, 43, 28,
-           25, 38, 41, 32, 35, 44, 47, 20, 27, 24, 33, 30}},
-      {1, {401,  1524, 457,  3614, 779, 2556, 1201, 588,  1013, 2012, 3301, 662,
-           1777, 908,  2833, 1362, 523, 3090, 701,  2238, 1103, 2690, 839,  1950}}};
+      {1,
+       {37,  150, 61,  308, 97, 212, 431, 174, 53, 126, 263, 80,
+        354, 191, 113, 402, 71, 230, 157, 284, 41, 337, 103, 178},
+       {168, 180, 252, 120, 210, 144}},
+      {1,
+       {37, 90, 23,  112, 59, 70, 47,  102, 53, 30,  97, 42,
+        83, 68, 107, 79,  32, 61, 110, 43,  74, 103, 20, 99},
+       {84, 60, 72, 90, 42, 48}},
+      {1,
+       {19, 34, 23, 46, 29, 40, 31, 26, 37, 22, 43, 28,
+        25, 38, 41, 32, 35, 44, 47, 20, 27, 24, 33, 30},
+       {42, 36, 30, 40, 28, 24}},
+      {1,
+       {401,  1524, 457,  3614, 779, 2556, 1201, 588,  1013, 2012, 3301, 662,
+        1777, 908,  2833, 1362, 523, 3090, 701,  2238, 1103, 2690, 839,  1950},
+       {840, 2520, 1680, 1260, 720, 1512}}};
   for (const int64_t unit : {2, 4, 8, 16, 32, 64})
-    scales.push_back({unit, {5,  19, 7,  23, 11, 16, 9,  13, 17, 6,  21, 8,
-                             14, 25, 10, 18, 12, 22, 15, 20, 24, 26, 27, 28}});
+    scales.push_back({unit,
+                      {5,  19, 7,  23, 11, 16, 9,  13, 17, 6,  21, 8,
+                       14, 25, 10, 18, 12, 22, 15, 20, 24, 26, 27, 28},
+                      {12, 14, 20, 18, 10, 24}});
   std::vector<ProbeFamily> families;
   for (const Scale& scale : scales) families.push_back(Family(symbols, scale).make());
   return families;

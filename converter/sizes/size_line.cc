@@ -37,6 +37,13 @@ Status SizeLine::try_usual() {
 
 Status SizeLine::find_turns() {
   if (symbol_.tied_to >= 0) return Status();
+  // A rule that is wrong at one size may be wrong at all of its multiples.
+  const std::set<int64_t> wrong = wrong_;
+  for (const int64_t size : wrong)
+    for (int64_t times = 2; times <= 4; ++times) {
+      bool is_compared;
+      QRT_TRY(try_at(times * size, &is_compared));
+    }
   tries_left_ = is_large_ ? 12 : 60;
   QRT_TRY(go_beyond());
   while (tries_left_ > 0) {
@@ -170,8 +177,21 @@ int64_t SizeLine::next_between(std::map<size_t, int>* turns) const {
   return -1;
 }
 
+bool SizeLine::has_turn_at(int64_t size) const {
+  const std::vector<Distance>& there = at_.at(size);
+  for (size_t i = 0; i < std::max(there.size(), own_.size()); ++i)
+    if (i >= there.size() || i >= own_.size() || sign(there[i].distance) != sign(own_[i].distance))
+      return true;
+  return false;
+}
+
 int64_t SizeLine::exclude_wrong() {
   if (wrong_.empty()) return 0;
+  // Where a rule is wrong amid sizes at which it is right, for no known reason, it may be wrong again and again.
+  for (const int64_t size : wrong_)
+    if (at_.count(size) != 0 && *right_.begin() < size && size < *right_.rbegin() &&
+        !has_turn_at(size))
+      return size;
   const auto exclude = [&](int64_t least, int64_t most, int64_t step) {
     const auto allows = [&](int64_t size) {
       return size >= least && size <= most && (size - least) % step == 0;

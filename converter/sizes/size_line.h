@@ -52,6 +52,8 @@ class SizeLine {
   // *is_compared is false where that was too costly. Does nothing for sizes that the symbol cannot have, or that were compared.
   Status try_at(int64_t size, bool* is_compared);
   Status go_beyond();
+  // Returns whether a distance has another sign at a size that was compared than at the file's own.
+  bool has_turn_at(int64_t size) const;
   int64_t next_between(std::map<size_t, int>* turns) const;
 
   Symbol& symbol_;

@@ -290,6 +290,6 @@ const OpDef kAddOp = {"Add",
                       infer,
                       prepare,
                       {Arithmetic::kForms, level, no_requant, operands_apart, LayoutRule::kAny,
-                       Broadcasting::kElements, ConstantRule::kOperands}};
+                       Broadcasting::kElements, ConstantRule::kOperands, true}};
 
 }  // namespace qrt

@@ -125,6 +125,6 @@ const OpDef kCastOp = {"Cast",
                        infer,
                        prepare,
                        {Arithmetic::kIntegers, level, no_requant, always_apart, LayoutRule::kAny,
-                        Broadcasting::kNone, ConstantRule::kFixed}};
+                        Broadcasting::kNone, ConstantRule::kFixed, true}};
 
 }  // namespace qrt

@@ -98,6 +98,6 @@ const OpDef kConcatOp = {
     infer,
     prepare,
     {Arithmetic::kMoves, integer_level, no_requant, axis_apart<fb::ConcatOptions>, LayoutRule::kAny,
-     Broadcasting::kNone, ConstantRule::kOperands}};
+     Broadcasting::kNone, ConstantRule::kOperands, true}};
 
 }  // namespace qrt

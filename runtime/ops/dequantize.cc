@@ -233,6 +233,6 @@ const OpDef kDequantizeOp = {
     infer,
     prepare,
     {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart, LayoutRule::kAny,
-     Broadcasting::kNone, Constants::scales<fb::DequantizeOptions>()}};
+     Broadcasting::kNone, Constants::scales<fb::DequantizeOptions>(), true}};
 
 }  // namespace qrt

@@ -19,7 +19,7 @@ EdgeLayout layout_of(const Shape& x, int32_t axis, uint32_t block_size) {
   l.kind = block_size == 0 ? EdgeLayout::Kind::kAxis : EdgeLayout::Kind::kBlocks;
   for (int i = 0; i < axis; ++i) l.outer *= static_cast<size_t>(x[i]);
   l.depth = static_cast<size_t>(x[axis]);
-  l.inner = elements / (l.outer * l.depth);
+  for (int i = axis + 1; i < x.rank(); ++i) l.inner *= static_cast<size_t>(x[i]);
   l.block = block_size == 0 ? 1 : block_size;
   l.blocks = (l.depth + l.block - 1) / l.block;
   if (l.entries() == 1) {  // as per tensor

@@ -415,11 +415,12 @@ std::string describe_float(const fb::Operator& op) {
   return std::string("float ") + fb::EnumNameFloatFunction(op.options_as_Float()->function());
 }
 
-const OpDef kFloatOp = {"Float",
-                        fb::OpOptions::Float,
-                        infer,
-                        prepare,
-                        {Arithmetic::kFloat, level, no_requant, keeps_images_apart,
-                         LayoutRule::kOwn, Broadcasting::kByFunction, ConstantRule::kOperands}};
+const OpDef kFloatOp = {
+    "Float",
+    fb::OpOptions::Float,
+    infer,
+    prepare,
+    {Arithmetic::kFloat, level, no_requant, keeps_images_apart, LayoutRule::kOwn,
+     Broadcasting::kByFunction, ConstantRule::kOperands, true}};
 
 }  // namespace qrt

@@ -254,6 +254,6 @@ const OpDef kGatherOp = {"Gather",
                          infer,
                          prepare,
                          {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
-                          LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
+                          LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed, true}};
 
 }  // namespace qrt

@@ -58,11 +58,12 @@ std::string describe_integer(const fb::Operator& op) {
   return std::string("integer ") + fb::EnumNameIntegerFunction(op.options_as_Integer()->function());
 }
 
-const OpDef kIntegerOp = {"Integer",
-                          fb::OpOptions::Integer,
-                          infer,
-                          prepare,
-                          {Arithmetic::kIntegers, integer_level, no_requant, operands_apart,
-                           LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
+const OpDef kIntegerOp = {
+    "Integer",
+    fb::OpOptions::Integer,
+    infer,
+    prepare,
+    {Arithmetic::kIntegers, integer_level, no_requant, operands_apart, LayoutRule::kAny,
+     Broadcasting::kElements, ConstantRule::kOperands, true}};
 
 }  // namespace qrt

@@ -150,6 +150,6 @@ const OpDef kMulOp = {
     infer,
     prepare,
     {Arithmetic::kRequant, level_of_requant<fb::MulOptions>, requant_of<fb::MulOptions>,
-     operands_apart, LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands}};
+     operands_apart, LayoutRule::kAny, Broadcasting::kElements, ConstantRule::kOperands, true}};
 
 }  // namespace qrt

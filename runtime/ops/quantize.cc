@@ -414,6 +414,6 @@ const OpDef kQuantizeOp = {
     infer,
     prepare,
     {Arithmetic::kEdge, edge_level, no_requant, keeps_images_apart, LayoutRule::kAny,
-     Broadcasting::kNone, Constants::scales<fb::QuantizeOptions>()}};
+     Broadcasting::kNone, Constants::scales<fb::QuantizeOptions>(), true}};
 
 }  // namespace qrt

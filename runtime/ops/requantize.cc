@@ -167,6 +167,6 @@ const OpDef kRequantizeOp = {"Requantize",
                              prepare,
                              {Arithmetic::kRequant, level_of_requant<fb::RequantizeOptions>,
                               requant_of<fb::RequantizeOptions>, keeps_images_apart,
-                              LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed}};
+                              LayoutRule::kAny, Broadcasting::kNone, ConstantRule::kFixed, true}};
 
 }  // namespace qrt

@@ -66,6 +66,6 @@ const OpDef kReshapeOp = {"Reshape",
                           infer,
                           prepare,
                           {Arithmetic::kMoves, integer_level, no_requant, always_apart,
-                           LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
+                           LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed, true}};
 
 }  // namespace qrt

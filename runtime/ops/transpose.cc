@@ -183,6 +183,6 @@ const OpDef kTransposeOp = {"Transpose",
                             infer,
                             prepare,
                             {Arithmetic::kMoves, integer_level, no_requant, keeps_images_apart,
-                             LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed}};
+                             LayoutRule::kOwn, Broadcasting::kNone, ConstantRule::kFixed, true}};
 
 }  // namespace qrt

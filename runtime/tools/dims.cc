@@ -9,11 +9,11 @@ namespace {
 
 constexpr int64_t kMostSize = INT32_MAX;
 
-// Reads a number of 1 to 2^31 - 1 that ends at ',' or the text's end. Returns what is behind it, or null.
+// Reads a number of 0 to 2^31 - 1 that ends at ',' or the text's end. Returns what is behind it, or null.
 const char* read_size(const char* at, int64_t* size) {
   char* end;
   const unsigned long long n = strtoull(at, &end, 10);
-  if (*at < '0' || *at > '9' || n < 1 || n > static_cast<unsigned long long>(kMostSize) ||
+  if (*at < '0' || *at > '9' || n > static_cast<unsigned long long>(kMostSize) ||
       (*end != '\0' && *end != ','))
     return nullptr;
   *size = static_cast<int64_t>(n);
@@ -35,11 +35,9 @@ bool read_dim_sizes(const std::string& text, std::string* name, std::vector<int6
   }
 }
 
-bool is_open_dim(const Model& model, const char* name) {
-  for (size_t i = 0; i < model.dim_count(); ++i) {
-    qrt_dim_info info;
-    if (model.try_dim_info(i, &info).ok() && strcmp(info.name, name) == 0) return true;
-  }
+bool find_open_dim(const Model& model, const char* name, qrt_dim_info* info) {
+  for (size_t i = 0; i < model.dim_count(); ++i)
+    if (model.try_dim_info(i, info).ok() && strcmp(info->name, name) == 0) return true;
   return false;
 }
 

@@ -68,11 +68,13 @@ Status check_input(const Model& model, size_t i, const NpyArray& array, const st
   for (int d = 0; d < info.rank; ++d) {
     if (info.dims[d] >= 0) continue;
     const char* name = info.dim_names[d];
-    if (size(d) < 1)
-      return error(Code::kInvalidModel, "%s: '%s' is %lld, expected 1 or more", source.c_str(),
-                   name, static_cast<long long>(size(d)));
     // What is made of several dimensions is checked when the array is put in.
-    if (is_open_dim(model, name)) QRT_TRY(dims->set(name, size(d), source));
+    qrt_dim_info dim;
+    if (!find_open_dim(model, name, &dim)) continue;
+    if (size(d) < dim.least)
+      return error(Code::kInvalidModel, "%s: '%s' is %lld, expected %lld or more", source.c_str(),
+                   name, static_cast<long long>(size(d)), static_cast<long long>(dim.least));
+    QRT_TRY(dims->set(name, size(d), source));
   }
   return {};
 }

@@ -389,7 +389,7 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
   EXPECT_EQ(imported.graph.symbols[0].step, 8);
   EXPECT_STREQ(import_with("M=1:2").status.message(),
                "--open M=1:2: the model's open dimensions are 'N'");
-  for (const char* wrong : {"N=", "N=5", "N=0:3", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
+  for (const char* wrong : {"N=", "N=5", "N=0:0", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
     EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
 }
 

@@ -513,7 +513,8 @@ TEST(Sizes, RefuseBadSymbols) {
   expect_bad([](fb::ModelT& m) { m.symbols[1]->name = "h"; }, "symbol 0 has the same name");
   expect_bad([](fb::ModelT& m) { m.symbols[1]->name = "batch"; }, "dimension -1 has the same name");
   expect_bad([](fb::ModelT& m) { m.symbols[1]->name = std::string("a\0b", 3); }, "zero byte");
-  expect_bad([](fb::ModelT& m) { m.symbols[1]->least = 0; }, "its value is 7, of 0 to 64");
+  expect_bad([](fb::ModelT& m) { m.symbols[1]->least = m.symbols[1]->value = 0; },
+             "its value is 0, of 0 to 64");
   expect_bad([](fb::ModelT& m) { m.symbols[1]->least = 8; }, "of 8 to 64");
   expect_bad([](fb::ModelT& m) { m.symbols[1]->most = 6; }, "of 3 to 6");
   expect_bad([](fb::ModelT& m) { m.symbols[1]->most = 0x80000000u; }, "to 2147483648");

@@ -20,6 +20,9 @@ void drop_unread(Graph* graph) {
   std::reverse(kept.begin(), kept.end());
   graph->nodes = std::move(kept);
   for (ValueId v : graph->inputs) read[v] = true;
+  // Inputs without elements stand for those that the graph has at other sizes.
+  for (ValueId v = 0; v < read.size(); ++v)
+    if (graph->values[v].type.shape.elements() == 0) read[v] = true;
   std::vector<ValueId> renumbered(graph->values.size(), kNoValue);
   std::vector<Value> values;
   for (ValueId v = 0; v < renumbered.size(); ++v) {

@@ -157,6 +157,7 @@ std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
     symbol.least = d.least;
     symbol.most = d.most;
     symbol.step = d.step;
+    symbol.wants_zero = d.wants_zero;
     symbol.tied_to = d.tied_to;
     symbols.push_back(symbol);
   }

@@ -139,14 +139,15 @@ Status set_limits(const std::vector<std::string>& limits, std::vector<OpenDimens
     found->is_wanted = true;
     if (is_name) continue;
     const std::vector<int64_t> n = numbers_of(text.substr(equals + 1));
-    if (n.size() < 2 || n.size() > 3 || n[0] < 1 || n[1] < n[0] || n[1] > INT32_MAX ||
-        (n.size() == 3 && n[2] < 1))
+    if (n.size() < 2 || n.size() > 3 || n[1] < std::max<int64_t>(n[0], 1) || n[1] > INT32_MAX ||
+        (n.size() == 3 && (n[2] < 1 || (n[0] == 0 && n[2] != 1))))
       return error(Code::kInvalidArgument,
                    "--open %s: expected NAME=LEAST:MOST or NAME=LEAST:MOST:STEP, as seq=1:512:8",
                    text.c_str());
-    found->least = n[0];
+    found->least = std::max<int64_t>(n[0], 1);
+    found->wants_zero = n[0] == 0;
     found->step = n.size() == 3 ? n[2] : 1;
-    found->most = n[1] - (n[1] - n[0]) % found->step;
+    found->most = n[1] - (n[1] - found->least) % found->step;
   }
   return Status();
 }

@@ -27,8 +27,9 @@ struct OpenDimension {
   bool is_other = false;   // of an input: it stands behind the first
   bool is_wanted = false;  // the caller named it
   int64_t least = 1, most = INT32_MAX, step = 1;
-  bool is_length = false;  // the only dimension of an input: a batch, or the length of a signal
-  int tied_to = -1;        // Symbol::tied_to
+  bool is_length = false;   // the only dimension of an input: a batch, or the length of a signal
+  bool wants_zero = false;  // the caller's least size is 0; `least` is 1 then
+  int tied_to = -1;         // Symbol::tied_to
 };
 
 // Returns the name of an input's open dimension: the file's for it, or else INPUT.AXIS.

@@ -36,7 +36,7 @@ def read_dims(model: int) -> Dict[str, Dim]:
 def dim_array(sizes: Optional[Mapping[str, Any]]) -> Any:
     """Sizes by name, as functions of the C API take them."""
     most = 2**63 - 1
-    dims = [_library.Dim(name.encode(), min(count(f"the size of {name!r}", size, 1), most))
+    dims = [_library.Dim(name.encode(), min(count(f"the size of {name!r}", size), most))
             for name, size in (sizes or {}).items() if size is not None]
     return (_library.Dim * len(dims))(*dims)
 

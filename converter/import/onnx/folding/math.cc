@@ -383,6 +383,23 @@ bool fold_product(const NodeView& node, const Few& x, Few* y) {
   return true;
 }
 
+// Returns whether a few floats that follow from sizes are multiplied or divided by what is no small multiple of 1/64.
+bool scales_inexactly(const Importer& importer, const NodeView& node, const std::vector<Few>& in) {
+  constexpr int64_t kFew = 8;
+  constexpr float kParts = 64.0f;
+  const bool differs[] = {importer.may_differ_at_other_sizes(node, 0),
+                          importer.may_differ_at_other_sizes(node, 1)};
+  if (!in[0].is_real() || std::max(in[0].shape.elements(), in[1].shape.elements()) > kFew ||
+      !(differs[0] || differs[1]))
+    return false;
+  if (differs[0] && differs[1]) return node.op() == "Div";
+  const std::vector<float>& scales = in[differs[0] ? 1 : 0].reals;
+  return std::any_of(scales.begin(), scales.end(), [&](float scale) {
+    const float parts = kParts * (node.op() == "Div" && differs[0] ? 1 / scale : scale);
+    return parts != std::floor(parts);
+  });
+}
+
 }  // namespace
 
 // Notes how far the operands are from where the operator gives another number by another way.
@@ -401,6 +418,8 @@ void note_distances(Importer& importer, const NodeView& node, const std::vector<
     note(importer, node, x.least, in[0].is_real());
     note(importer, node, x.most, in[0].is_real());
   }
+  if (is_one_of(op, {"Mul", "Div"}) && in.size() == 2 && scales_inexactly(importer, node, in))
+    importer.graph().rounds_floats = true;
   // Below 1, or half of it, all numbers are rounded to the same.
   if (is_one_of(op, {"Floor", "Ceil", "Round"}) && in.size() == 1 && in[0].is_real() &&
       importer.has_open_sizes() && !in[0].reals.empty())

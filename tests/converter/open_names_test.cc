@@ -1,0 +1,171 @@
+// Open dimensions that have to do with each other: sums by their names, sizes that have to be equal, sizes of 0.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "converter/sizes/probes.h"
+#include "tests/support/onnx_builder.h"
+
+namespace qrt::open_names_test {
+namespace {
+
+using testing::Bytes;
+using testing::Dims;
+using testing::OnnxBuilder;
+
+void name_dims(OnnxBuilder* b, int input, const std::vector<std::string>& names) {
+  auto* shape =
+      b->graph().mutable_input(input)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!names[i].empty()) shape->mutable_dim(static_cast<int>(i))->set_dim_param(names[i]);
+}
+
+struct Converted {
+  Status status;
+  convert::Graph graph;
+  Bytes file;
+};
+
+Converted convert_whole(const OnnxBuilder& b) {
+  Converted c;
+  testing::Imported imported = b.import();
+  c.status = std::move(imported.status);
+  c.graph = std::move(imported.graph);
+  if (c.status.ok()) c.status = run_passes(&c.graph, nullptr);
+  if (c.status.ok()) c.status = write_model(c.graph, &c.file);
+  return c;
+}
+
+Bytes floats(const std::vector<float>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return Bytes(bytes, bytes + values.size() * sizeof(float));
+}
+
+std::vector<float> counted(int64_t count, float from) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = from + static_cast<float>(i);
+  return values;
+}
+
+// A past and new rows side by side, to which a mask as long as both is added.
+Converted decoder() {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string past = b.input({1, -1, 2}), rows = b.input({1, -1, 2}), mask = b.input({1, -1});
+  name_dims(&b, 0, {"", "past"});
+  name_dims(&b, 1, {"", "seq"});
+  name_dims(&b, 2, {"", "past + seq"});
+  const std::string all = b.node("Concat", {past, rows}, {{"axis", 1}});
+  const std::string column = b.node("Unsqueeze", {mask, b.constant<int64_t>({1}, {2})});
+  b.output(b.node("Add", {all, column}));
+  return convert_whole(b);
+}
+
+testing::RunResult run_decoder(const Bytes& file, int64_t past, int64_t seq, int64_t mask) {
+  testing::RunOptions options;
+  options.dims = {{"past", past}, {"seq", seq}};
+  return testing::run_model(file,
+                            {floats(counted(2 * past, 0.0f)), floats(counted(2 * seq, 100.0f)),
+                             floats(counted(mask, 1000.0f))},
+                            options);
+}
+
+TEST(OpenNames, MaySayThatASizeIsASum) {
+  const Converted c = decoder();
+  ASSERT_TRUE(c.status.ok()) << c.status.message();
+  ASSERT_EQ(c.graph.symbols.size(), 2u);
+  const testing::RunResult r = run_decoder(c.file, 1, 2, 3);
+  ASSERT_EQ(r.status, QRT_OK) << r.message;
+  EXPECT_EQ(r.outputs[0], floats({1000, 1001, 1101, 1102, 1104, 1105}));
+  EXPECT_EQ(run_decoder(c.file, 1, 2, 4).status, QRT_INVALID_ARGUMENT);
+}
+
+TEST(OpenNames, APastMayBeEmpty) {
+  const Converted c = decoder();
+  ASSERT_TRUE(c.status.ok()) << c.status.message();
+  EXPECT_EQ(c.graph.symbols[0].least, 0);
+  const testing::RunResult r = run_decoder(c.file, 0, 2, 2);
+  ASSERT_EQ(r.status, QRT_OK) << r.message;
+  EXPECT_EQ(r.outputs[0], floats({1100, 1101, 1103, 1104}));
+}
+
+// "past + 1" is no symbol either.
+TEST(OpenNames, MaySayThatASizeIsAnotherAndANumber) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string past = b.input({1, -1}), mask = b.input({1, -1}), one = b.input({1, 1});
+  name_dims(&b, 0, {"", "past"});
+  name_dims(&b, 1, {"", "past+1"});
+  b.output(b.node("Add", {b.node("Concat", {past, one}, {{"axis", 1}}), mask}));
+  const Converted c = convert_whole(b);
+  ASSERT_TRUE(c.status.ok()) << c.status.message();
+  ASSERT_EQ(c.graph.symbols.size(), 1u);
+  EXPECT_EQ(c.graph.symbols[0].name, "past");
+}
+
+// Two names of one length beside an independent one.
+TEST(OpenNames, OfSizesThatHaveToBeEqualAreTied) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string mask = b.input({1, -1}), past = b.input({1, -1, 2}), keys = b.input({1, -1, 2});
+  name_dims(&b, 0, {"", "encoder"});
+  name_dims(&b, 1, {"", "past"});
+  name_dims(&b, 2, {"", "encoder_out"});
+  const std::string column = b.node("Unsqueeze", {mask, b.constant<int64_t>({1}, {2})});
+  b.output(b.node("Add", {keys, column}));
+  b.output(b.node("Mul", {past, past}));
+  const Converted c = convert_whole(b);
+  ASSERT_TRUE(c.status.ok()) << c.status.message();
+  ASSERT_EQ(c.graph.symbols.size(), 3u);
+  EXPECT_EQ(c.graph.symbols[2].tied_to, 0);
+  EXPECT_EQ(c.graph.symbols[1].tied_to, -1);
+  const auto run_at = [&](int64_t encoder, int64_t past_length, int64_t encoder_out) {
+    testing::RunOptions options;
+    options.dims = {{"encoder", encoder}, {"past", past_length}, {"encoder_out", encoder_out}};
+    return testing::run_model(
+        c.file,
+        {floats(counted(encoder, 10.0f)), floats(counted(2 * past_length, 1.0f)),
+         floats(counted(2 * encoder_out, 1.0f))},
+        options);
+  };
+  const testing::RunResult r = run_at(2, 1, 2);
+  ASSERT_EQ(r.status, QRT_OK) << r.message;
+  EXPECT_EQ(r.outputs[0], floats({11, 12, 14, 15}));
+  EXPECT_EQ(r.outputs[1], floats({1, 4}));
+  EXPECT_EQ(run_at(2, 1, 3).status, QRT_INVALID_ARGUMENT);
+}
+
+// Where --open asks for sizes from 0, and the model does not run there, it is refused.
+TEST(OpenNames, ASizeOf0ThatWasAskedFor) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string x = b.input({1, -1, 2});
+  name_dims(&b, 0, {"", "n"});
+  b.output(b.node("ReduceMax", {x}, {{"axes", Dims{1}}, {"keepdims", 1}}));
+  testing::Imported imported = b.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  imported.graph.symbols[0].wants_zero = true;
+  const Status status = run_passes(&imported.graph, nullptr);
+  ASSERT_EQ(status.code(), Code::kUnsupported);
+  EXPECT_NE(std::string(status.message()).find("the size of 'n' cannot be 0"), std::string::npos)
+      << status.message();
+}
+
+// Among the sizes that are tried, every small number divides one of each dimension and leaves 1 of another: a quotient that
+// is rounded up is another than one that is rounded down, plus one.
+TEST(Probes, HaveMultiplesOfSmallNumbers) {
+  std::vector<convert::Symbol> symbols(3);
+  symbols[0].is_first = true;
+  const convert::ProbeFamily family = convert::probe_families(symbols)[0];
+  for (const size_t s : {1, 2})
+    for (const int64_t d : {2, 3, 4, 5, 6, 7})
+      for (const int64_t rest : {0, 1})
+        EXPECT_TRUE(std::any_of(family.sizes.begin(), family.sizes.end(),
+                                [&](const convert::Sizes& sizes) { return sizes[s] % d == rest; }))
+            << s << ": " << rest << " of " << d;
+}
+
+}  // namespace
+}  // namespace qrt::open_names_test
