@@ -215,13 +215,6 @@ TEST(OnnxIntegers, WhereTakesComputedConditions) {
   for (size_t i = 0; i < u.size(); ++i) ASSERT_EQ(got[i], std::max(u[i], v[i % 4])) << i;
 }
 
-TEST(OnnxIntegers, WhereOfWiderTypesIsRefused) {
-  OnnxBuilder b;
-  const std::string x = b.input<int32_t>({4}), y = b.input<int32_t>({4});
-  b.output(b.node("Where", {b.node("Less", {x, y}), x, y}));
-  EXPECT_NE(b.import().rule().find("on int32 without quantisation"), std::string::npos);
-}
-
 // --- quantised Where
 
 TEST(OnnxWhere, QuantisesBothSides) {

@@ -66,7 +66,7 @@ TEST_F(OpenDims, SizesThatContradictEachOtherAreRefused) {
                  "expected input 0 'x' (uint8 [batch, h, w, 4])");
   expect_failure("qrt_run", {images_, path("i.npy"), "--dims", "depth=3"}, 2,
                  "no open dimension 'depth'");
-  for (const char* wrong : {"h", "h=", "h=0", "h=-1", "h=x", "=3", "h=3,", "h=99999999999"})
+  for (const char* wrong : {"h", "h=", "h=-1", "h=x", "=3", "h=3,", "h=99999999999"})
     expect_failure("qrt_run", {images_, path("i.npy"), "--dims", wrong}, 2,
                    "expected NAME=SIZE, or a list of them");
 }

@@ -265,6 +265,15 @@ std::vector<Row> integer_rows() {
                             return g.node("Gather", x, {at}, {Attr("axis", 1)});
                           })
                     .row());
+  all.push_back(RowBuilder("OneHot")
+                    .form("added", shape_of_rank(4),
+                          [](Graph& g, const Value& x) {
+                            const std::string values = g.b.constant<float>({2}, {0.0f, 0.375f});
+                            return g.node("Add", x,
+                                          {g.b.node("OneHot", {g.numbers({0, 2, 1, 5, 3}),
+                                                               g.b.scalar<int64_t>(6), values})});
+                          })
+                    .row());
   all.push_back(RowBuilder("Constant")
                     .form("added", shape_of_rank(4),
                           [](Graph& g, const Value& x) {

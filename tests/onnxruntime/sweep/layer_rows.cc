@@ -107,6 +107,24 @@ Row matmuls() {
       .row();
 }
 
+Row einsums() {
+  return RowBuilder("Einsum")
+      .form("product", shape_of_rank(3),
+            [](Graph& g, const Value& x) {
+              const Value w = g.weights({7, 5});
+              return Graph::sized(
+                  Graph::shaped(g.node("Einsum", x, {w.name}, {Attr("equation", "abc,cd->abd")}),
+                                {2, 4, 5}),
+                  x.amplitude * 2);
+            })
+      .form("transposes", shape_of_rank(3),
+            [](Graph& g, const Value& x) {
+              return Graph::shaped(g.node("Einsum", x, {}, {Attr("equation", "abc->acb")}),
+                                   {2, 7, 4});
+            })
+      .row();
+}
+
 Row gemms() {
   const auto gemm = [](Graph& g, const Value& x, bool transposed, bool has_bias,
                        const std::vector<Attr>& more_attributes) {
@@ -362,6 +380,7 @@ std::vector<Row> layer_rows() {
           conv_transposes(),
           matmuls(),
           gemms(),
+          einsums(),
           qlinear_convs(""),
           qlinear_convs(kMicrosoft),
           qlinear_matmul(),

@@ -321,6 +321,40 @@ std::vector<Row> move_rows() {
                       g.node("GatherElements", x, {g.b.constant(to, at)}, {axis_attr(axis)}), to);
                 })
           .row());
+  all.push_back(
+      RowBuilder("ScatterND")
+          .form("rows", shape_of_rank(3),
+                [](Graph& g, const Value& x) {
+                  const std::string from = g.b.constant<int64_t>({2, 2}, {0, 1, 1, 0});
+                  const std::string to = g.b.constant<int64_t>({2, 2}, {0, 3, 1, 2});
+                  return g.node("ScatterND", x, {to, g.b.node("GatherND", {x.name, from})});
+                })
+          .row());
+  const auto scatter = [](const char* op) {
+    return [op](Graph& g, const Value& x, size_t axis) {
+      Dims to = x.dims;
+      to[axis] = 2;
+      int64_t inner = 1;
+      for (size_t d = axis + 1; d < to.size(); ++d) inner *= to[d];
+      std::vector<int64_t> at(static_cast<size_t>(elements(to)));
+      for (size_t i = 0; i < at.size(); ++i)
+        at[i] = static_cast<int64_t>(i) / inner % 2 == 0 ? x.dims[axis] - 1 : 0;
+      const std::string updates = g.b.node("Slice", {x.name, g.numbers({0}), g.numbers({2}),
+                                                     g.numbers({static_cast<int64_t>(axis)})});
+      return g.node(op, x, {g.b.constant(to, at), updates}, {axis_attr(axis)});
+    };
+  };
+  all.push_back(RowBuilder("ScatterElements").axes(2, 4, "", scatter("ScatterElements")).row());
+  all.push_back(RowBuilder("Scatter").axes(2, 3, "", scatter("Scatter"), 10).row());
+  const auto triangle = [](int64_t upper) {
+    return [upper](Graph& g, const Value& x) {
+      return g.node("Trilu", x, {}, {Attr("upper", upper)});
+    };
+  };
+  all.push_back(RowBuilder("Trilu")
+                    .ranks(2, 4, "upper", triangle(1))
+                    .ranks(2, 4, "lower", triangle(0))
+                    .row());
   const auto depth_to_space = [](const char* mode) {
     return [mode](Graph& g, const Value& x) {
       return Graph::shaped(

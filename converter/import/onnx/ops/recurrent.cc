@@ -352,10 +352,9 @@ Status import_recurrent(Importer& importer, const NodeView& node) {
   if (!known) return Status();
   QRT_TRY(read_sizes(importer, node, &layer));
   if (!importer.allows_float())
-    return importer.refuse(
-        node, "its gates are float in ONNX Runtime, whatever is quantised around it",
-        node.output(0),
-        "allow it to run in float, --allow-float; or " + remedy_to_compute_outside(importer, node));
+    return importer.refuse(node,
+                           "its gates are float in ONNX Runtime, whatever is quantised around it",
+                           node.output(0), remedy_to_compute_outside(importer, node));
   FloatGraph f(importer, node);
   std::vector<ValueId> inputs(1);
   if (!f.read(0, &inputs[0])) return importer.refuse_float(node, 0);
