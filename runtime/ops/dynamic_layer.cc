@@ -24,6 +24,7 @@ Status check_one_element(const InferContext& context, size_t i, const char* what
 Status check_finite(const InferContext& context, size_t i, const char* what, size_t channels) {
   QRT_TRY(
       check_plain_constant(context, i, what, DType::kFloat32, {static_cast<int64_t>(channels)}));
+  if (context.knows_constants) return Status();
   for (size_t c = 0; c < channels; ++c) {
     float v;
     memcpy(&v, context.inputs[i].data + c * sizeof v, sizeof v);
