@@ -71,8 +71,8 @@ struct Step;
 struct RunFailure {
   const Step* step = nullptr;  // null: nothing did
   int64_t index = 0;
-  size_t size = 0;     // of the axis that is indexed, or of the sequence
-  size_t input = 1;    // of the step, which holds the index or the length
+  size_t size = 0;   // of the axis that is indexed, or of the sequence
+  size_t input = 1;  // of the step, which holds the index or the length
   bool is_length = false;
 };
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 #include <set>
-#include <utility>
 #include <string>
+#include <utility>
 
 #include "converter/convert.h"
 #include "converter/sizes/runs.h"

@@ -38,7 +38,7 @@ class NodeView {
   float real(const char* attribute, float otherwise) const;
   std::string text(const char* attribute, const std::string& otherwise) const;
   std::vector<std::string> texts(const char* attribute) const;  // {} where absent
-  std::vector<int64_t> integers(const char* attribute) const;  // {} where absent
+  std::vector<int64_t> integers(const char* attribute) const;   // {} where absent
   std::vector<float> reals(const char* attribute) const;
   const onnx::TensorProto* tensor(const char* attribute) const;  // null where absent
 
