@@ -107,8 +107,8 @@ struct Graph;
 // Imports a source again, with other sizes of its graph's symbols.
 using ImportAtSizes = std::function<Status(const std::vector<int64_t>& sizes, Graph* graph)>;
 
-// How far a number that follows from the sizes of an import is from where a node begins to do something else: above
-// the length at which a Slice ends, the other operand of a comparison, the divisor of what is 0 below it. Where the
+// The difference between a number that follows from the sizes of an import and the value at which a node begins to do something
+// else: the length at which a Slice ends, the other operand of a comparison, the divisor below which a quotient is 0. Where its
 // sign differs between two sizes, there is a turning point between them.
 struct Distance {
   int64_t node, distance;  // the node's index in the source

@@ -210,7 +210,8 @@ class Planner {
 
   static bool is_empty(const TensorType& type) { return type.shape.elements() == 0; }
 
-  // Leaves out the parts of a Concat that have no elements. No other operator makes elements of none.
+  // Removes the inputs without elements of a Concat from the context and the step. kInvalidArgument for such an input of any other
+  // operator. REQUIRES: an output has elements.
   static Status drop_empty_inputs(PrepareContext* context, PlannedStep* step) {
     for (size_t i = step->inputs.size(); i-- > 0;) {
       if (!is_empty(context->inputs[i].type)) continue;

@@ -138,7 +138,8 @@ struct OpTraits {
   Required<LayoutRule> layout;
   Required<Broadcasting> broadcasting;
   Constants constants;  // has to be given: it has no default
-  // Inputs may have no elements, at sizes of 0. But for Concat, whose parts may be empty, the output is empty, too.
+  // The operator accepts inputs without elements, where a size is 0. Its output then has no elements either, except that of a Concat,
+  // of which other parts may have some.
   bool takes_empty = false;
 };
 

@@ -58,8 +58,9 @@ class Checker {
     return Status();
   }
 
-  // Compares at the file's own sizes, for which all of the work may be taken. Where the source itself fails there, as at indices
-  // that a table does not have, it is tried once more with indices of 0, and then with places behind as many as the largest size.
+  // Compares at the file's own sizes, with the whole budget. Where the source and the file both refuse their inputs, such as an
+  // index beyond a table, tries again with integers of 0, and then both with single integers set to the largest size. Fails
+  // unless the results are equal.
   Status check_own() {
     Verdict verdict = Verdict::kRefused;
     constexpr std::pair<int, bool> kTries[] = {{1, false}, {0, false}, {1, true}, {0, true}};
@@ -86,7 +87,8 @@ class Checker {
                  "the source; give sizes by --input-shape NAME=1x3x224x224");
   }
 
-  // Returns about what constants of an import will cost: some do not depend on sizes, others grow by the product of two.
+  // Estimates the steps of reading constants when the source is imported at other sizes: the fewest bytes that any import read,
+  // and the rest of the bytes at the file's own sizes times growth_between().
   double expected_steps(const Sizes& sizes) const {
     const auto least = static_cast<double>(std::min(least_read_, own_read_));
     return kStepsPerByteRead *
@@ -162,8 +164,9 @@ class Checker {
     part_ = static_cast<uint64_t>(part * static_cast<double>(budget_.steps_left()));
   }
 
-  // One symbol at a time, small and large, and around its turning points; where that is wrong, the symbol's limits
-  // exclude it. Turning points have most of the work, since sizes around them are excluded where it is not enough.
+  // Compares at sizes of one symbol at a time: usual ones, those around its turning points, and more. Excludes wrong sizes by the
+  // symbol's limits, and fails where these cannot. Turning points get most of the budget, because sizes around them are excluded
+  // where they cannot be compared.
   Status check_alone() {
     std::vector<SizeLine> lines;
     std::vector<size_t> open;
@@ -275,7 +278,8 @@ class Checker {
     return right.size() == zeros.size() ? Status() : make_file();
   }
 
-  // All symbols at once: at random, and at sizes of which each is right alone, the largest first.
+  // Compares at sizes of all symbols at once: in turns at random ones within the limits, and at those at which each symbol was
+  // right alone, the largest first. Fails at a wrong result.
   Status check_together() {
     begin_part(1);
     const int tries = file_.size() > kLargeFile ? 4 : 12;

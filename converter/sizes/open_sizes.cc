@@ -120,8 +120,8 @@ class Opening {
     return Status();
   }
 
-  // Finds the constants that differ in one that is large enough for all sizes up to a limit, which becomes the
-  // symbols' most.
+  // Replaces each constant that differs between the imports by a larger one that contains it at all sizes up to a limit, and
+  // lowers the most of the symbols to that limit.
   Status fit_constants(Source* source, std::vector<Symbol>* symbols) {
     const std::vector<ValueId> constants = differing_constants(imports_);
     if (constants.empty()) return Status();
@@ -162,7 +162,7 @@ class Opening {
   }
 
  private:
-  // Leaves the bytes of constants that the first import has, too, with that one: most are weights.
+  // Frees the bytes of constants that are equal in the first import: most are weights.
   static void drop_equal_constants(const Graph& first, Graph* graph) {
     for (size_t id = 0; id < std::min(first.values.size(), graph->values.size()); ++id) {
       const Value& own = first.values[id];
@@ -191,9 +191,9 @@ class Opening {
     return sizes;
   }
 
-  // Fits a constant of which the length is the sum of two sizes ("past + seq"), to the constant of an import at which one of
-  // them is least and the sum is that of both at the limit: a table of which each size reads a part of that length is
-  // nearly whole there.
+  // Fits a constant whose length is the sum of two symbols' sizes ("past + seq"). For each pair of symbols, imports with one at 0,
+  // or its least size, and the other so large that the sum is that of both at the limit, and looks for the constant there.
+  // Returns whether a pair fits.
   bool fit_constant_of_sum(Source* source, const std::vector<Symbol>& symbols, int64_t limit,
                            ValueId id) {
     for (size_t small = 0; small < symbols.size(); ++small)
@@ -216,9 +216,9 @@ class Opening {
     return false;
   }
 
-  // Returns the largest size, of all symbols but batches, at which the source can be imported; or where constants there
-  // exceed their limit, or cost too much, a size that is nearly as large as one may be. 0 where there is none. *largest is the
-  // import there.
+  // Returns the largest size from 64 to 4096 that all limited symbols can have at once, so that the source can be imported and its
+  // constants stay within their limit. It is exact where the source fails at larger sizes, and within an eighth where constants or
+  // the budget are the limit; 0 where 64 is too large. *largest is the import at that size.
   int64_t find_limit(Source* source, const std::vector<Symbol>& symbols,
                      const std::vector<ValueId>& constants, Graph* largest) const {
     bool is_exact = true;
@@ -346,7 +346,7 @@ class Search {
   bool has_imported_ = false;
 };
 
-// An import takes time in proportion to its nodes, and here are dozens.
+// The source is imported dozens of times, and each import takes time in proportion to its nodes.
 constexpr size_t kMostNodes = 10000;
 
 Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier,

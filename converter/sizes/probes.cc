@@ -9,8 +9,8 @@ namespace {
 struct Scale {
   int64_t unit;                 // of dimensions that are no batch
   std::vector<int64_t> counts;  // of units
-  // Counts that many small numbers divide: a quotient that is rounded up differs from one that is rounded down plus one
-  // only there.
+  // Counts with many small divisors. Only where a division leaves no rest does a quotient that is rounded up differ from one that
+  // is rounded down, plus one.
   std::vector<int64_t> divisible;
 };
 
@@ -62,7 +62,8 @@ class Family {
     return tie(std::move(sizes));
   }
 
-  // Returns sizes of `more` units more than divisible counts, the shift-th of its list for the first symbol.
+  // Returns sizes of count + more units, with counts from Scale::divisible, of which the first symbol has number `shift`. Batches,
+  // and symbols whose limits forbid that size, get a size of another variant.
   Sizes divisible_sizes(size_t shift, int64_t more) const {
     Sizes sizes;
     for (size_t s = 0; s < symbols_.size(); ++s) {

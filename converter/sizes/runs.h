@@ -21,17 +21,17 @@ struct Output {
 // Compares outputs. Their floats are equal to the last bit, too: both files have the same operators, in the same order.
 bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b);
 
-// Returns the options of a session at sizes of the symbols, none for those that the file names. Its memory is limited by the
-// size of the source.
+// Returns the options of a session at sizes of the symbols; no sizes stand for those that the file names. The session's memory is
+// limited by the size of the source.
 SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes);
 
-// Returns about how many nanoseconds a run takes, its inputs filled before it.
+// Returns about how many steps of a Budget it takes to fill the inputs and to run.
 uint64_t steps_of_run(const Plan& plan);
 
 // Integers of more than 16 bits, which may be indices or masks.
 struct WideIntegers {
-  int most = 1;  // 0 or 1: they are from 0 to this
-  // What one that stands alone is, as a place in a table does; 0: it is as the others.
+  int most = 1;  // the largest value, 0 or 1; the smallest is 0
+  // The value of an input of one integer, such as a position in a table; 0: it is chosen like the others.
   int64_t alone = 0;
 };
 

@@ -109,8 +109,9 @@ Status SizeLine::try_at(int64_t size, bool* is_compared) {
   return Status();
 }
 
-// Follows distances (ir.h) that become smaller towards larger sizes to where they are 0, and excludes that size where it is
-// too costly to be tried, and all from there on where it is too large.
+// Extrapolates, from the two largest sizes that were compared, where the next distance reaches 0, and compares just beyond that
+// size, up to four times. The size counts as wrong where that is too costly; where it is too large to be tried, the symbol's most
+// becomes a size below it.
 Status SizeLine::go_beyond() {
   for (int rounds = 0; rounds < 4 && at_.size() > 1; ++rounds) {
     const auto last = std::prev(at_.end()), before = std::prev(last);

@@ -14,7 +14,8 @@
 
 namespace qrt::convert {
 
-// kTooCostly: nothing was compared.
+// The outcome of comparing the file with its source at one size: equal results; no result of either; none of the file; other results,
+// or a result of the file alone; or nothing, because it would cost too much.
 enum class Verdict { kEqual, kRefusedByBoth, kRefused, kWrong, kTooCostly };
 
 // Chooses sizes of one symbol, while the others stay as in the file: small ones, large ones, and those at which the source
@@ -25,34 +26,39 @@ class SizeLine {
   using Compare =
       std::function<Status(int64_t size, Verdict* verdict, std::vector<Distance>* distances)>;
 
-  // `own` are the distances at the file's own size. The symbol's limits may become narrower.
+  // Takes the distances at the file's own size. Only find_turns() and exclude_wrong() change the symbol, to narrower limits.
   SizeLine(Symbol* symbol, std::vector<Distance> own, bool is_large_file, Compare compare);
 
   // Compares at a few sizes.
   Status try_usual();
-  // Compares where the source begins to do something else, and excludes such sizes where that is too costly.
+  // Compares at multiples of wrong sizes, and where the source begins to do something else. A size of the latter kind counts as
+  // wrong where comparing it is too costly.
   Status find_turns();
-  // Compares at more sizes, as many as can be afforded: around turning points that nothing tells of.
+  // Compares at more sizes, as many as can be afforded, since the source may change its behaviour without any distance that
+  // shows it.
   Status try_more();
 
-  // Returns whether find_turns() has something to do.
+  // Returns whether two neighbouring sizes that were compared have a turning point and a size that can still be tried between
+  // them. Always false for a tied symbol.
   bool has_turns() const;
-  // Returns the distances, by number, that differ along the line.
+  // Returns the indices of the distances that are not the same at all sizes that were compared.
   std::set<size_t> varying() const;
-  // Returns the distances of which the sign is another where the file is wrong, or may be.
+  // Returns the indices of the distances that restrict the symbol: those whose sign at a wrong size differs from that at the
+  // file's own size, and those that reach 0 at a size too large to be tried.
   std::set<size_t> limiting() const;
 
   // Returns the sizes at which the file was right, in order.
   const std::set<int64_t>& right() const { return right_; }
-  // Raises the least size, lowers the most or raises the step, so that no size is left that is wrong, or not known to be
-  // right where the source begins to do something else. Returns a size that cannot be excluded, or 0.
+  // Narrows the symbol's limits so that they exclude all wrong sizes and keep the file's own one. Returns 0 where that succeeds.
+  // Otherwise, and where a wrong size lies amid right ones for no known reason, changes nothing and returns a wrong size.
   int64_t exclude_wrong();
 
  private:
-  // *is_compared is false where that was too costly. Does nothing for sizes that the symbol cannot have, or that were compared.
+  // Compares at a size and records the result. Skips sizes that the symbol cannot have, that are too large to be tried, or that
+  // were compared before. *is_compared is false only where the comparison was too costly.
   Status try_at(int64_t size, bool* is_compared);
   Status go_beyond();
-  // Returns whether a distance has another sign at a size that was compared than at the file's own.
+  // Returns whether the sign of a distance at a compared size differs from that at the file's own size.
   bool has_turn_at(int64_t size) const;
   int64_t next_between(std::map<size_t, int>* turns) const;
 
@@ -63,8 +69,8 @@ class SizeLine {
   int tries_left_ = 0;
   std::map<int64_t, std::vector<Distance>> at_;  // by size
   std::map<size_t, int> turns_;                  // sizes tried for a distance
-  std::set<size_t> beyond_;                      // distances that are 0 beyond what is tried
-  std::set<int64_t> right_, wrong_;              // `wrong_`: or where that is not known
+  std::set<size_t> beyond_;          // distances that reach 0 only at sizes too large to be tried
+  std::set<int64_t> right_, wrong_;  // wrong_ has sizes that were too costly, too
 };
 
 }  // namespace qrt::convert

@@ -20,7 +20,7 @@ using Direction = fb::RecurrentDirection;
 
 size_t gates_of(Cell cell) { return cell == Cell::LSTM ? 4 : cell == Cell::GRU ? 3 : 1; }
 
-// Which inputs the operator has behind x, w, r and b; 0: it does not have it.
+// The indices of the optional inputs behind x, w, r and b; 0 for one that is absent.
 struct Slots {
   Slots(const fb::RecurrentOptions& o, bool has_bytes) {
     const auto next = [this](bool has) { return has ? count++ : 0; };
@@ -35,7 +35,7 @@ struct Slots {
   size_t count = 4, w_scale, r_scale, reset_bias, peepholes, lengths, hidden, content;
 };
 
-// Whether the weights are bytes.
+// Returns whether the weights are bytes.
 bool has_bytes(const InferContext& context) {
   return context.inputs.size() > 1 && context.inputs[1].type.dtype == DType::kUInt8;
 }
@@ -71,7 +71,7 @@ Status check_options(const fb::RecurrentOptions& o) {
   return check_range("h_block", o.h_block(), 1, UINT32_MAX);
 }
 
-// Checks what weights of bytes have beside them.
+// Checks the scales and zero points of weights that are bytes.
 Status check_bytes(const InferContext& context, const fb::RecurrentOptions& o, const Slots& slots,
                    const Sizes& s) {
   QRT_MODEL_CHECK(o.cell() == Cell::LSTM,

@@ -45,11 +45,12 @@ struct NamedSum {
   int64_t constant = 0;
 };
 
-// Returns the sum of open dimensions that a name says, which may be the name of one; nothing where it has another name in it.
+// Reads a name as a sum of open dimensions and a number; the name of one open dimension is a sum of one term. Returns nothing where
+// the name contains any other.
 std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDimension>& open);
 
-// Returns the dimensions, tied in all ways that are tried where a source that adds tensors needs some of them to be equal: not
-// at all, each pair of those behind the first, all first ones, all others, and both.
+// Returns copies of `open`, one for each way of tying dimensions that may be tried, since a source that adds tensors may need some
+// of them to be equal: none, each pair of those behind the first, all first ones, all others, and all first ones and all others.
 std::vector<std::vector<OpenDimension>> possible_ties(const std::vector<OpenDimension>& open);
 
 // Takes what a caller says of open dimensions: NAME or NAME=LEAST:MOST[:STEP]. kInvalidArgument for what says

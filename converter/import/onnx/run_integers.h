@@ -8,7 +8,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// All values are INT64, but for the truths of a comparison, which are UINT8.
+// Adds operators that compute integers when the model runs. Their results are INT64, except those of comparisons (UINT8, 0 or 1),
+// of narrow() (INT32) and of numbers() (the constant's type).
 class RunIntegers {
  public:
   RunIntegers(Importer& importer, const NodeView& node) : importer_(importer), node_(node) {}
@@ -34,14 +35,14 @@ class RunIntegers {
     return binary(fb::IntegerFunction::LESS_OR_EQUAL, a, b);
   }
   ValueId is_equal(ValueId a, ValueId b) { return binary(fb::IntegerFunction::EQUAL, a, b); }
-  // Return the truths of both, or of either.
+  // Return 1 where both are true, or where at least one is, else 0.
   ValueId both(ValueId a, ValueId b) { return binary(fb::IntegerFunction::AND, a, b); }
   ValueId either(ValueId a, ValueId b) { return binary(fb::IntegerFunction::OR, a, b); }
   // Returns an integer or truths as INT64, or as INT32.
   ValueId wide(ValueId x) { return cast(x, DType::kInt64); }
   ValueId narrow(ValueId x) { return cast(x, DType::kInt32); }
   ValueId reshaped(ValueId x, const Shape& shape);
-  // Returns the indices, or where `is_bad` a number that no axis has, so that what takes it ends the run.
+  // Returns the indices, with a number beyond any axis where `is_bad` is true, so that the operator that reads it ends the run.
   ValueId unless(ValueId is_bad, ValueId indices);
 
  private:
@@ -51,7 +52,7 @@ class RunIntegers {
   ValueId one();
   // Returns n ones.
   ValueId ones(int64_t n);
-  // Returns the running sums of n ones, with each or without it.
+  // Returns the running sums of n ones: 1 to n, or 0 to n - 1 where they are exclusive.
   ValueId counted(int64_t n, bool exclusive);
 
   Importer& importer_;
