@@ -59,19 +59,35 @@ class Checker {
   }
 
   // Compares at the file's own sizes, with the whole budget. Where the source and the file both refuse their inputs, such as an
-  // index beyond a table, tries again with integers of 0, and then both with single integers set to the largest size. Fails
-  // unless the results are equal.
+  // index beyond a table, tries again with integers of 0, then both with single integers set to the largest size, and with
+  // integers of 1, masks that hide nothing; then all of these at a batch of 1. Fails unless the results are equal.
   Status check_own() {
     Verdict verdict = Verdict::kRefused;
-    constexpr std::pair<int, bool> kTries[] = {{1, false}, {0, false}, {1, true}, {0, true}};
-    for (const auto& [most, is_far] : kTries) {
-      most_index_ = most;
-      is_far_ = is_far;
-      budget_ = Budget(source_bytes_);
-      part_ = budget_.steps_left();
-      own_distances_.clear();
-      QRT_TRY(judge(own_, &verdict, &own_distances_));
-      if (verdict != Verdict::kRefusedByBoth) break;
+    struct Try {
+      int least, most;
+      bool is_far;
+    };
+    constexpr Try kTries[] = {
+        {0, 1, false}, {0, 0, false}, {0, 1, true}, {0, 0, true}, {1, 1, false}};
+    const auto try_all = [&] {
+      for (const Try& t : kTries) {
+        integers_ = {t.least, t.most, 0};
+        is_far_ = t.is_far;
+        budget_ = Budget(source_bytes_);
+        part_ = budget_.steps_left();
+        own_distances_.clear();
+        QRT_TRY(judge(own_, &verdict, &own_distances_));
+        if (verdict != Verdict::kRefusedByBoth) break;
+      }
+      return Status();
+    };
+    QRT_TRY(try_all());
+    if (verdict == Verdict::kRefusedByBoth) {
+      // Some sources, such as a GroupQueryAttention behind a past, take one sequence only.
+      for (size_t s = 0; s < own_.size(); ++s)
+        if (graph_->symbols[s].is_first && graph_->symbols[s].least == 1) own_[s] = 1;
+      for (size_t s = 0; s < own_.size(); ++s) set_tied(s, &own_);
+      QRT_TRY(try_all());
     }
     budget_ = Budget(source_bytes_);
     if (verdict == Verdict::kEqual) return Status();
@@ -122,7 +138,7 @@ class Checker {
     const SessionOptions options = options_at(sizes, source_bytes_);
     *verdict = Verdict::kTooCostly;
     if (!can_afford(sizes, options)) return Status();
-    WideIntegers integers = {most_index_, 0};
+    WideIntegers integers = integers_;
     if (is_far_) integers.alone = *std::max_element(sizes.begin(), sizes.end());
     const Status ran = run_on_numbers(model_, options, integers, &got);
     FileOfSizes fixed;
@@ -173,7 +189,7 @@ class Checker {
     for (size_t at = 0; at < own_.size(); ++at) {
       Symbol& s = graph_->symbols[at];
       if (s.least != s.most) open.push_back(at);
-      lines.emplace_back(&s, own_distances_, file_.size() > kLargeFile,
+      lines.emplace_back(&s, own_[at], own_distances_, file_.size() > kLargeFile,
                          [this, at](int64_t size, Verdict* verdict, std::vector<Distance>* found) {
                            Sizes sizes = own_;
                            sizes[at] = size;
@@ -333,7 +349,7 @@ class Checker {
   uint64_t part_ = 0;  // steps that are left to what is compared now
   uint64_t own_read_ = 0,
            least_read_ = UINT64_MAX;  // bytes by the import at the file's own sizes, and by any
-  int most_index_ = 1;
+  WideIntegers integers_;
   bool is_far_ = false;  // indices that stand alone are the largest size
   std::vector<Distance> own_distances_;
   Sizes own_;

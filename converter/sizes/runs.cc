@@ -28,7 +28,8 @@ void fill(uint8_t* data, const TensorType& type, const WideIntegers& integers,
   if (width > 2) {
     memset(data, 0, bytes);
     for (size_t i = 0; i < bytes; i += width)
-      data[i] = static_cast<uint8_t>((*random)() & static_cast<unsigned>(integers.most));
+      data[i] = static_cast<uint8_t>(((*random)() & static_cast<unsigned>(integers.most)) |
+                                     static_cast<unsigned>(integers.least));
     return;
   }
   for (size_t i = 0; i < bytes; i += sizeof(uint32_t)) {

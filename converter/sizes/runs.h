@@ -30,7 +30,7 @@ uint64_t steps_of_run(const Plan& plan);
 
 // Integers of more than 16 bits, which may be indices or masks.
 struct WideIntegers {
-  int most = 1;  // the largest value, 0 or 1; the smallest is 0
+  int least = 0, most = 1;  // the smallest and the largest value, 0 or 1
   // The value of an input of one integer, such as a position in a table; 0: it is chosen like the others.
   int64_t alone = 0;
 };

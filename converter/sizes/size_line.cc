@@ -15,13 +15,14 @@ int sign(int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; }
 
 }  // namespace
 
-SizeLine::SizeLine(Symbol* symbol, std::vector<Distance> own, bool is_large_file, Compare compare)
+SizeLine::SizeLine(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
+                   Compare compare)
     : symbol_(*symbol),
       own_(std::move(own)),
       is_large_(is_large_file),
       compare_(std::move(compare)) {
-  at_[symbol_.value] = own_;
-  right_.insert(symbol_.value);
+  at_[size] = own_;
+  right_.insert(size);
 }
 
 Status SizeLine::try_usual() {

@@ -26,8 +26,9 @@ class SizeLine {
   using Compare =
       std::function<Status(int64_t size, Verdict* verdict, std::vector<Distance>* distances)>;
 
-  // Takes the distances at the file's own size. Only find_turns() and exclude_wrong() change the symbol, to narrower limits.
-  SizeLine(Symbol* symbol, std::vector<Distance> own, bool is_large_file, Compare compare);
+  // Takes a size at which the file is right, with the distances there. Only find_turns() and exclude_wrong() change the symbol, to narrower limits.
+  SizeLine(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
+           Compare compare);
 
   // Compares at a few sizes.
   Status try_usual();

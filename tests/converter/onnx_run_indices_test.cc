@@ -81,6 +81,46 @@ TEST(OnnxRunIndices, RangeBeginsWhereTheRunSays) {
   EXPECT_EQ(refused.import().status.code(), Code::kUnsupported);
 }
 
+// The start of a Range is followed back through no Cast that may change it, and through no sum that broadcasts.
+TEST(OnnxRunIndices, RangeOfAStartThatACastNarrows) {
+  OnnxBuilder b;
+  const std::string narrow = b.node("Cast", {b.input<int64_t>({})}, {{"to", 6}});
+  const std::string start = b.node("Cast", {narrow}, {{"to", 7}});
+  b.output(
+      b.node("Range", {start, b.node("Add", {start, b.scalar<int64_t>(2)}), b.scalar<int64_t>(1)}));
+  EXPECT_EQ(b.run_to<int64_t>({of({(int64_t{1} << 32) + 5})}), (Numbers{5, 6}));
+}
+
+TEST(OnnxRunIndices, RangeOfAStartFromASumThatBroadcasts) {
+  OnnxBuilder b;
+  const std::string sums =
+      b.node("Add", {b.constant<int64_t>({2, 1}, {10, 1000}), b.input<int64_t>({1, 2})});
+  const std::string flat = b.node("Reshape", {sums, b.constant<int64_t>({1}, {4})});
+  const std::string start = b.node("Gather", {flat, b.scalar<int64_t>(1)});
+  b.output(
+      b.node("Range", {start, b.node("Add", {start, b.scalar<int64_t>(2)}), b.scalar<int64_t>(1)}));
+  const testing::Imported imported = b.import();
+  if (imported.status.ok()) {
+    EXPECT_EQ(b.run_to<int64_t>({of({1, 2})}), (Numbers{12, 13}));
+  }
+}
+
+// What would take a table of as many entries as a number says is refused, or stays a constant.
+TEST(OnnxRunIndices, NumbersThatAreTooLargeToBeCounted) {
+  for (const int64_t offset : {int64_t{1} << 31, int64_t{1} << 62, INT64_MIN + 1}) {
+    OnnxBuilder b;
+    const std::string start = b.node("Add", {b.input<int64_t>({}), b.scalar<int64_t>(offset)});
+    b.output(b.node("Range",
+                    {start, b.node("Add", {start, b.scalar<int64_t>(2)}), b.scalar<int64_t>(1)}));
+    EXPECT_EQ(b.run_to<int64_t>({of({7})}), (Numbers{offset + 7, offset + 8}));
+  }
+  OnnxBuilder labels;
+  labels.allow_float = true;
+  labels.output(labels.node("Einsum", {labels.input({1, 1, 1, 1}), labels.input({1, 1, 1, 1})},
+                            {{"equation", "abcd,ghij->abcdghij"}}));
+  EXPECT_EQ(labels.import().status.code(), Code::kUnsupported);
+}
+
 TEST(OnnxRunIndices, ScatterNDPutsBlocks) {
   OnnxBuilder b(16);
   b.output(b.node("ScatterND",
@@ -100,6 +140,11 @@ TEST(OnnxRunIndices, ScatterNDPutsElementsOfACache) {
   // An index beyond its own dimension, not beyond the cache.
   EXPECT_EQ(status_of(b, {cache, of({0, 3, 0, 1}), update}), QRT_OUT_OF_RANGE);
   EXPECT_EQ(status_of(b, {cache, of({0, 0, -3, 1}), update}), QRT_OUT_OF_RANGE);
+  // Indices so far away that a sum with a limit would come back.
+  for (const int64_t far : {int64_t{40}, int64_t{39}, int64_t{62}, int64_t{63}})
+    EXPECT_EQ(status_of(b, {cache, of({-(int64_t{1} << (far - 1)) * 2 + 1, 0, 0, 1}), update}),
+              QRT_OUT_OF_RANGE)
+        << far;
 }
 
 TEST(OnnxRunIndices, ScatterElementsOfEveryAxis) {

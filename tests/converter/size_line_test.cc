@@ -24,7 +24,7 @@ struct Source {
 // Tries all sizes, and returns what exclude_wrong() does.
 int64_t excluded(const Source& source, Symbol* symbol, std::vector<int64_t>* tried = nullptr) {
   symbol->value = kOwn;
-  SizeLine line(symbol, {{0, source.distance(kOwn)}}, false,
+  SizeLine line(symbol, kOwn, {{0, source.distance(kOwn)}}, false,
                 [&](int64_t size, Verdict* verdict, std::vector<Distance>* distances) {
                   *verdict = source.verdict(size);
                   *distances = {{0, source.distance(size)}};

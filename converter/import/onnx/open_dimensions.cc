@@ -36,6 +36,8 @@ std::vector<OpenDimension> find_open_dimensions(const onnx::GraphProto& graph) {
       open.is_length |= dims.dim_size() == 1;
     }
   }
+  constexpr size_t kMostNames = 256;
+  if (found.size() > kMostNames) return found;  // more than can stay open
   // All sums are found before the first is left out, since a sum's name may be a part of another's.
   std::vector<OpenDimension> apart;
   for (size_t i = 0; i < found.size(); ++i) {

@@ -5,6 +5,12 @@
 
 namespace qrt::convert::from_onnx {
 
+Status RunIntegers::check_count(int64_t n) {
+  if (n <= kMostCounted) return Status();
+  return error(Code::kUnsupported, "it counts %lld places, at most %lld", static_cast<long long>(n),
+               static_cast<long long>(kMostCounted));
+}
+
 ValueId RunIntegers::constant(int64_t v) {
   return importer_.graph().add_constant("", DType::kInt64, {}, std::vector<int64_t>{v});
 }
@@ -40,7 +46,8 @@ ValueId RunIntegers::reshaped(ValueId x, const Shape& shape) {
 
 ValueId RunIntegers::unless(ValueId is_bad, ValueId indices) {
   constexpr int64_t kNoIndex = int64_t{1} << 40;
-  return add(indices, multiply(wide(is_bad), constant(kNoIndex)));
+  const ValueId bad = wide(is_bad);
+  return add(multiply(indices, subtract(constant(1), bad)), multiply(bad, constant(kNoIndex)));
 }
 
 ValueId RunIntegers::one() {
@@ -67,6 +74,7 @@ ValueId RunIntegers::one() {
 }
 
 ValueId RunIntegers::ones(int64_t n) {
+  importer_.tensors().charge(static_cast<uint64_t>(n) * sizeof(int64_t));
   IndexMaps maps({1});
   maps.keep(0, Indices(static_cast<size_t>(n), 0));
   return importer_.builder().gather(node_, one(), maps, 0);
@@ -80,7 +88,9 @@ ValueId RunIntegers::counted(int64_t n, bool exclusive) {
 }
 
 ValueId RunIntegers::number(int64_t v) {
-  if (!importer_.has_open_sizes() || v == 0) return constant(v);
+  // What is too large to be counted is a constant, with which no dimension stays open that it follows from.
+  if (!importer_.has_open_sizes() || v == 0 || v > kMostCounted || v < -kMostCounted)
+    return constant(v);
   if (v < 0) return subtract(constant(0), number(-v));
   IndexMaps maps({v});
   maps.keep(0, {static_cast<int32_t>(v - 1)});
@@ -89,6 +99,11 @@ ValueId RunIntegers::number(int64_t v) {
 }
 
 ValueId RunIntegers::numbers(const Constant& c) {
+  constexpr int64_t kFew = 64;
+  if (c.elements() > kFew && (c.type == kInt32 || c.type == kInt64))
+    return importer_.graph().add_constant_bytes("",
+                                                c.type == kInt32 ? DType::kInt32 : DType::kInt64,
+                                                c.shape, c.data.data(), c.data.size());
   std::vector<ValueId> parts;
   for (int64_t i = 0; i < c.elements(); ++i) parts.push_back(reshaped(number(c.integer(i)), {1}));
   const ValueId all = parts.size() == 1 ? parts[0] : importer_.builder().concat(node_, parts, 0);
@@ -97,6 +112,7 @@ ValueId RunIntegers::numbers(const Constant& c) {
 
 ValueId RunIntegers::indices(int64_t n) {
   if (importer_.has_open_sizes()) return counted(n, true);
+  importer_.tensors().charge(static_cast<uint64_t>(n) * sizeof(int64_t));
   std::vector<int64_t> all(static_cast<size_t>(n));
   std::iota(all.begin(), all.end(), 0);
   return importer_.graph().add_constant("", DType::kInt64, {n}, all);

@@ -14,6 +14,11 @@ class RunIntegers {
  public:
   RunIntegers(Importer& importer, const NodeView& node) : importer_(importer), node_(node) {}
 
+  // The largest number that is counted, since each takes a table of as many entries.
+  static constexpr int64_t kMostCounted = int64_t{1} << 20;
+  // Returns kUnsupported where n is above kMostCounted; to be asked before indices() of what a file says.
+  static Status check_count(int64_t n);
+
   // Returns a scalar that is the same at all sizes.
   ValueId constant(int64_t v);
   // Returns a scalar that this import knows and that may be another at other sizes: where sizes are open, the run counts it.

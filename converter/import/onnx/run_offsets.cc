@@ -32,10 +32,14 @@ bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* el
     return true;
   if (op == "Cast") {
     const int from = importer.input(node, 0).type;
-    return from == kInt64 || from == kInt32;
+    const int64_t to = node.integer("to", 0);
+    // A narrower type may hold another number.
+    return to == kInt64 ? from == kInt64 || from == kInt32 : to == kInt32 && from == kInt32;
   }
   int64_t value;
   if (op == "Add" || op == "Sub") {
+    const Shape &a = importer.input(node, 0).shape, &b = importer.input(node, 1).shape;
+    if (a.elements() != 1 && b.elements() != 1 && a != b) return false;  // broadcast
     const bool second =
         constant_element(importer, node, 1, element_of(importer, node, 1, *element), &value);
     if (!second &&

@@ -1,6 +1,7 @@
 // MultiHeadAttention of com.microsoft and Attention of ONNX.
 #include "converter/import/onnx/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "converter/import/onnx/float_fallback/attention.h"
@@ -208,8 +209,10 @@ Status import_multi_head_attention(Importer& importer, const NodeView& node) {
     if (!known) return Status();
   }
   const int64_t keys = f.shape_of(o.k)[2];
-  if (node.integer("unidirectional", 0) != 0)
+  if (node.integer("unidirectional", 0) != 0) {
+    QRT_TRY(RunIntegers::check_count(std::max(f.shape_of(o.q)[2], keys)));
     form.visible = causal(&f, f.shape_of(o.q)[2], keys, keys - now);
+  }
   return finish_attention(&f, o, &form);
 }
 
@@ -230,8 +233,10 @@ Status import_attention(Importer& importer, const NodeView& node) {
   form.scale = scale_of(f, o.q);
   form.softcap = node.real("softcap", 0);
   const int64_t keys = f.shape_of(o.k)[2];
-  if (node.integer("is_causal", 0) != 0)
+  if (node.integer("is_causal", 0) != 0) {
+    QRT_TRY(RunIntegers::check_count(std::max(f.shape_of(o.q)[2], keys)));
     form.visible = causal(&f, f.shape_of(o.q)[2], keys, keys - now);
+  }
   if (node.has_input(3) && has_type(importer.input(node, 3), kBool)) {
     const ValueId mask = integer_value(importer, node, 3);
     form.visible =

@@ -58,7 +58,8 @@ ValueId ordered(FloatGraph* f, ValueId x, const std::string& from, const std::st
 Status import_einsum(Importer& importer, const NodeView& node) {
   if (!importer.allows_float()) return refuse_float_operator(importer, node);
   Equation e;
-  if (!parse_equation(node.text("equation", ""), &e) || e.operands.size() > 2)
+  if (!parse_equation(node.text("equation", ""), &e) || e.operands.size() > 2 ||
+      e.result.size() > static_cast<size_t>(kMaxTensorRank))
     return refuse_form(importer, node,
                        "its equation '" + node.text("equation", "") +
                            "' is none of one or two tensors with a letter for each dimension");

@@ -27,7 +27,8 @@ class GroupedAttention {
   Status run() {
     bool known = true;
     if (!check_form(&known)) return Status();
-    QRT_MODEL_CHECK(heads_ > 0 && kv_heads_ > 0 && heads_ % kv_heads_ == 0,
+    constexpr int64_t kMostHeads = INT32_MAX;
+    QRT_MODEL_CHECK(heads_ > 0 && heads_ <= kMostHeads && kv_heads_ > 0 && heads_ % kv_heads_ == 0,
                     "%lld heads for %lld of keys and values", static_cast<long long>(heads_),
                     static_cast<long long>(kv_heads_));
     QRT_TRY(read_operands(&known));
@@ -111,6 +112,7 @@ class GroupedAttention {
     importer_.note_distance(node_, total[0] - past_);
     present_ = std::max(total[0], past_);
     QRT_TRY(check_index_count(present_));
+    QRT_TRY(RunIntegers::check_count(std::max(present_, queries_)));
     const Tensor& lengths = importer_.input(node_, 5);
     *known = has_type(lengths, kInt32);
     if (!*known) return importer_.refuse_float(node_, 5);
@@ -132,6 +134,12 @@ class GroupedAttention {
     const ValueId is_several =
         r_.both(r_.is_less(one, r_.number(batch_)), r_.is_less(one, queries));
     ValueId bad = r_.wide(r_.is_less(past, before_));
+    // ONNX Runtime takes lengths from 1 to the total one, and shorter ones than the queries in a first prompt only.
+    const ValueId lengths_of = r_.reshaped(all, {batch_, 1});
+    bad = r_.add(bad, r_.wide(r_.is_less(lengths_of, one)));
+    bad = r_.add(bad, r_.wide(r_.is_less(present, lengths_of)));
+    bad = r_.add(bad,
+                 r_.wide(r_.both(r_.is_less(queries, present), r_.is_less(lengths_of, queries))));
     bad = r_.add(bad, r_.wide(r_.both(has_past, r_.is_less(present, r_.add(before_, queries)))));
     bad = r_.add(bad, r_.wide(r_.both(has_past, is_several)));
     rows_ = r_.unless(r_.is_less(zero, bad), r_.least(rows, zeros));

@@ -54,6 +54,7 @@ Status import_rotary_embedding(Importer& importer, const NodeView& node) {
     QRT_MODEL_CHECK(
         p.elements() == 1 || (p.rank() == 2 && p[0] == of_heads[0] && p[1] == of_heads[2]),
         "places of shape %s for tokens %s", p.to_string().c_str(), s.to_string().c_str());
+    QRT_TRY(RunIntegers::check_count(of_heads[2]));
     const ValueId places = places_of(&f, positions, of_heads[2]);
     for (ValueId& a : angles) a = rows_at(&f, a, places);
   } else {

@@ -95,7 +95,7 @@ Status slice_in_run(Importer& importer, const NodeView& node) {
     if (steps[i] != 1 || !find_span(importer, node.input(1), node.input(2), element, &span) ||
         span.count < 1 || !is_number_of_a_run(importer, span.start))
       return refuse_span(importer, node, node.input(1), node.input(2));
-    QRT_TRY(check_index_count(span.count));
+    QRT_TRY(RunIntegers::check_count(span.count));
     // A negative start would count from the end, and the end from the beginning.
     const ValueId start = start_of(importer, node, span.start);
     const ValueId index =
@@ -124,7 +124,7 @@ Status import_range(Importer& importer, const NodeView& node) {
   if (!find_span(importer, node.input(0), node.input(1), 0, &span) || span.count < 1 ||
       !is_number_of_a_run(importer, span.start))
     return refuse_span(importer, node, node.input(0), node.input(1));
-  QRT_TRY(check_index_count(span.count));
+  QRT_TRY(RunIntegers::check_count(span.count));
   RunIntegers r(importer, node);
   const ValueId y = r.add(start_of(importer, node, span.start), r.indices(span.count));
   importer.became(node, "Integer", "I0");

@@ -103,7 +103,7 @@ Status import_one_hot(Importer& importer, const NodeView& node) {
   QRT_MODEL_CHECK(depth.size() == 1 && depth[0] >= 1 && values.shape.elements() == 2,
                   "%zu depths and %lld values", depth.size(),
                   static_cast<long long>(values.shape.elements()));
-  QRT_TRY(check_index_count(depth[0]));
+  QRT_TRY(RunIntegers::check_count(depth[0]));
   if (!has_type(index, kInt64) && !has_type(index, kInt32)) return importer.refuse_float(node, 0);
   if (!values.is_plain_constant() ||
       (values.type != kFloat && values.type != kInt64 && values.type != kInt32))
