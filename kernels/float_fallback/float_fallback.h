@@ -82,8 +82,8 @@ struct OrtGemm {
   size_t b_stride = 0, y_stride = 0;
 };
 
-// What a step of a recurrent layer does behind its products, one row of `cells` cells at a time. s is the argument of a gate: the sum
-// of its products and its bias, limited to -clip .. clip; with nan_is_clip a NaN becomes clip.
+// The functions by which a step of a recurrent layer makes its outputs from its products, one row of `cells` cells at a time. s is
+// the argument of a gate: the sum of its products and its bias, limited to -clip .. clip; with nan_is_clip a NaN becomes clip.
 //   kLstm:       sums and bias [4][cells], gates i, o, f, c. content = content * f + i * tanh(s_c), y = tanh(content) * o, i, f and o
 //                being the sigmoids of theirs, or f = 1 - i with couples_forget. With peepholes [3][cells] of i, o and f, the
 //                content times them is added to the sums before their biases, to that of o the new one. As kOrtSigmoid and kOrtTanh.

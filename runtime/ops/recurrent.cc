@@ -399,7 +399,7 @@ void multiply_inputs(const Step& step, const RunContext& context) {
            });
 }
 
-// The same of weights that are bytes. All steps up to the greatest length are quantised by one range.
+// Multiplies x by weights that are bytes. All steps up to the greatest length are quantised by one range.
 void multiply_input_bytes(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Params::Bytes& bytes = *p.bytes;

@@ -128,7 +128,7 @@ class FirstImport {
   // Returns whether nothing more is to be tried.
   bool is_done() const { return !sizes.empty() || is_broken; }
 
-  // Of the import that succeeded.
+  // The import that succeeded, the open dimensions as they were tied for it, and its sizes.
   Graph graph;
   std::vector<OpenDimension> open;
   Sizes sizes;

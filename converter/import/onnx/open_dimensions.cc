@@ -56,7 +56,7 @@ std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDi
         open.begin());
   };
   if (const size_t own = find(name); own < open.size()) return NamedSum{{own}, 0};
-  // What exporters call total_sequence_length is past_sequence_length and sequence_length together.
+  // Exporters name the sum of past_sequence_length and sequence_length total_sequence_length.
   constexpr char kTotal[] = "total_";
   if (name.rfind(kTotal, 0) == 0) {
     const std::string rest = name.substr(sizeof kTotal - 1);

@@ -88,7 +88,8 @@ ValueId RunIntegers::counted(int64_t n, bool exclusive) {
 }
 
 ValueId RunIntegers::number(int64_t v) {
-  // What is too large to be counted is a constant, with which no dimension stays open that it follows from.
+  // A number that is too large to be counted becomes a constant. If it follows from an open dimension, the constants of different
+  // imports differ, and the dimension does not stay open.
   if (!importer_.has_open_sizes() || v == 0 || v > kMostCounted || v < -kMostCounted)
     return constant(v);
   if (v < 0) return subtract(constant(0), number(-v));

@@ -6,12 +6,12 @@ namespace {
 // More steps than exporters take for one number.
 constexpr int kMostSteps = 64;
 
-// Element `element` of input i, which has one element or as many as the output.
+// Returns which element of input i gives element `element` of the output. REQUIRES: the input has one element, or the output's order.
 int64_t element_of(Importer& importer, const NodeView& node, int i, int64_t element) {
   return importer.input(node, i).shape.elements() == 1 ? 0 : element;
 }
 
-// Returns the single number of a constant input.
+// Returns whether element `element` of input i is a known integer, and gives it.
 bool constant_element(Importer& importer, const NodeView& node, int i, int64_t element,
                       int64_t* value) {
   const Tensor& t = importer.input(node, i);
@@ -21,7 +21,8 @@ bool constant_element(Importer& importer, const NodeView& node, int i, int64_t e
   return is_known;
 }
 
-// One step back from element *element of the node's output: *input is where it comes from, and *offset what is added.
+// Goes from element *element of the node's output back to the element of input *input that it is, plus *offset. Returns whether the
+// node is known to do no more than that.
 bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* element,
                int64_t* offset) {
   const std::string& op = node.op();

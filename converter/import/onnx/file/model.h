@@ -58,7 +58,7 @@ class Model {
  private:
   int64_t opset(const onnx::NodeProto& node) const;
   Status index();
-  // The same, and sorts, of a graph whose nodes are others now.
+  // Indexes the graph again, and sorts its nodes, after nodes were replaced.
   Status index_again();
   Status sort();
 

@@ -19,11 +19,12 @@ struct NormInputs {
 // LayerNormalization of the rows that the marked dimensions make. *y stays kNoValue where an input cannot be read.
 Status layer_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
                   const NormInputs& inputs, ValueId x, ValueId* y);
-// The same without the mean: x / sqrt(mean of x^2 + epsilon) * scale.
+// Normalises by the root mean square over the marked dimensions: x / sqrt(mean of x^2 + epsilon) * scale. *y stays kNoValue where it
+// has no such form.
 Status rms_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
                 const NormInputs& inputs, ValueId x, ValueId* y);
-// The node's own normalisation, over the marked dimensions where it is one of rows. *y stays kNoValue where it has another form
-// than those that this knows.
+// Computes the node's own normalisation, over the marked dimensions where it is one of rows. *y stays kNoValue where the node is none
+// of the known forms.
 Status float_normalization(FloatGraph* f, const std::vector<bool>& marked, ValueId x, ValueId* y);
 
 }  // namespace qrt::convert::from_onnx

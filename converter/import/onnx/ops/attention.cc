@@ -45,7 +45,7 @@ ValueId rows_at(FloatGraph* f, ValueId cache, ValueId positions) {
 
 namespace {
 
-// Of one attention: what is known of queries, keys and values, each [b, heads, length, size of a head].
+// Queries, keys and values of one attention, each [b, heads, length, size of a head].
 struct Heads {
   ValueId q = kNoValue, k = kNoValue, v = kNoValue;
   bool is_joined = false;  // the query was [b, s, n * d], as the result will be

@@ -1,4 +1,5 @@
-// What handlers of attention and its kin share: operators that stand for many, all of which are computed in float.
+// Functions that the handlers of attention, rotary positions and normalisations share. Each of these operators stands for many, all
+// of which are computed in float.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_ATTENTION_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_ATTENTION_H_
 

@@ -111,7 +111,6 @@ class GroupedAttention {
     QRT_MODEL_CHECK(total.size() == 1, "its total length has %zu elements", total.size());
     importer_.note_distance(node_, total[0] - past_);
     present_ = std::max(total[0], past_);
-    QRT_TRY(check_index_count(present_));
     QRT_TRY(RunIntegers::check_count(std::max(present_, queries_)));
     const Tensor& lengths = importer_.input(node_, 5);
     *known = has_type(lengths, kInt32);

@@ -9,7 +9,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// The data of a node as a constant of the graph. *known stays false where the node was refused.
+// Stores constant data of the node as a constant of the graph. *known stays false where the node was refused.
 Status store_data(Importer& importer, const NodeView& node, int axis, Tensor* x, bool* known) {
   *known = false;
   const bool is_wide = x->type == kFloat || x->type == kInt32 || x->type == kInt64;
@@ -38,7 +38,7 @@ Status store_data(Importer& importer, const NodeView& node, int axis, Tensor* x,
   return Status();
 }
 
-// Indices as INT64.
+// Returns the indices as INT64.
 ValueId wide_indices(Importer& importer, const NodeView& node, int i) {
   return RunIntegers(importer, node).wide(integer_value(importer, node, i));
 }

@@ -6,7 +6,7 @@
 
 namespace qrt::convert::from_onnx {
 
-// What is taken of a tensor that is reshaped to `from`: the elements at `index` along `axis`, both having the same first
+// A choice of elements of a tensor that is reshaped to `from`: those at `index` along `axis`, both having the same first
 // `batch_dims` dimensions. The result is reshaped to `to`.
 struct Taking {
   Shape from;

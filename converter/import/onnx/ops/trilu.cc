@@ -120,7 +120,7 @@ Status import_one_hot(Importer& importer, const NodeView& node) {
   Shape places;
   for (int d = axis; d < rank; ++d) places.push_back(d == axis ? depth[0] : 1);
   const ValueId place = r.reshaped(r.indices(depth[0]), places);
-  // Those below 0 count from the end.
+  // Indices below 0 count from the end.
   const ValueId from_end = r.subtract(place, r.number(depth[0]));
   const ValueId is_there = r.either(r.is_equal(at, place), r.is_equal(at, from_end));
   if (values.type == kFloat) {
