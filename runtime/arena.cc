@@ -1,6 +1,8 @@
 #include "runtime/arena.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <queue>
 #include <set>
@@ -12,27 +14,60 @@
 namespace qrt {
 namespace {
 
-// A block with its place, by value: the scan below is what planning a deep model costs.
-struct Placed {
-  size_t offset, end;
-  uint32_t first, last;
-};
-
-// The tightest gap between those of `placed` (ascending offsets) that live at the same time, or the
-// first byte behind them.
-size_t find_offset(const ArenaBlock& block, size_t size, const std::vector<Placed>& placed) {
-  size_t best = SIZE_MAX, best_gap = SIZE_MAX;
-  size_t end = 0;  // first byte behind all blocks seen
-  for (const Placed& other : placed) {
-    if (block.first > other.last || other.first > block.last) continue;
-    if (other.offset > end) {
-      const size_t gap = other.offset - end;
-      if (gap >= size && gap < best_gap) best = end, best_gap = gap;
-    }
-    end = std::max(end, other.end);
+// The blocks that have places, by ascending offset. Each fact has an array of its own: comparing all lifetimes is what
+// planning a deep model costs.
+class PlacedBlocks {
+ public:
+  explicit PlacedBlocks(size_t most) : is_near_(round_up(most, kGroup)) {
+    first_.reserve(most), last_.reserve(most), extents_.reserve(most);
   }
-  return best != SIZE_MAX ? best : end;
-}
+
+  // Returns the offset of the tightest gap of `size` bytes between those that live at the same time as the block,
+  // or of the first byte behind them.
+  size_t find_offset(const ArenaBlock& block, size_t size) {
+    const size_t count = first_.size();
+    for (size_t i = 0; i < count; ++i)
+      is_near_[i] = static_cast<uint8_t>((first_[i] <= block.last) & (last_[i] >= block.first));
+    size_t best = SIZE_MAX, best_gap = SIZE_MAX;
+    size_t end = 0;  // first byte behind all blocks seen
+    for (size_t group = 0; group < count; group += kGroup) {
+      uint64_t any;
+      memcpy(&any, is_near_.data() + group, sizeof any);
+      if (any == 0) continue;
+      for (size_t i = group; i < std::min(group + kGroup, count); ++i) {
+        if (is_near_[i] == 0) continue;
+        const Extent& other = extents_[i];
+        if (other.offset > end) {
+          const size_t gap = other.offset - end;
+          if (gap >= size && gap < best_gap) best = end, best_gap = gap;
+        }
+        end = std::max(end, other.end);
+      }
+    }
+    return best != SIZE_MAX ? best : end;
+  }
+
+  void add(const ArenaBlock& block, size_t size) {
+    const Extent extent = {block.offset, block.offset + size};
+    const auto at =
+        std::upper_bound(extents_.begin(), extents_.end(), extent,
+                         [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
+    const auto i = at - extents_.begin();
+    extents_.insert(at, extent);
+    first_.insert(first_.begin() + i, block.first);
+    last_.insert(last_.begin() + i, block.last);
+  }
+
+ private:
+  struct Extent {
+    size_t offset, end;
+  };
+  static constexpr size_t kGroup = sizeof(uint64_t);
+
+  ScratchVector<uint32_t> first_, last_;
+  ScratchVector<Extent> extents_;
+  ScratchVector<uint8_t> is_near_;
+};
 
 // Blocks one after the other as they come to life, in memory that those before them have left: the
 // smallest piece that is large enough, or new memory behind all. O(n log n).
@@ -97,44 +132,43 @@ class Succession {
   }
 
   size_t end_;
-  std::priority_queue<Alive> alive_;
-  std::map<size_t, size_t> by_offset_;           // free pieces: begin, end
-  std::set<std::pair<size_t, size_t>> by_size_;  // the same: bytes, begin
+  std::priority_queue<Alive, ScratchVector<Alive>> alive_;
+  // The free pieces: their ends by where they begin, and where they begin by their bytes.
+  std::map<size_t, size_t, std::less<>, PlanAllocator<std::pair<const size_t, size_t>, false>>
+      by_offset_;
+  std::set<std::pair<size_t, size_t>, std::less<>, PlanAllocator<std::pair<size_t, size_t>, false>>
+      by_size_;
 };
 
 // Orders of blocks of one array, total, so that any sort gives the same places.
-bool is_larger(const ArenaBlock* a, const ArenaBlock* b) {
+constexpr auto is_larger = [](const ArenaBlock* a, const ArenaBlock* b) {
   return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
-}
-bool is_earlier(const ArenaBlock* a, const ArenaBlock* b) {
+};
+constexpr auto is_earlier = [](const ArenaBlock* a, const ArenaBlock* b) {
   return a->first != b->first ? a->first < b->first : is_larger(a, b);
-}
+};
 
 }  // namespace
 
-bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total) {
+bool place_blocks(ScratchVector<ArenaBlock>* blocks, size_t limit, size_t* total) {
   *total = 0;
-  std::vector<ArenaBlock*> order;
+  ScratchVector<ArenaBlock*> order;
+  order.reserve(blocks->size());
   for (ArenaBlock& block : *blocks) {
     if (block.bytes > limit) return false;
     order.push_back(&block);
   }
   std::sort(order.begin(), order.end(), is_larger);
 
-  std::vector<Placed> placed;  // ascending offsets
   const size_t searched = std::min(order.size(), kMaxSearched);
-  placed.reserve(searched);
+  PlacedBlocks placed(searched);
   for (size_t i = 0; i < searched; ++i) {
     ArenaBlock* block = order[i];
     const size_t size = round_up(block->bytes, kAlignment);
-    block->offset = find_offset(*block, size, placed);
+    block->offset = placed.find_offset(*block, size);
     if (block->offset > limit || size > limit - block->offset) return false;
-    const Placed place = {block->offset, block->offset + size, block->first, block->last};
-    *total = std::max(*total, place.end);
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), place,
-                         [](const Placed& a, const Placed& b) { return a.offset < b.offset; }),
-        place);
+    *total = std::max(*total, block->offset + size);
+    placed.add(*block, size);
   }
   // Any number of small ones: behind all those.
   std::sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(), is_earlier);

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "runtime/plan_memory.h"
 
 namespace qrt {
 
@@ -19,7 +20,7 @@ struct ArenaBlock {
 // has, smaller ones go behind them, in their order of time. *total: bytes of the arena. False if that
 // exceeds `limit`.
 constexpr size_t kMaxSearched = 8192;
-bool place_blocks(std::vector<ArenaBlock>* blocks, size_t limit, size_t* total);
+bool place_blocks(ScratchVector<ArenaBlock>* blocks, size_t limit, size_t* total);
 
 }  // namespace qrt
 

@@ -30,7 +30,7 @@ SumRange range_of(const Sums* sums, size_t channels, size_t c) {
 // requant_float() of every channel, and of the last one behind it; of channels whose factor has no
 // scale for all of int32, as those of dead channels have not, for the sums that they can have.
 // REQUIRES: kind kInt, one stage.
-bool float_scales(const Requant& r, size_t channels, const Sums* sums, std::vector<float>* scale) {
+bool float_scales(const Requant& r, size_t channels, const Sums* sums, PlanVector<float>* scale) {
   const RequantStage& s = r.stages[0];
   // Scales that are powers of two are few, and each is looked for at length. 0: there is none.
   std::map<std::pair<int32_t, int>, float> known;
@@ -48,8 +48,7 @@ bool float_scales(const Requant& r, size_t channels, const Sums* sums, std::vect
 }
 
 // moved_zero_point() of every channel's sums, none of which may leave int32.
-bool moved_biases(const Requant& r, size_t channels, const Sums& sums,
-                  std::vector<int32_t>* moved) {
+bool moved_biases(const Requant& r, size_t channels, const Sums& sums, PlanVector<int32_t>* moved) {
   if (sums.terms >= kMostTerms) return false;
   const int64_t reach = static_cast<int64_t>(sums.terms) * 255 * 128;
   for (size_t i = 0; i < sums.bias->size(); ++i) {
@@ -74,10 +73,10 @@ bool find_float_form(size_t channels, RequantParams* params, const Sums* sums) {
   last.clip_lo = INT32_MIN;
   last.clip_hi = INT32_MAX;
   if (r.stage_count != 1) return false;
-  std::vector<float> scale(padded_channels(channels));
+  PlanVector<float> scale(padded_channels(channels));
   const bool moves = !float_scales(r, channels, sums, &scale);
   if (moves) {
-    std::vector<int32_t> moved;
+    PlanVector<int32_t> moved;
     if (sums == nullptr || !moved_biases(r, channels, *sums, &moved)) return false;
     Requant from_zero = r;
     from_zero.zero_point = 0;
@@ -104,7 +103,7 @@ bool may_fit(size_t outputs, IsaSet isas) {
 
 void find_affine_fits(size_t channels, IsaSet isas, RequantParams* params) {
   Requant& r = params->requant;
-  std::vector<float> slope(padded_channels(channels)), intercept(slope.size());
+  PlanVector<float> slope(padded_channels(channels)), intercept(slope.size());
   if (!requant_affine_fits(isas, r, channels, slope.data(), intercept.data())) return;
   params->slope = std::move(slope);
   params->intercept = std::move(intercept);

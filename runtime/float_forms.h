@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/isa.h"
 #include "runtime/requant_params.h"
@@ -14,7 +13,7 @@ namespace qrt {
 // Accumulators that begin at a bias for each channel, to which `terms` products of a byte and an int8
 // are added.
 struct Sums {
-  std::vector<int32_t>* bias;
+  PlanVector<int32_t>* bias;
   size_t terms;
 };
 

@@ -21,7 +21,7 @@ constexpr size_t kMinAhead = 64 << 10, kMaxAhead = 1 << 20;
 constexpr size_t kMaxStepsBetween = 4;
 
 // The step that makes the last of the inputs, or kNone where no step makes any.
-uint32_t last_producer(const PlannedStep& step, const std::vector<uint32_t>& producer) {
+uint32_t last_producer(const PlannedStep& step, const ScratchVector<uint32_t>& producer) {
   uint32_t last = kNone;
   for (uint32_t t : step.inputs)
     if (producer[t] != kNone && (last == kNone || producer[t] > last)) last = producer[t];
@@ -30,9 +30,9 @@ uint32_t last_producer(const PlannedStep& step, const std::vector<uint32_t>& pro
 
 // The step that makes what this Transpose's input is another shape of, if nothing else reads it; or
 // kNone. All of these walks together visit a step once.
-uint32_t producer_through_shapes(const PlannedStep& step, const std::vector<PlannedStep>& steps,
-                                 const std::vector<uint32_t>& producer,
-                                 const std::vector<uint32_t>& readers) {
+uint32_t producer_through_shapes(const PlannedStep& step, const PlanVector<PlannedStep>& steps,
+                                 const ScratchVector<uint32_t>& producer,
+                                 const ScratchVector<uint32_t>& readers) {
   if (step.op->options_type() != fb::OpOptions::Transpose) return kNone;
   uint32_t t = step.inputs[0];
   for (;;) {
@@ -67,11 +67,10 @@ bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
 
 }  // namespace
 
-void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
-                std::vector<PlannedStep>* steps) {
-  std::vector<uint32_t> producer(types.size(), kNone);
-  std::vector<uint32_t> readers(types.size());  // steps, model outputs and variables
-  std::vector<uint32_t> last_reader(types.size(), kNone);
+void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<PlannedStep>* steps) {
+  ScratchVector<uint32_t> producer(types.size(), kNone);
+  ScratchVector<uint32_t> readers(types.size());  // steps, model outputs and variables
+  ScratchVector<uint32_t> last_reader(types.size(), kNone);
   for (uint32_t t : *model.outputs()) ++readers[t];
   for (const fb::Variable* v : variables(model)) ++readers[v->next()];
   for (uint32_t i = 0; i < steps->size(); ++i) {
@@ -129,7 +128,7 @@ void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
   }
 }
 
-void fetch_ahead(std::vector<PlannedStep>* steps) {
+void fetch_ahead(PlanVector<PlannedStep>* steps) {
   for (size_t i = 0; i < steps->size(); ++i) {
     const PlannedStep& stream = (*steps)[i];
     for (size_t back = 1; back <= std::min(i, kMaxStepsBetween + 1); ++back) {

@@ -8,8 +8,6 @@
 #ifndef QRT_RUNTIME_FUSE_H_
 #define QRT_RUNTIME_FUSE_H_
 
-#include <vector>
-
 #include "runtime/op.h"
 
 namespace qrt {
@@ -19,11 +17,10 @@ namespace qrt {
 // is made after all other inputs; and those that a Transpose, a LayerNormalization or a BatchMatMul
 // takes over, being the only one that reads or makes what they make or read. `types` is indexed by
 // tensor.
-void fuse_steps(const fb::Model& model, const std::vector<TensorType>& types,
-                std::vector<PlannedStep>* steps);
+void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<PlannedStep>* steps);
 
 // Sets `ahead` of the last step before each streaming one that has time to spare.
-void fetch_ahead(std::vector<PlannedStep>* steps);
+void fetch_ahead(PlanVector<PlannedStep>* steps);
 
 }  // namespace qrt
 

@@ -20,8 +20,8 @@ TensorType stored_type(const fb::Tensor& tensor, int64_t batch) {
 
 bool is_constant(const fb::Tensor& tensor) { return tensor.buffer() != 0; }
 
-std::vector<const fb::Variable*> variables(const fb::Model& model) {
-  std::vector<const fb::Variable*> all;
+ScratchVector<const fb::Variable*> variables(const fb::Model& model) {
+  ScratchVector<const fb::Variable*> all;
   if (model.variables() != nullptr)
     all.assign(model.variables()->begin(), model.variables()->end());
   return all;
@@ -45,13 +45,13 @@ std::string tensor_label(const fb::Model& model, uint32_t tensor) {
 }
 
 InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
-                           const std::vector<TensorType>& types) {
+                           const TensorTypes& types) {
   InferContext context;
   context.model = &model;
   context.op = model.operators()->Get(op);
   context.inputs.reserve(context.op->inputs()->size());
   for (uint32_t index : *context.op->inputs()) {
-    OpInput input;
+    OpInput& input = context.inputs.emplace_back();
     input.type = types[index];
     input.tensor = model.tensors()->Get(index);
     if (is_constant(*input.tensor)) {
@@ -64,7 +64,6 @@ InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpack
       input.data = view.data;
       input.data_bytes = view.bytes;
     }
-    context.inputs.push_back(input);
   }
   return context;
 }
@@ -179,7 +178,7 @@ class Inference {
     if (!built::kOpenDims || is_stored_ || context->op->sizes() == nullptr ||
         context->op->sizes()->size() == 0)
       return {};
-    std::vector<Shape> shapes;
+    ScratchVector<Shape> shapes;
     for (const OpInput& input : context->inputs) shapes.push_back(input.type.shape);
     if (fields_.empty()) fields_.resize(model_.operators()->size());
     QRT_TRY(SizedFields::make(*context->op, sizes_.symbols, shapes, &fields_[op]));
@@ -193,7 +192,7 @@ class Inference {
     context.knows_constants = knows_constants_;
     QRT_TRY(size_fields(op, &context));
     if (built::kOpenDims && !compares_) QRT_TRY(check_empty_inputs(context));
-    std::vector<TensorType> inferred;
+    TensorTypes inferred;
     QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
     const auto& outputs = *context.op->outputs();
     QRT_MODEL_CHECK(inferred.size() == outputs.size(), "it has %u outputs, expected %zu",
@@ -241,7 +240,7 @@ class Inference {
   const Sizes& sizes_;
   const bool knows_constants_, is_stored_, compares_;
   MemoryBudget* const memory_;
-  std::vector<TensorType>& types_;
+  TensorTypes& types_;
   OperatorFields& fields_;
 };
 
@@ -252,13 +251,13 @@ Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, cons
   return Inference(model, unpacked, sizes, knows_constants, memory, inferred).run();
 }
 
-Status check_rules(const fb::Model& model, const std::vector<TensorType>& types) {
+Status check_rules(const fb::Model& model, const TensorTypes& types) {
   if (!built::kOpenDims) return {};
   const SymbolSizes symbols = default_sizes(model);
   for (uint32_t i = 0; i < model.operators()->size(); ++i) {
     const fb::Operator& op = *model.operators()->Get(i);
     if (op.sizes() == nullptr || op.sizes()->size() == 0) continue;
-    std::vector<Shape> shapes;
+    ScratchVector<Shape> shapes;
     for (uint32_t t : *op.inputs()) shapes.push_back(types[t].shape);
     std::shared_ptr<const SizedFields> fields;
     Status status = SizedFields::make(op, symbols, shapes, &fields, stored_entries(op));

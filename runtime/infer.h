@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "qrt_model_generated.h"
 #include "runtime/memory_budget.h"
@@ -26,7 +25,7 @@ bool is_constant(const fb::Tensor& tensor);
 bool has_open_batch(const fb::Model& model);
 
 // Empty where the file has none.
-std::vector<const fb::Variable*> variables(const fb::Model& model);
+ScratchVector<const fb::Variable*> variables(const fb::Model& model);
 
 // A name from a file as it may stand in a message: escaped (text.h), length limited.
 std::string printable(const flatbuffers::String* name);
@@ -39,11 +38,11 @@ std::string tensor_label(const fb::Model& model, uint32_t tensor);
 // What infer() sees of an operator: of weights in 4 or 2 bits the unpacked ones. `types`: by
 // tensor. REQUIRES: the operator's indices are valid.
 InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
-                           const std::vector<TensorType>& types);
+                           const TensorTypes& types);
 
 // The fields of an operator that follow from sizes, by operator; null where it has no rules. Empty: what stands
 // in the options of all operators holds.
-using OperatorFields = std::vector<std::shared_ptr<const SizedFields>>;
+using OperatorFields = PlanVector<std::shared_ptr<const SizedFields>>;
 
 // A batch, and the sizes of all symbols.
 struct Sizes {
@@ -60,7 +59,7 @@ inline bool operator==(const Sizes& a, const Sizes& b) {
 std::string describe_sizes(const fb::Model& model, size_t batch, const SymbolSizes& sizes);
 
 struct InferredTypes {
-  std::vector<TensorType> types;  // by tensor
+  TensorTypes types;  // by tensor
   OperatorFields fields;
 };
 
@@ -78,7 +77,7 @@ Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, cons
 
 // Evaluates the rules of every operator at the file's own sizes, whose types are given. kInvalidModel where they
 // do not give what stands in the options.
-Status check_rules(const fb::Model& model, const std::vector<TensorType>& types);
+Status check_rules(const fb::Model& model, const TensorTypes& types);
 
 }  // namespace qrt
 

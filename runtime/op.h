@@ -12,13 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "kernels/built.h"
 #include "kernels/isa.h"
 #include "qrt_model_generated.h"
 #include "runtime/memory_budget.h"
 #include "runtime/parallel.h"
+#include "runtime/plan_memory.h"
 #include "runtime/shared_tables.h"
 #include "runtime/sizes.h"
 #include "runtime/status.h"
@@ -47,7 +47,7 @@ struct OpInput {
 struct InferContext {
   const fb::Model* model;
   const fb::Operator* op;
-  std::vector<OpInput> inputs;
+  ScratchVector<OpInput> inputs;
   // verify() has accepted the contents of the constants at the file's own batch: infer() need not check
   // again what does not depend on the batch.
   bool knows_constants = false;
@@ -65,6 +65,7 @@ struct InferContext {
 };
 
 struct Step;
+using TensorTypes = ScratchVector<TensorType>;
 
 // Tells what ended a run: an index that a step was given and that its table does not have, or a length beyond the steps of a
 // sequence.
@@ -92,15 +93,15 @@ struct RunContext {
 
 // One operator as a run sees it. Immutable, shared by the sessions of a plan.
 struct Step {
-  std::vector<uint32_t> inputs, outputs;  // tensor indices
-  std::shared_ptr<const void> params;     // what prepare() made; bind() and run() know its type
+  PlanVector<uint32_t> inputs, outputs;  // tensor indices
+  std::shared_ptr<const void> params;    // what prepare() made; bind() and run() know its type
   // Null where nothing is left to do: all is in place, or another step does it.
   void (*run)(const Step& step, const RunContext& context) = nullptr;
 
   // Where the planner puts rows apart: bytes from one to the next.
-  std::vector<size_t> input_pitches;  // by input; empty or 0: dense
-  size_t output_pitch = 0;            // 0: dense
-  std::vector<size_t> parts;          // of a Concat, see PlannedStep
+  PlanVector<size_t> input_pitches;  // by input; empty or 0: dense
+  size_t output_pitch = 0;           // 0: dense
+  PlanVector<size_t> parts;          // of a Concat, see PlannedStep
 
   // The step whose work this one's run() does on every piece of its output, by follow(). That one's
   // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
@@ -212,7 +213,7 @@ inline uint8_t* piece_of(const Step& leader, const RunContext& context, size_t t
 constexpr size_t kStepBytes = 1024;
 
 struct PrepareContext : InferContext {
-  std::vector<TensorType> outputs;  // as infer() gave them
+  TensorTypes outputs;  // as infer() gave them
   IsaSet isas;
   size_t threads;
   const uint8_t* file_end;  // the model's bytes can be read up to here
@@ -261,7 +262,7 @@ struct OpDef {
   fb::OpOptions type;
   // Checks options, inputs and constants (kInvalidModel, with the offending value and what is
   // accepted) and appends the outputs' types.
-  Status (*infer)(const InferContext& context, std::vector<TensorType>* outputs);
+  Status (*infer)(const InferContext& context, TensorTypes* outputs);
   // REQUIRES: infer() succeeded on the same context. May only fail with kOutOfMemory or
   // kUnsupported.
   Status (*prepare)(const PrepareContext& context, PlannedStep* step);

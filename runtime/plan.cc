@@ -29,7 +29,7 @@ class Planner {
       : file_(model.file()),
         options_(options),
         may_(may),
-        plan_(std::make_shared<Plan>()),
+        plan_(make_planned<Plan>()),
         // The sum with a session's memory is a size, too.
         max_memory_(limit_of(model, options)),
         memory_(std::min(max_memory_, SIZE_MAX - kMaxMemory)),
@@ -41,7 +41,8 @@ class Planner {
     plan_->isas = options.isas;
     plan_->is_frugal = !may.spend;
     plan_->keep_all = options.keep_all;
-    plan_->variables = variables(file_);
+    const auto all = variables(file_);
+    plan_->variables.assign(all.begin(), all.end());
   }
 
   // Returns null where a freedom turned out to be too much, and takes it from `may`.
@@ -53,7 +54,7 @@ class Planner {
     QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps(may));
     if (!may->slice && may_.slice) return std::shared_ptr<const Plan>();
-    if (!options_.keep_all) fuse_steps(file_, plan_->types, &plan_->steps);
+    if (!options_.keep_all) fuse_steps(file_, types_, &plan_->steps);
     sharing_.emplace(file_, types_);
     sharing_->share(options_.keep_all, &plan_->steps);
     fetch_ahead(&plan_->steps);
@@ -94,8 +95,9 @@ class Planner {
   // Steps, and what a plan and a session have for every slot.
   size_t own_bytes() const {
     constexpr size_t kSlotBytes = sizeof(TensorType) + sizeof(Place) + sizeof(End::Member);
+    constexpr size_t kPieceBytes = 24 * PlanMemory::kPieceBytes;  // of a step's allocations
     const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + sizeof(End));
-    return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes) +
+    return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes + kPieceBytes) +
            file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * sizeof(End) +
            plan_->session_table_bytes;
   }
@@ -127,7 +129,7 @@ class Planner {
       return error(Code::kInvalidArgument, "the model cannot run at %s: %s",
                    describe_sizes(file_, plan_->batch, plan_->sizes).c_str(), status.message());
     }
-    plan_->types = whole_.types;
+    plan_->types.assign(whole_.types.begin(), whole_.types.end());
     return {};
   }
 
@@ -138,7 +140,7 @@ class Planner {
       const size_t taken = memory_.taken();
       InferredTypes one;
       if (types_at(1, &one).ok())
-        plan_->slices = count_slices(file_, one.types, plan_->types, plan_->batch, plan_->threads);
+        plan_->slices = count_slices(file_, one.types, whole_.types, plan_->batch, plan_->threads);
       memory_.give_back(memory_.taken() - taken);
     }
     if (plan_->slices > 1) {
@@ -227,7 +229,7 @@ class Planner {
 
   // An output gets memory of its own where it would share that of something else that lasts.
   void assign_outputs() {
-    std::vector<bool> is_taken(plan_->types.size());
+    ScratchVector<bool> is_taken(plan_->types.size());
     for (uint32_t t : *file_.inputs()) is_taken[t] = true;
     for (const fb::Variable* v : plan_->variables) is_taken[v->tensor()] = true;
     for (uint32_t t : *file_.outputs()) {
@@ -304,8 +306,8 @@ class Planner {
 
   Status place_tensors() {
     find_lifetimes();
-    std::vector<ArenaBlock> blocks;
-    std::vector<uint32_t> owners;
+    ScratchVector<ArenaBlock> blocks;
+    ScratchVector<uint32_t> owners;
     plan_->places.resize(plan_->types.size());
     QRT_TRY(place_outside(plan_->inputs, options_.external_inputs, "input"));
     QRT_TRY(place_outside(plan_->outputs, options_.external_outputs, "output"));
@@ -337,7 +339,7 @@ class Planner {
     return {};
   }
 
-  Status place_outside(const std::vector<End>& ends, const std::vector<size_t>& which,
+  Status place_outside(const PlanVector<End>& ends, const std::vector<size_t>& which,
                        const char* role) {
     for (const size_t i : which) {
       if (i >= ends.size())
@@ -350,8 +352,8 @@ class Planner {
 
   // What moves with inputs and outputs.
   void find_ends() {
-    std::vector<End*> end_of(plan_->types.size());  // by slot; of roots
-    for (std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
+    ScratchVector<End*> end_of(plan_->types.size());  // by slot; of roots
+    for (PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
       for (End& end : *ends) end_of[sharing_->root(end.slot)] = &end;
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       const Sharing::Home in = sharing_->home(slot);
@@ -405,17 +407,17 @@ class Planner {
   }
 
   const fb::Model& file_;
-  const PlanOptions options_;
+  const PlanOptions& options_;
   const Freedom may_;
   std::shared_ptr<Plan> plan_;
   const size_t max_memory_;
   MemoryBudget memory_;
   SharedTables& shared_;
   InferredTypes whole_;            // until slices are chosen
-  std::vector<TensorType> types_;  // by slot, of one slice
-  std::vector<bool> is_sliced_;    // by slot; of roots
+  TensorTypes types_;              // by slot, of one slice
+  ScratchVector<bool> is_sliced_;  // by slot; of roots
   std::optional<Sharing> sharing_;
-  std::vector<Lifetime> lifetimes_;  // by slot; of roots
+  ScratchVector<Lifetime> lifetimes_;  // by slot; of roots
 };
 
 }  // namespace

@@ -72,9 +72,9 @@ struct End {
     size_t offset;  // bytes
   };
   uint32_t slot;
-  std::vector<Member> members;    // all that move, itself among them
-  std::vector<uint32_t> keepers;  // steps that keep addresses in it
-  bool is_read = true;            // by a step: then kSlack bytes behind it have to be readable
+  PlanVector<Member> members;    // all that move, itself among them
+  PlanVector<uint32_t> keepers;  // steps that keep addresses in it
+  bool is_read = true;           // by a step: then kSlack bytes behind it have to be readable
 };
 
 // Copied after the last step: first a model output without memory of its own, being also a model
@@ -99,17 +99,17 @@ struct Plan {
 
   SymbolSizes sizes;  // of all symbols
 
-  std::vector<PlannedStep> steps;     // steps[i] belongs to operator i
-  OperatorFields fields;              // by operator, at one slice; steps keep pointers into them
-  std::vector<size_t> state_offsets;  // by step, from the state area's start
+  PlanVector<PlannedStep> steps;     // steps[i] belongs to operator i
+  OperatorFields fields;             // by operator, at one slice; steps keep pointers into them
+  PlanVector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.
-  std::vector<TensorType> types;     // by slot, of the whole batch
-  std::vector<Place> places;         // by slot
-  std::vector<End> inputs, outputs;  // in the model's order; no two share memory
-  std::vector<FinalCopy> final_copies;
-  std::vector<SlicedSlot> sliced_slots;
-  std::vector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
+  PlanVector<TensorType> types;     // by slot, of the whole batch
+  PlanVector<Place> places;         // by slot
+  PlanVector<End> inputs, outputs;  // in the model's order; no two share memory
+  PlanVector<FinalCopy> final_copies;
+  PlanVector<SlicedSlot> sliced_slots;
+  PlanVector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
 
   // Session memory: [arena][state][scratch], each a multiple of kAlignment and with slack.
   size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;

@@ -22,6 +22,16 @@ PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
   return options;
 }
 
+// Blocks for plans are at most so large. What has no room there, which is large tables, comes from the heap.
+constexpr size_t kMostBlockBytes = size_t{4} << 20;
+
+// A plan and the memory that it lies in.
+struct PlacedPlan {
+  explicit PlacedPlan(size_t bytes) : memory(bytes) {}
+  PlanMemory memory;
+  std::shared_ptr<const Plan> plan;
+};
+
 }  // namespace
 
 Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
@@ -40,17 +50,41 @@ Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
     std::rotate(entries_.begin(), found, found + 1);
     return std::shared_ptr<const Plan>(entries_.front().plan);
   }
+  // A plan that no longer is kept leaves its memory to the next one.
+  while (options.provider == nullptr && entries_.size() >= kKeptPlans) entries_.pop_back();
+  const auto placed = std::make_shared<PlacedPlan>(std::min(plan_bytes_, kMostBlockBytes));
+  PlanMemory scratch(std::min(scratch_bytes_, kMostBlockBytes));
+  Result<std::shared_ptr<const Plan>> plan = [&] {
+    const PlanMemoryScope scope(&placed->memory, &scratch);
+    return make_plan(model, options, &tables_);
+  }();
+  if (!plan.ok()) return plan;
+  plan_bytes_ = std::max(plan_bytes_, placed->memory.needed());
+  scratch_bytes_ = std::max(scratch_bytes_, scratch.needed());
+  placed->plan = std::move(*plan);
+  *plan = std::shared_ptr<const Plan>(placed, placed->plan.get());
+  if (options.provider != nullptr) return plan;
+  entries_.insert(entries_.begin(), {options, *plan, placed->memory.bytes()});
+  while (entries_.size() > 1 && bytes() > kKeptBytes) entries_.pop_back();
+  return plan;
+}
+
+Result<std::shared_ptr<const Plan>> PlanCache::make(
+    const VerifiedModel& model, const PlanOptions& options, PlanMemory* kept, PlanMemory* scratch,
+    std::vector<std::shared_ptr<const void>>* tables) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const PlanMemoryScope scope(kept, scratch);
   Result<std::shared_ptr<const Plan>> plan = make_plan(model, options, &tables_);
-  if (!plan.ok() || options.provider != nullptr) return plan;
-  entries_.insert(entries_.begin(), {options, *plan});
-  while (entries_.size() > kKeptPlans || (entries_.size() > 1 && bytes() > kKeptBytes))
-    entries_.pop_back();
+  if (plan.ok() && tables != nullptr) {
+    const std::vector<std::shared_ptr<const void>> shared = tables_.of_plan();
+    tables->insert(tables->end(), shared.begin(), shared.end());
+  }
   return plan;
 }
 
 size_t PlanCache::bytes() const {
   size_t sum = 0;
-  for (const Entry& entry : entries_) sum += entry.plan->table_bytes;
+  for (const Entry& entry : entries_) sum += std::max(entry.plan->table_bytes, entry.block_bytes);
   return sum;
 }
 

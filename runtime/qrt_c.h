@@ -70,7 +70,9 @@ struct SessionFacts {
 
 struct qrt_session {
   std::unique_ptr<qrt::Session> session;
-  qrt::SessionFacts facts;
+  std::vector<qrt::OpenDim> dims;       // of the model
+  std::vector<qrt_layout> layouts;      // of the inputs
+  qrt::SessionFacts facts, next_facts;  // of the present plan, and memory for those of the next
 };
 
 namespace qrt {

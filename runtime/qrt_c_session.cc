@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <bitset>
 #include <utility>
 
 #include "kernels/built.h"
@@ -35,14 +36,14 @@ TensorFacts facts_of(const Plan& plan, uint32_t tensor) {
 
 // Inputs or outputs, and what messages call them.
 struct Ends {
-  std::vector<End> Plan::*ends;
+  qrt::PlanVector<End> Plan::*ends;
   const char* role;
 };
 constexpr Ends kInputs = {&Plan::inputs, "input"}, kOutputs = {&Plan::outputs, "output"};
 
 Status find_end(const qrt_session* session, const Ends& of, size_t index, const End** end) {
   if (session == nullptr) return null_argument("session");
-  const std::vector<End>& ends = plan_of(session).*of.ends;
+  const qrt::PlanVector<End>& ends = plan_of(session).*of.ends;
   if (index >= ends.size()) {
     return qrt::error(Code::kInvalidArgument, "there is no %s %zu: the model has %zu", of.role,
                       index, ends.size());
@@ -82,8 +83,7 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
     QRT_TRY(find_end(session, of, index, &end));
     const size_t bytes = plan_of(session).slot_bytes(end->slot);
     if (data == nullptr && bytes != 0) return null_argument("data");
-    uint8_t* memory = session->session->end_data(*end);
-    if (memory == nullptr)
+    if (!session->session->has_memory(*end))
       return qrt::error(Code::kInvalidArgument, "%s %zu is external and has no memory: bind it",
                         of.role, index);
     const bool is_input = of.ends == kInputs.ends;
@@ -93,7 +93,8 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
                         "NULL first",
                         index);
     QRT_TRY(check_extent(plan_of(session).types[end->slot], of, index, extent));
-    if (bytes != 0) memcpy(is_input ? memory : data, is_input ? data : memory, bytes);
+    if (bytes != 0 && is_input) memcpy(session->session->data_to_fill(*end), data, bytes);
+    if (bytes != 0 && !is_input) memcpy(data, session->session->end_data(*end), bytes);
     return {};
   });
 }
@@ -144,12 +145,12 @@ Status find_dim(const std::vector<qrt::OpenDim>& dims, const char* name, qrt::Op
 
 // Puts the sizes that a caller names in the place of those in *sizes; `batch`: that of the options, or 0. `what`
 // names the array in messages.
-Status read_dims(const VerifiedModel& model, const char* what, const qrt_dim* given, size_t count,
-                 size_t batch, qrt::SessionSizes* sizes) {
+Status read_dims(const VerifiedModel& model, const std::vector<qrt::OpenDim>& dims,
+                 const char* what, const qrt_dim* given, size_t count, size_t batch,
+                 qrt::SessionSizes* sizes) {
   if (count != 0 && given == nullptr) return null_argument(what);
-  const std::vector<qrt::OpenDim> dims = qrt::open_dims(model);
   if (sizes->symbols.empty()) sizes->symbols = qrt::default_sizes(model.file());
-  std::vector<bool> is_named(sizes->symbols.size());
+  std::bitset<qrt::kMaxSymbols> is_named;
   bool is_batch_named = false;
   const auto set = [&](const char* name, int64_t value) -> Status {
     qrt::OpenDim dim;
@@ -212,13 +213,16 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
   constexpr size_t kFirst = offsetof(qrt_session_options, log_context) + sizeof(void*);
   QRT_TRY(qrt::read_struct(given, kFirst, sizeof *o, o));
   qrt::SessionSizes sizes;
-  QRT_TRY(read_dims(model, "options.dims", o->dims, o->dim_count, o->batch, &sizes));
+  const std::vector<qrt::OpenDim> dims = qrt::open_dims(model);
+  QRT_TRY(read_dims(model, dims, "options.dims", o->dims, o->dim_count, o->batch, &sizes));
   options->batch = sizes.batch;
   options->sizes = sizes.symbols;
   options->reserves = o->max_dim_count != 0;
   if (!qrt::built::kOpenDims && options->reserves) return without_open_dims();
   options->most = std::move(sizes);
-  QRT_TRY(read_dims(model, "options.max_dims", o->max_dims, o->max_dim_count, 0, &options->most));
+  QRT_TRY(
+      read_dims(model, dims, "options.max_dims", o->max_dims, o->max_dim_count, 0, &options->most));
+  options->has_own_plans = o->private_plans != 0;
   options->threads = o->threads;
   options->isa = o->isa;
   options->kernels = o->kernels;
@@ -245,33 +249,31 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
 }
 
 // The batch of a plan: dimension -1, or a symbol of that name.
-size_t batch_of(const Plan& plan) {
-  for (const qrt::OpenDim& dim : qrt::open_dims(*plan.model))
+size_t batch_of(const Plan& plan, const std::vector<qrt::OpenDim>& dims) {
+  for (const qrt::OpenDim& dim : dims)
     if (dim.symbol >= 0 && strcmp(dim.name, qrt::kBatchName) == 0)
       return static_cast<size_t>(plan.sizes[static_cast<size_t>(dim.symbol)]);
   return plan.batch;
 }
 
-// Returns what infos of a session with this plan point to.
-qrt::SessionFacts describe(const Plan& plan) {
-  qrt::SessionFacts facts;
+// Writes what infos of a session with this plan point to. `layouts`: of the inputs.
+void describe(const Plan& plan, const std::vector<qrt::OpenDim>& dims,
+              const std::vector<qrt_layout>& layouts, qrt::SessionFacts* facts) {
   const qrt::fb::Model& file = plan.model->file();
-  const std::vector<qrt_layout> layouts = qrt::input_layouts(file);
-  facts.inputs.reserve(file.inputs()->size());
-  for (const uint32_t t : *file.inputs()) facts.inputs.push_back(facts_of(plan, t));
-  for (size_t i = 0; i < layouts.size(); ++i) facts.inputs[i].layout = layouts[i];
-  facts.outputs.reserve(file.outputs()->size());
-  for (const uint32_t t : *file.outputs()) facts.outputs.push_back(facts_of(plan, t));
-  if (plan.keep_all) {
+  facts->inputs.clear(), facts->outputs.clear(), facts->written.clear();
+  facts->written_facts.clear(), facts->dims.clear();
+  for (const uint32_t t : *file.inputs()) facts->inputs.push_back(facts_of(plan, t));
+  for (size_t i = 0; i < layouts.size(); ++i) facts->inputs[i].layout = layouts[i];
+  for (const uint32_t t : *file.outputs()) facts->outputs.push_back(facts_of(plan, t));
+  if (plan.keep_all)
     for (const PlannedStep& step : plan.steps)
-      facts.written.insert(facts.written.end(), step.outputs.begin(), step.outputs.end());
-    facts.written_facts.reserve(facts.written.size());
-    for (const uint32_t t : facts.written) facts.written_facts.push_back(facts_of(plan, t));
-  }
-  for (const qrt::OpenDim& dim : qrt::open_dims(*plan.model))
-    facts.dims.push_back({dim.name, dim.symbol >= 0 ? plan.sizes[static_cast<size_t>(dim.symbol)]
-                                                    : static_cast<int64_t>(plan.batch)});
-  return facts;
+      for (const uint32_t t : step.outputs) {
+        facts->written.push_back(t);
+        facts->written_facts.push_back(facts_of(plan, t));
+      }
+  for (const qrt::OpenDim& dim : dims)
+    facts->dims.push_back({dim.name, dim.symbol >= 0 ? plan.sizes[static_cast<size_t>(dim.symbol)]
+                                                     : static_cast<int64_t>(plan.batch)});
 }
 
 // Tells what is not as it was asked for.
@@ -287,14 +289,14 @@ void warn_of(const qrt_session& session, const qrt_session_options& o, qrt_error
     warn("max_memory has no room for the tables of the fastest convolutions: slower ones are used");
 }
 
-qrt_session_info info_of(const Plan& plan, size_t block_bytes, const qrt::Allocator& allocator) {
+qrt_session_info info_of(const Plan& plan, const std::vector<qrt::OpenDim>& dims,
+                         size_t block_bytes, const qrt::Allocator& allocator) {
   qrt_session_info info = {};
   qrt::Isa isa;
   for (int i = 0; qrt::isa_at(i, &isa); ++i)
     if (qrt::has(plan.isas, isa)) info.isa = qrt::isa_name(isa);
   info.threads = plan.threads;
-  info.batch = batch_of(plan);
-  info.memory = plan.table_bytes + plan.session_table_bytes + block_bytes;
+  info.batch = batch_of(plan, dims);
   info.block_bytes = block_bytes;
   info.block_alignment = qrt::block_alignment(block_bytes, allocator);
   info.shared_memory = plan.provider == nullptr ? plan.table_bytes : 0;
@@ -323,7 +325,10 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
     if (!created.ok()) return std::move(created.status());
     auto result = std::make_unique<qrt_session>();
     result->session = std::move(*created);
-    result->facts = describe(plan_of(result.get()));
+    result->dims = qrt::open_dims(*model->verified);
+    result->layouts = qrt::input_layouts(model->verified->file());
+    describe(plan_of(result.get()), result->dims, result->layouts, &result->facts);
+    if (result->session->has_own_plans()) result->next_facts = result->facts;  // need not grow later
     warn_of(*result, o, error);
     *session = result.release();
     return {};
@@ -334,9 +339,10 @@ void qrt_session_destroy(qrt_session* session) { delete session; }
 
 qrt_status qrt_session_get_info(const qrt_session* session, qrt_session_info* given) {
   if (session == nullptr) return QRT_INVALID_ARGUMENT;
-  qrt_session_info info =
-      info_of(plan_of(session), session->session->block_bytes(), session->session->allocator());
+  qrt_session_info info = info_of(plan_of(session), session->dims, session->session->block_bytes(),
+                                  session->session->allocator());
   info.memory = session->session->memory_bytes();
+  if (session->session->has_own_plans()) info.shared_memory = 0;
   info.threads = session->session->threads();
   info.dims = session->facts.dims.data();
   info.dim_count = session->facts.dims.size();
@@ -351,11 +357,13 @@ qrt_status qrt_session_needed_memory(const qrt_model* model, const qrt_session_o
     qrt_session_options o;
     SessionOptions internal;
     QRT_TRY(session_options(*model->verified, options, &o, &internal));
-    auto plan = qrt::Session::plan_for(model->verified, internal);
-    if (!plan.ok()) return std::move(plan.status());
-    Result<size_t> block_bytes = qrt::Session::block_bytes_for(model->verified, internal, **plan);
-    if (!block_bytes.ok()) return std::move(block_bytes.status());
-    if (write_session_info(info_of(**plan, *block_bytes, internal.allocator), info) != QRT_OK)
+    Result<qrt::Session::Design> design = qrt::Session::design(model->verified, internal);
+    if (!design.ok()) return std::move(design.status());
+    qrt_session_info made = info_of(*design->plan, qrt::open_dims(*model->verified),
+                                    design->block_bytes, internal.allocator);
+    made.memory = design->bytes();
+    if (design->own_plans != nullptr) made.shared_memory = 0;
+    if (write_session_info(made, info) != QRT_OK)
       return qrt::error(Code::kInvalidArgument,
                         "info.struct_size is %zu: call qrt_struct_init() first", info->struct_size);
     return {};
@@ -369,13 +377,13 @@ qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t
     if (!qrt::built::kOpenDims) return without_open_dims();
     const Plan& before = plan_of(session);
     qrt::SessionSizes sizes = {before.batch, before.sizes};
-    QRT_TRY(read_dims(*before.model, "dims", dims, dim_count, 0, &sizes));
+    QRT_TRY(read_dims(*before.model, session->dims, "dims", dims, dim_count, 0, &sizes));
     if (sizes.batch == before.batch && sizes.symbols == before.sizes) return {};
     auto plan = session->session->plan_at(sizes);
     if (!plan.ok()) return std::move(plan.status());
-    qrt::SessionFacts facts = describe(**plan);
+    describe(**plan, session->dims, session->layouts, &session->next_facts);
     QRT_TRY(session->session->reshape(std::move(*plan)));
-    session->facts = std::move(facts);
+    std::swap(session->facts, session->next_facts);
     return {};
   });
 }

@@ -96,7 +96,7 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
 // One value per channel and, beyond the last, copies of it; in the file, or else in `own`.
 template <class T, class Vector>
 const T* spread(const Vector& source, size_t channels, const uint8_t* file_end,
-                std::vector<T>* own) {
+                PlanVector<T>* own) {
   static_assert(sizeof(T) == sizeof(source.Get(0)));
   const uint8_t* const stored = source.Data();
   const size_t bytes = padded_channels(channels) * sizeof(T);

@@ -3,10 +3,10 @@
 #define QRT_RUNTIME_REQUANT_PARAMS_H_
 
 #include <memory>
-#include <vector>
 
 #include "kernels/requant.h"
 #include "qrt_model_generated.h"
+#include "runtime/plan_memory.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
 
@@ -53,10 +53,10 @@ struct RequantParams {
   RequantParams& operator=(RequantParams&&) = default;
 
   Requant requant{};
-  std::vector<float> scale;
-  std::vector<int32_t> multiplier[kMaxStages];
-  std::vector<uint8_t> shift[kMaxStages];
-  std::vector<float> slope, intercept;
+  PlanVector<float> scale;
+  PlanVector<int32_t> multiplier[kMaxStages];
+  PlanVector<uint8_t> shift[kMaxStages];
+  PlanVector<float> slope, intercept;
 };
 
 // One value for all channels in every array, so that any channel's stand for all. Not of kind ACC.

@@ -37,9 +37,13 @@ bool is_mapped(size_t bytes, const Allocator& allocator) {
 // placed by other lengths and kernels have other tables.
 constexpr size_t kReservedPart = 64;
 
+void set_sizes(const SessionSizes& sizes, PlanOptions* options) {
+  options->batch = sizes.batch;
+  options->sizes = sizes.symbols;
+}
+
 PlanOptions plan_options_at(PlanOptions options, const SessionSizes& sizes) {
-  options.batch = sizes.batch;
-  options.sizes = sizes.symbols;
+  set_sizes(sizes, &options);
   return options;
 }
 
@@ -120,31 +124,90 @@ Result<std::shared_ptr<const Plan>> Session::plan_for(std::shared_ptr<const Veri
   PlanOptions plan_options;
   QRT_TRY(read_plan_options(options, &plan_options));
   return shared_plan(std::move(model),
-                     plan_options_at(plan_options, {options.batch, options.sizes}));
+                     plan_options_at(std::move(plan_options), {options.batch, options.sizes}));
 }
 
-Result<size_t> Session::block_bytes_for(const std::shared_ptr<const VerifiedModel>& model,
-                                        const SessionOptions& options, const Plan& plan) {
-  if (!built::kOpenDims || !options.reserves) return plan.memory_bytes();
-  PlanOptions plan_options;
-  QRT_TRY(read_plan_options(options, &plan_options));
+namespace {
+
+// Returns the bytes of all variables at the sizes of a plan: what a session that goes on at others has to keep meanwhile.
+size_t variable_bytes(const Plan& plan) {
+  size_t bytes = 0;
+  for (const fb::Variable* v : plan.variables) bytes += plan.slot_bytes(v->tensor());
+  return bytes;
+}
+
+// Returns how large a block has to be for sizes below those for which one of `bytes` is enough.
+size_t with_reserve(size_t bytes) { return bytes + round_up(bytes / kReservedPart, kAlignment); }
+
+// Makes the plan for the largest sizes, and then memory in which it and those for smaller sizes have room.
+Result<std::unique_ptr<OwnPlans>> reserve_own_plans(const VerifiedModel& model,
+                                                    const PlanOptions& options,
+                                                    size_t* block_bytes) {
+  // Tables for the session's own use, with a part each for what differs between plans.
+  constexpr size_t kReserve = 4096;
+  auto measure = std::make_unique<OwnPlans>(0, 0);
+  std::vector<std::shared_ptr<const void>> tables;
   Result<std::shared_ptr<const Plan>> most =
-      model->plans().get(*model, plan_options_at(plan_options, options.most));
+      model.plans().make(model, options, &measure->first, &measure->scratch, &tables);
   if (!most.ok()) return std::move(most.status());
-  const size_t bytes = (*most)->memory_bytes();
-  return std::max(plan.memory_bytes(), bytes + round_up(bytes / kReservedPart, kAlignment));
+  *block_bytes = with_reserve((*most)->memory_bytes());
+  const size_t plan = measure->first.needed() + 2 * (*most)->session_table_bytes +
+                      4 * sizeof(void*) * (*most)->steps.size();
+  const size_t scratch = measure->scratch.needed() + variable_bytes(**most);
+  auto own = std::make_unique<OwnPlans>(with_reserve(plan) + plan / 8 + kReserve,
+                                        with_reserve(scratch) + scratch / 8 + kReserve);
+  own->tables = std::move(tables);
+  return own;
 }
 
-Result<std::shared_ptr<const Plan>> Session::plan_at(const SessionSizes& sizes) const {
-  return model_->plans().get(*model_, plan_options_at(plan_options_, sizes));
+}  // namespace
+
+Result<Session::Design> Session::design(const std::shared_ptr<const VerifiedModel>& model,
+                                        const SessionOptions& options) {
+  Design design;
+  QRT_TRY(read_plan_options(options, &design.options));
+  const bool reserves = built::kOpenDims && options.reserves;
+  size_t most_bytes = 0;
+  if (options.has_own_plans) {
+    design.own_plans = std::make_unique<OwnPlans>(0, 0);
+    if (reserves) {
+      Result<std::unique_ptr<OwnPlans>> own =
+          reserve_own_plans(*model, plan_options_at(design.options, options.most), &most_bytes);
+      if (!own.ok()) return std::move(own.status());
+      design.own_plans = std::move(*own);
+    }
+  }
+  set_sizes({options.batch, options.sizes}, &design.options);
+  Result<std::shared_ptr<const Plan>> plan = make(*model, design.options, design.own_plans.get());
+  if (!plan.ok()) return std::move(plan.status());
+  design.plan = std::move(*plan);
+  if (reserves && !options.has_own_plans) {
+    Result<std::shared_ptr<const Plan>> most =
+        model->plans().get(*model, plan_options_at(design.options, options.most));
+    if (!most.ok()) return std::move(most.status());
+    most_bytes = with_reserve((*most)->memory_bytes());
+  }
+  design.block_bytes = std::max(design.plan->memory_bytes(), most_bytes);
+  return design;
 }
 
-Status Session::check_memory(const Plan& plan, size_t block_bytes, size_t max_memory) {
-  if (plan_bytes(plan, block_bytes) <= max_memory) return {};
+Result<std::shared_ptr<const Plan>> Session::make(const VerifiedModel& model,
+                                                  const PlanOptions& options, OwnPlans* own) {
+  if (own == nullptr) return model.plans().get(model, options);
+  return model.plans().make(model, options, &own->idle(), &own->scratch);
+}
+
+Result<std::shared_ptr<const Plan>> Session::plan_at(const SessionSizes& sizes) {
+  set_sizes(sizes, &plan_options_);
+  return make(*model_, plan_options_, own_plans_.get());
+}
+
+Status Session::check_memory(const Plan& plan, size_t bytes, size_t max_memory) {
+  if (bytes <= max_memory) return {};
   return error(Code::kOutOfMemory,
                "a session at %s takes %zu bytes, more than the %zu that max_memory allows",
-               describe_sizes(plan.model->file(), plan.batch, plan.sizes).c_str(),
-               plan_bytes(plan, block_bytes), max_memory);
+               describe_sizes(plan.model->file(), plan.batch, plan.sizes).c_str(), bytes,
+               max_memory);
 }
 
 // A pool of the caller's is asked once per run, for a team; a provider's steps go to it themselves.
@@ -183,29 +246,32 @@ std::string label_of(const Plan& plan) {
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options) {
-  PlanOptions plan_options;
-  QRT_TRY(read_plan_options(options, &plan_options));
-  Result<std::shared_ptr<const Plan>> plan =
-      model->plans().get(*model, plan_options_at(plan_options, {options.batch, options.sizes}));
-  if (!plan.ok()) return std::move(plan.status());
-  Result<size_t> block_bytes = block_bytes_for(model, options, **plan);
-  if (!block_bytes.ok()) return std::move(block_bytes.status());
+  Result<Design> made = design(model, options);
+  if (!made.ok()) return std::move(made.status());
+  const Plan& plan = *made->plan;
   const size_t max_memory =
-      options.max_memory != 0 ? options.max_memory : default_max_memory(*model, (*plan)->batch);
-  QRT_TRY(check_memory(**plan, *block_bytes, max_memory));
-  std::unique_ptr<Session> session(new Session(std::move(*plan)));
+      options.max_memory != 0 ? options.max_memory : default_max_memory(*model, plan.batch);
+  QRT_TRY(check_memory(plan, made->bytes(), max_memory));
+  std::unique_ptr<Session> session(new Session(std::move(made->plan)));
+  session->own_plans_ = std::move(made->own_plans);
   session->model_ = std::move(model);
-  session->plan_options_ = std::move(plan_options);
+  session->plan_options_ = std::move(made->options);
   session->max_memory_ = max_memory;
   session->parallel_ = {session->plan_->threads, options.callers_pool, options.parallel,
                         options.parallel_context, nullptr};
   session->pool_ = options.pool;
   session->allocator_ = options.allocator;
   QRT_TRY(session->start_pool());
-  Result<Block> block = Block::allocate(*block_bytes, options.allocator, label_of(*session->plan_));
+  Result<Block> block =
+      Block::allocate(made->block_bytes, options.allocator, label_of(*session->plan_));
   if (!block.ok()) return std::move(block.status());
   session->block_ = std::move(*block);
-  session->make_tables(options.profile);
+  {
+    OwnPlans* const own = session->own_plans_.get();
+    const PlanMemoryScope scope(own != nullptr ? &own->idle() : nullptr, nullptr);
+    session->make_tables(options.profile);
+    if (own != nullptr) own->follows_second = !own->follows_second;
+  }
   session->find_tensors();
   session->fill_memory(session->block_.is_zeros());
   session->start_steps();
@@ -235,6 +301,7 @@ void Session::make_tables(bool profiles) {
   tensors_.resize(plan.places.size());
   calls_.reserve(plan.steps.size());
   is_stale_.resize(plan.steps.size());
+  is_old_.resize(plan.inputs.size());
   extents_.resize(ends);
   bindings_.resize(ends);
   copied_.resize(ends);
@@ -252,15 +319,36 @@ void Session::find_tensors() {
 
 void Session::fill_memory(bool is_zeros) {
   reset();
-  // Inputs that are never set read as zeros.
-  for (const End& input : plan_->inputs)
-    if (tensors_[input.slot] != nullptr && !is_zeros)
-      memset(tensors_[input.slot], 0, plan_->slot_bytes(input.slot));
+  for (size_t i = 0; i < plan_->inputs.size(); ++i)
+    is_old_[i] = !is_zeros && tensors_[plan_->inputs[i].slot] != nullptr;
+  old_inputs_ = static_cast<size_t>(std::count(is_old_.begin(), is_old_.end(), true));
+}
+
+// Inputs that are never set read as zeros. That of an input that is bound stays old.
+void Session::clear_old_inputs() const {
+  for (size_t i = 0; i < plan_->inputs.size(); ++i) {
+    const End& input = plan_->inputs[i];
+    if (!is_old_[i] || tensors_[input.slot] != own_memory(plan_->places[input.slot])) continue;
+    memset(tensors_[input.slot], 0, plan_->slot_bytes(input.slot));
+    is_old_[i] = false;
+    --old_inputs_;
+  }
+}
+
+uint8_t* Session::data_to_fill(const End& input) {
+  const size_t i = index_of(input);
+  uint8_t* copied = copied_[i];
+  if (copied != nullptr) return copied;
+  if (is_old_[i] && tensors_[input.slot] == own_memory(plan_->places[input.slot])) {
+    is_old_[i] = false;
+    --old_inputs_;
+  }
+  return tensors_[input.slot];
 }
 
 // Takes over the bindings of ends whose size stays, with the memory that stands in for them. Takes from `old` only
 // when nothing can fail any more: *keeps tells which.
-Status Session::keep_bindings(const Session& old, std::vector<bool>* keeps) {
+Status Session::keep_bindings(const Session& old, ScratchVector<bool>* keeps) {
   keeps->resize(bindings_.size());
   for (const auto ends : {&Plan::inputs, &Plan::outputs})
     for (size_t i = 0; i < (plan_.get()->*ends).size(); ++i) {
@@ -288,18 +376,24 @@ void Session::swap_tables(Session& other) noexcept {
   stand_ins_.swap(other.stand_ins_);
   std::swap(stand_in_bytes_, other.stand_in_bytes_);
   is_stale_.swap(other.is_stale_);
+  is_old_.swap(other.is_old_);
+  std::swap(old_inputs_, other.old_inputs_);
   extents_.swap(other.extents_);
   std::swap(choice_, other.choice_);
 }
 
 Status Session::reshape(std::shared_ptr<const Plan> plan) {
+  OwnPlans* const own = own_plans_.get();
+  const PlanMemoryScope scope(own != nullptr ? &own->idle() : nullptr,
+                              own != nullptr ? &own->scratch : nullptr);
   // All that can fail is made in another session, which then changes its tables with this one.
   Session next(std::move(plan));
   const Plan& to = *next.plan_;
   const size_t limit = plan_options_.max_memory != 0 ? plan_options_.max_memory
                                                      : default_max_memory(*model_, to.batch);
   const size_t block_bytes = std::max(block_.bytes(), to.memory_bytes());
-  QRT_TRY(check_memory(to, block_bytes, limit));
+  const size_t own_bytes = own != nullptr ? own->bytes() : 0;
+  QRT_TRY(check_memory(to, plan_bytes(to, block_bytes) + own_bytes, limit));
   next.max_memory_ = limit;
   if (to.memory_bytes() > block_.bytes()) {
     Result<Block> block = Block::allocate(to.memory_bytes(), allocator_, label_of(to));
@@ -307,24 +401,26 @@ Status Session::reshape(std::shared_ptr<const Plan> plan) {
     next.block_ = std::move(*block);
   }
   next.make_tables(profile_ != nullptr);
-  std::vector<bool> keeps;
+  ScratchVector<bool> keeps;
   QRT_TRY(next.keep_bindings(*this, &keeps));
   std::unique_ptr<Team> team;
   if (team_ == nullptr && wants_team()) team = std::make_unique<Team>(parallel_.threads);
   const auto is_kept = [&](const fb::Variable& v) {
     return to.types[v.tensor()].shape == plan_->types[v.tensor()].shape;
   };
-  std::vector<uint8_t> kept;
+  ScratchVector<uint8_t> kept;
+  kept.reserve(variable_bytes(*plan_));
   for (const fb::Variable* v : to.variables)
     if (is_kept(*v)) {
       const uint8_t* data = tensors_[v->tensor()];
       kept.insert(kept.end(), data, data + plan_->slot_bytes(v->tensor()));
     }
-  std::vector<bool> keeps_variable;
+  ScratchVector<bool> keeps_variable;
   for (const fb::Variable* v : to.variables) keeps_variable.push_back(is_kept(*v));
 
   // From here on nothing fails.
   swap_tables(next);
+  if (own != nullptr) own->follows_second = !own->follows_second;
   max_memory_ = limit;
   has_moved_ = false;
   if (team != nullptr) team_ = std::move(team);
@@ -414,22 +510,27 @@ void Session::place_binding(const End& end, const Binding& binding) {
   move(end, copied_[index] != nullptr ? own_memory(end) : binding.data);
 }
 
-uint8_t* Session::end_data(const End& end) const {
+uint8_t* Session::end_memory(const End& end) const {
   uint8_t* copied = copied_[index_of(end)];
-  return copied != nullptr ? copied : data(end.slot);
+  return copied != nullptr ? copied : tensors_[end.slot];
+}
+
+uint8_t* Session::end_data(const End& end) const {
+  if (old_inputs_ != 0) clear_old_inputs();
+  return end_memory(end);
 }
 
 bool Session::is_bound(const End& end) const {
-  uint8_t* memory = end_data(end);
+  uint8_t* memory = end_memory(end);
   return memory != nullptr && memory != own_memory(plan_->places[end.slot]);
 }
 
 // Fails where runs cannot use what is bound.
 Status Session::take_bound() {
   size_t n = 0;
-  for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
+  for (const PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends) {
-      const uint8_t* begin = end_data(end);
+      const uint8_t* begin = end_memory(end);
       const bool is_output = ends == &plan_->outputs;
       const size_t index = static_cast<size_t>(&end - ends->data());
       if (begin == nullptr)
@@ -472,9 +573,9 @@ RunContext Session::context(uint8_t* state) {
 }
 
 void Session::start_steps() {
-  for (const std::vector<End>* ends : {&plan_->inputs, &plan_->outputs})
+  for (const PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
     for (const End& end : *ends)
-      if (data(end.slot) == nullptr) move(end, nullptr);
+      if (tensors_[end.slot] == nullptr) move(end, nullptr);
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     const PlannedStep& step = plan_->steps[i];
     uint8_t* state = block_.data() + plan_->arena_bytes + plan_->state_offsets[i];
@@ -519,9 +620,10 @@ Status Session::run() {
   using Clock = std::chrono::steady_clock;
   if (parallel_.threads > 1 && process_.is_inherited()) leave_threads();
   if (has_moved_) QRT_TRY(take_bound());
+  if (old_inputs_ != 0) clear_old_inputs();
   for (const End& input : plan_->inputs)
     if (const uint8_t* from = copied_[index_of(input)])
-      memcpy(data(input.slot), from, plan_->slot_bytes(input.slot));
+      memcpy(tensors_[input.slot], from, plan_->slot_bytes(input.slot));
   const bool may_choose = parallel_.threads > 1 && plan_->provider == nullptr;
   const Clock::time_point start = may_choose ? Clock::now() : Clock::time_point();
   if (may_choose && choice_.is_alone()) {
@@ -544,7 +646,7 @@ Status Session::run() {
   }
   for (const End& output : plan_->outputs)
     if (uint8_t* to = copied_[index_of(output)])
-      memcpy(to, data(output.slot), plan_->slot_bytes(output.slot));
+      memcpy(to, tensors_[output.slot], plan_->slot_bytes(output.slot));
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/isa.h"
 #include "runtime/parallel.h"
 #include "runtime/plan_cache.h"
+#include "runtime/plan_memory.h"
 #include "runtime/pool.h"
 #include "runtime/process_mark.h"
 #include "runtime/profile.h"
@@ -66,6 +67,20 @@ struct SessionSizes {
   SymbolSizes symbols;
 };
 
+// The memory of a session that shares its plans with no other. It makes one in one half while it follows that in the
+// other half.
+struct OwnPlans {
+  OwnPlans(size_t plan_bytes, size_t scratch_bytes)
+      : first(plan_bytes), second(plan_bytes), scratch(scratch_bytes) {}
+  PlanMemory& idle() { return follows_second ? first : second; }
+  size_t bytes() const { return first.bytes() + second.bytes() + scratch.bytes(); }
+
+  PlanMemory first, second, scratch;
+  bool follows_second = true;
+  // Those of the plan for the largest sizes, which plans for others need, too.
+  std::vector<std::shared_ptr<const void>> tables;
+};
+
 // As qrt_session_options of qrt.h.
 struct SessionOptions {
   size_t batch = 0;
@@ -73,6 +88,7 @@ struct SessionOptions {
   // The block of memory is large enough for these, too.
   bool reserves = false;
   SessionSizes most;
+  bool has_own_plans = false;
   size_t threads = 0;
   const char* isa = nullptr;
   const char* kernels = nullptr;  // see find_provider()
@@ -103,9 +119,21 @@ class Session {
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
 
-  // Returns how many bytes the block of a session of `plan` has that create() makes with these options.
-  static Result<size_t> block_bytes_for(const std::shared_ptr<const VerifiedModel>& model,
-                                        const SessionOptions& options, const Plan& plan);
+  // What create() makes of its options before it allocates a session's block.
+  struct Design {
+    PlanOptions options;
+    std::unique_ptr<OwnPlans> own_plans;  // null: the model keeps the plan
+    std::shared_ptr<const Plan> plan;
+    size_t block_bytes = 0;
+
+    // Returns the bytes of a session.
+    size_t bytes() const {
+      return plan_bytes(*plan, block_bytes) + (own_plans != nullptr ? own_plans->bytes() : 0);
+    }
+  };
+  // Fails as plan_for() does. The design does not keep the model alive.
+  static Result<Design> design(const std::shared_ptr<const VerifiedModel>& model,
+                               const SessionOptions& options);
 
   // kInvalidArgument, kOutOfRange (options), kOutOfMemory, kUnsupported.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
@@ -115,9 +143,9 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Returns the plan for other sizes, with all other options as they are.
-  Result<std::shared_ptr<const Plan>> plan_at(const SessionSizes& sizes) const;
+  Result<std::shared_ptr<const Plan>> plan_at(const SessionSizes& sizes);
 
-  // Goes on with another plan, which plan_at() gave: in the block of memory where that is large enough, or else
+  // Goes on with another plan, which plan_at() gave last: in the block of memory where that is large enough, or else
   // in a new one. Inputs are zeros; variables keep what they hold where their shape stays, and take
   // their initial value otherwise; what is bound stays bound where its size stays. Cached times are
   // forgotten. Where it fails nothing has changed.
@@ -129,8 +157,12 @@ class Session {
   // from there after it. kOutOfMemory where that has to be allocated. REQUIRES: aligned to kAlignment.
   Status bind(const End& end, uint8_t* data, bool has_slack);
   bool is_bound(const End& end) const;
+  // Returns the memory of an input as end_data() does, for a caller that writes all of it.
+  uint8_t* data_to_fill(const End& input);
   // The caller's memory where that is bound, or the session's; null for an external one that is not.
   uint8_t* end_data(const End& end) const;
+  // Returns whether end_data() has any memory to return.
+  bool has_memory(const End& end) const { return end_memory(end) != nullptr; }
 
   // Allocates nothing where nothing is bound and nothing fails. After kCancelled, and after kOutOfRange, which is an index
   // among the inputs that the table it is for does not have, variables hold what they held before, and outputs are of no use.
@@ -149,10 +181,18 @@ class Session {
   Profile* profile() { return profile_.get(); }
 
   // Memory of a tensor or slot; null if no operator touches it. Constants are read-only.
-  uint8_t* data(uint32_t slot) const { return tensors_[slot]; }
+  uint8_t* data(uint32_t slot) const {
+    if (old_inputs_ != 0) clear_old_inputs();
+    return tensors_[slot];
+  }
 
   // Bytes this session holds.
-  size_t memory_bytes() const { return plan_bytes(*plan_, block_.bytes()) + stand_in_bytes_; }
+  size_t memory_bytes() const {
+    return plan_bytes(*plan_, block_.bytes()) + stand_in_bytes_ +
+           (own_plans_ != nullptr ? own_plans_->bytes() : 0);
+  }
+  // Returns whether its plans are shared with no other session.
+  bool has_own_plans() const { return own_plans_ != nullptr; }
   size_t block_bytes() const { return block_.bytes(); }
 
   const Allocator& allocator() const { return allocator_; }
@@ -167,7 +207,9 @@ class Session {
   static size_t plan_bytes(const Plan& plan, size_t block_bytes) {
     return plan.table_bytes + plan.session_table_bytes + block_bytes;
   }
-  static Status check_memory(const Plan& plan, size_t block_bytes, size_t max_memory);
+  static Result<std::shared_ptr<const Plan>> make(const VerifiedModel& model,
+                                                  const PlanOptions& options, OwnPlans* own);
+  static Status check_memory(const Plan& plan, size_t bytes, size_t max_memory);
   Status start_pool();
   bool is_callers_pool() const;
   bool wants_team() const;
@@ -190,12 +232,14 @@ class Session {
   void make_tables(bool profiles);
   void find_tensors();
   void fill_memory(bool is_zeros);
+  void clear_old_inputs() const;
   void start_steps();
   Status make_stand_in(const End& end);
   bool is_copied(const End& end, const Binding& binding) const;
   void place_binding(const End& end, const Binding& binding);
-  Status keep_bindings(const Session& old, std::vector<bool>* keeps);
+  Status keep_bindings(const Session& old, ScratchVector<bool>* keeps);
   void swap_tables(Session& other) noexcept;
+  uint8_t* end_memory(const End& end) const;
   uint8_t* own_memory(const End& end) const;
   uint8_t* own_memory(const Place& place) const;
   void move(const End& end, uint8_t* data);
@@ -213,10 +257,11 @@ class Session {
   PlanOptions plan_options_;  // but for the sizes
   size_t max_memory_ = 0;     // of this session: the plan may be that of one with another limit
   Allocator allocator_;
-  Block block_;  // laid out as Plan says
+  Block block_;                          // laid out as Plan says
+  std::unique_ptr<OwnPlans> own_plans_;  // holds the plan and the tables below, if there are any
   std::shared_ptr<const Plan> plan_;
-  std::vector<uint8_t*> tensors_;  // by slot
-  std::vector<Call> calls_;        // of one slice, in order
+  PlanVector<uint8_t*> tensors_;  // by slot
+  PlanVector<Call> calls_;        // of one slice, in order
   Parallel parallel_;
   std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
   std::unique_ptr<Team> team_;  // of a caller's pool; null after a run that had no use for it
@@ -224,14 +269,18 @@ class Session {
   std::unique_ptr<Profile> profile_;
 
   // By index_of(). A caller's memory, that which is copied, and what takes the place of an external one's.
-  std::vector<Binding> bindings_;
-  std::vector<uint8_t*> copied_;
-  std::vector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
+  PlanVector<Binding> bindings_;
+  PlanVector<uint8_t*> copied_;
+  PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
   size_t stand_in_bytes_ = 0;
+
+  // By input: its memory holds what was there before it became the input's. It is cleared when someone may read it.
+  mutable PlanVector<bool> is_old_;
+  mutable size_t old_inputs_ = 0;
 
   // What bind() has left for the next run.
   bool has_moved_ = false;
-  std::vector<bool> is_stale_;  // by step: it keeps addresses that are others now
+  PlanVector<bool> is_stale_;  // by step: it keeps addresses that are others now
 
   // Of an input or output.
   struct Extent {
@@ -239,7 +288,7 @@ class Session {
     bool is_output;
     size_t index;
   };
-  std::vector<Extent> extents_;
+  PlanVector<Extent> extents_;
 
   std::atomic<bool> is_cancelled_{false};
   RunFailure failure_;  // of the run in progress

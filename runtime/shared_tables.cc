@@ -18,6 +18,18 @@ constexpr size_t kLargeTable = 256 << 10, kBlockBytes = 16 << 20;
 
 }  // namespace
 
+uint64_t TableKey::hash() const {
+  constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;  // odd, with bits in no pattern
+  uint64_t hash = bytes_.size();
+  for (size_t i = 0; i < bytes_.size(); i += sizeof hash) {
+    uint64_t word = 0;
+    memcpy(&word, bytes_.data() + i, std::min(sizeof word, bytes_.size() - i));
+    hash = (hash ^ word) * kFactor;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
 void SharedTables::begin_plan() {
   ++plan_;
   for (auto entry = entries_.begin(); entry != entries_.end();)
@@ -25,19 +37,38 @@ void SharedTables::begin_plan() {
                                                                     : std::next(entry);
 }
 
-SharedTables::Entry& SharedTables::entry_of(const TableKey& key) { return entries_[key.bytes()]; }
+SharedTables::Entry& SharedTables::entry_of(const TableKey& key) {
+  const uint64_t hash = key.hash();
+  const auto [begin, end] = entries_.equal_range(hash);
+  for (auto entry = begin; entry != end; ++entry)
+    if (entry->second.key == key.bytes()) return entry->second;
+  Entry added;
+  added.key = key.bytes();
+  return entries_.emplace(hash, std::move(added))->second;
+}
 
 std::shared_ptr<const void> SharedTables::get_any(const TableKey& key,
                                                   std::shared_ptr<const void> (*make)(const void*),
                                                   const void* argument) {
   Entry& entry = entry_of(key);
+  entry.used_by = plan_;
   std::shared_ptr<const void> table = entry.table.lock();
   if (table == nullptr && !entry.is_none) {
+    const PlanMemoryScope on_the_heap(nullptr, nullptr);  // the table may live longer than the plan
     table = make(argument);
     entry.table = table;
     entry.is_none = table == nullptr;
   }
   return table;
+}
+
+std::vector<std::shared_ptr<const void>> SharedTables::of_plan() const {
+  std::vector<std::shared_ptr<const void>> tables;
+  for (const auto& [key, entry] : entries_)
+    if (std::shared_ptr<const void> table = entry.table.lock();
+        table != nullptr && entry.used_by == plan_)
+      tables.push_back(std::move(table));
+  return tables;
 }
 
 std::shared_ptr<TableBytes> SharedTables::make_bytes(size_t bytes) {

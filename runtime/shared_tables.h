@@ -8,9 +8,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "runtime/plan_memory.h"
 #include "runtime/status.h"
 
 namespace qrt {
@@ -26,7 +29,9 @@ class TableKey {
     const uint64_t words[] = {word(numbers)...};
     bytes_.append(reinterpret_cast<const char*>(words), sizeof words);
   }
-  const std::string& bytes() const { return bytes_; }
+  std::string_view bytes() const { return bytes_; }
+  // Returns a number that differs for most keys.
+  uint64_t hash() const;
 
  private:
   template <class Number>
@@ -38,7 +43,7 @@ class TableKey {
     return word;
   }
 
-  std::string bytes_;
+  ScratchString bytes_;
 };
 
 // Bytes of a table, aligned to kAlignment and with kSlack readable bytes behind them.
@@ -77,6 +82,9 @@ class SharedTables {
   bool is_taken(const TableKey& key) { return entry_of(key).taken_by == plan_; }
   void set_taken(const TableKey& key) { entry_of(key).taken_by = plan_; }
 
+  // Returns all tables of the plan that begin_plan() began last.
+  std::vector<std::shared_ptr<const void>> of_plan() const;
+
   // Returns the table of bytes of an equal key, or a new one, which fill(data) writes.
   template <class Fill>
   std::shared_ptr<const TableBytes> get_bytes(const TableKey& key, size_t bytes, const Fill& fill) {
@@ -92,9 +100,11 @@ class SharedTables {
 
  private:
   struct Entry {
+    std::string key;
     std::weak_ptr<const void> table;
     bool is_none = false;
-    size_t taken_by = 0;  // the last plan
+    // The last plan that has its bytes in its budget, and the last one that asked for it.
+    size_t taken_by = 0, used_by = 0;
   };
   Entry& entry_of(const TableKey& key);
   std::shared_ptr<const void> get_any(const TableKey& key,
@@ -104,7 +114,7 @@ class SharedTables {
   std::shared_ptr<TableBytes> make_bytes(size_t bytes);
   std::shared_ptr<uint8_t> allocate(size_t bytes);
 
-  std::map<std::string, Entry> entries_;
+  std::multimap<uint64_t, Entry> entries_;  // by the hash of the key
   // The block in which large tables stand one after the other. It lives as long as one of them.
   std::weak_ptr<uint8_t> block_;
   size_t block_bytes_ = 0, block_used_ = 0;

@@ -22,8 +22,7 @@ constexpr size_t kMaxWritersOperands = 1024;
 
 }  // namespace
 
-Sharing::Sharing(const fb::Model& model, const std::vector<TensorType>& types)
-    : model_(model), types_(types) {
+Sharing::Sharing(const fb::Model& model, const TensorTypes& types) : model_(model), types_(types) {
   for (size_t t = 0; t < types.size(); ++t) add_slot();
 }
 
@@ -61,7 +60,7 @@ void Sharing::find_ends() {
     uses_[t].may_move = !is_input_[t] && !is_output_[t] && !is_constant(*model_.tensors()->Get(t));
 }
 
-void Sharing::share(bool keep_all, std::vector<PlannedStep>* steps) {
+void Sharing::share(bool keep_all, PlanVector<PlannedStep>* steps) {
   steps_ = steps;
   // A leader writes into its follower's output, which the follower then changes in place.
   for (const PlannedStep& step : *steps)
@@ -150,7 +149,7 @@ bool Sharing::fits_rows(uint32_t t, size_t rows) {
 void Sharing::share_parts(PlannedStep* step) {
   const uint32_t whole = step->outputs[0];
   const size_t rows = step->shared_rows;
-  std::vector<uint32_t> parts(step->inputs.size(), kNoTensor);
+  ScratchVector<uint32_t> parts(step->inputs.size(), kNoTensor);
   for (size_t i = 0; i < parts.size(); ++i) {
     const uint32_t part = root(step->inputs[i]);
     if (!uses_[part].may_move || !fits_rows(step->inputs[i], rows)) continue;
@@ -161,14 +160,14 @@ void Sharing::share_parts(PlannedStep* step) {
   for (uint32_t& part : parts)
     if (part != kNoTensor && !may_be_written_beside(part, whole))
       whole_of_[part] = kNoTensor, part = kNoTensor;
-  std::vector<uint32_t>& writers = uses_[whole].writers;
+  ScratchVector<uint32_t>& writers = uses_[whole].writers;
   bool is_in_place = true;
   for (size_t i = 0; i < parts.size(); ++i) {
     is_in_place &= parts[i] != kNoTensor;
     if (parts[i] == kNoTensor) continue;
     homes_[parts[i]] = {whole, step->parts[i], rows == 1 ? 0 : bytes(whole) / rows};
     stand_in(whole, rows);
-    const std::vector<uint32_t> more = std::move(uses_[parts[i]].writers);
+    const ScratchVector<uint32_t> more = std::move(uses_[parts[i]].writers);
     writers.insert(writers.end(), more.begin(), more.end());
   }
   if (!is_in_place) return;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "runtime/op.h"
 
@@ -15,11 +14,11 @@ namespace qrt {
 class Sharing {
  public:
   // `types`: by slot, of what the steps of one run use. Both stay where they are.
-  Sharing(const fb::Model& model, const std::vector<TensorType>& types);
+  Sharing(const fb::Model& model, const TensorTypes& types);
 
   // Decides for all steps. Sets their pitches, and run and kernel of those with nothing left to do.
   // With `keep_all` rows stay dense. REQUIRES: fuse_steps() was called, if it is to be.
-  void share(bool keep_all, std::vector<PlannedStep>* steps);
+  void share(bool keep_all, PlanVector<PlannedStep>* steps);
 
   // Another slot, with memory of its own.
   void add_slot();
@@ -41,7 +40,7 @@ class Sharing {
   struct MemoryUse {
     bool may_move = false;  // into another's
     size_t rows = 0;        // into which what stands in it divides it; 0: nothing does
-    std::vector<uint32_t> writers;
+    ScratchVector<uint32_t> writers;
   };
 
   size_t bytes(uint32_t tensor) const { return tensor_bytes(types_[tensor]); }
@@ -56,14 +55,14 @@ class Sharing {
   void set_pitches(PlannedStep* step);
 
   const fb::Model& model_;
-  const std::vector<TensorType>& types_;
-  const std::vector<PlannedStep>* steps_ = nullptr;  // of share()
-  std::vector<Home> homes_;                          // by slot
-  std::vector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
-  std::vector<MemoryUse> uses_;             // by tensor; of roots
+  const TensorTypes& types_;
+  const PlanVector<PlannedStep>* steps_ = nullptr;  // of share()
+  ScratchVector<Home> homes_;                       // by slot
+  ScratchVector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
+  ScratchVector<MemoryUse> uses_;             // by tensor; of roots
   // By tensor: into how many rows all readers and its writer can take it, or 0.
-  std::vector<size_t> read_rows_, written_rows_;
-  std::vector<uint32_t> whole_of_;  // by tensor: the last Concat's output it is to be part of
+  ScratchVector<size_t> read_rows_, written_rows_;
+  ScratchVector<uint32_t> whole_of_;  // by tensor: the last Concat's output it is to be part of
 };
 
 }  // namespace qrt

@@ -57,7 +57,7 @@ Status apply(fb::SizeFunction function, int64_t a, int64_t b, int64_t* value) {
 
 // Reads what a step pushes that takes nothing from the stack.
 Status read(fb::SizeFunction function, int32_t value, const SymbolSizes& symbols,
-            const std::vector<Shape>& inputs, int64_t* result) {
+            const ScratchVector<Shape>& inputs, int64_t* result) {
   constexpr int32_t kDimensions = 8;
   if (function == fb::SizeFunction::CONSTANT) {
     *result = value;
@@ -90,18 +90,17 @@ SymbolSizes default_sizes(const fb::Model& model) {
 }
 
 Status check_size(const fb::Symbol& s, int64_t size) {
+  if (size >= s.least() && size <= s.most() && (size - s.least()) % s.step() == 0) return {};
   const std::string name = escaped(s.name()->string_view(), 100);
   if (size < s.least() || size > s.most())
     return error(Code::kOutOfRange, "the size of '%s' is %lld, expected %u to %u", name.c_str(),
                  ll{size}, s.least(), s.most());
-  if ((size - s.least()) % s.step() != 0)
-    return error(Code::kOutOfRange, "the size of '%s' is %lld, expected %u to %u in steps of %u",
-                 name.c_str(), ll{size}, s.least(), s.most(), s.step());
-  return {};
+  return error(Code::kOutOfRange, "the size of '%s' is %lld, expected %u to %u in steps of %u",
+               name.c_str(), ll{size}, s.least(), s.most(), s.step());
 }
 
-Status evaluate(const fb::Size& size, const SymbolSizes& symbols, const std::vector<Shape>& inputs,
-                int64_t* value) {
+Status evaluate(const fb::Size& size, const SymbolSizes& symbols,
+                const ScratchVector<Shape>& inputs, int64_t* value) {
   if (!built::kOpenDims) return {};
   const uint32_t steps = length(size.functions());
   QRT_MODEL_CHECK(steps >= 1 && steps <= kMaxSizeSteps, "a size has %u steps, expected 1 to %u",
@@ -183,7 +182,7 @@ std::string to_string(const fb::Size& size, const fb::Model& model) {
 // Evaluates the rules of one operator.
 class SizedFields::Maker {
  public:
-  Maker(const fb::Operator& op, const SymbolSizes& symbols, const std::vector<Shape>& inputs,
+  Maker(const fb::Operator& op, const SymbolSizes& symbols, const ScratchVector<Shape>& inputs,
         uint64_t most_entries, SizedFields* fields)
       : op_(op),
         symbols_(symbols),
@@ -243,7 +242,7 @@ class SizedFields::Maker {
   Status set_number(const fb::SizeRule& rule, int64_t least, int64_t most) {
     int64_t value;
     QRT_TRY(evaluate_size(rule.size(), least, most, &value));
-    fields_.numbers_[{rule.field(), rule.index()}] = value;
+    fields_.numbers_.push_back({rule.field(), rule.index(), value});
     return {};
   }
 
@@ -301,7 +300,7 @@ class SizedFields::Maker {
   Status make_map(const fb::SizeRule& rule) {
     const auto* o = op_.options_as_Gather();
     if (o == nullptr || rule.index() >= length(o->axes())) return no_such_field();
-    std::vector<int32_t> map;
+    PlanVector<int32_t> map;
     if (rule.resize() == nullptr) {
       const int axis = o->axes()->Get(rule.index())->axis();
       QRT_MODEL_CHECK(!inputs_.empty() && axis < inputs_[0].rank(), "it is of axis %d", axis);
@@ -314,12 +313,12 @@ class SizedFields::Maker {
         map.push_back(nearest_index(rule.resize()->rounding(), axis,
                                     resize_coordinate(rule.resize()->coordinates(), axis, i)));
     }
-    fields_.maps_[rule.index()] = std::move(map);
+    fields_.maps_.push_back({rule.index(), std::move(map)});
     return {};
   }
 
   // `size`: the length of the axis that the map reads.
-  Status add_pieces(const fb::SizeRule& rule, int64_t size, std::vector<int32_t>* map) {
+  Status add_pieces(const fb::SizeRule& rule, int64_t size, PlanVector<int32_t>* map) {
     QRT_MODEL_CHECK(length(rule.pieces()) != 0, "it has neither pieces nor resize");
     for (const fb::IndexPiece* piece : *rule.pieces()) {
       int64_t count, begin = -1, rows = 1;
@@ -368,7 +367,7 @@ class SizedFields::Maker {
       table.low_weight.push_back(tap.low_weight);
       table.high_weight.push_back(tap.high_weight);
     }
-    fields_.tables_[rule.index()] = std::move(table);
+    fields_.tables_.push_back({rule.index(), std::move(table)});
     return {};
   }
 
@@ -397,52 +396,54 @@ class SizedFields::Maker {
 
   const fb::Operator& op_;
   const SymbolSizes& symbols_;
-  const std::vector<Shape>& inputs_;
+  const ScratchVector<Shape>& inputs_;
   uint64_t most_entries_;
   SizedFields& fields_;
 };
 
 Status SizedFields::make(const fb::Operator& op, const SymbolSizes& symbols,
-                         const std::vector<Shape>& inputs,
+                         const ScratchVector<Shape>& inputs,
                          std::shared_ptr<const SizedFields>* fields, uint64_t most_entries) {
   if (!built::kOpenDims) return {};  // verify() has refused the model
-  auto made = std::make_shared<SizedFields>();
+  auto made = make_planned<SizedFields>();
   QRT_TRY(Maker(op, symbols, inputs, most_entries, made.get()).run());
   *fields = std::move(made);
   return {};
 }
 
 int64_t SizedFields::number(fb::SizeField field, uint32_t index, int64_t stored) const {
-  const auto found = numbers_.find({field, index});
-  return found != numbers_.end() ? found->second : stored;
+  for (const Number& number : numbers_)
+    if (number.field == field && number.index == index) return number.value;
+  return stored;
 }
 
-const std::vector<int32_t>* SizedFields::map(uint32_t index) const {
-  const auto found = maps_.find(index);
-  return found != maps_.end() ? &found->second : nullptr;
+const PlanVector<int32_t>* SizedFields::map(uint32_t index) const {
+  for (const Map& map : maps_)
+    if (map.index == index) return &map.entries;
+  return nullptr;
 }
 
 const SizedFields::Table* SizedFields::table(uint32_t index) const {
-  const auto found = tables_.find(index);
-  return found != tables_.end() ? &found->second : nullptr;
+  for (const IndexedTable& table : tables_)
+    if (table.index == index) return &table.table;
+  return nullptr;
 }
 
 uint32_t SizedFields::scale(uint32_t stored) const { return has_scale_ ? scale_ : stored; }
 
 size_t SizedFields::bytes() const {
-  constexpr size_t kNodeBytes = 64;  // of a std::map, beside what it holds
-  size_t bytes = sizeof *this + numbers_.size() * (sizeof *numbers_.begin() + kNodeBytes);
-  for (const auto& [index, map] : maps_)
-    bytes += kNodeBytes + sizeof map + map.capacity() * sizeof(int32_t);
-  for (const auto& [index, table] : tables_)
-    bytes += kNodeBytes + sizeof table + 4 * table.low.capacity() * sizeof(int32_t);
+  size_t bytes = sizeof *this + numbers_.capacity() * sizeof(Number) +
+                 maps_.capacity() * sizeof(Map) + tables_.capacity() * sizeof(IndexedTable);
+  for (const Map& map : maps_) bytes += map.entries.capacity() * sizeof(int32_t);
+  for (const IndexedTable& table : tables_)
+    bytes += 4 * table.table.low.capacity() * sizeof(int32_t);
   return bytes;
 }
 
 namespace {
 
 // Returns whether the numbers are those of the file.
-bool are_equal(const std::vector<int32_t>& made, const flatbuffers::Vector<int32_t>* stored) {
+bool are_equal(const PlanVector<int32_t>& made, const flatbuffers::Vector<int32_t>* stored) {
   return made.size() == length(stored) &&
          (made.empty() || memcmp(made.data(), stored->Data(), made.size() * sizeof(int32_t)) == 0);
 }

@@ -22,8 +22,7 @@ bool is_constant_at(const fb::Model& model, uint32_t tensor) {
   return is_constant(*model.tensors()->Get(tensor));
 }
 
-bool keeps_images_apart(const fb::Model& model, const fb::Operator& op,
-                        const std::vector<TensorType>& types) {
+bool keeps_images_apart(const fb::Model& model, const fb::Operator& op, const TensorTypes& types) {
   BatchOperands operands;
   for (uint32_t t : *op.inputs())
     operands.inputs.push_back({types[t].shape, is_constant_at(model, t)});
@@ -33,8 +32,8 @@ bool keeps_images_apart(const fb::Model& model, const fb::Operator& op,
 
 }  // namespace
 
-size_t count_slices(const fb::Model& model, const std::vector<TensorType>& one,
-                    const std::vector<TensorType>& all, size_t batch, size_t threads) {
+size_t count_slices(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
+                    size_t batch, size_t threads) {
   // Of one image: the most that a step reads and writes, and all steps' sum; constants that a
   // product of few rows streams.
   size_t most = 1, sum = 0, streamed = 0;

@@ -5,9 +5,9 @@
 #define QRT_RUNTIME_SLICES_H_
 
 #include <cstddef>
-#include <vector>
 
 #include "qrt_model_generated.h"
+#include "runtime/op.h"
 #include "runtime/tensor.h"
 
 namespace qrt {
@@ -15,8 +15,8 @@ namespace qrt {
 // A divisor of `batch`; 1 where the whole batch fits the cache, where an operator may mix images,
 // and where large constants had better be read once for all of them. `one`, `all`: types of all
 // tensors at batch 1 and at `batch`.
-size_t count_slices(const fb::Model& model, const std::vector<TensorType>& one,
-                    const std::vector<TensorType>& all, size_t batch, size_t threads);
+size_t count_slices(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
+                    size_t batch, size_t threads);
 
 }  // namespace qrt
 

@@ -270,7 +270,7 @@ class GraphCheck {
  private:
   // Before the operators: a variable has a value as a model input has.
   Status start_variables() {
-    const std::vector<const fb::Variable*> all = variables(model_);
+    const ScratchVector<const fb::Variable*> all = variables(model_);
     QRT_MODEL_CHECK(all.size() <= kMaxModelInputs, "%zu variables, expected at most %zu",
                     all.size(), kMaxModelInputs);
     for (const fb::Variable* v : all) {

@@ -72,7 +72,7 @@ class VerifiedModel {
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
   // By tensor, at the default batch and sizes.
-  const std::vector<TensorType>& types() const { return types_; }
+  const TensorTypes& types() const { return types_; }
 
   PlanCache& plans() const { return *plans_; }
 
@@ -83,7 +83,7 @@ class VerifiedModel {
                                                              const VerifyOptions& options);
   ModelBytes bytes_;
   UnpackedWeights unpacked_;
-  std::vector<TensorType> types_;
+  TensorTypes types_;
   bool has_batch_ = false;
   std::unique_ptr<PlanCache> plans_;
 };

@@ -92,18 +92,18 @@ FormulaBounds formula_bounds(FormulaPair pair, FormulaBounds a, FormulaBounds b)
   return kAny;
 }
 
-FormulaBounds simplify_formula(FormulaBounds bounds, std::vector<FormulaStep>* steps) {
+FormulaBounds simplify_formula(FormulaBounds bounds, FormulaStep* steps, size_t* count) {
   const auto changes = [&](FormulaStep* step) {
     if (step->function == F::kClamp && is_within(bounds, step->value, step->high)) return false;
     bounds = behind(bounds, step);
     return true;
   };
   size_t kept = 0;
-  for (size_t i = 0; i < steps->size(); ++i) {
-    FormulaStep step = (*steps)[i];
-    if (changes(&step)) (*steps)[kept++] = step;
+  for (size_t i = 0; i < *count; ++i) {
+    FormulaStep step = steps[i];
+    if (changes(&step)) steps[kept++] = step;
   }
-  steps->resize(kept);
+  *count = kept;
   return bounds;
 }
 

@@ -2,7 +2,7 @@
 #ifndef QRT_KERNELS_FORMULA_BOUNDS_H_
 #define QRT_KERNELS_FORMULA_BOUNDS_H_
 
-#include <vector>
+#include <cstddef>
 
 #include "kernels/formula/formula.h"
 
@@ -17,8 +17,17 @@ FormulaBounds formula_bounds(FormulaElement element, int32_t zero_point);
 FormulaBounds formula_bounds(FormulaPair pair, FormulaBounds a, FormulaBounds b);
 
 // Leaves out steps that change nothing within the bounds, and takes cheaper functions where they give
-// the same. The bounds behind the steps.
-FormulaBounds simplify_formula(FormulaBounds bounds, std::vector<FormulaStep>* steps);
+// equal results. Returns the bounds behind the steps; *count becomes the number of those that are left.
+FormulaBounds simplify_formula(FormulaBounds bounds, FormulaStep* steps, size_t* count);
+
+// Does so with the steps of a std::vector, of any allocator.
+template <class Steps>
+FormulaBounds simplify_formula(FormulaBounds bounds, Steps* steps) {
+  size_t count = steps->size();
+  bounds = simplify_formula(bounds, steps->data(), &count);
+  steps->resize(count);
+  return bounds;
+}
 
 }  // namespace qrt
 

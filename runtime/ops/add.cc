@@ -71,7 +71,7 @@ Status check_int(const InferContext& context) {
   return {};
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::AddOptions>();
   QRT_TRY(check_input_count(context, 2));
   QRT_TRY(check_range("kind", static_cast<int>(o->kind()), 0, 2));
@@ -219,10 +219,10 @@ bool prepare_tables(const PrepareContext& context, const P& add,
   const SumTablesKernel* kernel = select_sum_tables(context.isas);
   if (kernel->run == nullptr || !pays(context)) return false;
   const auto make_tables = [&] {
-    auto tables = std::make_shared<SumTables>();
+    auto tables = make_planned<SumTables>();
     return (kernel->*make)(add, tables.get()) ? tables : nullptr;
   };
-  auto params = std::make_shared<TableParams>();
+  auto params = make_planned<TableParams>();
   TableKey key = key_of(add);
   key.add(kernel);
   params->tables = context.share<SumTables>(key, sizeof(SumTables), make_tables);
@@ -236,7 +236,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const ElementwiseKernel* kernel = select_elementwise(context.isas);
   if (o->kind() == fb::AddKind::INT) {
     const bool is_int16 = runs_int16(context.inputs[0].type.dtype);
-    auto params = std::make_shared<IntParams>(*o);
+    auto params = make_planned<IntParams>(*o);
     AddIntParams& p = params->add;
     p = {is_int16 ? o->a_zero_point_16() : o->a_zero_point(),
          is_int16 ? o->b_zero_point_16() : o->b_zero_point(),
@@ -253,7 +253,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     }
     if (!is_int16 && prepare_tables(context, p, &SumTablesKernel::make_int, step)) return Status();
     if (AddParams add; !is_int16 && pays(context) && add_in_float(p, *kernel, &add)) {
-      auto in_float = std::make_shared<Params>();
+      auto in_float = make_planned<Params>();
       in_float->add = add;
       finish_step(context, std::move(in_float), kernel, run, run_elements, step);
       return Status();
@@ -263,7 +263,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
                 is_int16 ? nullptr : run_int_elements, step);
     return Status();
   }
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->add = add_params(*o);
   if (prepare_tables(context, params->add, &SumTablesKernel::make, step)) return Status();
   finish_step(context, std::move(params), kernel, run, run_elements, step);

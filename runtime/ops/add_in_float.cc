@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include "kernels/integer_build.h"
 #include "kernels/stage_factor.h"
@@ -74,7 +73,7 @@ struct Pairs {
     b.push_back(static_cast<uint8_t>(y));
   }
 
-  std::vector<uint8_t> a, b;
+  PlanVector<uint8_t> a, b;
   size_t count;
 };
 
@@ -114,7 +113,7 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
   const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of_stages(r);
   const Pairs pairs(a, b, reach);
 
-  std::vector<uint8_t> want(pairs.count), got(pairs.count);
+  PlanVector<uint8_t> want(pairs.count), got(pairs.count);
   kernel.add_int(p, {pairs.a.data(), pairs.b.data(), false, false, want.data(), pairs.count});
   for (int i = 0; i < kTries; ++i) {
     *add = {near(a_scale, i % 3),

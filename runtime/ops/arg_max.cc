@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   QRT_TRY(check_input_count(context, 1));
   if (is_integer_build() || context.inputs[0].type.dtype != DType::kFloat32)
@@ -54,7 +54,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::ArgMaxOptions>();
   const TensorType& x = context.inputs[0].type;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->fn = arg_max_kernel(x.dtype);
   ArgMaxArgs& args = params->args;
   args = {};

@@ -84,7 +84,7 @@ Status average_pool_args(const InferContext& context, AveragePoolArgs* args) {
 
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   PoolShape shape;
   QRT_TRY(analyse(context, &shape));
   return add_pool_output(context, shape, outputs);
@@ -126,7 +126,7 @@ void run_int16(const Step& step, const RunContext& context) {
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  auto params = std::make_shared<Int16Params>();
+  auto params = make_planned<Int16Params>();
   QRT_TRY(analyse(context, &params->pool.shape));
   make_pool(context, &params->pool);
   params->args.lo = o->lo();
@@ -140,7 +140,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 Status prepare_int(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
-  auto params = std::make_shared<IntParams>();
+  auto params = make_planned<IntParams>();
   QRT_TRY(analyse(context, &params->pool.shape));
   make_pool(context, &params->pool);
   params->args.offset = o->output_offset();
@@ -156,7 +156,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::AveragePool2DOptions>();
   if (o->kind() == fb::AverageKind::INT_HALF_AWAY) return prepare_int(context, step);
   QRT_TRY(context.take(sizeof(Params)));
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   AveragePoolArgs& args = params->args;
   QRT_TRY(average_pool_args(context, &args));
   params->pool.shape = args.shape;

@@ -36,7 +36,7 @@ Status check_int16(const fb::BatchMatMulOptions& options, size_t n, int64_t k) {
   return Status();
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::BatchMatMulOptions>();
   QRT_TRY(check_input_count(context, 2));
   QRT_TRY(check_activation(context, 0, "a"));
@@ -320,7 +320,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto& options = *context.op->options_as<fb::BatchMatMulOptions>();
   QRT_TRY(context.take(
       requant_bytes(*options.requant(), Int16Params::requant_channels(context, options))));
-  auto params = std::make_shared<Int16Params>(context, options);
+  auto params = make_planned<Int16Params>(context, options);
   params->rows = static_cast<size_t>(y[y.rank() - 2]);
   params->n = static_cast<size_t>(y[y.rank() - 1]);
   params->k = static_cast<size_t>(a[a.rank() - 1]);
@@ -352,7 +352,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Shape &a = context.inputs[0].type.shape, &b = context.inputs[1].type.shape;
   const Shape& y = context.outputs[0].shape;
   const int rank = y.rank();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Params& p = *params;
   p.pack = select_pack_activations(context.isas)->fn;
   p.k = static_cast<size_t>(a[a.rank() - 1]);
@@ -408,7 +408,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const MatrixRows a_rows(a_matrices, gemm.m, p.k);
   const bool transposed = options->transpose_b();
   const MatrixRows b_rows(p.b_count, transposed ? gemm.n : p.k, transposed ? p.k : gemm.n);
-  const auto operands = std::make_shared<Operands>(Operands{params, a_rows, b_rows, transposed});
+  const auto operands = make_planned<Operands>(Operands{params, a_rows, b_rows, transposed});
   if (b_is_constant) QRT_TRY(share_packed(context, bytes, *operands, &p));
   step->params = operands;
   return Status();
@@ -424,7 +424,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 bool pull_rows(const Step& transpose, size_t i, PlannedStep* product) {
   const TransposePlan* const plan = find_moved_rows(transpose);
   if (plan == nullptr || product->run != run) return false;
-  auto operands = std::make_shared<Operands>(product->as<Operands>());
+  auto operands = make_planned<Operands>(product->as<Operands>());
   const Params& p = *operands->params;
   MatrixRows& rows = i == 0 ? operands->a : operands->b;
   const size_t count = i == 0 ? p.gemm.m : operands->transposed ? p.gemm.n : p.k;

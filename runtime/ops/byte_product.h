@@ -42,7 +42,7 @@ class ByteProduct {
   const EdgeKernel* edge_ = nullptr;
   GemmCall gemm_;
   size_t k_ = 0;
-  std::vector<uint8_t> zero_points_;
+  PlanVector<uint8_t> zero_points_;
   // For each matrix: its packed form, then the biases, then the sum of every column less its zero point.
   std::shared_ptr<const TableBytes> table_;
   size_t packed_bytes_ = 0, bias_bytes_ = 0, matrix_bytes_ = 0;

@@ -13,7 +13,7 @@ bool is_cast_type(DType dtype) {
          dtype == DType::kFloat32;
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::CastOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
@@ -96,7 +96,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::CastOptions>();
   const TensorType &x = context.inputs[0].type, &y = context.outputs[0];
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->fn = x.dtype == DType::kUInt8   ? cast_to<uint8_t>(y.dtype, o->is_truth())
                : x.dtype == DType::kInt32 ? cast_to<int32_t>(y.dtype, o->is_truth())
                : x.dtype == DType::kInt64 ? cast_to<int64_t>(y.dtype, o->is_truth())

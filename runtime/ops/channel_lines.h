@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "kernels/lut/lines.h"
 #include "runtime/ops/line_fit.h"
+#include "runtime/plan_memory.h"
 
 namespace qrt {
 
@@ -38,7 +38,7 @@ class ChannelLines {
   const LinesKernel* kernel_;
   size_t channels_, period_;  // elements
   bool two_ = false, signed_ = false;
-  std::vector<LineBlock> blocks_;
+  PlanVector<LineBlock> blocks_;
 };
 
 }  // namespace qrt

@@ -97,7 +97,7 @@ Status check_true_weight_sum(const InferContext& context,
                              const flatbuffers::Vector<int32_t>* weight_sum, size_t groups,
                              size_t n, size_t taps, size_t k) {
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
-  std::vector<int32_t> sums(n);
+  ScratchVector<int32_t> sums(n);
   for (size_t g = 0; g < groups; ++g) {
     gemm_weight_sums(packed + g * gemm_packed_bytes(n, taps, k), n, taps, k, sums.data());
     for (size_t j = 0; j < n; ++j) {
@@ -139,7 +139,7 @@ Status check_whole_bytes(const TensorType& x) {
   return Status();
 }
 
-Status add_output(DType dtype, const Shape& shape, std::vector<TensorType>* outputs) {
+Status add_output(DType dtype, const Shape& shape, TensorTypes* outputs) {
   QRT_MODEL_CHECK(shape.elements() >= 0, "the output has shape %s, more than 2^40 elements",
                   shape.to_string().c_str());
   outputs->push_back({dtype, shape});

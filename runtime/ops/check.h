@@ -79,7 +79,7 @@ Status declared_output_dtype(const InferContext& context, DType* dtype);
 Status check_whole_bytes(const TensorType& x);
 
 // Appends the type, unless its dimensions overflow.
-Status add_output(DType dtype, const Shape& shape, std::vector<TensorType>* outputs);
+Status add_output(DType dtype, const Shape& shape, TensorTypes* outputs);
 
 // lo <= value <= hi
 Status check_range(const char* what, int64_t value, int64_t lo, int64_t hi);

@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::ConcatOptions>();
   QRT_MODEL_CHECK(!context.inputs.empty(), "has no inputs, expected at least 1");
   const TensorType& first = context.inputs[0].type;
@@ -36,9 +36,9 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 
 struct Params {
   const CopyKernel* kernel;
-  size_t rows;                      // product of the dimensions before the axis
-  std::vector<size_t> input_bytes;  // of one row
-  size_t output_bytes;              // of one row
+  size_t rows;                     // product of the dimensions before the axis
+  PlanVector<size_t> input_bytes;  // of one row
+  size_t output_bytes;             // of one row
   size_t tasks;
 };
 
@@ -67,7 +67,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& output = context.outputs[0];
   const int axis = static_cast<int>(context.op->options_as<fb::ConcatOptions>()->axis());
   QRT_TRY(context.take(2 * context.inputs.size() * sizeof(size_t)));
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_copy(context.isas);
   params->rows = 1;
   for (int d = 0; d < axis; ++d) params->rows *= static_cast<size_t>(output.shape[d]);

@@ -94,7 +94,7 @@ Status check_constants(const InferContext& context, const Geometry& g) {
   return check_requant(options->requant(), g.out_c, /*allow_acc=*/true);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   Geometry g;
   QRT_TRY(conv2d_geometry(context, &g));
   if (!context.knows_constants) QRT_TRY(check_constants(context, g));
@@ -386,7 +386,7 @@ Status prepare_form(const PrepareContext& context, const Geometry& g, GemmCall* 
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Geometry& g = params->geometry;
   QRT_TRY(conv2d_geometry(context, &g));
   params->input_zero_point = options->input_zero_point();

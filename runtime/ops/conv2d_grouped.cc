@@ -77,7 +77,7 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
   const auto weights = share_weights(context, packed, *kernel, shape, g.k);
   if (weights == nullptr) return Status();
 
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->shape = shape;
   params->kernel = kernel;
   params->weights = weights;

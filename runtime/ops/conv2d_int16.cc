@@ -108,12 +108,12 @@ Status prepare_depthwise(const PrepareContext& context, const fb::Conv2DOptions&
                             options.requant(),
                             options.weight_sum(),
                             digits,
-                            std::vector<int16_t>(g.taps * g.out_c),
-                            std::vector<int16_t>(digits > 1 ? g.taps * g.out_c : 0)};
+                            PlanVector<int16_t>(g.taps * g.out_c),
+                            PlanVector<int16_t>(digits > 1 ? g.taps * g.out_c : 0)};
   const auto* packed = reinterpret_cast<const int8_t*>(context.inputs[1].data);
   const size_t group_bytes = gemm_packed_bytes(multiplier, g.taps, g.k);
   for (size_t d = 0; d < digits; ++d) {
-    std::vector<int16_t>& weights = d == 0 ? layer.weights : layer.upper_weights;
+    PlanVector<int16_t>& weights = d == 0 ? layer.weights : layer.upper_weights;
     for (size_t o = 0; o < g.out_c; ++o) {
       const size_t group = d * g.groups + o / multiplier, column = o % multiplier;
       const int8_t* from =
@@ -133,7 +133,7 @@ Status prepare_int16_conv2d(const PrepareContext& context, const Conv2DGeometry&
                             PlannedStep* step) {
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   if (is_depthwise(*options, g)) return prepare_depthwise(context, *options, g, step);
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->geometry = g;
   params->input_zero_point = options->input_zero_point_16();
   params->padded_h = (g.out_h - 1) * g.stride_h + (g.kernel_h - 1) * g.dilation_h + 1;

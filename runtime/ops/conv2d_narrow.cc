@@ -3,7 +3,6 @@
 // converter joined to fill such blocks are pixels again.
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "kernels/narrow/narrow.h"
 #include "runtime/ops/conv2d_forms.h"
@@ -23,7 +22,7 @@ struct Params {
   NarrowShape shape;
   const NarrowKernel* kernel;
   GemmCall gemm;  // its bias and requantisation
-  std::vector<NarrowMove> moves;
+  PlanVector<NarrowMove> moves;
   std::shared_ptr<const TableBytes> weights;
   Strips strips;
   uint8_t input_zero_point;
@@ -114,7 +113,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   if (outputs == 0) return Status();
   layer.out_c = outputs;
 
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   NarrowShape& s = params->shape;
   s = {g, g.in_c, outputs};
   s.out_w = g.out_w * g.stride_w, s.stride_w = 1;

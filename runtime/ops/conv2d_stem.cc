@@ -1,7 +1,6 @@
 // Conv2D of few inputs in the form of kernels/stem: many rows of outputs at a time, and fewer dwords of
 // inputs. Its weights are brought into their form once for a model.
 #include <algorithm>
-#include <vector>
 
 #include "kernels/stem/stem.h"
 #include "runtime/ops/conv2d_forms.h"
@@ -24,7 +23,7 @@ struct Params {
   GemmCall gemm;  // its bias, requantisation and packed weights
   Strips strips;
   std::shared_ptr<const TableBytes> weights;
-  std::vector<uint32_t> offsets;
+  PlanVector<uint32_t> offsets;
   uint8_t input_zero_point;
 };
 
@@ -55,7 +54,7 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
     return Status();
   const StemKernel* kernel = select_stem(context.isas);
   if (kernel == nullptr || !kernel->handles(gemm->requant(), g.out_c)) return Status();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   StemShape& s = params->shape;
   s = {g, g.in_c, g.out_c};
   if (std::max({g.out_w, g.stride_w, g.kernel_w}) > kMostPadded || s.padded_h(1) > kMostPadded ||

@@ -188,7 +188,7 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const auto weights = share_weights(context, gemm->weights, shape, kernel->weight_lanes);
   if (weights == nullptr) return Status();
 
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->shape = shape;
   params->kernel = kernel;
   params->gemm = std::move(*gemm);

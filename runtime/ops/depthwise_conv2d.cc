@@ -1,7 +1,6 @@
 // DepthwiseConv2D: one filter per channel, cut into output rows of all images.
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "kernels/depthwise/pack.h"
 #include "runtime/checked.h"
@@ -62,7 +61,7 @@ Status check_constants(const InferContext& context, const DepthwiseShape& s) {
   return check_requant(options->requant(), out_c, /*allow_acc=*/false);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   DepthwiseShape s;
   QRT_TRY(depthwise_geometry(context, &s));
   if (!context.knows_constants) QRT_TRY(check_constants(context, s));
@@ -78,7 +77,7 @@ struct Params {
   const DepthwiseKernel* kernel;
   size_t images, tasks, task_scratch;
   const int8_t* weights;
-  std::shared_ptr<const std::vector<int32_t>> bias;
+  std::shared_ptr<const PlanVector<int32_t>> bias;
   std::shared_ptr<const LayerRequant> requant;
   std::shared_ptr<const TableBytes> padding;
 };
@@ -122,7 +121,7 @@ Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, Pla
                             options->requant(),
                             options->weight_sum(),
                             /*digits=*/1,
-                            std::vector<int16_t>(s.kernel_h * s.kernel_w * channels),
+                            PlanVector<int16_t>(s.kernel_h * s.kernel_w * channels),
                             {}};
   depthwise_unpack(reinterpret_cast<const int8_t*>(context.inputs[1].data), channels, s.kernel_h,
                    s.kernel_w, layer.weights.data());
@@ -131,7 +130,7 @@ Status prepare_int16(const PrepareContext& context, const DepthwiseShape& s, Pla
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DepthwiseConv2DOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   DepthwiseShape& s = params->shape;
   QRT_TRY(depthwise_geometry(context, &s));
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, s, step);

@@ -15,7 +15,7 @@ struct Params {
   DepthwiseInt16Args args{};
   const DepthwiseInt16Kernel* kernel;
   Int16Constants constants;
-  std::vector<int16_t> weights, upper_weights, padding;
+  PlanVector<int16_t> weights, upper_weights, padding;
   size_t images, tasks;
 };
 
@@ -52,7 +52,7 @@ Status prepare_depthwise_int16(const PrepareContext& context, DepthwiseInt16Laye
                                PlannedStep* step) {
   const DepthwiseShape& s = layer.shape;
   const size_t channels = s.in_c * s.multiplier;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_depthwise_int16(context.isas);
   params->constants =
       make_int16_constants(context, channels, channels, layer.weight_sum, *layer.requant,

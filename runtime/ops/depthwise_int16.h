@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/depthwise/depthwise_int16.h"
 #include "runtime/op.h"
@@ -20,7 +19,7 @@ struct DepthwiseInt16Layer {
   const flatbuffers::Vector<int32_t>* weight_sum;
   size_t digits;
   // As in DepthwiseInt16Args; the second is empty where there is one digit.
-  std::vector<int16_t> weights, upper_weights;
+  PlanVector<int16_t> weights, upper_weights;
 };
 
 // Bytes that a layer keeps, its weights among them: to be taken before these are made.

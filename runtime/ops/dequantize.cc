@@ -18,7 +18,7 @@ bool is_input(DType dtype) {
          dtype == DType::kUInt32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
   QRT_MODEL_CHECK(!context.inputs.empty(), "has no inputs, expected 1 to 3");
   const TensorType& x = context.inputs[0].type;
@@ -45,7 +45,7 @@ struct Params {
   EdgeStep edge;
   DType input, output;
   bool is_signed;
-  std::vector<float> table;  // of a small float: by code
+  PlanVector<float> table;  // of a small float: by code
 };
 
 struct Job {
@@ -186,7 +186,7 @@ void run_half(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DequantizeOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   QRT_TRY(make_edge(context, options->scale(), options->zero_point(), options->axis(),
                     options->block_size(), fb::Division::F32, &params->edge));
   params->input = context.inputs[0].type.dtype;

@@ -33,7 +33,7 @@ Status check_tables(const fb::DetectionPostProcessOptions& o) {
   return Status();
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::DetectionPostProcessOptions>();
   QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_dtype(context, 0, "boxes", DType::kUInt8));
@@ -94,7 +94,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::DetectionPostProcessOptions>();
   const Shape &boxes = context.inputs[0].type.shape, &scores = context.inputs[1].type.shape;
   QRT_TRY(context.take(sizeof(Params)));
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   DetectionParams& d = params->detection;
   d.rows = static_cast<size_t>(boxes[1]);
   d.box_stride = static_cast<size_t>(boxes[2]);

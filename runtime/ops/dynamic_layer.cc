@@ -37,16 +37,16 @@ Status check_finite(const InferContext& context, size_t i, const char* what, siz
 
 // Values of one for each channel where the kernels read them.
 template <class T>
-std::vector<T> spread(const T* values, const GemmCall& gemm) {
+PlanVector<T> spread(const T* values, const GemmCall& gemm) {
   const size_t stride = channel_stride(gemm.n);
-  std::vector<T> result(gemm.bias().size(), T{});
+  PlanVector<T> result(gemm.bias().size(), T{});
   for (size_t g = 0; g < gemm.groups; ++g)
     memcpy(result.data() + g * stride, values + g * gemm.n, gemm.n * sizeof(T));
   return result;
 }
 
-std::vector<float> spread_floats(const OpInput& input, const GemmCall& gemm) {
-  std::vector<float> values(input.data_bytes / sizeof(float));
+PlanVector<float> spread_floats(const OpInput& input, const GemmCall& gemm) {
+  PlanVector<float> values(input.data_bytes / sizeof(float));
   memcpy(values.data(), input.data, input.data_bytes);
   return spread(values.data(), gemm);
 }
@@ -81,39 +81,50 @@ Status DynamicLayer::prepare(const PrepareContext& context,
                              const flatbuffers::Vector<int32_t>* weight_sum, const GemmCall& gemm,
                              size_t* scratch_bytes) {
   if (!is_dynamic_layer(context)) return Status();
-  QRT_TRY(context.take(gemm.bias().size() * (sizeof(int32_t) + 2 * sizeof(float))));
-  sums_ = spread(weight_sum->data(), gemm);
-  if (context.inputs.size() > kWeightScale)
-    w_scale_ = spread_floats(context.inputs[kWeightScale], gemm);
-  if (context.inputs.size() > kAddend) addend_ = spread_floats(context.inputs[kAddend], gemm);
+  const size_t values = gemm.bias().size();
+  QRT_TRY(context.take(values * (sizeof(int32_t) + 2 * sizeof(float))));
+  const bool has_scale = context.inputs.size() > kWeightScale,
+             has_addend = context.inputs.size() > kAddend;
+  TableKey key("dynamic");
+  key.add(weight_sum, has_scale ? context.inputs[kWeightScale].data : nullptr,
+          has_addend ? context.inputs[kAddend].data : nullptr, gemm.groups, gemm.n, values);
+  tables_ = context.shared->get<Tables>(key, [&] {
+    auto made = std::make_shared<Tables>();
+    made->sums = spread(weight_sum->data(), gemm);
+    if (has_scale) made->w_scale = spread_floats(context.inputs[kWeightScale], gemm);
+    if (has_addend) made->addend = spread_floats(context.inputs[kAddend], gemm);
+    return made;
+  });
   at_ = round_up(*scratch_bytes, kAlignment);
-  *scratch_bytes = at_ + sums_.size() * (sizeof(int32_t) + sizeof(float));
+  *scratch_bytes = at_ + values * (sizeof(int32_t) + sizeof(float));
   return Status();
 }
 
 void DynamicLayer::start(const Step& step, const RunContext& context, const GemmCall& gemm,
                          GemmOperands* args) const {
-  const size_t n = sums_.size();
+  const Tables& tables = *tables_;
+  const size_t n = tables.sums.size();
   auto* bias = reinterpret_cast<int32_t*>(context.scratch + at_);
   const uint32_t zero = *context.in(step, kZeroPoint);
   for (size_t i = 0; i < n; ++i)
     bias[i] = static_cast<int32_t>(static_cast<uint32_t>(gemm.bias()[i]) -
-                                   zero * static_cast<uint32_t>(sums_[i]));
+                                   zero * static_cast<uint32_t>(tables.sums[i]));
   args->bias = bias;
-  if (w_scale_.empty()) return;
+  if (tables.w_scale.empty()) return;
   auto* scale = reinterpret_cast<float*>(bias + n);
   float x_scale;
   memcpy(&x_scale, context.in(step, kScale), sizeof x_scale);
-  for (size_t i = 0; i < n; ++i) scale[i] = x_scale * w_scale_[i];
+  for (size_t i = 0; i < n; ++i) scale[i] = x_scale * tables.w_scale[i];
   args->requant.kind = RequantKind::kFloat;
   args->requant.scale = scale;
-  args->requant.addend = addend_.empty() ? nullptr : addend_.data();
+  args->requant.addend = tables.addend.empty() ? nullptr : tables.addend.data();
 }
 
 void DynamicLayer::finish(const Step& step, const RunContext& context, const GemmOperands& args,
                           size_t elements) const {
   bool is_finite = true;
-  for (size_t i = 0; i < w_scale_.size(); ++i) is_finite &= std::isfinite(args.requant.scale[i]);
+  for (size_t i = 0; i < tables_->w_scale.size(); ++i)
+    is_finite &= std::isfinite(args.requant.scale[i]);
   if (is_finite) return;
   auto* y = reinterpret_cast<float*>(context.out(step, 0));
   for (size_t i = 0; i < elements; ++i)

@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/built.h"
 #include "runtime/op.h"
@@ -48,7 +47,7 @@ class DynamicLayer {
   Status prepare(const PrepareContext& context, const flatbuffers::Vector<int32_t>* weight_sum,
                  const GemmCall& gemm, size_t* scratch_bytes);
 
-  bool is_used() const { return built::kDynamicLayers && !sums_.empty(); }
+  bool is_used() const { return built::kDynamicLayers && tables_ != nullptr; }
   uint8_t zero_point(const Step& step, const RunContext& context) const {
     return *context.in(step, 3);
   }
@@ -61,9 +60,14 @@ class DynamicLayer {
               size_t elements) const;
 
  private:
-  size_t at_ = 0;              // of the scratch area
-  std::vector<int32_t> sums_;  // of weights; this and the others as GemmCall::bias
-  std::vector<float> w_scale_, addend_;
+  // What the constants give, for each channel as in GemmCall::bias.
+  struct Tables {
+    PlanVector<int32_t> sums;  // of weights
+    PlanVector<float> w_scale, addend;
+  };
+
+  size_t at_ = 0;  // of the scratch area
+  std::shared_ptr<const Tables> tables_;
 };
 
 }  // namespace qrt

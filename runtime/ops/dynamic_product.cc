@@ -72,7 +72,7 @@ Status check_parameter(const InferContext& context, size_t i, const char* what, 
   return Status();
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::DynamicProductOptions>();
   const size_t inputs = context.inputs.size();
   DType output;
@@ -246,7 +246,7 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::DynamicProductOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Params& p = *params;
   p.geometry = geometry_of(*options);
   p.a = context.inputs[kA].type.shape;

@@ -12,7 +12,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
   *outputs = {{DType::kUInt8, context.inputs[0].type.shape},
@@ -50,7 +50,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_edge(context.isas);
   params->elements = static_cast<size_t>(context.inputs[0].type.shape.elements());
   params->tasks =

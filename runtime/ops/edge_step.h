@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/edge/edge.h"
 #include "runtime/op.h"
@@ -79,8 +78,8 @@ struct EdgeStep {
   EdgeLayout layout;
   size_t elements = 0, tasks = 1;
   // Of the options; empty where they are inputs.
-  std::vector<float> scale;
-  std::vector<int32_t> zero_point;
+  PlanVector<float> scale;
+  PlanVector<int32_t> zero_point;
   DType scale_type = DType::kFloat32, zero_point_type = DType::kUInt8;
   bool has_zero_point = false;
   fb::Division division = fb::Division::F32;

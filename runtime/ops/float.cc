@@ -45,8 +45,7 @@ Status infer_product(const Shape& b, bool b_is_transposed, Shape* shape) {
   return Status();
 }
 
-Status infer_gemm(const InferContext& context, const fb::FloatOptions& o,
-                  std::vector<TensorType>* outputs) {
+Status infer_gemm(const InferContext& context, const fb::FloatOptions& o, TensorTypes* outputs) {
   QRT_TRY(check_input_count(context, 3));
   for (size_t i = 0; i < 3; ++i)
     QRT_TRY(check_dtype(context, i, i == 0 ? "a" : i == 1 ? "b" : "c", DType::kFloat32));
@@ -65,7 +64,7 @@ Status infer_gemm(const InferContext& context, const fb::FloatOptions& o,
   return add_output(DType::kFloat32, shape, outputs);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   if (is_integer_build())
     return error(Code::kUnsupported,
                  "float operators are not part of this build (QRT_INTEGER_ONLY)");
@@ -261,7 +260,7 @@ void run_gemm(const Step& step, const RunContext& context) {
 Status prepare_gemm(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
-  auto p = std::make_shared<GemmParams>();
+  auto p = make_planned<GemmParams>();
   p->kernel = select_float(context.isas);
   p->gemm.order =
       static_cast<OrtGemmOrder>(static_cast<int>(o->function()) - static_cast<int>(F::ORT_GEMM));
@@ -305,7 +304,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   if (is_gemm(o->function())) return prepare_gemm(context, step);
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
-  auto p = std::make_shared<Params>();
+  auto p = make_planned<Params>();
   p->kernel = select_float(context.isas);
   p->function = o->function();
   p->epsilon = float_of(o->epsilon());
@@ -393,7 +392,7 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
       p.n > kMaxLayerNormBytes || line.kernel == nullptr || !is_ordinary(line.scale) ||
       !is_ordinary(grid.scale))
     return false;
-  auto params = std::make_shared<BytesParams>();
+  auto params = make_planned<BytesParams>();
   params->kernel = p.kernel;
   params->norm = {line.scale, grid.scale,  line.zero_point, grid.zero_point, grid.lo,
                   grid.hi,    grid.kernel, p.epsilon,       nullptr,         nullptr};

@@ -78,7 +78,7 @@ Status analyse(const InferContext& context, Elements* elements, DType* output, S
   return infer_broadcast_shape(context, shape);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   Elements elements;
   DType output;
   Shape shape;
@@ -89,7 +89,7 @@ Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
 struct Params {
   const FormulaKernel* kernel;
   FormulaParams formula;
-  std::vector<FormulaStep> a_steps, b_steps, steps;
+  PlanVector<FormulaStep> a_steps, b_steps, steps;
   Broadcast broadcast;
 };
 
@@ -130,7 +130,7 @@ void run(const Step& step, const RunContext& context) {
 
 // The steps, as cheap as the bounds before them allow; *bounds becomes those behind.
 FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVector* steps,
-                       FormulaBounds* bounds, std::vector<FormulaStep>* storage) {
+                       FormulaBounds* bounds, PlanVector<FormulaStep>* storage) {
   for (uint32_t i = 0; i < count_of(steps); ++i) {
     const fb::FormulaStep& s = *steps->Get(i);
     storage->push_back({static_cast<FormulaFunction>(s.function()), s.value(), s.high()});
@@ -145,7 +145,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   DType output;
   Shape shape;
   QRT_TRY(analyse(context, &elements, &output, &shape));
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_formula(context.isas);
   FormulaParams& f = params->formula;
   f.has_b = context.inputs.size() == 2;

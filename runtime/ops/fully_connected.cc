@@ -39,7 +39,7 @@ Status check_constants(const InferContext& context) {
   return check_requant(options->requant(), out, /*allow_acc=*/true);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   if (!is_dynamic_layer(context)) QRT_TRY(check_input_count(context, 3));
   QRT_TRY(check_activation(context, 0, "x"));
@@ -116,7 +116,7 @@ void set_sizes(const PrepareContext& context, GemmCall* gemm) {
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
-  auto params = std::make_shared<Int16Params>();
+  auto params = make_planned<Int16Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
   GemmCall& gemm = params->int16.gemm;
   set_sizes(context, &gemm);
@@ -133,7 +133,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->in = static_cast<size_t>(context.inputs[1].type.shape[1]);
   GemmCall& gemm = params->gemm;
   set_sizes(context, &gemm);

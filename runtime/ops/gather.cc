@@ -5,7 +5,6 @@
 // one next to the rows, where it has no map, is walked by the kernel. A slice of every row of
 // x may be a view.
 #include <cstring>
-#include <vector>
 
 #include "kernels/copy/copy.h"
 #include "runtime/ops/check.h"
@@ -30,7 +29,7 @@ Map map_of(const InferContext& context, uint32_t i) {
   return {index->data(), index->size()};
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::GatherOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
@@ -66,7 +65,7 @@ struct Outer {
 
 struct Params {
   GatherRows row;
-  std::vector<GatherRun> runs;
+  PlanVector<GatherRun> runs;
   Outer outer[kMaxTensorRank];
   size_t outer_count;
   size_t rows;          // that the kernel walks by itself; they share one place of the outer axes
@@ -183,7 +182,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     }
   }
   find_view(maps, from, to, element_bytes, step);
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Params& p = *params;
   size_t block = element_bytes;
   for (int d = last + 1; d < from.rank(); ++d) block *= static_cast<size_t>(from[d]);

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "kernels/gemm/gemm.h"
 #include "runtime/op.h"
@@ -26,7 +25,7 @@ struct GemmCall {
   size_t m = 0, n = 0;  // of one product
   size_t taps = 0, kc = 0;
   const int8_t* weights = nullptr;
-  std::shared_ptr<const std::vector<int32_t>> bias_table;
+  std::shared_ptr<const PlanVector<int32_t>> bias_table;
   std::shared_ptr<const RequantParams> requant_table;
   size_t requant_channels = SIZE_MAX;  // that its arrays hold; channels beyond begin at 0 again
   size_t element_bytes = 1;            // of the output
@@ -34,7 +33,7 @@ struct GemmCall {
   size_t outer = 1, m_parts = 1, n_parts = 1;
   size_t tasks = 1;  // 1: the calling thread does all parts
 
-  const std::vector<int32_t>& bias() const { return *bias_table; }
+  const PlanVector<int32_t>& bias() const { return *bias_table; }
   const Requant& requant() const { return requant_table->requant; }
   size_t c_stride() const { return groups * n * element_bytes; }
 };

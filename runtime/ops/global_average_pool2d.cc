@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBlock = 64;  // channels; contract of the kernel
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_image(context, 0));
@@ -79,7 +79,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.inputs[0].type.shape;
   const ImageShape x = image_shape(shape);
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
-  auto params = std::make_shared<Int16Params>();
+  auto params = make_planned<Int16Params>();
   params->requant = make_requant(*options->requant(), 1);
   params->images = static_cast<size_t>(x.images);
   params->args.pixels = static_cast<size_t>(x.h * x.w);
@@ -106,7 +106,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Shape& shape = context.inputs[0].type.shape;
   const ImageShape x = image_shape(shape);
   const auto* options = context.op->options_as<fb::GlobalAveragePool2DOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_pool(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   if (context.fields() != nullptr) set_scale(*context.fields(), &params->requant);

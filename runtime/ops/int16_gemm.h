@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/gemm/digits.h"
 #include "runtime/op.h"
@@ -26,7 +25,7 @@ Status check_digits(const InferContext& context, int terms, int digits);
 // The constants of such a layer. Per-channel arrays have each group of `group` channels start at a
 // multiple of channel_stride(group).
 struct Int16Constants {
-  std::vector<int64_t> bias;  // planes: less 32768 * weight_sum
+  PlanVector<int64_t> bias;  // planes: less 32768 * weight_sum
   RequantParams requant;
   bool is_narrow = false;
 };

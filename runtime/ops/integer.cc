@@ -15,7 +15,7 @@ bool is_other_sign(DType a, DType b) {
   return (a == DType::kUInt8 && b == DType::kInt8) || (a == DType::kUInt16 && b == DType::kInt16);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   Shape shape;
   QRT_TRY(infer_integers(context, &shape));
   const DType dtype = context.inputs[0].type.dtype;
@@ -43,7 +43,7 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto function = context.op->options_as<fb::IntegerOptions>()->function();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->fn = integer_kernel(context.inputs[0].type.dtype, static_cast<IntegerFunction>(function));
   params->broadcast = plan_broadcast(context, 1);
   step->kernel = "integer_scalar";

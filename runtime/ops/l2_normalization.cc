@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::L2NormalizationOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
@@ -39,7 +39,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::L2NormalizationOptions>();
   const Shape& shape = context.outputs[0].shape;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->zero_point = options->zero_point();
   params->one_rounding = options->kind() == fb::L2NormalizationKind::ONE_ROUNDING;
   params->n = static_cast<size_t>(shape[shape.rank() - 1]);

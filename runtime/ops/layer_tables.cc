@@ -14,9 +14,9 @@ constexpr size_t kReadAhead = 64;  // channels readable beyond the last
 
 // Spreads groups x group values to groups x channel_stride(group) values and kReadAhead more.
 template <class T>
-std::vector<T> spread(size_t channels, size_t group, const T* values) {
+PlanVector<T> spread(size_t channels, size_t group, const T* values) {
   const size_t stride = channel_stride(group), groups = channels / group;
-  std::vector<T> result(groups * stride + kReadAhead, values[channels - 1]);
+  PlanVector<T> result(groups * stride + kReadAhead, values[channels - 1]);
   for (size_t g = 0; g < groups; ++g)
     std::copy_n(values + g * group, group, result.begin() + static_cast<ptrdiff_t>(g * stride));
   return result;
@@ -35,7 +35,7 @@ std::shared_ptr<const LayerRequant> layer_requant(const LayerSource& source, boo
     if (source.requant != nullptr)
       made->params = make_requant(*source.requant, channels, source.file_end);
     if (made->params.requant.kind == RequantKind::kInt) {
-      std::vector<int32_t> bias;
+      PlanVector<int32_t> bias;
       if (knows_bias) bias = read_bias(source.bias, source.channels);
       const Sums sums = {&bias, source.terms};
       if (find_float_form(channels, &made->params, knows_bias ? &sums : nullptr))
@@ -47,17 +47,17 @@ std::shared_ptr<const LayerRequant> layer_requant(const LayerSource& source, boo
   });
 }
 
-std::shared_ptr<const std::vector<int32_t>> layer_bias(const LayerSource& source,
-                                                       const LayerRequant& requant, bool signed_lhs,
-                                                       SharedTables* shared) {
+std::shared_ptr<const PlanVector<int32_t>> layer_bias(const LayerSource& source,
+                                                      const LayerRequant& requant, bool signed_lhs,
+                                                      SharedTables* shared) {
   const bool is_moved = !requant.moved_bias.empty();
   TableKey key("bias");
   key.add(source.bias, source.weight_sum, source.channels, source.group, signed_lhs,
           is_moved ? source.requant : nullptr, is_moved ? source.terms : 0);
-  return shared->get<std::vector<int32_t>>(key, [&] {
-    std::vector<int32_t> bias =
+  return shared->get<PlanVector<int32_t>>(key, [&] {
+    PlanVector<int32_t> bias =
         is_moved ? requant.moved_bias : read_bias(source.bias, source.channels);
-    return std::make_shared<std::vector<int32_t>>(
+    return std::make_shared<PlanVector<int32_t>>(
         fold_bias(std::move(bias), source.weight_sum, source.group, signed_lhs));
   });
 }
@@ -78,17 +78,17 @@ uint64_t layer_bias_bytes(const fb::Requant* requant, size_t groups, size_t grou
   return values * sizeof(int32_t) * (may_move ? 2 : 1) + kSharedTableBytes;
 }
 
-std::vector<int32_t> read_bias(const uint8_t* bias, size_t channels) {
-  std::vector<int32_t> values;
+PlanVector<int32_t> read_bias(const uint8_t* bias, size_t channels) {
+  PlanVector<int32_t> values;
   values.reserve(channel_stride(channels) + kReadAhead);
   values.resize(channels);
   if (bias != nullptr) memcpy(values.data(), bias, channels * sizeof(int32_t));
   return values;
 }
 
-std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
-                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
-                               bool signed_lhs) {
+PlanVector<int32_t> fold_bias(PlanVector<int32_t> bias,
+                              const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
+                              bool signed_lhs) {
   for (size_t c = 0; signed_lhs && c < bias.size(); ++c) {
     const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
     bias[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + 128 * sum);

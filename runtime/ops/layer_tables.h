@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "runtime/op.h"
 #include "runtime/requant_params.h"
@@ -25,7 +24,7 @@ struct LayerSource {
 
 struct LayerRequant {
   RequantParams params;
-  std::vector<int32_t> moved_bias;  // where the zero point went into the bias; else empty
+  PlanVector<int32_t> moved_bias;  // where the zero point went into the bias; else empty
 };
 
 // Returns the requantisation in its fastest form, for `channels` of it in groups of `group`.
@@ -36,9 +35,9 @@ std::shared_ptr<const LayerRequant> layer_requant(const LayerSource& source, boo
 
 // Returns bias[c] + 128 * weight_sum[c] (modulo 2^32) where the kernel reads x - 128, else bias[c]. Each
 // group starts at a multiple of channel_stride(group). Readable up to 64 channels beyond the last.
-std::shared_ptr<const std::vector<int32_t>> layer_bias(const LayerSource& source,
-                                                       const LayerRequant& requant, bool signed_lhs,
-                                                       SharedTables* shared);
+std::shared_ptr<const PlanVector<int32_t>> layer_bias(const LayerSource& source,
+                                                      const LayerRequant& requant, bool signed_lhs,
+                                                      SharedTables* shared);
 
 // Makes a row of `bytes` bytes of the zero point and takes them from the plan's budget. Fails with
 // kOutOfMemory.
@@ -58,10 +57,10 @@ constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
 void spread_groups(size_t channels, size_t group, RequantParams* params);
 
 // Reads a constant bias of int32, and brings one into the form of layer_bias().
-std::vector<int32_t> read_bias(const uint8_t* bias, size_t channels);
-std::vector<int32_t> fold_bias(std::vector<int32_t> bias,
-                               const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
-                               bool signed_lhs);
+PlanVector<int32_t> read_bias(const uint8_t* bias, size_t channels);
+PlanVector<int32_t> fold_bias(PlanVector<int32_t> bias,
+                              const flatbuffers::Vector<int32_t>* weight_sum, size_t group,
+                              bool signed_lhs);
 
 }  // namespace qrt
 

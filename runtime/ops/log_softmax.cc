@@ -31,7 +31,7 @@ using LogParams = SoftmaxKernelRows<LogSoftmaxParams, uint8_t, log_softmax_rows>
 
 Status prepare_log(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);
-  auto params = std::make_shared<LogParams>();
+  auto params = make_planned<LogParams>();
   const float* table;
   QRT_TRY(find_softmax_table(context, kSoftmaxTable, &table));
   params->softmax = {table, float_of(options.k()), float_of(options.output_scale()),
@@ -50,7 +50,7 @@ using LogInt16Params = SoftmaxKernelRows<LogSoftmaxInt16Params, int16_t, log_sof
 
 Status prepare_log_int16(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);
-  auto params = std::make_shared<LogInt16Params>();
+  auto params = make_planned<LogInt16Params>();
   const int32_t* table;
   QRT_TRY(find_softmax_table(context, kSoftmaxTableEntries, &table));
   params->softmax = {table, float_of(options.k()), float_of(options.output_scale()),

@@ -67,7 +67,7 @@ Status check_sums(const InferContext& context, size_t bias, int64_t columns,
   return Status();
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::LstmOptions>();
   QRT_TRY(check_input_count(context, 7));
   QRT_TRY(check_activation(context, 0, "x"));
@@ -157,7 +157,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::LstmOptions>();
   const Sizes s(context, o->time_major());
   QRT_TRY(context.take(sizeof(Params)));
-  auto params = std::make_shared<Params>(*o);
+  auto params = make_planned<Params>(*o);
   LstmParams& p = params->lstm;
   p.in = static_cast<size_t>(s.in);
   p.cells = static_cast<size_t>(s.cells);

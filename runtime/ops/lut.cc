@@ -23,7 +23,7 @@ bool is_int16(DType x, DType y) {
                             : is_byte(x) && y == DType::kInt16;
 }
 
-Status infer_16(const InferContext& context, DType output, std::vector<TensorType>* outputs) {
+Status infer_16(const InferContext& context, DType output, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::LutOptions>();
   const TensorType& x = context.inputs[0].type;
   QRT_MODEL_CHECK(options->to_float() == (output == DType::kFloat32),
@@ -37,7 +37,7 @@ Status infer_16(const InferContext& context, DType output, std::vector<TensorTyp
   return add_output(output, x.shape, outputs);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::LutOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
@@ -194,7 +194,7 @@ Status prepare_16(const PrepareContext& context, PlannedStep* step) {
   Result<const fb::Buffer*> buffer =
       context.buffer(context.op->options_as<fb::LutOptions>()->table());
   if (!buffer.ok()) return std::move(buffer.status());
-  auto params = std::make_shared<Params16>();
+  auto params = make_planned<Params16>();
   const TensorType& y = context.outputs[0];
   const bool widens = y.dtype == DType::kInt16 && context.inputs[0].type.dtype != DType::kInt16;
   params->table = (*buffer)->data()->data() + (widens ? 0 : kTable16 / 2 * dtype_bytes(y.dtype));
@@ -229,7 +229,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::LutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_lut(context.isas);
   params->table = (*buffer)->data()->data();
   params->elements = static_cast<size_t>(shape.elements());

@@ -26,7 +26,7 @@ Status max_pool_geometry(const InferContext& context, PoolShape* shape) {
 
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   PoolShape shape;
   QRT_TRY(max_pool_geometry(context, &shape));
   return add_pool_output(context, shape, outputs);
@@ -45,7 +45,7 @@ void run_int16(const Step& step, const RunContext& context) {
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
-  auto pool = std::make_shared<PoolStep>();
+  auto pool = make_planned<PoolStep>();
   QRT_TRY(max_pool_geometry(context, &pool->shape));
   make_pool(context, pool.get());
   if (runs_int16(context.inputs[0].type.dtype)) {

@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   Shape shape;
   QRT_TRY(infer_integers(context, &shape));
   return add_output(context.inputs[0].type.dtype, shape, outputs);
@@ -36,7 +36,7 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const bool maximum = context.op->options_as<fb::MinMaxOptions>()->maximum();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->dtype = context.inputs[0].type.dtype;
   const MinMaxKernel& kernel = *select_min_max(context.isas);
   params->fn = maximum ? kernel.maximum : kernel.minimum;

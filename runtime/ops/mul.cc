@@ -16,7 +16,7 @@ int64_t greatest_product(const fb::MulOptions& options) {
   return int16_reach(options.a_zero_point_16()) * int16_reach(options.b_zero_point_16());
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::MulOptions>();
   QRT_TRY(check_input_count(context, 2));
   Shape shape;
@@ -92,7 +92,7 @@ void run_far(const Step& step, const RunContext& context) {
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::MulOptions>();
-  auto params = std::make_shared<Int16Params>();
+  auto params = make_planned<Int16Params>();
   params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point_16(), options->b_zero_point_16(), params->requant.requant};
@@ -109,7 +109,7 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 bool prepare_scaled(const PrepareContext& context, const Params& params, PlannedStep* step) {
   constexpr int64_t kFew = 8192;
   const ScaledProductKernel* kernel = select_scaled_product(context.isas);
-  auto scaled = std::make_shared<ScaledParams>();
+  auto scaled = make_planned<ScaledParams>();
   if (kernel->run == nullptr || context.outputs[0].shape.elements() < kFew ||
       !mul_in_float(params.mul, *params.kernel, *kernel, &scaled->product))
     return false;
@@ -125,7 +125,7 @@ bool prepare_scaled(const PrepareContext& context, const Params& params, Planned
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16(context, step);
   const auto* options = context.op->options_as<fb::MulOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_elementwise(context.isas);
   params->requant = make_requant(*options->requant(), 1);
   params->mul = {options->a_zero_point(), options->b_zero_point(), params->requant.requant};

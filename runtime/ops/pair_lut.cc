@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::PairLutOptions>();
   QRT_TRY(check_input_count(context, 2));
   Shape shape;
@@ -55,7 +55,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::PairLutOptions>();
   Result<const fb::Buffer*> buffer = context.buffer(options->table());
   if (!buffer.ok()) return std::move(buffer.status());
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = options->to_float() ? nullptr : select_lut(context.isas);
   params->table = (*buffer)->data()->data();
   params->broadcast = plan_broadcast(context, 1);

@@ -12,8 +12,7 @@ Status infer_pool(const InferContext& context, WindowAxes axes, PoolShape* shape
   return Status();
 }
 
-Status add_pool_output(const InferContext& context, const PoolShape& shape,
-                       std::vector<TensorType>* outputs) {
+Status add_pool_output(const InferContext& context, const PoolShape& shape, TensorTypes* outputs) {
   return add_output(context.inputs[0].type.dtype,
                     with_planes(context.inputs[0].type.shape, static_cast<int64_t>(shape.out_h),
                                 static_cast<int64_t>(shape.out_w), static_cast<int64_t>(shape.c)),

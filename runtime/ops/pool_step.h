@@ -16,8 +16,7 @@ namespace qrt {
 Status infer_pool(const InferContext& context, WindowAxes axes, PoolShape* shape);
 
 // Output of the pool.
-Status add_pool_output(const InferContext& context, const PoolShape& shape,
-                       std::vector<TensorType>* outputs);
+Status add_pool_output(const InferContext& context, const PoolShape& shape, TensorTypes* outputs);
 
 // The tensors of a step on INT16.
 inline const int16_t* in_16(const Step& step, const RunContext& context) {

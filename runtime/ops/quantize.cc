@@ -25,7 +25,7 @@ bool is_output(DType dtype) {
          dtype == DType::kUInt32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
   QRT_MODEL_CHECK(!context.inputs.empty(), "has no inputs, expected 1 to 3");
   const TensorType& x = context.inputs[0].type;
@@ -80,7 +80,7 @@ struct Params {
   bool wraps = false;
   SmallFloat format = {};
   fb::Overflow overflow = fb::Overflow::SATURATE;
-  std::vector<float> ones;  // scales where the quotient is made before the encoding
+  PlanVector<float> ones;  // scales where the quotient is made before the encoding
 };
 
 // What a run does per call, beside the grid and the tensors.
@@ -339,7 +339,7 @@ void run_half(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::QuantizeOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   QRT_TRY(make_edge(context, options->scale(), options->zero_point(), options->axis(),
                     options->block_size(), options->division(), &params->edge));
   params->input = context.inputs[0].type.dtype;

@@ -92,7 +92,7 @@ Status check_bytes(const InferContext& context, const fb::RecurrentOptions& o, c
   return Status();
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   if (is_integer_build())
     return error(Code::kUnsupported,
                  "float operators are not part of this build (QRT_INTEGER_ONLY)");
@@ -492,7 +492,7 @@ Status prepare_bytes(const PrepareContext& context, Params* p, PlannedStep* step
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto& o = *context.op->options_as<fb::RecurrentOptions>();
   const bool of_bytes = has_bytes(context);
-  auto params = std::make_shared<Params>(o, of_bytes, Sizes(context));
+  auto params = make_planned<Params>(o, of_bytes, Sizes(context));
   Params& p = *params;
   p.kernel = select_float(context.isas);
   p.x_product = {OrtGemmOrder::kBlocks, p.in, p.width, o.x_block(), 1.0f};

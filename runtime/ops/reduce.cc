@@ -7,7 +7,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::ReduceOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
@@ -76,7 +76,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ReduceOptions>();
   const TensorType& x = context.inputs[0].type;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->lines = axis_lines(x.shape, o->axis());
   params->zero_point = static_cast<uint32_t>(o->zero_point());
   params->maximum = o->maximum();

@@ -78,7 +78,7 @@ Status analyse(const InferContext& context, int64_t* bound) {
   return check_negative(context, *bound);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   int64_t bound;
   QRT_TRY(has_fine_bias(context) ? check_requantize_sums(context) : analyse(context, &bound));
   const auto to = context.model->tensors()->Get(context.op->outputs()->Get(0))->dtype();
@@ -92,7 +92,7 @@ struct Params {
   const ElementwiseKernel* kernel;
   RequantParams requant;
   StageParams negative;
-  std::vector<int16_t> slopes;
+  PlanVector<int16_t> slopes;
   RescaleParams rescale{};
   DType from, to;
   size_t from_bytes, to_bytes, elements, tasks;
@@ -120,7 +120,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   int64_t bound;
   QRT_TRY(analyse(context, &bound));
   QRT_TRY(context.take(sizeof(Params)));  // two lists of stages, each in two forms
-  auto params = std::make_shared<Params>(*o);
+  auto params = make_planned<Params>(*o);
   params->kernel = select_elementwise(context.isas);
   params->from = context.inputs[0].type.dtype;
   params->to = context.outputs[0].dtype;

@@ -29,7 +29,7 @@ int64_t bias_at(const OpInput& bias, size_t channel) {
 struct Params {
   const DigitsKernel* kernel;
   RequantParams requant;
-  std::vector<int64_t> bias;
+  PlanVector<int64_t> bias;
   int32_t lo, hi;  // of x
   uint32_t half;   // -half..half - 1 lies within them
   size_t rows, channels, tasks;
@@ -144,7 +144,7 @@ Status check_requantize_sums(const InferContext& context) {
 
 Status prepare_requantize_sums(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_digits(context.isas);
   params->channels = static_cast<size_t>(context.inputs[1].type.shape[0]);
   params->rows = static_cast<size_t>(context.outputs[0].shape.elements()) / params->channels;

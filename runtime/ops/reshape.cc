@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::ReshapeOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
@@ -51,7 +51,7 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   step->view_begin = 0;
-  step->params = std::make_shared<size_t>(tensor_bytes(context.outputs[0]));
+  step->params = make_planned<size_t>(tensor_bytes(context.outputs[0]));
   step->run = run;
   step->kernel = "copy";
   return Status();

@@ -17,7 +17,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::ResizeLinearOptions>();
   QRT_TRY(check_input_count(context, 1));
   const bool is_volume = o->d() != nullptr;
@@ -273,7 +273,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ResizeLinearOptions>();
   const Shape &from = context.inputs[0].type.shape, &to = context.outputs[0].shape;
   const auto size = [](int64_t d) { return static_cast<size_t>(d); };
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Params& p = *params;
   p.kernel = select_resize(context.isas);
   p.edge = select_edge(context.isas);

@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::ScatterOptions>();
   QRT_TRY(check_input_count(context, 3));
   const TensorType& x = context.inputs[0].type;
@@ -61,7 +61,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ScatterOptions>();
   const TensorType& x = context.inputs[0].type;
   const int batch = static_cast<int>(o->batch_dims());
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Params& p = *params;
   p.batches = 1;
   for (int d = 0; d < batch; ++d) p.batches *= static_cast<size_t>(x.shape[d]);

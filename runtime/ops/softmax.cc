@@ -45,7 +45,7 @@ Status find_form(const InferContext& context, const SoftmaxForm** form) {
                static_cast<int>(options.kind()), static_cast<int>(fb::SoftmaxKind::MAX));
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   QRT_TRY(check_input_count(context, 1));
   const SoftmaxForm* form = nullptr;
   QRT_TRY(find_form(context, &form));

@@ -73,7 +73,7 @@ struct F32Params : SoftmaxRows {
 Status prepare_f32(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);
   QRT_TRY(context.take(sizeof(F32Params)));
-  auto params = std::make_shared<F32Params>();
+  auto params = make_planned<F32Params>();
   const float* table;
   QRT_TRY(find_softmax_table(context, kSoftmaxTable, &table));
   params->softmax = {table, float_of(options.k()), options.zero_point()};
@@ -114,7 +114,7 @@ struct PairParams : SoftmaxRows {
 };
 
 Status prepare_pairs(const PrepareContext& context, PlannedStep* step) {
-  auto params = std::make_shared<PairParams>();
+  auto params = make_planned<PairParams>();
   QRT_TRY(find_softmax_table(context, kPairTable, &params->table));
   params->cut(context, 5);
   finish_softmax<uint8_t, float>(std::move(params), "softmax_pairs_u8_f32", step);
@@ -142,7 +142,7 @@ struct ReciprocalParams : SoftmaxRows {
 };
 
 Status prepare_reciprocal(const PrepareContext& context, PlannedStep* step) {
-  auto params = std::make_shared<ReciprocalParams>();
+  auto params = make_planned<ReciprocalParams>();
   QRT_TRY(find_softmax_table(context, kSoftmaxTable, &params->table));
   params->output_scale = float_of(softmax_options(context).output_scale());
   params->cut(context, 5);

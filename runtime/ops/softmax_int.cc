@@ -38,7 +38,7 @@ struct IntParams : SoftmaxRows {
 // T: uint8_t or int16_t.
 template <class T>
 Status prepare_int(const PrepareContext& context, PlannedStep* step) {
-  auto params = std::make_shared<IntParams>();
+  auto params = make_planned<IntParams>();
   QRT_TRY(find_softmax_table(context, kSoftmaxTable, &params->table));
   params->cut(context, 2);
   finish_softmax<uint8_t, T>(std::move(params),
@@ -57,7 +57,7 @@ Status check_int_log(const InferContext& context, const Shape& x) {
 using IntLogParams = SoftmaxStagedRows<LogSoftmaxIntParams, uint8_t, log_softmax_int_rows>;
 
 Status prepare_int_log(const PrepareContext& context, PlannedStep* step) {
-  auto params = std::make_shared<IntLogParams>(softmax_options(context).stages());
+  auto params = make_planned<IntLogParams>(softmax_options(context).stages());
   LogSoftmaxIntParams& p = params->softmax;
   QRT_TRY(find_softmax_table(context, kLogTable, &p.exponential));
   p.difference = p.exponential + kSoftmaxTable;

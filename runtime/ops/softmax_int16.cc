@@ -46,7 +46,7 @@ Status check_int16(const InferContext& context, const Shape& x) {
 using Int16Params = SoftmaxStagedRows<SoftmaxInt16Params, int16_t, softmax_int16_rows>;
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
-  auto params = std::make_shared<Int16Params>(softmax_options(context).stages());
+  auto params = make_planned<Int16Params>(softmax_options(context).stages());
   SoftmaxInt16Params& p = params->softmax;
   QRT_TRY(find_softmax_table(context, 2 * kSoftmaxInt16Table, &p.exponential));
   p.reciprocal = p.exponential + kSoftmaxInt16Table;
@@ -66,7 +66,7 @@ using AnyScaleParams =
 
 Status prepare_any_scale(const PrepareContext& context, PlannedStep* step) {
   const fb::SoftmaxOptions& options = softmax_options(context);
-  auto params = std::make_shared<AnyScaleParams>(options.stages());
+  auto params = make_planned<AnyScaleParams>(options.stages());
   SoftmaxInt16TableParams& p = params->softmax;
   QRT_TRY(find_softmax_table(context, kSoftmaxTableEntries, &p.table));
   p.zero_point = options.zero_point();

@@ -13,7 +13,7 @@ namespace {
 // A row: id, score, left, top, right, bottom.
 constexpr size_t kBox = 6;
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::SuppressBoxesOptions>();
   QRT_TRY(check_input_count(context, 2));
   QRT_TRY(check_dtype(context, 0, "x", DType::kInt32));
@@ -116,7 +116,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::SuppressBoxesOptions>();
   const Shape& x = context.inputs[0].type.shape;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->images = static_cast<size_t>(x[0]);
   params->rows = static_cast<size_t>(x[1]);
   params->iou_threshold = o->iou_threshold();

@@ -20,7 +20,7 @@ Status check_state_limits(const fb::SvdfOptions& o) {
   return check_range("state_zero_point", o.state_zero_point(), narrow ? -128 : 0, narrow ? 127 : 0);
 }
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::SvdfOptions>();
   QRT_TRY(check_input_count(context, 5));
   QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
@@ -81,7 +81,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::SvdfOptions>();
   const Shape& x = context.inputs[0].type.shape;
   const Shape& times = context.inputs[2].type.shape;
-  auto params = std::make_shared<Params>(*o);
+  auto params = make_planned<Params>(*o);
   SvdfParams& p = params->svdf;
   p.in = static_cast<size_t>(x[1]);
   p.filters = static_cast<size_t>(times[0]);

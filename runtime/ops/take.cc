@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* o = context.op->options_as<fb::TakeOptions>();
   QRT_TRY(check_input_count(context, 2));
   QRT_TRY(check_index_type(context.inputs[1].type.dtype));
@@ -67,7 +67,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::TakeOptions>();
   const TensorType& x = context.inputs[0].type;
   const Shape& index = context.inputs[1].type.shape;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   Params& p = *params;
   const auto product = [](const Shape& shape, uint32_t begin, uint32_t end) {
     size_t n = 1;

@@ -12,7 +12,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_integer(context, 0, "x"));
@@ -93,7 +93,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   const TensorType& x = context.inputs[0].type;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->n = static_cast<size_t>(x.shape[x.shape.rank() - 1]);
   params->rows = static_cast<size_t>(x.shape.elements()) / params->n;
   params->k = options->k();

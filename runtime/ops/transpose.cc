@@ -12,7 +12,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::TransposeOptions>();
   QRT_TRY(check_input_count(context, 1));
   const TensorType& x = context.inputs[0].type;
@@ -50,7 +50,7 @@ void run(const Step& step, const RunContext& context) {
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const TensorType& x = context.inputs[0].type;
   const auto* perm = context.op->options_as<fb::TransposeOptions>()->perm();
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->kernel = select_copy(context.isas);
   params->plan = plan_transpose(x.shape.begin(), static_cast<size_t>(x.shape.rank()),
                                 perm ? perm->data() : nullptr, dtype_bytes(x.dtype));
@@ -132,7 +132,7 @@ bool pull_from_quantize(const Step& quantize, PlannedStep* transpose) {
   const bool is_planes = plan.stride[plan.rank - 2] == 1 && plan.stride[plan.rank - 1] == pixels &&
                          (plan.rank == 2 || plan.stride[0] == channels * pixels);
   if (!is_planes || channels > kMaxChannels) return false;
-  auto params = std::make_shared<PullParams>();
+  auto params = make_planned<PullParams>();
   params->quantize = &quantize;
   params->kernel = p.kernel;
   if (plan.rank == 3) params->images = plan.dims[0];

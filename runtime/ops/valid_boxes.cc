@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-Status infer(const InferContext& context, std::vector<TensorType>* outputs) {
+Status infer(const InferContext& context, TensorTypes* outputs) {
   QRT_TRY(check_input_count(context, 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kInt32));
   QRT_TRY(check_rank(context, 0, "x", 3, "[n, rows, k]"));
@@ -47,7 +47,7 @@ void run(const Step& step, const RunContext& context) {
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Shape& x = context.inputs[0].type.shape;
-  auto params = std::make_shared<Params>();
+  auto params = make_planned<Params>();
   params->images = static_cast<size_t>(x[0]);
   params->rows = static_cast<size_t>(x[1]);
   params->k = static_cast<size_t>(x[2]);

@@ -4,6 +4,7 @@
 #include <qrt/qrt.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "kernels/integer_build.h"
@@ -112,6 +113,58 @@ TEST(Allocation, ReshapingReportsEveryFailure) {
   ASSERT_EQ(live, before);
 }
 
+// A session whose plans are its own goes on at sizes within max_dims without an allocation, and gives the bytes of
+// a session whose plans the model keeps.
+TEST(Allocation, APrivateReshapeTakesNoMemory) {
+  const std::vector<uint8_t> file = testing::SizedModel(8, 7, true).build();
+  const qrt_dim most[] = {{"h", 64}, {"w", 64}, {"batch", 2}};
+  qrt_model* model = nullptr;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+  for (const size_t threads : {1, 2}) {
+    qrt_session_options options;
+    qrt_struct_init(&options);
+    options.threads = threads;
+    options.max_dims = most;
+    options.max_dim_count = 3;
+    qrt_session *common = nullptr, *own = nullptr;
+    ASSERT_EQ(qrt_session_create(model, &options, &common, nullptr), QRT_OK);
+    options.private_plans = 1;
+    ASSERT_EQ(qrt_session_create(model, &options, &own, nullptr), QRT_OK);
+    const size_t block = testing::info_of(own).block_bytes;
+    qrt_session_info needed;
+    qrt_struct_init(&needed);
+    ASSERT_EQ(qrt_session_needed_memory(model, &options, &needed, nullptr), QRT_OK);
+    ASSERT_EQ(needed.block_bytes, block);
+    ASSERT_EQ(needed.memory, testing::info_of(own).memory);
+    ASSERT_EQ(needed.shared_memory, 0u);
+    for (int64_t size = 2; size <= 62; size += 3) {
+      const qrt_dim dims[] = {{"h", size}, {"w", 65 - size}, {"batch", 1 + size % 2}};
+      ASSERT_EQ(qrt_session_reshape(common, dims, 3, nullptr), QRT_OK);
+      fail_at = 0;
+      const qrt_status status = qrt_session_reshape(own, dims, 3, nullptr);
+      fail_at = -1;
+      ASSERT_EQ(status, QRT_OK) << size;
+      ASSERT_EQ(testing::info_of(own).block_bytes, block);
+      qrt_tensor_info info;
+      qrt_struct_init(&info);
+      for (qrt_session* session : {common, own}) {
+        ASSERT_EQ(qrt_session_input_info(session, 0, &info), QRT_OK);
+        auto* x = static_cast<uint8_t*>(qrt_session_input_data(session, 0));
+        for (size_t i = 0; i < info.bytes; ++i) x[i] = static_cast<uint8_t>(i * 7);
+        ASSERT_EQ(qrt_session_run(session, nullptr), QRT_OK);
+      }
+      for (size_t i = 0; qrt_session_output_info(own, i, &info) == QRT_OK; ++i)
+        ASSERT_EQ(
+            memcmp(qrt_session_output_data(own, i), qrt_session_output_data(common, i), info.bytes),
+            0)
+            << size << ", output " << i;
+    }
+    qrt_session_destroy(common);
+    qrt_session_destroy(own);
+  }
+  qrt_model_destroy(model);
+}
+
 // Returns the outputs of a run on inputs of zeros.
 std::vector<uint8_t> outputs_of(const qrt_model* model, size_t batch) {
   qrt_session_options options;
@@ -194,7 +247,7 @@ TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
   const long taken = bytes - before;
   const long own =
       static_cast<long>(testing::info_of(second).memory - testing::info_of(second).shared_memory);
-  EXPECT_LE(taken, own + 2048);
+  EXPECT_LE(taken, own + 3072);
   EXPECT_GE(taken, own / 2);
   before = bytes;
   qrt_session* third = create(model, 3);

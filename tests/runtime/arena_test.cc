@@ -15,7 +15,7 @@ bool meet(const ArenaBlock& a, const ArenaBlock& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-void expect_sound(const std::vector<ArenaBlock>& blocks, size_t total) {
+void expect_sound(const ScratchVector<ArenaBlock>& blocks, size_t total) {
   for (size_t i = 0; i < blocks.size(); ++i) {
     ASSERT_EQ(blocks[i].offset % kAlignment, 0u);
     ASSERT_LE(blocks[i].offset + blocks[i].bytes, total);
@@ -28,7 +28,7 @@ void expect_sound(const std::vector<ArenaBlock>& blocks, size_t total) {
 }
 
 // The largest sum of bytes alive at one step: no placement takes less.
-size_t lower_bound(const std::vector<ArenaBlock>& blocks, uint32_t steps) {
+size_t lower_bound(const ScratchVector<ArenaBlock>& blocks, uint32_t steps) {
   size_t most = 0;
   for (uint32_t step = 0; step < steps; ++step) {
     size_t sum = 0;
@@ -41,14 +41,14 @@ size_t lower_bound(const std::vector<ArenaBlock>& blocks, uint32_t steps) {
 }
 
 TEST(Arena, IsEmptyWithoutBlocks) {
-  std::vector<ArenaBlock> blocks;
+  ScratchVector<ArenaBlock> blocks;
   size_t total = 1;
   ASSERT_TRUE(place_blocks(&blocks, kNoLimit, &total));
   ASSERT_EQ(total, 0u);
 }
 
 TEST(Arena, AChainAlternatesBetweenTwoPlaces) {
-  std::vector<ArenaBlock> blocks;
+  ScratchVector<ArenaBlock> blocks;
   for (uint32_t i = 0; i < 10; ++i) blocks.push_back({1000, i, i + 1});
   size_t total = 0;
   ASSERT_TRUE(place_blocks(&blocks, kNoLimit, &total));
@@ -57,7 +57,7 @@ TEST(Arena, AChainAlternatesBetweenTwoPlaces) {
 }
 
 TEST(Arena, BlocksThatTouchInTimeDoNotShare) {
-  std::vector<ArenaBlock> blocks = {{64, 0, 3}, {64, 3, 5}, {64, 4, 6}};
+  ScratchVector<ArenaBlock> blocks = {{64, 0, 3}, {64, 3, 5}, {64, 4, 6}};
   size_t total = 0;
   ASSERT_TRUE(place_blocks(&blocks, kNoLimit, &total));
   expect_sound(blocks, total);
@@ -66,8 +66,8 @@ TEST(Arena, BlocksThatTouchInTimeDoNotShare) {
 
 TEST(Arena, PrefersTheTightestGap) {
   // Gaps of 192 and 64 bytes between long-lived blocks; the small block belongs in the second.
-  std::vector<ArenaBlock> blocks = {{1024, 0, 9}, {192, 0, 1}, {512, 0, 9},
-                                    {64, 0, 1},   {256, 0, 9}, {64, 5, 6}};
+  ScratchVector<ArenaBlock> blocks = {{1024, 0, 9}, {192, 0, 1}, {512, 0, 9},
+                                      {64, 0, 1},   {256, 0, 9}, {64, 5, 6}};
   size_t total = 0;
   ASSERT_TRUE(place_blocks(&blocks, kNoLimit, &total));
   expect_sound(blocks, total);
@@ -75,7 +75,7 @@ TEST(Arena, PrefersTheTightestGap) {
 }
 
 TEST(Arena, RefusesMoreThanTheLimit) {
-  std::vector<ArenaBlock> blocks = {{1000, 0, 1}, {1000, 1, 2}};
+  ScratchVector<ArenaBlock> blocks = {{1000, 0, 1}, {1000, 1, 2}};
   size_t total = 0;
   ASSERT_TRUE(place_blocks(&blocks, 2048, &total));
   ASSERT_FALSE(place_blocks(&blocks, 2047, &total));
@@ -87,7 +87,7 @@ TEST(Arena, RandomBlocksAreApartAndNearTheBound) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
   for (int round = 0; round < 200; ++round) {
-    std::vector<ArenaBlock> blocks;
+    ScratchVector<ArenaBlock> blocks;
     const int n = static_cast<int>(random.integer(1, 60));
     for (int i = 0; i < n; ++i) {
       const uint32_t first = static_cast<uint32_t>(random.integer(0, 49));
@@ -106,7 +106,7 @@ TEST(Arena, RandomBlocksAreApartAndNearTheBound) {
 TEST(Arena, ManyBlocksOfShortLives) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
-  std::vector<ArenaBlock> blocks;
+  ScratchVector<ArenaBlock> blocks;
   const auto steps = static_cast<uint32_t>(kMaxSearched + 4000);
   for (uint32_t i = 0; i < steps; ++i) {
     const auto last = static_cast<uint32_t>(random.integer(i, i + 20));

@@ -95,7 +95,7 @@ bool check_moved(const Case& c, int32_t bias, size_t terms) {
   flatbuffers::FlatBufferBuilder builder, other;
   const RequantParams exact = make(c, &builder);
   RequantParams fast = make(c, &other);
-  std::vector<int32_t> biases = {bias};
+  PlanVector<int32_t> biases = {bias};
   const Sums sums = {&biases, terms};
   find_float_form(1, &fast, &sums);
   const int64_t addend = int64_t{biases[0]} - bias;
@@ -147,7 +147,7 @@ TEST(FloatForm, SmallFactorsForTheSumsThereCanBe) {
     flatbuffers::FlatBufferBuilder builder, other;
     const RequantParams exact = make(c, &builder);
     RequantParams fast = make(c, &other);
-    std::vector<int32_t> biases = {bias};
+    PlanVector<int32_t> biases = {bias};
     const Sums sums = {&biases, terms};
     find_float_form(1, &fast, &sums);
     EXPECT_EQ(biases[0], bias);

@@ -581,10 +581,10 @@ TEST(Fuse, TheProfileSaysWhereAnOperatorRuns) {
 }
 
 // Steps of nothing but their need and their spare time.
-std::vector<PlannedStep> steps_of(
+PlanVector<PlannedStep> steps_of(
     std::initializer_list<std::pair<size_t, size_t>> streamed_and_spare) {
   static const uint8_t constants[1] = {};
-  std::vector<PlannedStep> steps;
+  PlanVector<PlannedStep> steps;
   for (const auto& [streamed, spare] : streamed_and_spare) {
     PlannedStep step;
     step.stream = streamed > 0 ? constants : nullptr;
@@ -597,7 +597,7 @@ std::vector<PlannedStep> steps_of(
 
 TEST(FetchAhead, TakesTheLastStepWithTimeToSpare) {
   constexpr size_t kBytes = 200000;
-  std::vector<PlannedStep> steps = steps_of({{0, 1 << 20}, {0, 1 << 20}, {0, 100}, {kBytes, 0}});
+  PlanVector<PlannedStep> steps = steps_of({{0, 1 << 20}, {0, 1 << 20}, {0, 100}, {kBytes, 0}});
   fetch_ahead(&steps);
   EXPECT_EQ(steps[0].ahead, nullptr);
   EXPECT_EQ(steps[1].ahead, steps[3].stream);
@@ -606,13 +606,13 @@ TEST(FetchAhead, TakesTheLastStepWithTimeToSpare) {
 }
 
 TEST(FetchAhead, TakesNoMoreThanThereIsTimeFor) {
-  std::vector<PlannedStep> steps = steps_of({{0, 100000}, {300000, 0}});
+  PlanVector<PlannedStep> steps = steps_of({{0, 100000}, {300000, 0}});
   fetch_ahead(&steps);
   EXPECT_EQ(steps[0].ahead_bytes, 100000u);
 }
 
 TEST(FetchAhead, LeavesStepsAloneWhereItDoesNotPay) {
-  for (std::vector<PlannedStep> steps :
+  for (PlanVector<PlannedStep> steps :
        {steps_of({{0, 1000}, {300000, 0}}), steps_of({{0, 1 << 20}, {1000, 0}}),
         steps_of({{0, 1 << 20}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {300000, 0}}),
         steps_of({{300000, 0}, {0, 1 << 20}})}) {

@@ -201,11 +201,11 @@ TEST(Plan, RefusesMoreMemoryThanTheLimit) {
 // A 3x3 convolution takes transformed weights where they are faster, unless that passes the limit.
 TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
   ModelBuilder m;
-  const uint32_t x = m.input({1, 16, 16, 32}), y = m.output({1, 16, 16, 64});
-  const uint32_t w = m.gemm_weights({64, 3, 3, 32}, std::vector<int8_t>(64 * 9 * 32, 1));
+  const uint32_t x = m.input({1, 32, 32, 64}), y = m.output({1, 32, 32, 64});
+  const uint32_t w = m.gemm_weights({64, 3, 3, 64}, std::vector<int8_t>(64 * 9 * 64, 1));
   fb::Conv2DOptionsT o;
   o.pad_top = o.pad_left = o.pad_bottom = o.pad_right = 1;
-  o.weight_sum.assign(64, 288);
+  o.weight_sum.assign(64, 9 * 64);
   o.requant = testing::requant_f32({0.01f});
   m.op(std::move(o), {x, w, m.bias(std::vector<int32_t>(64))}, {y});
   const struct {

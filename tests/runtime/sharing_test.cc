@@ -374,7 +374,7 @@ TEST(Sharing, ASplitOfChannelsIsViewsForConvolutions) {
     EXPECT_EQ(plan->steps[3].input_pitches[0], 30u);
     EXPECT_EQ(plan->steps[3].output_pitch, 56u);
     EXPECT_NE(plan->steps[4].run, nullptr);
-    EXPECT_EQ(plan->steps[4].input_pitches, (std::vector<size_t>{30, 30, 56, 30}));
+    EXPECT_EQ(plan->steps[4].input_pitches, (PlanVector<size_t>{30, 30, 56, 30}));
   }
   expect_same_bytes(m);
 }
@@ -400,9 +400,9 @@ TEST(Sharing, ASliceOfEveryRowMayFixAnIndex) {
   const auto plan = planned(m);
   EXPECT_EQ(kernel_of(*plan, 2), "view");
   EXPECT_TRUE(is_at(*plan, part, y, 10));
-  EXPECT_EQ(plan->steps[4].input_pitches, (std::vector<size_t>{24, 24}));
+  EXPECT_EQ(plan->steps[4].input_pitches, (PlanVector<size_t>{24, 24}));
   EXPECT_EQ(kernel_of(*plan, 3), "view");
-  EXPECT_EQ(plan->steps[5].input_pitches, (std::vector<size_t>{8, 8}));
+  EXPECT_EQ(plan->steps[5].input_pitches, (PlanVector<size_t>{8, 8}));
   expect_same_bytes(m);
 }
 

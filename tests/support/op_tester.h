@@ -70,7 +70,7 @@ inline void set_threads(size_t threads, SessionOptions* options) {
 class CallersBuffers {
  public:
   explicit CallersBuffers(const Plan& plan) {
-    for (const std::vector<End>* ends : {&plan.inputs, &plan.outputs})
+    for (const PlanVector<End>* ends : {&plan.inputs, &plan.outputs})
       for (const End& end : *ends) {
         const size_t bytes = round_up(plan.slot_bytes(end.slot), kAlignment);
         buffers_.push_back({&end, std::make_unique<Guarded<uint8_t>>(bytes, kSlack)});

@@ -340,6 +340,10 @@ typedef struct qrt_session_options {
    * qrt_session_reshape() to these or smaller ones takes no other. NULL: only for its own sizes. */
   const qrt_dim* max_dims;
   size_t max_dim_count;
+  /* 1: the model keeps no plan of this session's for others or for later, and each qrt_session_reshape() plans
+   * anew, in memory of the session's own. With max_dims this memory is large enough from the start: going on at
+   * sizes up to these then asks the system for no memory. */
+  int private_plans;
 } qrt_session_options;
 
 /* options may be NULL. QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot

@@ -78,7 +78,7 @@ class SessionOptions(_Sized):
                 ("external_outputs", POINTER(c_size_t)), ("external_output_count", c_size_t),
                 ("allocate", c_void_p), ("release", c_void_p), ("allocator_context", c_void_p),
                 ("log", c_void_p), ("log_context", c_void_p),
-                ("max_dims", POINTER(Dim)), ("max_dim_count", c_size_t)]
+                ("max_dims", POINTER(Dim)), ("max_dim_count", c_size_t), ("private_plans", c_int)]
 
 
 class OpInfo(_Sized):

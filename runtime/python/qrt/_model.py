@@ -103,7 +103,7 @@ class Model:
                 pool: Optional[Pool] = None, inputs: Optional[Mapping[str, Any]] = None,
                 outputs: Optional[Mapping[str, Any]] = None,
                 max_dims: Optional[Mapping[str, int]] = None, dims: Optional[Mapping[str, int]] = None,
-                **sizes: int) -> Session:
+                private_plans: bool = False, **sizes: int) -> Session:
         """The model ready to run, with memory of its own.
 
         batch     default: the model's
@@ -119,9 +119,11 @@ class Model:
                   these or smaller ones takes no other
         dims      sizes of open dimensions by name, which may also be given as keywords: seq=17.
                   Default: those of Model.dims
+        private_plans  the model keeps no plan of this session's; with max_dims, Session.reshape() then asks
+                  the system for no memory of the library's
         """
         return Session(self, batch, threads, isa, profile, keep_all, max_memory, pool, inputs, outputs,
-                       max_dims, {**(dims or {}), **sizes})
+                       max_dims, {**(dims or {}), **sizes}, private_plans)
 
     def _repr_html_(self) -> str:
         rows = [("reference", self.reference or "", self.level.name, "", "")]

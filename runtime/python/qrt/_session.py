@@ -43,7 +43,8 @@ class Session:
                  max_memory: Optional[int] = None, pool: Optional[Pool] = None,
                  inputs: Optional[Mapping[str, Any]] = None,
                  outputs: Optional[Mapping[str, Any]] = None,
-                 max_dims: Optional[Mapping[str, int]] = None, dims: Optional[Mapping[str, int]] = None):
+                 max_dims: Optional[Mapping[str, int]] = None, dims: Optional[Mapping[str, int]] = None,
+                 private_plans: bool = False):
         options = _library.SessionOptions()
         if pool is not None:
             options.pool = pool._handle.value
@@ -51,6 +52,7 @@ class Session:
         given, most = dim_array(dims), dim_array(max_dims)
         options.dims, options.dim_count = given, len(given)
         options.max_dims, options.max_dim_count = most, len(most)
+        options.private_plans = private_plans
         options.threads = count("threads", threads)
         if pool is None and options.threads == 0:
             options.threads = default_threads()
