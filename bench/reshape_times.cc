@@ -1,8 +1,9 @@
 // Measures how long a session takes to go on at other sizes: reshape_times MODEL.qrt NAME LEAST MOST
 //
 // The session has memory for the largest size from the start. It goes through all sizes from LEAST to MOST of the
-// open dimension NAME, of which the model keeps too few plans for any to be found again, and then back and
-// forth between two sizes whose plans are kept. Prints the least and median microseconds of this thread's time.
+// open dimension NAME, of which the model keeps too few plans for any to be found again, then back and forth
+// between two sizes whose plans are kept, and then through all sizes with private plans. Prints the least and
+// median microseconds of this thread's time.
 #include <qrt/qrt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,26 +53,32 @@ int main(int argc, char** argv) {
   const qrt_dim largest = {name, most};
   options.dims = options.max_dims = &largest;
   options.dim_count = options.max_dim_count = 1;
-  qrt_session* session = nullptr;
+  qrt_session *session = nullptr, *own = nullptr;
   check(qrt_session_create(model, &options, &session, &error), error);
-  const auto reshape = [&](int64_t size) {
+  options.private_plans = 1;
+  check(qrt_session_create(model, &options, &own, &error), error);
+  const auto reshape = [&](qrt_session* of, int64_t size) {
     const qrt_dim dim = {name, size};
     const double start = now_us();
-    const qrt_status status = qrt_session_reshape(session, &dim, 1, &error);
+    const qrt_status status = qrt_session_reshape(of, &dim, 1, &error);
     const double time = now_us() - start;
     check(status, error);
     return time;
   };
   constexpr int kRounds = 5, kTurns = 200;
-  std::vector<double> planned, kept;
+  std::vector<double> planned, kept, own_planned;
   for (int round = 0; round < kRounds; ++round)
-    for (int64_t size = least; size <= most; ++size) planned.push_back(reshape(size));
+    for (int64_t size = least; size <= most; ++size) planned.push_back(reshape(session, size));
   for (int turn = 0; turn < kTurns; ++turn) {
-    const double time = reshape(turn % 2 == 0 ? least : most);
+    const double time = reshape(session, turn % 2 == 0 ? least : most);
     if (turn > 2) kept.push_back(time);
   }
+  for (int round = 0; round < kRounds; ++round)
+    for (int64_t size = least; size <= most; ++size) own_planned.push_back(reshape(own, size));
   print("planned", planned);
   print("kept", kept);
+  print("planned in private", own_planned);
   qrt_session_destroy(session);
+  qrt_session_destroy(own);
   qrt_model_destroy(model);
 }

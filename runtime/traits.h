@@ -8,9 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "qrt_model_generated.h"
+#include "runtime/plan_memory.h"
 #include "runtime/tensor.h"
 
 namespace qrt {
@@ -109,7 +109,7 @@ struct BatchOperands {
     Shape shape;
     bool is_constant;
   };
-  std::vector<Input> inputs;
+  ScratchVector<Input> inputs;
   Shape output;  // the first
 };
 

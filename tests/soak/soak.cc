@@ -1,5 +1,6 @@
-// Sessions of different models in four threads for as long as one likes: made with random batches, threads and instruction
-// sets, run, reset, destroyed and made again. Every output has the bytes it had at first, and memory stays flat.
+// Sessions of different models, a thread for each, for as long as one likes: made with random sizes, threads and instruction
+// sets, run, reset, brought to other sizes, destroyed and made again. Every output has the bytes it had at first, and
+// memory stays flat.
 //   soak SECONDS [SEED]
 #include <malloc.h>
 #include <qrt/qrt.h>
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -20,6 +20,7 @@
 
 #include "tests/soak/models.h"
 #include "tests/support/c_api.h"
+#include "tests/support/sized_model.h"
 #include "tests/support/within_limits.h"
 
 namespace qrt {
@@ -31,6 +32,7 @@ using SessionPtr = std::unique_ptr<qrt_session, void (*)(qrt_session*)>;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostBatch = 5, kMostThreads = 3, kMostRuns = 6;  // runs between two resets
+constexpr int64_t kMostSize = 40;
 
 [[noreturn]] void fail(const std::string& what) {
   fprintf(stderr, "soak: %s\n", what.c_str());
@@ -42,7 +44,7 @@ void check(qrt_status status, const char* what) {
 }
 
 struct Counts {
-  std::atomic<long> loads{0}, sessions{0}, runs{0}, resets{0};
+  std::atomic<long> loads{0}, sessions{0}, runs{0}, resets{0}, reshapes{0};
 };
 
 ModelPtr load(const Bytes& file) {
@@ -51,11 +53,19 @@ ModelPtr load(const Bytes& file) {
   return {model, qrt_model_destroy};
 }
 
-// `batch` 0: the model's own.
-SessionPtr make_session(const qrt_model* model, size_t batch, size_t threads, const char* isa) {
+// The sizes of open dimensions; none: the model's own.
+using Sizes = std::vector<qrt_dim>;
+
+// `most`: what the session has memory for from the start. It then has private plans.
+SessionPtr make_session(const qrt_model* model, const Sizes& sizes, size_t threads, const char* isa,
+                        const Sizes& most = {}) {
   qrt_session_options options;
   qrt_struct_init(&options);
-  options.batch = batch;
+  options.dims = sizes.data();
+  options.dim_count = sizes.size();
+  options.max_dims = most.data();
+  options.max_dim_count = most.size();
+  options.private_plans = !most.empty();
   options.threads = threads;
   options.isa = isa;
   qrt_session* session = nullptr;
@@ -90,21 +100,45 @@ void run_once(qrt_session* session, size_t run, Bytes* outputs) {
 struct Subject {
   std::string name;
   Bytes file;
-  bool is_open;                                // any batch
-  std::map<size_t, std::vector<Bytes>> right;  // outputs by batch and run, of scalar kernels
+  std::vector<Sizes> sizes;
+  Sizes most;                             // of each dimension
+  std::vector<std::vector<Bytes>> right;  // outputs by sizes and run, of scalar kernels
 };
 
-Subject make_subject(const std::string& name, const Bytes& file, bool is_open) {
-  Subject s = {name, file, is_open, {}};
+Subject make_subject(const std::string& name, const Bytes& file, const std::vector<Sizes>& sizes) {
+  Subject s = {name, file, sizes, sizes[0], {}};
+  for (const Sizes& of_all : sizes)
+    for (size_t i = 0; i < of_all.size(); ++i)
+      s.most[i].value = std::max(s.most[i].value, of_all[i].value);
   const ModelPtr model = load(file);
-  for (size_t batch = 1; batch <= (is_open ? kMostBatch : 1); ++batch) {
-    const SessionPtr session = make_session(model.get(), is_open ? batch : 0, 1, "scalar");
+  for (const Sizes& at : sizes) {
+    const SessionPtr session = make_session(model.get(), at, 1, "scalar");
+    s.right.emplace_back();
     for (size_t run = 0; run < kMostRuns; ++run) {
-      s.right[batch].emplace_back();
-      run_once(session.get(), run, &s.right[batch].back());
+      s.right.back().emplace_back();
+      run_once(session.get(), run, &s.right.back().back());
     }
   }
   return s;
+}
+
+std::vector<Sizes> batches() {
+  std::vector<Sizes> all;
+  for (size_t batch = 1; batch <= kMostBatch; ++batch)
+    all.push_back({{"batch", static_cast<int64_t>(batch)}});
+  return all;
+}
+
+// Returns more sizes of testing::SizedModel than a model keeps plans.
+std::vector<Sizes> images(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto from = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % static_cast<uint64_t>(most - least + 1));
+  };
+  std::vector<Sizes> all;
+  for (int i = 0; i < 20; ++i)
+    all.push_back({{"h", from(2, kMostSize)}, {"w", from(3, kMostSize)}, {"batch", from(1, 3)}});
+  return all;
 }
 
 void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* counts) {
@@ -116,10 +150,10 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
   Bytes outputs;
   while (Clock::now() < end) {
     if (below(16) == 0) model = load(subject.file), ++counts->loads;
-    const size_t batch = subject.is_open ? 1 + below(kMostBatch) : 1;
+    size_t at = below(subject.sizes.size());
     const char* isa = isas[below(isas.size())];
-    const SessionPtr session =
-        make_session(model.get(), subject.is_open ? batch : 0, 1 + below(kMostThreads), isa);
+    const SessionPtr session = make_session(model.get(), subject.sizes[at], 1 + below(kMostThreads),
+                                            isa, below(2) == 0 ? subject.most : Sizes());
     ++counts->sessions;
     size_t run = 0;
     for (size_t actions = below(40); actions > 0 && Clock::now() < end; --actions) {
@@ -128,11 +162,23 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
         ++counts->resets;
         run = 0;
       }
+      if (below(4) == 0) {
+        at = below(subject.sizes.size());
+        const Sizes& to = subject.sizes[at];
+        check(qrt_session_reshape(session.get(), to.data(), to.size(), nullptr), "reshape");
+        check(qrt_session_reset(session.get()), "reset");  // of what kept its shape
+        ++counts->reshapes;
+        run = 0;
+      }
       run_once(session.get(), run, &outputs);
       ++counts->runs;
-      if (outputs != subject.right.at(batch)[run])
-        fail(subject.name + ": other bytes at batch " + std::to_string(batch) + ", run " +
-             std::to_string(run) + ", " + isa);
+      if (outputs != subject.right[at][run]) {
+        std::string where;
+        for (const qrt_dim& dim : subject.sizes[at])
+          where += std::string(dim.name) + " " + std::to_string(dim.value) + ", ";
+        fail(subject.name + ": other bytes at " + where + "run " + std::to_string(run) + ", " +
+             isa);
+      }
       ++run;
     }
   }
@@ -158,10 +204,11 @@ int soak_main(int argc, char** argv) {
   }
   mallopt(M_ARENA_MAX, 2);  // else memory grows with the threads that happened to need an arena
   const std::vector<Subject> subjects = {
-      make_subject("every operator", testing::every_op_model().build(), true),
-      make_subject("images", testing::images_model().build(), true),
-      make_subject("dense", testing::dense_model().build(), true),
-      make_subject("running sum", testing::running_sum_model().build(), false)};
+      make_subject("every operator", testing::every_op_model().build(), batches()),
+      make_subject("images", testing::images_model().build(), batches()),
+      make_subject("dense", testing::dense_model().build(), batches()),
+      make_subject("running sum", testing::running_sum_model().build(), {Sizes()}),
+      make_subject("sized", testing::SizedModel(8, 7, true).build(), images(seed))};
   const size_t used_before = used_kib();
   const auto start = Clock::now();
   const auto at = [&](double s) {
@@ -184,16 +231,18 @@ int soak_main(int argc, char** argv) {
   for (std::thread& t : threads) t.join();
   const size_t used_after = used_kib();
   printf(
-      "%.0f s, seed %u: %ld sessions, %ld runs, %ld resets, %ld loads; a heap of at most %zu KiB "
+      "%.0f s, seed %u: %ld sessions, %ld reshapes, %ld runs, %ld resets, %ld loads; a heap of at "
+      "most %zu KiB "
       "in "
       "the second quarter of the time, %zu KiB in the second half; %zu KiB in use before, %zu "
       "after\n",
-      seconds, seed, counts.sessions.load(), counts.runs.load(), counts.resets.load(),
-      counts.loads.load(), first, last, used_before, used_after);
+      seconds, seed, counts.sessions.load(), counts.reshapes.load(), counts.runs.load(),
+      counts.resets.load(), counts.loads.load(), first, last, used_before, used_after);
   if (counts.runs < 100) fail("too few runs");
+  if (counts.reshapes < 10) fail("too few reshapes");
   if (QRT_TEST_SANITIZED) return 0;  // another heap
   if (used_after > used_before + 64) fail("memory stays in use");
-  // Of few sessions the greatest four at once come when they come.
+  // With few sessions the greatest ones at once come when they come.
   constexpr long kSessions = 50;
   constexpr size_t kTolerance = 2048;
   if (counts.sessions >= kSessions && last > first + first / 20 + kTolerance) fail("memory grows");
