@@ -57,10 +57,10 @@ bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b) {
          });
 }
 
-SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes) {
+SessionOptions options_at(const Sizes& sizes, uint64_t source_bytes) {
   SessionOptions options;
   options.threads = 1;
-  options.sizes = sizes;
+  for (const int64_t size : sizes) options.sizes.push_back(size);
   options.max_memory = static_cast<size_t>(
       std::min<uint64_t>(kSessionBytes + kSessionBytesPerByte * source_bytes, SIZE_MAX / 2));
   return options;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "converter/sizes/probes.h"
 #include "runtime/session.h"
 
 namespace qrt::convert {
@@ -23,7 +24,7 @@ bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b);
 
 // Returns the options of a session at sizes of the symbols; no sizes stand for those that the file names. The session's memory is
 // limited by the size of the source.
-SessionOptions options_at(const SymbolSizes& sizes, uint64_t source_bytes);
+SessionOptions options_at(const Sizes& sizes, uint64_t source_bytes);
 
 // Returns about how many steps of a Budget it takes to fill the inputs and to run.
 uint64_t steps_of_run(const Plan& plan);
