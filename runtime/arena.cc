@@ -31,12 +31,11 @@ class PlacedBlocks {
     size_t best = SIZE_MAX, best_gap = SIZE_MAX;
     size_t end = 0;  // first byte behind all blocks seen
     for (size_t group = 0; group < count; group += kGroup) {
-      uint64_t any;
-      memcpy(&any, is_near_.data() + group, sizeof any);
-      if (any == 0) continue;
-      for (size_t i = group; i < std::min(group + kGroup, count); ++i) {
-        if (is_near_[i] == 0) continue;
-        const Extent& other = extents_[i];
+      // Its bytes are 0 or 1, the lowest that of the first.
+      uint64_t near;
+      memcpy(&near, is_near_.data() + group, sizeof near);
+      for (; near != 0; near &= near - 1) {
+        const Extent& other = extents_[group + static_cast<size_t>(__builtin_ctzll(near)) / 8];
         if (other.offset > end) {
           const size_t gap = other.offset - end;
           if (gap >= size && gap < best_gap) best = end, best_gap = gap;
@@ -66,7 +65,7 @@ class PlacedBlocks {
 
   ScratchVector<uint32_t> first_, last_;
   ScratchVector<Extent> extents_;
-  ScratchVector<uint8_t> is_near_;
+  ScratchVector<uint8_t> is_near_;  // 0 behind the last block
 };
 
 // Blocks one after the other as they come to life, in memory that those before them have left: the

@@ -35,7 +35,7 @@ bool is_mapped(size_t bytes, const Allocator& allocator) {
 
 // Plans for smaller sizes may need a little more memory than that for the greatest ones, because tensors are
 // placed by other lengths and kernels have other tables.
-constexpr size_t kReservedPart = 64;
+constexpr size_t kReservedPart = 96;
 
 void set_sizes(const SessionSizes& sizes, PlanOptions* options) {
   options->batch = sizes.batch;
