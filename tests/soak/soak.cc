@@ -42,7 +42,7 @@ void check(qrt_status status, const char* what) {
 }
 
 struct Counts {
-  std::atomic<long> loads{0}, sessions{0}, runs{0}, resets{0};
+  std::atomic<long> loads{0}, sessions{0}, runs{0}, resets{0}, resumed{0};
 };
 
 ModelPtr load(const Bytes& file) {
@@ -87,6 +87,31 @@ void run_once(qrt_session* session, size_t run, Bytes* outputs) {
   }
 }
 
+// A stream that was left, to go on in any session of its model at its batch.
+struct Parked {
+  size_t batch = 0, run = 0;
+  std::vector<Bytes> states;
+};
+
+Parked park(const qrt_session* session, size_t batch, size_t run) {
+  Parked parked = {batch, run, {}};
+  qrt_tensor_info info;
+  qrt_struct_init(&info);
+  for (size_t i = 0; qrt_session_state_info(session, i, &info) == QRT_OK; ++i) {
+    parked.states.emplace_back(info.bytes);
+    check(qrt_session_get_state(session, i, parked.states[i].data(), info.bytes, nullptr),
+          "get state");
+  }
+  return parked;
+}
+
+void resume(const Parked& parked, qrt_session* session) {
+  for (size_t i = 0; i < parked.states.size(); ++i)
+    check(qrt_session_set_state(session, i, parked.states[i].data(), parked.states[i].size(),
+                                nullptr),
+          "set state");
+}
+
 struct Subject {
   std::string name;
   Bytes file;
@@ -114,6 +139,7 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
   for (size_t i = 0; qrt_isa(i) != nullptr; ++i) isas.push_back(qrt_isa(i));
   ModelPtr model = load(subject.file);
   Bytes outputs;
+  Parked parked;
   while (Clock::now() < end) {
     if (below(16) == 0) model = load(subject.file), ++counts->loads;
     const size_t batch = subject.is_open ? 1 + below(kMostBatch) : 1;
@@ -127,6 +153,17 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
         check(qrt_session_reset(session.get()), "reset");
         ++counts->resets;
         run = 0;
+      }
+      if (below(8) == 0) parked = park(session.get(), batch, run);
+      if (below(8) == 0 && parked.batch == batch && parked.run < kMostRuns) {
+        resume(parked, session.get());
+        ++counts->resumed;
+        run = parked.run;
+      }
+      if (below(8) == 0) {
+        qrt_session_cancel(session.get());
+        if (qrt_session_run(session.get(), nullptr) != QRT_CANCELLED)
+          fail("a run was not cancelled");
       }
       run_once(session.get(), run, &outputs);
       ++counts->runs;
@@ -184,12 +221,12 @@ int soak_main(int argc, char** argv) {
   for (std::thread& t : threads) t.join();
   const size_t used_after = used_kib();
   printf(
-      "%.0f s, seed %u: %ld sessions, %ld runs, %ld resets, %ld loads; a heap of at most %zu KiB "
+      "%.0f s, seed %u: %ld sessions, %ld runs, %ld resets, %ld resumed streams, %ld loads; a heap "
+      "of at most %zu KiB in the second quarter of the time, %zu KiB in the second half; %zu KiB "
       "in "
-      "the second quarter of the time, %zu KiB in the second half; %zu KiB in use before, %zu "
-      "after\n",
+      "use before, %zu after\n",
       seconds, seed, counts.sessions.load(), counts.runs.load(), counts.resets.load(),
-      counts.loads.load(), first, last, used_before, used_after);
+      counts.resumed.load(), counts.loads.load(), first, last, used_before, used_after);
   if (counts.runs < 100) fail("too few runs");
   if (QRT_TEST_SANITIZED) return 0;  // another heap
   if (used_after > used_before + 64) fail("memory stays in use");
