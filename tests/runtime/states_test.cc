@@ -56,7 +56,7 @@ Bytes step(api::Session* session, size_t number, size_t batch = 1) {
   return y;
 }
 
-// What each frame gives in a stream that nothing interrupts, and the states that it leaves.
+// The outputs of each frame in a stream that nothing interrupts, and the states that it leaves.
 struct Stream {
   std::vector<Bytes> outputs;
   std::vector<Parked> states;
@@ -109,7 +109,7 @@ TEST(States, HaveNamesTypesAndSizes) {
   EXPECT_EQ(qrt_session_state_info(session.get(), 0, &info), QRT_INVALID_ARGUMENT);
 }
 
-// Of the states those are exchanged that a plan can exchange, and a debugger's session copies all.
+// A plan exchanges the states that it can, and copies all where every tensor is kept.
 TEST(States, PassWithoutACopyWhereNothingHoldsTheirMemory) {
   const auto names = [](const PlanOptions& options) {
     const ModelBuilder m = testing::stream_model();
@@ -352,6 +352,29 @@ TEST(States, ChangeTheirSizeWithTheSession) {
   EXPECT_EQ(sizes(), before);
   resume(&session, parked);
   EXPECT_EQ(park(session), parked);
+}
+
+// States that are exchanged stay where their shape does, and begin anew otherwise.
+TEST(States, PassToAnotherBatchWhereTheirShapeStays) {
+  const api::Model model = load(testing::stream_model());
+  for (size_t runs = 0; runs < 4; ++runs) {
+    api::Session session(model), other(model);
+    const Parked start = park(session);
+    Parked filled = start;
+    for (size_t i = 3; i < filled.size(); ++i)
+      for (size_t k = 0; k < filled[i].size(); ++k) filled[i][k] = static_cast<uint8_t>(i + k);
+    for (api::Session* s : {&session, &other}) {
+      resume(s, filled);
+      for (size_t i = 0; i < runs; ++i) step(s, i);
+    }
+    session.reshape({{"batch", 3}});
+    session.reshape({{"batch", 1}});
+    const Parked now = park(session), expected = park(other);
+    for (size_t i = 0; i < now.size(); ++i) ASSERT_EQ(now[i], i < 3 ? start[i] : expected[i]) << i;
+    const Bytes after = step(&session, 9);
+    resume(&other, now);
+    ASSERT_EQ(step(&other, 9), after);
+  }
 }
 
 }  // namespace

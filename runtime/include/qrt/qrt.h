@@ -462,9 +462,9 @@ QRT_API void qrt_session_cancel(qrt_session* session);
 QRT_API qrt_status qrt_session_reset(qrt_session* session);
 
 /* States: the tensors that the model keeps between runs, in the order of its file; those that qrt_convert
- * --state made have the name of the source's input. With their bytes a stream can be parked, and go on later
- * in this or another session of the same file at the same sizes, on any CPU and with any options, with the same
- * results. A format of their own they have not: another file of the same source may keep other things. */
+ * --state made have the name of the source's input. With their bytes, elements as of an input, a stream can be
+ * parked and go on later in this or another session of the same file at the same sizes, on any CPU and with any
+ * options, with the same results. Another file, be it of the same source, may keep other things. */
 QRT_API size_t qrt_session_state_count(const qrt_session* session);
 /* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live as long as
  * the session, until a reshape. */
