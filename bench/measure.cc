@@ -74,7 +74,7 @@ void run_twice(const Subject& s, std::vector<Stream>* streams) {
   for (double* ms : {&s.m->first_ms, &s.m->second_ms})
     for (Stream& stream : *streams) {
       const auto begin = Clock::now();
-      stream.session.run();
+      run(&stream.session);
       if (&stream == &streams->front()) *ms = ms_since(begin);
     }
 }
@@ -191,6 +191,9 @@ Status measure(const std::vector<Subject>& subjects, const Progress& progress) {
   else if (options.warmup > 0)
     QRT_TRY(run_streams(all, {0, 0, options.warmup}, "warm-up", progress));
   if (has_base(subjects)) QRT_TRY(add_base(subjects, progress, &load));
+  if (options.frame_ms > 0)
+    for (std::vector<Stream>& streams : load.streams)
+      for (Stream& stream : streams) stream.session.reset();
   QRT_TRY(run_streams(all, {options.seconds, 5, options.runs, options.qps, options.streams == 0},
                       "runs", progress));
   const uint64_t peak_memory = peak_memory_bytes();
@@ -203,12 +206,17 @@ Status measure(const std::vector<Subject>& subjects, const Progress& progress) {
     if (m.throughput) set_throughput(options, all[i], runs, &*m.throughput);
   }
   if (has_base(subjects)) QRT_TRY(add_base(subjects, progress, &load));
-  for (const Subject& s : subjects) {
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const Subject& s = subjects[i];
     if (s.m->runs == 0 && !interrupted())
       return error(Code::kInvalidArgument,
                    "no request came in %g seconds at %g a second: give more --seconds",
                    options.seconds, options.qps);
     add_warnings(subjects, s);
+    if (options.frame_ms > 0 && load.streams[i][0].session.state_count() == 0)
+      s.m->warnings.push_back(
+          "the model keeps no state: its runs are no steps of a stream "
+          "(qrt_convert --state IN=OUT makes a state of an input and an output)");
   }
   return {};
 }

@@ -28,6 +28,7 @@ struct Options {
   size_t runs = 0, warmup = 0;       // 0: by time; warm-up a tenth of it
   bool is_warmed_by_runs = false;    // --warmup was given
   double sustained_minutes = 0;      // of measure_sustained(); 0: none
+  double frame_ms = 0;  // of the stream of which a run is a step, with its state; 0: none
   bool profile = false, roofline = false, traces = false;
 };
 
@@ -116,6 +117,10 @@ struct Measurement {
 
   // Of --sustained: the best median over the median of the last quarter; 1: nothing is lost.
   double sustained_of_peak() const;
+
+  // The part of a frame's length that a step takes; above 1 the stream is not kept up with.
+  double real_time_factor(double frame_ms) const { return median / frame_ms; }
+  double p99_real_time_factor(double frame_ms) const { return p99 / frame_ms; }
 
   // What comparisons go by.
   double least_ms() const { return cpu_min > 0 ? cpu_min : min; }

@@ -37,10 +37,10 @@ def attribute(name, value):
     return body + b"".join(number(8, v) for v in value) + number(20, 7)
 
 
-def value_info(name, shape):
+def value_info(name, shape, kind=FLOAT):
     """`shape`: numbers, or the names of open dimensions."""
     dims = b"".join(block(1, block(2, d) if isinstance(d, str) else number(1, d)) for d in shape)
-    return block(1, name) + block(2, block(1, number(1, FLOAT) + block(2, dims)))
+    return block(1, name) + block(2, block(1, number(1, kind) + block(2, dims)))
 
 
 class Graph:
@@ -61,12 +61,13 @@ class Graph:
         return name
 
     def node(self, op, inputs, outputs=1, **attributes):
-        names = [self.name(op) for _ in range(outputs)]
+        """`outputs`: how many, or their names."""
+        names = [self.name(op) for _ in range(outputs)] if isinstance(outputs, int) else outputs
         body = b"".join(block(1, i) for i in inputs) + b"".join(block(2, o) for o in names)
         body += block(3, names[0]) + block(4, op)
         body += b"".join(block(5, attribute(k, v)) for k, v in attributes.items())
         self.nodes.append(body)
-        return names if outputs > 1 else names[0]
+        return names if len(names) > 1 else names[0]
 
     def floats(self, shape, low, high):
         count = 1
@@ -80,7 +81,7 @@ class Graph:
     def save(self, path, inputs, outputs):
         body = b"".join(block(1, n) for n in self.nodes) + block(2, "graph")
         body += b"".join(block(5, t) for t in self.initializers)
-        body += b"".join(block(11, value_info(n, s)) for n, s in inputs)
-        body += b"".join(block(12, value_info(n, s)) for n, s in outputs)
+        body += b"".join(block(11, value_info(*v)) for v in inputs)
+        body += b"".join(block(12, value_info(*v)) for v in outputs)
         with open(path, "wb") as f:
             f.write(number(1, 8) + block(7, body) + block(8, number(2, 17)))

@@ -13,7 +13,7 @@ namespace {
 void warm_up(Session* session, double seconds) {
   const auto start = Clock::now();
   for (size_t n = 0; !interrupted() && (n < 2 || ms_since(start) < seconds * 1e3); ++n)
-    session->run();
+    run(session);
 }
 
 // Operators of a session that measured nothing yet.
@@ -61,7 +61,7 @@ Status profile(const Model& model, const Options& options, const Progress& progr
     for (size_t i = 0; i < rates.size(); ++i) rates[i].push_back(sample_gmacs(*m->peaks[i].loop));
     session.profile_reset();
     TracedRun traced = {ms_since(start) * 1e3, {}};
-    session.run();
+    run(&session);
     for (size_t i = 0; i < times.size(); ++i) {
       times[i].push_back(static_cast<double>(session.op_info(i).total_ns) * 1e-6);
       traced.op_us.push_back(times[i].back() * 1e3);
@@ -95,9 +95,9 @@ void measure_scaling(const Model& model, const Options& options, Measurement* m)
   const auto start = Clock::now();
   for (size_t n = 0; goes_on(n, start, options.seconds); ++n)
     for (size_t i = 0; i < sessions.size(); ++i) {
-      sessions[i].run();  // what the others left in the caches
+      run(&sessions[i]);  // what the others left in the caches
       const auto begin = Clock::now();
-      for (size_t done = 0; done < images; done += m->scaling[i].batch) sessions[i].run();
+      for (size_t done = 0; done < images; done += m->scaling[i].batch) run(&sessions[i]);
       times[i].push_back(std::max(ms_since(begin), 1e-6) / static_cast<double>(images));
       ratios[i].push_back(times[i].back() / times[0].back());
     }

@@ -130,6 +130,10 @@ ordered_json run_json(const Machine& machine, const Run& run) {
   for (const tool::Dims::Dim& dim : options.dims.list()) root["dims"][dim.name] = dim.size;
   if (m.is_interrupted) root["interrupted"] = true;
   if (m.cpu_min > 0) root["cpu_ms"] = {{"median", m.cpu_median}, {"min", m.cpu_min}};
+  if (options.frame_ms > 0)
+    root["stream"] = {{"frame_ms", options.frame_ms},
+                      {"real_time_factor", m.real_time_factor(options.frame_ms)},
+                      {"p99_real_time_factor", m.p99_real_time_factor(options.frame_ms)}};
   if (m.throughput) {
     root["streams"] = options.streams;
     root["shared_pool"] = options.shares_pool;

@@ -116,6 +116,10 @@ void print_run(const Run& run) {
          ms_text(m.min).c_str(), ms_text(m.mean).c_str(), ms_text(m.p90).c_str());
   printf("                 p99 %s  (%zu runs%s)\n", ms_text(m.p99).c_str(), m.runs,
          m.is_interrupted ? ", interrupted" : "");
+  if (run.options.frame_ms > 0)
+    printf("stream           a step takes %.3g of a frame's %g ms (p99 %.3g)\n",
+           m.real_time_factor(run.options.frame_ms), run.options.frame_ms,
+           m.p99_real_time_factor(run.options.frame_ms));
   if (m.cpu_min > 0)
     printf("running time     median %s ms  min %s\n", ms_text(m.cpu_median).c_str(),
            ms_text(m.cpu_min).c_str());

@@ -30,6 +30,7 @@ std::string check_counts(const std::string& text) {
              : "'" + text + "' is no number of 1 to " + std::to_string(kMost) + ", or list of them";
 }
 
+constexpr double kLeastFrame = 1e-6, kMostFrame = 1e9;  // ms
 constexpr double kLeastRate = 1e-6, kMostRate = 1e9;
 
 // "0.5,100".
@@ -87,6 +88,10 @@ void declare(tool::CommandLine* line, Request* request) {
              "All models at the same time, --streams of each");
   line->flag("--shared-pool", &options.shares_pool,
              "--streams share --threads threads (qrt_pool), instead of so many each");
+  line->number(
+      "--stream FRAME_MS", &options.frame_ms, kLeastFrame, kMostFrame,
+      "Every run is a step of a stream, whose state goes on from its beginning: how much of the "
+      "FRAME_MS milliseconds of a frame a step takes");
   line->checked_text("--threads N,N...", &request->threads, check_counts<kMostThreads>,
                      "Threads of a session; a list measures each");
   line->checked_text("--batch N,N...", &request->batches, check_counts<kMostBatch>,

@@ -82,4 +82,13 @@ Status fill_inputs(const Model& model, const Options& options, Session* session)
   return inputs.put(0, session);
 }
 
+void run(Session* session) {
+  const Outcome status = session->try_run();
+  if (status.ok()) return;
+  if (status.code() != QRT_OUT_OF_RANGE || session->state_count() == 0)
+    throw Error(status.code(), status.message());
+  session->reset();
+  session->run();
+}
+
 }  // namespace qrt::bench

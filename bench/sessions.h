@@ -24,6 +24,10 @@ void fill_input(Session* session, size_t i);
 // fit.
 Status fill_inputs(const Model& model, const Options& options, Session* session);
 
+// Runs a session. Where a cache among its states is full, or another place that they tell is outside, the stream begins
+// anew, within the time of this run. Throws what a run throws.
+void run(Session* session);
+
 }  // namespace qrt::bench
 
 #endif  // QRT_BENCH_SESSIONS_H_

@@ -12,6 +12,7 @@
 
 #include "bench/interrupt.h"
 #include "bench/peak.h"
+#include "bench/sessions.h"
 
 namespace qrt::bench {
 namespace {
@@ -95,7 +96,7 @@ void serve(Stream* stream, Requests* requests, bool is_timed_alone, Clock::time_
     const size_t count = 1 + (group > 1 ? requests->take_more(group - 1) : 0);
     const double cpu_begin = is_timed_alone ? thread_ns() : 0;
     const double begin = follows ? end : ms_since(start);
-    for (size_t i = 0; i < count; ++i) stream->session.run();
+    for (size_t i = 0; i < count; ++i) run(&stream->session);
     end = ms_since(start);
     const double runs = static_cast<double>(count), wall = (end - begin) / runs;
     const double cpu = is_timed_alone ? std::max((thread_ns() - cpu_begin) * 1e-6 / runs, 1e-6) : 0;

@@ -252,13 +252,20 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
     symbols.push_back(fb::CreateSymbolDirect(
         fbb_, s.name.c_str(), static_cast<uint32_t>(s.value), static_cast<uint32_t>(s.least),
         static_cast<uint32_t>(s.most), static_cast<uint32_t>(s.step)));
-  // Readers of version 1 know of no symbols, and take an index outside for the first or last.
+  // Readers of version 1 know of no symbols, take an index outside for the first or last, and have variables of few types.
   const bool has_checked_indices =
       std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [](const Node& node) {
         const auto* take = node.options.AsTake();
         return take != nullptr && take->is_checked;
       });
-  const uint32_t version = symbols.empty() && !has_checked_indices ? 1 : 2;
+  const bool has_other_variables =
+      std::any_of(graph_.inputs.end() - static_cast<ptrdiff_t>(graph_.variables.size()),
+                  graph_.inputs.end(), [&](ValueId id) {
+                    const DType type = graph_.values[id].type.dtype;
+                    return type != DType::kUInt8 && type != DType::kInt8 && type != DType::kInt16 &&
+                           type != DType::kInt32;
+                  });
+  const uint32_t version = symbols.empty() && !has_checked_indices && !has_other_variables ? 1 : 2;
   const auto model = fb::CreateModelDirect(
       fbb_, version, producer.c_str(), graph_.source_format.c_str(), graph_.source_producer.c_str(),
       reference(operators).c_str(), graph_.name.c_str(),

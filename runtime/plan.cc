@@ -88,7 +88,8 @@ class Planner {
     constexpr size_t kPointer = sizeof(uint8_t*), kEndBytes = 6 * kPointer + kTensorFactsBytes;
     const size_t tensors = file_.tensors()->size(), outputs = file_.outputs()->size();
     plan_->session_table_bytes =
-        (tensors + outputs) * kPointer + (outputs + file_.inputs()->size()) * kEndBytes +
+        plan_->variables.size() * kTensorFactsBytes + (tensors + outputs) * kPointer +
+        (outputs + file_.inputs()->size()) * kEndBytes +
         (options_.keep_all ? tensors * (sizeof(uint32_t) + kTensorFactsBytes) : 0);
   }
 
@@ -98,6 +99,7 @@ class Planner {
     constexpr size_t kPieceBytes = 24 * PlanMemory::kPieceBytes;  // of a step's allocations
     const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + sizeof(End));
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes + kPieceBytes) +
+           plan_->variables.size() * (sizeof(Exchange) + sizeof(FinalCopy)) +
            file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * sizeof(End) +
            plan_->session_table_bytes;
   }
@@ -246,8 +248,27 @@ class Planner {
       plan_->outputs.push_back({slot, {}, {}});
     }
     for (uint32_t t : *file_.inputs()) plan_->inputs.push_back({t, {}, {}});
-    for (const fb::Variable* v : plan_->variables)
-      plan_->final_copies.push_back({v->next(), v->tensor(), plan_->slot_bytes(v->tensor())});
+    pass_variables(&is_taken);
+  }
+
+  // Decides how each variable gets its next content. `is_taken`: by slot; the roots of what lasts.
+  void pass_variables(ScratchVector<bool>* is_taken) {
+    ScratchVector<bool> is_kept(sharing_->slots());  // by slot; of roots
+    for (const PlannedStep& step : plan_->steps)
+      if (step.keeps_addresses)
+        for (const auto* operands : {&step.inputs, &step.outputs})
+          for (uint32_t t : *operands) is_kept[sharing_->root(t)] = true;
+    for (const fb::Variable* v : plan_->variables) {
+      const uint32_t from = v->next(), to = v->tensor(), root = sharing_->root(from);
+      if (options_.keep_all || is_kept[root] || is_kept[to] || (*is_taken)[root] ||
+          constant_data(root) != nullptr || sharing_->home(from).offset != 0 ||
+          slice_bytes(root) != slice_bytes(to)) {
+        plan_->final_copies.push_back({from, to, plan_->slot_bytes(to)});
+        continue;
+      }
+      (*is_taken)[root] = true;
+      plan_->exchanges.push_back({{to, {}, {}}, {root, {}, {}}});
+    }
   }
 
   // Bytes that the steps of one run use of a slot.
@@ -291,6 +312,7 @@ class Planner {
     for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
     for (const fb::Variable* v : plan_->variables) use(v->tensor(), 0), use(v->tensor(), end);
     for (const FinalCopy& copy : plan_->final_copies) use(copy.from, end);
+    for (const Exchange& e : plan_->exchanges) use(e.next.slot, 0), use(e.next.slot, end);
     for (uint32_t i = 0; i < end; ++i) {
       for (uint32_t t : plan_->steps[i].inputs) use(t, i);
       for (uint32_t t : plan_->steps[i].outputs) {
@@ -355,6 +377,8 @@ class Planner {
     ScratchVector<End*> end_of(plan_->types.size());  // by slot; of roots
     for (PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
       for (End& end : *ends) end_of[sharing_->root(end.slot)] = &end;
+    for (Exchange& e : plan_->exchanges)
+      end_of[e.variable.slot] = &e.variable, end_of[e.next.slot] = &e.next;
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       const Sharing::Home in = sharing_->home(slot);
       if (End* end = end_of[in.tensor]) end->members.push_back({slot, in.offset});

@@ -60,7 +60,7 @@ namespace qrt {
 
 // What a session's infos point to.
 struct SessionFacts {
-  std::vector<TensorFacts> inputs, outputs;
+  std::vector<TensorFacts> inputs, outputs, states;
   std::vector<uint32_t> written;  // tensors that operators wrote, in execution order
   std::vector<TensorFacts> written_facts;
   std::vector<qrt_dim> dims;

@@ -99,6 +99,23 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
   });
 }
 
+// Finds the memory of a state, for a copy of `bytes` from or to `data`.
+Status find_state(const qrt_session* session, size_t index, const void* data, size_t bytes,
+                  uint8_t** memory) {
+  if (session == nullptr) return null_argument("session");
+  const Plan& plan = plan_of(session);
+  if (index >= plan.variables.size())
+    return qrt::error(Code::kInvalidArgument, "there is no state %zu: the model has %zu", index,
+                      plan.variables.size());
+  const uint32_t slot = plan.variables[index]->tensor();
+  if (bytes != plan.slot_bytes(slot))
+    return qrt::error(Code::kInvalidArgument, "state %zu takes %zu bytes, not %zu", index,
+                      plan.slot_bytes(slot), bytes);
+  if (data == nullptr && bytes != 0) return null_argument("data");
+  *memory = session->session->data(slot);
+  return {};
+}
+
 Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, size_t capacity) {
   const End* end = nullptr;
   QRT_TRY(find_end(session, of, index, &end));
@@ -261,10 +278,12 @@ void describe(const Plan& plan, const std::vector<qrt::OpenDim>& dims,
               const std::vector<qrt_layout>& layouts, qrt::SessionFacts* facts) {
   const qrt::fb::Model& file = plan.model->file();
   facts->inputs.clear(), facts->outputs.clear(), facts->written.clear();
-  facts->written_facts.clear(), facts->dims.clear();
+  facts->written_facts.clear(), facts->dims.clear(), facts->states.clear();
   for (const uint32_t t : *file.inputs()) facts->inputs.push_back(facts_of(plan, t));
   for (size_t i = 0; i < layouts.size(); ++i) facts->inputs[i].layout = layouts[i];
   for (const uint32_t t : *file.outputs()) facts->outputs.push_back(facts_of(plan, t));
+  for (const qrt::fb::Variable* v : plan.variables)
+    facts->states.push_back(facts_of(plan, v->tensor()));
   if (plan.keep_all)
     for (const PlannedStep& step : plan.steps)
       for (const uint32_t t : step.outputs) {
@@ -328,7 +347,8 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
     result->dims = qrt::open_dims(*model->verified);
     result->layouts = qrt::input_layouts(model->verified->file());
     describe(plan_of(result.get()), result->dims, result->layouts, &result->facts);
-    if (result->session->has_own_plans()) result->next_facts = result->facts;  // need not grow later
+    if (result->session->has_own_plans())
+      result->next_facts = result->facts;  // need not grow later
     warn_of(*result, o, error);
     *session = result.release();
     return {};
@@ -461,6 +481,44 @@ qrt_status qrt_session_reset(qrt_session* session) {
   const qrt::ScopedFloatEnv env;
   session->session->reset();
   return QRT_OK;
+}
+
+size_t qrt_session_state_count(const qrt_session* session) {
+  return session != nullptr ? session->facts.states.size() : 0;
+}
+
+qrt_status qrt_session_state_info(const qrt_session* session, size_t index, qrt_tensor_info* info) {
+  if (index >= qrt_session_state_count(session)) return QRT_INVALID_ARGUMENT;
+  return qrt::write_tensor_info(session->facts.states[index], info);
+}
+
+size_t qrt_session_find_state(const qrt_session* session, const char* name) {
+  if (session == nullptr || name == nullptr) return SIZE_MAX;
+  const std::vector<TensorFacts>& states = session->facts.states;
+  const auto found = std::find_if(states.begin(), states.end(), [&](const TensorFacts& state) {
+    return strcmp(state.name, name) == 0;
+  });
+  return found != states.end() ? static_cast<size_t>(found - states.begin()) : SIZE_MAX;
+}
+
+qrt_status qrt_session_get_state(const qrt_session* session, size_t index, void* data, size_t bytes,
+                                 qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    uint8_t* memory = nullptr;
+    QRT_TRY(find_state(session, index, data, bytes, &memory));
+    if (bytes != 0) memcpy(data, memory, bytes);
+    return {};
+  });
+}
+
+qrt_status qrt_session_set_state(qrt_session* session, size_t index, const void* data, size_t bytes,
+                                 qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    uint8_t* memory = nullptr;
+    QRT_TRY(find_state(session, index, data, bytes, &memory));
+    if (bytes != 0) memcpy(memory, data, bytes);
+    return {};
+  });
 }
 
 size_t qrt_session_op_count(const qrt_session* session) {

@@ -647,6 +647,11 @@ Status Session::run() {
   for (const End& output : plan_->outputs)
     if (uint8_t* to = copied_[index_of(output)])
       memcpy(to, tensors_[output.slot], plan_->slot_bytes(output.slot));
+  for (const Exchange& exchange : plan_->exchanges) {
+    uint8_t *now = tensors_[exchange.variable.slot], *next = tensors_[exchange.next.slot];
+    for (const End::Member& m : exchange.variable.members) tensors_[m.slot] = next + m.offset;
+    for (const End::Member& m : exchange.next.members) tensors_[m.slot] = now + m.offset;
+  }
   return {};
 }
 
@@ -668,7 +673,7 @@ void Session::reset() {
   for (const fb::Variable* v : plan_->variables) {
     const uint32_t slot = v->tensor();
     const size_t element = dtype_bytes(plan_->types[slot].dtype);
-    const int32_t value = v->initial();
+    const int64_t value = v->initial();
     for (size_t i = 0; i < plan_->slot_bytes(slot); i += element)
       memcpy(tensors_[slot] + i, &value, element);  // little-endian: the low bytes
   }

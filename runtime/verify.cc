@@ -307,12 +307,20 @@ class GraphCheck {
                     next_type.shape.to_string().c_str());
     int32_t lo = INT32_MIN, hi = INT32_MAX;
     switch (type.dtype) {
+      case DType::kBool: lo = 0, hi = 1; break;
       case DType::kUInt8: lo = 0, hi = 255; break;
       case DType::kInt8: lo = -128, hi = 127; break;
+      case DType::kUInt16: lo = 0, hi = 65535; break;
       case DType::kInt16: lo = -32768, hi = 32767; break;
-      case DType::kInt32: break;
+      case DType::kUInt32: lo = 0; break;
+      case DType::kInt32:
+      case DType::kInt64: break;
+      case DType::kFloat32:
+      case DType::kFloat16:
+      case DType::kBFloat16: lo = hi = 0; break;
       default:
-        return error(Code::kInvalidModel, "it is %s, expected uint8, int8, int16 or int32",
+        return error(Code::kInvalidModel,
+                     "it is %s, expected integers of whole bytes, float32, float16 or bfloat16",
                      dtype_name(type.dtype));
     }
     QRT_MODEL_CHECK(v.initial() >= lo && v.initial() <= hi,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "converter/convert.h"
+#include "converter/import/common/states.h"
 #include "converter/import/espdl/package.h"
 
 namespace qrt::convert {
@@ -55,6 +56,16 @@ const ImportOption kOutputs = {
     {},
     true,
     "NAME"};
+
+const ImportOption kState = {
+    "state",
+    "IN=OUT, an input and an output that become a state of the session: they leave the interface, "
+    "and each run "
+    "begins with what the last one gave; the first with zeros. For more states repeated",
+    false,
+    {},
+    true,
+    "IN=OUT"};
 
 const ImportOption kOpen = {"open",
                             "NAME or NAME=LEAST:MOST[:STEP], a dimension of an ONNX model that has "
@@ -139,7 +150,8 @@ const std::vector<Frontend>& frontends() {
          "are then called after it",
          false,
          {}},
-        kOutputs},
+        kOutputs,
+        kState},
        tflite,
        list_tflite},
       {"espdl",
@@ -150,7 +162,8 @@ const std::vector<Frontend>& frontends() {
          false,
          {"esp32p4", "esp32s3", "c"}},
         {"model", "Which model of an ESP-DL pack: its name or index", false, {}},
-        {"float-io", "Float32 inputs and outputs instead of an ESP-DL model's integers", true, {}}},
+        {"float-io", "Float32 inputs and outputs instead of an ESP-DL model's integers", true, {}},
+        kState},
        espdl,
        list_espdl,
        espdl_tests},
@@ -162,7 +175,8 @@ const std::vector<Frontend>& frontends() {
          false,
          {},
          false,
-         "FILE"}},
+         "FILE"},
+        kState},
        cvm},
       {"onnx",
        "ONNX",
@@ -180,7 +194,8 @@ const std::vector<Frontend>& frontends() {
          {"ort", "espdl-p4", "espdl-s3", "espdl-c"}},
         kOutputs,
         kInputShape,
-        kOpen},
+        kOpen,
+        kState},
        onnx},
   };
   return rows;
@@ -213,7 +228,10 @@ Status import_model(const Frontend& frontend, const std::string& path, const Imp
       return error(Code::kInvalidArgument, "%s is not for %s models, and %s is one", given.c_str(),
                    frontend.title, path.c_str());
   }
-  if (frontend.import) return frontend.import(path, options, graph, report);
+  if (frontend.import) {
+    QRT_TRY(frontend.import(path, options, graph, report));
+    return make_states(list_of(options, kState.name), graph);
+  }
   std::string supported;
   for (const Frontend& f : frontends())
     if (f.import) supported += (supported.empty() ? "" : ", ") + std::string(f.name);

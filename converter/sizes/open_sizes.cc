@@ -115,8 +115,8 @@ class Opening {
       if (!fit_options(imports_, i, &first.nodes[i]))
         return error(Code::kUnsupported, "%s depends on the size in a way that has no rule",
                      label_of(first.nodes[i]).c_str());
-    for (const ValueId id : first.outputs)
-      if (first.values[id].sizes.empty()) QRT_TRY(fit_output(id));
+    for (size_t i = 0; i + first.variables.size() < first.outputs.size(); ++i)
+      if (first.values[first.outputs[i]].sizes.empty()) QRT_TRY(fit_output(first.outputs[i]));
     return Status();
   }
 

@@ -84,12 +84,16 @@ Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
   std::mt19937 random(1);
   for (const End& input : plan.inputs)
     fill((*session)->data(input.slot), plan.types[input.slot], integers, &random);
+  for (const fb::Variable* v : plan.variables)
+    fill((*session)->data(v->tensor()), plan.types[v->tensor()], integers, &random);
   QRT_TRY((*session)->run());
-  for (const End& output : plan.outputs) {
-    const TensorType& type = plan.types[output.slot];
-    const uint8_t* data = (*session)->data(output.slot);
+  const auto take = [&](uint32_t slot) {
+    const TensorType& type = plan.types[slot];
+    const uint8_t* data = (*session)->data(slot);
     out->push_back({type, std::vector<uint8_t>(data, data + tensor_bytes(type))});
-  }
+  };
+  for (const End& output : plan.outputs) take(output.slot);
+  for (const fb::Variable* v : plan.variables) take(v->tensor());
   return Status();
 }
 

@@ -36,7 +36,8 @@ struct WideIntegers {
   int64_t alone = 0;
 };
 
-// Runs a model on numbers that follow from its inputs' types.
+// Runs a model on numbers that follow from its inputs' types, which its variables have at first, too. *out are the outputs,
+// then what the variables hold afterwards.
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
                       const SessionOptions& options, const WideIntegers& integers,
                       std::vector<Output>* out);

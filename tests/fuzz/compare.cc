@@ -97,16 +97,25 @@ bool run_way(const ModelPtr& model, const SessionSizes& at, const Way& way, uint
   std::mt19937_64 random(seed);
   for (uint32_t slot : *model->file().inputs())
     fill_input(plan.types[slot].dtype, plan.slot_bytes(slot), &random, (*session)->data(slot));
+  for (const fb::Variable* v : plan.variables)
+    fill_input(plan.types[v->tensor()].dtype, plan.slot_bytes(v->tensor()), &random,
+               (*session)->data(v->tensor()));
   outputs->clear();
-  if (const Status ran = (*session)->run(); ran.code() == Code::kOutOfRange) {
-    outputs->push_back({'o', 'u', 't'});  // an index outside its table, which every way has to find
-    return true;
-  } else if (!ran.ok()) {
-    failed(std::string("a session does not run: ") + ran.message());
-  }
-  for (const End& output : plan.outputs) {
-    const uint8_t* data = (*session)->data(output.slot);
-    outputs->emplace_back(data, data + plan.slot_bytes(output.slot));
+  const auto take = [&](uint32_t slot) {
+    const uint8_t* data = (*session)->data(slot);
+    outputs->emplace_back(data, data + plan.slot_bytes(slot));
+  };
+  // A second run finds the variables where the first one has left them.
+  for (int run = 0; run < (plan.variables.empty() ? 1 : 2); ++run) {
+    if (const Status ran = (*session)->run(); ran.code() == Code::kOutOfRange) {
+      outputs->push_back(
+          {'o', 'u', 't'});  // an index outside its table, which every way has to find
+    } else if (!ran.ok()) {
+      failed(std::string("a session does not run: ") + ran.message());
+    } else {
+      for (const End& output : plan.outputs) take(output.slot);
+    }
+    for (const fb::Variable* v : plan.variables) take(v->tensor());
   }
   return true;
 }

@@ -1,5 +1,6 @@
 // Source models: bytes -> import -> lint -> passes -> write -> load -> run.
 #include "converter/convert.h"
+#include "converter/import/common/states.h"
 #include "converter/import/frontend.h"
 #include "converter/lint.h"
 #include "converter/quantize/float/float_model.h"
@@ -37,8 +38,19 @@ void check_import(Status status, convert::Graph* graph, convert::Report* report,
   compare_runs(model, size);
 }
 
+// Makes a state of the last input and output, where they are a pair and not the only ones.
+void make_last_state(convert::Graph* graph) {
+  if (graph->inputs.size() <= graph->variables.size() + 1 ||
+      graph->outputs.size() <= graph->variables.size() + 1)
+    return;
+  const auto last = [&](const std::vector<convert::ValueId>& ids) {
+    return graph->values[ids[ids.size() - graph->variables.size() - 1]].name;
+  };
+  (void)convert::make_states({last(graph->inputs) + "=" + last(graph->outputs)}, graph);
+}
+
 // One file in three is imported with all the flags that its format has, one with the last value of each
-// option that has values: some flags and values exclude each other.
+// option that has values: some flags and values exclude each other. One in five has a state.
 void fuzz_import(const char* format, const uint8_t* data, size_t size) {
   const convert::Frontend& frontend = *convert::find_frontend(format);
   convert::ImportOptions options;
@@ -50,6 +62,7 @@ void fuzz_import(const char* format, const uint8_t* data, size_t size) {
   convert::Graph graph;
   convert::Report report;
   Status status = convert::import_model(frontend, file.path(), options, &graph, &report);
+  if (status.ok() && size % 5 == 3) make_last_state(&graph);
   check_import(std::move(status), &graph, &report, size);
 }
 

@@ -79,6 +79,52 @@ for answers in dense strided; do same expected $answers "arrays answers somethin
 ./arrays "$work/digits.qrt" 7 <"$work/image" 2>"$work/log" && { echo "arrays took rows of 7"; exit 1; }
 grep -qx 'the stride is shorter than a row' "$work/log"
 
+# Models that a script makes. 3 seconds of noise, in which somebody whistles from 1.0 to 1.5.
+for model in voice decoder sentences detector; do
+  quietly python3 "$source/runtime/examples/models.py" $model "$work/$model.onnx"
+done
+quietly "$convert" "$work/voice.onnx" -o "$work/voice.qrt" --state noise=next_noise --state power=next_power --state speech=next_speech
+quietly "$convert" "$work/decoder.onnx" -o "$work/decoder.qrt" --allow-float --state keys=next_keys --state values=next_values \
+  --state context=next_context --state position=next_position
+quietly "$convert" "$work/sentences.onnx" -o "$work/sentences.qrt"
+quietly "$convert" "$work/detector.onnx" -o "$work/detector.qrt"
+python3 - "$work/sound" <<'END'
+import math, random, struct, sys
+random.seed(3)
+with open(sys.argv[1], "wb") as file:
+    for n in range(3 * 16000):
+        tones = sum(math.sin(2 * math.pi * f * n / 16000) for f in (440, 880, 1300)) if 16000 <= n < 24000 else 0
+        file.write(struct.pack("<h", round(320 * random.gauss(0, 1) + 4000 * tones)))
+END
+./voice "$work/voice.qrt" <"$work/sound" >"$work/heard"
+awk '{ speaks = $1 > 0.5; if (NR <= 62 || NR > 120 ? speaks : NR >= 64 && NR <= 93 && !speaks) exit 1 } END { if (NR != 187) exit 1 }' "$work/heard" ||
+  { cat "$work/heard"; echo "voice hears something else"; exit 1; }
+{
+  head -c $((512 * 70)) "$work/sound" | QRT_ISA=scalar ./voice "$work/voice.qrt" "$work/state"
+  tail -c +$((512 * 70 + 1)) "$work/sound" | ./voice "$work/voice.qrt" "$work/state"
+} >"$work/seen"
+same heard seen "voice hears something else in a stream that was parked"
+head -c 100 "$work/state" >"$work/short"
+./voice "$work/voice.qrt" "$work/short" <"$work/sound" 2>"$work/log" && { echo "voice took a short state"; exit 1; }
+grep -qx 'the file of the state is too short' "$work/log"
+for isa in scalar ''; do
+  [ "$(QRT_ISA=$isa ./decoder "$work/decoder.qrt" 'one two, one t' 16)" = 'wo, one two, one' ] ||
+    { echo "decoder goes on in another way"; exit 1; }
+done
+./decoder "$work/decoder.qrt" 'one two, one t' 200 >"$work/seen" 2>"$work/log" && { echo "decoder has no last place"; exit 1; }
+grep -qx 'no place is left in the cache, or no such token' "$work/log"
+[ "$(wc -c <"$work/seen")" = 116 ] || { cat "$work/seen"; echo "decoder has another number of places"; exit 1; }
+printf '0 1 2\n3 4\n8 9 10 11\n5 0 7 6 6\n16\n' | ./sentences "$work/sentences.qrt" >"$work/seen"
+awk '{ near = $1 > 0.9; if (near != (NR == 1 || NR == 2 || NR == 4)) exit 1 } END { if (NR != 5) exit 1 }' "$work/seen" ||
+  { cat "$work/seen"; echo "sentences are alike in another way"; exit 1; }
+printf '1\n40\n' | ./sentences "$work/sentences.qrt" >"$work/seen" 2>"$work/log" && { echo "sentences knows every id"; exit 1; }
+grep -q '^index 40 of .ids. is outside the 40 rows' "$work/log"
+awk 'BEGIN { for (i = 0; i < 1024; ++i) { x = i % 32; y = int(i / 32)
+  printf "\\%03o", (x >= 7 && x < 12 && y >= 5 && y < 10) || (x >= 25 && x < 30 && y >= 20 && y < 25) ? 220 : 30 } }' >"$work/octal"
+{ printf "$(cat "$work/octal")"; head -c 1024 /dev/zero; } | ./detector "$work/detector.qrt" 0.3 >"$work/seen"
+printf '0.75 7 5 12 10\n0.75 25 20 30 25\n\n\n' >"$work/expected"
+same expected seen "detector sees something else"
+
 ./tour "$work/digits.qrt" 2 >"$work/told"
 for line in '^instruction sets: scalar' '^from onnx, with the bits of ort-' '^input 0: image float32 \[-1, 1, 8, 8\]$' '^threads: 2$' \
   '^a session on .* with [12] threads takes [0-9]* bytes$' '^logits: [0-9a-f ]*$' '^operator 0: Quantize by ' '^tensor 0: '; do

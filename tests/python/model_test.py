@@ -240,6 +240,33 @@ class SessionTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "keep_all"):
             self.model.session().tensors()
 
+    def test_states_are_parked(self):
+        session, other = self.model.session(threads=1), self.model.session(threads=2)
+        self.assertEqual(session.states.names(), ["past", "hidden", "cell"])
+        self.assertEqual((session.states["past"].dtype, session.states["past"].shape), ("int16", (1, 10, 3)))
+        start = session.get_state()
+        self.assertEqual({name: len(state) for name, state in start.items()}, {"past": 60, "hidden": 6, "cell": 12})
+        session.run()
+        parked = session.get_state()
+        self.assertNotEqual(parked, start)
+        session.run()
+        other.set_state(parked)
+        self.assertEqual(other.get_state(), parked)
+        other.run()
+        self.assertEqual(other.get_state(), session.get_state())
+        session.reset()
+        self.assertEqual(session.get_state(), start)
+        session.set_state({"cell": bytearray(parked["cell"])})
+        self.assertEqual(session.get_state(), {**start, "cell": parked["cell"]})
+        for wrong, message in (({"cell": parked["cell"], "past": b"1"}, "state 'past' takes 60 bytes, not 1"),
+                               ({"cell": bytes(12), "none": b""}, "no state 'none': the model's are 'past', 'hidden', 'cell'")):
+            with self.assertRaisesRegex(ValueError, message):
+                session.set_state(wrong)
+            self.assertEqual(session.get_state()["cell"], parked["cell"])
+        session.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            session.get_state()
+
     def test_close(self):
         with self.model.session() as session:
             view = session.input("gate")

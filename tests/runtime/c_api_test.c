@@ -66,6 +66,10 @@ static void null_arguments(void) {
   CHECK(qrt_session_run(NULL, &error) == QRT_INVALID_ARGUMENT);
   CHECK(strcmp(error.message, "session is NULL") == 0);
   CHECK(qrt_session_reset(NULL) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_state_count(NULL) == 0 && qrt_session_find_state(NULL, "x") == SIZE_MAX);
+  CHECK(qrt_session_state_info(NULL, 0, &info) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_get_state(NULL, 0, &info, 1, &error) == QRT_INVALID_ARGUMENT);
+  CHECK(qrt_session_set_state(NULL, 0, &info, 1, NULL) == QRT_INVALID_ARGUMENT);
   CHECK(qrt_session_op_count(NULL) == 0);
   CHECK(qrt_session_op_info(NULL, 0, NULL) == QRT_INVALID_ARGUMENT);
   CHECK(qrt_session_tensor_count(NULL) == 0);
@@ -528,6 +532,32 @@ static void descriptor(const char* path) {
   CHECK(qrt_model_load_fd(0, 0, 0, NULL, NULL, &error) == QRT_INVALID_ARGUMENT);
 }
 
+/* A stream goes on where its state is put back. */
+static void states(const qrt_model* model) {
+  qrt_session* session = NULL;
+  qrt_error error;
+  CHECK(qrt_session_create(model, NULL, &session, &error) == QRT_OK);
+  CHECK(qrt_session_state_count(session) == 3);
+  for (size_t i = 0; i < 3; ++i) {
+    uint8_t first[256], parked[256], last[256];
+    qrt_tensor_info info;
+    qrt_struct_init(&info);
+    CHECK(qrt_session_state_info(session, i, &info) == QRT_OK && info.bytes <= sizeof first);
+    CHECK(qrt_session_find_state(session, info.name) == i);
+    CHECK(qrt_session_get_state(session, i, first, info.bytes, &error) == QRT_OK);
+    CHECK(qrt_session_run(session, &error) == QRT_OK);
+    CHECK(qrt_session_get_state(session, i, parked, info.bytes, &error) == QRT_OK);
+    CHECK(memcmp(first, parked, info.bytes) != 0);
+    CHECK(qrt_session_reset(session) == QRT_OK);
+    CHECK(qrt_session_set_state(session, i, parked, info.bytes, &error) == QRT_OK);
+    CHECK(qrt_session_get_state(session, i, last, info.bytes, &error) == QRT_OK);
+    CHECK(memcmp(parked, last, info.bytes) == 0);
+    CHECK(qrt_session_set_state(session, i, parked, info.bytes + 1, NULL) == QRT_INVALID_ARGUMENT);
+    CHECK(qrt_session_reset(session) == QRT_OK);
+  }
+  qrt_session_destroy(session);
+}
+
 static void names(const qrt_model* model) {
   qrt_tensor_info info;
   qrt_struct_init(&info);
@@ -566,6 +596,7 @@ int main(int argc, char** argv) {
   options_struct(model);
   memory(model);
   names(model);
+  states(model);
   info_structs(model);
   bind(model);
   cancel(model);

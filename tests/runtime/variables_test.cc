@@ -2,6 +2,8 @@
 // files to refuse.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
 #include <qrt/qrt.hpp>
 #include <string>
 #include <vector>
@@ -104,8 +106,19 @@ TEST(Variables, MayTakeTheContentOfEachOther) {
   for (const uint8_t expected : {10, 20, 10, 20}) ASSERT_EQ(c.run(Bytes(4)), Bytes(4, expected));
 }
 
+// Adds a variable that keeps its content; returns its next one.
+uint32_t add_kept(ModelBuilder* m, DType dtype, int32_t initial) {
+  const uint32_t x = m->tensor({4}, dtype), y = m->tensor({4}, dtype);
+  fb::ReshapeOptionsT reshape;
+  reshape.shape = {4};
+  m->op(reshape, {x}, {y});
+  m->variable(x, y, initial);
+  return y;
+}
+
 TEST(Variables, RefusesUnsoundOnes) {
-  const auto reject = [](const std::string& part, void (*damage)(ModelBuilder&)) {
+  const auto reject = [](const std::string& part,
+                         const std::function<void(ModelBuilder&)>& damage) {
     ModelBuilder m = counter_model(0);
     damage(m);
     testing::expect_refused(m.build(), QRT_INVALID_MODEL, part);
@@ -126,13 +139,34 @@ TEST(Variables, RefusesUnsoundOnes) {
   reject("it is uint8 [-1, 1], its next content uint8 [-1, 4]", [](M& m) {
     m.at(kTotal).shape = {-1, 1};
   });
-  reject("it is float32, expected uint8, int8, int16 or int32", [](M& m) {
-    const uint32_t x = m.input({4}, DType::kFloat32), y = m.tensor({4}, DType::kFloat32);
-    fb::ReshapeOptionsT reshape;
-    reshape.shape = {4};
-    m.op(reshape, {x}, {y});
-    m.variable(m.tensor({4}, DType::kFloat32), y);
-  });
+  for (const DType dtype : {DType::kFloat8E5M2, DType::kInt4})
+    reject(std::string("it is ") + dtype_name(dtype) +
+               ", expected integers of whole bytes, float32, float16 or bfloat16",
+           [&](M& m) { add_kept(&m, dtype, 0); });
+}
+
+// Every type that a variable may have keeps its first content.
+TEST(Variables, MayBeOfManyTypes) {
+  const struct {
+    DType dtype;
+    int32_t initial;
+  } kCases[] = {{DType::kBool, 1},       {DType::kUInt8, 200},       {DType::kInt8, -100},
+                {DType::kUInt16, 65535}, {DType::kInt16, -32768},    {DType::kUInt32, INT32_MAX},
+                {DType::kInt32, -5},     {DType::kInt64, INT32_MIN}, {DType::kFloat32, 0},
+                {DType::kFloat16, 0},    {DType::kBFloat16, 0}};
+  for (const auto& c : kCases) {
+    ModelBuilder m;
+    m.input({1});  // a model has one at least
+    m.mark_output(add_kept(&m, c.dtype, c.initial));
+    const testing::RunResult result = testing::run_model(m.build(), {});
+    ASSERT_EQ(result.status, QRT_OK) << result.message;
+    const int64_t wide = c.initial;
+    const size_t bytes = dtype_bytes(c.dtype);
+    ASSERT_EQ(result.outputs[0].size(), 4 * bytes);
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(memcmp(result.outputs[0].data() + i * bytes, &wide, bytes), 0)
+          << dtype_name(c.dtype);
+  }
 }
 
 }  // namespace

@@ -272,9 +272,13 @@ TEST(VerifyLimits, Variables) {
   const struct {
     DType dtype;
     int32_t below;
-  } kRanges[] = {{DType::kUInt8, -1}, {DType::kInt8, -129}, {DType::kInt16, -32769}};
+    int32_t above;
+  } kRanges[] = {
+      {DType::kUInt8, -1, 256}, {DType::kInt8, -129, 128},   {DType::kInt16, -32769, 32768},
+      {DType::kBool, -1, 2},    {DType::kUInt16, -1, 65536}, {DType::kUInt32, -1, INT32_MIN},
+      {DType::kFloat32, -1, 1}, {DType::kFloat16, -1, 1},    {DType::kBFloat16, INT32_MIN, 1}};
   for (const auto& range : kRanges) {
-    for (const int32_t initial : {range.below, -1 - range.below + (range.below == -1 ? 256 : 0)}) {
+    for (const int32_t initial : {range.below, range.above}) {
       refuse("its initial value is " + std::to_string(initial) + ", out of the range of " +
                  dtype_name(range.dtype),
              [&](ModelBuilder& m) {

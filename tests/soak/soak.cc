@@ -44,7 +44,7 @@ void check(qrt_status status, const char* what) {
 }
 
 struct Counts {
-  std::atomic<long> loads{0}, sessions{0}, runs{0}, resets{0}, reshapes{0};
+  std::atomic<long> loads{0}, sessions{0}, runs{0}, resets{0}, reshapes{0}, resumed{0};
 };
 
 ModelPtr load(const Bytes& file) {
@@ -95,6 +95,31 @@ void run_once(qrt_session* session, size_t run, Bytes* outputs) {
     const auto* data = static_cast<const uint8_t*>(qrt_session_output_data(session, i));
     outputs->insert(outputs->end(), data, data + info.bytes);
   }
+}
+
+// A stream that was left, to go on in any session of its model at its sizes.
+struct Parked {
+  size_t at = SIZE_MAX, run = 0;
+  std::vector<Bytes> states;
+};
+
+Parked park(const qrt_session* session, size_t at, size_t run) {
+  Parked parked = {at, run, {}};
+  qrt_tensor_info info;
+  qrt_struct_init(&info);
+  for (size_t i = 0; qrt_session_state_info(session, i, &info) == QRT_OK; ++i) {
+    parked.states.emplace_back(info.bytes);
+    check(qrt_session_get_state(session, i, parked.states[i].data(), info.bytes, nullptr),
+          "get state");
+  }
+  return parked;
+}
+
+void resume(const Parked& parked, qrt_session* session) {
+  for (size_t i = 0; i < parked.states.size(); ++i)
+    check(qrt_session_set_state(session, i, parked.states[i].data(), parked.states[i].size(),
+                                nullptr),
+          "set state");
 }
 
 struct Subject {
@@ -148,6 +173,7 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
   for (size_t i = 0; qrt_isa(i) != nullptr; ++i) isas.push_back(qrt_isa(i));
   ModelPtr model = load(subject.file);
   Bytes outputs;
+  Parked parked;
   while (Clock::now() < end) {
     if (below(16) == 0) model = load(subject.file), ++counts->loads;
     size_t at = below(subject.sizes.size());
@@ -169,6 +195,17 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
         check(qrt_session_reset(session.get()), "reset");  // of what kept its shape
         ++counts->reshapes;
         run = 0;
+      }
+      if (below(8) == 0) parked = park(session.get(), at, run);
+      if (below(8) == 0 && parked.at == at && parked.run < kMostRuns) {
+        resume(parked, session.get());
+        ++counts->resumed;
+        run = parked.run;
+      }
+      if (below(8) == 0) {
+        qrt_session_cancel(session.get());
+        if (qrt_session_run(session.get(), nullptr) != QRT_CANCELLED)
+          fail("a run was not cancelled");
       }
       run_once(session.get(), run, &outputs);
       ++counts->runs;
@@ -231,13 +268,13 @@ int soak_main(int argc, char** argv) {
   for (std::thread& t : threads) t.join();
   const size_t used_after = used_kib();
   printf(
-      "%.0f s, seed %u: %ld sessions, %ld reshapes, %ld runs, %ld resets, %ld loads; a heap of at "
-      "most %zu KiB "
-      "in "
-      "the second quarter of the time, %zu KiB in the second half; %zu KiB in use before, %zu "
-      "after\n",
+      "%.0f s, seed %u: %ld sessions, %ld reshapes, %ld runs, %ld resets, %ld resumed streams, %ld "
+      "loads; a heap of at most %zu KiB in the second quarter of the time, %zu KiB in the second "
+      "half; %zu KiB "
+      "in use before, %zu after\n",
       seconds, seed, counts.sessions.load(), counts.reshapes.load(), counts.runs.load(),
-      counts.resets.load(), counts.loads.load(), first, last, used_before, used_after);
+      counts.resets.load(), counts.resumed.load(), counts.loads.load(), first, last, used_before,
+      used_after);
   if (counts.runs < 100) fail("too few runs");
   if (counts.reshapes < 10) fail("too few reshapes");
   if (QRT_TEST_SANITIZED) return 0;  // another heap

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tests/support/command.h"
+#include "tests/support/counter_model.h"
 #include "tests/support/model_builder.h"
 
 namespace qrt::qrt_bench_streams_test {
@@ -80,6 +81,48 @@ TEST_F(BenchStreams, WithoutThemNothingChanges) {
   const json root = bench_json({});
   for (const char* key : {"streams", "throughput", "shared_pool"}) EXPECT_EQ(root.count(key), 0u);
   EXPECT_EQ(root.count("cpu_ms"), 1u);
+}
+
+// A run is a step of a stream, whose state goes on.
+TEST_F(BenchStreams, AStepIsComparedWithItsFrame) {
+  const std::string counter = write("counter.qrt", testing::counter_model(5).build());
+  const CommandResult r =
+      run("qrt_bench", {counter, "--stream", "0.5", "--seconds", "0.05", "--format", "json"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const json root = json::parse(r.out), &stream = root["stream"];
+  EXPECT_EQ(stream["frame_ms"], 0.5);
+  EXPECT_DOUBLE_EQ(stream["real_time_factor"].get<double>(),
+                   root["latency_ms"]["median"].get<double>() / 0.5);
+  EXPECT_DOUBLE_EQ(stream["p99_real_time_factor"].get<double>(),
+                   root["latency_ms"]["p99"].get<double>() / 0.5);
+  EXPECT_EQ(r.err.find("keeps no state"), std::string::npos) << r.err;
+  const CommandResult text = bench({"--stream", "20", "--streams", "2"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("of a frame's 20 ms (p99 "), std::string::npos) << text.out;
+  EXPECT_NE(text.err.find("the model keeps no state"), std::string::npos) << text.err;
+  EXPECT_EQ(bench_json({}).count("stream"), 0u);
+  EXPECT_EQ(bench({"--stream", "0"}).status, 2);
+}
+
+// The place in a table of 7 rows is a state, which every run moves on: after 7 runs there is none left.
+TEST_F(BenchStreams, AFullCacheBeginsAnew) {
+  testing::ModelBuilder m;
+  m.input({1, 4});
+  const uint32_t place = m.tensor({1}, DType::kInt32), next = m.tensor({1}, DType::kInt32);
+  fb::TakeOptionsT take;
+  take.is_checked = true;
+  m.model().version = 2;
+  m.op(take, {m.constant({7, 4}, DType::kUInt8, std::vector<uint8_t>(28)), place},
+       {m.output({1, 4})});
+  fb::IntegerOptionsT add;
+  add.function = fb::IntegerFunction::ADD;
+  m.op(add, {place, m.constant({1}, DType::kInt32, std::vector<int32_t>{1})}, {next});
+  m.variable(place, next);
+  const std::string model = write("places.qrt", m.build());
+  for (const char* option : {"--stream=10", "--profile", "--streams=2"}) {
+    const CommandResult r = run("qrt_bench", {model, option, "--runs", "50", "--warmup", "3"});
+    EXPECT_EQ(r.status, 0) << option << ": " << r.err;
+  }
 }
 
 TEST_F(BenchStreams, RequestsComeAtTheRateAskedFor) {

@@ -79,6 +79,23 @@ TEST_F(Convert, WritesAModelThatRuns) {
     EXPECT_EQ(entry.path().string().find("m.qrt."), std::string::npos) << "left behind";
 }
 
+TEST_F(Convert, MakesStates) {
+  auto* graph = model_.mutable_graph();
+  describe(graph->add_input(), "h");
+  describe(graph->add_output(), "hn");
+  node("Identity", {"x"}, "hn");
+  const std::string onnx = quantised("Relu");
+  const CommandResult r = run("qrt_convert", {onnx, "-o", path("m.qrt"), "--state", "h=hn"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const std::string told = run("qrt_inspect", {path("m.qrt")}).out;
+  EXPECT_NE(told.find("\nstate            h: float32 [1, 4]\n"), std::string::npos) << told;
+  EXPECT_EQ(told.find("hn:"), std::string::npos) << told;
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--state", "h=z"}, 2,
+                 "the model has no output 'z': it has 'y', 'hn'");
+  expect_failure("qrt_convert", {onnx, "-o", path("m.qrt"), "--state", "h"}, 2,
+                 "give the names of an input and an output as IN=OUT");
+}
+
 TEST_F(Convert, TheSameModelGivesTheSameBytes) {
   const std::string onnx = quantised("Sigmoid");
   ASSERT_EQ(run("qrt_convert", {onnx, "-o", path("a.qrt")}).status, 0);

@@ -69,7 +69,7 @@ with tempfile.TemporaryDirectory() as folder:
     bench = ('qrt_bench', 'd.qrt', '--seconds', '0.01', '--format', 'json')
     with open('old.json', 'w', encoding='utf-8') as file:
         file.write(run(*bench))
-    for options in ([], ['--profile'], ['--threads', '1,2'], ['--streams', '2'], ['--streams', '1', '--qps', '50'],
+    for options in ([], ['--profile'], ['--stream', '10'], ['--threads', '1,2'], ['--streams', '2'], ['--streams', '1', '--qps', '50'],
                     ['--scaling', '2']):
         for one in runs_of(run(*bench, *options)):
             check('bench', one)

@@ -465,6 +465,26 @@ QRT_API void qrt_session_cancel(qrt_session* session);
  * as in a new session. Inputs keep their content. Fails only for session == NULL. */
 QRT_API qrt_status qrt_session_reset(qrt_session* session);
 
+/* States: the tensors that the model keeps between runs, in the order of its file; those that qrt_convert
+ * --state made have the name of the source's input. With their bytes, elements as of an input, a stream can be
+ * parked and go on later in this or another session of the same file at the same sizes, on any CPU and with any
+ * options, with the same results. Another file, be it of the same source, may keep other things. */
+QRT_API size_t qrt_session_state_count(const qrt_session* session);
+/* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live as long as
+ * the session, until a reshape. */
+QRT_API qrt_status qrt_session_state_info(const qrt_session* session, size_t index,
+                                          qrt_tensor_info* info);
+/* Index of the first state of that name; SIZE_MAX if there is none. */
+QRT_API size_t qrt_session_find_state(const qrt_session* session, const char* name);
+/* Copies a state out: what the last run that ended with QRT_OK has left. `bytes` must equal the state's. Not
+ * during a run. */
+QRT_API qrt_status qrt_session_get_state(const qrt_session* session, size_t index, void* data,
+                                         size_t bytes, qrt_error* error);
+/* Copies a state in, for the next run; the others stay as they are. `bytes` must equal the state's. Any bytes
+ * are safe, as those of an input are. Not during a run. */
+QRT_API qrt_status qrt_session_set_state(qrt_session* session, size_t index, const void* data,
+                                         size_t bytes, qrt_error* error);
+
 typedef struct qrt_op_info {
   size_t struct_size;
   const char* name;        /* of the source node */

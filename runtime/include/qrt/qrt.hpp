@@ -94,7 +94,7 @@ class Span {
   std::size_t size_ = 0;
 };
 
-// An input or output: its index, or the name of the first that has it.
+// An input, an output or a state: its index, or the name of the first that has it.
 class Key {
  public:
   template <class Index, class = std::enable_if_t<std::is_integral_v<Index>>>
@@ -190,7 +190,7 @@ Info empty_info() {
   return info;
 }
 
-// The inputs or outputs of a model or a session, and what messages call them.
+// The inputs or outputs of a model or a session, or its states, and what messages call them.
 template <class Handle>
 struct Ends {
   qrt_status (*get)(const Handle*, std::size_t, qrt_tensor_info*);
@@ -472,6 +472,23 @@ class Session {
   // What the model keeps between runs takes its initial value again.
   void reset() { (void)qrt_session_reset(get()); }
 
+  // The tensors that the model keeps between runs; see qrt_session_get_state().
+  std::size_t state_count() const { return qrt_session_state_count(get()); }
+  Outcome try_state_info(const Key& key, qrt_tensor_info* info) const {
+    std::size_t index;
+    return states().find(key, &index, info);
+  }
+  Outcome try_get_state(const Key& key, void* data, std::size_t bytes) const {
+    return at(states(), key, [&](std::size_t i) {
+      return detail::call(qrt_session_get_state, get(), i, data, bytes);
+    });
+  }
+  Outcome try_set_state(const Key& key, const void* data, std::size_t bytes) {
+    return at(states(), key, [&](std::size_t i) {
+      return detail::call(qrt_session_set_state, get(), i, data, bytes);
+    });
+  }
+
   std::size_t op_count() const { return qrt_session_op_count(get()); }
   Outcome try_op_info(std::size_t i, qrt_op_info* info) const {
     *info = detail::empty_info<qrt_op_info>();
@@ -526,6 +543,13 @@ class Session {
   void reshape(const qrt_dim* dims, std::size_t count) { detail::check(try_reshape(dims, count)); }
   void reshape(std::initializer_list<qrt_dim> dims) { detail::check(try_reshape(dims)); }
   void run() { detail::check(try_run()); }
+  qrt_tensor_info state_info(const Key& key) const { return states().info(key); }
+  void get_state(const Key& key, void* data, std::size_t bytes) const {
+    detail::check(try_get_state(key, data, bytes));
+  }
+  void set_state(const Key& key, const void* data, std::size_t bytes) {
+    detail::check(try_set_state(key, data, bytes));
+  }
   qrt_op_info op_info(std::size_t i) const {
     qrt_op_info info;
     detail::check(try_op_info(i, &info));
@@ -538,6 +562,7 @@ class Session {
  private:
   detail::Ends<qrt_session> inputs() const { return {qrt_session_input_info, get(), "input"}; }
   detail::Ends<qrt_session> outputs() const { return {qrt_session_output_info, get(), "output"}; }
+  detail::Ends<qrt_session> states() const { return {qrt_session_state_info, get(), "state"}; }
   template <class Use>
   static Outcome at(const detail::Ends<qrt_session>& ends, const Key& key, const Use& use) {
     std::size_t index;

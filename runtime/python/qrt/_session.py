@@ -356,6 +356,54 @@ class Session:
         lib.qrt_session_reset(self._open().value)
 
     @property
+    def states(self) -> Tensors[TensorInfo]:
+        """What the model keeps between runs: names, types and shapes, without the memory."""
+        handle = self._open().value
+        infos = read_infos(lib.qrt_session_state_info, handle, lib.qrt_session_state_count(handle))
+        return Tensors(TensorInfo(name, info) for name, info in infos)
+
+    def get_state(self) -> Dict[str, bytes]:
+        """The bytes of all states by name, for set_state() of this or another session of the same model at the
+        same sizes: what the last run that did not fail has left."""
+        return self._with_states(lambda handle, infos: {
+            name: self._read_state(handle, i, info.bytes) for i, (name, info) in enumerate(infos)})
+
+    def set_state(self, states: Mapping[str, Any]) -> None:
+        """Gives states their bytes for the next run; those that are not named stay as they are. Takes bytes, or
+        what has such, of the state's size. On failure all states are as they were."""
+        self._with_states(lambda handle, infos: self._write_states(handle, infos, states))
+
+    def _with_states(self, use: Any) -> Any:
+        if not self._lock.acquire(False):
+            raise RuntimeError("another thread runs this session: make one for each thread")
+        try:
+            handle = self._open().value
+            return use(handle, read_infos(lib.qrt_session_state_info, handle,
+                                          lib.qrt_session_state_count(handle)))
+        finally:
+            self._lock.release()
+
+    @staticmethod
+    def _read_state(handle: int, i: int, size: int) -> bytes:
+        memory = ctypes.create_string_buffer(size)
+        call(lib.qrt_session_get_state, handle, i, memory, size)
+        return memory.raw
+
+    @staticmethod
+    def _write_states(handle: int, infos: List[Any], states: Mapping[str, Any]) -> None:
+        names = [name for name, _ in infos]
+        given: List[Tuple[int, bytes]] = []
+        for name, value in states.items():
+            if name not in names:
+                raise ValueError(f"no state {name!r}: the model's are {', '.join(map(repr, names))}")
+            content, expected = memoryview(value).tobytes(), infos[names.index(name)][1].bytes
+            if len(content) != expected:
+                raise ValueError(f"state {name!r} takes {expected} bytes, not {len(content)}")
+            given.append((names.index(name), content))
+        for i, content in given:
+            call(lib.qrt_session_set_state, handle, i, content, len(content))
+
+    @property
     def threads(self) -> int:
         """Threads that share the work of a run, the calling one among them. In a child of a fork a
         session that was made before it has one, a closed one has none."""

@@ -36,13 +36,11 @@ std::string bytes_text(const ordered_json& bytes) {
 }
 
 // "input            image: float32 [1, 3, 224, 224]", and its quantisation below.
-void print_edges(const ordered_json& all, const char* edges, const char* label) {
-  for (const auto& index : all[edges]) {
-    const auto& t = all["tensors"][index.get<size_t>()];
-    printf("%-16s %s: %s\n", label, shown(t["name"]).c_str(), open_type_of(t).c_str());
-    if (const std::string q = quantization_of(t); !q.empty())
-      printf("%-16s scale, zero point %s\n", "", q.c_str());
-  }
+void print_edge(const ordered_json& all, const ordered_json& index, const char* label) {
+  const auto& t = all["tensors"][index.get<size_t>()];
+  printf("%-16s %s: %s\n", label, shown(t["name"]).c_str(), open_type_of(t).c_str());
+  if (const std::string q = quantization_of(t); !q.empty())
+    printf("%-16s scale, zero point %s\n", "", q.c_str());
 }
 
 // "dimension        seq: 17 (1 to 512 in steps of 8)"
@@ -117,8 +115,9 @@ void print_text(const ordered_json& all, bool with_operators, bool with_tensors)
   const auto& model = all["model"];
   const auto& memory = all["memory"];
   printf("%-16s %s\n", "file", shown(model["file"]).c_str());
-  print_edges(all, "inputs", "input");
-  print_edges(all, "outputs", "output");
+  for (const auto& index : all["inputs"]) print_edge(all, index, "input");
+  for (const auto& index : all["outputs"]) print_edge(all, index, "output");
+  for (const auto& variable : all["variables"]) print_edge(all, variable["tensor"], "state");
   print_symbols(all);
   for (const char* key :
        {"name", "source_format", "source_producer", "producer", "reference", "level", "batch"})
