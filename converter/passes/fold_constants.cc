@@ -18,9 +18,15 @@ Budget budget_of(const Graph& graph) {
   return Budget(bytes);
 }
 
-}  // namespace
+// Returns whether the Gather makes a grid of indices of a few numbers. Where sizes are open, it stays: the constant would be as
+// large as what it indexes, and another one at other sizes.
+bool makes_grid(const Value& in, const Value& out) {
+  const bool is_wide = in.type.dtype == DType::kInt64 || in.type.dtype == DType::kInt32;
+  return is_wide && out.type.shape.rank() >= 3 &&
+         out.type.shape.elements() > in.type.shape.elements();
+}
 
-void fold_constants(Graph* graph) {
+void fold(Graph* graph, bool has_open_sizes) {
   Budget budget = budget_of(*graph);
   for (Node& node : graph->nodes) {
     const auto* transpose = node.options.AsTranspose();
@@ -31,6 +37,7 @@ void fold_constants(Graph* graph) {
     if (!in.is_constant || in.packing != fb::Packing::NONE || graph->is_output(node.outputs[0]))
       continue;
     if (is_packed(in.type.dtype) && (gather || transpose)) continue;
+    if (has_open_sizes && gather && makes_grid(in, out)) continue;
     if (gather) {
       const IndexMaps maps(in.type.shape, *gather);
       const size_t bytes = dtype_bytes(in.type.dtype);
@@ -50,5 +57,10 @@ void fold_constants(Graph* graph) {
   }
   erase_removed(graph);
 }
+
+}  // namespace
+
+void fold_constants(Graph* graph) { fold(graph, false); }
+void fold_open_constants(Graph* graph) { fold(graph, true); }
 
 }  // namespace qrt::convert

@@ -13,19 +13,24 @@ namespace {
 using Progress = std::function<void(const char*)>;
 
 struct Pass {
+  constexpr Pass(const char* called, void (*pass)(Graph*)) : Pass(called, pass, pass) {}
+  constexpr Pass(const char* called, void (*fixed)(Graph*), void (*open)(Graph*))
+      : name(called), run(fixed), run_open(open) {}
+
   const char* name;
   void (*run)(Graph*);
-  bool takes_sizes = false;  // what it makes of a graph is for its sizes only
+  // What runs where sizes are open: what it makes of a graph follows from the sizes by rules. Null: nothing does.
+  void (*run_open)(Graph*);
 };
 
 // In the order in which they run, on a graph of fixed sizes.
 constexpr Pass kPasses[] = {
     {"drop_dead", drop_dead},
-    {"fold_constants", fold_constants},
+    {"fold_constants", fold_constants, fold_open_constants},
     {"fuse_dynamic_scales", fuse_dynamic_scales},
     {"fuse_gelu", fuse_gelu},
     {"move_transposes", move_transposes},
-    {"simplify_gathers", simplify_gathers},
+    {"simplify_gathers", simplify_gathers, simplify_open_gathers},
     {"fold_pads", fold_pads},
     {"drop_taps", drop_taps},
     {"fold_flatten", fold_flatten},
@@ -34,16 +39,17 @@ constexpr Pass kPasses[] = {
     {"fuse_functions", fuse_functions},
     {"fuse_luts", fuse_luts},
     {"one_channel_depthwise", one_channel_depthwise},
-    {"join_pixels", join_pixels, true},
+    {"join_pixels", join_pixels, nullptr},
 };
 
 enum class PassSizes { kFixed, kOpen };
 
 void run_first_passes(const Progress& progress, PassSizes sizes, Graph* graph) {
   for (const Pass& pass : kPasses) {
-    if (pass.takes_sizes && sizes == PassSizes::kOpen) continue;
+    const auto run = sizes == PassSizes::kOpen ? pass.run_open : pass.run;
+    if (run == nullptr) continue;
     if (progress) progress(pass.name);
-    pass.run(graph);
+    run(graph);
   }
 }
 

@@ -1,4 +1,6 @@
 // Pass: a Gather behind a Gather becomes one; a Gather without maps goes.
+#include <algorithm>
+
 #include "converter/import/common/index_maps.h"
 #include "converter/passes/links.h"
 #include "converter/passes/passes.h"
@@ -25,9 +27,20 @@ IndexMaps composed(const IndexMaps& first, const IndexMaps& second) {
   return maps;
 }
 
-}  // namespace
+// Returns whether the second maps read no axis whose indices the first maps repeat or turn.
+bool keeps_order(const IndexMaps& first, const IndexMaps& second) {
+  for (int d = 0; d < first.from().rank(); ++d) {
+    if (!first.has(d) || !second.has(d)) continue;
+    int32_t last = -1;
+    for (const int32_t i : first.at(d)) {
+      if (i >= 0 && i <= last) return false;
+      last = std::max(last, i);
+    }
+  }
+  return true;
+}
 
-void simplify_gathers(Graph* graph) {
+void simplify(Graph* graph, bool has_open_sizes) {
   Joiner joiner(graph);
   auto& nodes = graph->nodes;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -44,7 +57,9 @@ void simplify_gathers(Graph* graph) {
       const IndexMaps second_maps = maps_of(*graph, second);
       const int64_t first_fill = options<fb::GatherOptionsT>(first).fill;
       const int64_t second_fill = options<fb::GatherOptionsT>(second).fill;
-      if (!first_maps.fills() || !second_maps.fills() || first_fill == second_fill) {
+      const bool has_one_fill =
+          !first_maps.fills() || !second_maps.fills() || first_fill == second_fill;
+      if (has_one_fill && (!has_open_sizes || keeps_order(first_maps, second_maps))) {
         const IndexMaps both = composed(first_maps, second_maps);
         second.options.Set(both.options(second_maps.fills() ? second_fill : first_fill));
         if (first.source_op != second.source_op)
@@ -56,5 +71,10 @@ void simplify_gathers(Graph* graph) {
   }
   joiner.finish();
 }
+
+}  // namespace
+
+void simplify_gathers(Graph* graph) { simplify(graph, false); }
+void simplify_open_gathers(Graph* graph) { simplify(graph, true); }
 
 }  // namespace qrt::convert

@@ -60,7 +60,8 @@ class Checker {
 
   // Compares at the file's own sizes, with the whole budget. Where the source and the file both refuse their inputs, such as an
   // index beyond a table, tries again with integers of 0, then both with single integers set to the largest size, and with
-  // integers of 1, masks that hide nothing; then all of these at a batch of 1. Fails unless the results are equal.
+  // integers of 1, masks that hide nothing; then all of these at a batch of 1, and at small sizes. Fails unless the results are
+  // equal.
   Status check_own() {
     Verdict verdict = Verdict::kRefused;
     struct Try {
@@ -86,6 +87,16 @@ class Checker {
       // Some sources, such as a GroupQueryAttention behind a past, take one sequence only.
       for (size_t s = 0; s < own_.size(); ++s)
         if (graph_->symbols[s].is_first && graph_->symbols[s].least == 1) own_[s] = 1;
+      for (size_t s = 0; s < own_.size(); ++s) set_tied(s, &own_);
+      QRT_TRY(try_all());
+    }
+    if (verdict == Verdict::kRefusedByBoth) {
+      // Others, such as a cache of fixed capacity, take few tokens only.
+      for (size_t s = 0; s < own_.size(); ++s) {
+        const Symbol& symbol = graph_->symbols[s];
+        const auto few = symbol.least + (2 + static_cast<int64_t>(s)) * symbol.step;
+        if (!symbol.is_first && few <= symbol.most) own_[s] = few;
+      }
       for (size_t s = 0; s < own_.size(); ++s) set_tied(s, &own_);
       QRT_TRY(try_all());
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "converter/sizes/fit_resize.h"
 
@@ -109,44 +110,79 @@ bool surround(std::vector<Run>* runs) {
   return runs->size() == 3 && !(*runs)[1].is_fill;
 }
 
-// Returns whether row r of the map, `taps` long, has the indices begin + r * row_step + i * step, -1 outside.
-bool has_taps(const Map& map, int64_t size, int64_t taps, int64_t begin, int64_t row_step,
-              int64_t step) {
+// A window that moves over an axis: row r, tap i reads begin + r * row_step + i * step.
+struct Taps {
+  int64_t count, begin = 0, row_step = 1, step = 1;
+};
+
+// Returns whether the map, of an axis of `size` indices, has these taps, -1 outside the axis.
+bool has_taps(const Map& map, int64_t size, const Taps& taps) {
   for (size_t at = 0; at < map.size(); ++at) {
-    const auto r = static_cast<int64_t>(at) / taps, i = static_cast<int64_t>(at) % taps;
-    const int64_t index = begin + r * row_step + i * step;
+    const auto r = static_cast<int64_t>(at) / taps.count, i = static_cast<int64_t>(at) % taps.count;
+    const int64_t index = taps.begin + r * taps.row_step + i * taps.step;
     if (map[at] != (index >= 0 && index < size ? index : -1)) return false;
   }
-  return static_cast<int64_t>(map.size()) % taps == 0;
+  return true;
+}
+
+// Returns the taps that the first neighbours within the axis have, if each row has `count`.
+Taps taps_of(const std::vector<const Map*>& maps, int64_t count) {
+  Taps taps{count};
+  bool has_begin = false, has_step = count == 1, has_row_step = false;
+  const Map* first = nullptr;
+  int64_t first_at = 0;
+  for (const Map* map : maps)
+    for (size_t at = 0; at < map->size() && !(has_begin && has_step && has_row_step); ++at) {
+      const int64_t index = (*map)[at], place = static_cast<int64_t>(at) % count;
+      if (index < 0) continue;
+      if (!has_begin) {
+        first = map;
+        first_at = static_cast<int64_t>(at);
+        has_begin = true;
+      }
+      if (const size_t next = at + 1; !has_step && place + 1 < count && (*map)[next] >= 0) {
+        taps.step = (*map)[next] - index;
+        has_step = true;
+      }
+      const size_t below = at + static_cast<size_t>(count);
+      if (!has_row_step && below < map->size() && (*map)[below] >= 0) {
+        taps.row_step = (*map)[below] - index;
+        has_row_step = true;
+      }
+    }
+  if (first != nullptr)
+    taps.begin = (*first)[static_cast<size_t>(first_at)] - first_at / count * taps.row_step -
+                 first_at % count * taps.step;
+  return taps;
 }
 
 // Every map has the taps of a window that moves over the axis, one position after the other.
 bool fit_taps(const Imports& imports, const std::vector<const Map*>& maps, int axis,
               fb::SizeRuleT* rule) {
-  constexpr int64_t kMostTaps = 16, kMostStride = 8, kMostDilation = 4, kMostPadding = 16;
-  for (int64_t taps = 1; taps <= kMostTaps; ++taps)
-    for (int64_t stride = 1; stride <= kMostStride; ++stride)
-      for (int64_t dilation = 1; dilation <= kMostDilation; ++dilation)
-        for (int64_t begin = -kMostPadding; begin <= 0; ++begin) {
-          std::vector<int64_t> rows;
-          for (size_t i = 0; i < maps.size(); ++i) {
-            const int64_t size = imports.at[i].inputs[0][axis];
-            if (!has_taps(*maps[i], size, taps, begin, stride, dilation)) break;
-            rows.push_back(static_cast<int64_t>(maps[i]->size()) / taps);
-          }
-          if (rows.size() != maps.size()) continue;
-          const auto count = fit_number(imports, rows);
-          if (!count) return false;
-          auto piece = std::make_unique<fb::IndexPieceT>();
-          piece->count = stored(Expression(taps));
-          piece->begin = stored(Expression(begin));
-          piece->step = static_cast<int32_t>(dilation);
-          piece->rows = stored(*count);
-          piece->row_step = static_cast<int32_t>(stride);
-          piece->is_clipped = true;
-          rule->pieces.push_back(std::move(piece));
-          return true;
-        }
+  int64_t common = 0;
+  for (const Map* m : maps) common = std::gcd(common, static_cast<int64_t>(m->size()));
+  for (int64_t count = 1; count <= common; ++count) {
+    if (common % count != 0) continue;
+    const Taps taps = taps_of(maps, count);
+    if (taps.step < 1 || taps.row_step < 1) continue;
+    std::vector<int64_t> rows;
+    for (size_t i = 0; i < maps.size(); ++i) {
+      if (!has_taps(*maps[i], imports.at[i].inputs[0][axis], taps)) break;
+      rows.push_back(static_cast<int64_t>(maps[i]->size()) / count);
+    }
+    if (rows.size() != maps.size()) continue;
+    const auto number = fit_number(imports, rows);
+    if (!number) return false;
+    auto piece = std::make_unique<fb::IndexPieceT>();
+    piece->count = stored(Expression(count));
+    piece->begin = stored(Expression(taps.begin));
+    piece->step = static_cast<int32_t>(taps.step);
+    piece->rows = stored(*number);
+    piece->row_step = static_cast<int32_t>(taps.row_step);
+    piece->is_clipped = true;
+    rule->pieces.push_back(std::move(piece));
+    return true;
+  }
   return false;
 }
 

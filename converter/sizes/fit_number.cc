@@ -58,7 +58,8 @@ class Fit {
       return std::nullopt;
     }
     if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) || try_other() ||
-        try_each(&Fit::try_multiple) || try_each(&Fit::try_quotient) || try_others() ||
+        try_each(&Fit::try_multiple) || try_each(&Fit::try_small_quotient) ||
+        try_quotients_of_others() || try_each(&Fit::try_large_quotient) || try_others() ||
         try_each(&Fit::try_rest) || try_sums() || try_products() || try_each(&Fit::try_scaled) ||
         try_sums_of_products())
       return found_;
@@ -97,13 +98,28 @@ class Fit {
   bool may_divide(int64_t d) const { return !imports_.rounds_floats || (d & (d - 1)) == 0; }
 
   // floor((e + b) / d) + c
-  bool try_quotient(const Expression& e) {
-    for (int64_t d = 2; d <= kMostDivisor; ++d) {
+  bool try_quotient(const Expression& e, int64_t least, int64_t most) {
+    for (int64_t d = least; d <= most; ++d) {
       if (!may_divide(d)) continue;
       for (int64_t b = 0; b < d; ++b)
         if (try_shifted((e + Expression(b)) / Expression(d))) return true;
     }
     return false;
+  }
+
+  // Quotients by small numbers are meant before those by large ones, many of which fit by chance.
+  static constexpr int64_t kSmallDivisor = 8;
+  bool try_small_quotient(const Expression& e) { return try_quotient(e, 2, kSmallDivisor); }
+  bool try_large_quotient(const Expression& e) {
+    return try_quotient(e, kSmallDivisor + 1, kMostDivisor);
+  }
+
+  // Quotients of another tensor's dimension, as strides make them.
+  bool try_quotients_of_others() {
+    constexpr int64_t kMostStride = 4;
+    return imports_.others != nullptr &&
+           std::any_of(imports_.others->begin(), imports_.others->end(),
+                       [&](const Term& v) { return try_quotient(v.expression, 2, kMostStride); });
   }
 
   // Multiples of such a quotient, what is left of it, and what is missing to the next multiple; halves of these.

@@ -15,7 +15,8 @@ struct Scale {
 };
 
 const std::vector<int64_t>& batches() {
-  static const std::vector<int64_t> sizes = {3, 5, 7, 2, 9, 11, 6, 13};
+  static const std::vector<int64_t> sizes = {3,  5,  7,  2,  9,  11, 6,  13, 4,  8,  10, 12,
+                                             14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25};
   return sizes;
 }
 

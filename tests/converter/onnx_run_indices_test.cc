@@ -2,6 +2,10 @@
 // comparisons of places.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <limits>
+
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing::onnx_run_indices_test {
@@ -67,6 +71,88 @@ TEST(OnnxRunIndices, ASliceWhoseLengthTheRunComputesIsRefused) {
   EXPECT_NE(refused.rule().find("its length depends on numbers of the run: from 'c"),
             std::string::npos)
       << refused.rule();
+}
+
+// Attention over the tokens that a cache of five has: queries [1, 3, 2] and the first `end` rows of the cache.
+OnnxBuilder attention_over_a_cache(bool end_is_known, int64_t end) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string queries = b.input({1, 3, 2}), cache = b.input({1, 5, 2});
+  const std::string last = end_is_known ? b.constant<int64_t>({1}, {end}) : b.input<int64_t>({1});
+  const auto number = [&](int64_t n) { return b.constant<int64_t>({1}, {n}); };
+  const std::string kept = b.node("Slice", {cache, number(0), last, number(1)});
+  // As exporters spell heads: with dimensions that they read from the shape.
+  const std::string shape = b.node("Shape", {kept});
+  const std::string length = b.node("Gather", {shape, number(1)});
+  const std::string heads =
+      b.node("Concat", {number(1), length, number(1), number(2)}, {{"axis", 0}});
+  const std::string keys = b.node("Reshape", {kept, heads});
+  const std::string turned = b.node("Transpose", {keys}, {{"perm", Dims{0, 2, 3, 1}}});
+  const std::string as_heads = b.node("Reshape", {queries, b.constant<int64_t>({4}, {1, 1, 3, 2})});
+  const std::string scores = b.node("Mul", {b.node("MatMul", {as_heads, turned}), b.scalar(0.5f)});
+  const std::string parts = b.node("Softmax", {scores}, {{"axis", -1}});
+  const std::string values = b.node("Transpose", {keys}, {{"perm", Dims{0, 2, 1, 3}}});
+  b.output(b.node("MatMul", {parts, values}));
+  return b;
+}
+
+TEST(OnnxRunIndices, AttentionOverTheTokensOfACache) {
+  const OnnxBuilder b = attention_over_a_cache(false, 0);
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const Bytes queries = to_bytes(Floats{1, 2, -3, 0.5f, 0, 7});
+  for (const int64_t end : {1, 3, 4, 5, -2, 9}) {
+    const int64_t length = end < 0 ? end + 5 : std::min<int64_t>(end, 5);
+    Floats cache = {1, -1, 2, 0.25f, -0.5f, 3, 0.75f, 1, -2, 4};
+    std::fill(cache.begin() + 2 * length, cache.end(), none);
+    const Bytes tokens = to_bytes(cache);
+    const Floats want = attention_over_a_cache(true, end).run_to<float>({queries, tokens});
+    const Floats got = b.run_to<float>({queries, tokens, of({end})});
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5f) << end;
+  }
+  // An empty cache has no answer.
+  for (const int64_t end : {0, -5, -9})
+    EXPECT_EQ(status_of(b, {queries, to_bytes(Floats(10, 1)), of({end})}), QRT_OUT_OF_RANGE);
+}
+
+// A cache's length is no number that the import knows, and nothing may show the capacity in its place.
+TEST(OnnxRunIndices, WhatWouldShowTheCapacityOfACacheIsRefused) {
+  using Use = std::function<std::string(OnnxBuilder * b, const std::string& kept)>;
+  const auto number = [](OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); };
+  const auto length = [&](OnnxBuilder* b, const std::string& kept) {
+    return b->node("Gather", {b->node("Shape", {kept}), number(b, 1)});
+  };
+  const Use uses[] = {
+      [](OnnxBuilder*, const std::string& kept) { return kept; },
+      [](OnnxBuilder* b, const std::string& kept) { return b->node("Relu", {kept}); },
+      [](OnnxBuilder* b, const std::string& kept) {
+        return b->node("ReduceMean", {kept}, {{"axes", Dims{1}}});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        return b->node("Mul", {length(b, kept), number(b, 2)});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) { return length(b, kept); },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        const std::string real = b->node("Cast", {length(b, kept)}, {{"to", 1}});
+        return b->node("Mul", {b->node("Softmax", {kept}, {{"axis", 1}}), real});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        return b->node("Reshape", {kept, b->constant<int64_t>({2}, {5, 2})});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        return b->node("Add", {kept, b->input({1, 5, 2})});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        return b->node("MatMul", {b->input({1, 3, 5}), kept});
+      }};
+  for (const Use& use : uses) {
+    OnnxBuilder b(17);
+    b.allow_float = true;
+    const std::string cache = b.input({1, 5, 2}), end = b.input<int64_t>({1});
+    const std::string kept = b.node("Slice", {cache, number(&b, 0), end, number(&b, 1)});
+    b.output(use(&b, kept));
+    EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
+  }
 }
 
 TEST(OnnxRunIndices, RangeBeginsWhereTheRunSays) {

@@ -101,7 +101,25 @@ Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
   return file;
 }
 
+// A convolution of floats, as spectrograms are computed.
+std::string float_conv(OnnxBuilder* b, const std::string& x, const Dims& dims, int64_t stride) {
+  size_t count = 1;
+  for (const int64_t d : dims) count *= static_cast<size_t>(d);
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 37 % 41) * 0.01f - 0.2f;
+  return b->node("Conv", {x, b->constant<float>(dims, values)}, {{"strides", Dims{stride}}});
+}
+
 const Case kCases[] = {
+    {"ReflectedSpectrogram",
+     {-1, 1, -1},
+     {{1, 1, 48}, {2, 1, 333}, {1, 1, 512}, {3, 1, 1024}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims);
+       const std::string padded = b->node(
+           "Pad", {x, b->constant<int64_t>({6}, {0, 0, 0, 0, 0, 16})}, {{"mode", "reflect"}});
+       b->output(float_conv(b, padded, {6, 1, 64}, 32));
+     }},
     {"Convolutions",
      {-1, 3, -1, -1},
      {{1, 3, 8, 8}, {2, 3, 33, 20}, {1, 3, 5, 7}, {3, 3, 64, 1}, {1, 3, 1, 1}},
@@ -391,6 +409,48 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
                "--open M=1:2: the model's open dimensions are 'N'");
   for (const char* wrong : {"N=", "N=5", "N=0:0", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
     EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
+}
+
+// Positions that are resized to the grid of an image: the run computes the weights, in another order of sums than a file of fixed
+// sizes has.
+TEST(OpenSizesOf, ResizedPositions) {
+  struct Mode {
+    const char *mode, *coordinates;
+  };
+  for (const Mode& m : {Mode{"cubic", "half_pixel"}, Mode{"cubic", "align_corners"},
+                        Mode{"linear", "half_pixel"}, Mode{"linear", "pytorch_half_pixel"},
+                        Mode{"linear", "asymmetric"}, Mode{"linear", "align_corners"}}) {
+    const Case c = {
+        "", {1, 2, -1, -1}, {}, [&](const Dims& dims, OnnxBuilder* b) {
+          const std::string x = b->input(dims);
+          std::vector<float> table(2 * 6 * 5);
+          for (size_t i = 0; i < table.size(); ++i)
+            table[i] = static_cast<float>(i * 37 % 41) * 0.1f - 2;
+          const std::string grid = b->constant<float>({1, 2, 6, 5}, table);
+          const std::string sizes = b->node(
+              "Concat", {b->constant<int64_t>({2}, {1, 2}), size_of(b, x, 2), size_of(b, x, 3)},
+              {{"axis", 0}});
+          const std::string resized =
+              b->node("Resize", {grid, "", "", sizes},
+                      {{"mode", m.mode}, {"coordinate_transformation_mode", m.coordinates}});
+          b->output(b->node("Add", {x, resized}));
+        }};
+    convert::Graph open;
+    const Bytes file = convert_whole(model_of(c, c.open), &open);
+    for (const auto& [h, w] : {std::pair<int64_t, int64_t>(6, 5), {1, 1}, {3, 17}, {50, 2}}) {
+      const Dims sizes = {1, 2, h, w};
+      convert::Graph fixed;
+      const auto want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+      const auto got = run_at(file, c.open, sizes);
+      ASSERT_EQ(want.status, QRT_OK) << want.message;
+      ASSERT_EQ(got.status, QRT_OK) << got.message;
+      const auto a = testing::from_bytes<float>(got.outputs[0]);
+      const auto e = testing::from_bytes<float>(want.outputs[0]);
+      ASSERT_EQ(a.size(), e.size());
+      for (size_t i = 0; i < a.size(); ++i)
+        ASSERT_NEAR(a[i], e[i], 1e-5f) << m.mode << " " << m.coordinates << " " << h << "x" << w;
+    }
+  }
 }
 
 // Few imports fit many expressions: the simplest is the one that is meant.

@@ -73,8 +73,12 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
       set_output(n, 0, input(n, passed));
       continue;
     }
-    QRT_TRY(assess(n));
-    QRT_TRY(retry_in_float(*this, n).at("node " + n.label()));
+    if (run_lengths_.are_read_by(n)) {
+      QRT_TRY(assess_run_lengths(*this, n));
+    } else {
+      QRT_TRY(assess(n));
+      QRT_TRY(retry_in_float(*this, n).at("node " + n.label()));
+    }
     if (!n.problem().ok()) return error(Code::kInvalidModel, "%s", n.problem().message());
   }
   return Status();

@@ -15,6 +15,7 @@
 #include "converter/import/common/outcomes.h"
 #include "converter/import/onnx/double_qdq.h"
 #include "converter/import/onnx/open_dimensions.h"
+#include "converter/import/onnx/run_lengths.h"
 #include "converter/import/onnx/tensors.h"
 
 namespace qrt::convert::from_onnx {
@@ -65,6 +66,7 @@ class Importer {
   bool has_open_sizes() const { return !sizes_.empty(); }
   // A value that is 1 in every run, or kNoValue as long as nothing needs one (run_integers.h).
   ValueId& run_one() { return run_one_; }
+  RunLengths& run_lengths() { return run_lengths_; }
   // Returns whether input i of the node, a constant in this import, may be another at other sizes.
   bool may_differ_at_other_sizes(const NodeView& node, int i) const {
     return has_open_sizes() && node.has_input(i) && !is_free_of_inputs(node.input(i));
@@ -146,6 +148,7 @@ class Importer {
   KnownConditions conditions_;
   std::unordered_set<int> run_conditions_;
   ValueId run_one_ = kNoValue;
+  RunLengths run_lengths_;
 };
 
 }  // namespace qrt::convert::from_onnx

@@ -80,22 +80,16 @@ ValueId RunIntegers::ones(int64_t n) {
   return importer_.builder().gather(node_, one(), maps, 0);
 }
 
-ValueId RunIntegers::counted(int64_t n, bool exclusive) {
-  GraphBuilder& builder = importer_.builder();
-  const ValueId y = builder.new_value("", DType::kInt64, {n});
-  builder.add<fb::CumSumOptionsT>(node_, {ones(n)}, y).exclusive = exclusive;
-  return y;
-}
-
 ValueId RunIntegers::number(int64_t v) {
   // A number that is too large to be counted becomes a constant. If it follows from an open dimension, the constants of different
   // imports differ, and the dimension does not stay open.
   if (!importer_.has_open_sizes() || v == 0 || v > kMostCounted || v < -kMostCounted)
     return constant(v);
   if (v < 0) return subtract(constant(0), number(-v));
-  IndexMaps maps({v});
-  maps.keep(0, {static_cast<int32_t>(v - 1)});
-  const ValueId last = importer_.builder().gather(node_, counted(v, false), maps, 0);
+  // The last of v + 1 indices, of which there is one even at sizes at which the number is 0.
+  IndexMaps maps({v + 1});
+  maps.keep(0, {static_cast<int32_t>(v)});
+  const ValueId last = importer_.builder().gather(node_, indices(v + 1), maps, 0);
   return reshaped(last, Shape());
 }
 
@@ -112,7 +106,12 @@ ValueId RunIntegers::numbers(const Constant& c) {
 }
 
 ValueId RunIntegers::indices(int64_t n) {
-  if (importer_.has_open_sizes()) return counted(n, true);
+  if (importer_.has_open_sizes()) {
+    GraphBuilder& builder = importer_.builder();
+    const ValueId y = builder.new_value("", DType::kInt64, {n});
+    builder.add<fb::CumSumOptionsT>(node_, {ones(n)}, y).exclusive = true;
+    return y;
+  }
   importer_.tensors().charge(static_cast<uint64_t>(n) * sizeof(int64_t));
   std::vector<int64_t> all(static_cast<size_t>(n));
   std::iota(all.begin(), all.end(), 0);

@@ -57,8 +57,6 @@ class RunIntegers {
   ValueId one();
   // Returns n ones.
   ValueId ones(int64_t n);
-  // Returns the running sums of n ones: 1 to n, or 0 to n - 1 where they are exclusive.
-  ValueId counted(int64_t n, bool exclusive);
 
   Importer& importer_;
   const NodeView& node_;

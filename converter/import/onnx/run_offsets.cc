@@ -1,5 +1,7 @@
 #include "converter/import/onnx/run_offsets.h"
 
+#include "converter/import/onnx/importer.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -73,6 +75,19 @@ bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* el
   return false;
 }
 
+// Goes back one step, if it is known what the node that makes the tensor does. Returns false beyond the numbers that are followed.
+bool step_before(Importer& importer, RunOffset* found, bool* is_done) {
+  const NodeView* node = importer.producer(found->base);
+  int input;
+  int64_t offset, at = found->element;
+  *is_done = node == nullptr || node->output(0) != found->base ||
+             !step_back(importer, *node, &input, &at, &offset);
+  if (*is_done) return true;
+  found->base = node->input(input);
+  found->element = at;
+  return !__builtin_add_overflow(found->offset, offset, &found->offset);
+}
+
 }  // namespace
 
 bool find_run_offset(Importer& importer, const std::string& tensor, int64_t element,
@@ -86,17 +101,19 @@ bool find_run_offset(Importer& importer, const std::string& tensor, int64_t elem
       return !__builtin_add_overflow(found->offset, t.constant->integer(found->element),
                                      &found->offset);
     }
-    const NodeView* node = importer.producer(found->base);
-    int input;
-    int64_t offset, at = found->element;
-    if (node == nullptr || node->output(0) != found->base ||
-        !step_back(importer, *node, &input, &at, &offset))
-      return true;
-    found->base = node->input(input);
-    found->element = at;
-    if (__builtin_add_overflow(found->offset, offset, &found->offset)) return false;
+    bool is_done;
+    if (!step_before(importer, found, &is_done)) return false;
+    if (is_done) return true;
   }
   return true;
+}
+
+bool find_origin(Importer& importer, const std::string& tensor, int64_t element, RunOffset* found) {
+  *found = {tensor, element, 0};
+  bool is_done = false;
+  for (int steps = 0; steps < kMostSteps && !is_done; ++steps)
+    if (!step_before(importer, found, &is_done)) return false;
+  return is_done;
 }
 
 }  // namespace qrt::convert::from_onnx

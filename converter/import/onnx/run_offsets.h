@@ -2,22 +2,30 @@
 #ifndef QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_
 
+#include <cstdint>
 #include <string>
 
-#include "converter/import/onnx/importer.h"
-
 namespace qrt::convert::from_onnx {
+
+class Importer;
 
 // An element of an integer tensor as the sum of an element that only the run knows and a number.
 struct RunOffset {
   std::string base;     // the tensor, "" where nothing is unknown
   int64_t element = 0;  // of it
   int64_t offset = 0;
+
+  bool operator==(const RunOffset& other) const {
+    return base == other.base && element == other.element && offset == other.offset;
+  }
 };
 
 // Follows element `element` of a tensor through what adds numbers to it or moves it. False: beyond what is followed.
 bool find_run_offset(Importer& importer, const std::string& tensor, int64_t element,
                      RunOffset* found);
+
+// Follows the element in the same way, through tensors that are known, too: to the shape that it is a dimension of.
+bool find_origin(Importer& importer, const std::string& tensor, int64_t element, RunOffset* found);
 
 }  // namespace qrt::convert::from_onnx
 

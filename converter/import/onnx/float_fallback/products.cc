@@ -1,5 +1,6 @@
 #include "converter/import/onnx/float_fallback/products.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -130,7 +131,9 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
     const ValueId y = f->gemm(F::ORT_GEMM_EIGHTS, w, x, none, {n, c.groups, 1, c.pixels}, 0);
     return f->arrange(y, {n, c.groups, 1, c.pixels}, {0, 3, 1, 2}, {n, c.pixels, c.groups});
   }
-  const bool by_eights = out > 1 && c.pixels == 1 && (!c.are_rows || width == 1);
+  // One order for all sizes where these are open, since one pixel is a size like others.
+  const bool is_single = c.pixels == 1 && !f->importer().has_open_sizes();
+  const bool by_eights = out > 1 && is_single && (!c.are_rows || width == 1);
   const F function = out == 1 ? F::ORT_GEMM_FOURS : by_eights ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM;
   Shape matrices = by_eights ? Shape{c.groups, out, terms} : Shape{c.groups, terms, out};
   if (c.groups == 1) matrices = by_eights ? Shape{out, terms} : Shape{terms, out};
@@ -138,7 +141,9 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
                  by_eights ? std::vector<int>{0, 1, 2} : std::vector<int>{0, 2, 1}, matrices);
   Shape made = f->shape_of(x);
   made[made.rank() - 1] = out;
-  const int64_t block = function == F::ORT_GEMM ? float_gemm_block(c.pixels, terms, false) : 0;
+  // All blocks that hold the whole sum give one order of it, for few pixels and for many.
+  const int64_t block =
+      function == F::ORT_GEMM ? std::min(float_gemm_block(c.pixels, terms, false), terms) : 0;
   const ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);
   return c.groups == 1
              ? y

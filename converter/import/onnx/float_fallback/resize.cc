@@ -6,6 +6,7 @@
 #include <string>
 
 #include "converter/import/onnx/float_fallback/products.h"
+#include "converter/import/onnx/float_fallback/resize_in_run.h"
 #include "converter/import/onnx/ops/resize/geometry.h"
 
 namespace qrt::convert::from_onnx {
@@ -100,6 +101,9 @@ Status float_resize(FloatGraph* f, ValueId x, ValueId* y) {
   const Filter filter = {mode == "cubic", node.integer("antialias", 0) != 0,
                          node.integer("exclude_outside", 0) != 0,
                          node.real("cubic_coeff_a", -0.75f)};
+  if (has_lengths_of_a_run(f->importer(), node) && !filter.antialias && !filter.exclude_outside)
+    QRT_TRY(resize_in_run(f, r, filter.is_cubic ? &filter.a : nullptr, x, y));
+  if (*y != kNoValue) return Status();
   // The last dimension first, as ONNX Runtime does.
   for (int d = static_cast<int>(r.axes.size()) - 1; d >= 0; --d) {
     const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];

@@ -7,7 +7,9 @@
 
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/integer.h"
 #include "converter/import/onnx/ops/take.h"
+#include "converter/import/onnx/run_integers.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -65,6 +67,30 @@ Status import_tile(Importer& importer, const NodeView& node) {
   return move(importer, node, {gathered(std::move(maps))});
 }
 
+namespace {
+
+// Returns whether an Expand makes a grid of indices: of known numbers, but of lengths that a run decides. As a constant the grid
+// would be as large as what it indexes.
+bool is_grid_of_a_run(const Importer& importer, const NodeView& node, const Shape& to) {
+  const Tensor& x = importer.input(node, 0);
+  return to.rank() >= 3 && x.is_plain_constant() && (x.type == kInt64 || x.type == kInt32) &&
+         importer.may_differ_at_other_sizes(node, 1);
+}
+
+// Returns input 0 of an Expand that makes such a grid. Indices from 0 on are counted in the run, which decides how many there are.
+ValueId row_of_grid(Importer& importer, const NodeView& node) {
+  const Tensor& x = importer.input(node, 0);
+  bool counts = importer.may_differ_at_other_sizes(node, 0) &&
+                RunIntegers::check_count(x.shape.elements()).ok();
+  for (int64_t i = 0; counts && i < x.shape.elements(); ++i) counts = x.constant->integer(i) == i;
+  if (!counts) return integer_value(importer, node, 0);
+  RunIntegers r(importer, node);
+  const ValueId row = r.indices(x.shape.elements());
+  return x.type == kInt64 ? row : r.narrow(row);
+}
+
+}  // namespace
+
 Status import_expand(Importer& importer, const NodeView& node) {
   const Shape& from = importer.input(node, 0).shape;
   std::vector<int64_t> target;
@@ -82,6 +108,12 @@ Status import_expand(Importer& importer, const NodeView& node) {
                     from.to_string().c_str(), static_cast<long long>(target[i]), d);
     QRT_TRY(check_index_count(target[i]));
     maps.set(static_cast<int>(d), Indices(static_cast<size_t>(target[i]), 0));
+  }
+  const Tensor& x = importer.input(node, 0);
+  if (is_grid_of_a_run(importer, node, maps.to())) {
+    const ValueId row = importer.builder().reshape(node, row_of_grid(importer, node), maps.from());
+    set_value(importer, node, x.type, importer.builder().gather(node, row, maps, 0));
+    return Status();
   }
   movements.push_back(gathered(std::move(maps)));
   return move(importer, node, std::move(movements));

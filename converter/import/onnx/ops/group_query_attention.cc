@@ -89,8 +89,11 @@ class GroupedAttention {
   Status read_past(bool* known) {
     QRT_MODEL_CHECK(node_.has_input(3) == node_.has_input(4), "it has a past of one kind only");
     if (!node_.has_input(3)) return Status();
+    const Shape k = importer_.input(node_, 3).shape, v = importer_.input(node_, 4).shape;
+    const bool is_empty = k.rank() == 4 && k[2] == 0 && k == v;  // the first tokens of all
     for (const int i : {3, 4}) {
       ValueId* past = i == 3 ? &past_k_ : &past_v_;
+      if (is_empty) continue;
       *known = f_.read(i, past);
       if (!*known) return importer_.refuse_float(node_, i);
       const Shape s = f_.shape_of(*past);
@@ -98,7 +101,7 @@ class GroupedAttention {
                           s[2] == f_.shape_of(past_k_)[2],
                       "its past has shape %s", s.to_string().c_str());
     }
-    past_ = f_.shape_of(past_k_)[2];
+    if (!is_empty) past_ = f_.shape_of(past_k_)[2];
     return Status();
   }
 

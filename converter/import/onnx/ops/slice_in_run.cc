@@ -5,6 +5,7 @@
 #include "converter/import/onnx/ops/slice.h"
 #include "converter/import/onnx/ops/take.h"
 #include "converter/import/onnx/run_integers.h"
+#include "converter/import/onnx/run_lengths.h"
 #include "converter/import/onnx/run_offsets.h"
 
 namespace qrt::convert::from_onnx {
@@ -90,6 +91,14 @@ Status slice_in_run(Importer& importer, const NodeView& node) {
       IndexMaps maps(builder.shape_of(y));
       maps.keep(axis, std::move(indices));
       y = builder.gather(node, y, maps, 0);
+      continue;
+    }
+    const bool is_from_first = span.start.base.empty() && span.start.offset == 0 && steps[i] == 1 &&
+                               is_number_of_a_run(importer, end);
+    if (is_from_first && axes.size() == 1 && type == kFloat &&
+        !importer.is_output(node.output(0))) {
+      QRT_TRY(RunIntegers::check_count(from[axis]));
+      y = cut_in_run(importer, node, y, axis, start_of(importer, node, end), end);
       continue;
     }
     if (steps[i] != 1 || !find_span(importer, node.input(1), node.input(2), element, &span) ||
