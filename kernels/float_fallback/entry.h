@@ -14,6 +14,10 @@ namespace qrt {
                            size_t n);                                                          \
   void float_product_##suffix(const float* a, size_t rows, const float* b, size_t k, size_t n, \
                               float* y);                                                       \
+  void float_lane_softmax_##suffix(const float* x, size_t rows, size_t n, size_t stride,       \
+                                   float* y);                                                  \
+  void float_fused_product_##suffix(const FusedProduct& p, const float* a, size_t rows,        \
+                                    const float* b, float* y);                                 \
   void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,            \
                                  const float* bias, float* y, size_t rows, size_t n);          \
   void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t rows, const float* b,  \
