@@ -89,6 +89,14 @@ struct OrtGemm {
   size_t b_stride = 0, y_stride = 0;
 };
 
+// What a window of one plane reads for an output: `count` values, offsets[t] floats from it, times weights[t].
+struct FloatTaps {
+  const size_t* offsets;
+  const float* weights;
+  size_t count;
+  float bias;
+};
+
 // Returns how many indices of k ONNX Runtime sums before it goes on to the next block of a product
 // with n columns; `transposes_a`: of a left side that it reads transposed.
 inline int64_t ort_gemm_block(int64_t n, int64_t k, bool transposes_a) {
@@ -122,7 +130,7 @@ struct RecurrentGates {
 struct FloatKernel {
   const char *unary_name, *binary_name, *rows_name, *product_name, *fused_product_name,
       *lane_softmax_name;
-  const char *layer_norm_name, *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name;
+  const char *layer_norm_name, *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name, *taps_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -154,6 +162,8 @@ struct FloatKernel {
   // kLstm: `content` is what the cells hold; the other stages do not use it. kLstm does not use x.
   void (*recurrent)(RecurrentStage stage, const RecurrentGates& gates, const float* sums,
                     const float* x, float* content, float* y);
+  // y[j] = the sum over t of weights[t] * x[offsets[t] + j] in the order kFours, from 0 on, + bias.
+  void (*sum_taps)(const FloatTaps& p, const float* x, size_t n, float* y);
   // May be null: nothing is gained by it then. REQUIRES: kMinLayerNormBytes <= n <= kMaxLayerNormBytes.
   void (*layer_norm_bytes)(const LayerNormBytes& params, const uint8_t* x, size_t rows, size_t n,
                            float* floats, uint8_t* y);

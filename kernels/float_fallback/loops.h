@@ -12,6 +12,7 @@
 #include "kernels/float_fallback/ort_gemm.h"
 #include "kernels/float_fallback/recurrent.h"
 #include "kernels/float_fallback/sine.h"
+#include "kernels/float_fallback/taps.h"
 
 namespace qrt {
 namespace {
@@ -294,6 +295,9 @@ inline void product(const float* a, size_t rows, const float* b, size_t k, size_
   void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t r, const float* b,        \
                                const float* bias, size_t bias_step, float* y) {                   \
     ort_gemms<MR, NV>(g, a, r, b, bias, bias_step, y);                                            \
+  }                                                                                               \
+  void float_taps_##suffix(const FloatTaps& p, const float* x, size_t n, float* y) {              \
+    sum_taps(p, x, n, y);                                                                         \
   }                                                                                               \
   void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,                \
                                 const float* sums, const float* x, float* content, float* y) {    \

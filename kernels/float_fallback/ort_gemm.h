@@ -198,6 +198,12 @@ inline void ort_gemms(const OrtGemm& g, const float* a, size_t rows, const float
   const OrtMatrix m = {b, g.k, g.n, g.block, g.alpha, b_stride, y_stride};
   size_t r = 0;
   if (g.order == OrtGemmOrder::kBlocks) {
+    // Twice the rows keep as many sums in registers, and read b half as often.
+    if constexpr (kLanes == 16) {
+      for (; r + 2 * MR <= rows; r += 2 * MR)
+        blocks_rows<2 * MR, NV / 2>(m, a + r * m.k, bias + r * bias_step, bias_step,
+                                    y + r * m.y_stride);
+    }
     for (; r + MR <= rows; r += MR)
       blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
     for (; kIsFused && r + 2 <= rows && m.n >= kLanes; r += 2)

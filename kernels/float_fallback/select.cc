@@ -18,6 +18,7 @@ constexpr FloatKernel kKernels[] = {
    "layer_norm_bytes_" #suffix,                  \
    "float_ort_gemm_" #suffix,                    \
    "float_recurrent_" #suffix,                   \
+   "float_taps_" #suffix,                        \
    Isa::isa,                                     \
    float_unary_##suffix,                         \
    float_binary_##suffix,                        \
@@ -28,6 +29,7 @@ constexpr FloatKernel kKernels[] = {
    float_layer_norm_##suffix,                    \
    float_ort_gemm_##suffix,                      \
    float_recurrent_##suffix,                     \
+   float_taps_##suffix,                          \
    layer_norm_bytes},
 #include "kernels/float_fallback/float_fallback.inc"
 };

@@ -1,11 +1,14 @@
 // Convolutions of floats; see float_conv.h. Planes stay where they are: a strip of output pixels of all planes at a
 // time is the product of the weights and of what the windows read, one row for each channel and position, which is
-// written out for the strip and stays in the cache.
+// written out for the strip and stays in the cache. Where each channel has a filter of its own, the padded rows of
+// its plane that a strip of output rows reads are written out once, columns that are a stride apart side by side, so that
+// each position of the window reads a run of them.
 #include "runtime/ops/float_conv.h"
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "kernels/float_fallback/float_fallback.h"
 #include "runtime/checked.h"
@@ -19,6 +22,8 @@ namespace {
 
 // Pixels of a strip: as many as keep what the windows read within half of a second-level cache's part of a core.
 constexpr size_t kStripFloats = 32 << 10, kMinStrip = 16, kMaxStrip = 1024;
+// The padded rows of a strip of a filter's: half of a small first-level cache.
+constexpr size_t kFilterFloats = 4 << 10;
 // Between the rows of a strip, so that they do not share few sets of the cache.
 constexpr size_t kPadding = 16;
 
@@ -62,7 +67,22 @@ struct Params {
   Geometry geometry;
   OrtGemm gemm;  // but for the pixels of a strip
   size_t strip, strips, tasks, task_bytes;
+  // Of filters of one channel: a strip is that many output rows; floats of a padded row, and of those of its columns
+  // that are a stride apart.
+  size_t row_floats, phase_floats;
+  std::vector<size_t> offsets;  // of the window's positions
 };
+
+// y[i] = x[i * stride]
+void copy_columns(const float* x, size_t stride, size_t n, float* y) {
+  if (stride == 1) {
+    memcpy(y, x, n * sizeof(float));
+  } else if (stride == 2) {
+    for (size_t i = 0; i < n; ++i) y[i] = x[2 * i];
+  } else {
+    for (size_t i = 0; i < n; ++i) y[i] = x[i * stride];
+  }
+}
 
 // A part of one output row: pixels x from `begin` to `end`.
 struct Part {
@@ -89,12 +109,8 @@ void read_part(const Geometry& g, const float* plane, size_t ky, size_t kx, cons
   std::fill(y, y + (from - part.begin), 0.0f);
   std::fill(y + (to - part.begin), y + count, 0.0f);
   if (from == to) return;
-  const float* x = row + (from * g.stride_w + shift - g.pad_left);
-  if (g.stride_w == 1) {
-    memcpy(y + (from - part.begin), x, (to - from) * sizeof(float));
-    return;
-  }
-  for (size_t i = from; i < to; ++i, x += g.stride_w) y[i - part.begin] = *x;
+  const float* const x = row + (from * g.stride_w + shift - g.pad_left);
+  copy_columns(x, g.stride_w, to - from, y + (from - part.begin));
 }
 
 // The rows of a strip of `count` pixels from `begin` on, `stride` floats apart.
@@ -143,6 +159,82 @@ void run_conv(const Step& step, const RunContext& context) {
   });
 }
 
+// Writes the padded rows that `rows` output rows from `begin` on read.
+void read_rows(const Params& p, const float* plane, size_t begin, size_t rows, float* to) {
+  const Geometry& g = p.geometry;
+  const size_t all = g.padded_h(rows);
+  for (size_t r = 0; r < all; ++r, to += p.row_floats) {
+    const size_t below = begin * g.stride_h + r;  // by the padding
+    if (below < g.pad_top || below - g.pad_top >= g.in_h) {
+      std::fill(to, to + p.row_floats, 0.0f);
+      continue;
+    }
+    const float* const row = plane + (below - g.pad_top) * g.in_w;
+    for (size_t phase = 0; phase < g.stride_w; ++phase) {
+      // Columns phase, phase + stride, ... of the padded row.
+      float* const columns = to + phase * p.phase_floats;
+      const size_t behind = phase < g.pad_left ? g.pad_left - phase : 0;
+      const size_t first = std::min(ceil_div(behind, g.stride_w), p.phase_floats);
+      const size_t column = phase + first * g.stride_w;  // of the padded row
+      const size_t behind_end = g.in_w + g.pad_left;
+      const size_t inside = column < behind_end && column >= g.pad_left
+                                ? ceil_div(behind_end - column, g.stride_w)
+                                : 0;
+      const size_t end = first + std::min(inside, p.phase_floats - first);
+      std::fill(columns, columns + first, 0.0f);
+      if (end > first)
+        copy_columns(row + (column - g.pad_left), g.stride_w, end - first, columns + first);
+      std::fill(columns + end, columns + p.phase_floats, 0.0f);
+    }
+  }
+}
+
+void run_filters(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Geometry& g = p.geometry;
+  const float *x = floats(context.in(step, 0)), *w = floats(context.in(step, 1));
+  const float* const bias = floats(context.in(step, 2));
+  float* const y = floats(context.out(step, 0));
+  const size_t units = g.images * g.groups * p.strips;
+  for_pieces(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
+    float* const rows = floats(context.scratch + task * p.task_bytes);
+    for (size_t unit = begin; unit < end; ++unit) {
+      const size_t plane = unit / p.strips, channel = plane % g.groups;
+      const size_t first = unit % p.strips * p.strip, count = std::min(p.strip, g.out_h - first);
+      read_rows(p, x + plane * g.in_pixels(), first, count, rows);
+      const FloatTaps taps = {p.offsets.data(), w + channel * p.offsets.size(), p.offsets.size(),
+                              bias[channel]};
+      const size_t at = plane * g.out_pixels() + first * g.out_w;
+      for (size_t r = 0; r < count; ++r)
+        p.kernel->sum_taps(taps, rows + r * g.stride_h * p.row_floats, g.out_w,
+                           y + at + r * g.out_w);
+      if (step.follower != nullptr) follow(step, context, at, 1, count * g.out_w, count * g.out_w);
+    }
+  });
+}
+
+// Returns whether windows leave few of the rows and columns unread that they span.
+bool is_compact(const Geometry& g) {
+  constexpr size_t kMostSteps = 4;
+  return std::max({g.stride_h, g.stride_w, g.dilation_h, g.dilation_w}) <= kMostSteps;
+}
+
+// REQUIRES: groups of one channel and one output.
+void plan_filters(Params* p) {
+  const Geometry& g = p->geometry;
+  p->phase_floats = ceil_div(g.padded_w(), g.stride_w);
+  p->row_floats = p->phase_floats * g.stride_w;
+  for (size_t ky = 0; ky < g.kernel_h; ++ky)
+    for (size_t kx = 0; kx < g.kernel_w; ++kx) {
+      const size_t column = kx * g.dilation_w;
+      p->offsets.push_back(ky * g.dilation_h * p->row_floats +
+                           column % g.stride_w * p->phase_floats + column / g.stride_w);
+    }
+  const size_t fitting = kFilterFloats / p->row_floats / g.stride_h;
+  p->strip = std::clamp(fitting, size_t{1}, g.out_h);
+  p->strips = ceil_div(g.out_h, p->strip);
+}
+
 }  // namespace
 
 Status infer_float_conv(const InferContext& context, std::vector<TensorType>* outputs) {
@@ -165,19 +257,27 @@ Status prepare_float_conv(const PrepareContext& context, PlannedStep* step) {
   p->gemm.block = static_cast<size_t>(
       ort_gemm_block(static_cast<int64_t>(pixels), static_cast<int64_t>(g.terms()), false));
   p->gemm.alpha = 1;
-  p->strip = std::clamp(kStripFloats / g.terms() / kMinStrip * kMinStrip, kMinStrip, kMaxStrip);
-  p->strip = std::min(p->strip, round_up(pixels, kMinStrip));
-  p->strips = ceil_div(pixels, p->strip);
+  const bool has_filters = g.group_in() == 1 && g.group_out() == 1 && is_compact(g);
+  if (has_filters) {
+    QRT_TRY(context.take(g.terms() * sizeof(size_t)));
+    plan_filters(p.get());
+    p->task_bytes = product_or_most({g.padded_h(p->strip), p->row_floats, sizeof(float)});
+  } else {
+    p->strip = std::clamp(kStripFloats / g.terms() / kMinStrip * kMinStrip, kMinStrip, kMaxStrip);
+    p->strip = std::min(p->strip, round_up(pixels, kMinStrip));
+    p->strips = ceil_div(pixels, p->strip);
+    p->task_bytes = product_or_most({g.terms() + 1, p->strip + kPadding, sizeof(float)});
+  }
   const double products = static_cast<double>(g.images * g.out_c) * static_cast<double>(pixels) *
                           static_cast<double>(g.terms());
   p->tasks =
       task_count(products / 8, product_or_most({g.images, g.groups, p->strips}), context.threads);
-  p->task_bytes = product_or_most({g.terms() + 1, p->strip + kPadding, sizeof(float)});
+  if (!checked_align(p->task_bytes, kAlignment, &p->task_bytes)) p->task_bytes = SIZE_MAX;
   step->scratch_bytes = product_or_most({p->tasks, p->task_bytes});
   step->macs = static_cast<uint64_t>(products);
-  step->run = run_conv;
+  step->run = has_filters ? run_filters : run_conv;
   step->can_lead = true;
-  step->kernel = p->kernel->ort_gemm_name;
+  step->kernel = has_filters ? p->kernel->taps_name : p->kernel->ort_gemm_name;
   step->params = std::move(p);
   return Status();
 }

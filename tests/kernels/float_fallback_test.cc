@@ -386,6 +386,34 @@ TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
   }
 }
 
+TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t count : {1, 2, 3, 4, 5, 6, 7, 8, 9, 25, 26, 27}) {
+    for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 71, 150}) {
+      Guarded<float> x(n + 40), weights(count);
+      Guarded<size_t> offsets(count);
+      fill_ordinary(random_, x);
+      fill_ordinary(random_, weights);
+      random_.fill(offsets, 0, 40);
+      offsets[count - 1] = 40;  // up to the guard page
+      if (random_.integer(0, 2) == 0) x[n / 2] = random_.coin() ? kInf : -kNaN;
+      const FloatTaps p = {offsets.data(), weights.data(), count, random_.real(-4, 4)};
+      std::vector<float> want;
+      for (size_t j = 0; j < n; ++j) {
+        std::vector<float> read(count);
+        for (size_t t = 0; t < count; ++t) read[t] = x[offsets[t] + j];
+        const OrtGemm g = {OrtGemmOrder::kFours, count, 1, 0, 1.0f};
+        want.push_back(canonical(ort_gemm_element(g, weights.data(), read.data(), 0, 0) + p.bias));
+      }
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(n);
+        kernel.sum_taps(p, x.data(), n, y.data());
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
 // What the scalar row makes of them: tests/ops/recurrent_test.cc.
 TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
