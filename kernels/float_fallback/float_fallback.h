@@ -89,6 +89,13 @@ struct OrtGemm {
   size_t b_stride = 0, y_stride = 0;
 };
 
+// Rows of a Softmax: n values each, `stride` floats from row to row. They are divided by `scale`, or multiplied by it, first.
+struct LaneSoftmax {
+  size_t n, stride;
+  FloatBinary scaling;  // kDiv or kMul
+  float scale;          // above 0, finite; 1: nothing is done
+};
+
 // What a window of one plane reads for an output: `count` values, offsets[t] floats from it, times weights[t].
 struct FloatTaps {
   const size_t* offsets;
@@ -146,11 +153,11 @@ struct FloatKernel {
   // on, which begins as the product of i = 0.
   void (*fused_product)(const FusedProduct& p, const float* a, size_t rows, const float* b,
                         float* y);
-  // Softmax of rows of n values, `stride` floats from row to row; x and y may be the same. Within 2 units in the last place of
+  // Softmax of rows; x and y may be the same. Within 2 units in the last place of
   // e_j / sum of e, where e_j is 2^64 exp(x_j - max) by a polynomial whose steps are fused (kernels/float_fallback/lane_softmax.h).
   // Lane i of 16 adds e_j of j % 16 = i in their order; then lane i adds that of i + 8, i + 4, i + 2 and i + 1. With q = e_j * v,
   // v = 1 / sum: y_j = fused(fused(-q * sum + e_j) * v + q). Where one is NaN, all are.
-  void (*lane_softmax)(const float* x, size_t rows, size_t n, size_t stride, float* y);
+  void (*lane_softmax)(const LaneSoftmax& p, const float* x, size_t rows, float* y);
   // LayerNormalization of rows of n values with the bits of ONNX Runtime 1.30 on x86-64 with AVX2
   // (kernels/float_fallback/layer_norm.h); bias may be null. x and y are not the same.
   void (*layer_norm)(float epsilon, const float* x, const float* scale, const float* bias, float* y,

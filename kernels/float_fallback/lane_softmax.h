@@ -3,6 +3,7 @@
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LANE_SOFTMAX_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_LANE_SOFTMAX_H_
 
+#include "kernels/float_fallback/float_fallback.h"
 #include "kernels/float_fallback/lanes.h"
 
 namespace qrt {
@@ -86,15 +87,16 @@ QRT_INLINE float greatest_of_numbers(const float* x, size_t n) {
   return reduced(parts, kGreaterOf);
 }
 
-// The exponentials of a row, and their sum.
-QRT_INLINE float large_exps(const float* x, float* y, size_t n) {
-  const Floats most = all(greatest_of_numbers(x, n));
+// The exponentials of a row, and their sum. What is scaled keeps its order, so that the greatest does, too.
+template <class Scale>
+QRT_INLINE float large_exps(const float* x, float* y, size_t n, const Scale& scale) {
+  const Floats most = scale(all(greatest_of_numbers(x, n)));
   Floats sums[kSumParts] = {};
   size_t i = 0;
   for (; i + kSumLanes <= n; i += kSumLanes) {
     QRT_UNROLL
     for (size_t q = 0; q < kSumParts; ++q) {
-      const Floats e = large_exp_of(load(x + i + q * kLanes) - most);
+      const Floats e = large_exp_of(scale(load(x + i + q * kLanes)) - most);
       save(y + i + q * kLanes, e);
       sums[q] = sums[q] + e;
     }
@@ -104,7 +106,7 @@ QRT_INLINE float large_exps(const float* x, float* y, size_t n) {
     __builtin_memcpy(lanes, x + i, left * sizeof(float));
     QRT_UNROLL
     for (size_t q = 0; q < kSumParts; ++q)
-      save(lanes + q * kLanes, large_exp_of(load(lanes + q * kLanes) - most));
+      save(lanes + q * kLanes, large_exp_of(scale(load(lanes + q * kLanes)) - most));
     for (size_t j = left; j < kSumLanes; ++j) lanes[j] = 0;
     __builtin_memcpy(y + i, lanes, left * sizeof(float));
     QRT_UNROLL
@@ -134,14 +136,28 @@ QRT_INLINE void divide_by_sum(float sum, float* y, size_t n) {
 }
 
 // Some rows at a time, which wait for each other's arithmetic instead of for their own.
-inline void lane_softmax(const float* x, size_t rows, size_t n, size_t stride, float* y) {
+template <class Scale>
+QRT_INLINE void some_rows(const LaneSoftmax& p, const float* x, size_t rows, float* y,
+                          const Scale& scale) {
   constexpr size_t kSome = 8;
   float sums[kSome];
-  for (size_t begin = 0; begin < rows; begin += kSome, x += kSome * stride, y += kSome * stride) {
+  for (size_t begin = 0; begin < rows;
+       begin += kSome, x += kSome * p.stride, y += kSome * p.stride) {
     const size_t some = rows - begin < kSome ? rows - begin : kSome;
-    for (size_t r = 0; r < some; ++r) sums[r] = large_exps(x + r * stride, y + r * stride, n);
-    for (size_t r = 0; r < some; ++r) divide_by_sum(sums[r], y + r * stride, n);
+    for (size_t r = 0; r < some; ++r)
+      sums[r] = large_exps(x + r * p.stride, y + r * p.stride, p.n, scale);
+    for (size_t r = 0; r < some; ++r) divide_by_sum(sums[r], y + r * p.stride, p.n);
   }
+}
+
+inline void lane_softmax(const LaneSoftmax& p, const float* x, size_t rows, float* y) {
+  const Floats by = all(p.scale);
+  if (p.scale == 1.0f)
+    some_rows(p, x, rows, y, [](Floats v) QRT_INLINE_LAMBDA { return v; });
+  else if (p.scaling == FloatBinary::kDiv)
+    some_rows(p, x, rows, y, [&](Floats v) QRT_INLINE_LAMBDA { return v / by; });
+  else
+    some_rows(p, x, rows, y, [&](Floats v) QRT_INLINE_LAMBDA { return v * by; });
 }
 
 }  // namespace

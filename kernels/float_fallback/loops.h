@@ -264,45 +264,45 @@ inline void product(const float* a, size_t rows, const float* b, size_t k, size_
 }  // namespace qrt
 
 // The entry points of a file; MR rows and NV vectors of a product's tile.
-#define QRT_FLOAT_LOOPS(suffix, MR, NV)                                                           \
-  namespace qrt {                                                                                 \
-  void float_unary_##suffix(FloatUnary f, const float* x, float* y, size_t n) {                   \
-    unary(f, x, y, n);                                                                            \
-  }                                                                                               \
-  void float_binary_##suffix(FloatBinary f, const float* a, size_t a_step, const float* b,        \
-                             size_t b_step, float* y, size_t n) {                                 \
-    binary(f, a, a_step, b, b_step, y, n);                                                        \
-  }                                                                                               \
-  void float_rows_##suffix(FloatRows f, float epsilon, const float* x, float* y, size_t r,        \
-                           size_t n) {                                                            \
-    rows(f, epsilon, x, y, r, n);                                                                 \
-  }                                                                                               \
-  void float_product_##suffix(const float* a, size_t r, const float* b, size_t k, size_t n,       \
-                              float* y) {                                                         \
-    product<MR, NV>(a, r, b, k, n, y);                                                            \
-  }                                                                                               \
-  void float_lane_softmax_##suffix(const float* x, size_t r, size_t n, size_t stride, float* y) { \
-    lane_softmax(x, r, n, stride, y);                                                             \
-  }                                                                                               \
-  void float_fused_product_##suffix(const FusedProduct& p, const float* a, size_t r,              \
-                                    const float* b, float* y) {                                   \
-    fused_product<MR, NV>(p, a, r, b, y);                                                         \
-  }                                                                                               \
-  void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,               \
-                                 const float* bias, float* y, size_t r, size_t n) {               \
-    layer_norms(epsilon, x, scale, bias, y, r, n);                                                \
-  }                                                                                               \
-  void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t r, const float* b,        \
-                               const float* bias, size_t bias_step, float* y) {                   \
-    ort_gemms<MR, NV>(g, a, r, b, bias, bias_step, y);                                            \
-  }                                                                                               \
-  void float_taps_##suffix(const FloatTaps& p, const float* x, size_t n, float* y) {              \
-    sum_taps(p, x, n, y);                                                                         \
-  }                                                                                               \
-  void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,                \
-                                const float* sums, const float* x, float* content, float* y) {    \
-    recurrent_stage(stage, gates, sums, x, content, y);                                           \
-  }                                                                                               \
+#define QRT_FLOAT_LOOPS(suffix, MR, NV)                                                        \
+  namespace qrt {                                                                              \
+  void float_unary_##suffix(FloatUnary f, const float* x, float* y, size_t n) {                \
+    unary(f, x, y, n);                                                                         \
+  }                                                                                            \
+  void float_binary_##suffix(FloatBinary f, const float* a, size_t a_step, const float* b,     \
+                             size_t b_step, float* y, size_t n) {                              \
+    binary(f, a, a_step, b, b_step, y, n);                                                     \
+  }                                                                                            \
+  void float_rows_##suffix(FloatRows f, float epsilon, const float* x, float* y, size_t r,     \
+                           size_t n) {                                                         \
+    rows(f, epsilon, x, y, r, n);                                                              \
+  }                                                                                            \
+  void float_product_##suffix(const float* a, size_t r, const float* b, size_t k, size_t n,    \
+                              float* y) {                                                      \
+    product<MR, NV>(a, r, b, k, n, y);                                                         \
+  }                                                                                            \
+  void float_lane_softmax_##suffix(const LaneSoftmax& p, const float* x, size_t r, float* y) { \
+    lane_softmax(p, x, r, y);                                                                  \
+  }                                                                                            \
+  void float_fused_product_##suffix(const FusedProduct& p, const float* a, size_t r,           \
+                                    const float* b, float* y) {                                \
+    fused_product<MR, NV>(p, a, r, b, y);                                                      \
+  }                                                                                            \
+  void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,            \
+                                 const float* bias, float* y, size_t r, size_t n) {            \
+    layer_norms(epsilon, x, scale, bias, y, r, n);                                             \
+  }                                                                                            \
+  void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t r, const float* b,     \
+                               const float* bias, size_t bias_step, float* y) {                \
+    ort_gemms<MR, NV>(g, a, r, b, bias, bias_step, y);                                         \
+  }                                                                                            \
+  void float_taps_##suffix(const FloatTaps& p, const float* x, size_t n, float* y) {           \
+    sum_taps(p, x, n, y);                                                                      \
+  }                                                                                            \
+  void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,             \
+                                const float* sums, const float* x, float* content, float* y) { \
+    recurrent_stage(stage, gates, sums, x, content, y);                                        \
+  }                                                                                            \
   }
 
 #endif  // QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_

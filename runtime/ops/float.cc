@@ -149,7 +149,8 @@ void run_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   if (p.function == F::LANE_SOFTMAX) {
     for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
-      p.kernel->lane_softmax(floats(context.in(step, 0)) + begin * p.n, end - begin, p.n, p.n,
+      p.kernel->lane_softmax({p.n, p.n, FloatBinary::kDiv, 1},
+                             floats(context.in(step, 0)) + begin * p.n, end - begin,
                              floats(context.out(step, 0)) + begin * p.n);
     });
     return;

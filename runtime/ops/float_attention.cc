@@ -3,6 +3,7 @@
 #include "runtime/ops/float_attention.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "runtime/checked.h"
@@ -58,13 +59,21 @@ bool plan_stage(const Shape& operand, const Shape& scores, Stage* stage) {
   return true;
 }
 
+bool is_scale(const Stage& stage) {
+  return stage.is_scalar && stage.rank == 0 && stage.scores_first &&
+         (stage.function == FloatBinary::kDiv || stage.function == FloatBinary::kMul);
+}
+
 struct Params {
   const FloatKernel* kernel;
   FloatMatrices queries, values;
   FusedProduct scores, product;
   std::vector<Stage> stages;
+  bool scales_last;  // the last stage multiplies by one number, or divides by it
   size_t rows, block, tasks, task_bytes;
 };
+
+bool may_scale(float scale) { return scale > 0 && scale <= std::numeric_limits<float>::max(); }
 
 void apply(const Params& p, const Stage& stage, const float* operand, size_t row, size_t rows,
            float* scores) {
@@ -95,9 +104,15 @@ void run_attention(const Step& step, const RunContext& context) {
                                 k + matrix * p.scores.k * p.scores.n,
                                 scores + (row - at) * p.scores.y_stride);
       });
-      for (size_t s = 0; s < p.stages.size(); ++s)
+      size_t stages = p.stages.size();
+      LaneSoftmax softmax = {p.scores.n, p.scores.y_stride, FloatBinary::kDiv, 1};
+      if (p.scales_last && may_scale(*floats(context.in(step, 2 + stages)))) {
+        softmax.scaling = p.stages[--stages].function;
+        softmax.scale = *floats(context.in(step, 3 + stages));
+      }
+      for (size_t s = 0; s < stages; ++s)
         apply(p, p.stages[s], floats(context.in(step, 3 + s)), at, block_end - at, scores);
-      p.kernel->lane_softmax(scores, block_end - at, p.scores.n, p.scores.y_stride, scores);
+      p.kernel->lane_softmax(softmax, scores, block_end - at, scores);
       p.values.for_rows(at, block_end, [&](size_t row, size_t rows, size_t matrix) {
         p.kernel->fused_product(p.product, scores + (row - at) * p.scores.y_stride, rows,
                                 v + matrix * p.product.k * p.product.n, y + row * p.product.n);
@@ -118,6 +133,7 @@ bool join_attention(const AttentionScores& scores, PlannedStep* product) {
     if (!plan_stage(*s.operand, *s.scores, &stage)) return false;
     p->stages.push_back(stage);
   }
+  p->scales_last = !p->stages.empty() && is_scale(p->stages.back());
   const size_t n = first.n;
   if (last.k != n || last.rows != first.rows) return false;
   const size_t stride = n % kAwkwardFloats == 0 ? n + kPadding : n;

@@ -236,7 +236,9 @@ float large_exp(float given) {
   return std::isnan(x) ? x : std::ldexp(p, static_cast<int>(n) + 64);
 }
 
-std::vector<float> lane_softmax_of(const float* x, size_t n) {
+std::vector<float> lane_softmax_of(std::vector<float> x, const LaneSoftmax& p) {
+  const size_t n = p.n;
+  for (float& v : x) v = p.scaling == FloatBinary::kDiv ? v / p.scale : v * p.scale;
   float most = x[0];
   bool any_nan = false;
   for (size_t i = 0; i < n; ++i) {
@@ -274,17 +276,20 @@ TEST_F(FloatFallbackTest, LaneSoftmaxFollowsItsDefinition) {
         for (float& v : x)
           if (kind == 2) v = random_.integer(0, 9) == 0 ? -kInf : v * 20;
         std::vector<float> want(x.begin(), x.end());
+        const LaneSoftmax p = {n, stride, random_.coin() ? FloatBinary::kDiv : FloatBinary::kMul,
+                               random_.coin() ? 1.0f : random_.real(0.1f, 6)};
         for (size_t r = 0; r < rows; ++r) {
-          const std::vector<float> row = lane_softmax_of(x.data() + r * stride, n);
+          const float* const values = x.data() + r * stride;
+          const std::vector<float> row = lane_softmax_of({values, values + n}, p);
           std::copy(row.begin(), row.end(), want.begin() + static_cast<ptrdiff_t>(r * stride));
         }
         for_rows([&](const FloatKernel& kernel) {
           Guarded<float> y(x.size());
           std::copy(x.begin(), x.end(), y.begin());
-          kernel.lane_softmax(x.data(), rows, n, stride, y.data());
+          kernel.lane_softmax(p, x.data(), rows, y.data());
           expect_equal(y, want);
           std::copy(x.begin(), x.end(), y.begin());
-          kernel.lane_softmax(y.data(), rows, n, stride, y.data());
+          kernel.lane_softmax(p, y.data(), rows, y.data());
           expect_equal(y, want);
         });
       }

@@ -222,7 +222,7 @@ TEST(Float, LaneSoftmaxIsClose) {
   for (int i = 0; i < 20000; ++i) {
     const float x = static_cast<float>(i) * -0.0053f;
     float y[2] = {0, x};
-    kernel.lane_softmax(y, 1, 2, 2, y);
+    kernel.lane_softmax({2, 2, FloatBinary::kDiv, 1}, y, 1, y);
     const double e = std::exp(static_cast<double>(x));
     for (const auto& [got, real] : {std::pair{y[0], 1 / (1 + e)}, std::pair{y[1], e / (1 + e)}}) {
       const auto nearest = static_cast<float>(real);
@@ -239,7 +239,8 @@ TEST(Float, LaneSoftmaxOfAnySizeAndThreads) {
     const size_t rows = 21;
     const std::vector<float> x = random_floats(&random, rows * n);
     std::vector<float> y(x.size());
-    select_float(static_cast<IsaSet>(Isa::kScalar))->lane_softmax(x.data(), rows, n, n, y.data());
+    select_float(static_cast<IsaSet>(Isa::kScalar))
+        ->lane_softmax({n, n, FloatBinary::kDiv, 1}, x.data(), rows, y.data());
     const Shape shape = {3, 7, static_cast<int64_t>(n)};
     testing::expect_outputs(model(F::LANE_SOFTMAX, {shape}, shape), 1, {bytes_of(x)},
                             {bytes_of(y)});
