@@ -87,6 +87,7 @@ struct OrtGemm {
   float alpha;   // kBlocks
   // kBlocks: floats from row to row of b and of y, where n columns are part of more; 0: n
   size_t b_stride = 0, y_stride = 0;
+  const size_t* b_offsets = nullptr;  // kBlocks: where each row of b begins; null: at its stride
 };
 
 // Rows of a Softmax: n values each, `stride` floats from row to row. They are divided by `scale`, or multiplied by it, first.

@@ -1,8 +1,6 @@
-// Convolutions of floats; see float_conv.h. Planes stay where they are: a strip of output pixels of all planes at a
-// time is the product of the weights and of what the windows read, one row for each channel and position, which is
-// written out for the strip and stays in the cache. Where each channel has a filter of its own, the padded rows of
-// its plane that a strip of output rows reads are written out once, columns that are a stride apart side by side, so that
-// each position of the window reads a run of them.
+// Convolutions of floats; see float_conv.h. A strip of outputs at a time, the lines of every plane that its windows read are
+// written out with their padding, those that are a stride apart side by side: each position of the window then reads a run of
+// them, at an offset, for all outputs of the strip. Sums go to memory of the same lines, and without their ends to the output.
 #include "runtime/ops/float_conv.h"
 
 #include <algorithm>
@@ -20,12 +18,13 @@
 namespace qrt {
 namespace {
 
-// Pixels of a strip: as many as keep what the windows read within half of a second-level cache's part of a core.
-constexpr size_t kStripFloats = 32 << 10, kMinStrip = 16, kMaxStrip = 1024;
-// The padded rows of a strip of a filter's: half of a small first-level cache.
-constexpr size_t kFilterFloats = 4 << 10;
-// Between the rows of a strip, so that they do not share few sets of the cache.
-constexpr size_t kPadding = 16;
+// Of a strip: of the planes that it reads, and outputs that make its products long enough.
+constexpr size_t kStripFloats = 16 << 10, kMinOutputs = 256;
+// Of a strip of single outputs, which read each value a few times: half of a small first-level cache. Their rows go to the
+// output one by one from so many columns on.
+constexpr size_t kFilterFloats = 4 << 10, kLongRow = 64;
+// Strides and dilations up to it leave little of a line unread.
+constexpr size_t kCompact = 4;
 
 struct Geometry : Window2D {
   size_t images, in_c, out_c, groups;
@@ -62,20 +61,48 @@ Status geometry_of(const InferContext& context, Geometry* g) {
   return Status();
 }
 
+// How the lines of one axis are written out: as planes of lines a stride apart. With small steps taps share the planes, else
+// each has one of its own.
+struct AxisLines {
+  size_t stride, dilation, taps;
+  bool is_shared;
+
+  AxisLines() = default;
+  AxisLines(size_t s, size_t d, size_t k)
+      : stride(s), dilation(d), taps(k), is_shared(std::max(s, d) <= kCompact) {}
+
+  size_t planes() const { return is_shared ? stride : taps; }
+  // Of a plane, for so many outputs.
+  size_t lines(size_t outputs) const {
+    return is_shared ? ceil_div((outputs - 1) * stride + (taps - 1) * dilation + 1, stride)
+                     : outputs;
+  }
+  // Padded position of a plane's first line.
+  size_t origin(size_t plane) const { return is_shared ? plane : plane * dilation; }
+  size_t plane_of(size_t tap) const { return is_shared ? tap * dilation % stride : tap; }
+  size_t line_of(size_t tap) const { return is_shared ? tap * dilation / stride : 0; }
+};
+
 struct Params {
   const FloatKernel* kernel;
   Geometry geometry;
-  OrtGemm gemm;  // but for the pixels of a strip
-  size_t strip, strips, tasks, task_bytes;
-  // Of filters of one channel: a strip is that many output rows; floats of a padded row, and of those of its columns
-  // that are a stride apart.
-  size_t row_floats, phase_floats;
-  std::vector<size_t> offsets;  // of the window's positions
+  OrtGemm gemm;  // but for the outputs of a strip
+  AxisLines down, across;
+  size_t rows, columns;  // outputs of a strip
+  size_t row_strips, column_strips, tasks, task_bytes;
+  bool is_dense;                // what a strip reads of a plane are whole lines of it
+  size_t pitch;                 // floats of a line that is written out
+  std::vector<size_t> offsets;  // of channels and positions, in what is written out
+
+  // Floats that an input plane becomes, and those of an output plane's sums, ends of lines included.
+  size_t written() const { return down.planes() * across.planes() * down.lines(rows) * pitch; }
+  size_t sums() const { return rows * pitch; }
 };
 
-// y[i] = x[i * stride]
+// y[i] = x[i * stride]. Lines of small images are shorter than a call takes.
 void copy_columns(const float* x, size_t stride, size_t n, float* y) {
-  if (stride == 1) {
+  constexpr size_t kFew = 16;
+  if (stride == 1 && n > kFew) {
     memcpy(y, x, n * sizeof(float));
   } else if (stride == 2) {
     for (size_t i = 0; i < n; ++i) y[i] = x[2 * i];
@@ -84,155 +111,134 @@ void copy_columns(const float* x, size_t stride, size_t n, float* y) {
   }
 }
 
-// A part of one output row: pixels x from `begin` to `end`.
-struct Part {
-  size_t row, begin, end;
+// Writes n columns of a row, a stride apart from padded position `at` on; 0 in the padding.
+void write_line(const Geometry& g, const float* row, size_t at, size_t n, float* y) {
+  const size_t stride = g.stride_w, end = g.in_w + g.pad_left;
+  const size_t first = at < g.pad_left ? std::min(ceil_div(g.pad_left - at, stride), n) : 0;
+  const size_t from = at + first * stride;
+  const size_t last =
+      from < end ? first + std::min(ceil_div(end - from, stride), n - first) : first;
+  for (size_t i = 0; i < first; ++i) y[i] = 0;
+  if (last > first) copy_columns(row + (from - g.pad_left), stride, last - first, y + first);
+  for (size_t i = last; i < n; ++i) y[i] = 0;
+}
+
+// Outputs of one group from (row, column) on.
+struct Strip {
+  size_t image, group, row, column, rows, columns;
 };
 
-// What position (ky, kx) of the windows reads for a part: y[0 .. end - begin), 0 outside the plane.
-void read_part(const Geometry& g, const float* plane, size_t ky, size_t kx, const Part& part,
-               float* y) {
-  const size_t count = part.end - part.begin;
-  const size_t below = part.row * g.stride_h + ky * g.dilation_h;  // by the padding
-  if (below < g.pad_top || below - g.pad_top >= g.in_h) {
-    std::fill(y, y + count, 0.0f);
+// Writes what the outputs of a strip read of a plane.
+void write_plane(const Params& p, const float* plane, const Strip& strip, float* y) {
+  const Geometry& g = p.geometry;
+  const size_t all = p.down.lines(p.rows), lines = p.down.lines(strip.rows);
+  if (p.is_dense) {
+    memcpy(y, plane + strip.row * g.in_w, lines * p.pitch * sizeof(float));
     return;
   }
-  const float* const row = plane + (below - g.pad_top) * g.in_w;
-  const size_t shift = kx * g.dilation_w;
-  // Outputs from first on read the row, from last on what is behind it.
-  const size_t first = shift >= g.pad_left ? 0 : (g.pad_left - shift + g.stride_w - 1) / g.stride_w;
-  const size_t end = g.in_w + g.pad_left;
-  const size_t last = end <= shift ? 0 : (end - shift + g.stride_w - 1) / g.stride_w;
-  const size_t from = std::clamp(first, part.begin, part.end);
-  const size_t to = std::clamp(last, from, part.end);
-  std::fill(y, y + (from - part.begin), 0.0f);
-  std::fill(y + (to - part.begin), y + count, 0.0f);
-  if (from == to) return;
-  const float* const x = row + (from * g.stride_w + shift - g.pad_left);
-  copy_columns(x, g.stride_w, to - from, y + (from - part.begin));
+  for (size_t down = 0; down < p.down.planes(); ++down)
+    for (size_t across = 0; across < p.across.planes(); ++across, y += all * p.pitch)
+      for (size_t line = 0; line < lines; ++line) {
+        const size_t at = (strip.row + line) * g.stride_h + p.down.origin(down);
+        float* const to = y + line * p.pitch;
+        if (at < g.pad_top || at - g.pad_top >= g.in_h)
+          std::fill(to, to + p.pitch, 0.0f);
+        else
+          write_line(g, plane + (at - g.pad_top) * g.in_w,
+                     strip.column * g.stride_w + p.across.origin(across), p.pitch, to);
+      }
 }
 
-// The rows of a strip of `count` pixels from `begin` on, `stride` floats apart.
-void read_strip(const Geometry& g, const float* planes, size_t begin, size_t count, size_t stride,
-                float* rows) {
+void run_strip(const Step& step, const RunContext& context, const Strip& strip, float* planes) {
+  const Params& p = step.as<Params>();
+  const Geometry& g = p.geometry;
+  const size_t in = strip.image * g.in_c + strip.group * g.group_in();
+  const size_t outs = g.group_out(), out = strip.group * outs;
+  const float *x = floats(context.in(step, 0)), *w = floats(context.in(step, 1)) + out * p.gemm.k;
+  const float* const bias = floats(context.in(step, 2)) + out;
+  float* const y = floats(context.out(step, 0));
+  for (size_t c = 0; c < g.group_in(); ++c)
+    write_plane(p, x + (in + c) * g.in_pixels(), strip, planes + c * p.written());
+  float* const sums = planes + g.group_in() * p.written();
+  float* const zeros = sums + outs * p.sums();
+  const size_t first =
+      (strip.image * g.out_c + out) * g.out_pixels() + strip.row * g.out_w + strip.column;
+  const size_t n = (strip.rows - 1) * p.pitch + strip.columns;
+  // Lines without ends are outputs as they are.
+  const bool is_row_by_row = outs == 1 && strip.columns >= kLongRow;
+  const bool is_whole = p.pitch == g.out_w || strip.rows == 1 || is_row_by_row;
+  float* const to = is_whole ? y + first : sums;
+  const size_t stride = is_whole ? g.out_pixels() : p.sums();
+  if (outs == 1) {
+    const FloatTaps taps = {p.offsets.data(), w, p.gemm.k, *bias};
+    if (is_row_by_row)
+      for (size_t r = 0; r < strip.rows; ++r)
+        p.kernel->sum_taps(taps, planes + r * p.pitch, strip.columns, to + r * g.out_w);
+    else
+      p.kernel->sum_taps(taps, planes, n, to);
+  } else {
+    OrtGemm gemm = p.gemm;
+    gemm.n = n;
+    gemm.b_offsets = p.offsets.data();
+    gemm.y_stride = stride;
+    std::fill(zeros, zeros + n, 0.0f);
+    p.kernel->ort_gemm(gemm, w, outs, planes, zeros, 0, to);
+    for (size_t o = 0; o < outs; ++o)
+      p.kernel->binary(FloatBinary::kAdd, to + o * stride, 1, bias + o, 0, to + o * stride, n);
+  }
+  for (size_t o = 0; o < outs && !is_whole; ++o)
+    for (size_t r = 0; r < strip.rows; ++r)
+      memcpy(y + first + o * g.out_pixels() + r * g.out_w, sums + o * p.sums() + r * p.pitch,
+             strip.columns * sizeof(float));
+  if (step.follower == nullptr) return;
+  const size_t together = strip.columns == g.out_w ? strip.rows : 1;
+  for (size_t r = 0; r < strip.rows; r += together)
+    follow(step, context, first + r * g.out_w, outs, together * strip.columns, g.out_pixels());
+}
+
+void run(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const Geometry& g = p.geometry;
+  const size_t strips = p.row_strips * p.column_strips, units = g.images * g.groups * strips;
+  for_pieces(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
+    float* const memory = floats(context.scratch + task * p.task_bytes);
+    for (size_t unit = begin; unit < end; ++unit) {
+      const size_t planes = unit / strips, part = unit % strips;
+      const size_t row = part / p.column_strips * p.rows;
+      const size_t column = part % p.column_strips * p.columns;
+      run_strip(step, context,
+                {planes / g.groups, planes % g.groups, row, column, std::min(p.rows, g.out_h - row),
+                 std::min(p.columns, g.out_w - column)},
+                memory);
+    }
+  });
+}
+
+// Chooses the strips, and lists the offsets.
+void plan_strips(Params* p) {
+  const Geometry& g = p->geometry;
+  p->down = AxisLines(g.stride_h, g.dilation_h, g.kernel_h);
+  p->across = AxisLines(g.stride_w, g.dilation_w, g.kernel_w);
+  const size_t planes = g.group_in() * p->down.planes() * p->across.planes();
+  const size_t floats = g.group_out() == 1 ? kFilterFloats : kStripFloats;
+  const size_t fitting = std::max(floats / planes / p->down.lines(1), kMinOutputs);
+  p->columns = std::min(g.out_w, fitting);
+  p->column_strips = ceil_div(g.out_w, p->columns);
+  p->pitch = p->across.lines(p->columns);
+  const size_t rows = std::max(floats / planes / p->pitch, ceil_div(kMinOutputs, p->pitch));
+  p->rows = p->columns < g.out_w ? 1 : std::clamp(rows, size_t{1}, g.out_h);
+  p->row_strips = ceil_div(g.out_h, p->rows);
+  p->is_dense = g.kernel_h == 1 && g.kernel_w == 1 && g.stride_h == 1 && g.stride_w == 1 &&
+                g.out_h == g.in_h && g.out_w == g.in_w && p->pitch == g.in_w;
+  const size_t plane_floats = p->down.lines(p->rows) * p->pitch;
   for (size_t c = 0; c < g.group_in(); ++c)
     for (size_t ky = 0; ky < g.kernel_h; ++ky)
-      for (size_t kx = 0; kx < g.kernel_w; ++kx, rows += stride)
-        for (size_t done = 0; done < count;) {
-          const size_t row = (begin + done) / g.out_w, x = (begin + done) % g.out_w;
-          const size_t part = std::min(g.out_w - x, count - done);
-          read_part(g, planes + c * g.in_pixels(), ky, kx, {row, x, x + part}, rows + done);
-          done += part;
-        }
-}
-
-void run_conv(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  const Geometry& g = p.geometry;
-  const float *x = floats(context.in(step, 0)), *w = floats(context.in(step, 1));
-  const float* const bias = floats(context.in(step, 2));
-  float* const y = floats(context.out(step, 0));
-  const size_t units = g.images * g.groups * p.strips, pixels = g.out_pixels();
-  for_pieces(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
-    float* const zeros = floats(context.scratch + task * p.task_bytes);
-    float* const rows = zeros + p.strip;
-    std::fill(zeros, rows, 0.0f);
-    for (size_t unit = begin; unit < end; ++unit) {
-      const size_t plane = unit / p.strips, image = plane / g.groups, group = plane % g.groups;
-      const size_t first = unit % p.strips * p.strip;
-      OrtGemm gemm = p.gemm;
-      gemm.n = std::min(p.strip, pixels - first);
-      gemm.b_stride = gemm.order == OrtGemmOrder::kFours ? gemm.n : p.strip + kPadding;
-      gemm.y_stride = pixels;
-      read_strip(g, x + (image * g.in_c + group * g.group_in()) * g.in_pixels(), first, gemm.n,
-                 gemm.b_stride, rows);
-      const size_t outs = g.group_out(), out = group * outs;
-      const size_t at = (image * g.out_c + out) * pixels + first;
-      p.kernel->ort_gemm(gemm, w + out * gemm.k, outs, rows, zeros, 0, y + at);
-      for (size_t o = 0; o < outs; ++o) {
-        float* const sums = y + at + o * pixels;
-        p.kernel->binary(FloatBinary::kAdd, sums, 1, bias + out + o, 0, sums, gemm.n);
+      for (size_t kx = 0; kx < g.kernel_w; ++kx) {
+        const size_t plane = (c * p->down.planes() + p->down.plane_of(ky)) * p->across.planes() +
+                             p->across.plane_of(kx);
+        p->offsets.push_back(plane * plane_floats + p->down.line_of(ky) * p->pitch +
+                             p->across.line_of(kx));
       }
-      if (step.follower != nullptr) follow(step, context, at, outs, gemm.n, pixels);
-    }
-  });
-}
-
-// Writes the padded rows that `rows` output rows from `begin` on read.
-void read_rows(const Params& p, const float* plane, size_t begin, size_t rows, float* to) {
-  const Geometry& g = p.geometry;
-  const size_t all = g.padded_h(rows);
-  for (size_t r = 0; r < all; ++r, to += p.row_floats) {
-    const size_t below = begin * g.stride_h + r;  // by the padding
-    if (below < g.pad_top || below - g.pad_top >= g.in_h) {
-      std::fill(to, to + p.row_floats, 0.0f);
-      continue;
-    }
-    const float* const row = plane + (below - g.pad_top) * g.in_w;
-    for (size_t phase = 0; phase < g.stride_w; ++phase) {
-      // Columns phase, phase + stride, ... of the padded row.
-      float* const columns = to + phase * p.phase_floats;
-      const size_t behind = phase < g.pad_left ? g.pad_left - phase : 0;
-      const size_t first = std::min(ceil_div(behind, g.stride_w), p.phase_floats);
-      const size_t column = phase + first * g.stride_w;  // of the padded row
-      const size_t behind_end = g.in_w + g.pad_left;
-      const size_t inside = column < behind_end && column >= g.pad_left
-                                ? ceil_div(behind_end - column, g.stride_w)
-                                : 0;
-      const size_t end = first + std::min(inside, p.phase_floats - first);
-      std::fill(columns, columns + first, 0.0f);
-      if (end > first)
-        copy_columns(row + (column - g.pad_left), g.stride_w, end - first, columns + first);
-      std::fill(columns + end, columns + p.phase_floats, 0.0f);
-    }
-  }
-}
-
-void run_filters(const Step& step, const RunContext& context) {
-  const Params& p = step.as<Params>();
-  const Geometry& g = p.geometry;
-  const float *x = floats(context.in(step, 0)), *w = floats(context.in(step, 1));
-  const float* const bias = floats(context.in(step, 2));
-  float* const y = floats(context.out(step, 0));
-  const size_t units = g.images * g.groups * p.strips;
-  for_pieces(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
-    float* const rows = floats(context.scratch + task * p.task_bytes);
-    for (size_t unit = begin; unit < end; ++unit) {
-      const size_t plane = unit / p.strips, channel = plane % g.groups;
-      const size_t first = unit % p.strips * p.strip, count = std::min(p.strip, g.out_h - first);
-      read_rows(p, x + plane * g.in_pixels(), first, count, rows);
-      const FloatTaps taps = {p.offsets.data(), w + channel * p.offsets.size(), p.offsets.size(),
-                              bias[channel]};
-      const size_t at = plane * g.out_pixels() + first * g.out_w;
-      for (size_t r = 0; r < count; ++r)
-        p.kernel->sum_taps(taps, rows + r * g.stride_h * p.row_floats, g.out_w,
-                           y + at + r * g.out_w);
-      if (step.follower != nullptr) follow(step, context, at, 1, count * g.out_w, count * g.out_w);
-    }
-  });
-}
-
-// Returns whether windows leave few of the rows and columns unread that they span.
-bool is_compact(const Geometry& g) {
-  constexpr size_t kMostSteps = 4;
-  return std::max({g.stride_h, g.stride_w, g.dilation_h, g.dilation_w}) <= kMostSteps;
-}
-
-// REQUIRES: groups of one channel and one output.
-void plan_filters(Params* p) {
-  const Geometry& g = p->geometry;
-  p->phase_floats = ceil_div(g.padded_w(), g.stride_w);
-  p->row_floats = p->phase_floats * g.stride_w;
-  for (size_t ky = 0; ky < g.kernel_h; ++ky)
-    for (size_t kx = 0; kx < g.kernel_w; ++kx) {
-      const size_t column = kx * g.dilation_w;
-      p->offsets.push_back(ky * g.dilation_h * p->row_floats +
-                           column % g.stride_w * p->phase_floats + column / g.stride_w);
-    }
-  const size_t fitting = kFilterFloats / p->row_floats / g.stride_h;
-  p->strip = std::clamp(fitting, size_t{1}, g.out_h);
-  p->strips = ceil_div(g.out_h, p->strip);
 }
 
 }  // namespace
@@ -257,27 +263,24 @@ Status prepare_float_conv(const PrepareContext& context, PlannedStep* step) {
   p->gemm.block = static_cast<size_t>(
       ort_gemm_block(static_cast<int64_t>(pixels), static_cast<int64_t>(g.terms()), false));
   p->gemm.alpha = 1;
-  const bool has_filters = g.group_in() == 1 && g.group_out() == 1 && is_compact(g);
-  if (has_filters) {
-    QRT_TRY(context.take(g.terms() * sizeof(size_t)));
-    plan_filters(p.get());
-    p->task_bytes = product_or_most({g.padded_h(p->strip), p->row_floats, sizeof(float)});
-  } else {
-    p->strip = std::clamp(kStripFloats / g.terms() / kMinStrip * kMinStrip, kMinStrip, kMaxStrip);
-    p->strip = std::min(p->strip, round_up(pixels, kMinStrip));
-    p->strips = ceil_div(pixels, p->strip);
-    p->task_bytes = product_or_most({g.terms() + 1, p->strip + kPadding, sizeof(float)});
-  }
+  QRT_TRY(context.take(g.terms() * sizeof(size_t)));
+  plan_strips(p.get());
   const double products = static_cast<double>(g.images * g.out_c) * static_cast<double>(pixels) *
                           static_cast<double>(g.terms());
-  p->tasks =
-      task_count(products / 8, product_or_most({g.images, g.groups, p->strips}), context.threads);
-  if (!checked_align(p->task_bytes, kAlignment, &p->task_bytes)) p->task_bytes = SIZE_MAX;
+  const size_t units = product_or_most({g.images, g.groups, p->row_strips, p->column_strips});
+  p->tasks = task_count(products / 8, units, context.threads);
+  // Planes, sums, and the zeros that sums begin with.
+  const size_t planes = product_or_most({g.group_in(), p->down.planes(), p->across.planes(),
+                                         p->down.lines(p->rows), p->pitch, sizeof(float)});
+  const size_t sums = product_or_most({g.group_out() + 1, p->sums(), sizeof(float)});
+  if (!checked_add(planes, sums, &p->task_bytes) ||
+      !checked_align(p->task_bytes, kAlignment, &p->task_bytes))
+    p->task_bytes = SIZE_MAX;
   step->scratch_bytes = product_or_most({p->tasks, p->task_bytes});
   step->macs = static_cast<uint64_t>(products);
-  step->run = has_filters ? run_filters : run_conv;
+  step->run = run;
   step->can_lead = true;
-  step->kernel = has_filters ? p->kernel->taps_name : p->kernel->ort_gemm_name;
+  step->kernel = g.group_out() == 1 ? p->kernel->taps_name : p->kernel->ort_gemm_name;
   step->params = std::move(p);
   return Status();
 }

@@ -386,6 +386,15 @@ TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
         for (float& v : y) v = 0.5f;
         kernel.ort_gemm(g, a.data(), rows, b.data(), bias.data(), y_stride, y.data());
         expect_equal(y, want);
+        // The same rows, told one by one.
+        std::vector<size_t> offsets;
+        for (size_t i = 0; i < k; ++i) offsets.push_back(i * b_stride);
+        OrtGemm listed = g;
+        listed.b_stride = 0;
+        listed.b_offsets = offsets.data();
+        for (float& v : y) v = 0.5f;
+        kernel.ort_gemm(listed, a.data(), rows, b.data(), bias.data(), y_stride, y.data());
+        expect_equal(y, want);
       });
     }
   }
