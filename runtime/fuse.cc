@@ -1,6 +1,7 @@
 // Which steps run inside another; see fuse.h.
 #include "runtime/fuse.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/built.h"
@@ -8,6 +9,8 @@
 #include "runtime/infer.h"
 #include "runtime/ops/batch_mat_mul.h"
 #include "runtime/ops/float.h"
+#include "runtime/ops/float_attention.h"
+#include "runtime/ops/float_step.h"
 #include "runtime/ops/transpose.h"
 
 namespace qrt {
@@ -65,6 +68,62 @@ bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
   return true;
 }
 
+int64_t row_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.rank() - 1]; }
+
+// A product whose left side is a Softmax of another product, as attention has them: it makes its scores for itself,
+// through all that is between.
+void take_scores(const std::vector<TensorType>& types, const std::vector<uint32_t>& producer,
+                 const std::vector<uint32_t>& readers, std::vector<PlannedStep>* steps,
+                 PlannedStep* step) {
+  if (float_step(*step) != FloatStep::kProduct || step->inputs[0] == step->inputs[1]) return;
+  AttentionScores scores;
+  std::vector<PlannedStep*> taken;
+  bool has_softmax = false;
+  const int64_t n = row_of(types[step->inputs[0]].shape);
+  for (uint32_t t = step->inputs[0]; scores.product == nullptr;) {
+    const uint32_t i = producer[t];
+    if (i == kNone || readers[t] != 1) return;
+    PlannedStep& maker = (*steps)[i];
+    if (maker.leader != nullptr || maker.follower != nullptr) return;
+    taken.push_back(&maker);
+    if (maker.op->options_type() == fb::OpOptions::Reshape) {
+      t = maker.inputs[0];
+      continue;
+    }
+    if (row_of(types[t].shape) != n) return;
+    const FloatStep kind = float_step(maker);
+    if (kind == FloatStep::kSoftmax && !has_softmax) {
+      has_softmax = true;
+      t = maker.inputs[0];
+    } else if (kind == FloatStep::kBinary && has_softmax && maker.inputs[0] != maker.inputs[1]) {
+      // The scores are the side that has the output's shape and that this step alone reads, and a step makes.
+      const auto can_be = [&](uint32_t input) {
+        return types[input].shape == types[t].shape && producer[input] != kNone &&
+               readers[input] == 1;
+      };
+      const size_t input = can_be(maker.inputs[0]) ? 0 : 1;
+      scores.stages.push_back({&maker, &types[maker.inputs[1 - input]].shape,
+                               &types[maker.inputs[input]].shape, input});
+      t = maker.inputs[input];
+    } else if (kind == FloatStep::kProduct && has_softmax) {
+      scores.product = &maker;
+    } else {
+      return;
+    }
+  }
+  std::reverse(scores.stages.begin(), scores.stages.end());
+  if (!join_attention(scores, step)) return;
+  for (PlannedStep* joined : taken) {
+    joined->inputs = {step->inputs[0]};
+    joined->outputs = step->outputs;
+    joined->view_begin = PlannedStep::kNoView;
+    joined->scratch_bytes = 0;
+    joined->macs = 0;
+    joined->leader = step;
+    joined->run = nullptr;
+  }
+}
+
 }  // namespace
 
 void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<PlannedStep>* steps) {
@@ -115,6 +174,7 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
           join_three(&(*steps)[first], &norm, &step))
         continue;
     }
+    if (built::kFloat) take_scores(types, producer, readers, steps, &step);
     if (step.run_elements == nullptr || last == kNone) continue;
     PlannedStep& leader = (*steps)[last];
     if (!leader.can_lead || leader.follower != nullptr) continue;

@@ -100,7 +100,7 @@ class Gelu {
       gelu.source_op = node(i).source_op + "+" + gelu.source_op;
       graph_.nodes[static_cast<size_t>(i)].outputs.clear();
     }
-    options<fb::FloatOptionsT>(gelu).function = F::GELU;
+    options<fb::FloatOptionsT>(gelu).function = F::FUSED_GELU;
     gelu.inputs = {x_};
   }
 

@@ -30,7 +30,8 @@ enum class FloatUnary : uint8_t {
   kOrtSigmoid,
   kOrtTanh,
   kSin,
-  kCos
+  kCos,
+  kFusedGelu
 };
 
 // kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0.
@@ -51,6 +52,12 @@ enum class FloatBinary : uint8_t {
 //   kNormalize:   (x_j - mean) / sqrt(mean of (x - mean)^2 + epsilon)
 //   the others:   one value a row
 enum class FloatRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
+
+// The sizes of a matrix product, and floats from row to row of its sides and of the result.
+struct FusedProduct {
+  size_t k, n;  // k >= 1
+  size_t a_stride, b_stride, y_stride;
+};
 
 // A LayerNormalization of fl32((x - x_zero_point) * x_scale), quantised by `edge`.
 struct LayerNormBytes {
@@ -80,7 +87,35 @@ struct OrtGemm {
   float alpha;   // kBlocks
   // kBlocks: floats from row to row of b and of y, where n columns are part of more; 0: n
   size_t b_stride = 0, y_stride = 0;
+  const size_t* b_offsets = nullptr;  // kBlocks: where each row of b begins; null: at its stride
 };
+
+// Rows of a Softmax: n values each, `stride` floats from row to row. They are divided by `scale`, or multiplied by it, first.
+struct LaneSoftmax {
+  size_t n, stride;
+  FloatBinary scaling;  // kDiv or kMul
+  float scale;          // above 0, finite; 1: nothing is done
+};
+
+// What a window of one plane reads for an output: `count` values, offsets[t] floats from it, times weights[t].
+struct FloatTaps {
+  const size_t* offsets;
+  const float* weights;
+  size_t count;
+  float bias;
+};
+
+// Returns how many indices of k ONNX Runtime sums before it goes on to the next block of a product
+// with n columns; `transposes_a`: of a left side that it reads transposed.
+inline int64_t ort_gemm_block(int64_t n, int64_t k, bool transposes_a) {
+  int64_t block = 128, columns = 128;
+  if (n >= k) {
+    while (block / 2 >= k) block /= 2;
+  } else if (!transposes_a) {
+    for (; columns > 16 && columns / 2 >= n; columns /= 2) block *= 2;
+  }
+  return block;
+}
 
 // The functions by which a step of a recurrent layer makes its outputs from its products, one row of `cells` cells at a time. s is
 // the argument of a gate: the sum of its products and its bias, limited to -clip .. clip; with nan_is_clip a NaN becomes clip.
@@ -101,8 +136,9 @@ struct RecurrentGates {
 };
 
 struct FloatKernel {
-  const char *unary_name, *binary_name, *rows_name, *product_name, *layer_norm_name;
-  const char *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name;
+  const char *unary_name, *binary_name, *rows_name, *product_name, *fused_product_name,
+      *lane_softmax_name;
+  const char *layer_norm_name, *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name, *taps_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -114,6 +150,15 @@ struct FloatKernel {
   // Rows of a matrix product: y[r * n + j] = the sum over i < k of a[r * k + i] * b[i * n + j] in the
   // order of i, every product and sum rounded. REQUIRES: k >= 1.
   void (*product)(const float* a, size_t rows, const float* b, size_t k, size_t n, float* y);
+  // The same, each product after the first one added with one rounding: y[r][j] = fused(a[r][i] * b[i][j] + y[r][j]) for i from 1
+  // on, which begins as the product of i = 0.
+  void (*fused_product)(const FusedProduct& p, const float* a, size_t rows, const float* b,
+                        float* y);
+  // Softmax of rows; x and y may be the same. Within 2 units in the last place of
+  // e_j / sum of e, where e_j is 2^64 exp(x_j - max) by a polynomial whose steps are fused (kernels/float_fallback/lane_softmax.h).
+  // Lane i of 16 adds e_j of j % 16 = i in their order; then lane i adds that of i + 8, i + 4, i + 2 and i + 1. With q = e_j * v,
+  // v = 1 / sum: y_j = fused(fused(-q * sum + e_j) * v + q). Where one is NaN, all are.
+  void (*lane_softmax)(const LaneSoftmax& p, const float* x, size_t rows, float* y);
   // LayerNormalization of rows of n values with the bits of ONNX Runtime 1.30 on x86-64 with AVX2
   // (kernels/float_fallback/layer_norm.h); bias may be null. x and y are not the same.
   void (*layer_norm)(float epsilon, const float* x, const float* scale, const float* bias, float* y,
@@ -125,6 +170,8 @@ struct FloatKernel {
   // kLstm: `content` is what the cells hold; the other stages do not use it. kLstm does not use x.
   void (*recurrent)(RecurrentStage stage, const RecurrentGates& gates, const float* sums,
                     const float* x, float* content, float* y);
+  // y[j] = the sum over t of weights[t] * x[offsets[t] + j] in the order kFours, from 0 on, + bias.
+  void (*sum_taps)(const FloatTaps& p, const float* x, size_t n, float* y);
   // May be null: nothing is gained by it then. REQUIRES: kMinLayerNormBytes <= n <= kMaxLayerNormBytes.
   void (*layer_norm_bytes)(const LayerNormBytes& params, const uint8_t* x, size_t rows, size_t n,
                            float* floats, uint8_t* y);

@@ -4,11 +4,15 @@
 #define QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_
 
 #include "kernels/float_fallback/entry.h"
+#include "kernels/float_fallback/fused_product.h"
+#include "kernels/float_fallback/gelu.h"
+#include "kernels/float_fallback/lane_softmax.h"
 #include "kernels/float_fallback/lanes.h"
 #include "kernels/float_fallback/layer_norm.h"
 #include "kernels/float_fallback/ort_gemm.h"
 #include "kernels/float_fallback/recurrent.h"
 #include "kernels/float_fallback/sine.h"
+#include "kernels/float_fallback/taps.h"
 
 namespace qrt {
 namespace {
@@ -41,6 +45,8 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return ort_tanh_of(v); });
     case FloatUnary::kGelu:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return gelu_of(v); });
+    case FloatUnary::kFusedGelu:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return fused_gelu_of(v); });
     case FloatUnary::kLog:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(log_of(x[i]));
       return;
@@ -275,6 +281,13 @@ inline void product(const float* a, size_t rows, const float* b, size_t k, size_
                               float* y) {                                                      \
     product<MR, NV>(a, r, b, k, n, y);                                                         \
   }                                                                                            \
+  void float_lane_softmax_##suffix(const LaneSoftmax& p, const float* x, size_t r, float* y) { \
+    lane_softmax(p, x, r, y);                                                                  \
+  }                                                                                            \
+  void float_fused_product_##suffix(const FusedProduct& p, const float* a, size_t r,           \
+                                    const float* b, float* y) {                                \
+    fused_product<MR, NV>(p, a, r, b, y);                                                      \
+  }                                                                                            \
   void float_layer_norm_##suffix(float epsilon, const float* x, const float* scale,            \
                                  const float* bias, float* y, size_t r, size_t n) {            \
     layer_norms(epsilon, x, scale, bias, y, r, n);                                             \
@@ -282,6 +295,9 @@ inline void product(const float* a, size_t rows, const float* b, size_t k, size_
   void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t r, const float* b,     \
                                const float* bias, size_t bias_step, float* y) {                \
     ort_gemms<MR, NV>(g, a, r, b, bias, bias_step, y);                                         \
+  }                                                                                            \
+  void float_taps_##suffix(const FloatTaps& p, const float* x, size_t n, float* y) {           \
+    sum_taps(p, x, n, y);                                                                      \
   }                                                                                            \
   void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,             \
                                 const float* sums, const float* x, float* content, float* y) { \

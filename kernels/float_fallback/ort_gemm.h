@@ -14,22 +14,32 @@ struct OrtMatrix {
   size_t k, n, block;
   float alpha;
   size_t b_stride, y_stride;  // of kBlocks
+
+  const float* row(size_t i) const { return b + i * b_stride; }
+};
+
+// The same, of kBlocks, where rows of b begin at offsets of their own.
+struct ListedMatrix : OrtMatrix {
+  const size_t* offsets;
+
+  const float* row(size_t i) const { return b + offsets[i]; }
 };
 
 // kBlocks of one element.
-inline float blocks_of(const OrtMatrix& m, const float* a, size_t j, float y) {
+template <class Matrix>
+inline float blocks_of(const Matrix& m, const float* a, size_t j, float y) {
   for (size_t begin = 0; begin < m.k; begin += m.block) {
     const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
     float sum = 0;
-    for (size_t i = begin; i < end; ++i) sum = fused(a[i], m.b[i * m.b_stride + j], sum);
+    for (size_t i = begin; i < end; ++i) sum = fused(a[i], m.row(i)[j], sum);
     y = fused(sum, m.alpha, y);
   }
   return y;
 }
 
 // kBlocks of MR rows by NV vectors of columns from j on: a block's sums stay in registers.
-template <int MR, int NV>
-QRT_INLINE void blocks_tile(const OrtMatrix& m, const float* a, size_t j, const float* bias,
+template <int MR, int NV, class Matrix>
+QRT_INLINE void blocks_tile(const Matrix& m, const float* a, size_t j, const float* bias,
                             size_t bias_step, float* y) {
   for (size_t begin = 0; begin < m.k; begin += m.block) {
     const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
@@ -37,8 +47,7 @@ QRT_INLINE void blocks_tile(const OrtMatrix& m, const float* a, size_t j, const 
     for (size_t i = begin; i < end; ++i) {
       Floats line[NV];
       QRT_UNROLL
-      for (int v = 0; v < NV; ++v)
-        line[v] = load(m.b + i * m.b_stride + j + static_cast<size_t>(v) * kLanes);
+      for (int v = 0; v < NV; ++v) line[v] = load(m.row(i) + j + static_cast<size_t>(v) * kLanes);
       QRT_UNROLL
       for (int r = 0; r < MR; ++r) {
         const Floats splat = all(a[static_cast<size_t>(r) * m.k + i]);
@@ -59,8 +68,8 @@ QRT_INLINE void blocks_tile(const OrtMatrix& m, const float* a, size_t j, const 
   }
 }
 
-template <int MR, int NV>
-inline void blocks_rows(const OrtMatrix& m, const float* a, const float* bias, size_t bias_step,
+template <int MR, int NV, class Matrix>
+inline void blocks_rows(const Matrix& m, const float* a, const float* bias, size_t bias_step,
                         float* y) {
   size_t j = 0;
   for (; j + NV * kLanes <= m.n; j += NV * kLanes) blocks_tile<MR, NV>(m, a, j, bias, bias_step, y);
@@ -80,10 +89,9 @@ struct BlockSums {
 };
 
 // Adds `count` indices of k from i on to the sums of `columns` columns from j on; with `begins` these are 0 before.
-template <int R, int count>
-QRT_INLINE void add_to_blocks(const OrtMatrix& m, const float* a, size_t i, size_t j,
-                              size_t columns, bool begins, BlockSums<R>* sums) {
-  const float* const b = m.b + i * m.b_stride + j;
+template <int R, int count, class Matrix>
+QRT_INLINE void add_to_blocks(const Matrix& m, const float* a, size_t i, size_t j, size_t columns,
+                              bool begins, BlockSums<R>* sums) {
   for (size_t c = 0; c < columns; c += kLanes) {
     Floats sum[R];
     QRT_UNROLL
@@ -91,7 +99,7 @@ QRT_INLINE void add_to_blocks(const OrtMatrix& m, const float* a, size_t i, size
     QRT_UNROLL
     for (int q = 0; q < count; ++q) {
       const auto at = static_cast<size_t>(q);
-      const Floats line = load(b + at * m.b_stride + c);
+      const Floats line = load(m.row(i + at) + j + c);
       QRT_UNROLL
       for (int r = 0; r < R; ++r)
         sum[r] = fused_lanes(all(a[static_cast<size_t>(r) * m.k + i + at]), line, sum[r]);
@@ -103,8 +111,8 @@ QRT_INLINE void add_to_blocks(const OrtMatrix& m, const float* a, size_t i, size
 
 // kBlocks of R rows, too few to fill the registers with sums: those stay in the first-level cache, and b is read row by row, as it
 // lies in memory. REQUIRES: n >= kLanes.
-template <int R>
-inline void blocks_few_rows(const OrtMatrix& m, const float* a, const float* bias, size_t bias_step,
+template <int R, class Matrix>
+inline void blocks_few_rows(const Matrix& m, const float* a, const float* bias, size_t bias_step,
                             float* y) {
   constexpr int kIndices = 8 / R;
   BlockSums<R> sums;
@@ -190,25 +198,41 @@ inline void eights_row(const OrtMatrix& m, const float* a, const float* bias, fl
   }
 }
 
+// kBlocks of all rows.
+template <int MR, int NV, class Matrix>
+inline void blocks(const Matrix& m, const float* a, size_t rows, const float* bias,
+                   size_t bias_step, float* y) {
+  size_t r = 0;
+  // Twice the rows keep as many sums in registers, and read b half as often.
+  if constexpr (kLanes == 16) {
+    for (; r + 2 * MR <= rows; r += 2 * MR)
+      blocks_rows<2 * MR, NV / 2>(m, a + r * m.k, bias + r * bias_step, bias_step,
+                                  y + r * m.y_stride);
+  }
+  for (; r + MR <= rows; r += MR)
+    blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+  if (kIsFused && r < rows && rows > MR) {  // the last rows, some of them once more
+    r = rows - MR;
+    return blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+  }
+  for (; kIsFused && r + 2 <= rows && m.n >= kLanes; r += 2)
+    blocks_few_rows<2>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+  for (; kIsFused && r < rows && m.n >= kLanes; ++r)
+    blocks_few_rows<1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+  for (; r < rows; ++r)
+    blocks_rows<1, 1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
+}
+
 template <int MR, int NV>
 inline void ort_gemms(const OrtGemm& g, const float* a, size_t rows, const float* b,
                       const float* bias, size_t bias_step, float* y) {
   const size_t b_stride = g.b_stride == 0 ? g.n : g.b_stride;
   const size_t y_stride = g.y_stride == 0 ? g.n : g.y_stride;
   const OrtMatrix m = {b, g.k, g.n, g.block, g.alpha, b_stride, y_stride};
-  size_t r = 0;
-  if (g.order == OrtGemmOrder::kBlocks) {
-    for (; r + MR <= rows; r += MR)
-      blocks_rows<MR, NV>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
-    for (; kIsFused && r + 2 <= rows && m.n >= kLanes; r += 2)
-      blocks_few_rows<2>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
-    for (; kIsFused && r < rows && m.n >= kLanes; ++r)
-      blocks_few_rows<1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
-    for (; r < rows; ++r)
-      blocks_rows<1, 1>(m, a + r * m.k, bias + r * bias_step, bias_step, y + r * m.y_stride);
-    return;
-  }
-  for (; r < rows; ++r) {
+  if (g.order == OrtGemmOrder::kBlocks && g.b_offsets != nullptr)
+    return blocks<MR, NV>(ListedMatrix{m, g.b_offsets}, a, rows, bias, bias_step, y);
+  if (g.order == OrtGemmOrder::kBlocks) return blocks<MR, NV>(m, a, rows, bias, bias_step, y);
+  for (size_t r = 0; r < rows; ++r) {
     if (g.order == OrtGemmOrder::kFours)
       fours_row(m, a + r * m.k, bias + r * bias_step, y + r * m.n);
     else

@@ -12,18 +12,24 @@ constexpr FloatKernel kKernels[] = {
    "float_binary_" #suffix,                      \
    "float_rows_" #suffix,                        \
    "float_product_" #suffix,                     \
+   "float_fused_product_" #suffix,               \
+   "float_lane_softmax_" #suffix,                \
    "float_layer_norm_" #suffix,                  \
    "layer_norm_bytes_" #suffix,                  \
    "float_ort_gemm_" #suffix,                    \
    "float_recurrent_" #suffix,                   \
+   "float_taps_" #suffix,                        \
    Isa::isa,                                     \
    float_unary_##suffix,                         \
    float_binary_##suffix,                        \
    float_rows_##suffix,                          \
    float_product_##suffix,                       \
+   float_fused_product_##suffix,                 \
+   float_lane_softmax_##suffix,                  \
    float_layer_norm_##suffix,                    \
    float_ort_gemm_##suffix,                      \
    float_recurrent_##suffix,                     \
+   float_taps_##suffix,                          \
    layer_norm_bytes},
 #include "kernels/float_fallback/float_fallback.inc"
 };

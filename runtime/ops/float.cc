@@ -12,6 +12,8 @@
 #include "runtime/checked.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/float_conv.h"
+#include "runtime/ops/float_step.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/quantize.h"
 #include "runtime/ops/tasks.h"
@@ -23,9 +25,11 @@ using F = fb::FloatFunction;
 
 bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
 bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f); }
-bool is_rows(F f) { return f >= F::SOFTMAX && f <= F::REDUCE_MIN; }
+bool is_rows(F f) { return (f >= F::SOFTMAX && f <= F::REDUCE_MIN) || f == F::LANE_SOFTMAX; }
+bool is_matmul(F f) { return f == F::MATMUL || f == F::FUSED_MATMUL; }
 FloatUnary unary_of(F f) {
   if (f == F::ORT_SIGMOID) return FloatUnary::kOrtSigmoid;
+  if (f == F::FUSED_GELU) return FloatUnary::kFusedGelu;
   if (f == F::SIN || f == F::COS) return f == F::SIN ? FloatUnary::kSin : FloatUnary::kCos;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
@@ -78,10 +82,11 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
     return add_output(DType::kFloat32, context.inputs[0].type.shape, outputs);
   }
   if (is_gemm(f)) return infer_gemm(context, *o, outputs);
+  if (f == F::ORT_CONV) return infer_float_conv(context, outputs);
   if (f == F::LAYER_NORM)
     QRT_TRY(check_input_count(context, context.inputs.size() == 3 ? 3 : 2));
   else
-    QRT_TRY(check_input_count(context, is_binary(f) || f == F::MATMUL ? 2 : 1));
+    QRT_TRY(check_input_count(context, is_binary(f) || is_matmul(f) ? 2 : 1));
   QRT_TRY(check_dtype(context, 0, "x", DType::kFloat32));
   Shape shape = context.inputs[0].type.shape;
   if (is_binary(f)) {
@@ -90,7 +95,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
     QRT_TRY(infer_broadcast_shape(context, &broadcast));
     return add_output(DType::kFloat32, broadcast, outputs);
   }
-  if (f == F::MATMUL) {
+  if (is_matmul(f)) {
     QRT_TRY(check_dtype(context, 1, "b", DType::kFloat32));
     QRT_TRY(infer_product(context.inputs[1].type.shape, false, &shape));
     return add_output(DType::kFloat32, shape, outputs);
@@ -108,16 +113,8 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
   return add_output(DType::kFloat32, shape, outputs);
 }
 
-// A table that is fl32((x - zero_point) * scale), what DequantizeLinear leaves behind: nothing has to
-// be looked up.
-struct Line {
-  const EdgeKernel* kernel = nullptr;  // null: the table is another
-  float scale = 0;
-  int32_t zero_point = 0;
-};
-
-Line find_line(const float* table, IsaSet isas) {
-  Line line;
+FloatLine find_line(const float* table, IsaSet isas) {
+  FloatLine line;
   const float* const zero = std::find(table, table + 256, 0.0f);
   line.zero_point = static_cast<int32_t>(zero - table);
   if (line.zero_point == 256) return line;
@@ -130,44 +127,7 @@ Line find_line(const float* table, IsaSet isas) {
   return line;
 }
 
-// The rows of a product's left side that are multiplied by one matrix of its right side: rows_each for
-// each matrix in turn, and after the last matrix the first one again.
-struct Matrices {
-  size_t rows_each = 0, count = 0;
-
-  Matrices() = default;
-  // REQUIRES: infer_product() accepts the two sides; `rows` of the left one in all.
-  Matrices(const Shape& a, const Shape& b, size_t rows) : rows_each(rows), count(1) {
-    if (b.rank() > 2) rows_each = static_cast<size_t>(a[a.rank() - 2]);
-    for (int i = 0; i < b.rank() - 2; ++i) count *= static_cast<size_t>(b[i]);
-  }
-
-  // Calls run(begin, rows, matrix) for the rows from `begin` to `end`.
-  template <typename Run>
-  void for_rows(size_t begin, size_t end, const Run& run) const {
-    while (begin < end) {
-      const size_t turn = begin / rows_each;
-      const size_t rows = std::min(end, (turn + 1) * rows_each) - begin;
-      run(begin, rows, turn % count);
-      begin += rows;
-    }
-  }
-};
-
-struct Params {
-  const FloatKernel* kernel;
-  Line line;  // of a TABLE
-  F function;
-  float epsilon;
-  Broadcast broadcast;
-  size_t rows, n, tasks;  // elementwise: rows is 1
-  size_t k = 0;           // of a MATMUL
-  Matrices matrices;
-  bool has_bias = false;  // of a LAYER_NORM
-};
-
-const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
-float* floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
+using Params = FloatParams;
 
 void run_elements(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -186,6 +146,14 @@ void run_elements(const Step& step, const RunContext& context) {
 
 void run_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
+  if (p.function == F::LANE_SOFTMAX) {
+    for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+      p.kernel->lane_softmax({p.n, p.n, FloatBinary::kDiv, 1},
+                             floats(context.in(step, 0)) + begin * p.n, end - begin,
+                             floats(context.out(step, 0)) + begin * p.n);
+    });
+    return;
+  }
   const size_t made = is_reduction(p.function) ? 1 : p.n;
   const auto f =
       static_cast<FloatRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
@@ -232,7 +200,12 @@ void run_matmul(const Step& step, const RunContext& context) {
   float* y = floats(context.out(step, 0));
   for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.matrices.for_rows(begin, end, [&](size_t row, size_t rows, size_t matrix) {
-      p.kernel->product(a + row * p.k, rows, b + matrix * p.k * p.n, p.k, p.n, y + row * p.n);
+      const float* const right = b + matrix * p.k * p.n;
+      if (p.function == F::MATMUL)
+        p.kernel->product(a + row * p.k, rows, right, p.k, p.n, y + row * p.n);
+      else
+        p.kernel->fused_product({p.k, p.n, p.k, p.n, p.n}, a + row * p.k, rows, right,
+                                y + row * p.n);
     });
   });
 }
@@ -240,7 +213,7 @@ void run_matmul(const Step& step, const RunContext& context) {
 struct GemmParams {
   const FloatKernel* kernel;
   OrtGemm gemm;
-  Matrices matrices;
+  FloatMatrices matrices;
   size_t rows, bias_step, tasks;
 };
 
@@ -269,7 +242,7 @@ Status prepare_gemm(const PrepareContext& context, PlannedStep* step) {
   p->gemm.block = o->block();
   p->gemm.alpha = float_of(o->alpha());
   p->rows = static_cast<size_t>(x.elements()) / p->gemm.k;
-  p->matrices = Matrices(x, context.inputs[1].type.shape, p->rows);
+  p->matrices = FloatMatrices(x, context.inputs[1].type.shape, p->rows);
   p->bias_step = context.inputs[2].type.shape.rank() == 1 && p->rows > 1 ? 0 : p->gemm.n;
   const double products = static_cast<double>(x.elements()) * static_cast<double>(p->gemm.n);
   p->tasks = task_count(products / 8, p->rows, context.threads);
@@ -290,19 +263,25 @@ struct FloatRun {
 
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  const int f = static_cast<int>(p.function);
-  const auto binary =
-      static_cast<FloatBinary>(is_comparison(p.function) ? f - static_cast<int>(F::EQUAL) +
-                                                               static_cast<int>(FloatBinary::kEqual)
-                                                         : f - static_cast<int>(F::ADD));
+  const FloatBinary binary = binary_of(p.function);
   for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
     p.kernel->binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
 
+// Of operands that are each of the output's shape or one element.
+void run_binary_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
+  const Params& p = step.as<Params>();
+  const size_t a_step = p.broadcast.a_is_scalar ? 0 : 1, b_step = p.broadcast.b_is_scalar ? 0 : 1;
+  p.kernel->binary(binary_of(p.function), floats(context.in(step, 0)) + begin * a_step, a_step,
+                   floats(context.in(step, 1)) + begin * b_step, b_step,
+                   floats(context.out(step, 0)) + begin, count);
+}
+
 Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   if (is_gemm(o->function())) return prepare_gemm(context, step);
+  if (o->function() == F::ORT_CONV) return prepare_float_conv(context, step);
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = make_planned<Params>();
   p->kernel = select_float(context.isas);
@@ -318,18 +297,20 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p->broadcast = plan_broadcast(context, kNs);
     step->run = run_binary;
     step->kernel = p->kernel->binary_name;
-  } else if (p->function == F::MATMUL) {
+    if (p->broadcast.rank == 0) step->run_elements = run_binary_elements;
+  } else if (is_matmul(p->function)) {
     p->k = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = p->n / p->k;
     const Shape& b = context.inputs[1].type.shape;
-    p->matrices = Matrices(x, b, p->rows);
+    p->matrices = FloatMatrices(x, b, p->rows);
     p->n = static_cast<size_t>(y[y.rank() - 1]);
     const double products =
         static_cast<double>(p->rows) * static_cast<double>(p->k) * static_cast<double>(p->n);
     p->tasks = task_count(products / 8, p->rows, context.threads);
     step->macs = static_cast<uint64_t>(products);
     step->run = run_matmul;
-    step->kernel = p->kernel->product_name;
+    step->kernel =
+        p->function == F::MATMUL ? p->kernel->product_name : p->kernel->fused_product_name;
   } else if (is_rows(p->function) || p->function == F::LAYER_NORM) {
     p->n = static_cast<size_t>(x[x.rank() - 1]);
     p->rows = static_cast<size_t>(x.elements()) / p->n;
@@ -337,7 +318,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p->tasks = task_count(ns, p->rows, context.threads);
     const bool normalizes = p->function == F::LAYER_NORM;
     step->run = normalizes ? run_layer_norm : run_rows;
-    step->kernel = normalizes ? p->kernel->layer_norm_name : p->kernel->rows_name;
+    step->kernel = normalizes                       ? p->kernel->layer_norm_name
+                   : p->function == F::LANE_SOFTMAX ? p->kernel->lane_softmax_name
+                                                    : p->kernel->rows_name;
   } else {
     p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
     step->run = run_elements;
@@ -362,7 +345,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
            rows_apart(op, operands);
   }
   // The same matrices for all images, or others for each.
-  if (function == F::MATMUL &&
+  if (is_matmul(function) &&
       operands.inputs[1].is_constant !=
           (operands.inputs[1].shape.rank() == 2 ||
            operands.inputs[1].shape.rank() < operands.inputs[0].shape.rank()))
@@ -374,8 +357,8 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 // result on every CPU and in the source system. The others are qrt's own functions.
 int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
-  const bool is_exact = is_binary(f) || is_gemm(f) || f == F::SQRT || f == F::TABLE ||
-                        f == F::REDUCE_MAX || f == F::REDUCE_MIN;
+  const bool is_exact = is_binary(f) || is_gemm(f) || f == F::ORT_CONV || f == F::SQRT ||
+                        f == F::TABLE || f == F::REDUCE_MAX || f == F::REDUCE_MIN;
   return is_exact ? 1 : kFloatLevel;
 }
 
@@ -387,7 +370,7 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
       !find_byte_grid(quantize, &grid))
     return false;
   const Params& p = layer_norm->as<Params>();
-  const Line& line = table.as<Params>().line;
+  const FloatLine& line = table.as<Params>().line;
   if (p.kernel->layer_norm_bytes == nullptr || p.n < kMinLayerNormBytes ||
       p.n > kMaxLayerNormBytes || line.kernel == nullptr || !is_ordinary(line.scale) ||
       !is_ordinary(grid.scale))
@@ -408,6 +391,21 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
   layer_norm->run = run_layer_norm_bytes;
   layer_norm->params = std::move(params);
   return true;
+}
+
+FloatBinary binary_of(fb::FloatFunction f) {
+  const int i = static_cast<int>(f);
+  return static_cast<FloatBinary>(is_comparison(f) ? i - static_cast<int>(F::EQUAL) +
+                                                         static_cast<int>(FloatBinary::kEqual)
+                                                   : i - static_cast<int>(F::ADD));
+}
+
+FloatStep float_step(const Step& step) {
+  if (step.run == run_binary) return FloatStep::kBinary;
+  const bool has_params = step.run == run_matmul || step.run == run_rows;
+  if (has_params && step.as<Params>().function == F::FUSED_MATMUL) return FloatStep::kProduct;
+  if (has_params && step.as<Params>().function == F::LANE_SOFTMAX) return FloatStep::kSoftmax;
+  return FloatStep::kOther;
 }
 
 std::string describe_float(const fb::Operator& op) {

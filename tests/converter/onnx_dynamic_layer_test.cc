@@ -180,7 +180,7 @@ TEST(OnnxDynamicLayer, GeluOfErfIsOneOperator) {
     Imported imported = b.import();
     ASSERT_TRUE(convert::run_passes(&imported.graph, nullptr).ok());
     ASSERT_EQ(imported.graph.nodes.size(), 1u) << convert::dump(imported.graph);
-    EXPECT_EQ(imported.only<fb::FloatOptionsT>().function, fb::FloatFunction::GELU);
+    EXPECT_EQ(imported.only<fb::FloatOptionsT>().function, fb::FloatFunction::FUSED_GELU);
     const std::vector<Bytes> outputs = b.run({input_of(10)});
     ASSERT_EQ(outputs.size(), 1u);
     const auto y = testing::from_bytes<float>(outputs[0]),

@@ -314,11 +314,27 @@ void Generator::append_float() {
     if (last == 0) return;  // the batch is no row
     shape[last] = 1;
   }
-  if (o.function == F::MATMUL) {
+  if (o.function == F::MATMUL || o.function == F::FUSED_MATMUL) {
     if (last == 0) return;
     const Shape b = {shape[last], choose_.dimension(40)};
     inputs.push_back(random_constant(b, DType::kFloat32));
     shape[last] = b[1];
+  }
+  if (o.function == F::ORT_CONV) {
+    if (last != 3) return;
+    o.window = std::make_unique<fb::FloatWindowT>();
+    o.window->pad_top = static_cast<uint16_t>(choose_.integer(0, 2));
+    o.window->pad_right = static_cast<uint16_t>(choose_.integer(0, 2));
+    const int64_t kernel = choose_.integer(1, 2);
+    if (shape[2] + o.window->pad_top < kernel || shape[3] + o.window->pad_right < kernel) return;
+    const bool is_depthwise = choose_.integer(0, 1) == 1;
+    if (is_depthwise) o.window->groups = static_cast<uint32_t>(shape[1]);
+    const int64_t out = is_depthwise ? shape[1] : choose_.dimension(20);
+    inputs.push_back(
+        random_constant({out, is_depthwise ? 1 : shape[1], kernel, kernel}, DType::kFloat32));
+    inputs.push_back(random_constant({out}, DType::kFloat32));
+    shape = {shape[0], out, shape[2] + o.window->pad_top - kernel + 1,
+             shape[3] + o.window->pad_right - kernel + 1};
   }
   if (o.function == F::LAYER_NORM) {
     if (last == 0) return;

@@ -86,7 +86,7 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
         FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid,
-        FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos}) {
+        FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos, FloatUnary::kFusedGelu}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
       Guarded<float> x(n);
@@ -106,7 +106,7 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
 TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kErf, FloatUnary::kSigmoid, FloatUnary::kTanh,
-        FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh}) {
+        FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh, FloatUnary::kFusedGelu}) {
     std::vector<float> all(kCorners.size());
     scalar().unary(f, kCorners.data(), all.data(), all.size());
     for (size_t i = 0; i < all.size(); ++i) {
@@ -178,6 +178,118 @@ TEST_F(FloatFallbackTest, ProductAddsInTheOrderOfK) {
         for_rows([&](const FloatKernel& kernel) {
           Guarded<float> y(rows * n);
           kernel.product(a.data(), rows, b.data(), k, n, y.data());
+          expect_equal(y, want);
+        });
+      }
+    }
+  }
+}
+
+// Rows of all three matrices apart, with guard pages behind the last of each.
+TEST_F(FloatFallbackTest, FusedProductAddsInTheOrderOfK) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t k : {1, 2, 3, 31}) {
+    for (const size_t n : {1, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 71}) {
+      for (const size_t rows : {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 18, 19, 25}) {
+        const auto stride = [&](size_t least) {
+          return least + static_cast<size_t>(random_.integer(0, 5));
+        };
+        const FusedProduct p = {k, n, stride(k), stride(n), stride(n)};
+        const auto floats = [](size_t count, size_t length, size_t apart) {
+          return (count - 1) * apart + length;
+        };
+        Guarded<float> a(floats(rows, k, p.a_stride)), b(floats(k, n, p.b_stride));
+        fill_ordinary(random_, a);
+        fill_ordinary(random_, b);
+        a[static_cast<size_t>(random_.integer(0, static_cast<int64_t>(a.size()) - 1))] = kInf;
+        b[static_cast<size_t>(random_.integer(0, static_cast<int64_t>(b.size()) - 1))] = -0.0f;
+        if (random_.integer(0, 3) == 0) b[0] = -kNaN;
+        std::vector<float> want(floats(rows, n, p.y_stride), 0.5f);
+        for (size_t r = 0; r < rows; ++r) {
+          for (size_t j = 0; j < n; ++j) {
+            float sum = a[r * p.a_stride] * b[j];
+            for (size_t i = 1; i < k; ++i)
+              sum = std::fma(a[r * p.a_stride + i], b[i * p.b_stride + j], sum);
+            want[r * p.y_stride + j] = canonical(sum);
+          }
+        }
+        for_rows([&](const FloatKernel& kernel) {
+          Guarded<float> y(want.size());
+          for (float& v : y) v = 0.5f;
+          kernel.fused_product(p, a.data(), rows, b.data(), y.data());
+          expect_equal(y, want);
+        });
+      }
+    }
+  }
+}
+
+// 2^64 e^x for x <= 0.
+float large_exp(float given) {
+  const float x = -104.0f > given ? -104.0f : given;
+  const float n = std::fma(x, 1.44269504088896341f, 0x1.8p23f) - 0x1.8p23f;
+  float r = std::fma(n, -0.693359375f, x);
+  r = std::fma(n, 2.12194440e-4f, r);
+  float p = 1.3814467e-3f;
+  for (const float c : {8.368781e-3f, 4.1668393e-2f, 1.6666520e-1f, 4.9999994e-1f, 1.0f, 1.0f})
+    p = std::fma(p, r, c);
+  return std::isnan(x) ? x : std::ldexp(p, static_cast<int>(n) + 64);
+}
+
+std::vector<float> lane_softmax_of(std::vector<float> x, const LaneSoftmax& p) {
+  const size_t n = p.n;
+  for (float& v : x) v = p.scaling == FloatBinary::kDiv ? v / p.scale : v * p.scale;
+  float most = x[0];
+  bool any_nan = false;
+  for (size_t i = 0; i < n; ++i) {
+    most = std::max(most, x[i]);
+    any_nan |= std::isnan(x[i]);
+  }
+  any_nan |= std::isinf(most);  // less itself it is none
+  std::vector<float> y(n, kNaN);
+  if (any_nan) return y;
+  float lane[16] = {};
+  for (size_t i = 0; i < n; ++i) {
+    y[i] = large_exp(x[i] - most);
+    lane[i % 16] = lane[i % 16] + y[i];
+  }
+  for (size_t half = 8; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) lane[i] = lane[i] + lane[i + half];
+  const float inverse = 1.0f / lane[0];
+  for (float& e : y) {
+    const float q = e * inverse;
+    e = std::fma(std::fma(-q, lane[0], e), inverse, q);
+  }
+  return y;
+}
+
+TEST_F(FloatFallbackTest, LaneSoftmaxFollowsItsDefinition) {
+  SCOPED_TRACE(random_.trace());
+  for (const int kind : {0, 1, 2}) {
+    for (const size_t n :
+         {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 79, 80, 81, 100, 150}) {
+      for (const size_t rows : {1, 7, 8, 9, 17}) {
+        const size_t stride = n + static_cast<size_t>(random_.integer(0, 3));
+        Guarded<float> x((rows - 1) * stride + n);
+        kind == 0 ? fill(random_, x) : fill_ordinary(random_, x);
+        // Far apart, so that some exponentials are less than any float, and some masked.
+        for (float& v : x)
+          if (kind == 2) v = random_.integer(0, 9) == 0 ? -kInf : v * 20;
+        std::vector<float> want(x.begin(), x.end());
+        const LaneSoftmax p = {n, stride, random_.coin() ? FloatBinary::kDiv : FloatBinary::kMul,
+                               random_.coin() ? 1.0f : random_.real(0.1f, 6)};
+        for (size_t r = 0; r < rows; ++r) {
+          const float* const values = x.data() + r * stride;
+          const std::vector<float> row = lane_softmax_of({values, values + n}, p);
+          std::copy(row.begin(), row.end(), want.begin() + static_cast<ptrdiff_t>(r * stride));
+        }
+        for_rows([&](const FloatKernel& kernel) {
+          Guarded<float> y(x.size());
+          std::copy(x.begin(), x.end(), y.begin());
+          kernel.lane_softmax(p, x.data(), rows, y.data());
+          expect_equal(y, want);
+          std::copy(x.begin(), x.end(), y.begin());
+          kernel.lane_softmax(p, y.data(), rows, y.data());
           expect_equal(y, want);
         });
       }
@@ -273,6 +385,43 @@ TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
         Guarded<float> y(rows * y_stride);
         for (float& v : y) v = 0.5f;
         kernel.ort_gemm(g, a.data(), rows, b.data(), bias.data(), y_stride, y.data());
+        expect_equal(y, want);
+        // The same rows, told one by one.
+        std::vector<size_t> offsets;
+        for (size_t i = 0; i < k; ++i) offsets.push_back(i * b_stride);
+        OrtGemm listed = g;
+        listed.b_stride = 0;
+        listed.b_offsets = offsets.data();
+        for (float& v : y) v = 0.5f;
+        kernel.ort_gemm(listed, a.data(), rows, b.data(), bias.data(), y_stride, y.data());
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
+TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t count : {1, 2, 3, 4, 5, 6, 7, 8, 9, 25, 26, 27}) {
+    for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 71, 150}) {
+      Guarded<float> x(n + 40), weights(count);
+      Guarded<size_t> offsets(count);
+      fill_ordinary(random_, x);
+      fill_ordinary(random_, weights);
+      random_.fill(offsets, 0, 40);
+      offsets[count - 1] = 40;  // up to the guard page
+      if (random_.integer(0, 2) == 0) x[n / 2] = random_.coin() ? kInf : -kNaN;
+      const FloatTaps p = {offsets.data(), weights.data(), count, random_.real(-4, 4)};
+      std::vector<float> want;
+      for (size_t j = 0; j < n; ++j) {
+        std::vector<float> read(count);
+        for (size_t t = 0; t < count; ++t) read[t] = x[offsets[t] + j];
+        const OrtGemm g = {OrtGemmOrder::kFours, count, 1, 0, 1.0f};
+        want.push_back(canonical(ort_gemm_element(g, weights.data(), read.data(), 0, 0) + p.bias));
+      }
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(n);
+        kernel.sum_taps(p, x.data(), n, y.data());
         expect_equal(y, want);
       });
     }

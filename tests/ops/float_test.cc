@@ -71,6 +71,9 @@ TEST(Float, FunctionsAreClose) {
       FloatUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
   expect_close(FloatUnary::kGelu, gelu, 4, 3e-6);
   expect_close(
+      FloatUnary::kFusedGelu, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }, 5,
+      1e-38);
+  expect_close(
       FloatUnary::kSin, [](double x) { return std::sin(x); }, 0.501, 0);
   expect_close(
       FloatUnary::kCos, [](double x) { return std::cos(x); }, 0.501, 0);
@@ -213,6 +216,37 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
   }
 }
 
+// Pairs of numbers: nothing is lost by the order of a sum.
+TEST(Float, LaneSoftmaxIsClose) {
+  const FloatKernel& kernel = *select_float(detected_isas());
+  for (int i = 0; i < 20000; ++i) {
+    const float x = static_cast<float>(i) * -0.0053f;
+    float y[2] = {0, x};
+    kernel.lane_softmax({2, 2, FloatBinary::kDiv, 1}, y, 1, y);
+    const double e = std::exp(static_cast<double>(x));
+    for (const auto& [got, real] : {std::pair{y[0], 1 / (1 + e)}, std::pair{y[1], e / (1 + e)}}) {
+      const auto nearest = static_cast<float>(real);
+      const double ulp = static_cast<double>(std::nextafter(nearest, kInf) - nearest);
+      ASSERT_NEAR(static_cast<double>(got), real, 2 * ulp) << x;
+    }
+  }
+}
+
+TEST(Float, LaneSoftmaxOfAnySizeAndThreads) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{101}}) {
+    const size_t rows = 21;
+    const std::vector<float> x = random_floats(&random, rows * n);
+    std::vector<float> y(x.size());
+    select_float(static_cast<IsaSet>(Isa::kScalar))
+        ->lane_softmax({n, n, FloatBinary::kDiv, 1}, x.data(), rows, y.data());
+    const Shape shape = {3, 7, static_cast<int64_t>(n)};
+    testing::expect_outputs(model(F::LANE_SOFTMAX, {shape}, shape), 1, {bytes_of(x)},
+                            {bytes_of(y)});
+  }
+}
+
 // x, then constants.
 testing::ModelBuilder layer_norm(const Shape& x, float epsilon,
                                  const std::vector<std::vector<float>>& lines) {
@@ -304,6 +338,14 @@ TEST(Float, MatrixProductInTheOrderOfK) {
         }
       const auto dk = static_cast<int64_t>(k), dn = static_cast<int64_t>(n);
       testing::expect_outputs(model(F::MATMUL, {{2, 3, dk}, {dk, dn}}, {2, 3, dn}), 1,
+                              {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t j = 0; j < n; ++j) {
+          float sum = a[r * k] * b[j];
+          for (size_t i = 1; i < k; ++i) sum = std::fma(a[r * k + i], b[i * n + j], sum);
+          y[r * n + j] = sum;
+        }
+      testing::expect_outputs(model(F::FUSED_MATMUL, {{2, 3, dk}, {dk, dn}}, {2, 3, dn}), 1,
                               {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
     }
   }
@@ -433,7 +475,8 @@ TEST(Float, TablesThatAreLines) {
 TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}}, {1, 3}), "inputs");
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
-  testing::expect_rejected(model(static_cast<F>(33), {{1, 3}}, {1, 3}), "function is 33");
+  testing::expect_rejected(model(static_cast<F>(static_cast<int>(F::MAX) + 1), {{1, 3}}, {1, 3}),
+                           "function is");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
   testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}}, {1, 3}), "inputs");

@@ -16,6 +16,7 @@
 #include "kernels/integer_build.h"
 #include "runtime/plan.h"
 #include "tests/support/every_op_model.h"
+#include "tests/support/op_tester.h"
 #include "tests/support/planned.h"
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
@@ -419,6 +420,95 @@ TEST(Fuse, NoLayerNormalizationOfOtherTablesOrFewValues) {
   for (const auto& plan : {planned(normalized({1, 4, 64}, false, false), all),
                            planned(normalized({1, 4, 7}, true, false), all)})
     for (const PlannedStep& step : plan->steps) EXPECT_EQ(step.leader, nullptr);
+}
+
+// Attention of heads: scores of rows queries and `keys` keys of k elements, divided, masked and limited on the way, or
+// reshaped, and values of `columns` elements.
+struct Attention {
+  int64_t batch, heads, rows, keys, k, columns;
+  Shape mask;             // broadcast to the scores
+  bool reshapes, limits;  // limits: minimum(operand, scores)
+};
+
+ModelBuilder attention(const Attention& a, bool apart) {
+  ModelBuilder m;
+  const auto real = DType::kFloat32;
+  const Shape scores = {a.batch, a.heads, a.rows, a.keys};
+  std::vector<uint32_t> between;
+  const auto step = [&](fb::FloatFunction function, std::vector<uint32_t> inputs, uint32_t y) {
+    fb::FloatOptionsT o;
+    o.function = function;
+    m.op(o, std::move(inputs), {y});
+    return y;
+  };
+  const auto score = [&](fb::FloatFunction function, std::vector<uint32_t> inputs) {
+    between.push_back(m.tensor(scores, real));
+    return step(function, std::move(inputs), between.back());
+  };
+  const uint32_t q = m.input({a.batch, a.heads, a.rows, a.k}, real);
+  const uint32_t k = m.input({a.batch, a.heads, a.k, a.keys}, real);
+  const uint32_t v = m.input({a.batch, a.heads, a.keys, a.columns}, real);
+  uint32_t y = score(fb::FloatFunction::FUSED_MATMUL, {q, k});
+  const float divisor = 2.7f;
+  y = score(fb::FloatFunction::DIV, {y, m.constant({1}, real, std::vector<float>{divisor})});
+  if (a.limits) y = score(fb::FloatFunction::MINIMUM, {m.input(a.mask, real), y});
+  y = score(fb::FloatFunction::ADD, {y, m.input(a.mask, real)});
+  y = score(fb::FloatFunction::LANE_SOFTMAX, {y});
+  if (a.reshapes) {
+    between.push_back(m.tensor({a.batch, a.heads, a.rows, a.keys}, real));
+    fb::ReshapeOptionsT o;
+    for (const int64_t d : {a.batch, a.heads, a.rows, a.keys})
+      o.shape.push_back(static_cast<int32_t>(d));
+    m.op(o, {y}, {between.back()});
+    y = between.back();
+  }
+  step(fb::FloatFunction::FUSED_MATMUL, {y, v},
+       m.output({a.batch, a.heads, a.rows, a.columns}, real));
+  if (apart)
+    for (const uint32_t t : between) m.mark_output(t);
+  return m;
+}
+
+TEST(Fuse, AttentionSomeRowsAtATime) {
+  if (is_integer_build()) GTEST_SKIP() << "has no floats between the edges";
+  PlanOptions all;
+  all.isas = detected_isas();
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  for (const Attention& a : {Attention{1, 3, 16, 16, 32, 32, {1, 1, 1, 16}, false, false},
+                             Attention{2, 2, 37, 512, 8, 24, {37, 512}, false, true},
+                             Attention{3, 1, 29, 130, 5, 7, {3, 1, 29, 1}, true, false},
+                             Attention{2, 4, 5, 19, 16, 33, {2, 4, 5, 19}, true, true},
+                             Attention{1, 2, 1, 9000, 4, 4, {1}, false, false}}) {
+    const ModelBuilder fused = attention(a, false), apart = attention(a, true);
+    const auto plan = planned(fused, all), plan_apart = planned(apart, all);
+    for (const PlannedStep& step : plan->steps)
+      EXPECT_EQ(step.leader, &step == &plan->steps.back() ? nullptr : &plan->steps.back());
+    for (const PlannedStep& step : plan_apart->steps) EXPECT_EQ(step.leader, nullptr);
+    std::vector<Bytes> inputs;
+    std::vector<Shape> shapes = {{a.batch, a.heads, a.rows, a.k},
+                                 {a.batch, a.heads, a.k, a.keys},
+                                 {a.batch, a.heads, a.keys, a.columns},
+                                 a.mask};
+    if (a.limits) shapes.push_back(a.mask);
+    for (const Shape& shape : shapes) {
+      std::vector<float> values(static_cast<size_t>(shape.elements()));
+      for (float& f : values) f = random.real(-3, 3);
+      inputs.push_back(testing::bytes_of(values));
+    }
+    for (const char* isa : testing::machine_isas()) {
+      for (const size_t threads : {1, 2, 3}) {
+        SCOPED_TRACE(std::string(isa) + ", threads " + std::to_string(threads));
+        testing::RunOptions options;
+        options.isa = isa;
+        options.threads = threads;
+        const testing::RunResult expected = testing::run_model(apart.build(), inputs, options);
+        const testing::RunResult result = testing::run_model(fused.build(), inputs, options);
+        ASSERT_EQ(result.status, QRT_OK) << result.message;
+        ASSERT_EQ(result.outputs[0], expected.outputs[0]);
+      }
+    }
+  }
 }
 
 struct Heads {

@@ -186,6 +186,9 @@ inline void add_tables_and_floats(ModelBuilder* m) {
   real_op(fb::FloatFunction::TABLE, {x, table}, {2, 4});
   real_op(fb::FloatFunction::ADD, {m->input({1, 4}, DType::kFloat32), real}, {2, 4});
   real_op(fb::FloatFunction::MATMUL, {real, right}, {2, 3});
+  real_op(fb::FloatFunction::FUSED_MATMUL, {real, right}, {2, 3});
+  real_op(fb::FloatFunction::LANE_SOFTMAX, {real}, {2, 4});
+  real_op(fb::FloatFunction::FUSED_GELU, {real}, {2, 4});
   fb::FloatOptionsT gemm;
   gemm.function = fb::FloatFunction::ORT_GEMM;
   gemm.block = 3;
@@ -201,6 +204,12 @@ inline void add_tables_and_floats(ModelBuilder* m) {
     return m->constant(shape, DType::kFloat32,
                        std::vector<float>(static_cast<size_t>(shape.elements()), 0.25f));
   };
+  fb::FloatOptionsT conv;
+  conv.function = fb::FloatFunction::ORT_CONV;
+  conv.window = std::make_unique<fb::FloatWindowT>();
+  conv.window->pad_left = 1;
+  m->op(conv, {m->input({1, 2, 3, 3}, DType::kFloat32), weights({4, 2, 2, 2}), weights({4})},
+        {m->output({1, 4, 2, 3}, DType::kFloat32)});
   const uint32_t steps = m->input({3, 2, 4}, DType::kFloat32);
   const uint32_t lengths = m->input({2}, DType::kInt32);
   fb::RecurrentOptionsT lstm;

@@ -1,5 +1,7 @@
 #include "converter/import/onnx/arithmetic/float_gemm.h"
 
+#include "kernels/float_fallback/float_fallback.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -30,16 +32,6 @@ ValueId dequantized_input(Importer& importer, const NodeView& node, const Produc
 }
 
 }  // namespace
-
-int64_t float_gemm_block(int64_t n, int64_t k, bool transposes_x) {
-  int64_t block = 128, columns = 128;
-  if (n >= k) {
-    while (block / 2 >= k) block /= 2;
-  } else if (!transposes_x) {
-    for (; columns > 16 && columns / 2 >= n; columns /= 2) block *= 2;
-  }
-  return block;
-}
 
 Status emit_float_gemm(Importer& importer, const NodeView& node, const Product& p,
                        ValueId* result) {
@@ -85,7 +77,7 @@ Status emit_float_gemm(Importer& importer, const NodeView& node, const Product& 
       node, w_is_row ? std::vector<ValueId>{w, x, bias} : std::vector<ValueId>{x, w, bias}, y);
   o.function = function;
   if (function == F::ORT_GEMM) {
-    o.block = static_cast<uint32_t>(float_gemm_block(p.out, p.in, p.transpose_x));
+    o.block = static_cast<uint32_t>(ort_gemm_block(p.out, p.in, p.transpose_x));
     o.alpha = float_bits(p.alpha);
   }
   importer.became(node, "Float", "I1");

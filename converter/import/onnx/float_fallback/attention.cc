@@ -89,7 +89,7 @@ Status attend(FloatGraph* f, ValueId q, ValueId k, ValueId v, AttentionForm* for
   if (form->visible != kNoValue) QRT_TRY(hide(f, form->visible, scores, &scores));
   QRT_MODEL_CHECK(f->shape_of(scores) == all, "a mask has more than the %s scores",
                   all.to_string().c_str());
-  form->probabilities = f->add(F::SOFTMAX, {scores}, all);
+  form->probabilities = f->add(F::LANE_SOFTMAX, {scores}, all);
   ValueId weights = form->probabilities;
   if (is_grouped) weights = builder.reshape(f->node(), weights, {rows[0], rows[1], rows[2], sk[2]});
   float_matmul(f, weights, v, &product);

@@ -154,7 +154,7 @@ Status FloatGraph::rows(F function, const std::vector<bool>& marked, float epsil
   Shape flat;
   QRT_TRY(make_shape(kept, &flat));
   if (flat != permuted) x = builder().reshape(node_, x, flat);
-  if (function >= F::REDUCE_SUM) {
+  if (function >= F::REDUCE_SUM && function <= F::REDUCE_MIN) {
     Shape one = flat, result;
     one[one.rank() - 1] = 1;
     QRT_TRY(make_shape(reduced, &result));

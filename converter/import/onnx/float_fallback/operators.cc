@@ -24,7 +24,7 @@ struct Form {
 
 constexpr Form kUnary[] = {
     {"Exp", F::EXP},   {"Log", F::LOG},       {"Sqrt", F::SQRT},           {"Erf", F::ERF},
-    {"Gelu", F::GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}, {"Sin", F::SIN},
+    {"Gelu", F::FUSED_GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}, {"Sin", F::SIN},
     {"Cos", F::COS}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
                             {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM}};
@@ -215,7 +215,7 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
   }
   if (op == "GlobalAveragePool") return f.rows(F::REDUCE_MEAN, marked, 0, x, made);
   if (op == "GlobalMaxPool") return f.rows(F::REDUCE_MAX, marked, 0, x, made);
-  if (op == "Softmax") return f.rows(F::SOFTMAX, marked, 0, x, made);
+  if (op == "Softmax") return f.rows(F::LANE_SOFTMAX, marked, 0, x, made);
   if (op == "LogSoftmax") return f.rows(F::LOG_SOFTMAX, marked, 0, x, made);
   return float_normalization(&f, marked, x, made);
 }

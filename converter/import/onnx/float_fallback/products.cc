@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
-#include "converter/import/onnx/arithmetic/float_gemm.h"
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/transposed_geometry.h"
 #include "converter/import/onnx/window.h"
+#include "kernels/float_fallback/float_fallback.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -69,7 +70,7 @@ void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y) {
   for (int i = 0; i < last - 1; ++i)
     if (sa[rank - 1 - last + i] != sb[i]) return;
   sa[rank - 1] = sb[last];
-  *y = f->add(F::MATMUL, {a, b}, sa);
+  *y = f->add(F::FUSED_MATMUL, {a, b}, sa);
 }
 
 Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {
@@ -143,16 +144,40 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
   made[made.rank() - 1] = out;
   // All blocks that hold the whole sum give one order of it, for few pixels and for many.
   const int64_t block =
-      function == F::ORT_GEMM ? std::min(float_gemm_block(c.pixels, terms, false), terms) : 0;
+      function == F::ORT_GEMM ? std::min(ort_gemm_block(c.pixels, terms, false), terms) : 0;
   const ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);
   return c.groups == 1
              ? y
              : f->arrange(y, {n, c.groups, c.pixels, out}, {0, 2, 1, 3}, {n, c.pixels, sw[0]});
 }
 
-}  // namespace
+bool is_constant(const FloatGraph& f, ValueId v) {
+  return f.importer().graph().values[v].is_constant;
+}
 
-Status float_conv_sums(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+// Convolves planes by constant weights, and adds a constant bias where there is one: [n, out, h, w].
+ValueId convolve_planes(FloatGraph* f, const Image& image, const Window& window, int64_t groups,
+                        ValueId x, ValueId w, ValueId bias) {
+  const Shape sw = f->shape_of(w);
+  const Shape planes{image.n, image.c, image.size[0], image.size[1]};
+  const Shape weights{sw[0], sw[1], window.kernel[0], window.kernel[1]};
+  if (f->shape_of(x) != planes) x = f->builder().reshape(f->node(), x, planes);
+  if (sw != weights) w = f->arrange(w, weights, {0, 1, 2, 3}, weights);
+  x = without_skipped(f->importer(), f->node(), window, 2, x);
+  if (bias == kNoValue) bias = f->zeros(sw[0]);
+  const ValueId y = f->builder().new_value("", DType::kFloat32,
+                                           {image.n, sw[0], window.output[0], window.output[1]});
+  auto& o = f->builder().add<fb::FloatOptionsT>(f->node(), {x, w, bias}, y);
+  o.function = F::ORT_CONV;
+  o.window = std::make_unique<fb::FloatWindowT>();
+  set_window(window, o.window.get());
+  set_dilation(window, o.window.get());
+  o.window->groups = static_cast<uint32_t>(groups);
+  return y;
+}
+
+// Makes the sums of a convolution, and adds the bias where that is a constant; *bias is kNoValue then.
+Status convolve(FloatGraph* f, ValueId x, ValueId w, ValueId* bias, ValueId* made) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
   const int64_t groups = f->node().integer("group", 1);
   const bool fits = sx.rank() >= 3 && sx.rank() - 2 <= kMostDimensions && sw.rank() == sx.rank() &&
@@ -167,12 +192,19 @@ Status float_conv_sums(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   if (!known) return Status();
   Window window;
   QRT_TRY(read_window(f->node(), image, kernel, false, &window));
+  const int64_t planes = window.depth.output, rows = window.output[0], columns = window.output[1];
+  const Columns c = {groups, planes * rows * columns, reads_rows_of_image(image, window, sw[1])};
+  if (!image.is_volume() && c.pixels > 1 && !c.are_rows && is_constant(*f, w) &&
+      (*bias == kNoValue || is_constant(*f, *bias))) {
+    const ValueId y = convolve_planes(f, image, window, groups, x, w, *bias);
+    *bias = kNoValue;
+    *made = f->builder().reshape(f->node(), y, image.shape(sw[0], 1, window.output));
+    return Status();
+  }
   if (image.is_volume())
     QRT_TRY(gather_volume_windows(f, image, window, x, &x));
   else
     QRT_TRY(gather_windows(f, image, window, 0, TermOrder::kChannelsThenTaps, x, &x));
-  const int64_t planes = window.depth.output, rows = window.output[0], columns = window.output[1];
-  const Columns c = {groups, planes * rows * columns, reads_rows_of_image(image, window, sw[1])};
   ValueId y = multiply_columns(f, x, w, c, image.size[1]);
   y = f->builder().reshape(f->node(), y,
                            image.is_volume() ? Shape{image.n, planes, rows, columns, sw[0]}
@@ -181,16 +213,25 @@ Status float_conv_sums(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   return Status();
 }
 
+}  // namespace
+
+Status float_conv_sums(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
+  ValueId none = kNoValue;
+  return convolve(f, x, w, &none, made);
+}
+
 Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
-  ValueId y = kNoValue, bias;
-  QRT_TRY(float_conv_sums(f, x, w, &y));
-  if (y == kNoValue) return Status();
+  ValueId y = kNoValue, bias = kNoValue;
   if (f->node().has_input(2)) {
     if (!read_bias(f, &bias)) return Status();
-    const Shape sb = f->shape_of(bias);
+    const Shape sb = f->shape_of(bias), sw = f->shape_of(w);
+    if (sb.rank() != 1 || sw.rank() < 1 || sb[0] != sw[0]) return Status();
+  }
+  QRT_TRY(convolve(f, x, w, &bias, &y));
+  if (y == kNoValue) return Status();
+  if (bias != kNoValue) {
     std::vector<int64_t> dims(static_cast<size_t>(f->shape_of(y).rank() - 1), 1);
     dims[0] = f->shape_of(y)[1];
-    if (sb.elements() != dims[0]) return Status();
     Shape aligned;
     QRT_TRY(make_shape(dims, &aligned));
     bias = f->builder().reshape(f->node(), bias, aligned);

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <limits>
 
-#include "converter/import/onnx/arithmetic/float_gemm.h"
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
+#include "kernels/float_fallback/float_fallback.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -277,8 +277,8 @@ Status add_constants(Importer& importer, const NodeView& node, RecurrentLayer* l
   if (o.has_peepholes) add(kPeepholes, {d, 3 * layer->cells}, p);
   o.x_block = o.h_block = 256;
   if (o.cell != Cell::RNN) return Status();
-  o.x_block = static_cast<uint32_t>(float_gemm_block(layer->width(), layer->in, false));
-  o.h_block = static_cast<uint32_t>(float_gemm_block(layer->width(), layer->cells, false));
+  o.x_block = static_cast<uint32_t>(ort_gemm_block(layer->width(), layer->in, false));
+  o.h_block = static_cast<uint32_t>(ort_gemm_block(layer->width(), layer->cells, false));
   return Status();
 }
 

@@ -1,0 +1,165 @@
+// Attention in float; see float_attention.h. Every score has the bits that a step of its own gives it: only the
+// order in which rows are made differs.
+#include "runtime/ops/float_attention.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "runtime/checked.h"
+#include "runtime/ops/broadcast.h"
+#include "runtime/ops/float_step.h"
+#include "runtime/ops/tasks.h"
+
+namespace qrt {
+namespace {
+
+// Of the scores in work: half of a small first-level cache. A block has a multiple of the rows that kernels take
+// at once, if that many fit.
+constexpr size_t kBlockBytes = 24 << 10, kRowsAtOnce = 12;
+// Rows that lie a multiple of this apart would share few sets of the cache.
+constexpr size_t kAwkwardFloats = 512, kPadding = 16;
+
+// One function of all scores and an operand that is broadcast to them.
+struct Stage {
+  FloatBinary function;
+  bool scores_first, is_scalar;  // is_scalar: a row has one element of the operand
+  size_t rank = 0;               // of the rows' dimensions, innermost first
+  size_t dims[kMaxTensorRank] = {}, strides[kMaxTensorRank] = {};
+
+  // Returns where the operand of a row stands.
+  size_t at(size_t row) const {
+    size_t at = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      at += row % dims[d] * strides[d];
+      row /= dims[d];
+    }
+    return at;
+  }
+};
+
+// Returns whether the operand is broadcast to scores of the shape, which it does not widen; sets all but the
+// function.
+bool plan_stage(const Shape& operand, const Shape& scores, Stage* stage) {
+  const int last = scores.rank() - 1;
+  if (operand.rank() > scores.rank()) return false;
+  size_t elements = 1;
+  for (int i = last; i >= 0; --i) {
+    const int64_t dim = aligned_dim(operand, scores.rank(), i);
+    if (dim != 1 && dim != scores[i]) return false;
+    if (i == last) {
+      stage->is_scalar = dim == 1;
+    } else {
+      stage->dims[stage->rank] = static_cast<size_t>(scores[i]);
+      stage->strides[stage->rank++] = dim == 1 ? 0 : elements;
+    }
+    elements *= static_cast<size_t>(dim);
+  }
+  if (elements == 1) stage->rank = 0;
+  return true;
+}
+
+bool is_scale(const Stage& stage) {
+  return stage.is_scalar && stage.rank == 0 && stage.scores_first &&
+         (stage.function == FloatBinary::kDiv || stage.function == FloatBinary::kMul);
+}
+
+struct Params {
+  const FloatKernel* kernel;
+  FloatMatrices queries, values;
+  FusedProduct scores, product;
+  PlanVector<Stage> stages;
+  bool scales_last;  // the last stage multiplies by one number, or divides by it
+  size_t rows, block, tasks, task_bytes;
+};
+
+bool may_scale(float scale) { return scale > 0 && scale <= std::numeric_limits<float>::max(); }
+
+void apply(const Params& p, const Stage& stage, const float* operand, size_t row, size_t rows,
+           float* scores) {
+  const size_t n = p.scores.n, stride = p.scores.y_stride;
+  const auto call = [&](const float* b, float* y, size_t count) {
+    const size_t step = stage.is_scalar ? 0 : 1;
+    if (stage.scores_first)
+      p.kernel->binary(stage.function, y, 1, b, step, y, count);
+    else
+      p.kernel->binary(stage.function, b, step, y, 1, y, count);
+  };
+  if (stage.is_scalar && stage.rank == 0 && stride == n) return call(operand, scores, rows * n);
+  for (size_t r = 0; r < rows; ++r) call(operand + stage.at(row + r), scores + r * stride, n);
+}
+
+// Inputs: queries, keys, values, the stages' operands.
+void run_attention(const Step& step, const RunContext& context) {
+  const Params& p = step.as<Params>();
+  const float *q = floats(context.in(step, 0)), *k = floats(context.in(step, 1));
+  const float* v = floats(context.in(step, 2));
+  float* y = floats(context.out(step, 0));
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+    float* const scores = floats(context.scratch + task * p.task_bytes);
+    for (size_t at = begin; at < end; at += p.block) {
+      const size_t block_end = std::min(end, at + p.block);
+      p.queries.for_rows(at, block_end, [&](size_t row, size_t rows, size_t matrix) {
+        p.kernel->fused_product(p.scores, q + row * p.scores.k, rows,
+                                k + matrix * p.scores.k * p.scores.n,
+                                scores + (row - at) * p.scores.y_stride);
+      });
+      size_t stages = p.stages.size();
+      LaneSoftmax softmax = {p.scores.n, p.scores.y_stride, FloatBinary::kDiv, 1};
+      if (p.scales_last && may_scale(*floats(context.in(step, 2 + stages)))) {
+        softmax.scaling = p.stages[--stages].function;
+        softmax.scale = *floats(context.in(step, 3 + stages));
+      }
+      for (size_t s = 0; s < stages; ++s)
+        apply(p, p.stages[s], floats(context.in(step, 3 + s)), at, block_end - at, scores);
+      p.kernel->lane_softmax(softmax, scores, block_end - at, scores);
+      p.values.for_rows(at, block_end, [&](size_t row, size_t rows, size_t matrix) {
+        p.kernel->fused_product(p.product, scores + (row - at) * p.scores.y_stride, rows,
+                                v + matrix * p.product.k * p.product.n, y + row * p.product.n);
+      });
+    }
+  });
+}
+
+}  // namespace
+
+bool join_attention(const AttentionScores& scores, PlannedStep* product) {
+  const FloatParams &first = scores.product->as<FloatParams>(), &last = product->as<FloatParams>();
+  auto p = make_planned<Params>();
+  for (const AttentionScores::Stage& s : scores.stages) {
+    Stage stage = {};
+    stage.function = binary_of(s.step->as<FloatParams>().function);
+    stage.scores_first = s.input == 0;
+    if (!plan_stage(*s.operand, *s.scores, &stage)) return false;
+    p->stages.push_back(stage);
+  }
+  p->scales_last = !p->stages.empty() && is_scale(p->stages.back());
+  const size_t n = first.n;
+  if (last.k != n || last.rows != first.rows) return false;
+  const size_t stride = n % kAwkwardFloats == 0 ? n + kPadding : n;
+  p->kernel = last.kernel;
+  p->queries = first.matrices;
+  p->values = last.matrices;
+  p->scores = {first.k, n, first.k, n, stride};
+  p->product = {n, last.n, stride, last.n, last.n};
+  p->rows = last.rows;
+  const size_t fitting = kBlockBytes / sizeof(float) / stride;
+  p->block = std::min(p->rows, std::max(kRowsAtOnce, fitting / kRowsAtOnce * kRowsAtOnce));
+  p->tasks = std::max(first.tasks, last.tasks);
+  if (!checked_mul(product_or_most({p->block, stride}), sizeof(float), &p->task_bytes) ||
+      !checked_add(p->task_bytes, kSlack, &p->task_bytes) ||
+      !checked_align(p->task_bytes, kAlignment, &p->task_bytes))
+    return false;
+  product->scratch_bytes = product_or_most({p->tasks, p->task_bytes});
+  const uint32_t values = product->inputs[1];
+  product->inputs = {scores.product->inputs[0], scores.product->inputs[1], values};
+  for (const AttentionScores::Stage& s : scores.stages)
+    product->inputs.push_back(s.step->inputs[1 - s.input]);
+  product->macs += scores.product->macs;
+  product->kernel = "float_attention";
+  product->run = run_attention;
+  product->params = std::move(p);
+  return true;
+}
+
+}  // namespace qrt

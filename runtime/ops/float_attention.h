@@ -1,0 +1,32 @@
+// Attention in float, the scores of a few queries at a time.
+#ifndef QRT_RUNTIME_OPS_FLOAT_ATTENTION_H_
+#define QRT_RUNTIME_OPS_FLOAT_ATTENTION_H_
+
+#include <cstdint>
+
+#include "runtime/op.h"
+
+namespace qrt {
+
+// The steps whose outputs are the scores of attention on the way: a product, functions of two operands one of
+// which are the scores, and a Softmax.
+struct AttentionScores {
+  struct Stage {
+    const PlannedStep* step;
+    const Shape *operand, *scores;  // the shapes of its two inputs
+    size_t input;                   // which of them the scores are
+  };
+  const PlannedStep* product = nullptr;
+  PlanVector<Stage> stages;
+};
+
+// Lets `product` of these scores, a step that multiplies them by values, make them for itself, a block of rows
+// that stays in the cache at a time. Its inputs become those of the scores' product, the values and the stages'
+// operands. Returns false where it cannot, and changes nothing then.
+// REQUIRES: float_step() of scores.product and `product` is kProduct, of the stages' steps kBinary; what is
+// between is a Softmax, of rows as long as those of the scores.
+bool join_attention(const AttentionScores& scores, PlannedStep* product);
+
+}  // namespace qrt
+
+#endif  // QRT_RUNTIME_OPS_FLOAT_ATTENTION_H_
