@@ -72,12 +72,12 @@ int64_t row_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.
 
 // A product whose left side is a Softmax of another product, as attention has them: it makes its scores for itself,
 // through all that is between.
-void take_scores(const std::vector<TensorType>& types, const std::vector<uint32_t>& producer,
-                 const std::vector<uint32_t>& readers, std::vector<PlannedStep>* steps,
+void take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& producer,
+                 const ScratchVector<uint32_t>& readers, PlanVector<PlannedStep>* steps,
                  PlannedStep* step) {
   if (float_step(*step) != FloatStep::kProduct || step->inputs[0] == step->inputs[1]) return;
   AttentionScores scores;
-  std::vector<PlannedStep*> taken;
+  ScratchVector<PlannedStep*> taken;
   bool has_softmax = false;
   const int64_t n = row_of(types[step->inputs[0]].shape);
   for (uint32_t t = step->inputs[0]; scores.product == nullptr;) {
