@@ -99,7 +99,7 @@ class Planner {
     constexpr size_t kPieceBytes = 24 * PlanMemory::kPieceBytes;  // of a step's allocations
     const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + sizeof(End));
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes + kPieceBytes) +
-           plan_->variables.size() * (sizeof(Exchange) + sizeof(FinalCopy)) +
+           plan_->variables.size() * (2 * sizeof(End) + sizeof(FinalCopy)) +
            file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * sizeof(End) +
            plan_->session_table_bytes;
   }
@@ -267,7 +267,8 @@ class Planner {
         continue;
       }
       (*is_taken)[root] = true;
-      plan_->exchanges.push_back({{to, {}, {}}, {root, {}, {}}});
+      plan_->exchanged.push_back({to, {}, {}});
+      plan_->next_contents.push_back({root, {}, {}});
     }
   }
 
@@ -312,7 +313,7 @@ class Planner {
     for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
     for (const fb::Variable* v : plan_->variables) use(v->tensor(), 0), use(v->tensor(), end);
     for (const FinalCopy& copy : plan_->final_copies) use(copy.from, end);
-    for (const Exchange& e : plan_->exchanges) use(e.next.slot, 0), use(e.next.slot, end);
+    for (const End& next : plan_->next_contents) use(next.slot, 0), use(next.slot, end);
     for (uint32_t i = 0; i < end; ++i) {
       for (uint32_t t : plan_->steps[i].inputs) use(t, i);
       for (uint32_t t : plan_->steps[i].outputs) {
@@ -375,10 +376,9 @@ class Planner {
   // What moves with inputs and outputs.
   void find_ends() {
     ScratchVector<End*> end_of(plan_->types.size());  // by slot; of roots
-    for (PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
+    for (PlanVector<End>* ends :
+         {&plan_->inputs, &plan_->outputs, &plan_->exchanged, &plan_->next_contents})
       for (End& end : *ends) end_of[sharing_->root(end.slot)] = &end;
-    for (Exchange& e : plan_->exchanges)
-      end_of[e.variable.slot] = &e.variable, end_of[e.next.slot] = &e.next;
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       const Sharing::Home in = sharing_->home(slot);
       if (End* end = end_of[in.tensor]) end->members.push_back({slot, in.offset});

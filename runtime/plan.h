@@ -77,13 +77,6 @@ struct End {
   bool is_read = true;           // by a step: then kSlack bytes behind it have to be readable
 };
 
-// A variable and its next content, which exchange their memory after a run, with all that stands there: so the
-// content passes to the next run without a copy. Not where a step keeps addresses in either, or something else
-// holds the next content's memory: these are copied (FinalCopy).
-struct Exchange {
-  End variable, next;
-};
-
 // Copied after the last step: first a model output without memory of its own, being also a model
 // input, a variable, a constant or (by a view) another output, so that what is written there next
 // leaves the output alone; then the next content of each variable that is not exchanged.
@@ -115,7 +108,10 @@ struct Plan {
   PlanVector<Place> places;         // by slot
   PlanVector<End> inputs, outputs;  // in the model's order; no two share memory
   PlanVector<FinalCopy> final_copies;
-  PlanVector<Exchange> exchanges;
+  // Variables that exchange their memory with that of their next contents after a run, with all that stands there, and these
+  // next contents, by the same index. So the content passes to the next run without a copy. Not where a step keeps
+  // addresses in either, or something else holds the next content's memory: these are copied (FinalCopy).
+  PlanVector<End> exchanged, next_contents;
   PlanVector<SlicedSlot> sliced_slots;
   PlanVector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
 

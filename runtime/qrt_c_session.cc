@@ -99,21 +99,24 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
   });
 }
 
-// Finds the memory of a state, for a copy of `bytes` from or to `data`.
-Status find_state(const qrt_session* session, size_t index, const void* data, size_t bytes,
-                  uint8_t** memory) {
-  if (session == nullptr) return null_argument("session");
-  const Plan& plan = plan_of(session);
-  if (index >= plan.variables.size())
-    return qrt::error(Code::kInvalidArgument, "there is no state %zu: the model has %zu", index,
-                      plan.variables.size());
-  const uint32_t slot = plan.variables[index]->tensor();
-  if (bytes != plan.slot_bytes(slot))
-    return qrt::error(Code::kInvalidArgument, "state %zu takes %zu bytes, not %zu", index,
-                      plan.slot_bytes(slot), bytes);
-  if (data == nullptr && bytes != 0) return null_argument("data");
-  *memory = session->session->data(slot);
-  return {};
+// Copies `data` into a state, or a state into `data`.
+qrt_status transfer_state(const qrt_session* session, size_t index, void* data, size_t bytes,
+                          bool is_set, qrt_error* error) {
+  return guarded(error, [&]() -> Status {
+    if (session == nullptr) return null_argument("session");
+    const Plan& plan = plan_of(session);
+    if (index >= plan.variables.size())
+      return qrt::error(Code::kInvalidArgument, "there is no state %zu: the model has %zu", index,
+                        plan.variables.size());
+    const uint32_t slot = plan.variables[index]->tensor();
+    if (bytes != plan.slot_bytes(slot))
+      return qrt::error(Code::kInvalidArgument, "state %zu takes %zu bytes, not %zu", index,
+                        plan.slot_bytes(slot), bytes);
+    if (data == nullptr && bytes != 0) return null_argument("data");
+    uint8_t* memory = session->session->data(slot);
+    if (bytes != 0) memcpy(is_set ? memory : data, is_set ? data : memory, bytes);
+    return {};
+  });
 }
 
 Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, size_t capacity) {
@@ -495,30 +498,19 @@ qrt_status qrt_session_state_info(const qrt_session* session, size_t index, qrt_
 size_t qrt_session_find_state(const qrt_session* session, const char* name) {
   if (session == nullptr || name == nullptr) return SIZE_MAX;
   const std::vector<TensorFacts>& states = session->facts.states;
-  const auto found = std::find_if(states.begin(), states.end(), [&](const TensorFacts& state) {
-    return strcmp(state.name, name) == 0;
-  });
-  return found != states.end() ? static_cast<size_t>(found - states.begin()) : SIZE_MAX;
+  for (size_t i = 0; i < states.size(); ++i)
+    if (strcmp(states[i].name, name) == 0) return i;
+  return SIZE_MAX;
 }
 
 qrt_status qrt_session_get_state(const qrt_session* session, size_t index, void* data, size_t bytes,
                                  qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    uint8_t* memory = nullptr;
-    QRT_TRY(find_state(session, index, data, bytes, &memory));
-    if (bytes != 0) memcpy(data, memory, bytes);
-    return {};
-  });
+  return transfer_state(session, index, data, bytes, false, error);
 }
 
 qrt_status qrt_session_set_state(qrt_session* session, size_t index, const void* data, size_t bytes,
                                  qrt_error* error) {
-  return guarded(error, [&]() -> Status {
-    uint8_t* memory = nullptr;
-    QRT_TRY(find_state(session, index, data, bytes, &memory));
-    if (bytes != 0) memcpy(memory, data, bytes);
-    return {};
-  });
+  return transfer_state(session, index, const_cast<void*>(data), bytes, true, error);
 }
 
 size_t qrt_session_op_count(const qrt_session* session) {

@@ -647,10 +647,11 @@ Status Session::run() {
   for (const End& output : plan_->outputs)
     if (uint8_t* to = copied_[index_of(output)])
       memcpy(to, tensors_[output.slot], plan_->slot_bytes(output.slot));
-  for (const Exchange& exchange : plan_->exchanges) {
-    uint8_t *now = tensors_[exchange.variable.slot], *next = tensors_[exchange.next.slot];
-    for (const End::Member& m : exchange.variable.members) tensors_[m.slot] = next + m.offset;
-    for (const End::Member& m : exchange.next.members) tensors_[m.slot] = now + m.offset;
+  for (size_t i = 0; i < plan_->exchanged.size(); ++i) {
+    const End &variable = plan_->exchanged[i], &next = plan_->next_contents[i];
+    uint8_t *const now = tensors_[variable.slot], *const then = tensors_[next.slot];
+    for (const End::Member& m : variable.members) tensors_[m.slot] = then + m.offset;
+    for (const End::Member& m : next.members) tensors_[m.slot] = now + m.offset;
   }
   return {};
 }
