@@ -181,8 +181,8 @@ class Inference {
     ScratchVector<Shape> shapes;
     for (const OpInput& input : context->inputs) shapes.push_back(input.type.shape);
     if (fields_.empty()) fields_.resize(model_.operators()->size());
-    QRT_TRY(SizedFields::make(*context->op, sizes_.symbols, shapes, &fields_[op]));
-    if (memory_ != nullptr) QRT_TRY(memory_->take(fields_[op]->bytes()));
+    QRT_TRY(SizedFields::make(*context->op, sizes_.symbols, shapes, &fields_[op], kMaxMapEntries,
+                              memory_));
     context->sized = fields_[op].get();
     return {};
   }

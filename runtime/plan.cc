@@ -46,14 +46,14 @@ class Planner {
   }
 
   // Returns null where a freedom turned out to be too much, and takes it from `may`.
-  Result<std::shared_ptr<const Plan>> run(Freedom* may) {
+  Result<std::shared_ptr<Plan>> run(Freedom* may) {
     count_session_tables();
     QRT_TRY(memory_.take(own_bytes()));
     QRT_TRY(choose_sizes());
     QRT_TRY(choose_batch());
     QRT_TRY(choose_slices());
     QRT_TRY(prepare_steps(may));
-    if (!may->slice && may_.slice) return std::shared_ptr<const Plan>();
+    if (!may->slice && may_.slice) return std::shared_ptr<Plan>();
     if (!options_.keep_all) fuse_steps(file_, types_, &plan_->steps);
     sharing_.emplace(file_, types_);
     sharing_->share(options_.keep_all, &plan_->steps);
@@ -63,7 +63,7 @@ class Planner {
       find_sliced_slots();
       if (keeps_sliced_slots()) {
         may->slice = false;
-        return std::shared_ptr<const Plan>();
+        return std::shared_ptr<Plan>();
       }
     }
     QRT_TRY(place_tensors());
@@ -73,9 +73,9 @@ class Planner {
     plan_->is_limited = !may_.spend || memory_.has_refused();
     if (may_.spend && plan_->total_bytes() > max_memory_) {
       may->spend = false;
-      return std::shared_ptr<const Plan>();
+      return std::shared_ptr<Plan>();
     }
-    return std::shared_ptr<const Plan>(std::move(plan_));
+    return std::move(plan_);
   }
 
  private:
@@ -85,12 +85,14 @@ class Planner {
 
   // Counts the tables that each session has for itself, by slot, input and output.
   void count_session_tables() {
-    constexpr size_t kPointer = sizeof(uint8_t*), kEndBytes = 6 * kPointer + kTensorFactsBytes;
+    // A session that goes on at other sizes has facts of both plans.
+    constexpr size_t kPointer = sizeof(uint8_t*), kFacts = built::kOpenDims ? 2 : 1,
+                     kEndBytes = 8 * kPointer + kFacts * kTensorFactsBytes;
     const size_t tensors = file_.tensors()->size(), outputs = file_.outputs()->size();
     plan_->session_table_bytes =
         plan_->variables.size() * kTensorFactsBytes + (tensors + outputs) * kPointer +
         (outputs + file_.inputs()->size()) * kEndBytes +
-        (options_.keep_all ? tensors * (sizeof(uint32_t) + kTensorFactsBytes) : 0);
+        (options_.keep_all ? tensors * kFacts * (sizeof(uint32_t) + kTensorFactsBytes) : 0);
   }
 
   // Steps, and what a plan and a session have for every slot.
@@ -475,10 +477,10 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step) {
   return result;
 }
 
-Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
-                                              const PlanOptions& options, SharedTables* tables) {
+Result<std::shared_ptr<Plan>> make_plan(const VerifiedModel& model, const PlanOptions& options,
+                                        SharedTables* tables) {
   Freedom may = {!options.keep_all && options.provider == nullptr, true};
-  Result<std::shared_ptr<const Plan>> plan = std::shared_ptr<const Plan>();
+  Result<std::shared_ptr<Plan>> plan = std::shared_ptr<Plan>();
   while (plan.ok() && *plan == nullptr) plan = Planner(model, options, may, tables).run(&may);
   return plan;
 }
@@ -486,8 +488,8 @@ Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options) {
   SharedTables tables;
-  Result<std::shared_ptr<const Plan>> plan = make_plan(*model, options, &tables);
-  if (!plan.ok()) return plan;
+  Result<std::shared_ptr<Plan>> plan = make_plan(*model, options, &tables);
+  if (!plan.ok()) return std::move(plan.status());
   return keep_model(std::move(model), std::move(*plan));
 }
 

@@ -108,8 +108,8 @@ struct Plan {
   PlanVector<Place> places;         // by slot
   PlanVector<End> inputs, outputs;  // in the model's order; no two share memory
   PlanVector<FinalCopy> final_copies;
-  // Variables that exchange their memory with that of their next contents after a run, with all that stands there, and these
-  // next contents, by the same index. So the content passes to the next run without a copy. Not where a step keeps
+  // After a run exchanged[i], a variable, changes its memory with next_contents[i], its next content, and so does all that
+  // stands in either. So the content passes to the next run without a copy. Not where a step keeps
   // addresses in either, or something else holds the next content's memory: these are copied (FinalCopy).
   PlanVector<End> exchanged, next_contents;
   PlanVector<SlicedSlot> sliced_slots;
@@ -143,8 +143,8 @@ Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedMode
 
 // Returns a plan that takes what it can from `tables`, those of the model's other plans, and that does not keep
 // its model alive.
-Result<std::shared_ptr<const Plan>> make_plan(const VerifiedModel& model,
-                                              const PlanOptions& options, SharedTables* tables);
+Result<std::shared_ptr<Plan>> make_plan(const VerifiedModel& model, const PlanOptions& options,
+                                        SharedTables* tables);
 
 // Returns the plan in a pointer that keeps its model alive.
 std::shared_ptr<const Plan> keep_model(std::shared_ptr<const VerifiedModel> model,

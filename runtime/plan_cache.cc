@@ -23,13 +23,13 @@ PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
 }
 
 // Blocks for plans are at most so large. What has no room there, which is large tables, comes from the heap.
-constexpr size_t kMostBlockBytes = size_t{4} << 20;
+constexpr size_t kMostBlockBytes = size_t{512} << 10;
 
 // A plan and the memory that it lies in.
 struct PlacedPlan {
   explicit PlacedPlan(size_t bytes) : memory(bytes) {}
   PlanMemory memory;
-  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<Plan> plan;
 };
 
 }  // namespace
@@ -52,19 +52,21 @@ Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
   }
   // A plan that no longer is kept leaves its memory to the next one.
   while (options.provider == nullptr && entries_.size() >= kKeptPlans) entries_.pop_back();
-  const auto placed = std::make_shared<PlacedPlan>(std::min(plan_bytes_, kMostBlockBytes));
+  const auto placed = std::make_shared<PlacedPlan>(
+      std::min({plan_bytes_, kMostBlockBytes, options.max_memory / 64}));
   PlanMemory scratch(std::min(scratch_bytes_, kMostBlockBytes));
-  Result<std::shared_ptr<const Plan>> plan = [&] {
+  Result<std::shared_ptr<Plan>> made = [&] {
     const PlanMemoryScope scope(&placed->memory, &scratch);
     return make_plan(model, options, &tables_);
   }();
-  if (!plan.ok()) return plan;
+  if (!made.ok()) return std::move(made.status());
   plan_bytes_ = std::max(plan_bytes_, placed->memory.needed());
   scratch_bytes_ = std::max(scratch_bytes_, scratch.needed());
-  placed->plan = std::move(*plan);
-  *plan = std::shared_ptr<const Plan>(placed, placed->plan.get());
+  placed->plan = std::move(*made);
+  placed->plan->table_bytes = std::max(placed->plan->table_bytes, placed->memory.bytes());
+  const std::shared_ptr<const Plan> plan(placed, placed->plan.get());
   if (options.provider != nullptr) return plan;
-  entries_.insert(entries_.begin(), {options, *plan, placed->memory.bytes()});
+  entries_.insert(entries_.begin(), {options, plan});
   while (entries_.size() > 1 && bytes() > kKeptBytes) entries_.pop_back();
   return plan;
 }
@@ -74,17 +76,18 @@ Result<std::shared_ptr<const Plan>> PlanCache::make(
     std::vector<std::shared_ptr<const void>>* tables) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const PlanMemoryScope scope(kept, scratch);
-  Result<std::shared_ptr<const Plan>> plan = make_plan(model, options, &tables_);
-  if (plan.ok() && tables != nullptr) {
+  Result<std::shared_ptr<Plan>> plan = make_plan(model, options, &tables_);
+  if (!plan.ok()) return std::move(plan.status());
+  if (tables != nullptr) {
     const std::vector<std::shared_ptr<const void>> shared = tables_.of_plan();
     tables->insert(tables->end(), shared.begin(), shared.end());
   }
-  return plan;
+  return std::shared_ptr<const Plan>(std::move(*plan));
 }
 
 size_t PlanCache::bytes() const {
   size_t sum = 0;
-  for (const Entry& entry : entries_) sum += std::max(entry.plan->table_bytes, entry.block_bytes);
+  for (const Entry& entry : entries_) sum += entry.plan->table_bytes;
   return sum;
 }
 

@@ -25,8 +25,8 @@ class PlanCache {
   // model alive. A plan made with a provider is always new, because it serves one session.
   Result<std::shared_ptr<const Plan>> get(const VerifiedModel& model, const PlanOptions& options);
 
-  // Returns a new plan, which the cache does not keep and which lies in `kept`. It shares the tables of the model's other plans. With
-  // `tables`, appends those that it shares: they stay as long as someone holds them.
+  // Returns a new plan, which the cache does not keep and which lies in `kept`. It takes what it can from the
+  // tables of the model's other plans. With `tables`, appends those: they stay as long as someone holds them.
   Result<std::shared_ptr<const Plan>> make(
       const VerifiedModel& model, const PlanOptions& options, PlanMemory* kept, PlanMemory* scratch,
       std::vector<std::shared_ptr<const void>>* tables = nullptr);
@@ -38,13 +38,12 @@ class PlanCache {
   struct Entry {
     PlanOptions options;
     std::shared_ptr<const Plan> plan;
-    size_t block_bytes;  // of the memory that the plan was made in
   };
   size_t bytes() const;
 
   std::mutex mutex_;
   SharedTables tables_;
-  // Blocks of so many bytes would have been enough for each plan so far, and for the making of each.
+  // The largest block that a plan has needed so far, and the largest that its making has needed beside it.
   size_t plan_bytes_ = 0, scratch_bytes_ = 0;
   std::vector<Entry> entries_;  // the last used first
 };

@@ -9,11 +9,12 @@
 namespace qrt {
 namespace {
 
-// Stands before each piece.
+// Stands before each piece. The bytes that are taken for a piece are padding, the header and the piece.
 struct alignas(16) Header {
-  PlanMemory* memory;   // null: the heap, outside of any scope
-  uint64_t begin : 56;  // of what was taken for it, in a block that is as large as needed
-  uint64_t shift : 8;   // bytes from there to the header
+  PlanMemory* memory;  // null: the heap, outside of any scope
+  // Where these bytes begin in the block. Where they end behind the block's end, they are on the heap instead.
+  uint64_t begin : 56;
+  uint64_t shift : 8;  // bytes of padding
 };
 constexpr size_t kAligned = alignof(Header);
 static_assert(sizeof(Header) == PlanMemory::kPieceBytes);
@@ -28,9 +29,16 @@ size_t bytes_to_take(size_t bytes, size_t alignment) {
   return sizeof(Header) + round_up(bytes, kAligned) + std::max(alignment, kAligned) - kAligned;
 }
 
+// The system's allocator alone may align to less than a header needs.
+void* allocate(size_t bytes) { return ::operator new (bytes, std::align_val_t{kAligned}); }
+void release(void* memory) { ::operator delete (memory, std::align_val_t{kAligned}); }
+
 }  // namespace
 
-PlanMemory::PlanMemory(size_t bytes) : block_(new uint8_t[bytes]), bytes_(bytes) {}
+PlanMemory::PlanMemory(size_t bytes)
+    : block_(static_cast<uint8_t*>(allocate(bytes))), bytes_(bytes) {}
+
+void PlanMemory::Delete::operator()(uint8_t* block) const { release(block); }
 
 PlanMemoryScope::PlanMemoryScope(PlanMemory* kept, PlanMemory* scratch)
     : kept_(current.kept), scratch_(current.scratch) {
@@ -44,8 +52,7 @@ void* take_plan_memory(bool is_kept, size_t bytes, size_t alignment) {
   const size_t all = bytes_to_take(bytes, alignment);
   const size_t begin = memory != nullptr ? memory->top_ : 0;
   const bool fits = memory != nullptr && begin <= memory->bytes_ && all <= memory->bytes_ - begin;
-  auto* const taken =
-      fits ? memory->block_.get() + begin : static_cast<uint8_t*>(::operator new(all));
+  auto* const taken = fits ? memory->block_.get() + begin : static_cast<uint8_t*>(allocate(all));
   if (memory != nullptr) {
     ++memory->pieces_;
     memory->top_ = begin + all;
@@ -65,7 +72,7 @@ void return_plan_memory(void* piece, size_t bytes, size_t alignment) noexcept {
   PlanMemory* const memory = header->memory;
   const size_t begin = header->begin, end = begin + bytes_to_take(bytes, alignment);
   if (memory == nullptr || end > memory->bytes_)
-    ::operator delete(reinterpret_cast<uint8_t*>(header) - header->shift);
+    release(reinterpret_cast<uint8_t*>(header) - header->shift);
   if (memory == nullptr) return;
   if (end == memory->top_) memory->top_ = begin;
   if (--memory->pieces_ == 0) memory->top_ = 0;

@@ -12,9 +12,9 @@
 
 namespace qrt {
 
-// Gives pieces of one block, each behind the piece before. A piece that is returned is used again when all pieces
-// behind it have been returned. Pieces for which the block has no room come from the heap. Used by one thread at
-// a time; it has to outlive its pieces.
+// Gives pieces of one block, each behind the piece before. The memory of a piece that is given back is used again where
+// it was the last piece, and otherwise when all pieces have been given back. Pieces for which the block has no room
+// come from the heap. Used by one thread at a time; it has to outlive its pieces.
 class PlanMemory {
  public:
   // What a piece takes beside its own bytes.
@@ -36,8 +36,11 @@ class PlanMemory {
   friend class PlanMemoryScope;
   friend void* take_plan_memory(bool, size_t, size_t);
   friend void return_plan_memory(void*, size_t, size_t) noexcept;
+  struct Delete {
+    void operator()(uint8_t* block) const;
+  };
 
-  std::unique_ptr<uint8_t[]> block_;
+  std::unique_ptr<uint8_t, Delete> block_;
   size_t bytes_ = 0, top_ = 0, pieces_ = 0, needed_ = 0;
 };
 

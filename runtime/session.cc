@@ -60,6 +60,8 @@ Result<Block> Block::allocate(size_t bytes, const Allocator& allocator, const st
   const size_t alignment = block_alignment(bytes, allocator);
   block.is_mapped_ = is_mapped(bytes, allocator);
   block.allocator_ = allocator;
+  const PlanMemoryScope none(nullptr,
+                             nullptr);  // for what the caller's function may do with the library
   void* memory = block.is_mapped_ ? platform::map_memory(bytes)
                  : is_own ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)
                           : allocator.allocate(allocator.context, bytes, alignment);
@@ -78,6 +80,7 @@ Result<Block> Block::allocate(size_t bytes, const Allocator& allocator, const st
 }
 
 Block::~Block() {
+  const PlanMemoryScope none(nullptr, nullptr);
   if (is_mapped_)
     platform::unmap_memory(data_, bytes_);
   else if (allocator_.allocate == nullptr)
@@ -136,14 +139,14 @@ size_t variable_bytes(const Plan& plan) {
   return bytes;
 }
 
-// Returns how large a block has to be for sizes below those for which one of `bytes` is enough.
+// Returns the bytes of a block that is large enough for all sizes up to some, where one of `bytes` is for these.
 size_t with_reserve(size_t bytes) { return bytes + round_up(bytes / kReservedPart, kAlignment); }
 
 // Makes the plan for the largest sizes, and then memory in which it and those for smaller sizes have room.
 Result<std::unique_ptr<OwnPlans>> reserve_own_plans(const VerifiedModel& model,
-                                                    const PlanOptions& options,
+                                                    const PlanOptions& options, size_t most_bytes,
                                                     size_t* block_bytes) {
-  // Tables for the session's own use, with a part each for what differs between plans.
+  // For what a session's own tables need beside their bytes.
   constexpr size_t kReserve = 4096;
   auto measure = std::make_unique<OwnPlans>(0, 0);
   std::vector<std::shared_ptr<const void>> tables;
@@ -154,25 +157,34 @@ Result<std::unique_ptr<OwnPlans>> reserve_own_plans(const VerifiedModel& model,
   const size_t plan = measure->first.needed() + 2 * (*most)->session_table_bytes +
                       4 * sizeof(void*) * (*most)->steps.size();
   const size_t scratch = measure->scratch.needed() + variable_bytes(**most);
-  auto own = std::make_unique<OwnPlans>(with_reserve(plan) + plan / 8 + kReserve,
-                                        with_reserve(scratch) + scratch / 8 + kReserve);
+  const size_t plan_bytes = plan + plan / 8 + kReserve,
+               scratch_bytes = scratch + scratch / 8 + kReserve;
+  const size_t all = *block_bytes + (*most)->table_bytes + 2 * plan_bytes + scratch_bytes;
+  if (all > most_bytes)
+    return error(Code::kOutOfMemory,
+                 "a session with memory for %s takes %zu bytes, more than the %zu that max_memory "
+                 "allows",
+                 describe_sizes(model.file(), (*most)->batch, (*most)->sizes).c_str(), all,
+                 most_bytes);
+  auto own = std::make_unique<OwnPlans>(plan_bytes, scratch_bytes);
   own->tables = std::move(tables);
+  own->most_table_bytes = (*most)->table_bytes;
   return own;
 }
 
 }  // namespace
 
 Result<Session::Design> Session::design(const std::shared_ptr<const VerifiedModel>& model,
-                                        const SessionOptions& options) {
+                                        const SessionOptions& options, size_t most_bytes) {
   Design design;
   QRT_TRY(read_plan_options(options, &design.options));
   const bool reserves = built::kOpenDims && options.reserves;
-  size_t most_bytes = 0;
+  size_t reserved = 0;
   if (options.has_own_plans) {
     design.own_plans = std::make_unique<OwnPlans>(0, 0);
     if (reserves) {
-      Result<std::unique_ptr<OwnPlans>> own =
-          reserve_own_plans(*model, plan_options_at(design.options, options.most), &most_bytes);
+      Result<std::unique_ptr<OwnPlans>> own = reserve_own_plans(
+          *model, plan_options_at(design.options, options.most), most_bytes, &reserved);
       if (!own.ok()) return std::move(own.status());
       design.own_plans = std::move(*own);
     }
@@ -185,9 +197,9 @@ Result<Session::Design> Session::design(const std::shared_ptr<const VerifiedMode
     Result<std::shared_ptr<const Plan>> most =
         model->plans().get(*model, plan_options_at(design.options, options.most));
     if (!most.ok()) return std::move(most.status());
-    most_bytes = with_reserve((*most)->memory_bytes());
+    reserved = with_reserve((*most)->memory_bytes());
   }
-  design.block_bytes = std::max(design.plan->memory_bytes(), most_bytes);
+  design.block_bytes = std::max(design.plan->memory_bytes(), reserved);
   return design;
 }
 
@@ -246,11 +258,13 @@ std::string label_of(const Plan& plan) {
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options) {
-  Result<Design> made = design(model, options);
+  const auto limit_at = [&](size_t batch) {
+    return options.max_memory != 0 ? options.max_memory : default_max_memory(*model, batch);
+  };
+  Result<Design> made = design(model, options, limit_at(options.most.batch));
   if (!made.ok()) return std::move(made.status());
   const Plan& plan = *made->plan;
-  const size_t max_memory =
-      options.max_memory != 0 ? options.max_memory : default_max_memory(*model, plan.batch);
+  const size_t max_memory = limit_at(plan.batch);
   QRT_TRY(check_memory(plan, made->bytes(), max_memory));
   std::unique_ptr<Session> session(new Session(std::move(made->plan)));
   session->own_plans_ = std::move(made->own_plans);
@@ -324,7 +338,8 @@ void Session::fill_memory(bool is_zeros) {
   old_inputs_ = static_cast<size_t>(std::count(is_old_.begin(), is_old_.end(), true));
 }
 
-// Inputs that are never set read as zeros. That of an input that is bound stays old.
+// Inputs that are never set read as zeros. The session's own memory of an input that is bound is left as it is: nothing
+// reads it.
 void Session::clear_old_inputs() const {
   for (size_t i = 0; i < plan_->inputs.size(); ++i) {
     const End& input = plan_->inputs[i];
@@ -348,7 +363,7 @@ uint8_t* Session::data_to_fill(const End& input) {
 
 // Takes over the bindings of ends whose size stays, with the memory that stands in for them. Takes from `old` only
 // when nothing can fail any more: *keeps tells which.
-Status Session::keep_bindings(const Session& old, ScratchVector<bool>* keeps) {
+Status Session::keep_bindings(const Session& old, size_t held, ScratchVector<bool>* keeps) {
   keeps->resize(bindings_.size());
   for (const auto ends : {&Plan::inputs, &Plan::outputs})
     for (size_t i = 0; i < (plan_.get()->*ends).size(); ++i) {
@@ -360,8 +375,9 @@ Status Session::keep_bindings(const Session& old, ScratchVector<bool>* keeps) {
         continue;
       (*keeps)[index] = true;
       const bool is_external = plan_->places[end.slot].kind == Place::Kind::kExternal;
-      if (is_copied(end, binding) && is_external && old.stand_ins_[index] == nullptr)
-        QRT_TRY(make_stand_in(end));
+      if (!is_copied(end, binding) || !is_external) continue;
+      if (old.stand_ins_[index] == nullptr) QRT_TRY(make_stand_in(end, held));
+      held += plan_->slot_bytes(end.slot) + kSlack;
     }
   return {};
 }
@@ -392,8 +408,8 @@ Status Session::reshape(std::shared_ptr<const Plan> plan) {
   const size_t limit = plan_options_.max_memory != 0 ? plan_options_.max_memory
                                                      : default_max_memory(*model_, to.batch);
   const size_t block_bytes = std::max(block_.bytes(), to.memory_bytes());
-  const size_t own_bytes = own != nullptr ? own->bytes() : 0;
-  QRT_TRY(check_memory(to, plan_bytes(to, block_bytes) + own_bytes, limit));
+  const size_t held = plan_bytes(to, block_bytes) + (own != nullptr ? own->bytes_beside(to) : 0);
+  QRT_TRY(check_memory(to, held, limit));
   next.max_memory_ = limit;
   if (to.memory_bytes() > block_.bytes()) {
     Result<Block> block = Block::allocate(to.memory_bytes(), allocator_, label_of(to));
@@ -402,7 +418,7 @@ Status Session::reshape(std::shared_ptr<const Plan> plan) {
   }
   next.make_tables(profile_ != nullptr);
   ScratchVector<bool> keeps;
-  QRT_TRY(next.keep_bindings(*this, &keeps));
+  QRT_TRY(next.keep_bindings(*this, held, &keeps));
   std::unique_ptr<Team> team;
   if (team_ == nullptr && wants_team()) team = std::make_unique<Team>(parallel_.threads);
   const auto is_kept = [&](const fb::Variable& v) {
@@ -475,13 +491,14 @@ const End& Session::end_at(size_t index) const {
   return index < inputs ? plan_->inputs[index] : plan_->outputs[index - inputs];
 }
 
-Status Session::make_stand_in(const End& end) {
+// `held`: the bytes that the session holds already.
+Status Session::make_stand_in(const End& end, size_t held) {
   const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
-  if (bytes > max_memory_ || memory_bytes() > max_memory_ - bytes)
+  if (bytes > max_memory_ || held > max_memory_ - bytes)
     return error(Code::kOutOfMemory,
                  "a copy of a buffer without room behind it takes %zu bytes beside the session's "
                  "%zu, more than the %zu that max_memory allows",
-                 bytes, memory_bytes(), max_memory_);
+                 bytes, held, max_memory_);
   auto* own =
       static_cast<uint8_t*>(::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow));
   if (own == nullptr)
@@ -497,7 +514,8 @@ bool Session::is_copied(const End& end, const Binding& binding) const {
 
 Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
   const Binding binding = {data, has_slack};
-  if (is_copied(end, binding) && own_memory(end) == nullptr) QRT_TRY(make_stand_in(end));
+  if (is_copied(end, binding) && own_memory(end) == nullptr)
+    QRT_TRY(make_stand_in(end, memory_bytes()));
   place_binding(end, binding);
   return {};
 }

@@ -2,6 +2,7 @@
 #ifndef QRT_RUNTIME_SESSION_H_
 #define QRT_RUNTIME_SESSION_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -67,18 +68,24 @@ struct SessionSizes {
   SymbolSizes symbols;
 };
 
-// The memory of a session that shares its plans with no other. It makes one in one half while it follows that in the
-// other half.
+// The memory of a session that shares its plans with no other. The plan that it runs by lies in one half; the plan for
+// other sizes is made in the other half, and then the halves change their parts.
 struct OwnPlans {
   OwnPlans(size_t plan_bytes, size_t scratch_bytes)
       : first(plan_bytes), second(plan_bytes), scratch(scratch_bytes) {}
   PlanMemory& idle() { return follows_second ? first : second; }
-  size_t bytes() const { return first.bytes() + second.bytes() + scratch.bytes(); }
+  // Returns what the session holds of it beside `plan`.
+  size_t bytes_beside(const Plan& plan) const {
+    return first.bytes() + second.bytes() + scratch.bytes() +
+           std::max(most_table_bytes, plan.table_bytes) - plan.table_bytes;
+  }
 
   PlanMemory first, second, scratch;
   bool follows_second = true;
-  // Those of the plan for the largest sizes, which plans for others need, too.
+  // The tables that the plan for the largest sizes shares, so that they are there when the session goes on at such
+  // sizes, and that plan's bytes of tables.
   std::vector<std::shared_ptr<const void>> tables;
+  size_t most_table_bytes = 0;
 };
 
 // As qrt_session_options of qrt.h.
@@ -128,12 +135,14 @@ class Session {
 
     // Returns the bytes of a session.
     size_t bytes() const {
-      return plan_bytes(*plan, block_bytes) + (own_plans != nullptr ? own_plans->bytes() : 0);
+      return plan_bytes(*plan, block_bytes) +
+             (own_plans != nullptr ? own_plans->bytes_beside(*plan) : 0);
     }
   };
-  // Fails as plan_for() does. The design does not keep the model alive.
+  // Fails as plan_for() does, and with kOutOfMemory before it allocates memory for plans of the session's own beyond
+  // `most_bytes`. The design does not keep the model alive.
   static Result<Design> design(const std::shared_ptr<const VerifiedModel>& model,
-                               const SessionOptions& options);
+                               const SessionOptions& options, size_t most_bytes = SIZE_MAX);
 
   // kInvalidArgument, kOutOfRange (options), kOutOfMemory, kUnsupported.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
@@ -189,7 +198,7 @@ class Session {
   // Bytes this session holds.
   size_t memory_bytes() const {
     return plan_bytes(*plan_, block_.bytes()) + stand_in_bytes_ +
-           (own_plans_ != nullptr ? own_plans_->bytes() : 0);
+           (own_plans_ != nullptr ? own_plans_->bytes_beside(*plan_) : 0);
   }
   // Returns whether its plans are shared with no other session.
   bool has_own_plans() const { return own_plans_ != nullptr; }
@@ -234,10 +243,10 @@ class Session {
   void fill_memory(bool is_zeros);
   void clear_old_inputs() const;
   void start_steps();
-  Status make_stand_in(const End& end);
+  Status make_stand_in(const End& end, size_t held);
   bool is_copied(const End& end, const Binding& binding) const;
   void place_binding(const End& end, const Binding& binding);
-  Status keep_bindings(const Session& old, ScratchVector<bool>* keeps);
+  Status keep_bindings(const Session& old, size_t held, ScratchVector<bool>* keeps);
   void swap_tables(Session& other) noexcept;
   uint8_t* end_memory(const End& end) const;
   uint8_t* own_memory(const End& end) const;
@@ -274,7 +283,8 @@ class Session {
   PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
   size_t stand_in_bytes_ = 0;
 
-  // By input: its memory holds what was there before it became the input's. It is cleared when someone may read it.
+  // By input: its memory is not zeros, because it was another tensor's at other sizes. It is cleared when someone may
+  // read it, unless the caller has written all of it by then.
   mutable PlanVector<bool> is_old_;
   mutable size_t old_inputs_ = 0;
 

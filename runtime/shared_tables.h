@@ -103,7 +103,8 @@ class SharedTables {
     std::string key;
     std::weak_ptr<const void> table;
     bool is_none = false;
-    // The last plan that has its bytes in its budget, and the last one that asked for it.
+    // Plans are numbered by begin_plan(): the last one whose budget has the table's bytes, and the last one that
+    // asked for the table.
     size_t taken_by = 0, used_by = 0;
   };
   Entry& entry_of(const TableKey& key);

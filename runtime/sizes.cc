@@ -183,11 +183,12 @@ std::string to_string(const fb::Size& size, const fb::Model& model) {
 class SizedFields::Maker {
  public:
   Maker(const fb::Operator& op, const SymbolSizes& symbols, const ScratchVector<Shape>& inputs,
-        uint64_t most_entries, SizedFields* fields)
+        uint64_t most_entries, MemoryBudget* memory, SizedFields* fields)
       : op_(op),
         symbols_(symbols),
         inputs_(inputs),
         most_entries_(std::min(most_entries, kMaxMapEntries)),
+        memory_(memory),
         fields_(*fields) {}
 
   Status run() {
@@ -264,14 +265,15 @@ class SizedFields::Maker {
     return set_number(rule, 0, is_kernel ? int64_t{INT32_MAX} : int64_t{UINT16_MAX});
   }
 
-  // Counts entries before they are made.
-  Status take(int64_t count) {
+  // Counts entries of so many numbers before they are made.
+  Status take(int64_t count, uint64_t numbers) {
     QRT_MODEL_CHECK(count >= 0, "it has %lld entries", ll{count});
     QRT_MODEL_CHECK(static_cast<uint64_t>(count) <= most_entries_,
                     "its maps and tables have more entries than the %llu that are allowed",
                     static_cast<unsigned long long>(most_entries_));
     most_entries_ -= static_cast<uint64_t>(count);
-    return {};
+    if (memory_ == nullptr) return {};
+    return memory_->take(static_cast<uint64_t>(count) * numbers * sizeof(int32_t));
   }
 
   // Reads the axis that a rule resizes.
@@ -284,7 +286,7 @@ class SizedFields::Maker {
                     "it resizes an axis of %lld, expected 1 to %lld", ll{axis->in},
                     ll{kLongestAxis});
     QRT_TRY(evaluate_size(rule.size(), 1, kLongestAxis, &axis->out));
-    QRT_TRY(take(axis->out));
+    QRT_TRY(take(axis->out, rule.field() == fb::SizeField::RESIZE ? 4 : 1));
     const fb::ResizeRule& r = *rule.resize();
     QRT_MODEL_CHECK(r.coordinates() <= fb::ResizeCoordinates::MAX,
                     "coordinates is %d, expected 0 to %d", static_cast<int>(r.coordinates()),
@@ -325,7 +327,7 @@ class SizedFields::Maker {
       QRT_TRY(evaluate_size(piece->count(), 0, kMaxSizeNumber, &count));
       if (piece->rows() != nullptr)
         QRT_TRY(evaluate_size(piece->rows(), 0, int64_t{kMaxMapEntries}, &rows));
-      QRT_TRY(take(count * rows));
+      QRT_TRY(take(count * rows, 1));
       if (!piece->is_fill())
         QRT_TRY(evaluate_size(piece->begin(), -kMaxSizeNumber, kMaxSizeNumber, &begin));
       const int64_t step = piece->is_fill() ? 0 : piece->step();
@@ -398,15 +400,23 @@ class SizedFields::Maker {
   const SymbolSizes& symbols_;
   const ScratchVector<Shape>& inputs_;
   uint64_t most_entries_;
+  MemoryBudget* const memory_;
   SizedFields& fields_;
 };
 
 Status SizedFields::make(const fb::Operator& op, const SymbolSizes& symbols,
                          const ScratchVector<Shape>& inputs,
-                         std::shared_ptr<const SizedFields>* fields, uint64_t most_entries) {
+                         std::shared_ptr<const SizedFields>* fields, uint64_t most_entries,
+                         MemoryBudget* memory) {
   if (!built::kOpenDims) return {};  // verify() has refused the model
   auto made = make_planned<SizedFields>();
-  QRT_TRY(Maker(op, symbols, inputs, most_entries, made.get()).run());
+  const size_t before = memory != nullptr ? memory->taken() : 0;
+  QRT_TRY(Maker(op, symbols, inputs, most_entries, memory, made.get()).run());
+  if (memory != nullptr) {
+    const size_t taken = memory->taken() - before, bytes = made->bytes();
+    if (bytes > taken) QRT_TRY(memory->take(bytes - taken));
+    if (taken > bytes) memory->give_back(taken - bytes);
+  }
   *fields = std::move(made);
   return {};
 }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "qrt_model_generated.h"
+#include "runtime/memory_budget.h"
 #include "runtime/plan_memory.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
@@ -73,10 +74,11 @@ int64_t symbol_of(const fb::Size& size);
 class SizedFields {
  public:
   // Evaluates all rules of the operator. kInvalidModel where one is malformed, or gives a number that no such
-  // field can have. Makes at most `most_entries` entries of maps and tables.
+  // field can have. Makes at most `most_entries` entries of maps and tables. `memory` pays for all, before it is
+  // made, unless it is null: kOutOfMemory.
   static Status make(const fb::Operator& op, const SymbolSizes& symbols,
                      const ScratchVector<Shape>& inputs, std::shared_ptr<const SizedFields>* fields,
-                     uint64_t most_entries = kMaxMapEntries);
+                     uint64_t most_entries = kMaxMapEntries, MemoryBudget* memory = nullptr);
 
   // Returns the number that a rule gives for a field, or else `stored`.
   int64_t number(fb::SizeField field, uint32_t index, int64_t stored) const;

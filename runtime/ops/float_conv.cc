@@ -230,6 +230,7 @@ void plan_strips(Params* p) {
   p->is_dense = g.kernel_h == 1 && g.kernel_w == 1 && g.stride_h == 1 && g.stride_w == 1 &&
                 g.out_h == g.in_h && g.out_w == g.in_w && p->pitch == g.in_w;
   const size_t plane_floats = p->down.lines(p->rows) * p->pitch;
+  p->offsets.reserve(g.group_in() * g.kernel_h * g.kernel_w);
   for (size_t c = 0; c < g.group_in(); ++c)
     for (size_t ky = 0; ky < g.kernel_h; ++ky)
       for (size_t kx = 0; kx < g.kernel_w; ++kx) {

@@ -342,7 +342,8 @@ typedef struct qrt_session_options {
   size_t max_dim_count;
   /* 1: the model keeps no plan of this session's for others or for later, and each qrt_session_reshape() plans
    * anew, in memory of the session's own. With max_dims this memory is large enough from the start: going on at
-   * sizes up to these then asks the system for no memory. */
+   * sizes up to these then asks the system for no memory, unless `profile` is set, the pool is the caller's, or the
+   * kernels for these sizes use tables of weights that neither those for the largest nor those before use. */
   int private_plans;
 } qrt_session_options;
 

@@ -67,7 +67,7 @@ struct LayerConstants {
                        false)) {}
 
   RequantParams requant;
-  std::vector<int32_t> bias;
+  PlanVector<int32_t> bias;
 };
 
 // Returns what the layers have in common: a window and their constants, which must outlive the result.
