@@ -22,6 +22,9 @@ constexpr size_t kBlockBytes = 24 << 10, kRowsAtOnce = 12;
 // Rows that lie a multiple of this apart would share few sets of the cache.
 constexpr size_t kAwkwardFloats = 512, kPadding = 16;
 
+// Floats from the first of a head's values to the last: beyond, they lie on more pages than a core knows at once.
+constexpr size_t kMostReach = 64 << 10;
+
 // One function of all scores and an operand that is broadcast to them.
 struct Stage {
   FloatBinary function;
@@ -183,6 +186,7 @@ bool pull_attention_rows(const Step& transpose, size_t i, PlannedStep* product) 
   const size_t rows = i == 0 ? p->queries.rows_each : p->product.k;
   if (plan->dims[plan->rank - 1] != length || plan->dims[plan->rank - 2] % rows != 0) return false;
   const MatrixRows moved(*plan, rows, plan->stride[plan->rank - 2]);
+  if (i != 0 && rows * moved.stride > kMostReach) return false;
   (i == 0 ? p->q_rows : p->v_rows) = moved;
   (i == 0 ? p->scores.a_stride : p->product.b_stride) = moved.stride;
   product->inputs[i] = transpose.inputs[0];
