@@ -6,6 +6,7 @@
     dynamic_models.py transformer LAYERS TOKENS OUT.onnx  an encoder of 384 channels and 12 heads, as
                                                           transformers.js and Optimum write MiniLM; TOKENS
                                                           may be `open`: any batch and length then
+    dynamic_models.py keyword OUT.onnx                    a keyword network (DS-CNN) in float, nothing quantised
 
 The layers are those of ONNX Runtime's quantize_dynamic: DynamicQuantizeLinear, MatMulInteger or
 ConvInteger with constant weights, Cast, Mul(x_scale, w_scale), Mul, Add. What else a transformer has
@@ -38,6 +39,21 @@ class Layers(Graph):
         w = self.constant(UINT8, [out, c, 3, 3], [self.random.randint(0, 255) for _ in range(out * c * 9)])
         acc = self.node("ConvInteger", [x, w, zero, self.constant(UINT8, [], [121])], pads=[1, 1, 1, 1])
         return self.scaled(acc, scale, 0.002, self.floats([1, out, 1, 1], -0.1, 0.1))
+
+    def float_convolution(self, x, c, out, kernel, pads, stride=1, groups=1):
+        limit = (3 * groups / (c * kernel[0] * kernel[1])) ** 0.5
+        w = self.floats([out, c // groups, *kernel], -limit, limit)
+        y = self.node("Conv", [x, w, self.floats([out], -0.1, 0.1)], pads=pads, strides=[stride, stride], group=groups)
+        return self.node("Relu", [y])
+
+    def keyword(self, x):
+        """DS-CNN of MLPerf Tiny's form: 49 frames of 10 coefficients, 12 words."""
+        x = self.float_convolution(x, 1, 64, [10, 4], [4, 1, 5, 1], stride=2)
+        for _ in range(4):
+            x = self.float_convolution(x, 64, 64, [3, 3], [1, 1, 1, 1], groups=64)
+            x = self.float_convolution(x, 64, 64, [1, 1], [0, 0, 0, 0])
+        x = self.node("Flatten", [self.node("GlobalAveragePool", [x])])
+        return self.node("Add", [self.node("MatMul", [x, self.floats([64, 12], -0.2, 0.2)]), self.floats([12], -0.1, 0.1)])
 
     def normalized(self, x, c):
         return self.node("LayerNormalization", [x, self.floats([c], 0.9, 1.1), self.floats([c], -0.1, 0.1)],
@@ -82,6 +98,8 @@ def main(argv):
         c, size = map(int, argv[1:3])
         y = g.convolution("x", c, c)
         g.save(argv[3], [("x", [1, c, size, size])], [(y, [1, c, size, size])])
+    elif argv[:1] == ["keyword"] and len(argv) == 2:
+        g.save(argv[1], [("x", [1, 1, 49, 10])], [(g.keyword("x"), [1, 12])])
     elif argv[:1] == ["transformer"] and len(argv) == 4:
         layers, tokens, c = int(argv[1]), argv[2] if argv[2] == "open" else int(argv[2]), 384
         shape = ["batch", "seq", c] if tokens == "open" else [1, tokens, c]

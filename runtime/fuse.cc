@@ -72,25 +72,25 @@ int64_t row_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.
 
 // A product whose left side is a Softmax of another product, as attention has them: it makes its scores for itself,
 // through all that is between.
-void take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& producer,
+bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& producer,
                  const ScratchVector<uint32_t>& readers, PlanVector<PlannedStep>* steps,
                  PlannedStep* step) {
-  if (float_step(*step) != FloatStep::kProduct || step->inputs[0] == step->inputs[1]) return;
+  if (float_step(*step) != FloatStep::kProduct || step->inputs[0] == step->inputs[1]) return false;
   AttentionScores scores;
   ScratchVector<PlannedStep*> taken;
   bool has_softmax = false;
   const int64_t n = row_of(types[step->inputs[0]].shape);
   for (uint32_t t = step->inputs[0]; scores.product == nullptr;) {
     const uint32_t i = producer[t];
-    if (i == kNone || readers[t] != 1) return;
+    if (i == kNone || readers[t] != 1) return false;
     PlannedStep& maker = (*steps)[i];
-    if (maker.leader != nullptr || maker.follower != nullptr) return;
+    if (maker.leader != nullptr || maker.follower != nullptr) return false;
     taken.push_back(&maker);
     if (maker.op->options_type() == fb::OpOptions::Reshape) {
       t = maker.inputs[0];
       continue;
     }
-    if (row_of(types[t].shape) != n) return;
+    if (row_of(types[t].shape) != n) return false;
     const FloatStep kind = float_step(maker);
     if (kind == FloatStep::kSoftmax && !has_softmax) {
       has_softmax = true;
@@ -108,11 +108,11 @@ void take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
     } else if (kind == FloatStep::kProduct && has_softmax) {
       scores.product = &maker;
     } else {
-      return;
+      return false;
     }
   }
   std::reverse(scores.stages.begin(), scores.stages.end());
-  if (!join_attention(scores, step)) return;
+  if (!join_attention(scores, step)) return false;
   for (PlannedStep* joined : taken) {
     joined->inputs = {step->inputs[0]};
     joined->outputs = step->outputs;
@@ -122,6 +122,33 @@ void take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
     joined->leader = step;
     joined->run = nullptr;
   }
+  return true;
+}
+
+// The rows of attention's queries and values, which it reads where Transposes would take them from.
+void pull_attention(const ScratchVector<uint32_t>& producer, const ScratchVector<uint32_t>& readers,
+                    PlanVector<PlannedStep>* steps, PlannedStep* step) {
+  for (const size_t i : {0, 2}) {
+    const uint32_t t = step->inputs[i];
+    if (producer[t] == kNone || readers[t] != 1 ||
+        std::count(step->inputs.begin(), step->inputs.end(), t) != 1)
+      continue;
+    PlannedStep& transpose = (*steps)[producer[t]];
+    if (pull_attention_rows(transpose, i, step)) transpose.leader = step, transpose.run = nullptr;
+  }
+}
+
+// A Transpose of what attention makes: there is no tensor between them any more.
+bool push_into(PlanVector<PlannedStep>* steps, PlannedStep* attention, PlannedStep* transpose) {
+  const uint32_t between = attention->outputs[0];
+  if (!push_attention_rows(*transpose, attention)) return false;
+  for (PlannedStep& step : *steps)
+    if (step.leader == attention && !step.outputs.empty() && step.outputs[0] == between)
+      step.outputs = transpose->outputs;
+  transpose->inputs = {attention->inputs[0]};
+  transpose->leader = attention;
+  transpose->run = nullptr;
+  return true;
 }
 
 }  // namespace
@@ -174,7 +201,11 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
           join_three(&(*steps)[first], &norm, &step))
         continue;
     }
-    if (built::kFloat) take_scores(types, producer, readers, steps, &step);
+    if (built::kFloat && last != kNone && readers[step.inputs[0]] == 1 &&
+        push_into(steps, &(*steps)[last], &step))
+      continue;
+    if (built::kFloat && take_scores(types, producer, readers, steps, &step))
+      pull_attention(producer, readers, steps, &step);
     if (step.run_elements == nullptr || last == kNone) continue;
     PlannedStep& leader = (*steps)[last];
     if (!leader.can_lead || leader.follower != nullptr) continue;

@@ -13,6 +13,7 @@
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/gemm_call.h"
+#include "runtime/ops/matrix_rows.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
 #include "runtime/ops/transpose.h"
@@ -96,34 +97,6 @@ struct Leading {
 
   int count = 0;
   size_t dims[kMaxLeading], a_step[kMaxLeading], b_step[kMaxLeading];
-};
-
-// Where an operand's matrices stand, and their rows.
-struct MatrixRows {
-  // Dense.
-  MatrixRows(size_t matrices, size_t rows, size_t row) : stride(row) {
-    dims[0] = matrices, step[0] = rows * row;
-  }
-  // `rows` a matrix as the transposition finds them, `row_stride` apart. Its last loop but one may walk
-  // several matrices.
-  MatrixRows(const TransposePlan& plan, size_t rows, size_t row_stride)
-      : stride(row_stride), count(plan.rank - 2) {
-    std::copy_n(plan.dims, count, dims);
-    std::copy_n(plan.stride, count, step);
-    if (plan.dims[count] == rows) return;
-    dims[count] = plan.dims[count] / rows;
-    step[count] = plan.stride[count] * rows;
-    ++count;
-  }
-
-  size_t offset(size_t matrix) const {
-    size_t at = 0;
-    for (size_t i = count; i-- > 0; matrix /= dims[i]) at += matrix % dims[i] * step[i];
-    return at;
-  }
-
-  size_t stride, count = 1;
-  size_t dims[kMaxRank], step[kMaxRank];  // of the matrices
 };
 
 struct Params {
@@ -422,7 +395,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 }  // namespace
 
 bool pull_rows(const Step& transpose, size_t i, PlannedStep* product) {
-  const TransposePlan* const plan = find_moved_rows(transpose);
+  const TransposePlan* const plan = find_moved_rows(transpose, 1);
   if (plan == nullptr || product->run != run) return false;
   auto operands = make_planned<Operands>(product->as<Operands>());
   const Params& p = *operands->params;

@@ -9,7 +9,9 @@
 #include "runtime/checked.h"
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/float_step.h"
+#include "runtime/ops/matrix_rows.h"
 #include "runtime/ops/tasks.h"
+#include "runtime/ops/transpose.h"
 
 namespace qrt {
 namespace {
@@ -19,6 +21,9 @@ namespace {
 constexpr size_t kBlockBytes = 24 << 10, kRowsAtOnce = 12;
 // Rows that lie a multiple of this apart would share few sets of the cache.
 constexpr size_t kAwkwardFloats = 512, kPadding = 16;
+
+// Floats from the first of a head's values to the last: beyond, they lie on more pages than a core knows at once.
+constexpr size_t kMostReach = 64 << 10;
 
 // One function of all scores and an operand that is broadcast to them.
 struct Stage {
@@ -67,6 +72,7 @@ bool is_scale(const Stage& stage) {
 struct Params {
   const FloatKernel* kernel;
   FloatMatrices queries, values;
+  MatrixRows q_rows, v_rows, y_rows;  // where they stand
   FusedProduct scores, product;
   PlanVector<Stage> stages;
   bool scales_last;  // the last stage multiplies by one number, or divides by it
@@ -89,6 +95,11 @@ void apply(const Params& p, const Stage& stage, const float* operand, size_t row
   for (size_t r = 0; r < rows; ++r) call(operand + stage.at(row + r), scores + r * stride, n);
 }
 
+// Where a row stands, of matrices of so many rows.
+size_t row_at(const MatrixRows& matrices, size_t row, size_t rows_each) {
+  return matrices.offset(row / rows_each) + row % rows_each * matrices.stride;
+}
+
 // Inputs: queries, keys, values, the stages' operands.
 void run_attention(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
@@ -100,7 +111,7 @@ void run_attention(const Step& step, const RunContext& context) {
     for (size_t at = begin; at < end; at += p.block) {
       const size_t block_end = std::min(end, at + p.block);
       p.queries.for_rows(at, block_end, [&](size_t row, size_t rows, size_t matrix) {
-        p.kernel->fused_product(p.scores, q + row * p.scores.k, rows,
+        p.kernel->fused_product(p.scores, q + row_at(p.q_rows, row, p.queries.rows_each), rows,
                                 k + matrix * p.scores.k * p.scores.n,
                                 scores + (row - at) * p.scores.y_stride);
       });
@@ -115,7 +126,8 @@ void run_attention(const Step& step, const RunContext& context) {
       p.kernel->lane_softmax(softmax, scores, block_end - at, scores);
       p.values.for_rows(at, block_end, [&](size_t row, size_t rows, size_t matrix) {
         p.kernel->fused_product(p.product, scores + (row - at) * p.scores.y_stride, rows,
-                                v + matrix * p.product.k * p.product.n, y + row * p.product.n);
+                                v + p.v_rows.offset(matrix),
+                                y + row_at(p.y_rows, row, p.values.rows_each));
       });
     }
   });
@@ -143,6 +155,9 @@ bool join_attention(const AttentionScores& scores, PlannedStep* product) {
   p->scores = {first.k, n, first.k, n, stride};
   p->product = {n, last.n, stride, last.n, last.n};
   p->rows = last.rows;
+  p->q_rows = MatrixRows(p->rows / p->queries.rows_each, p->queries.rows_each, first.k);
+  p->v_rows = MatrixRows(p->values.count, n, last.n);
+  p->y_rows = MatrixRows(p->rows / p->values.rows_each, p->values.rows_each, last.n);
   const size_t fitting = kBlockBytes / sizeof(float) / stride;
   p->block = std::min(p->rows, std::max(kRowsAtOnce, fitting / kRowsAtOnce * kRowsAtOnce));
   p->tasks = std::max(first.tasks, last.tasks);
@@ -158,6 +173,45 @@ bool join_attention(const AttentionScores& scores, PlannedStep* product) {
   product->macs += scores.product->macs;
   product->kernel = "float_attention";
   product->run = run_attention;
+  product->params = std::move(p);
+  return true;
+}
+
+bool pull_attention_rows(const Step& transpose, size_t i, PlannedStep* product) {
+  const TransposePlan* const plan = find_moved_rows(transpose, sizeof(float));
+  if (plan == nullptr || product->run != run_attention || plan->stride[plan->rank - 1] != 1)
+    return false;
+  auto p = make_planned<Params>(product->as<Params>());
+  const size_t length = i == 0 ? p->scores.k : p->product.n;
+  const size_t rows = i == 0 ? p->queries.rows_each : p->product.k;
+  if (plan->dims[plan->rank - 1] != length || plan->dims[plan->rank - 2] % rows != 0) return false;
+  const MatrixRows moved(*plan, rows, plan->stride[plan->rank - 2]);
+  if (i != 0 && rows * moved.stride > kMostReach) return false;
+  (i == 0 ? p->q_rows : p->v_rows) = moved;
+  (i == 0 ? p->scores.a_stride : p->product.b_stride) = moved.stride;
+  product->inputs[i] = transpose.inputs[0];
+  product->params = std::move(p);
+  return true;
+}
+
+bool push_attention_rows(const Step& transpose, PlannedStep* product) {
+  const TransposePlan* const plan = find_moved_rows(transpose, sizeof(float));
+  if (plan == nullptr || product->run != run_attention || plan->rank < 3 || plan->rank > 4)
+    return false;
+  auto p = make_planned<Params>(product->as<Params>());
+  // [images, rows, heads, n] of [images, heads, rows, n].
+  const size_t n = p->product.n, rows = p->values.rows_each, heads = plan->dims[plan->rank - 2];
+  const size_t* const dims = plan->dims + plan->rank - 3;
+  const size_t* const stride = plan->stride + plan->rank - 3;
+  if (dims[0] != rows || stride[0] != n || stride[1] != rows * n || dims[2] != n ||
+      stride[2] != 1 || (plan->rank == 4 && plan->stride[0] != heads * rows * n))
+    return false;
+  p->y_rows = MatrixRows(plan->rank == 4 ? plan->dims[0] : 1, rows, heads * n);
+  p->y_rows.dims[1] = heads;
+  p->y_rows.step[1] = n;
+  p->y_rows.count = 2;
+  p->product.y_stride = heads * n;
+  product->outputs = transpose.outputs;
   product->params = std::move(p);
   return true;
 }

@@ -27,6 +27,13 @@ struct AttentionScores {
 // between is a Softmax, of rows as long as those of the scores.
 bool join_attention(const AttentionScores& scores, PlannedStep* product);
 
+// Where `transpose` moves whole rows of the queries or the values, input i of such a product, lets that read them where they
+// stand: its input becomes the other's. Else returns false and changes nothing.
+bool pull_attention_rows(const Step& transpose, size_t i, PlannedStep* product);
+// Where `transpose` moves the rows that `product` makes from heads that follow each other to heads side by side, lets that
+// write them there: its output becomes the other's. Else returns false and changes nothing.
+bool push_attention_rows(const Step& transpose, PlannedStep* product);
+
 }  // namespace qrt
 
 #endif  // QRT_RUNTIME_OPS_FLOAT_ATTENTION_H_

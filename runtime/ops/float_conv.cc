@@ -98,11 +98,34 @@ struct Params {
   size_t sums() const { return rows * pitch; }
 };
 
-// y[i] = x[i * stride]. Lines of small images are shorter than a call takes.
-void copy_columns(const float* x, size_t stride, size_t n, float* y) {
-  constexpr size_t kFew = 16;
-  if (stride == 1 && n > kFew) {
+// Lines of small images are shorter than a call of memcpy or memset takes, to which compilers make loops.
+constexpr size_t kFew = 16, kFour = 4;
+
+void copy_floats(const float* x, size_t n, float* y) {
+  if (n > kFew) {
     memcpy(y, x, n * sizeof(float));
+  } else if (n >= kFour) {
+    for (size_t i = 0; i + kFour <= n; i += kFour) memcpy(y + i, x + i, kFour * sizeof(float));
+    memcpy(y + n - kFour, x + n - kFour, kFour * sizeof(float));
+  } else {
+    if ((n & 2) != 0) y[0] = x[0], y[1] = x[1];
+    if ((n & 1) != 0) y[n - 1] = x[n - 1];
+  }
+}
+
+void clear_floats(size_t n, float* y) {
+  if (n >= kFour) {
+    std::fill(y, y + n, 0.0f);
+  } else {
+    if ((n & 2) != 0) y[0] = y[1] = 0;
+    if ((n & 1) != 0) y[n - 1] = 0;
+  }
+}
+
+// y[i] = x[i * stride]
+void copy_columns(const float* x, size_t stride, size_t n, float* y) {
+  if (stride == 1) {
+    copy_floats(x, n, y);
   } else if (stride == 2) {
     for (size_t i = 0; i < n; ++i) y[i] = x[2 * i];
   } else {
@@ -110,17 +133,19 @@ void copy_columns(const float* x, size_t stride, size_t n, float* y) {
   }
 }
 
-// Writes n columns of a row, a stride apart from padded position `at` on; 0 in the padding.
-void write_line(const Geometry& g, const float* row, size_t at, size_t n, float* y) {
-  const size_t stride = g.stride_w, end = g.in_w + g.pad_left;
-  const size_t first = at < g.pad_left ? std::min(ceil_div(g.pad_left - at, stride), n) : 0;
-  const size_t from = at + first * stride;
-  const size_t last =
-      from < end ? first + std::min(ceil_div(end - from, stride), n - first) : first;
-  for (size_t i = 0; i < first; ++i) y[i] = 0;
-  if (last > first) copy_columns(row + (from - g.pad_left), stride, last - first, y + first);
-  for (size_t i = last; i < n; ++i) y[i] = 0;
-}
+// The columns of a line that lie in the image: from `first` to `last`, the first of them at column `at` of the image.
+struct Inside {
+  size_t first, last, at;
+
+  // Of n columns, a stride apart from padded position `begin` on.
+  Inside(const Geometry& g, size_t begin, size_t n) {
+    const size_t end = g.in_w + g.pad_left;
+    first = begin < g.pad_left ? std::min(ceil_div(g.pad_left - begin, g.stride_w), n) : 0;
+    const size_t from = begin + first * g.stride_w;
+    last = from < end ? first + std::min(ceil_div(end - from, g.stride_w), n - first) : first;
+    at = last > first ? from - g.pad_left : 0;
+  }
+};
 
 // Outputs of one group from (row, column) on.
 struct Strip {
@@ -135,17 +160,22 @@ void write_plane(const Params& p, const float* plane, const Strip& strip, float*
     memcpy(y, plane + strip.row * g.in_w, lines * p.pitch * sizeof(float));
     return;
   }
-  for (size_t down = 0; down < p.down.planes(); ++down)
-    for (size_t across = 0; across < p.across.planes(); ++across, y += all * p.pitch)
-      for (size_t line = 0; line < lines; ++line) {
-        const size_t at = (strip.row + line) * g.stride_h + p.down.origin(down);
-        float* const to = y + line * p.pitch;
-        if (at < g.pad_top || at - g.pad_top >= g.in_h)
-          std::fill(to, to + p.pitch, 0.0f);
-        else
-          write_line(g, plane + (at - g.pad_top) * g.in_w,
-                     strip.column * g.stride_w + p.across.origin(across), p.pitch, to);
+  for (size_t across = 0; across < p.across.planes(); ++across) {
+    const Inside inside(g, strip.column * g.stride_w + p.across.origin(across), p.pitch);
+    for (size_t down = 0; down < p.down.planes(); ++down) {
+      float* to = y + (down * p.across.planes() + across) * all * p.pitch;
+      size_t at = strip.row * g.stride_h + p.down.origin(down);
+      for (size_t line = 0; line < lines; ++line, at += g.stride_h, to += p.pitch) {
+        const bool is_padding = at < g.pad_top || at - g.pad_top >= g.in_h;
+        const size_t first = is_padding ? p.pitch : inside.first;
+        clear_floats(first, to);
+        if (is_padding) continue;
+        copy_columns(plane + (at - g.pad_top) * g.in_w + inside.at, g.stride_w, inside.last - first,
+                     to + first);
+        clear_floats(p.pitch - inside.last, to + inside.last);
       }
+    }
+  }
 }
 
 void run_strip(const Step& step, const RunContext& context, const Strip& strip, float* planes) {
@@ -187,8 +217,8 @@ void run_strip(const Step& step, const RunContext& context, const Strip& strip, 
   }
   for (size_t o = 0; o < outs && !is_whole; ++o)
     for (size_t r = 0; r < strip.rows; ++r)
-      memcpy(y + first + o * g.out_pixels() + r * g.out_w, sums + o * p.sums() + r * p.pitch,
-             strip.columns * sizeof(float));
+      copy_floats(sums + o * p.sums() + r * p.pitch, strip.columns,
+                  y + first + o * g.out_pixels() + r * g.out_w);
   if (step.follower == nullptr) return;
   const size_t together = strip.columns == g.out_w ? strip.rows : 1;
   for (size_t r = 0; r < strip.rows; r += together)

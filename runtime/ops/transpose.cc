@@ -168,10 +168,10 @@ bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose) {
   return true;
 }
 
-const TransposePlan* find_moved_rows(const Step& transpose) {
+const TransposePlan* find_moved_rows(const Step& transpose, size_t element_bytes) {
   if (transpose.run != run) return nullptr;
   const TransposePlan& plan = transpose.as<Params>().plan;
-  const bool moves_rows = plan.element_bytes == 1 && plan.rank >= 2 &&
+  const bool moves_rows = plan.element_bytes == element_bytes && plan.rank >= 2 &&
                           (plan.stride[plan.rank - 1] == 1 || plan.stride[plan.rank - 2] == 1);
   return moves_rows ? &plan : nullptr;
 }

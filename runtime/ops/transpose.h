@@ -16,9 +16,9 @@ bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
 // lets it read them where they are. Else returns false and changes nothing.
 bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose);
 
-// How a plain Transpose of bytes moves whole rows, or makes columns of them; null where it does anything
-// else.
-const TransposePlan* find_moved_rows(const Step& transpose);
+// How a plain Transpose of such elements moves whole rows, or makes columns of them; null where it does
+// anything else.
+const TransposePlan* find_moved_rows(const Step& transpose, size_t element_bytes);
 
 }  // namespace qrt
 

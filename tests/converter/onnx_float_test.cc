@@ -190,7 +190,8 @@ TEST(OnnxFloat, WhatHasNoFloatFormStaysRefused) {
 TEST(OnnxFloat, WindowsOfAnEnormousImageAreRefused) {
   OnnxBuilder b(13);
   const std::string w = b.constant<float>({1, 1, 3, 3}, std::vector<float>(9, 0.5f));
-  b.integer_output<uint8_t>(b.node("Conv", {input(&b, {1, 1, 30000, 30000}), w}), kOutScale, kZero);
+  b.integer_output<uint8_t>(b.node("ConvTranspose", {input(&b, {1, 1, 30000, 30000}), w}),
+                            kOutScale, kZero);
   EXPECT_EQ(b.import().refusals(), 1);
   b.allow_float = true;
   EXPECT_EQ(b.import().status.code(), Code::kUnsupported);

@@ -428,6 +428,7 @@ struct Attention {
   int64_t batch, heads, rows, keys, k, columns;
   Shape mask;             // broadcast to the scores
   bool reshapes, limits;  // limits: minimum(operand, scores)
+  bool turned = false;    // heads stand side by side in queries, values and the result
 };
 
 ModelBuilder attention(const Attention& a, bool apart) {
@@ -445,9 +446,20 @@ ModelBuilder attention(const Attention& a, bool apart) {
     between.push_back(m.tensor(scores, real));
     return step(function, std::move(inputs), between.back());
   };
-  const uint32_t q = m.input({a.batch, a.heads, a.rows, a.k}, real);
+  const auto turn = [&](uint32_t x, uint32_t y) {
+    fb::TransposeOptionsT o;
+    o.perm = {0, 2, 1, 3};
+    m.op(o, {x}, {y});
+    return y;
+  };
+  const auto heads = [&](int64_t rows, int64_t n) {
+    if (!a.turned) return m.input({a.batch, a.heads, rows, n}, real);
+    between.push_back(m.tensor({a.batch, a.heads, rows, n}, real));
+    return turn(m.input({a.batch, rows, a.heads, n}, real), between.back());
+  };
+  const uint32_t q = heads(a.rows, a.k);
   const uint32_t k = m.input({a.batch, a.heads, a.k, a.keys}, real);
-  const uint32_t v = m.input({a.batch, a.heads, a.keys, a.columns}, real);
+  const uint32_t v = heads(a.keys, a.columns);
   uint32_t y = score(fb::FloatFunction::FUSED_MATMUL, {q, k});
   const float divisor = 2.7f;
   y = score(fb::FloatFunction::DIV, {y, m.constant({1}, real, std::vector<float>{divisor})});
@@ -462,8 +474,14 @@ ModelBuilder attention(const Attention& a, bool apart) {
     m.op(o, {y}, {between.back()});
     y = between.back();
   }
-  step(fb::FloatFunction::FUSED_MATMUL, {y, v},
-       m.output({a.batch, a.heads, a.rows, a.columns}, real));
+  const Shape result = {a.batch, a.heads, a.rows, a.columns};
+  if (a.turned) {
+    between.push_back(m.tensor(result, real));
+    step(fb::FloatFunction::FUSED_MATMUL, {y, v}, between.back());
+    turn(between.back(), m.output({a.batch, a.rows, a.heads, a.columns}, real));
+  } else {
+    step(fb::FloatFunction::FUSED_MATMUL, {y, v}, m.output(result, real));
+  }
   if (apart)
     for (const uint32_t t : between) m.mark_output(t);
   return m;
@@ -479,11 +497,15 @@ TEST(Fuse, AttentionSomeRowsAtATime) {
                              Attention{2, 2, 37, 512, 8, 24, {37, 512}, false, true},
                              Attention{3, 1, 29, 130, 5, 7, {3, 1, 29, 1}, true, false},
                              Attention{2, 4, 5, 19, 16, 33, {2, 4, 5, 19}, true, true},
-                             Attention{1, 2, 1, 9000, 4, 4, {1}, false, false}}) {
+                             Attention{1, 2, 1, 9000, 4, 4, {1}, false, false},
+                             Attention{1, 3, 16, 16, 32, 32, {1}, false, false, true},
+                             Attention{2, 2, 37, 512, 8, 24, {37, 512}, false, true, true},
+                             Attention{3, 4, 13, 21, 16, 33, {3, 1, 1, 21}, true, false, true}}) {
     const ModelBuilder fused = attention(a, false), apart = attention(a, true);
     const auto plan = planned(fused, all), plan_apart = planned(apart, all);
+    const PlannedStep* const product = &plan->steps[plan->steps.size() - (a.turned ? 2 : 1)];
     for (const PlannedStep& step : plan->steps)
-      EXPECT_EQ(step.leader, &step == &plan->steps.back() ? nullptr : &plan->steps.back());
+      EXPECT_EQ(step.leader, &step == product ? nullptr : product);
     for (const PlannedStep& step : plan_apart->steps) EXPECT_EQ(step.leader, nullptr);
     std::vector<Bytes> inputs;
     std::vector<Shape> shapes = {{a.batch, a.heads, a.rows, a.k},
