@@ -30,8 +30,8 @@ void fuse_gelu(Graph* graph);
 
 // A Gather behind a Gather becomes one; a Gather without maps goes.
 void simplify_gathers(Graph* graph);
-// As simplify_gathers(), but for Gathers behind one that repeats or turns the indices of the same axis: no rule of sizes gives
-// what both do together.
+// As simplify_gathers(), but for Pads behind Pads, and for Gathers behind one that repeats or turns the indices of the same axis:
+// no rule of sizes gives what both do together.
 void simplify_open_gathers(Graph* graph);
 
 // A Gather that only puts values around an image goes into the padding of the convolutions and

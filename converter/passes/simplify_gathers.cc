@@ -27,6 +27,11 @@ IndexMaps composed(const IndexMaps& first, const IndexMaps& second) {
   return maps;
 }
 
+// Returns whether both are Pads: where sizes are open, each pads to a multiple of its own, and no rule gives the sum.
+bool are_pads(const Node& first, const Node& second) {
+  return first.source_op == "Pad" && second.source_op == "Pad";
+}
+
 // Returns whether the second maps read no axis whose indices the first maps repeat or turn.
 bool keeps_order(const IndexMaps& first, const IndexMaps& second) {
   for (int d = 0; d < first.from().rank(); ++d) {
@@ -59,7 +64,9 @@ void simplify(Graph* graph, bool has_open_sizes) {
       const int64_t second_fill = options<fb::GatherOptionsT>(second).fill;
       const bool has_one_fill =
           !first_maps.fills() || !second_maps.fills() || first_fill == second_fill;
-      if (has_one_fill && (!has_open_sizes || keeps_order(first_maps, second_maps))) {
+      const bool may_join =
+          !has_open_sizes || (!are_pads(first, second) && keeps_order(first_maps, second_maps));
+      if (has_one_fill && may_join) {
         const IndexMaps both = composed(first_maps, second_maps);
         second.options.Set(both.options(second_maps.fills() ? second_fill : first_fill));
         if (first.source_op != second.source_op)

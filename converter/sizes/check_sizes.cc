@@ -306,10 +306,10 @@ class Checker {
   }
 
   // Compares at sizes of all symbols at once: in turns at random ones within the limits, and at those at which each symbol was
-  // right alone, the largest first. Fails at a wrong result.
+  // right alone, the largest and the smallest first. Fails at a wrong result.
   Status check_together() {
     begin_part(1);
-    const int tries = file_.size() > kLargeFile ? 4 : 12;
+    const int tries = file_.size() > kLargeFile ? 4 : 14;
     std::mt19937 random(2);
     for (int i = 0; i < tries; ++i) {
       Sizes sizes;
@@ -321,8 +321,12 @@ class Checker {
             if (is_legal(at, size) && size <= (s.is_first ? s.least + 3 : kMostTogether))
               alone.push_back(size);
           std::sort(alone.begin(), alone.end());
+          // Sums of sizes are smallest, or close to that, only where all are.
+          const size_t few = std::min<size_t>(alone.size(), 3);
           sizes.push_back(alone.empty() ? s.value
                           : i == 1      ? alone.back()
+                          : i == 3      ? alone.front()
+                          : i == 5      ? alone[random() % few]
                                         : alone[random() % alone.size()]);
           continue;
         }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "converter/import/common/index_maps.h"
+#include "converter/sizes/fit_map.h"
 
 namespace qrt::convert {
 
@@ -139,13 +140,127 @@ bool choose_parts(const std::vector<const Value*>& values, const std::vector<uin
   return false;
 }
 
+// Puts a constant of this shape and data, and a Gather of it, in the place of constant `id`.
+void read_by_gather(ValueId id, const Shape& from, std::vector<uint8_t> data,
+                    std::unique_ptr<fb::GatherOptionsT> options, std::vector<fb::SizeRuleT> rules,
+                    Graph* graph) {
+  Value whole = graph->values[id];
+  whole.type.shape = from;
+  whole.data = std::move(data);
+  Value part = graph->values[id];
+  part.is_constant = false;
+  part.data.clear();
+  const ValueId whole_id = graph->add_value(std::move(whole));
+  const ValueId part_id = graph->add_value(std::move(part));
+  Node gather =
+      make_node<fb::GatherOptionsT>(graph->values[id].name, "Constant", {whole_id}, {part_id});
+  convert::options<fb::GatherOptionsT>(gather) = std::move(*options);
+  gather.sizes = std::move(rules);
+  for (Node& node : graph->nodes) std::replace(node.inputs.begin(), node.inputs.end(), id, part_id);
+  graph->nodes.insert(graph->nodes.begin(), std::move(gather));
+}
+
+// Returns whether a node reads the constant as a table, which is no value of a run.
+bool is_read_as_table(const Graph& graph, ValueId id) {
+  for (const Node& node : graph.nodes)
+    for (size_t slot = 0; slot < node.inputs.size(); ++slot)
+      if (node.inputs[slot] == id && input_is_table(node, slot)) return true;
+  return false;
+}
+
+// Different parts of constants along one axis, in the order in which they are met.
+class Parts {
+ public:
+  explicit Parts(int axis) : axis_(axis) {}
+
+  // Appends the number of each index's part to the map. Returns false where there are too many parts.
+  bool add(const Value& v, std::vector<int32_t>* map) {
+    const Shape& shape = v.type.shape;
+    size_t outer = 1, inner = dtype_bytes(v.type.dtype);
+    for (int d = 0; d < axis_; ++d) outer *= static_cast<size_t>(shape[d]);
+    for (int d = axis_ + 1; d < shape.rank(); ++d) inner *= static_cast<size_t>(shape[d]);
+    const auto n = static_cast<size_t>(shape[axis_]);
+    for (size_t i = 0; i < n; ++i) {
+      std::vector<uint8_t> part;
+      for (size_t o = 0; o < outer; ++o) {
+        const auto from = v.data.begin() + static_cast<ptrdiff_t>((o * n + i) * inner);
+        part.insert(part.end(), from, from + static_cast<ptrdiff_t>(inner));
+      }
+      const auto found = std::find(parts_.begin(), parts_.end(), part);
+      map->push_back(static_cast<int32_t>(found - parts_.begin()));
+      if (found == parts_.end()) parts_.push_back(std::move(part));
+      if (parts_.size() > kMost) return false;
+    }
+    return true;
+  }
+
+  // Returns the parts side by side; *shape, that of a constant they are of, becomes theirs.
+  std::vector<uint8_t> joined(Shape* shape) const {
+    size_t outer = 1;
+    for (int d = 0; d < axis_; ++d) outer *= static_cast<size_t>((*shape)[d]);
+    (*shape)[axis_] = static_cast<int64_t>(parts_.size());
+    std::vector<uint8_t> data;
+    for (size_t o = 0; o < outer; ++o)
+      for (const std::vector<uint8_t>& part : parts_) {
+        const auto inner = static_cast<ptrdiff_t>(part.size() / outer);
+        const auto from = part.begin() + static_cast<ptrdiff_t>(o) * inner;
+        data.insert(data.end(), from, from + inner);
+      }
+    return data;
+  }
+
+ private:
+  static constexpr size_t kMost = 8;
+  const int axis_;
+  std::vector<std::vector<uint8_t>> parts_;
+};
+
 }  // namespace
+
+bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph) {
+  if (is_read_as_table(*graph, id)) return false;
+  const Value& own = graph->values[id];
+  const int rank = own.type.shape.rank();
+  std::vector<Value> values;
+  int axis = -1;
+  for (const Graph* g : imports.graphs) {
+    values.push_back(whole_constant(*imports.graphs[0], *g, id));
+    const TensorType& type = values.back().type;
+    if (type.dtype != own.type.dtype || type.shape.rank() != rank || !is_whole(values.back()))
+      return false;
+    for (int d = 0; d < rank; ++d) {
+      if (type.shape[d] == own.type.shape[d]) continue;
+      if (axis >= 0 && axis != d) return false;
+      axis = d;
+    }
+  }
+  if (axis < 0) return false;
+  Parts parts(axis);
+  std::vector<std::vector<int32_t>> maps(values.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!parts.add(values[i], &maps[i])) return false;
+  Shape from = own.type.shape;
+  std::vector<uint8_t> data = parts.joined(&from);
+  Imports sizes;
+  std::vector<const std::vector<int32_t>*> pointers;
+  for (const auto& symbols : imports.symbols) sizes.at.push_back({symbols, {from}});
+  for (const auto& map : maps) pointers.push_back(&map);
+  sizes.others = &imports.dimensions;
+  sizes.rounds_floats = imports.rounds_floats();
+  std::vector<fb::SizeRuleT> rules(1);
+  rules[0].field = fb::SizeField::MAP;
+  if (!fit_map(sizes, pointers, axis, &rules[0]) || rules[0].resize != nullptr) return false;
+  auto options = std::make_unique<fb::GatherOptionsT>();
+  options->axes.push_back(std::make_unique<fb::GatherAxisT>());
+  options->axes[0]->axis = static_cast<uint8_t>(axis);
+  options->axes[0]->index = maps[0];
+  read_by_gather(id, from, std::move(data), std::move(options), std::move(rules), graph);
+  return true;
+}
 
 bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph) {
   if (id >= largest.values.size()) return false;
-  for (const Node& node : graph->nodes)
-    for (size_t slot = 0; slot < node.inputs.size(); ++slot)
-      if (node.inputs[slot] == id && input_is_table(node, slot)) return false;
+  if (is_read_as_table(*graph, id)) return false;
   const Value& most = largest.values[id];
   const int rank = most.type.shape.rank();
   std::vector<Value> copies;
@@ -215,20 +330,7 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
     options->axes.push_back(std::move(map));
   }
   if (rules.empty()) return false;
-  Value whole = graph->values[id];
-  whole.type.shape = from;
-  whole.data = data;
-  Value part = graph->values[id];
-  part.is_constant = false;
-  part.data.clear();
-  const ValueId whole_id = graph->add_value(std::move(whole));
-  const ValueId part_id = graph->add_value(std::move(part));
-  Node gather =
-      make_node<fb::GatherOptionsT>(graph->values[id].name, "Constant", {whole_id}, {part_id});
-  convert::options<fb::GatherOptionsT>(gather) = std::move(*options);
-  gather.sizes = std::move(rules);
-  for (Node& node : graph->nodes) std::replace(node.inputs.begin(), node.inputs.end(), id, part_id);
-  graph->nodes.insert(graph->nodes.begin(), std::move(gather));
+  read_by_gather(id, from, data, std::move(options), std::move(rules), graph);
   return true;
 }
 

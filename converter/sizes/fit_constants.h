@@ -11,6 +11,10 @@ namespace qrt::convert {
 // Returns the constants that nodes read and that are not the same in all imports.
 std::vector<ValueId> differing_constants(const ImportedGraphs& imports);
 
+// Replaces constant `id` of `graph`, the first import's, that differs along one axis by a Gather of its few different parts: ones
+// up to a length and zeros behind it. Returns false where no rule gives the number of each part.
+bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph);
+
 // Puts a Gather of `graph`, the first import's, in front of all nodes that read constant `id`. Along each axis
 // it reads the first elements of the constant of `largest`, an import at the largest sizes, or the last ones, those from an index on that
 // follows from sizes, or the only one that is repeated along it. Returns false where these do not give the constants of all imports.

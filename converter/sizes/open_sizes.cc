@@ -6,6 +6,7 @@
 #include "converter/batch.h"
 #include "converter/sizes/fit_constants.h"
 #include "converter/sizes/fit_options.h"
+#include "converter/sizes/run_numbers.h"
 #include "runtime/sizes.h"
 #include "runtime/tools/budget.h"
 
@@ -120,10 +121,14 @@ class Opening {
     return Status();
   }
 
-  // Replaces each constant that differs between the imports by a larger one that contains it at all sizes up to a limit, and
-  // lowers the most of the symbols to that limit.
+  // Replaces each constant that differs between the imports by what the run computes of sizes or makes of few parts, or
+  // else by a larger one that contains it at all sizes up to a limit, and lowers the most of the symbols to that limit.
   Status fit_constants(Source* source, std::vector<Symbol>* symbols) {
-    const std::vector<ValueId> constants = differing_constants(imports_);
+    std::vector<ValueId> constants;
+    for (const ValueId id : differing_constants(imports_))
+      if (!fit_run_numbers(imports_, id, graphs_[0].get()) &&
+          !fit_pieces(imports_, id, graphs_[0].get()))
+        constants.push_back(id);
     if (constants.empty()) return Status();
     Graph largest;
     const int64_t limit = find_limit(source, *symbols, constants, &largest);

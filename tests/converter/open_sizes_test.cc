@@ -101,6 +101,8 @@ Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
   return file;
 }
 
+std::string number(OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); }
+
 // A convolution of floats, as spectrograms are computed.
 std::string float_conv(OnnxBuilder* b, const std::string& x, const Dims& dims, int64_t stride) {
   size_t count = 1;
@@ -111,9 +113,32 @@ std::string float_conv(OnnxBuilder* b, const std::string& x, const Dims& dims, i
 }
 
 const Case kCases[] = {
+    {"NumbersOfSizes",
+     {-1, -1, 3},
+     {{1, 1, 3}, {2, 7, 3}, {3, 500, 3}, {70, 5000, 3}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims);
+       const auto real = [&](const std::string& n) { return b->node("Cast", {n}, {{"to", 1}}); };
+       const std::string less = b->node("Sub", {number(b, 40), size_of(b, x, 1)});
+       const std::string halves = b->node("Div", {size_of(b, x, 1), number(b, 2)});
+       const std::string scaled = b->node("Mul", {x, real(size_of(b, x, 0))});
+       b->output(b->node("Add", {b->node("Mul", {scaled, real(halves)}), real(less)}));
+     }},
+    {"MaskOfHalfTheRows",
+     {-1, -1, 4},
+     {{1, 2, 4}, {2, 7, 4}, {3, 500, 4}, {1, 6000, 4}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims), n = size_of(b, x, 1);
+       const std::string count = b->node("Squeeze", {n, number(b, 0)});
+       const std::string rows =
+           b->node("Range", {b->scalar<int64_t>(0), count, b->scalar<int64_t>(1)});
+       const std::string stays = b->node("Less", {rows, b->node("Div", {n, number(b, 2)})});
+       const std::string column = b->node("Unsqueeze", {stays, number(b, 1)});
+       b->output(b->node("Mul", {x, b->node("Cast", {column}, {{"to", 1}})}));
+     }},
     {"ReflectedSpectrogram",
      {-1, 1, -1},
-     {{1, 1, 48}, {2, 1, 333}, {1, 1, 512}, {3, 1, 1024}},
+     {{1, 1, 80}, {2, 1, 333}, {1, 1, 512}, {3, 1, 1024}},
      [](const Dims& dims, OnnxBuilder* b) {
        const std::string x = b->input(dims);
        const std::string padded = b->node(
@@ -239,8 +264,6 @@ struct Turn {
   std::function<std::string(OnnxBuilder*, const std::string& n)> kept;
 };
 
-std::string number(OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); }
-
 constexpr int64_t kTurn = 600;
 
 const Turn kTurns[] = {
@@ -345,7 +368,8 @@ TEST(OpenSizesOf, ATableThatFollowsFromTheSize) {
   const std::string n = size_of(&b, x, 1);
   const std::string rows = b.node(
       "Range", {b.scalar<int64_t>(0), b.node("Squeeze", {n, number(&b, 0)}), b.scalar<int64_t>(1)});
-  const std::string stays = b.node("Less", {rows, b.node("Div", {n, number(&b, 2)})});
+  const std::string mixed = b.node("Mod", {b.node("Mul", {rows, number(&b, 7)}), n});
+  const std::string stays = b.node("Less", {mixed, b.node("Div", {n, number(&b, 2)})});
   const std::string column = b.node("Unsqueeze", {stays, number(&b, 1)});
   const std::string real = b.node("Cast", {column}, {{"to", 1}});
   b.output(b.q<uint8_t>(b.node("Mul", {x, real}), 0.05f, 120));

@@ -66,8 +66,6 @@ class Reader {
     const bool is_standard = node_.domain().empty() || node_.domain() == "ai.onnx";
     for (int i = 0; i < node_.input_count(); ++i) is_marked_ |= length_of_input(i) != nullptr;
     if (op == "Shape" || !is_marked_) return read_numbers(is_standard);
-    for (int i = 0; i < node_.output_count(); ++i)
-      if (node_.has_output(i) && importer_.is_output(node_.output(i))) return refuse();
     if (!is_standard || reads_number_as_such() || !hide_beyond()) return refuse();
     QRT_TRY(assess());
     const Tensor& y = importer_.tensors().at(node_.output(0));
@@ -75,7 +73,9 @@ class Reader {
     RunLength length;
     bool has_length = true;
     if (!y.is_value() || !find_result(y.shape, &length, &has_length)) return refuse();
-    if (has_length) lengths_.tensors[node_.output(0)] = length;
+    if (!has_length) return Status();
+    if (importer_.is_output(node_.output(0))) return refuse();
+    lengths_.tensors[node_.output(0)] = length;
     return Status();
   }
 
