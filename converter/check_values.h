@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
+#include "runtime/verify.h"
 
 namespace qrt::convert {
 
@@ -23,10 +25,16 @@ struct TestValues {
   std::vector<TestTensor> inputs, outputs;
 };
 
-// The values of a model's input or output (`kind`) of this name, type and size. kInvalidArgument:
-// there are none.
-Status find_values(const std::vector<TestTensor>& values, const char* kind, const std::string& name,
-                   DType dtype, size_t bytes, const TestTensor** found);
+// Returns the values of this name, or null.
+const TestTensor* find_values(const std::vector<TestTensor>& values, const std::string& name);
+
+// Sets the batch and the sizes of a plan to those that the values' inputs have; an open dimension that none of them
+// has keeps the model's own size. kInvalidModel where two of them have different sizes for one dimension.
+Status find_sizes(const VerifiedModel& model, const TestValues& values, PlanOptions* options);
+
+// Checks that there are values for every input and output of a plan at find_sizes(), of their types and sizes.
+// kInvalidArgument where some are missing, kInvalidModel where others are needed.
+Status check_fit(const VerifiedModel& model, const Plan& plan, const TestValues& values);
 
 struct CheckedOutput {
   std::string name;
@@ -37,8 +45,8 @@ struct CheckedOutput {
   bool is_near = true;
 };
 
-// `model`: bytes of a .qrt file, run at the batch of the values where it leaves that open. kInvalidArgument where names, types or sizes of the values are not
-// those of the model's inputs and outputs.
+// Runs `model`, the bytes of a .qrt file, at the sizes that the values have. kInvalidArgument or kInvalidModel where
+// names, types or sizes of the values are not those of the model's inputs and outputs.
 Status check_values(const std::vector<uint8_t>& model, const TestValues& values,
                     std::vector<CheckedOutput>* outputs);
 

@@ -22,10 +22,6 @@ Status read_inputs(const Model& model, const std::vector<std::string>& given,
     return error(Code::kInvalidModel,
                  "the inputs are a sequence of %s, expected one without a dimension in front",
                  tool::counted(inputs->steps(), "run").c_str());
-  if (inputs->batch() != 0 && inputs->batch() != model.info().default_batch)
-    return error(Code::kInvalidModel,
-                 "the inputs are a batch of %zu, expected the model's own, %zu", inputs->batch(),
-                 model.info().default_batch);
   return {};
 }
 
@@ -37,6 +33,8 @@ Status add_digests(const Graph& graph, const std::vector<std::string>& inputs,
   tool::Inputs given;
   QRT_TRY(read_inputs(model, inputs, &given).at("--digests"));
   SessionOptions options;
+  tool::Dims dims = given.dims();
+  dims.put_in(&options);
   options.keep_all = true;
   Session session(model, options);
   QRT_TRY(given.put(0, &session));

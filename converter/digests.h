@@ -13,7 +13,7 @@
 namespace qrt::convert {
 
 // `bytes`: the graph as write_model() wrote it; becomes that with the inputs, the outputs and the
-// digests. `inputs`: [NAME=]FILE.npy of the model's default batch, by name or in the model's order.
+// digests. `inputs`: [NAME=]FILE.npy, by name or in the model's order, of any sizes that the model takes.
 // As Inputs::read() (runtime/tools/inputs.h) and write_model().
 Status add_digests(const Graph& graph, const std::vector<std::string>& inputs,
                    std::vector<uint8_t>* bytes);

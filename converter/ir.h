@@ -101,6 +101,12 @@ struct Symbol {
   bool is_other = false;    // a dimension behind the first
   bool wants_zero = false;  // the caller asked for sizes from 0
   int tied_to = -1;  // a symbol before it, of which it has the size (or 1 in its place), or -1
+  std::string limited_by;  // what narrowed its sizes, for people; "" where only the caller did
+};
+
+// A dimension of the source whose name says that its size is a sum of symbols' sizes.
+struct SizeSum {
+  std::string name, sum;  // "total_length", "past_length + length"
 };
 
 struct Graph;
@@ -131,6 +137,7 @@ struct Graph {
   // The open dimensions; the batch is among them where batch_is_open is false. With `import_at` set,
   // passes/open_sizes has still to find what follows from them.
   std::vector<Symbol> symbols;
+  std::vector<SizeSum> sums;
   ImportAtSizes import_at;
   std::vector<Distance> distances;  // of this import, in the order of its nodes
   uint64_t bytes_read = 0;          // of constants, by this import

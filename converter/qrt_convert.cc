@@ -108,11 +108,18 @@ bool asks_open_batch(const Options& options) {
   return shapes != given.end() && shapes->second.find('?') != std::string::npos;
 }
 
-std::vector<convert::DimensionFinding> dimensions_of(const Graph& graph) {
+void report_dimensions(const Graph& graph, Report* report) {
   std::vector<convert::DimensionFinding> dimensions;
-  for (const convert::Symbol& s : graph.symbols)
-    dimensions.push_back({s.name, s.value, s.least, s.most, s.step});
-  return dimensions;
+  for (const convert::Symbol& s : graph.symbols) {
+    const bool is_tied = s.tied_to >= 0;
+    dimensions.push_back({s.name, s.value, s.least, s.most, s.step,
+                          is_tied ? graph.symbols[static_cast<size_t>(s.tied_to)].name : "",
+                          s.limited_by});
+  }
+  std::vector<convert::SumFinding> sums;
+  if (!graph.symbols.empty())
+    for (const convert::SizeSum& s : graph.sums) sums.push_back({s.name, s.sum});
+  report->set_dimensions(std::move(dimensions), std::move(sums));
 }
 
 int convert_model(const Options& options) {
@@ -151,7 +158,7 @@ int convert_model(const Options& options) {
   progress.clear();
   if (graph.symbols.empty())
     report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
-  report.set_dimensions(dimensions_of(graph));
+  report_dimensions(graph, &report);
   if (convert::is_wholly_float(graph))
     tool::note(
         "nothing in this model is quantised: it runs in float (level F). qrt_quantize makes "
@@ -201,8 +208,8 @@ int convert_main(int argc, char** argv) {
             "File to write, - is standard output; may be left out with --explain and --lint");
   line.flag_or_choice(
       "--explain", {"text", "json"}, &options.explain,
-      "Report the nodes: what each became, or why not, and counts; json lists those "
-      "that were merely folded, too");
+      "Report the nodes: what each became, or why not, and counts, and the sizes of open "
+      "dimensions; json lists nodes that were merely folded, too");
   line.flag_or_choice("--lint", {"text", "json"}, &options.lint,
                       "Look for mistakes of the quantisation: node, numbers, remedy. Exit status 1 "
                       "if there are warnings; the output is written all the same");
@@ -220,8 +227,9 @@ int convert_main(int argc, char** argv) {
             "Keep these values in the .qrt file, for qrt_run --check");
   line.texts(
       "--digests FILE", &options.digests,
-      "[NAME=]FILE.npy or .npz, an input to run: it goes into the .qrt file with the outputs and a "
-      "digest of every operator, for qrt_run --check; for more inputs repeated");
+      "[NAME=]FILE.npy or .npz, an input to run, of any sizes that the model takes: it goes into "
+      "the .qrt file with the outputs and a digest of every operator, for qrt_run --check; for "
+      "more inputs repeated");
   line.flag("--list", &options.list,
             "List the models of a pack (ESP-DL), or the signatures of a TFLite file, and end");
   line.flag("--verbose", &options.verbose, "Print the graph before and after the passes (stderr)");

@@ -1,6 +1,8 @@
 // qrt_diff: the first layer at which a model in qrt differs from tensors that another system, or
 // another device, made of it. Command line only; the work is in diff/ and runtime/tools/.
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "converter/command_line.h"
@@ -101,12 +103,18 @@ std::string describe(const fb::Model& file, const tool::SourceTensor& t) {
          (source.empty() ? "" : ", from " + source) + ")";
 }
 
-// The reference that a tensor can be compared with: of several of one name the first that fits.
-Status compare_tensor(const diff::Reference& reference, const tool::SourceTensor& t,
+// Finds the reference that a tensor can be compared with. It is the `number`th of its name that the model has: of several
+// references of one name that is the one to try first, then the others in their order.
+Status compare_tensor(const diff::Reference& reference, const tool::SourceTensor& t, size_t number,
                       bool* is_compared, tool::Difference* difference, std::string* why) {
   *is_compared = false;
   *why = "no reference of this name";
-  for (const std::string& file : reference.find(t.name)) {
+  std::vector<std::string> files = reference.find(t.name);
+  if (number < files.size()) {
+    const auto own = files.begin() + static_cast<ptrdiff_t>(number);
+    std::rotate(files.begin(), own, own + 1);
+  }
+  for (const std::string& file : files) {
     tool::NpyArray array;
     if (Status read = tool::read_npy(file, &array); !read.ok()) {
       if (read.code() == Code::kIoError) return read;
@@ -143,12 +151,13 @@ Status run(const Options& options, bool* equal) {
   QRT_TRY(inputs.put(0, &session));
   session.run();
   Counts n;
-  std::string unfit;  // the first reference that cannot be compared, and why
+  std::map<std::string, size_t> numbers;  // of tensors so far, by name
+  std::string unfit;                      // the first reference that cannot be compared, and why
   const auto use = [&](const tool::SourceTensor& t) -> Status {
     bool is_compared;
     tool::Difference d;
     std::string why;
-    QRT_TRY(compare_tensor(reference, t, &is_compared, &d, &why));
+    QRT_TRY(compare_tensor(reference, t, numbers[t.name]++, &is_compared, &d, &why));
     ++n.tensors;
     n.compared += is_compared;
     if (unfit.empty() && !is_compared && !reference.find(t.name).empty())

@@ -168,7 +168,8 @@ int quantize_main(int argc, char** argv) {
   line.texts(
       "--calibration FILE", &settings.calibration,
       "Samples: .npy or NAME=FILE.npy for each input, .npz, a folder of these or of pictures, a "
-      ".txt that lists pictures, or `random`; a tenth of them is held out for the report");
+      ".txt that lists pictures, or `random`; a tenth of them is held out for the report. Open "
+      "dimensions in which samples differ stay open");
   line.text("-o,--output FILE", &options.output, "The .qrt file to write");
   line.text("--onnx FILE", &options.onnx,
             "The quantised model as standard ONNX (QuantizeLinear, DequantizeLinear)");

@@ -77,6 +77,22 @@ std::string counts_text(const std::vector<Finding>& findings) {
   return s;
 }
 
+// Returns "1 to 512", "32 or more in steps of 32".
+std::string sizes_text(const DimensionFinding& d) {
+  std::string s = std::to_string(d.least);
+  if (d.least == d.most) return s;
+  s += d.most > INT32_MAX - d.step ? " or more" : " to " + std::to_string(d.most);
+  return d.step > 1 ? s + " in steps of " + std::to_string(d.step) : s;
+}
+
+// Returns "open     'seq' 1 to 512" and a line with the reason for its limits.
+std::string dimension_text(const DimensionFinding& d) {
+  std::string s = d.least == d.most ? "fixed    '" : "open     '";
+  s += escaped(d.name) + "' " + sizes_text(d);
+  if (!d.tied_to.empty()) s += ", the size of '" + escaped(d.tied_to) + "' or 1";
+  return s + (d.limited_by.empty() ? "\n" : "\n         why: " + escaped(d.limited_by) + "\n");
+}
+
 }  // namespace
 
 std::string Report::text(bool all) const {
@@ -105,12 +121,10 @@ std::string Report::text(bool all) const {
     s += "batch    any, " + std::to_string(batch_.size) + " where none is asked for\n";
   if (all && !batch_.is_open && batch_.size > 0)
     s += "batch    " + std::to_string(batch_.size) + " and no other: " + escaped(batch_.why) + "\n";
-  for (const DimensionFinding& d : dimensions_)
-    if (all) {
-      s += "open     '" + escaped(d.name) + "' " + std::to_string(d.least) + " to " +
-           std::to_string(d.most);
-      s += d.step > 1 ? " in steps of " + std::to_string(d.step) + "\n" : "\n";
-    }
+  for (const DimensionFinding& d : dimensions_) s += all ? dimension_text(d) : "";
+  for (const SumFinding& d : sums_)
+    if (all && d.name != d.sum)
+      s += "sum      '" + escaped(d.name) + "' is " + escaped(d.sum) + "\n";
   const size_t unknown = count(Outcome::kNotAssessed);
   if (!all && !has_refusals()) return s;
   s += refusals();
@@ -165,7 +179,10 @@ std::string Report::json(Sections sections) const {
                                     {"value", d.value},
                                     {"least", d.least},
                                     {"most", d.most},
-                                    {"step", d.step}});
+                                    {"step", d.step},
+                                    {"tied_to", d.tied_to},
+                                    {"why", d.limited_by}});
+    for (const SumFinding& d : sums_) root["sums"].push_back({{"name", d.name}, {"sum", d.sum}});
   }
   if (sections.warnings) {
     auto& warnings = root["warnings"] = nlohmann::ordered_json::array();

@@ -47,10 +47,18 @@ struct BatchFinding {
   std::string why;       // not open: what is in the way
 };
 
-// A dimension that is open, and its sizes: least, least + step, ... up to most.
+// A dimension that the source leaves open, and its sizes: least, least + step, ... up to most. If least and most are
+// equal, it has that size and no other.
 struct DimensionFinding {
   std::string name;
   int64_t value, least, most, step;
+  std::string tied_to;     // the dimension of whose size it has to be, or ""
+  std::string limited_by;  // what narrowed its sizes, or ""
+};
+
+// A dimension of the source whose size is a sum of others' by its name.
+struct SumFinding {
+  std::string name, sum;
 };
 
 // A scale that is no normal positive number, as a front end meets it. For lint(), which makes a
@@ -87,7 +95,10 @@ class Report {
   }
 
   void set_batch(BatchFinding batch) { batch_ = std::move(batch); }
-  void set_dimensions(std::vector<DimensionFinding> all) { dimensions_ = std::move(all); }
+  void set_dimensions(std::vector<DimensionFinding> all, std::vector<SumFinding> sums) {
+    dimensions_ = std::move(all);
+    sums_ = std::move(sums);
+  }
 
   const std::vector<Warning>& warnings() const { return warnings_; }
   const std::vector<Finding>& findings() const { return findings_; }
@@ -104,7 +115,8 @@ class Report {
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
   // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or
   // "not assessed". "batch": {"open", "size", "why"}, of a converted model, and
-  // "dimensions": {"name", "value", "least", "most", "step"} of one with more open dimensions. And "warnings":
+  // "dimensions": [{"name", "value", "least", "most", "step", "tied_to", "why"}] and "sums": [{"name", "sum"}] of one with
+  // more open dimensions. And "warnings":
   // [{"rule", "node", "op", "what", "remedy", "numbers": {}}].
   std::string json(Sections sections = {}) const;
 
@@ -113,6 +125,7 @@ class Report {
   std::vector<ScaleNote> scale_notes_;
   std::vector<Warning> warnings_;
   std::vector<DimensionFinding> dimensions_;
+  std::vector<SumFinding> sums_;
   BatchFinding batch_;  // size 0: not known
 };
 

@@ -3,6 +3,7 @@
 // can be read behind every constant. The last 16 of them are the checksum (schema/README.md).
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 
@@ -11,6 +12,7 @@
 #include "runtime/checksum.h"
 #include "runtime/model_bytes.h"
 #include "runtime/plan.h"
+#include "runtime/sizes.h"
 #include "runtime/tools/source_order.h"
 #include "runtime/tools/test_values.h"
 #include "runtime/verify.h"
@@ -24,8 +26,11 @@ std::string_view bytes_of(const std::vector<uint8_t>& data) {
 
 class Writer {
  public:
-  Writer(const Graph& graph, const Extras& extras)
-      : graph_(graph), extras_(extras), tensor_of_(graph.values.size(), kNoValue) {}
+  // `test_sizes`: those of the test values, as TestBuffers has them.
+  Writer(const Graph& graph, const Extras& extras, const std::vector<int64_t>& test_sizes)
+      : graph_(graph), extras_(extras), tensor_of_(graph.values.size(), kNoValue) {
+    test_buffers_.sizes = test_sizes;
+  }
   // `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
   // That metadata for a written file: of tensors that did not lie in the source as the file without
@@ -36,7 +41,7 @@ class Writer {
   void collect();
   void add_tensor(ValueId id);
   void add_buffer(const std::vector<uint8_t>& data);
-  Status add_test_values();
+  void add_test_values();
   // More than the file will take, without building it.
   size_t size_bound() const;
   Status check_sizes() const;
@@ -83,23 +88,17 @@ void Writer::collect() {
 }
 
 // The inputs and outputs that are variables are no edges of the model.
-Status Writer::add_test_values() {
-  const auto add = [&](const std::vector<ValueId>& edges, const char* kind,
-                       const std::vector<TestTensor>& values,
-                       std::vector<uint32_t>* buffers) -> Status {
+void Writer::add_test_values() {
+  const auto add = [&](const std::vector<ValueId>& edges, const std::vector<TestTensor>& values,
+                       std::vector<uint32_t>* buffers) {
     for (size_t i = 0; i + graph_.variables.size() < edges.size(); ++i) {
-      const Value& v = graph_.values[edges[i]];
-      TensorType type = v.type;
-      if (type.shape.rank() > 0 && type.shape[0] < 0) type.shape[0] = graph_.default_batch;
-      const TestTensor* found;
-      QRT_TRY(find_values(values, kind, v.name, type.dtype, tensor_bytes(type), &found));
-      add_buffer(found->data);
-      buffers->push_back(static_cast<uint32_t>(buffer_of_.at(bytes_of(found->data))));
+      const TestTensor& found = *find_values(values, graph_.values[edges[i]].name);
+      add_buffer(found.data);
+      buffers->push_back(buffer_of_.at(bytes_of(found.data)));
     }
-    return Status();
   };
-  QRT_TRY(add(graph_.inputs, "input", extras_.tests->inputs, &test_buffers_.inputs));
-  return add(graph_.outputs, "output", extras_.tests->outputs, &test_buffers_.outputs);
+  add(graph_.inputs, extras_.tests->inputs, &test_buffers_.inputs);
+  add(graph_.outputs, extras_.tests->outputs, &test_buffers_.outputs);
 }
 
 size_t Writer::size_bound() const {
@@ -219,7 +218,7 @@ std::string Writer::source_orders(const std::vector<uint8_t>& bytes) const {
 
 Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes) {
   collect();
-  if (extras_.tests != nullptr) QRT_TRY(add_test_values());
+  if (extras_.tests != nullptr) add_test_values();
   QRT_TRY(check_sizes());
   write_buffers();
   std::vector<flatbuffers::Offset<fb::Tensor>> tensor_offsets;
@@ -277,9 +276,10 @@ Status Writer::run(const std::string& source_orders, std::vector<uint8_t>* bytes
   return {};
 }
 
-// What a user's first step with the file would say. More memory than a plan may take is the model's
+// Verifies and plans the file, as a user's first step with it would. More memory than a plan may take is the model's
 // doing, no memory for the model itself is not.
-Status reload(const std::vector<uint8_t>& bytes) {
+Status reload(const std::vector<uint8_t>& bytes,
+              std::shared_ptr<const VerifiedModel>* reloaded = nullptr) {
   const auto beyond = [](const Status& status) {
     return error(Code::kUnsupported, "the converted model is beyond what the runtime accepts: %s",
                  status.message());
@@ -291,20 +291,49 @@ Status reload(const std::vector<uint8_t>& bytes) {
     return model.status().code() == Code::kOutOfMemory ? std::move(model.status())
                                                        : beyond(model.status());
   auto plan = make_plan(*model, PlanOptions{});
-  return plan.ok() ? Status() : beyond(plan.status());
+  if (!plan.ok()) return beyond(plan.status());
+  if (reloaded != nullptr) *reloaded = *model;
+  return {};
+}
+
+Status write_whole(const Graph& graph, const Extras& extras, const std::vector<int64_t>& test_sizes,
+                   std::vector<uint8_t>* bytes) {
+  Writer writer(graph, extras, test_sizes);
+  QRT_TRY(writer.run("", bytes));
+  QRT_TRY(reload(*bytes));
+  const std::string source_orders = writer.source_orders(*bytes);
+  if (source_orders.empty()) return {};
+  QRT_TRY(Writer(graph, extras, test_sizes).run(source_orders, bytes));
+  return reload(*bytes);
+}
+
+// Checks that the file takes the test values, at their own sizes. *sizes is what TestBuffers has of them.
+Status check_tests(const std::vector<uint8_t>& bytes, const TestValues& tests,
+                   std::vector<int64_t>* sizes) {
+  std::shared_ptr<const VerifiedModel> model;
+  QRT_TRY(reload(bytes, &model));
+  PlanOptions options;
+  QRT_TRY(find_sizes(*model, tests, &options));
+  auto plan = make_plan(model, options);
+  if (!plan.ok()) return std::move(plan.status()).at("test values");
+  QRT_TRY(check_fit(*model, **plan, tests));
+  const SymbolSizes own = default_sizes(model->file());
+  if (options.sizes == own && options.batch == model->default_batch()) return {};
+  if (model->has_batch()) sizes->push_back(static_cast<int64_t>(options.batch));
+  sizes->insert(sizes->end(), options.sizes.begin(), options.sizes.end());
+  return {};
 }
 
 }  // namespace
 
 Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Extras& extras) {
-  Writer writer(graph, extras);
-  QRT_TRY(writer.run("", bytes));
-  QRT_TRY(reload(*bytes));
-  const std::string source_orders = writer.source_orders(*bytes);
-  if (!source_orders.empty()) {
-    QRT_TRY(Writer(graph, extras).run(source_orders, bytes));
-    QRT_TRY(reload(*bytes));
+  std::vector<int64_t> test_sizes;
+  if (extras.tests != nullptr) {
+    // Only a file tells whether values of some sizes fit.
+    QRT_TRY(write_whole(graph, {}, {}, bytes));
+    QRT_TRY(check_tests(*bytes, *extras.tests, &test_sizes));
   }
+  QRT_TRY(write_whole(graph, extras, test_sizes, bytes));
   write_checksum(bytes->data(), bytes->size());
   return {};
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "converter/convert.h"
+#include "runtime/sizes.h"
 #include "runtime/verify.h"
 
 namespace qrt::quantize {
@@ -38,10 +39,8 @@ class MemoryFile {
   int fd_ = -1;
 };
 
-Status import_qdq(const std::string& qdq, const Arithmetic& arithmetic, convert::Graph* graph,
+Status import_qdq(const MemoryFile& file, const Arithmetic& arithmetic, convert::Graph* graph,
                   convert::Report* report) {
-  MemoryFile file;
-  QRT_TRY(file.create(qdq));
   if (!arithmetic.espdl.empty())
     return convert::import_onnx_as_espdl(file.path(), arithmetic.espdl, graph, report);
   return convert::import_onnx(file.path(), graph, report, arithmetic.allow_float);
@@ -99,10 +98,12 @@ Status import_cvm(const CvmModel& cvm, convert::Graph* graph, convert::Report* r
   return {};
 }
 
-Status import_document(const Document& document, const Arithmetic& arithmetic,
+// `file` holds an ONNX document; what the converter may do follows from its size, also after the import.
+Status import_document(const Document& document, const Arithmetic& arithmetic, MemoryFile* file,
                        convert::Graph* graph, convert::Report* report) {
-  return document.qdq.empty() ? import_cvm(document.cvm, graph, report)
-                              : import_qdq(document.qdq, arithmetic, graph, report);
+  if (document.qdq.empty()) return import_cvm(document.cvm, graph, report);
+  QRT_TRY(file->create(document.qdq));
+  return import_qdq(*file, arithmetic, graph, report);
 }
 
 template <class From, class To>
@@ -148,9 +149,10 @@ bool load(DType type, size_t n, const uint8_t* data, Tensor* t) {
 
 Status judge_document(const Document& document, const Arithmetic& arithmetic,
                       convert::Report* report) {
+  MemoryFile file;
   convert::Graph graph;
   *report = convert::Report();
-  Status status = import_document(document, arithmetic, &graph, report);
+  Status status = import_document(document, arithmetic, &file, &graph, report);
   // What is refused stands in the report.
   return report->has_refusals() ? Status() : std::move(status);
 }
@@ -158,8 +160,9 @@ Status judge_document(const Document& document, const Arithmetic& arithmetic,
 Status convert_document(const Document& document, const Arithmetic& arithmetic,
                         const std::map<std::string, std::string>& notes, Conversion* conversion) {
   *conversion = Conversion();
+  MemoryFile file;
   convert::Graph graph;
-  QRT_TRY(import_document(document, arithmetic, &graph, &conversion->report));
+  QRT_TRY(import_document(document, arithmetic, &file, &graph, &conversion->report));
   graph.source_producer = "qrt_quantize";
   QRT_TRY(convert::run_passes(&graph, nullptr));
   return convert::write_model(graph, &conversion->bytes, {nullptr, notes});
@@ -176,10 +179,34 @@ Status IntegerRunner::create(const std::vector<uint8_t>& bytes, size_t threads) 
   Result<std::unique_ptr<Session>> session = Session::create(model_, options);
   if (!session.ok()) return std::move(session.status());
   session_ = std::move(*session);
+  sizes_ = default_sizes(model_->file());
+  return {};
+}
+
+// Sets the session to the sizes of the feeds' open dimensions besides the batch.
+Status IntegerRunner::set_sizes(const Values& feeds) {
+  const fb::Model& file = model_->file();
+  SymbolSizes sizes = default_sizes(file);
+  for (const uint32_t slot : *file.inputs()) {
+    const fb::Tensor& t = model_->tensor(slot);
+    const auto feed = feeds.find(t.name()->str());
+    if (feed == feeds.end() || t.sizes() == nullptr) continue;
+    const Dims& shape = feed->second.shape;
+    for (uint32_t d = 0; d < t.sizes()->size() && d < shape.size(); ++d)
+      if (const int64_t symbol = symbol_of(*t.sizes()->Get(d)); symbol >= 0)
+        sizes[static_cast<size_t>(symbol)] = shape[d];
+  }
+  if (sizes == sizes_) return {};
+  Result<std::shared_ptr<const Plan>> plan =
+      session_->plan_at({static_cast<size_t>(file.default_batch()), sizes});
+  if (!plan.ok()) return std::move(plan.status());
+  QRT_TRY(session_->reshape(std::move(*plan)));
+  sizes_ = sizes;
   return {};
 }
 
 Status IntegerRunner::run(const Values& feeds, Values* outputs) {
+  QRT_TRY(set_sizes(feeds));
   const Plan& plan = session_->plan();
   const fb::Model& file = model_->file();
   for (const uint32_t slot : *file.inputs()) {

@@ -52,8 +52,11 @@ class IntegerRunner {
   Status run(const Values& feeds, Values* outputs);
 
  private:
+  Status set_sizes(const Values& feeds);
+
   std::shared_ptr<const VerifiedModel> model_;
   std::unique_ptr<Session> session_;
+  SymbolSizes sizes_;  // of the session
 };
 
 }  // namespace qrt::quantize

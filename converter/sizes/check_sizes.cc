@@ -165,6 +165,7 @@ class Checker {
       if (!model.ok()) return std::move(model.status());
       made = run_on_numbers(*model, options_at({}, source_bytes_), integers, &want);
     }
+    why_ = made.ok() ? "the rules found give other results than the source" : made.message();
     if (made.code() == Code::kOutOfMemory || ran.code() == Code::kOutOfMemory) return Status();
     if (made.ok())
       *verdict = !ran.ok()              ? Verdict::kRefused
@@ -195,6 +196,7 @@ class Checker {
   // symbol's limits, and fails where these cannot. Turning points get most of the budget, because sizes around them are excluded
   // where they cannot be compared.
   Status check_alone() {
+    const std::vector<Symbol> before = graph_->symbols;
     std::vector<SizeLine> lines;
     std::vector<size_t> open;
     for (size_t at = 0; at < own_.size(); ++at) {
@@ -205,7 +207,9 @@ class Checker {
                            Sizes sizes = own_;
                            sizes[at] = size;
                            set_tied(at, &sizes);
-                           return judge(sizes, verdict, found);
+                           QRT_TRY(judge(sizes, verdict, found));
+                           if (*verdict == Verdict::kWrong) wrong_[at][size] = why_;
+                           return Status();
                          });
     }
     constexpr double kForUsual = 0.6, kForTurns = 0.75, kForMore = 0.5;
@@ -241,7 +245,29 @@ class Checker {
                      "other results than the source, or could not be compared with it; give sizes "
                      "by --input-shape NAME=1x3x224x224",
                      graph_->symbols[at].name.c_str(), static_cast<long long>(wrong));
+    for (const size_t at : open) explain_limits(before[at], wrong_[at], &graph_->symbols[at]);
     return Status();
+  }
+
+  // Says why the limits of a symbol are narrower than before. `wrong` are sizes at which the file is wrong, with the reason.
+  static void explain_limits(const Symbol& before, const std::map<int64_t, std::string>& wrong,
+                             Symbol* symbol) {
+    const auto add = [&](int64_t size, const std::string& why) {
+      symbol->limited_by += (symbol->limited_by.empty() ? "at " : "; at ") + symbol->name + " = " +
+                            std::to_string(size) + ": " + why;
+    };
+    const auto above = wrong.upper_bound(symbol->most);
+    const auto from_least = wrong.lower_bound(symbol->least);
+    if (symbol->least > before.least && from_least != wrong.begin())
+      add(std::prev(from_least)->first, std::prev(from_least)->second);
+    else if (symbol->step != before.step && !wrong.empty())
+      add(wrong.begin()->first, wrong.begin()->second);
+    if (symbol->most >= before.most) return;
+    if (above != wrong.end())
+      add(above->first, above->second);
+    else
+      add(symbol->most + symbol->step,
+          "the source may do something else, which costs too much to compare");
   }
 
   // Refuses a file where the limit that a symbol got depends on another symbol, too: no limits of single symbols exclude the
@@ -368,6 +394,9 @@ class Checker {
   bool is_far_ = false;  // indices that stand alone are the largest size
   std::vector<Distance> own_distances_;
   Sizes own_;
+  std::string why_;  // the last comparison did not find the file right
+  std::map<size_t, std::map<int64_t, std::string>>
+      wrong_;  // by symbol: sizes at which the file is wrong alone, and why
   std::vector<std::vector<int64_t>> right_;  // by symbol: sizes at which it is right alone
   std::map<size_t, int> varying_;            // by distance: how many symbols it depends on
   std::map<size_t, std::string> limiting_;   // distances that limit a symbol

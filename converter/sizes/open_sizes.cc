@@ -21,6 +21,10 @@ bool is_same_operator(const Node& a, const Node& b) {
   return a.options.type == b.options.type && a.inputs == b.inputs && a.outputs == b.outputs;
 }
 
+void add_reason(const std::string& why, Symbol* symbol) {
+  symbol->limited_by += (symbol->limited_by.empty() ? "" : "; ") + why;
+}
+
 // Returns about how many bytes a graph takes.
 uint64_t held_bytes(const Graph& graph) {
   constexpr uint64_t kValueBytes = 1024;  // with its name and the node that makes it
@@ -145,8 +149,12 @@ class Opening {
         return error(Code::kUnsupported,
                      "constant '%s' is another at other sizes, not only a part of one",
                      first.values[id].name.c_str());
-    for (Symbol& s : *symbols)
-      if (is_limited(s)) s.most = std::min(s.most, limit - (limit - s.least) % s.step);
+    for (Symbol& s : *symbols) {
+      const int64_t most = limit - (limit - s.least) % s.step;
+      if (!is_limited(s) || most >= s.most) continue;
+      s.most = most;
+      add_reason(why_limited_, &s);
+    }
     return Status();
   }
 
@@ -178,6 +186,7 @@ class Opening {
   }
 
   static constexpr size_t kMostConstantBytes = size_t{1} << 22;
+  static constexpr int64_t kMost = 4096, kLeast = 64;
   static size_t bytes_of(const Graph& graph, const std::vector<ValueId>& constants) {
     size_t bytes = 0;
     for (const ValueId id : constants)
@@ -225,20 +234,26 @@ class Opening {
   // constants stay within their limit. It is exact where the source fails at larger sizes, and within an eighth where constants or
   // the budget are the limit; 0 where 64 is too large. *largest is the import at that size.
   int64_t find_limit(Source* source, const std::vector<Symbol>& symbols,
-                     const std::vector<ValueId>& constants, Graph* largest) const {
+                     const std::vector<ValueId>& constants, Graph* largest) {
+    why_limited_ = "it has constants of this size, which are kept up to " + std::to_string(kMost);
     bool is_exact = true;
     double growth = 1;  // of the work from one import to the next
     const auto works_at = [&](int64_t limit) {
       Graph graph;
       const auto before = static_cast<double>(source->last_steps());
-      const bool imports = source->import(largest_sizes(symbols, limit), &graph, growth).ok();
+      const Sizes sizes = largest_sizes(symbols, limit);
+      const Status imported = source->import(sizes, &graph, growth);
+      const bool imports = imported.ok();
       growth = std::max(1.0, static_cast<double>(source->last_steps()) / before);
       is_exact = !imports && !source->is_spent();
-      if (!imports || bytes_of(graph, constants) > kMostConstantBytes) return false;
+      if (!imports || bytes_of(graph, constants) > kMostConstantBytes) {
+        why_limited_ = "at " + describe(symbols, sizes) + ": ";
+        why_limited_ += imports ? "its constants become too large" : imported.message();
+        return false;
+      }
       *largest = std::move(graph);
       return true;
     };
-    constexpr int64_t kMost = 4096, kLeast = 64;
     if (!works_at(kLeast)) return 0;
     int64_t good = kLeast;
     while (good < kMost && works_at(2 * good)) good *= 2;
@@ -311,6 +326,7 @@ class Opening {
 
   std::vector<std::unique_ptr<Graph>> graphs_;
   ImportedGraphs imports_;
+  std::string why_limited_;  // why constants are kept up to find_limit() and no further
 };
 
 // Tries families until one gives a graph.
@@ -331,6 +347,7 @@ class Search {
         if (!s.is_first && s.least != s.most && family.unit > 1 && s.step % family.unit != 0) {
           s.least = s.step = family.unit;
           s.most -= s.most % family.unit;
+          add_reason(why_, &s);
         }
       *graph_ = opening.take(std::move(symbols));
       return Status();
@@ -343,6 +360,8 @@ class Search {
   }
 
   bool has_imported() const { return has_imported_; }
+  // Returns what keeps the families that were tried from being imported, or their rules from being found.
+  const std::string& why() const { return why_; }
 
  private:
   Source* const source_;
@@ -377,7 +396,10 @@ Status open_symbols(const ImportAtSizes& import_at, const EarlierPasses& earlier
   if (!search.has_imported()) {
     // The sizes at which the source was imported may be the only ones that it has.
     for (Symbol& s : symbols)
-      if (!s.is_first) s.least = s.most = s.value;
+      if (!s.is_first) {
+        s.least = s.most = s.value;
+        add_reason(search.why(), &s);
+      }
     Status fixed = search.try_family(symbols, probe_families(symbols).front());
     if (fixed.code() != Code::kUnsupported) return fixed;
   }

@@ -1,52 +1,73 @@
 #include "runtime/tools/test_values.h"
 
-#include <cstring>
 #include <sstream>
 
+#include "runtime/sizes.h"
 #include "runtime/tools/counted.h"
 #include "runtime/tools/metadata.h"
 
 namespace qrt::tool {
 namespace {
 
-std::string list_of(const std::vector<uint32_t>& indices) {
+template <class T>
+std::string list_of(const std::vector<T>& numbers) {
   std::string text;
-  for (const uint32_t i : indices) text += (text.empty() ? "" : " ") + std::to_string(i);
+  for (const T n : numbers) text += (text.empty() ? "" : " ") + std::to_string(n);
   return text;
+}
+
+// Reads a whole number of at most 10 digits; -1 for anything else.
+int64_t number_of(const std::string& word) {
+  constexpr size_t kMostDigits = 10;
+  const bool is_number =
+      word.size() <= kMostDigits && word.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoll(word) : -1;
 }
 
 }  // namespace
 
 std::string text_of(const TestBuffers& buffers) {
-  return list_of(buffers.inputs) + " > " + list_of(buffers.outputs);
+  const std::string text = list_of(buffers.inputs) + " > " + list_of(buffers.outputs);
+  return buffers.sizes.empty() ? text : text + " @ " + list_of(buffers.sizes);
 }
 
-Status find_test_buffers(const fb::Model& model, TestBuffers* buffers) {
+Status find_test_buffers(const VerifiedModel& model, TestBuffers* buffers) {
+  const fb::Model& file = model.file();
   std::string text;
-  if (!find_metadata(model, kTestValuesKey, &text))
+  if (!find_metadata(file, kTestValuesKey, &text))
     return error(Code::kInvalidArgument,
                  "the file holds no test values (qrt_convert --digests, or --keep-test-values for "
                  "those of an ESP-DL file or of --test-data, puts them there)");
   std::istringstream words(text);
   std::vector<uint32_t>* to = &buffers->inputs;
   for (std::string word; words >> word;) {
-    if (word == ">") {
-      to = &buffers->outputs;
+    if (word == ">" || word == "@") {
+      to = word == ">" ? &buffers->outputs : nullptr;
       continue;
     }
-    const bool is_number = word.find_first_not_of("0123456789") == std::string::npos;
-    const uint64_t index = is_number && word.size() < 10 ? strtoull(word.c_str(), nullptr, 10) : 0;
-    QRT_MODEL_CHECK(index > 0 && index < model.buffers()->size(),
+    const int64_t number = number_of(word);
+    if (to == nullptr) {
+      QRT_MODEL_CHECK(number >= 0, "the metadata 'test_values' has a size of '%.20s'",
+                      word.c_str());
+      buffers->sizes.push_back(number);
+      continue;
+    }
+    QRT_MODEL_CHECK(number > 0 && number < file.buffers()->size(),
                     "the metadata 'test_values' names buffer '%.20s' of %u", word.c_str(),
-                    model.buffers()->size());
-    to->push_back(static_cast<uint32_t>(index));
+                    file.buffers()->size());
+    to->push_back(static_cast<uint32_t>(number));
   }
-  QRT_MODEL_CHECK(buffers->inputs.size() == model.inputs()->size() &&
-                      buffers->outputs.size() == model.outputs()->size(),
+  QRT_MODEL_CHECK(buffers->inputs.size() == file.inputs()->size() &&
+                      buffers->outputs.size() == file.outputs()->size(),
                   "test values of %s and %s, the model has %u and %u",
                   counted(buffers->inputs.size(), "input").c_str(),
-                  counted(buffers->outputs.size(), "output").c_str(), model.inputs()->size(),
-                  model.outputs()->size());
+                  counted(buffers->outputs.size(), "output").c_str(), file.inputs()->size(),
+                  file.outputs()->size());
+  const size_t open = symbol_count(file) + (model.has_batch() ? 1 : 0);
+  QRT_MODEL_CHECK(buffers->sizes.empty() || buffers->sizes.size() == open,
+                  "the metadata 'test_values' has %s, the model %s",
+                  counted(buffers->sizes.size(), "size").c_str(),
+                  counted(open, "open dimension").c_str());
   return {};
 }
 

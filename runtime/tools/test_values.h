@@ -7,22 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "qrt_model_generated.h"
 #include "runtime/status.h"
+#include "runtime/verify.h"
 
 namespace qrt::tool {
 
-// Indices of the file's buffers, one for each of the model's inputs and outputs. The file's metadata
-// "test_values" tells them: "5 6 > 7", two inputs and an output.
+// Indices of the file's buffers, one for each of the model's inputs and outputs, and the sizes of the model's open dimensions
+// that they have: the batch where it is one of them, then those of the symbols in the file's order; none are the model's own. The
+// file's metadata "test_values" tells them: "5 6 > 7", two inputs and an output, or "5 6 > 7 @ 2 128", at a batch of 2 and at a
+// size of 128 of the only symbol.
 struct TestBuffers {
   std::vector<uint32_t> inputs, outputs;
+  std::vector<int64_t> sizes;
 };
 
 constexpr char kTestValuesKey[] = "test_values";
 std::string text_of(const TestBuffers& buffers);
 
-// Of a verified model. kInvalidArgument: it holds none; kInvalidModel: what it tells is wrong.
-Status find_test_buffers(const fb::Model& model, TestBuffers* buffers);
+// kInvalidArgument: the model holds none; kInvalidModel: what it tells is wrong.
+Status find_test_buffers(const VerifiedModel& model, TestBuffers* buffers);
 
 }  // namespace qrt::tool
 

@@ -137,6 +137,49 @@ TEST(OpenNames, OfSizesThatHaveToBeEqualAreTied) {
   EXPECT_EQ(run_at(2, 1, 3).status, QRT_INVALID_ARGUMENT);
 }
 
+// The graph says what --explain reports of its dimensions.
+TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
+  const Converted sum = decoder();
+  ASSERT_TRUE(sum.status.ok()) << sum.status.message();
+  ASSERT_EQ(sum.graph.sums.size(), 1u);
+  EXPECT_EQ(sum.graph.sums[0].sum, "past + seq");
+  for (const convert::Symbol& s : sum.graph.symbols) EXPECT_EQ(s.limited_by, "");
+
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string y = b.input({1, -1, 2});
+  name_dims(&b, 0, {"", "length"});
+  const std::string table = b.constant<float>({1, 70, 2}, counted(140, 0));
+  const std::string length =
+      b.node("Gather", {b.node("Shape", {y}), b.constant<int64_t>({1}, {1})});
+  const std::string rows = b.node(
+      "Slice", {table, b.constant<int64_t>({1}, {0}), length, b.constant<int64_t>({1}, {1})});
+  b.output(b.node("Add", {y, rows}));
+  const Converted ends = convert_whole(b);
+  ASSERT_TRUE(ends.status.ok()) << ends.status.message();
+  ASSERT_EQ(ends.graph.symbols.size(), 1u);
+  EXPECT_LE(ends.graph.symbols[0].most, 70);
+  EXPECT_GE(ends.graph.symbols[0].most, 64);
+  const std::string& why = ends.graph.symbols[0].limited_by;
+  EXPECT_EQ(why.rfind("at length = 7", 0), 0u) << why;
+  EXPECT_NE(why.find("and [1, 70, 2] do not broadcast"), std::string::npos) << why;
+
+  OnnxBuilder one_size(17);
+  const std::string x = one_size.dq<uint8_t>(one_size.input<uint8_t>({1, 2, -1}), 0.1f, 128);
+  name_dims(&one_size, 0, {"", "", "width"});
+  const std::string weights =
+      one_size.dq<int8_t>(one_size.constant<int8_t>({24, 3}, std::vector<int8_t>(72, 5)), 0.1f, 0);
+  const std::string flat = one_size.qdq<uint8_t>(one_size.node("Flatten", {x}), 0.1f, 128);
+  one_size.integer_output<uint8_t>(one_size.node("MatMul", {flat, weights}), 0.5f, 128);
+  const Converted fixed = convert_whole(one_size);
+  ASSERT_TRUE(fixed.status.ok()) << fixed.status.message();
+  ASSERT_EQ(fixed.graph.symbols.size(), 1u);
+  EXPECT_EQ(fixed.graph.symbols[0].least, 12);
+  EXPECT_EQ(fixed.graph.symbols[0].most, 12);
+  EXPECT_NE(fixed.graph.symbols[0].limited_by.find("at width = "), std::string::npos)
+      << fixed.graph.symbols[0].limited_by;
+}
+
 // Where --open asks for sizes from 0, and the model does not run there, it is refused.
 TEST(OpenNames, ASizeOf0ThatWasAskedFor) {
   OnnxBuilder b(17);

@@ -71,6 +71,35 @@ TEST(Report, CountsNodesAndOtherPartsApart) {
       << r.text(false);
 }
 
+TEST(Report, SaysOfOpenDimensionsWhichSizesTheyHave) {
+  Report r;
+  r.set_dimensions({{"batch", 3, 1, INT32_MAX, 1, "", ""},
+                    {"n", 64, 32, INT32_MAX - 31, 32, "", "at n = 37: node add"},
+                    {"m", 64, 0, 512, 1, "n", ""},
+                    {"h", 12, 12, 12, 1, "", "at h = 37: node gemm"}},
+                   {{"total", "m + n"}, {"m+1", "m + 1"}, {"n + 1", "n + 1"}});
+  const std::string text = r.text(true);
+  EXPECT_EQ(text.substr(0, text.rfind("0 of 0 nodes")),
+            "open     'batch' 1 or more\n"
+            "open     'n' 32 or more in steps of 32\n"
+            "         why: at n = 37: node add\n"
+            "open     'm' 0 to 512, the size of 'n' or 1\n"
+            "fixed    'h' 12\n"
+            "         why: at h = 37: node gemm\n"
+            "sum      'total' is m + n\n"
+            "sum      'm+1' is m + 1\n");
+  const auto json = nlohmann::json::parse(r.json());
+  EXPECT_EQ(json["dimensions"][2], nlohmann::json({{"name", "m"},
+                                                   {"value", 64},
+                                                   {"least", 0},
+                                                   {"most", 512},
+                                                   {"step", 1},
+                                                   {"tied_to", "n"},
+                                                   {"why", ""}}));
+  EXPECT_EQ(json["dimensions"][3]["why"], "at h = 37: node gemm");
+  EXPECT_EQ(json["sums"][0], nlohmann::json({{"name", "total"}, {"sum", "m + n"}}));
+}
+
 TEST(Report, JsonHoldsEveryFinding) {
   const auto json = nlohmann::json::parse(sample().json());
   EXPECT_EQ(json["refused"], 1);

@@ -92,13 +92,14 @@ void fuzz_float(const uint8_t* data, size_t size) {
   Status status = quantize::read_float_model(file.path(), &model);
   model.limits = {20, 22, 28};  // the fuzzers run side by side
   if (status.ok()) {
-    // A sample that says the dimensions that the file leaves open.
-    std::map<std::string, quantize::Dims> samples;
-    for (const quantize::Value& input : model.inputs) {
-      quantize::Dims& shape = samples[input.name] = input.shape;
-      for (int64_t& d : shape)
-        if (d < 0) d = 1;
-    }
+    // Samples that say the dimensions that the file leaves open: of one size, or of two.
+    std::vector<quantize::Shapes> samples(1 + size % 2);
+    for (size_t i = 0; i < samples.size(); ++i)
+      for (const quantize::Value& input : model.inputs) {
+        quantize::Dims& shape = samples[i][input.name] = input.shape;
+        for (size_t d = 0; d < shape.size(); ++d)
+          if (shape[d] < 0) shape[d] = d == 0 ? 1 : static_cast<int64_t>(1 + i);
+      }
     status = quantize::fix_input_shapes(samples, &model);
   }
   if (status.ok()) status = quantize::simplify(&model);

@@ -95,7 +95,7 @@ TEST(Seeds, OfFloatNetworksAreTaken) {
     ASSERT_TRUE(status.ok()) << status.message();
     quantize::Dims shape = model.inputs[0].shape;
     shape[0] = 1;
-    status = quantize::fix_input_shapes({{model.inputs[0].name, shape}}, &model);
+    status = quantize::fix_input_shapes({{{model.inputs[0].name, shape}}}, &model);
     if (status.ok()) status = quantize::simplify(&model);
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_GT(model.nodes.size(), 5u);

@@ -156,7 +156,8 @@ TEST(FloatReader, FeedsAreChecked) {
   const Status status =
       interpreter.run({{model.inputs[0].name, real_tensor({1, 3}, {1, 2, 3})}}, nullptr, nullptr);
   EXPECT_NE(std::string(status.message()).find("[-1, 4]"), std::string::npos) << status.message();
-  const Status contradicted = quantize::fix_input_shapes({{model.inputs[0].name, {2, 5}}}, &model);
+  const Status contradicted =
+      quantize::fix_input_shapes({{{model.inputs[0].name, {2, 5}}}}, &model);
   EXPECT_EQ(contradicted.code(), Code::kInvalidModel);
 }
 

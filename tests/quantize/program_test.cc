@@ -10,6 +10,7 @@
 #include "runtime/tools/npy.h"
 #include "tests/quantize/network.h"
 #include "tests/support/command.h"
+#include "tests/support/open_dims.h"
 
 namespace qrt::program_test {
 namespace {
@@ -97,6 +98,62 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
 }
 
 // Of the model and its reports, with all rungs of the ladder, 16 bits included where the scheme has them.
+// Images of several heights and widths: the model takes any, with the bits of its own ONNX form at that size.
+TEST_F(Quantize, DimensionsInWhichSamplesDifferStayOpen) {
+  OnnxBuilder b;
+  const testing::Attr pads("pads", testing::Dims{1, 1, 1, 1});
+  const std::string x0 = b.input<float>({-1, 3, -1, -1}, "x");
+  const std::string relu = b.node(
+      "Relu", {b.node("Conv", {x0, b.constant<float>({8, 3, 3, 3}, normal(216, 0.2f))}, {pads})});
+  b.output(b.node("Conv", {relu, b.constant<float>({4, 8, 3, 3}, normal(288, 0.2f))}, {pads}));
+  testing::number_open_dims(&b.graph());
+  const std::string network = write("float.onnx", b.bytes());
+  std::filesystem::create_directory(path("images"));
+  const auto image = [&](const std::string& name, const Shape& shape) {
+    const std::vector<float> values = normal(static_cast<size_t>(shape.elements()), 1);
+    EXPECT_TRUE(
+        tool::write_npy(path(name), DType::kFloat32, shape, values.data(), values.size() * 4).ok());
+    return path(name);
+  };
+  for (int64_t i = 0; i < 30; ++i)
+    image("images/" + std::to_string(i) + ".npy", {1, 3, 6 + i % 7, 8 + i % 5});
+  const std::vector<std::string> arguments = {network, "--calibration", path("images")};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const CommandResult r =
+      run("qrt_quantize",
+          with({"-o", path("out.qrt"), "--onnx", path("out.onnx"), "--report", path("out.json")}));
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_GT(
+      nlohmann::json::parse(read(path("out.json")))["agreement"]["held_out"]["all"]["sqnr_db"],
+      20.0);
+  EXPECT_NE(run("qrt_inspect", {path("out.qrt")}).out.find("x: float32 [batch, 3, d2, d3]"),
+            std::string::npos)
+      << run("qrt_inspect", {path("out.qrt")}).out;
+  for (const Shape& shape : {Shape{1, 3, 6, 8}, Shape{2, 3, 17, 5}}) {
+    const std::string x = image("x.npy", shape);
+    const std::string sizes = "x=" + std::to_string(shape[0]) + "x3x" + std::to_string(shape[2]) +
+                              "x" + std::to_string(shape[3]);
+    ASSERT_EQ(run("qrt_convert", {path("out.onnx"), "--input-shape", sizes, "-o", path("one.qrt")})
+                  .status,
+              0);
+    const CommandResult open = run("qrt_run", {path("out.qrt"), x, "--sha256"});
+    EXPECT_EQ(open.status, 0) << open.err;
+    EXPECT_EQ(open.out, run("qrt_run", {path("one.qrt"), x, "--sha256"}).out);
+  }
+  for (const char* scheme : {"espdl-s8", "cvm"}) {
+    const CommandResult refused =
+        run("qrt_quantize", with({"--scheme", scheme, "-o", path("none.qrt")}));
+    EXPECT_EQ(refused.status, 4);
+    EXPECT_NE(refused.err.find("the samples are of differing sizes, and a model of the scheme"),
+              std::string::npos)
+        << refused.err;
+  }
+}
+
 TEST_F(Quantize, GivesTheSameBytesOnEveryInstructionSetAndNumberOfThreads) {
   const std::string model = network(), data = samples(12);
   const std::map<std::string, std::string> pages = {{"1", "out.json"}, {"2", "out.html"}};

@@ -272,8 +272,78 @@ TEST(Simplify, OpenDimensionsNeedASample) {
   const Status status = quantize::simplify(&model);
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_NE(std::string(status.message()).find("samples"), std::string::npos) << status.message();
-  ASSERT_TRUE(quantize::fix_input_shapes({{"x", {7, 2, 3, 4}}}, &n.model).ok());
+  ASSERT_TRUE(quantize::fix_input_shapes({{{"x", {7, 2, 3, 4}}}}, &n.model).ok());
   EXPECT_EQ(n.simplified().values.at("y").shape, (Dims{-1, 2, 3, 4}));
+}
+
+using quantize::Shapes;
+
+// Shapes of "x" with these heights and widths.
+std::vector<Shapes> samples_of(const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  std::vector<Shapes> samples;
+  for (const auto& [h, w] : sizes) samples.push_back({{"x", {1, 2, h, w}}});
+  return samples;
+}
+
+// Checks that the simplified model computes what the model does, at sizes that no sample has, too.
+void expect_same_at(const FloatModel& model, const FloatModel& made,
+                    const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  Random random;
+  for (const auto& [h, w] : sizes) {
+    const Tensor x = random_tensor({1, 2, h, w}, &random);
+    const auto before = run_model(model, {{"x", x}}), after = run_model(made, {{"x", x}});
+    for (const auto& [name, tensor] : before) {
+      EXPECT_EQ(after.at(name).shape, tensor.shape);
+      expect_near(after.at(name).reals, tensor.reals, 2e-6f);
+    }
+  }
+}
+
+TEST(Simplify, DimensionsInWhichSamplesDifferStayOpen) {
+  Network n({-1, 2, -1, -1});
+  n.node("Relu", {"x"}, "y");
+  n.output("y");
+  ASSERT_TRUE(quantize::fix_input_shapes(samples_of({{6, 4}, {6, 10}, {6, 8}}), &n.model).ok());
+  EXPECT_EQ(n.model.inputs[0].shape, (Dims{-1, 2, 6, -1}));
+  // The first, the least and the greatest sample, then larger multiples of 2.
+  std::vector<int64_t> widths;
+  for (const Shapes& shapes : n.model.sizes) widths.push_back(shapes.at("x")[3]);
+  EXPECT_EQ(widths, (Dims{4, 10, 12, 22}));
+  EXPECT_EQ(n.model.sample_sizes, 2u);
+  FloatModel made = n.model;
+  ASSERT_TRUE(quantize::simplify(&made).ok());
+  EXPECT_EQ(made.values.at("y").shape, (Dims{-1, 2, 6, -1}));
+  EXPECT_EQ(made.values.at("y").sample_elements(), 2 * 6 * 22);
+  expect_same_at(n.model, made, {{6, 4}, {6, 7}, {6, 50}});
+}
+
+// A node that does nothing at the sizes of all samples may do something at others.
+TEST(Simplify, WhatFollowsFromOpenDimensionsStays) {
+  Network n({-1, 2, -1, -1});
+  const auto numbers = [&](const Dims& values) { return n.add(integer_tensor(values)); };
+  n.node("Slice", {"x", numbers({0}), numbers({30}), numbers({3})}, "cut");
+  n.node("Shape", {"cut"}, "shape");
+  n.node("Slice", {"shape", numbers({2}), numbers({4}), numbers({0})}, "sizes");
+  n.node("Div", {"sizes", numbers({16, 16})}, "quotients");
+  n.node("Add", {"quotients", numbers({2, 3})}, "larger");
+  n.node("Slice", {"shape", numbers({0}), numbers({2}), numbers({0})}, "front");
+  n.node("Concat", {"front", "larger"}, "target").set("axis", int64_t{0});
+  n.node("Resize", {"cut", "", "", "target"}, "y").set("mode", std::string("nearest"));
+  n.output("y");
+  ASSERT_TRUE(quantize::fix_input_shapes(samples_of({{4, 5}, {6, 9}, {5, 5}}), &n.model).ok());
+  FloatModel made = n.model;
+  const Status status = quantize::simplify(&made);
+  ASSERT_TRUE(status.ok()) << status.message();
+  expect_same_at(n.model, made, {{4, 5}, {6, 9}, {40, 50}, {17, 31}});
+}
+
+TEST(Simplify, SamplesHaveOneSizeForAName) {
+  Network n({-1, 2, -1, -1});
+  n.model.inputs[0].dim_names = {"", "", "n", "n"};
+  const Status status = quantize::fix_input_shapes(samples_of({{4, 4}, {6, 9}}), &n.model);
+  EXPECT_EQ(status.code(), Code::kInvalidModel);
+  EXPECT_NE(std::string(status.message()).find("a size of 6 and of 9 for 'n'"), std::string::npos)
+      << status.message();
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/onnx_builder.h"
+#include "tests/support/open_dims.h"
 #include "tests/support/tflite_models.h"
 
 namespace qrt::qrt_diff_test {
@@ -17,9 +19,9 @@ using testing::CommandResult;
 constexpr int kLayers = 4;
 
 // Convolutions one behind the other: [1, 3, 4, 4] in the source, [1, 4, 4, 3] in qrt.
-std::string layers() {
+std::string layers(const testing::Dims& image = {1, 3, 4, 4}) {
   testing::OnnxBuilder b;
-  std::string x = b.dq<uint8_t>(b.input<uint8_t>({1, 3, 4, 4}, "image"), 0.05f, 128);
+  std::string x = b.dq<uint8_t>(b.input<uint8_t>(image, "image"), 0.05f, 128);
   for (int layer = 0; layer < kLayers; ++layer) {
     std::vector<int8_t> weights;
     for (int i = 0; i < 9; ++i) weights.push_back(static_cast<int8_t>(i * 37 % 100 + layer - 40));
@@ -27,6 +29,7 @@ std::string layers() {
     x = b.qdq<uint8_t>(b.node("Conv", {x, w}), 0.05f, 128);
   }
   b.integer_output<uint8_t>(x, 0.05f, 128);
+  testing::number_open_dims(&b.graph());
   return b.bytes();
 }
 
@@ -115,6 +118,56 @@ TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   r = run("qrt_diff", {onnx_, path("other"), "--input", image_, "--expect-some"});
   EXPECT_EQ(r.status, 1);
   EXPECT_NE(r.out.find("1 of 48 differ, the first at 7: "), std::string::npos) << r.out;
+}
+
+// A model with open dimensions runs at the sizes of the arrays that it is given.
+TEST_F(Diff, TakesTheSizesOfTheFolder) {
+  const std::string open = write("open.onnx", layers({-1, 3, -1, -1}));
+  std::vector<uint8_t> image(size_t{2} * 3 * 6 * 5);
+  for (size_t i = 0; i < image.size(); ++i) image[i] = static_cast<uint8_t>(41 * i + 3);
+  const std::string array = path("other.npy");
+  ASSERT_TRUE(tool::write_npy(array, DType::kUInt8, {2, 3, 6, 5}, image.data(), image.size()).ok());
+  ASSERT_EQ(run("qrt_convert", {open, "-o", path("open.qrt")}).status, 0);
+  // The same weights at fixed sizes give the references.
+  const std::string fixed = write("fixed.onnx", layers({2, 3, 6, 5})), dump = path("sizes");
+  ASSERT_EQ(run("qrt_convert", {fixed, "-o", path("fixed.qrt")}).status, 0);
+  ASSERT_EQ(run("qrt_run", {path("fixed.qrt"), array, "--dump-all", "--output-dir", dump}).status,
+            0);
+  for (const std::string& model : {open, path("open.qrt")}) {
+    for (const std::vector<std::string>& input : {std::vector<std::string>{}, {"--input", array}}) {
+      std::vector<std::string> arguments = {model, dump};
+      arguments.insert(arguments.end(), input.begin(), input.end());
+      const CommandResult r = run("qrt_diff", arguments);
+      EXPECT_EQ(r.status, 0) << r.err;
+      EXPECT_EQ(r.out, "6 of 6 tensors compared, 0 differ\n");
+    }
+  }
+  // The folder's tensors are of other sizes than the input that is given.
+  expect_failure("qrt_diff", {open, dump, "--input", image_}, 3,
+                 "has a reference of its name, shape and type");
+}
+
+// Tensors of one name and shape, as the converter's own may be, are compared in their order.
+TEST_F(Diff, OfSeveralOfOneNameEachHasItsOwn) {
+  testing::ModelBuilder m;
+  uint32_t x = m.input({1, 4}, DType::kUInt8, "x");
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t y =
+        i == 3 ? m.output({1, 4}, DType::kUInt8, "y") : m.tensor({1, 4}, DType::kUInt8, "same");
+    fb::AddOptionsT add;
+    add.a_scale = add.b_scale = testing::float_bits(1.0f);
+    m.op(add, {x, x}, {y});
+    x = y;
+  }
+  const std::vector<uint8_t> bytes = m.build();
+  const std::string model = write("same.qrt", std::string(bytes.begin(), bytes.end()));
+  const uint8_t numbers[] = {1, 2, 3, 4};
+  ASSERT_TRUE(tool::write_npy(path("x.npy"), DType::kUInt8, {1, 4}, numbers, 4).ok());
+  const std::string dump = path("same");
+  ASSERT_EQ(run("qrt_run", {model, path("x.npy"), "--dump-all", "--output-dir", dump}).status, 0);
+  CommandResult r = run("qrt_diff", {model, dump});
+  EXPECT_EQ(r.status, 0) << r.err << r.out;
+  EXPECT_EQ(r.out, "4 of 4 tensors compared, 0 differ\n");
 }
 
 TEST_F(Diff, ReadsTfliteModels) {

@@ -7,11 +7,14 @@
 #include "onnx/onnx_pb.h"
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
+#include "tests/support/onnx_builder.h"
+#include "tests/support/open_dims.h"
 
 namespace qrt::test_data_test {
 namespace {
 
 using testing::CommandResult;
+using testing::Dims;
 
 // The digits network, and what ONNX Runtime makes of its images.
 class TestData : public testing::CommandTest {
@@ -96,12 +99,40 @@ TEST_F(TestData, IsKeptForDevices) {
                                               "--test-data", path("data"), "-o", kept});
   ASSERT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(run("qrt_run", {kept, "--check"}).out, "check output 0 'logits': all 10 equal\n");
-  // At the batch that the file has by itself.
-  write_data(proto("image", first(images_, 2)), proto("logits", first(logits_, 2)));
+  // At another batch than the file's own.
+  write_data(proto("image", first(images_, 3)), proto("logits", first(logits_, 3)));
+  ASSERT_EQ(run("qrt_convert", {digits("digits.onnx"), "--keep-test-values", "--test-data",
+                                path("data"), "-o", kept})
+                .status,
+            0);
+  EXPECT_EQ(run("qrt_run", {kept, "--check"}).out, "check output 0 'logits': all 30 equal\n");
+  write_data(proto("image", first(images_, 3)), proto("logits", first(logits_, 2)));
   expect_failure(
       "qrt_convert",
       {digits("digits.onnx"), "--keep-test-values", "--test-data", path("data"), "-o", kept}, 3,
-      "the test values of the input 'image' are float32 of shape [2, 1, 8, 8]");
+      "the test values of the output 'logits' are float32 of shape [2, 10]");
+}
+
+// A pool of images whose height and width are open.
+TEST_F(TestData, MayHaveAnySizesThatTheModelTakes) {
+  testing::OnnxBuilder b;
+  const std::string x = b.input<uint8_t>({1, 1, -1, -1}, "image");
+  b.output(b.node("MaxPool", {x}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}}));
+  testing::number_open_dims(&b.graph());
+  const std::string model = write("pool.onnx", b.bytes()), kept = path("kept.qrt");
+  const auto save = [&](const char* name, const Shape& shape, const std::vector<uint8_t>& data) {
+    EXPECT_TRUE(tool::write_npy(path(name), DType::kUInt8, shape, data.data(), data.size()).ok());
+  };
+  save("data/input_0.npy", {1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  save("data/output_0.npy", {1, 1, 1, 2}, {6, 8});
+  const CommandResult r = run("qrt_convert", {model, "--check", "--keep-test-values", "--test-data",
+                                              path("data"), "-o", kept});
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_NE(r.out.find("all 2 equal\n"), std::string::npos) << r.out;
+  EXPECT_NE(run("qrt_run", {kept, "--check"}).out.find("all 2 equal\n"), std::string::npos);
+  save("data/output_0.npy", {1, 1, 2, 2}, {6, 8, 6, 8});
+  expect_failure("qrt_convert", {model, "--check", "--test-data", path("data")}, 3,
+                 "the model takes 2 bytes of uint8");
 }
 
 TEST_F(TestData, ThatIsMissingDamagedOrLeftOverIsRefused) {

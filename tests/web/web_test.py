@@ -413,6 +413,13 @@ class Pages(unittest.TestCase):
         self.assertEqual([e for e in exported.iter() if e.tag.split("}")[1] not in ("svg", "style", "rect", "g", "defs", "marker", "path", "text", "title")], [])
         self.assertEqual(self.count("script"), 2)
 
+    def test_open_dimensions_have_names(self):
+        self.inspect("sized")
+        self.assertIn("h 8 (2 to 64) · w 7 (3 to 64)", self.text("#summary"))
+        self.assertIn("uint8 batch×h×w×4", self.browser.value("document.querySelector('#graph .input').dataset.tip"))
+        self.browser.value("document.querySelector('#graph .operator').dispatchEvent(new MouseEvent('click'))")
+        self.assertIn("uint8 [batch = 1, h = 8, w = 7, 4]", self.text("#panel"))
+
     def test_a_thousand_operators(self):
         model = self.inspect("large")
         self.assertEqual(len(model["operators"]), 1000)

@@ -1,10 +1,12 @@
 // Writes the models of web_test.py: hostile.qrt, whose names try to be more than names, deep.qrt, as deep as
-// ResNet-50 and with its blocks, and large.qrt, 1,000 operators with branches and long edges.
+// ResNet-50 and with its blocks, large.qrt, 1,000 operators with branches and long edges, and sized.qrt, whose height
+// and width are open.
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/support/model_builder.h"
+#include "tests/support/sized_model.h"
 
 namespace qrt {
 namespace {
@@ -66,6 +68,7 @@ ModelBuilder large() {
 int main(int, char** argv) {
   const std::string folder = argv[1];
   qrt::write(folder + "/hostile.qrt", qrt::hostile());
+  qrt::write(folder + "/sized.qrt", qrt::testing::SizedModel(8, 7, true).builder());
   qrt::write(folder + "/deep.qrt", qrt::deep());
   qrt::write(folder + "/large.qrt", qrt::large());
 }

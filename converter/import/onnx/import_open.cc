@@ -37,6 +37,29 @@ void name_dimensions(const onnx::GraphProto& file, const std::vector<OpenDimensi
     }
 }
 
+// Returns the sum as people write it.
+std::string text_of(const NamedSum& sum, const std::vector<OpenDimension>& open) {
+  std::string text;
+  for (const size_t term : sum.terms) text += (text.empty() ? "" : " + ") + open[term].name;
+  return sum.constant == 0 ? text : text + " + " + std::to_string(sum.constant);
+}
+
+// Returns the dimensions of the inputs that are no symbols, but sums of them.
+std::vector<SizeSum> sums_of(const onnx::GraphProto& file, const std::vector<OpenDimension>& open) {
+  std::vector<SizeSum> sums;
+  for (const onnx::ValueInfoProto& info : file.input())
+    for (int i = 0; i < info.type().tensor_type().shape().dim_size(); ++i) {
+      if (info.type().tensor_type().shape().dim(i).has_dim_value()) continue;
+      const std::string name = open_dimension_name(info, i);
+      const std::optional<NamedSum> sum = sum_of(name, open);
+      const bool is_symbol = sum && sum->terms.size() == 1 && sum->constant == 0;
+      const bool is_known = std::any_of(sums.begin(), sums.end(),
+                                        [&](const SizeSum& known) { return known.name == name; });
+      if (sum && !is_symbol && !is_known) sums.push_back({name, text_of(*sum, open)});
+    }
+  return sums;
+}
+
 // Returns the sizes of all open dimensions of the inputs, by their names.
 OpenSizes name_sizes(const onnx::GraphProto& file, const std::vector<OpenDimension>& open,
                      const Sizes& sizes) {
@@ -68,6 +91,7 @@ Status import_at(const Model& model, const std::vector<OpenDimension>& open, boo
   QRT_TRY(std::move(imported));
   graph->batch_closed = "its dimensions are open by their names";
   name_dimensions(model.graph(), open, graph);
+  graph->sums = sums_of(model.graph(), open);
   return Status();
 }
 
@@ -164,6 +188,14 @@ std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
   return symbols;
 }
 
+// Returns `status` with the first refusal of the report instead of their number.
+Status first_refusal(const Report& report, Status status) {
+  for (const Finding& f : report.findings())
+    if (f.outcome == convert::Outcome::kRefused)
+      return error(status.code(), "%s (%s): %s", f.node.c_str(), f.op.c_str(), f.rule.c_str());
+  return status;
+}
+
 // Makes the open dimensions the graph's symbols.
 void set_tied_symbols(const std::shared_ptr<const Model>& model,
                       const std::vector<OpenDimension>& open, bool allow_float, Graph* graph) {
@@ -174,8 +206,10 @@ void set_tied_symbols(const std::shared_ptr<const Model>& model,
     Status afforded =
         budget->charge(kStepsPerNode * static_cast<uint64_t>(model->graph().node_size()));
     if (!afforded.ok()) return error(Code::kCancelled, "%s", afforded.message());
-    Report unused;
-    return import_at(*model, open, allow_float, sizes, to, &unused);
+    Report report;
+    Status status = import_at(*model, open, allow_float, sizes, to, &report);
+    return status.code() == Code::kUnsupported ? first_refusal(report, std::move(status))
+                                               : std::move(status);
   };
 }
 

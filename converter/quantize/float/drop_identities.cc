@@ -24,11 +24,10 @@ class Judge {
     if (op == "Sub") return is_all(node, 1, 0) ? 0 : -1;
     if (op == "Div" || op == "Pow") return is_all(node, 1, 1) ? 0 : -1;
     if (op == "Pad") return is_zero(node, 1) && same_shape(node) ? 0 : -1;
-    if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze" ||
-        op == "Expand")
+    if (op == "Reshape" || op == "Flatten" || op == "Squeeze" || op == "Unsqueeze")
       return same_shape(node) ? 0 : -1;
-    if (op == "Tile") return same_shape(node) ? 0 : -1;
-    if (op == "Slice") return same_shape(node) && !turns(node) ? 0 : -1;
+    if (op == "Expand" || op == "Tile") return same_size(node) ? 0 : -1;
+    if (op == "Slice") return same_size(node) && !turns(node) ? 0 : -1;
     if (op == "Transpose") {
       const auto perm = node.integers("perm");
       return !perm.empty() && std::is_sorted(perm.begin(), perm.end()) ? 0 : -1;
@@ -41,10 +40,18 @@ class Judge {
     const Value* v = links_.value(name);
     return v ? v->element : Element::kFloat;
   }
-  // Also where one dimension is open: it is the same batch.
+  // Also where one dimension is open: as many elements have the same size there.
   bool same_shape(const Node& node) const {
     const Value *x = links_.value(node.inputs[0]), *y = links_.value(node.outputs[0]);
     return x && y && x->shape == y->shape && std::count(x->shape.begin(), x->shape.end(), -1) <= 1;
+  }
+  // Also for a node that may change how many elements there are: the batch stays, but a size that was seen to stay may be another at
+  // other sizes.
+  bool same_size(const Node& node) const {
+    return same_shape(node) && (model_.sizes.empty() || !is_open(links_.value(node.inputs[0])));
+  }
+  static bool is_open(const Value* v) {
+    return std::count(v->shape.begin(), v->shape.end(), -1) > 0;
   }
   // Input i is a constant of this value, and the other one gives the result its shape.
   bool is_all(const Node& node, size_t i, float what) const {

@@ -120,20 +120,11 @@ const Tensor* FloatModel::constant(const std::string& name) const {
   return found == constants.end() ? nullptr : &found->second;
 }
 
-Status fix_input_shapes(const std::map<std::string, Dims>& samples, FloatModel* model) {
-  for (Value& input : model->inputs) {
-    const auto found = samples.find(input.name);
-    if (found == samples.end()) continue;
-    const Dims& sample = found->second;
-    bool fits = sample.size() == input.shape.size();
-    for (size_t i = 0; fits && i < sample.size(); ++i)
-      fits = input.shape[i] < 0 || input.shape[i] == sample[i];
-    if (!fits)
-      return error(Code::kInvalidModel, "samples for input '%s' have shape %s, the model has %s",
-                   input.name.c_str(), to_string(sample).c_str(), to_string(input.shape).c_str());
-    for (size_t i = 1; i < sample.size(); ++i) input.shape[i] = sample[i];
-  }
-  return Status();
+int64_t Value::sample_elements() const {
+  if (most_elements > 0) return most_elements;
+  int64_t n = 1;
+  for (const int64_t d : shape) n *= d < 0 ? 1 : d;
+  return n;
 }
 
 }  // namespace qrt::quantize

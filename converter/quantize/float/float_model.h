@@ -75,9 +75,18 @@ struct Node {
 
 struct Value {
   std::string name;
-  Dims shape;  // -1: not known, or the batch
+  Dims shape;  // -1: not known, or open
   Element element = Element::kFloat;
+  std::vector<std::string> dim_names = {};  // of an input's dimensions; "" where the file has none
+  // Elements of one sample at the largest sizes that fold_shapes() ran; 0 where all samples have one size.
+  int64_t most_elements = 0;
+
+  // Returns the elements of one sample, as far as they are known.
+  int64_t sample_elements() const;
 };
+
+// Shapes of a run's inputs, by name.
+using Shapes = std::map<std::string, Dims>;
 
 // Limits of the memory and the time of a run, so that a small file cannot ask for more than there is.
 struct RunLimits {
@@ -103,6 +112,10 @@ struct FloatModel {
   std::vector<std::string> files;  // with those of its tensors' data
   std::map<std::string, std::string> metadata;
   RunLimits limits;
+  // Shapes of inputs that show what follows from the dimensions that stay open, besides the first ones: `sample_sizes`
+  // of samples, then some that no sample has, at which the model need not run. Empty where no such dimension is open.
+  std::vector<Shapes> sizes;
+  size_t sample_sizes = 0;
 
   const Tensor* constant(const std::string& name) const;  // null: no constant
 };
@@ -111,13 +124,14 @@ struct FloatModel {
 // that are quantised already. kInvalidModel, kIoError.
 Status read_float_model(const std::string& path, FloatModel* model);
 
-// Dimensions of the inputs that the file leaves open, but for the first one, become those of a sample
-// (by input name). kInvalidArgument where a sample contradicts the model.
-Status fix_input_shapes(const std::map<std::string, Dims>& samples, FloatModel* model);
+// Dimensions of the inputs that the file leaves open, but for the first one, become those of the samples where all
+// samples have the same size there. The others stay open, and model->sizes is set. kInvalidModel where a sample contradicts
+// the model, or has two sizes for an open dimension.
+Status fix_input_shapes(const std::vector<Shapes>& samples, FloatModel* model);
 
 // The same function with fewer nodes, within some 1e-6: constants and shape arithmetic folded,
 // BatchNormalization, Pad, Identity and the like merged into their neighbours. Names of values that
-// stay are kept. REQUIRES: no input has an open dimension but for the first.
+// stay are kept. REQUIRES: no input has an open dimension that fix_input_shapes() does not know of.
 Status simplify(FloatModel* model);
 
 }  // namespace qrt::quantize

@@ -14,6 +14,7 @@ constexpr int64_t kMostOfShape = 4096;
 
 // What a run on zeros found out.
 struct Measured {
+  int64_t batch = 1;
   std::map<std::string, Value> values;
   std::map<std::string, Tensor> integers;  // of those that follow from shapes alone
 };
@@ -32,12 +33,15 @@ class Measure {
     }
   }
 
-  Status run(int64_t batch, Measured* measured) const {
+  // `shapes`: of the inputs that have an open dimension besides the first.
+  Status run(int64_t batch, const Shapes& shapes, Measured* measured) const {
     std::map<std::string, Tensor> feeds;
     for (const Value& input : model_.inputs) {
       Tensor t;
       t.element = input.element;
       t.shape = input.shape;
+      if (const auto found = shapes.find(input.name); found != shapes.end() && !t.shape.empty())
+        std::copy(found->second.begin() + 1, found->second.end(), t.shape.begin() + 1);
       if (!t.shape.empty() && t.shape[0] < 0) t.shape[0] = batch;
       if (std::any_of(t.shape.begin(), t.shape.end(), [](int64_t d) { return d < 0; }))
         return error(Code::kInvalidArgument,
@@ -51,6 +55,7 @@ class Measure {
     }
     Interpreter interpreter;
     QRT_TRY(interpreter.create(model_, 1));
+    measured->batch = batch;
     const auto see = [&](const std::string& name, const Tensor& value) {
       measured->values[name] = {name, value.shape, value.element};
       if (!value.is_real() && value.size() <= kMostOfShape && from_shapes_.count(name) != 0)
@@ -69,13 +74,74 @@ bool batch_is_open(const FloatModel& model) {
                      [](const Value& v) { return !v.shape.empty() && v.shape[0] < 0; });
 }
 
-// -1 where the two differ; false: different ranks.
-bool join(const Dims& a, const Dims& b, Dims* joined) {
-  *joined = a;
-  if (a.size() != b.size()) return false;
-  for (size_t d = 0; d < a.size(); ++d)
-    if (a[d] != b[d]) (*joined)[d] = -1;
-  return true;
+// Runs the model at two batches where that is open, and at all its sizes where others are. A batch that it is not made for
+// becomes 1.
+Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measured>* runs) {
+  constexpr int64_t kBatches[] = {2, 3};
+  const std::vector<Shapes> none(1);
+  const std::vector<Shapes>& sizes = model->sizes.empty() ? none : model->sizes;
+  const size_t needed = std::max<size_t>(model->sample_sizes, 1);
+  const auto run_all = [&](bool is_open) -> Status {
+    runs->clear();
+    const size_t count = std::max<size_t>(sizes.size(), is_open ? 2 : 1);
+    for (size_t i = 0; i < count; ++i) {
+      Measured measured;
+      Status status =
+          measure.run(is_open ? kBatches[i % 2] : 1, sizes[i % sizes.size()], &measured);
+      // Sizes that no sample has may be beyond a table's end.
+      if (status.ok())
+        runs->push_back(std::move(measured));
+      else if (i < needed || i >= sizes.size() || status.code() == Code::kOutOfMemory)
+        return status;
+    }
+    return {};
+  };
+  const bool is_open = batch_is_open(*model);
+  Status status = run_all(is_open);
+  if (status.ok() || !is_open || status.code() == Code::kInvalidArgument ||
+      status.code() == Code::kOutOfMemory)
+    return status;
+  for (Value& input : model->inputs)
+    if (!input.shape.empty() && input.shape[0] < 0) input.shape[0] = 1;
+  return run_all(false);  // reads the inputs' shapes from the model as it is now
+}
+
+// Sets what is known of a value that several runs made: a dimension in which they differ is -1.
+Status join(const std::vector<Measured>& runs, const std::string& name, Value* joined) {
+  *joined = runs[0].values.at(name);
+  for (const Measured& run : runs) {
+    const Value& other = run.values.at(name);
+    if (other.shape.size() != joined->shape.size())
+      return error(Code::kUnsupported,
+                   "'%s' has %zu or %zu dimensions, as the batch or a size is: export the model "
+                   "with a batch of 1, or give samples of one size",
+                   name.c_str(), joined->shape.size(), other.shape.size());
+    for (size_t d = 0; d < other.shape.size(); ++d)
+      if (other.shape[d] != joined->shape[d]) joined->shape[d] = -1;
+  }
+  return {};
+}
+
+// Returns the names of values that follow from open dimensions, by a Shape or Size of something that has one. They could be others
+// at sizes that were not measured.
+std::set<std::string> follow_sizes(const FloatModel& model) {
+  std::set<std::string> open;
+  const auto is_open_shape = [](const Value& v) {
+    return std::count(v.shape.begin(), v.shape.end(), -1) > 0;
+  };
+  std::set<std::string> has_open_shape;
+  for (const Value& input : model.inputs)
+    if (is_open_shape(input)) has_open_shape.insert(input.name);
+  for (const auto& [name, value] : model.values)
+    if (is_open_shape(value)) has_open_shape.insert(name);
+  for (const Node& node : model.nodes) {
+    const bool reads_shape = node.op == "Shape" || node.op == "Size";
+    const bool follows = std::any_of(node.inputs.begin(), node.inputs.end(), [&](const auto& x) {
+      return open.count(x) != 0 || (reads_shape && has_open_shape.count(x) != 0);
+    });
+    if (follows) open.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return open;
 }
 
 // The result's shape, with its one open dimension, in place of one that was computed.
@@ -94,37 +160,32 @@ void set_reshape(size_t at, FloatModel* model, Links* links) {
 }  // namespace
 
 Status fold_shapes(FloatModel* model) {
-  Measured one, two;
-  const bool open = batch_is_open(*model);
-  Measure measure(*model);
-  constexpr int64_t kBatches[] = {2, 3};
-  Status first = measure.run(open ? kBatches[0] : 1, &one);
-  if (first.ok() && open) first = measure.run(kBatches[1], &two);
-  if (!first.ok()) {
-    if (!open || first.code() == Code::kInvalidArgument || first.code() == Code::kOutOfMemory)
-      return first;
-    for (Value& input : model->inputs)
-      if (!input.shape.empty() && input.shape[0] < 0) input.shape[0] = 1;
-    one = two = Measured();
-    QRT_TRY(measure.run(1, &one));  // reads the inputs' shapes from the model as it is now
-  }
-  const bool varies = !two.values.empty();
+  std::vector<Measured> runs;
+  QRT_TRY(measure_all(Measure(*model), model, &runs));
+  const bool has_sizes = !model->sizes.empty();
   model->values.clear();
-  for (const auto& [name, value] : one.values) {
-    Value joined = value;
-    if (varies && !join(value.shape, two.values[name].shape, &joined.shape))
-      return error(Code::kUnsupported,
-                   "'%s' has %zu or %zu dimensions, as the batch is: export the model with a batch "
-                   "of 1",
-                   name.c_str(), value.shape.size(), two.values[name].shape.size());
+  for (const auto& [name, value] : runs[0].values) {
+    Value joined;
+    QRT_TRY(join(runs, name, &joined));
+    for (const Measured& run : runs) {
+      const Dims& shape = run.values.at(name).shape;
+      const bool has_batch = !shape.empty() && joined.shape[0] < 0 && shape[0] == run.batch;
+      const int64_t own = elements(shape) / (has_batch ? run.batch : 1);
+      if (has_sizes) joined.most_elements = std::max(joined.most_elements, own);
+    }
     model->values[name] = joined;
   }
   for (Value& output : model->outputs)
     if (const auto found = model->values.find(output.name); found != model->values.end())
       output = found->second;
 
-  for (const auto& [name, value] : one.integers) {
-    const bool is_fixed = !varies || two.integers[name].integers == value.integers;
+  const std::set<std::string> open = has_sizes ? follow_sizes(*model) : std::set<std::string>();
+  for (const auto& [name, value] : runs[0].integers) {
+    const bool is_fixed =
+        open.count(name) == 0 && std::all_of(runs.begin(), runs.end(), [&](const Measured& run) {
+          const auto other = run.integers.find(name);
+          return other != run.integers.end() && other->second.integers == value.integers;
+        });
     if (is_fixed) model->constants[name] = value;
   }
   std::set<std::string> outputs;
@@ -132,7 +193,7 @@ Status fold_shapes(FloatModel* model) {
   Links links(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     const Node& node = model->nodes[i];
-    if (node.op == "Reshape" && model->constant(node.inputs[1]) == nullptr)
+    if (node.op == "Reshape" && model->constant(node.inputs[1]) == nullptr && !has_sizes)
       set_reshape(i, model, &links);
     const bool is_folded =
         std::all_of(node.outputs.begin(), node.outputs.end(),

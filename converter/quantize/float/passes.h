@@ -10,8 +10,9 @@ namespace qrt::quantize {
 // Nodes whose inputs are all constant.
 Status fold_constants(FloatModel* model);
 
-// Runs the model on zeros, with two batches where the batch is open: model->values, and constants in
-// place of what is computed from shapes. A batch that the model is not made for becomes 1.
+// Runs the model on zeros, with two batches where the batch is open and at model->sizes: model->values, and constants in
+// place of what is computed from shapes, but for what may follow from sizes that stay open. A batch that the model is not made for
+// becomes 1.
 Status fold_shapes(FloatModel* model);
 
 // Nodes that change nothing.

@@ -139,6 +139,7 @@ class Reader {
     for (const auto& dim : type.shape().dim()) {
       const bool known = dim.has_dim_value() && dim.dim_value() >= 0;
       value->shape.push_back(known ? dim.dim_value() : -1);
+      value->dim_names.push_back(known ? "" : dim.dim_param());
     }
     return Status();
   }

@@ -147,7 +147,7 @@ void unify_resize(size_t at, FloatModel* model, Links* links) {
   for (size_t d = 0; d < x->shape.size(); ++d) {
     const bool same = x->shape[d] == y->shape[d];
     if (x->shape[d] < 0 || y->shape[d] < 0) {
-      if (!same) return;
+      if (!same || !model->sizes.empty()) return;  // open sizes need not be the same
     }
     const auto in = static_cast<float>(x->shape[d]), out = static_cast<float>(y->shape[d]);
     scales.reals.push_back(same ? 1.0f : out / in);

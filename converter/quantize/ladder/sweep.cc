@@ -50,11 +50,8 @@ RowOrder row_order(const Node& node, const Dims& weights) {
 size_t Sweep::sample_count(size_t available) const {
   std::map<std::string, double> bytes;
   const auto size_of = [&](const std::string& name) {
-    double n = 4;
     const auto v = model_.values.find(name);
-    if (v == model_.values.end()) return n;
-    for (const int64_t d : v->second.shape) n *= static_cast<double>(d < 0 ? 1 : d);
-    return n;
+    return v == model_.values.end() ? 4.0 : 4.0 * static_cast<double>(v->second.sample_elements());
   };
   double alive = 0, most = 1;
   for (size_t i = 0; i < model_.nodes.size(); ++i) {

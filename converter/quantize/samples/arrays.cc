@@ -9,10 +9,11 @@
 namespace qrt::quantize {
 namespace {
 
-// Samples of one input in one file.
+// Samples of one input in one file, all of one shape.
 struct Part {
   std::string path, member;  // member: of an .npz
   size_t first = 0, count = 0;
+  Dims shape;  // of a sample
 };
 
 Status open_part(const Part& part, tool::NpyFile* file) {
@@ -49,7 +50,7 @@ class InputArrays {
   explicit InputArrays(const Value& input) : input_(input) {}
 
   Status add(const std::string& path, const std::string& member) {
-    Part part = {path, member, count_, 0};
+    Part part = {path, member, count_, 0, {}};
     tool::NpyFile file;
     QRT_TRY(open_part(part, &file));
     const std::string where = path + (member.empty() ? "" : "[" + member + "]");
@@ -78,10 +79,7 @@ class InputArrays {
                    "number%s in front",
                    where.c_str(), shape.to_string().c_str(), input_.name.c_str(),
                    describe(input_).c_str(), batch() > 1 ? " that its batch divides" : "");
-    if (!shape_.empty() && sample != shape_)
-      return error(Code::kInvalidModel, "%s: its samples have shape %s, those before have %s",
-                   where.c_str(), to_string(sample).c_str(), to_string(shape_).c_str());
-    shape_ = sample;
+    part.shape = sample;
     part.count = static_cast<size_t>(images / batch());
     count_ += part.count;
     parts_.push_back(part);
@@ -89,10 +87,9 @@ class InputArrays {
   }
   size_t count() const { return count_; }
 
+  const Dims& shape(size_t i) const { return part_of(i).shape; }
   Status read(size_t i, Tensor* t) {
-    const auto next = std::upper_bound(parts_.begin(), parts_.end(), i,
-                                       [](size_t n, const Part& p) { return n < p.first; });
-    const Part& part = *(next - 1);
+    const Part& part = part_of(i);
     if (open_ != &part) {
       open_ = nullptr;
       file_ = tool::NpyFile();
@@ -100,8 +97,9 @@ class InputArrays {
       open_ = &part;
     }
     t->element = input_.element;
-    t->shape = shape_;
-    std::vector<uint8_t> bytes(static_cast<size_t>(elements(shape_)) * dtype_bytes(file_.dtype()));
+    t->shape = part.shape;
+    std::vector<uint8_t> bytes(static_cast<size_t>(elements(t->shape)) *
+                               dtype_bytes(file_.dtype()));
     QRT_TRY(file_.read((i - part.first) * bytes.size(), bytes.size(), bytes.data()).at(part.path));
     switch (file_.dtype()) {
       case DType::kFloat32: append<float>(bytes, t); break;
@@ -118,8 +116,13 @@ class InputArrays {
     return input_.shape.empty() || input_.shape[0] < 1 ? 1 : input_.shape[0];
   }
 
+  const Part& part_of(size_t i) const {
+    return *(std::upper_bound(parts_.begin(), parts_.end(), i,
+                              [](size_t n, const Part& p) { return n < p.first; }) -
+             1);
+  }
+
   Value input_;
-  Dims shape_;  // of a sample
   std::vector<Part> parts_;
   size_t count_ = 0;
   const Part* open_ = nullptr;  // the file that was read last stays open
@@ -166,6 +169,10 @@ class ArraySamples : public Samples {
   std::vector<std::string> files() const override { return files_; }
   Status read(size_t i, Values* feeds) override {
     for (auto& [name, arrays] : inputs_) QRT_TRY(arrays.read(i, &(*feeds)[name]));
+    return {};
+  }
+  Status read_shapes(size_t i, Shapes* shapes) override {
+    for (const auto& [name, arrays] : inputs_) (*shapes)[name] = arrays.shape(i);
     return {};
   }
 

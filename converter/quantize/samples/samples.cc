@@ -130,6 +130,13 @@ bool split_name(const std::string& source, const FloatModel& model, ArrayFile* f
 
 }  // namespace
 
+Status Samples::read_shapes(size_t i, Shapes* shapes) {
+  Values feeds;
+  QRT_TRY(read(i, &feeds));
+  for (const auto& [name, tensor] : feeds) (*shapes)[name] = tensor.shape;
+  return {};
+}
+
 std::string describe(const Value& input) {
   return std::string(element_name(input.element)) + " " + to_string(input.shape);
 }

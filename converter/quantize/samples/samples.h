@@ -23,6 +23,8 @@ class Samples {
   virtual std::vector<std::string> files() const { return {}; }
   // Every input of the model, of batch 1 or the model's own. REQUIRES: i < count().
   virtual Status read(size_t i, Values* feeds) = 0;
+  // The shapes of what read() gives.
+  virtual Status read_shapes(size_t i, Shapes* shapes);
 };
 
 // `sources`: "random"; .npy or NAME=FILE.npy for each input; .npz; a folder of these or of images;

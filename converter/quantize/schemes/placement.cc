@@ -287,10 +287,7 @@ class Placer {
 
   int64_t size_of(const std::string& name) const {
     const auto v = model_.values.find(name);
-    int64_t n = 1;
-    if (v != model_.values.end())
-      for (const int64_t d : v->second.shape) n *= d < 0 ? 1 : d;
-    return v == model_.values.end() ? INT64_MAX : n;
+    return v == model_.values.end() ? INT64_MAX : v->second.sample_elements();
   }
   void join(const std::string& a, const std::string& b) {
     if (!placement_.is_coded(a) || !placement_.is_coded(b)) return;

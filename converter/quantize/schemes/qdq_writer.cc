@@ -129,17 +129,21 @@ class Writer {
   }
 
  private:
+  static constexpr char kBatch[] = "batch";
   static void set_value(const Value& from, onnx::ValueInfoProto* to) {
     to->set_name(from.name);
     auto* type = to->mutable_type()->mutable_tensor_type();
     type->set_elem_type(onnx_element(from.element));
     auto* shape = type->mutable_shape();
-    for (const int64_t d : from.shape) {
+    for (size_t d = 0; d < from.shape.size(); ++d) {
       auto* dim = shape->add_dim();
-      if (d < 0)
-        dim->set_dim_param("batch");
-      else
-        dim->set_dim_value(d);
+      const bool has_name = d < from.dim_names.size() && from.dim_names[d] != kBatch;
+      if (from.shape[d] >= 0)
+        dim->set_dim_value(from.shape[d]);
+      else if (d == 0)
+        dim->set_dim_param(kBatch);
+      else if (has_name)
+        dim->set_dim_param(from.dim_names[d]);
     }
   }
   std::string fresh(const std::string& wish) { return names_in_use_.take(wish, 2); }

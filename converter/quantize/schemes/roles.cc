@@ -68,8 +68,21 @@ Role Roles::of(const Node& node) const {
   if (op == "Concat") return Role::kConcat;
   if (op == "ReduceMean" && centres(node)) return Role::kFloat;
   if (is_one_of(op, kMeans)) return Role::kMean;
-  if (op == "Softmax") return Role::kSoftmax;
+  if (op == "Softmax") return has_open_rows(node) ? Role::kFloat : Role::kSoftmax;
   return Role::kFloat;
+}
+
+// Returns whether the rows of a Softmax have an open length: of integers its table would be another for another length.
+bool Roles::has_open_rows(const Node& softmax) const {
+  const auto result = model_.values.find(softmax.outputs[0]);
+  if (model_.sizes.empty() || result == model_.values.end()) return false;
+  const Dims& shape = result->second.shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = softmax.integer("axis", -1), first = axis < 0 ? axis + rank : axis;
+  const int64_t end = softmax.has("flatten") ? rank : first + 1;
+  for (int64_t d = first; d >= 0 && d < std::min(end, rank); ++d)
+    if (shape[static_cast<size_t>(d)] < 0) return true;
+  return false;
 }
 
 bool varies_along_several(const Tensor& constant) {

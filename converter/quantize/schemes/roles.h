@@ -32,6 +32,7 @@ class Roles {
 
  private:
   bool centres(const Node& mean) const;
+  bool has_open_rows(const Node& softmax) const;
 
   const FloatModel& model_;
   std::set<std::pair<std::string, std::string>> differences_;  // operands of each Sub

@@ -36,6 +36,23 @@ Status check_classes(Work* work, const Values& sample) {
   return check_labels(work->settings.labels, work->labels, shape[1]);
 }
 
+// Fixes the dimensions in which all samples have one size. Where others are left, the scheme's arithmetic has to take them.
+Status fix_shapes(Work* work) {
+  const bool may_differ =
+      std::any_of(work->model.inputs.begin(), work->model.inputs.end(), [](const Value& input) {
+        return !input.shape.empty() && std::any_of(input.shape.begin() + 1, input.shape.end(),
+                                                   [](int64_t d) { return d < 0; });
+      });
+  std::vector<Shapes> shapes(may_differ ? work->samples->count() : 1);
+  for (size_t i = 0; i < shapes.size(); ++i) QRT_TRY(work->samples->read_shapes(i, &shapes[i]));
+  QRT_TRY(fix_input_shapes(shapes, &work->model));
+  if (work->model.sizes.empty() || !(work->scheme.is_cvm || work->scheme.power_of_two)) return {};
+  return error(Code::kUnsupported,
+               "the samples are of differing sizes, and a model of the scheme %s has one: give "
+               "samples of one size, or use ort-u8 or ort-s8",
+               work->scheme.name);
+}
+
 }  // namespace
 
 Status read_inputs(Work* work) {
@@ -59,11 +76,9 @@ Status read_inputs(Work* work) {
   const size_t every = std::min(kHeldOutEvery, n);
   for (size_t i = 0; i < n; ++i)
     (i % every == every - 1 ? work->held_out : work->used).push_back(i);
+  QRT_TRY(fix_shapes(work));
   Values first;
   QRT_TRY(work->samples->read(0, &first));
-  std::map<std::string, Dims> shapes;
-  for (const auto& [name, tensor] : first) shapes[name] = tensor.shape;
-  QRT_TRY(fix_input_shapes(shapes, &work->model));
   QRT_TRY(simplify(&work->model));
   QRT_TRY(check_weights(work->model));
   QRT_TRY(work->interpreter.create(work->model, work->settings.threads));

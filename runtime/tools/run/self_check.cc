@@ -23,6 +23,14 @@ Status find_values(const RunOptions& options, const fb::Model& file, uint32_t bu
                options.model.c_str(), size, info.name, info.bytes);
 }
 
+// Returns the sizes that the test values have of the model's open dimensions; the names are the model's.
+std::vector<qrt_dim> dims_of(const Model& model, const TestBuffers& tests) {
+  std::vector<qrt_dim> dims;
+  for (size_t i = 0; i < tests.sizes.size(); ++i)
+    dims.push_back({model.dim_info(i).name, tests.sizes[i]});
+  return dims;
+}
+
 Status put_inputs(const RunOptions& options, const fb::Model& file, const TestBuffers& tests,
                   Session* session) {
   for (size_t i = 0; i < tests.inputs.size(); ++i) {
@@ -61,10 +69,9 @@ std::string describe_operator(const fb::Operator& op, size_t index) {
 
 // Of operators that all ran on the same inputs the first that differs is the one that is wrong: what
 // is different behind it may follow from that.
-Status check_operators(const RunOptions& options, const Model& model, const fb::Model& file,
-                       const TestBuffers& tests, const std::vector<OperatorDigest>& told,
-                       bool* equal) {
-  SessionOptions session_options = options.session();
+Status check_operators(const RunOptions& options, SessionOptions session_options,
+                       const Model& model, const fb::Model& file, const TestBuffers& tests,
+                       const std::vector<OperatorDigest>& told, bool* equal) {
   session_options.keep_all = true;
   Session session(model, session_options);
   QRT_TRY(put_inputs(options, file, tests, &session));
@@ -96,14 +103,18 @@ Status self_check(const RunOptions& options, bool* equal) {
   // Digests name the operator that is damaged, so the checksum has the last word there.
   if (told.empty()) QRT_TRY(check_sum(**verified, options.model));
   TestBuffers tests;
-  QRT_TRY(find_test_buffers(file, &tests).at(options.model));
+  QRT_TRY(find_test_buffers(**verified, &tests).at(options.model));
   const Model model = Model::load_file(options.model);
-  Session session(model, options.session());
+  SessionOptions session_options = options.session();
+  const std::vector<qrt_dim> dims = dims_of(model, tests);
+  session_options.dims = dims.data();
+  session_options.dim_count = dims.size();
+  Session session(model, session_options);
   QRT_TRY(put_inputs(options, file, tests, &session));
   session.run();
   QRT_TRY(check_outputs(options, file, tests, session, equal));
   if (told.empty()) return {};
-  QRT_TRY(check_operators(options, model, file, tests, told, equal));
+  QRT_TRY(check_operators(options, session_options, model, file, tests, told, equal));
   return *equal ? check_sum(**verified, options.model) : Status();
 }
 

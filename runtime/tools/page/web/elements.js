@@ -62,4 +62,7 @@ const percentText = (part) => `${+(part * 100).toPrecision(3)} %`;
 const groupedText = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 const realText = (x) => String(+x.toPrecision(4)).replace('-', '−');
 const dimsText = (shape) => (shape.length === 0 ? 'scalar' : shape.join('×'));
-const typeText = (tensor) => `${tensor.dtype} [${tensor.shape.join(', ')}]`;
+// Names a dimension by what its size is made of, "seq" or "(w + 1) / 2"; undefined where the size is fixed or the file does not tell.
+const sizeName = (tensor, i) => tensor.dims?.[i] ?? undefined;
+const namedDimsText = (tensor) => dimsText(tensor.shape.map((n, i) => sizeName(tensor, i) ?? n));
+const typeText = (tensor) => `${tensor.dtype} [${tensor.shape.map((n, i) => (sizeName(tensor, i) ? `${sizeName(tensor, i)} = ${n}` : n)).join(', ')}]`;

@@ -4,7 +4,7 @@
 function graphOf(model) {
   const nodes = [], writer = [], edges = [];
   const add = (node) => nodes.push(node) - 1;
-  const end = (kind, t) => add({kind, tensor: t, title: model.tensors[t].name || `tensor ${t}`, type: `${model.tensors[t].dtype} ${dimsText(model.tensors[t].shape)}`});
+  const end = (kind, t) => add({kind, tensor: t, title: model.tensors[t].name || `tensor ${t}`, type: `${model.tensors[t].dtype} ${namedDimsText(model.tensors[t])}`});
   for (const t of model.inputs) writer[t] = end('input', t);
   for (const v of model.variables) writer[v.tensor] = end('state', v.tensor);
   model.operators.forEach((op, index) => {

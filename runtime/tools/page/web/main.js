@@ -12,8 +12,10 @@ const fileName = (path) => path.slice(path.lastIndexOf('/') + 1);
 const titleOf = ({model}) => model.name || fileName(model.file);
 const threadsText = (n) => `${n} thread${n === 1 ? '' : 's'}`;
 
-function summaryOf({model, bench}) {
-  const parts = [fileName(model.file), model.reference, model.batch === null ? '' : `batch ${model.batch}`];
+const symbolText = ({name, size, least, most}) => `${name} ${size}${least < most ? ` (${least} to ${most})` : ''}`;
+
+function summaryOf({model, symbols, bench}) {
+  const parts = [fileName(model.file), model.reference, model.batch === null ? '' : `batch ${model.batch}`, ...symbols.map(symbolText)];
   if (bench) parts.push(`${threadsText(bench.threads)}, ${bench.isa}`, bench.machine.cpu, bench.date.replace('T', ' ').replace('Z', ' UTC'));
   return parts.filter((part) => part !== '').join(' · ');
 }

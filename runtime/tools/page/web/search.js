@@ -1,7 +1,7 @@
 // Search in the graph: every node that has the text in its type, name, source, kernel, tensors or shapes.
 
 function wordsOf(model, node) {
-  const tensorWords = (t) => `${model.tensors[t].name} ${model.tensors[t].dtype} ${model.tensors[t].shape.join('x')}`;
+  const tensorWords = (t) => `${model.tensors[t].name} ${model.tensors[t].dtype} ${model.tensors[t].shape.join('x')} ${(model.tensors[t].dims ?? []).join(' ')}`;
   if (node.kind !== 'operator') return `${node.kind} ${tensorWords(node.tensor)}`.toLowerCase();
   const op = model.operators[node.index];
   return [node.index, op.type, op.name, op.source_op, op.kernel, op.level, ...[...op.inputs, ...op.outputs].map(tensorWords)].join(' ').toLowerCase();
