@@ -2,6 +2,7 @@
 are taken in double precision and rounded once, so that results lie within roundings of any float32 computation."""
 
 import math
+import warnings
 
 import numpy as np
 from onnx import TensorProto, helper, mapping, numpy_helper
@@ -309,7 +310,7 @@ OPERATORS = {
     'Pow': elementwise(np.power), 'Sqrt': elementwise(np.sqrt), 'Erf': elementwise(erf), 'Exp': elementwise(np.exp),
     'Log': elementwise(np.log), 'Neg': elementwise(np.negative), 'Abs': elementwise(np.abs), 'Min': elementwise(np.minimum),
     'Max': elementwise(np.maximum), 'Sigmoid': elementwise(sigmoid), 'Tanh': elementwise(np.tanh), 'Sin': elementwise(np.sin),
-    'Cos': elementwise(np.cos), 'Relu': elementwise(lambda x: np.maximum(x, 0)), 'Reciprocal': elementwise(lambda x: 1 / x),
+    'Cos': elementwise(np.cos), 'Relu': elementwise(lambda x: np.maximum(x, 0)), 'Floor': elementwise(np.floor), 'Reciprocal': elementwise(lambda x: 1 / x),
     'LeakyRelu': lambda node, inputs: np.where(inputs[0] < 0, np.float32(node.get('alpha', 0.01)) * inputs[0], inputs[0]),
     'HardSigmoid': lambda node, inputs: np.clip(np.float32(node.get('alpha', 0.2)) * inputs[0] + np.float32(node.get('beta', 0.5)), 0, 1),
     'Softplus': elementwise(lambda x: np.logaddexp(x, 0)), 'Softmax': softmax,
@@ -330,6 +331,12 @@ OPERATORS = {
 
 def run(graph, inputs, outer=None):
     """The outputs of a graph for a dictionary of inputs."""
+    with np.errstate(all='ignore'), warnings.catch_warnings():
+        warnings.simplefilter('ignore', RuntimeWarning)  # Infinities, which a Where drops.
+        return compute(graph, inputs, outer)
+
+
+def compute(graph, inputs, outer):
     values = dict(outer or {})
     values.update({tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer})
     values.update(inputs)
@@ -339,7 +346,7 @@ def run(graph, inputs, outer=None):
         attributes['outputs'] = len(node.output)
         if node.op_type == 'If':
             branch = attributes['then_branch' if values[node.input[0]].item() else 'else_branch']
-            results = tuple(run(branch, {}, values).values())
+            results = tuple(compute(branch, {}, values).values())
         else:
             results = OPERATORS[node.op_type](attributes, [values[name] for name in node.input])
         for name, result in zip(node.output, results if isinstance(results, (tuple, list)) else [results]):

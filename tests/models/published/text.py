@@ -179,12 +179,13 @@ def rotate(g, x, cos, sin, width):
     return g.op('Add', g.op('Mul', x, cos), g.op('Mul', half, sin))
 
 
-def rotary_tables(g, length, width, base=10000.0):
-    """cos and sin of positions and frequencies, [1, 1, length, width], computed in the run"""
+def rotary_tables(g, length, width, base=10000.0, past=None):
+    """cos and sin of positions and frequencies, [1, 1, length, width], computed in the run; positions begin behind the past"""
     with g.scope('rotary_emb'):
-        times = g.op('Cast', g.range(length), to=FLOAT)
+        times = g.op('Range', past, g.op('Add', past, length), g.const(1)) if past else g.range(length)
+        times = g.op('Cast', times, to=FLOAT)
         rates = g.init('inv_freq', (base ** (-np.arange(0, width, 2) / width)).astype(np.float32))
-        angles = g.op('Mul', g.unsqueeze(times, 1), g.unsqueeze(rates, 0) if g.opset < 13 else g.op('Unsqueeze', rates, g.const([0])))
+        angles = g.op('Mul', g.unsqueeze(times, 1), g.unsqueeze(rates, 0))
         angles = g.op('Concat', angles, angles, axis=-1)
         return [g.unsqueeze(g.unsqueeze(g.op(kind, angles), 0), 1) for kind in ('Cos', 'Sin')]
 

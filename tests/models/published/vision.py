@@ -225,3 +225,4 @@ def yolo():
 
 MODELS = {'resnet': resnet, 'mobilenet': mobilenet, 'ultraface': ultraface, 'yunet': yunet, 'text_detector': text_detector, 'crnn': crnn, 'yolo': yolo}
 FLAGS = {'ultraface': ['--allow-float']}
+DECIBELS = 30  # A rounding of a pair that falls to the other side is one step of 255.

@@ -148,4 +148,4 @@ def fixed_cache():
                         'in_n_layer_self_k_cache': random.standard_normal((1, 1, LONGEST, WIDTH)).astype(np.float32)} for n, at in ((4, 0), (1, 5))]
 
 
-MODELS = {'whisper_encoder': encoder, 'whisper_decoder': decoder, 'whisper_decoder_with_past': decoder_with_past, 'whisper_fixed_cache': fixed_cache}
+MODELS = {'encoder': encoder, 'decoder': decoder, 'decoder_with_past': decoder_with_past, 'fixed_cache': fixed_cache}

@@ -162,4 +162,4 @@ def offline():
     return g.model(), [{'x': random.standard_normal((b, n, BINS)).astype(np.float32), 'x_lens': np.arange(n, n - 8 * b, -8)[:b]} for b, n in ((1, 17), (2, 42))]
 
 
-MODELS = {'zipformer_streaming': streaming, 'zipformer_offline': offline}
+MODELS = {'streaming': streaming, 'offline': offline}
