@@ -270,6 +270,12 @@ def gather(node, inputs):
     return np.take(inputs[0], inputs[1].astype(np.int64), node.get('axis', 0), mode='wrap')
 
 
+def scatter_nd(node, inputs):
+    result = inputs[0].copy()
+    result[tuple(np.moveaxis(inputs[1], -1, 0))] = inputs[2]
+    return result
+
+
 def matmul_n_bits(node, inputs):
     packed, scales = inputs[1:3]
     n, k, size = node['N'], node['K'], node['block_size']
@@ -323,7 +329,7 @@ OPERATORS = {
     'MatMulInteger': matmul_integer, 'ConvInteger': conv_integer, 'Conv': conv, 'ConvTranspose': conv_transpose, 'MaxPool': max_pool,
     'AveragePool': average_pool, 'GlobalAveragePool': lambda node, inputs: narrow(wide(inputs[0]).mean(tuple(range(2, inputs[0].ndim)), keepdims=True), inputs[0]),
     'LSTM': lstm, 'LayerNormalization': layer_norm, 'SimplifiedLayerNormalization': rms_norm, 'InstanceNormalization': instance_norm,
-    'Resize': resize, 'Pad': pad, 'MatMulNBits': matmul_n_bits,
+    'Resize': resize, 'ScatterND': scatter_nd, 'Pad': pad, 'MatMulNBits': matmul_n_bits,
     'GatherElements': lambda node, inputs: np.take_along_axis(inputs[0], inputs[1], node.get('axis', 0)),
     'ArgMax': lambda node, inputs: np.expand_dims(inputs[0].argmax(node.get('axis', 0)), node.get('axis', 0)) if node.get('keepdims', 1) else inputs[0].argmax(node.get('axis', 0)),
 }

@@ -2,6 +2,7 @@
 and as sherpa-onnx exports it, with caches of a constant capacity that are written at an offset."""
 
 import numpy as np
+from onnx import numpy_helper
 
 from graph import FLOAT, INT64, LOWEST, Graph
 
@@ -128,24 +129,70 @@ def decoder_with_past():
     return decoder(True)
 
 
+def filled(g, shape):
+    """A shape with torch's test for sizes of -1."""
+    ones = g.op('ConstantOfShape', g.op('Shape', shape), value=numpy_helper.from_array(np.array([1], np.int64)))
+    return g.op('Where', g.op('Equal', shape, g.op('Mul', ones, g.const(-1))), ones, shape)
+
+
+def put(g, cache, start, end, value):
+    """cache[:, start:end, :] = value, as torch.onnx writes an assignment: every index by Range, Add and Expand, then ScatterND."""
+    value = g.op('Expand', value, g.op('Shape', g.slice(cache, start, end, 1)))
+    batch, places, channels = (g.range(g.size(cache, axis)) for axis in range(3))
+    batch = g.op('Reshape', batch, g.const([-1, 1, 1]))
+    places = g.op('Reshape', g.slice(places, start, end, 0), g.const([-1, 1]))
+    shape = g.op('Shape', g.op('Add', g.op('Add', batch, places), channels))
+    parts = [g.unsqueeze(g.op('Expand', part, filled(g, shape)), -1) for part in (batch, places, channels)]
+    value = g.op('Reshape', value, shape)
+    return g.op('ScatterND', cache, g.op('Concat', *parts, axis=-1), value)
+
+
 def fixed_cache():
-    """sherpa-onnx's decoder: a Slice of the cache ends at offset + tokens, two numbers of the run."""
+    """sherpa-onnx's decoder: the caches have a constant capacity and are used up to offset + tokens, two numbers of the run."""
     g = Graph(14, weights='uint8', seed=22)
     tokens = g.input('tokens', INT64, ['n_audio', 'n_tokens'])
-    cache = g.input('in_n_layer_self_k_cache', FLOAT, [1, 'n_audio', LONGEST, WIDTH])
+    caches = [g.input(f'in_n_layer_self_{part}_cache', FLOAT, [2, 'n_audio', 32, WIDTH]) for part in 'kv']
+    crossed = [g.input(f'n_layer_cross_{part}', FLOAT, [2, 'n_audio', 'T', WIDTH]) for part in 'kv']
     offset = g.input('offset', INT64, [1])
     start = g.op('Gather', offset, g.const(0), axis=0)
     end = g.op('Add', start, g.size(tokens, 1))
     x = g.embedding('token_embedding', WORDS, WIDTH, tokens)
-    x = g.op('Add', x, g.slice(g.init('positional_embedding', g.normal(LONGEST, WIDTH, scale=1)), start, end, 0))
-    k = g.linear(x, WIDTH, WIDTH, 'key', bias=False)
-    known = g.slice(g.op('Gather', cache, g.const(0), axis=0), 0, start, 1)
-    keys = g.op('Concat', known, k, axis=1)
-    scores = g.op('Softmax', g.op('MatMul', x, g.op('Transpose', keys, perm=[0, 2, 1])), axis=-1)
-    g.output('logits', g.op('MatMul', scores, keys), FLOAT, ['n_audio', 'n_tokens', WIDTH])
-    random = np.random.RandomState(3)
-    return g.model(), [{'tokens': random.randint(0, WORDS, (1, n)), 'offset': np.array([at]),
-                        'in_n_layer_self_k_cache': random.standard_normal((1, 1, LONGEST, WIDTH)).astype(np.float32)} for n, at in ((4, 0), (1, 5))]
+    x = g.op('Add', x, g.slice(g.init('positional_embedding', g.normal(32, WIDTH, scale=1)), start, end, 0))
+    triangle, kept = g.init('mask', np.triu(np.full((32, 32), -np.inf, np.float32), 1)), ([], [])
+
+    def attend_heads(q, k, v, mask=None):
+        batch = g.size(q, 0)
+        q, k, v = (g.heads(value, HEADS, EACH, batch, perm) for value, perm in ((q, (0, 2, 1, 3)), (k, (0, 2, 3, 1)), (v, (0, 2, 1, 3))))
+        scores = g.op('MatMul', g.op('Mul', q, g.const(EACH ** -0.25)), g.op('Mul', k, g.const(EACH ** -0.25)))
+        scores = g.op('Add', scores, mask) if mask else scores
+        return g.linear(g.unheads(g.op('MatMul', g.op('Softmax', scores, axis=-1), v), WIDTH), WIDTH, WIDTH, 'out')
+    for i in range(2):
+        with g.scope(f'blocks.{i}'):
+            y = g.layer_norm(x, WIDTH, 'attn_ln', 1e-5)
+            with g.scope('attn'):
+                q, k, v = (g.linear(y, WIDTH, WIDTH, name, bias=name != 'key') for name in ('query', 'key', 'value'))
+                k, v = (put(g, g.op('Gather', cache, g.const(i), axis=0), start, end, new) for cache, new in zip(caches, (k, v)))
+                for parts, value in zip(kept, (k, v)):
+                    parts.append(g.unsqueeze(value, 0))
+                mask = g.slice(g.slice(triangle, start, end, 0), 0, end, 1)
+                x = g.op('Add', x, attend_heads(q, g.slice(k, 0, end, 1), g.slice(v, 0, end, 1), mask))
+            y = g.layer_norm(x, WIDTH, 'cross_attn_ln', 1e-5)
+            with g.scope('cross_attn'):
+                k, v = (g.op('Gather', value, g.const(i), axis=0) for value in crossed)
+                x = g.op('Add', x, attend_heads(g.linear(y, WIDTH, WIDTH, 'query'), k, v))
+            x = feed_forward(g, x)
+    x = g.layer_norm(x, WIDTH, 'ln', 1e-5)
+    g.output('logits', g.matmul(x, g.normal(WIDTH, WORDS)), FLOAT, ['n_audio', 'n_tokens', WORDS])
+    for part, values in zip('kv', kept):
+        g.output(f'out_n_layer_self_{part}_cache', g.op('Concat', *values, axis=0), FLOAT, [2, 'n_audio', 32, WIDTH])
+    random, cases = np.random.RandomState(3), []
+    for b, n, at, source in ((1, 4, 0, 9), (2, 1, 5, 20)):
+        case = {'tokens': random.randint(0, WORDS, (b, n)), 'offset': np.array([at])}
+        for part in 'kv':
+            case[f'in_n_layer_self_{part}_cache'] = random.standard_normal((2, b, 32, WIDTH)).astype(np.float32)
+            case[f'n_layer_cross_{part}'] = random.standard_normal((2, b, source, WIDTH)).astype(np.float32)
+        cases.append(case)
+    return g.model(), cases
 
 
 MODELS = {'encoder': encoder, 'decoder': decoder, 'decoder_with_past': decoder_with_past, 'fixed_cache': fixed_cache}
