@@ -100,6 +100,10 @@ struct Symbol {
   bool is_first = false;    // the first dimension of an input, which may be a batch
   bool is_other = false;    // a dimension behind the first
   bool wants_zero = false;  // the caller asked for sizes from 0
+  // The caller asked for this dimension to be open: at more than one size, or from asked_least to asked_most, where
+  // that is not 0.
+  bool is_asked = false;
+  int64_t asked_least = 0, asked_most = 0;
   int tied_to = -1;  // a symbol before it, of which it has the size (or 1 in its place), or -1
   std::string limited_by;  // what narrowed its sizes, for people; "" where only the caller did
 };

@@ -82,7 +82,8 @@ Status open_all(const Progress& progress, Graph* graph) {
     for (Value& v : fixed.values) v.sizes.clear();
     return write_model(fixed, &file->bytes);
   };
-  return check_sizes(file_at, graph);
+  QRT_TRY(check_sizes(file_at, graph));
+  return check_asked(graph->symbols);
 }
 
 }  // namespace

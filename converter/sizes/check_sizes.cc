@@ -410,4 +410,18 @@ Status check_sizes(const FileAtSizes& file_at, Graph* graph) {
   return Checker(file_at, graph).run();
 }
 
+Status check_asked(const std::vector<Symbol>& symbols) {
+  for (const Symbol& s : symbols) {
+    const bool has_all = s.asked_most != 0 ? s.least <= s.asked_least && s.most >= s.asked_most
+                                           : !s.is_asked || s.least < s.most;
+    if (has_all) continue;
+    const std::string why = s.limited_by.empty() ? "" : ": " + s.limited_by;
+    return error(Code::kUnsupported,
+                 "--open %s: it can have the sizes %lld to %lld%s; ask for these or for fewer",
+                 s.name.c_str(), static_cast<long long>(s.least), static_cast<long long>(s.most),
+                 why.c_str());
+  }
+  return {};
+}
+
 }  // namespace qrt::convert

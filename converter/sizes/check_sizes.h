@@ -28,6 +28,9 @@ using FileAtSizes = std::function<Status(const Sizes& sizes, FileOfSizes* file)>
 // none could be compared.
 Status check_sizes(const FileAtSizes& file_at, Graph* graph);
 
+// kUnsupported for a dimension that cannot have all the sizes for which the caller asked.
+Status check_asked(const std::vector<Symbol>& symbols);
+
 }  // namespace qrt::convert
 
 #endif  // QRT_CONVERTER_SIZES_CHECK_SIZES_H_

@@ -245,8 +245,8 @@ class Opening {
       const Status imported = source->import(sizes, &graph, growth);
       const bool imports = imported.ok();
       growth = std::max(1.0, static_cast<double>(source->last_steps()) / before);
-      is_exact = !imports && !source->is_spent();
       if (!imports || bytes_of(graph, constants) > kMostConstantBytes) {
+        is_exact = !imports && !source->is_spent();
         why_limited_ = "at " + describe(symbols, sizes) + ": ";
         why_limited_ += imports ? "its constants become too large" : imported.message();
         return false;

@@ -158,7 +158,7 @@ TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
   const Converted ends = convert_whole(b);
   ASSERT_TRUE(ends.status.ok()) << ends.status.message();
   ASSERT_EQ(ends.graph.symbols.size(), 1u);
-  EXPECT_LE(ends.graph.symbols[0].most, 70);
+  EXPECT_EQ(ends.graph.symbols[0].most, 70);
   EXPECT_GE(ends.graph.symbols[0].most, 64);
   const std::string& why = ends.graph.symbols[0].limited_by;
   EXPECT_EQ(why.rfind("at length = 7", 0), 0u) << why;

@@ -150,6 +150,7 @@ Status set_limits(const std::vector<std::string>& limits, std::vector<OpenDimens
     found->wants_zero = n[0] == 0;
     found->step = n.size() == 3 ? n[2] : 1;
     found->most = n[1] - (n[1] - found->least) % found->step;
+    found->has_limits = true;
   }
   return Status();
 }

@@ -25,7 +25,8 @@ struct OpenDimension {
   std::string name;
   bool is_first = false;   // of an input: it may be a batch
   bool is_other = false;   // of an input: it stands behind the first
-  bool is_wanted = false;  // the caller named it
+  bool is_wanted = false;   // the caller named it
+  bool has_limits = false;  // and said from which size to which
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_length = false;   // the only dimension of an input: a batch, or the length of a signal
   bool wants_zero = false;  // the caller's least size is 0; `least` is 1 then
