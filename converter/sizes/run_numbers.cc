@@ -42,6 +42,7 @@ bool read_numbers(const Value& v, std::vector<int64_t>* numbers) {
       default: return false;
     }
     if (!(std::fabs(number) <= kMostCounted) || number != std::floor(number)) return false;
+    if (number == 0 && std::signbit(number)) return false;
     numbers->push_back(static_cast<int64_t>(number));
   }
   return true;

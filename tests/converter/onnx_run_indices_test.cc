@@ -144,7 +144,29 @@ TEST(OnnxRunIndices, WhatWouldShowTheCapacityOfACacheIsRefused) {
       },
       [&](OnnxBuilder* b, const std::string& kept) {
         return b->node("MatMul", {b->input({1, 3, 5}), kept});
-      }};
+      },
+      // A number that a table has for the length, and numbers that the length parts into rows.
+      [&](OnnxBuilder* b, const std::string& kept) {
+        const std::string table = b->constant<float>({6}, {0, 1, 2, 3, 4, 5});
+        return b->node("Mul", {b->input({1}), b->node("Gather", {table, length(b, kept)})});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        const std::string ten = b->constant<float>({10}, Floats(10, 1));
+        const std::string shape =
+            b->node("Concat", {length(b, kept), number(b, -1)}, {{"axis", 0}});
+        const std::string rows = b->node("Reshape", {ten, shape});
+        const std::string turned = b->node("Transpose", {rows}, {{"perm", Dims{1, 0}}});
+        return b->node("Add", {b->node("Reshape", {turned, number(b, 10)}), b->input({10})});
+      },
+      // The shape's one element is that of the last axis.
+      [&](OnnxBuilder* b, const std::string& kept) {
+        const std::string one = b->node("Slice", {kept, number(b, 0), number(b, 1), number(b, 2)});
+        return b->node("ReduceSum", {b->node("Expand", {one, length(b, kept)}), number(b, 2)});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) {
+        return b->node("Softmax", {b->input({1, 5, 2}), kept}, {{"axis", 1}});
+      },
+      [&](OnnxBuilder* b, const std::string& kept) { return b->node("Squeeze", {kept}); }};
   for (const Use& use : uses) {
     OnnxBuilder b(17);
     b.allow_float = true;

@@ -52,9 +52,14 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   }
   // Such a graph is float between its products by its nature, so that nobody has to allow it.
   allow_float |= from_onnx::is_quantized_in_runs(model.graph());
-  QRT_TRY(from_onnx::settle_branches(allow_float, &model));
   std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
   QRT_TRY(from_onnx::set_limits(edges.open, &open));
+  if (Status settled = from_onnx::settle_branches(allow_float, open, &model); !settled.ok()) {
+    if (settled.code() == Code::kUnsupported)
+      report->refused_part("(model)", "onnx", settled.message(),
+                           "export the model with loops of fewer steps, or of fewer nodes");
+    return settled;
+  }
   if (std::any_of(open.begin(), open.end(),
                   [](const auto& d) { return d.is_other || d.is_wanted; }))
     return from_onnx::import_open(shared, open, allow_float, graph, report);

@@ -60,25 +60,6 @@ std::vector<SizeSum> sums_of(const onnx::GraphProto& file, const std::vector<Ope
   return sums;
 }
 
-// Returns the sizes of all open dimensions of the inputs, by their names.
-OpenSizes name_sizes(const onnx::GraphProto& file, const std::vector<OpenDimension>& open,
-                     const Sizes& sizes) {
-  OpenSizes by_name;
-  for (size_t i = 0; i < open.size(); ++i) by_name[open[i].name] = sizes[i];
-  for (const onnx::ValueInfoProto& info : file.input())
-    for (int i = 0; i < info.type().tensor_type().shape().dim_size(); ++i) {
-      if (info.type().tensor_type().shape().dim(i).has_dim_value()) continue;
-      const std::string name = open_dimension_name(info, i);
-      if (by_name.count(name) != 0) continue;
-      const std::optional<NamedSum> sum = sum_of(name, open);
-      if (!sum) continue;
-      int64_t size = sum->constant;
-      for (const size_t term : sum->terms) size += sizes[term];
-      by_name[name] = size;
-    }
-  return by_name;
-}
-
 Status import_at(const Model& model, const std::vector<OpenDimension>& open, bool allow_float,
                  const Sizes& sizes, Graph* graph, Report* report) {
   int64_t batch = 1;

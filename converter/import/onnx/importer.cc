@@ -7,6 +7,7 @@
 #include "converter/import/common/drop_unread.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/folding/conditions.h"
+#include "converter/import/onnx/folding/loops.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
@@ -46,6 +47,7 @@ Status Importer::run() {
   QRT_TRY(visit(model_.execution_order(), &visited));
   QRT_TRY(export_outputs(*this));
   QRT_TRY(check_taken_branches(*this));
+  QRT_TRY(check_unrolled_loops(*this));
   report_unresolved();
   outcomes_.write();
   if (outcomes_.any_refused()) {

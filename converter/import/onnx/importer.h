@@ -89,6 +89,12 @@ class Importer {
   void note_run_condition(const NodeView& node) { run_conditions_.insert(node.index()); }
   const std::unordered_set<int>& run_conditions() const { return run_conditions_; }
 
+  // Loop and Scan nodes whose number of steps turned out to be known.
+  void note_loop(const NodeView& node, KnownLoop loop) {
+    loops_.emplace(node.index(), std::move(loop));
+  }
+  const KnownLoops& loops() const { return loops_; }
+
   // --- tensors
   Tensors& tensors() { return tensors_; }
   const Tensor& input(const NodeView& node, int i) const { return tensors_.input(node, i); }
@@ -147,6 +153,7 @@ class Importer {
   std::unordered_set<std::string> free_of_inputs_;  // of the tensors that nodes make
   KnownConditions conditions_;
   std::unordered_set<int> run_conditions_;
+  KnownLoops loops_;
   ValueId run_one_ = kNoValue;
   RunLengths run_lengths_;
 };

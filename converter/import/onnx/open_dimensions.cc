@@ -83,6 +83,24 @@ std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDi
   return sum;
 }
 
+OpenSizes name_sizes(const onnx::GraphProto& graph, const std::vector<OpenDimension>& open,
+                     const std::vector<int64_t>& sizes) {
+  OpenSizes by_name;
+  for (size_t i = 0; i < open.size(); ++i) by_name[open[i].name] = sizes[i];
+  for (const onnx::ValueInfoProto& info : graph.input())
+    for (int i = 0; i < info.type().tensor_type().shape().dim_size(); ++i) {
+      if (info.type().tensor_type().shape().dim(i).has_dim_value()) continue;
+      const std::string name = open_dimension_name(info, i);
+      if (by_name.count(name) != 0) continue;
+      const std::optional<NamedSum> sum = sum_of(name, open);
+      if (!sum) continue;
+      int64_t size = sum->constant;
+      for (const size_t term : sum->terms) size += sizes[term];
+      by_name[name] = size;
+    }
+  return by_name;
+}
+
 std::vector<std::vector<OpenDimension>> possible_ties(const std::vector<OpenDimension>& open) {
   std::vector<std::vector<OpenDimension>> ties = {open};
   std::vector<size_t> firsts, others;

@@ -50,6 +50,10 @@ struct NamedSum {
 // the name contains any other.
 std::optional<NamedSum> sum_of(const std::string& name, const std::vector<OpenDimension>& open);
 
+// Returns the sizes of all open dimensions of the graph's inputs, sums included, by their names. `sizes`: those of `open`.
+OpenSizes name_sizes(const onnx::GraphProto& graph, const std::vector<OpenDimension>& open,
+                     const std::vector<int64_t>& sizes);
+
 // Returns copies of `open`, one for each way of tying dimensions that may be tried, since a source that adds tensors may need some
 // of them to be equal: none, each pair of those behind the first, all first ones, all others, and all first ones and all others.
 std::vector<std::vector<OpenDimension>> possible_ties(const std::vector<OpenDimension>& open);

@@ -69,11 +69,16 @@ class Reader {
     if (!is_standard || reads_number_as_such() || !hide_beyond()) return refuse();
     QRT_TRY(assess());
     const Tensor& y = importer_.tensors().at(node_.output(0));
-    if (y.is_refused()) return Status();
+    if (y.is_refused()) {
+      importer_.outcomes().refuse_float_form(node_.index());
+      return Status();
+    }
     RunLength length;
     bool has_length = true;
     if (!y.is_value() || !find_result(y.shape, &length, &has_length)) return refuse();
     if (!has_length) return Status();
+    // Inputs beyond those of the operator may have any rank.
+    if (length.axis < 0 || length.axis >= y.shape.rank()) return refuse();
     if (importer_.is_output(node_.output(0))) return refuse();
     lengths_.tensors[node_.output(0)] = length;
     return Status();
@@ -123,6 +128,9 @@ class Reader {
   Status read_numbers(bool is_standard) {
     const bool is_shape = node_.op() == "Shape";
     if (!is_standard || !(is_shape || is_one_of(kOfNumbers, node_.op()))) return refuse();
+    // Only the first input may be numbers of shapes: which elements are taken, or how many there are, must not follow from a length.
+    for (int i = 1; i < node_.input_count() && node_.op() != "Concat"; ++i)
+      if (lengths_.numbers.count(node_.input(i)) != 0) return refuse();
     QRT_TRY(assess());
     if (is_shape && !is_marked_) return Status();
     const std::string& name = node_.output(0);
@@ -182,8 +190,13 @@ class Reader {
 
   // Puts what has no effect beyond the lengths that the node sums or compares over. Returns false where it is no such node.
   bool hide_beyond() {
-    if (node_.op() == "Softmax" && softmax_axis() == length_of_input(0)->axis)
+    const RunLength* x = length_of_input(0);
+    if (node_.op() == "Softmax" && x == nullptr) return false;
+    if (node_.op() == "Softmax" && softmax_axis() == x->axis)
       return hide(0, -std::numeric_limits<float>::infinity());
+    // Without axes it would leave out the length's, too, where that is 1.
+    if (node_.op() == "Squeeze" && !node_.has_input(1) && node_.integers("axes").empty())
+      return false;
     if (node_.op() == "MatMul" && contracts()) return hide(0, 0) && hide(1, 0);
     return node_.op() == "Softmax" || node_.op() == "MatMul" || node_.op() == "Transpose" ||
            node_.op() == "Expand" || is_one_of(kElementwise, node_.op()) ||
@@ -211,23 +224,29 @@ class Reader {
     length->axis =
         node_.op() == "Expand" ? y.rank() - from.rank() + x->axis : axis_behind(from, x->axis, y);
     if (length->axis < 0) return false;
-    return (node_.op() != "Reshape" && node_.op() != "Expand") || names_length(*x, *length);
+    return (node_.op() != "Reshape" && node_.op() != "Expand") ||
+           names_length(*x, *length, y.rank());
   }
 
-  // Returns whether input 1, a shape, gives axis y.axis the length of x, and no other one a length.
-  bool names_length(const RunLength& x, const RunLength& y) {
+  // Returns whether input 1, the shape of a result of so many dimensions, gives axis y.axis the length of x, and no other one a
+  // length.
+  bool names_length(const RunLength& x, const RunLength& y, int rank) {
     const Tensor& shape = importer_.input(node_, 1);
+    const bool expands = node_.op() == "Expand";
     if (!shape.is_plain_constant() || !shape.constant->is_integer()) return false;
+    // The shape of an Expand may have fewer dimensions, which are the last ones.
+    const int64_t first = expands ? rank - shape.shape.elements() : 0;
     for (int64_t i = 0; i < shape.shape.elements(); ++i) {
       bool known;
+      const int64_t d = first + i;
       const RunLength* named = length_of_number(node_.input(1), i, &known);
-      if (!known || (named != nullptr && (i != y.axis || !(named->number == x.number))))
+      if (!known || (named != nullptr && (d != y.axis || !(named->number == x.number))))
         return false;
-      if (named != nullptr || i != y.axis) continue;
+      if (named != nullptr) continue;
       const int64_t number = shape.constant->integer(i);
-      const bool follows =
-          node_.op() == "Expand" ? number == 1 : number == -1 || (number == 0 && x.axis == y.axis);
-      if (!follows) return false;
+      const bool copies_length = !expands && number == 0 && i == x.axis;
+      if (d != y.axis && copies_length) return false;
+      if (d == y.axis && !(expands ? number == 1 : number == -1 || copies_length)) return false;
     }
     return true;
   }

@@ -5,12 +5,10 @@
 
 #include "converter/import/onnx/file/model.h"
 #include "converter/import/onnx/file/names.h"
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/replace_nodes.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
-
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 onnx::GraphProto* find_branch(onnx::NodeProto* node, bool condition) {
   const char* name = condition ? "then_branch" : "else_branch";
@@ -69,25 +67,7 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
     renaming.apply(inner.get());
     to->AddAllocated(inner.release());
   }
-  for (const auto& [from, output] : passed) {
-    onnx::NodeProto* identity = to->Add();
-    identity->set_op_type("Identity");
-    identity->add_input(renaming.of(from));
-    identity->add_output(output);
-  }
-  return Status();
-}
-
-// Puts others in the place of nodes: replace(index, node, to) appends them, or returns false where the node stays.
-template <class Replace>
-Status replace_nodes(onnx::GraphProto* graph, const Replace& replace) {
-  std::vector<std::unique_ptr<onnx::NodeProto>> nodes(static_cast<size_t>(graph->node_size()));
-  for (size_t i = nodes.size(); i-- > 0;) nodes[i].reset(graph->mutable_node()->ReleaseLast());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    bool is_replaced = false;
-    QRT_TRY(replace(static_cast<int>(i), nodes[i].get(), graph->mutable_node(), &is_replaced));
-    if (!is_replaced) graph->mutable_node()->AddAllocated(nodes[i].release());
-  }
+  for (const auto& [from, output] : passed) add_node("Identity", {renaming.of(from)}, output, to);
   return Status();
 }
 
@@ -119,12 +99,10 @@ Status join_branches(const std::unordered_set<int>& joined, onnx::GraphProto* gr
     }
     for (int i = 0; i < node->output_size(); ++i) {
       if (node->output(i).empty()) continue;
-      onnx::NodeProto* choice = to->Add();
+      const auto at = static_cast<size_t>(i);
+      onnx::NodeProto* choice =
+          add_node("Where", {node->input(0), results[0][at], results[1][at]}, node->output(i), to);
       choice->set_name(node->name());
-      choice->set_op_type("Where");
-      choice->add_input(node->input(0));
-      for (const auto& made : results) choice->add_input(made[static_cast<size_t>(i)]);
-      choice->add_output(node->output(i));
       onnx::AttributeProto* mark = choice->add_attribute();
       mark->set_name(kChoice);
       mark->set_type(onnx::AttributeProto::INT);

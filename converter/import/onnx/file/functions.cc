@@ -6,7 +6,7 @@
 #include "converter/import/common/growth.h"
 #include "converter/import/common/source_limits.h"
 #include "converter/import/onnx/file/names.h"
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/replace_nodes.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -57,7 +57,6 @@ std::string key_of(const std::string& domain, const std::string& name,
   return domain_of(domain) + '\0' + name + '\0' + overload;
 }
 
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 using Attributes = google::protobuf::RepeatedPtrField<onnx::AttributeProto>;
 
 struct Function {
@@ -184,10 +183,7 @@ class Inliner {
     }
     f->is_open = false;
     for (const auto& [from, output] : passed) {
-      onnx::NodeProto* identity = to->Add();
-      identity->set_op_type("Identity");
-      identity->add_input(renaming.of(from));
-      identity->add_output(output);
+      const onnx::NodeProto* identity = add_node("Identity", {renaming.of(from)}, output, to);
       if (f->versions) versions_of_->emplace(identity, f->versions);
     }
     return Status();

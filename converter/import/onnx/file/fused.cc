@@ -7,12 +7,10 @@
 
 #include "converter/import/common/growth.h"
 #include "converter/import/onnx/file/names.h"
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/replace_nodes.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
-
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 constexpr char kMicrosoft[] = "com.microsoft", kNhwc[] = "com.ms.internal.nhwc",
                kNchwc[] = "com.microsoft.nchwc";

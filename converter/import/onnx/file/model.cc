@@ -39,11 +39,19 @@ Status check_opset(int64_t version) {
 // protobuf's own recursion limit bounds the depth.
 void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string>* names) {
   auto graph_reads = [names](const onnx::GraphProto& graph) {
+    std::unordered_set<std::string> own;
+    for (const onnx::TensorProto& t : graph.initializer()) own.insert(t.name());
+    for (const onnx::ValueInfoProto& input : graph.input()) own.insert(input.name());
+    for (const onnx::NodeProto& inner : graph.node())
+      own.insert(inner.output().begin(), inner.output().end());
+    std::vector<std::string> read;
     for (const onnx::NodeProto& inner : graph.node()) {
-      for (const std::string& name : inner.input()) names->push_back(name);
-      collect_subgraph_reads(inner, names);
+      for (const std::string& name : inner.input()) read.push_back(name);
+      collect_subgraph_reads(inner, &read);
     }
-    for (const onnx::ValueInfoProto& output : graph.output()) names->push_back(output.name());
+    for (const onnx::ValueInfoProto& output : graph.output()) read.push_back(output.name());
+    for (const std::string& name : read)
+      if (own.count(name) == 0) names->push_back(name);
   };
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.has_g()) graph_reads(attribute.g());
@@ -172,7 +180,33 @@ Status Model::join_branches(const std::unordered_set<int>& nodes) {
   return index_again();
 }
 
+Status Model::unroll_loops(const KnownLoops& loops) {
+  for (const auto& [index, loop] : loops) unrolled_loops_.push_back(loop);
+  QRT_TRY(from_onnx::unroll_loops(
+      loops, [this](const onnx::NodeProto& node) { return opset(node); }, &node_versions_,
+      proto_->mutable_graph()));
+  return index_again();
+}
+
+namespace {
+
+// Keeps what is known of the graph's nodes and of those in its subgraphs: others may get the addresses of nodes that are gone.
+void keep_versions(const onnx::GraphProto& graph, const NodeVersions& known, NodeVersions* kept) {
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (const auto found = known.find(&node); found != known.end()) kept->insert(*found);
+    for (const onnx::AttributeProto& a : node.attribute()) {
+      if (a.has_g()) keep_versions(a.g(), known, kept);
+      for (const onnx::GraphProto& g : a.graphs()) keep_versions(g, known, kept);
+    }
+  }
+}
+
+}  // namespace
+
 Status Model::index_again() {
+  NodeVersions kept;
+  if (!node_versions_.empty()) keep_versions(graph(), node_versions_, &kept);
+  node_versions_ = std::move(kept);
   order_.clear();
   initializers_.clear();
   uses_.clear();

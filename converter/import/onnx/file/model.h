@@ -11,6 +11,7 @@
 #include "converter/import/onnx/file/branches.h"
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/functions.h"
+#include "converter/import/onnx/file/loops.h"
 #include "converter/import/onnx/file/proto.h"
 #include "converter/source_edges.h"
 #include "runtime/status.h"
@@ -45,6 +46,9 @@ class Model {
   // Puts both branches of these If nodes, and choices of their results, in their places.
   Status join_branches(const std::unordered_set<int>& nodes);
   const std::vector<TakenBranch>& taken_branches() const { return taken_branches_; }
+  // Puts as many copies of the bodies of these Loop and Scan nodes as they have steps in their places.
+  Status unroll_loops(const KnownLoops& loops);
+  const std::vector<KnownLoop>& unrolled_loops() const { return unrolled_loops_; }
   const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {
     return initializers_;
   }
@@ -69,6 +73,7 @@ class Model {
   OpsetVersions opsets_;
   NodeVersions node_versions_;
   std::vector<TakenBranch> taken_branches_;
+  std::vector<KnownLoop> unrolled_loops_;
   std::unordered_map<std::string, int> uses_;
   std::unordered_map<std::string, std::vector<int>> readers_;
   std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser

@@ -10,12 +10,10 @@
 #include "converter/import/common/growth.h"
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/names.h"
-#include "onnx/onnx_pb.h"
+#include "converter/import/onnx/file/replace_nodes.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
-
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 bool is_quant(const onnx::NodeProto& node) {
   const std::string& domain = node.domain();

@@ -194,7 +194,11 @@ Status convolve(FloatGraph* f, ValueId x, ValueId w, ValueId* bias, ValueId* mad
   QRT_TRY(read_window(f->node(), image, kernel, false, &window));
   const int64_t planes = window.depth.output, rows = window.output[0], columns = window.output[1];
   const Columns c = {groups, planes * rows * columns, reads_rows_of_image(image, window, sw[1])};
-  if (!image.is_volume() && c.pixels > 1 && !c.are_rows && is_constant(*f, w) &&
+  // Pads that follow from the size have rules in the maps of gathered windows only.
+  const std::string pads = f->node().string("auto_pad", "NOTSET");
+  const bool has_known_pads =
+      !f->importer().has_open_sizes() || pads == "NOTSET" || pads == "VALID";
+  if (!image.is_volume() && c.pixels > 1 && !c.are_rows && has_known_pads && is_constant(*f, w) &&
       (*bias == kNoValue || is_constant(*f, *bias))) {
     const ValueId y = convolve_planes(f, image, window, groups, x, w, *bias);
     *bias = kNoValue;

@@ -1,5 +1,6 @@
 #include "converter/import/onnx/folding/conditions.h"
 
+#include "converter/import/onnx/folding/loops.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
 #include "onnx/onnx_pb.h"
@@ -9,6 +10,12 @@ namespace {
 
 // Branches lie in branches, and shapes that one computes decide on others: each round costs an import.
 constexpr int kMaxRounds = 8;
+
+bool has_loop(const onnx::GraphProto& graph) {
+  for (const onnx::NodeProto& node : graph.node())
+    if (node.op_type() == "Loop" || node.op_type() == "Scan") return true;
+  return false;
+}
 
 bool has_if(const onnx::GraphProto& graph) {
   for (const onnx::NodeProto& node : graph.node())
@@ -48,14 +55,26 @@ Status import_if(Importer& importer, const NodeView& node) {
                          "export the model with fewer If nodes within one another");
 }
 
-Status settle_branches(bool allow_float, Model* model) {
-  for (int round = 0; round < kMaxRounds && has_if(model->graph()); ++round) {
+Status settle_branches(bool allow_float, const std::vector<OpenDimension>& open, Model* model) {
+  Budget budget = Budget::of_files(model->files());
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const bool may_unroll = has_loop(model->graph());
+    if (!may_unroll && !has_if(model->graph())) break;
     Graph graph;
     Report report;
     Importer importer(*model, allow_float, 1, &graph, &report);
     (void)importer.run();
     if (!importer.conditions().empty()) {
       QRT_TRY(model->take_branches(importer.conditions()));
+      continue;
+    }
+    const KnownLoops loops = open.empty() || !may_unroll
+                                 ? importer.loops()
+                                 : loops_of_all_sizes(*model, allow_float, open, importer.loops());
+    for (const auto& [index, loop] : loops)
+      QRT_TRY(charge_steps(model->graph().node(index), loop, &budget));
+    if (!loops.empty()) {
+      QRT_TRY(model->unroll_loops(loops));
     } else {
       if (importer.run_conditions().empty()) break;
       QRT_TRY(model->join_branches(importer.run_conditions()));

@@ -1,0 +1,57 @@
+// Loop and Scan whose number of steps is known at conversion: as many copies of the body stand in the node's place, each reading
+// the states that the one before it made.
+#ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_LOOPS_H_
+#define QRT_CONVERTER_IMPORT_ONNX_FILE_LOOPS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "converter/import/onnx/file/functions.h"
+#include "converter/import/onnx/file/proto.h"
+#include "runtime/status.h"
+#include "runtime/tools/budget.h"
+
+namespace qrt::convert::from_onnx {
+
+// A Loop or Scan with its number of steps, and where that comes from.
+struct KnownLoop {
+  std::string node;    // as messages name it
+  int64_t steps = 0;   // 0 or more
+  std::string tensor;  // whose number (axis -1) or whose length it is; "": always so many
+  int axis = -1;
+};
+
+// Such nodes by their indices in the graph.
+using KnownLoops = std::map<int, KnownLoop>;
+
+// The parts of a Loop or Scan. Its inputs are the trip count and condition (Loop), the states, the scanned tensors (Scan); its body's
+// inputs the iteration number and condition (Loop), the states, a slice of each scanned tensor. The body's outputs are the
+// condition (Loop), the states, what the steps put together; the node's the same without the condition.
+struct LoopForm {
+  const onnx::GraphProto* body = nullptr;
+  bool is_scan = false;
+  int states = 0, scanned = 0, stacked = 0;  // numbers of each
+  std::vector<int64_t> input_axes, output_axes;
+  std::vector<int64_t> input_directions, output_directions;  // 1: from the end
+
+  int first_input() const { return is_scan ? 0 : 2; }   // of the states, of node and body
+  int first_output() const { return is_scan ? 0 : 1; }  // of the states, of the body
+};
+
+// kInvalidModel where numbers of inputs, outputs and attributes do not fit together.
+Status read_loop(const onnx::NodeProto& node, int index, LoopForm* form);
+
+// Takes the work of so many copies of the body, before they are made. kUnsupported where that is too much.
+Status charge_steps(const onnx::NodeProto& node, const KnownLoop& loop, Budget* budget);
+
+// Replaces these nodes. A node that comes from a function has versions of its own, and so have its copies.
+Status unroll_loops(const KnownLoops& loops,
+                    const std::function<int64_t(const onnx::NodeProto&)>& opset,
+                    NodeVersions* versions, onnx::GraphProto* graph);
+
+}  // namespace qrt::convert::from_onnx
+
+#endif  // QRT_CONVERTER_IMPORT_ONNX_FILE_LOOPS_H_
