@@ -187,7 +187,7 @@ int bench_main(int argc, char** argv) {
       "  qrt_bench model.qrt --html model.html           the same in a browser\n"
       "  qrt_bench model.qrt --streams 1,2,4             throughput of so many sessions\n"
       "  qrt_bench model.qrt --streams 4 --qps 200       latency of requests at random\n"
-      "  qrt_bench vad.qrt --stream 32                   steps of a stream of 32 ms frames\n"
+      "  qrt_bench vad.qrt --stream 32                   steps of frames of 32 ms\n"
       "  qrt_bench model.qrt --sustained 10 --affinity big\n"
       "  qrt_bench model.qrt --compare old.json          status 1 if slower than before");
   Request request;

@@ -89,9 +89,9 @@ void declare(tool::CommandLine* line, Request* request) {
   line->flag("--shared-pool", &options.shares_pool,
              "--streams share --threads threads (qrt_pool), instead of so many each");
   line->number(
-      "--stream FRAME_MS", &options.frame_ms, kLeastFrame, kMostFrame,
-      "Every run is a step of a stream, whose state goes on from its beginning: how much of the "
-      "FRAME_MS milliseconds of a frame a step takes");
+      "--stream NUMBER", &options.frame_ms, kLeastFrame, kMostFrame,
+      "Every run is a step of a stream, whose state goes on from its beginning: how much a step "
+      "takes of a frame of so many milliseconds");
   line->checked_text("--threads N,N...", &request->threads, check_counts<kMostThreads>,
                      "Threads of a session; a list measures each");
   line->checked_text("--batch N,N...", &request->batches, check_counts<kMostBatch>,

@@ -59,13 +59,13 @@ const ImportOption kOutputs = {
 
 const ImportOption kState = {
     "state",
-    "IN=OUT, an input and an output that become a state of the session: they leave the interface, "
-    "and each run "
-    "begins with what the last one gave; the first with zeros. For more states repeated",
+    "IN=OUT, the names of an input and an output that become a state of the session: they leave "
+    "the interface, and each run begins with what the last one gave; the first with zeros. For "
+    "more states repeated",
     false,
     {},
     true,
-    "IN=OUT"};
+    "NAME"};
 
 const ImportOption kOpen = {"open",
                             "NAME or NAME=LEAST:MOST[:STEP], a dimension of an ONNX model that has "

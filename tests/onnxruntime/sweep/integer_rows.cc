@@ -159,6 +159,51 @@ Value choice(Graph& g, const Value& x) {
   return y;
 }
 
+// Gives the last node a body of this one operator, and returns the body.
+onnx::GraphProto* add_body(Graph& g, const std::string& op, const std::string& input,
+                           const std::string& output) {
+  auto* node = g.b.graph().mutable_node(g.b.graph().node_size() - 1);
+  auto* attribute = node->add_attribute();
+  attribute->set_name("body");
+  attribute->set_type(onnx::AttributeProto::GRAPH);
+  auto* body = attribute->mutable_g();
+  body->set_name("body");
+  auto* inner = body->add_node();
+  inner->set_op_type(op);
+  inner->add_input(input);
+  inner->add_output(output);
+  return body;
+}
+
+// A Loop of one to three steps, each of which negates what the one before gave.
+Value loop(Graph& g, const Value& x) {
+  const std::string count = g.b.scalar<int64_t>(g.dice.integer(1, 3));
+  Value y = x;
+  y.name = g.b.node("Loop", {count, "", x.name});
+  onnx::GraphProto* body = add_body(g, "Neg", "before", "after");
+  auto* condition = body->add_node();
+  condition->set_op_type("Identity");
+  condition->add_input("goes_on");
+  condition->add_output("still_goes_on");
+  OnnxBuilder::declare(body->add_input(), "step", kInt64Type, {});
+  OnnxBuilder::declare(body->add_input(), "goes_on", kBoolType, {});
+  OnnxBuilder::declare(body->add_input(), "before", kFloatType, x.dims);
+  OnnxBuilder::declare(body->add_output(), "still_goes_on", kBoolType, {});
+  OnnxBuilder::declare(body->add_output(), "after", kFloatType, x.dims);
+  return y;
+}
+
+// A Scan along the first axis, each step of which negates its part.
+Value scan(Graph& g, const Value& x) {
+  Value y = x;
+  y.name = g.b.node("Scan", {x.name}, {Attr("num_scan_inputs", 1)});
+  onnx::GraphProto* body = add_body(g, "Neg", "part", "negated");
+  const Dims part(x.dims.begin() + 1, x.dims.end());
+  OnnxBuilder::declare(body->add_input(), "part", kFloatType, part);
+  OnnxBuilder::declare(body->add_output(), "negated", kFloatType, part);
+  return y;
+}
+
 }  // namespace
 
 std::vector<Row> integer_rows() {
@@ -215,6 +260,16 @@ std::vector<Row> integer_rows() {
       RowBuilder("If")
           .ranks(1, 4, "",
                  [](Graph& g, const Value& x) { return Graph::shaped(choice(g, x), x.dims); })
+          .row());
+  all.push_back(
+      RowBuilder("Loop")
+          .ranks(1, 4, "",
+                 [](Graph& g, const Value& x) { return Graph::shaped(loop(g, x), x.dims); })
+          .row());
+  all.push_back(
+      RowBuilder("Scan")
+          .ranks(2, 4, "",
+                 [](Graph& g, const Value& x) { return Graph::shaped(scan(g, x), x.dims); })
           .row());
   // Shapes: what is computed of them is constant.
   all.push_back(RowBuilder("Shape")

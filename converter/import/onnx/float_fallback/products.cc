@@ -195,7 +195,7 @@ Status convolve(FloatGraph* f, ValueId x, ValueId w, ValueId* bias, ValueId* mad
   const int64_t planes = window.depth.output, rows = window.output[0], columns = window.output[1];
   const Columns c = {groups, planes * rows * columns, reads_rows_of_image(image, window, sw[1])};
   // Pads that follow from the size have rules in the maps of gathered windows only.
-  const std::string pads = f->node().string("auto_pad", "NOTSET");
+  const std::string pads = f->node().text("auto_pad", "NOTSET");
   const bool has_known_pads =
       !f->importer().has_open_sizes() || pads == "NOTSET" || pads == "VALID";
   if (!image.is_volume() && c.pixels > 1 && !c.are_rows && has_known_pads && is_constant(*f, w) &&
