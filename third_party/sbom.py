@@ -36,7 +36,10 @@ def needed(file):
 
 def paths(file):
     """Where the loader finds them: {name: path}."""
-    return dict(re.findall(r'^\s*(\S+) => (\S+) ', output('ldd', file), re.M))
+    listed = output('ldd', file)
+    found = dict(re.findall(r'^\s*(\S+) => (\S+) ', listed, re.M))
+    # The loader itself stands there by its path alone.
+    return found | {os.path.basename(path): path for path in re.findall(r'^\s*(/\S+) \(', listed, re.M)}
 
 
 @functools.lru_cache(None)
