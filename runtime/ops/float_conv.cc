@@ -89,8 +89,8 @@ struct Params {
   AxisLines down, across;
   size_t rows, columns;  // outputs of a strip
   size_t row_strips, column_strips, tasks, task_bytes;
-  bool is_dense;                // what a strip reads of a plane are whole lines of it
-  size_t pitch;                 // floats of a line that is written out
+  bool is_dense;               // what a strip reads of a plane are whole lines of it
+  size_t pitch;                // floats of a line that is written out
   PlanVector<size_t> offsets;  // of channels and positions, in what is written out
 
   // Floats that an input plane becomes, and those of an output plane's sums, ends of lines included.

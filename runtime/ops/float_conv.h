@@ -2,7 +2,6 @@
 #ifndef QRT_RUNTIME_OPS_FLOAT_CONV_H_
 #define QRT_RUNTIME_OPS_FLOAT_CONV_H_
 
-
 #include "runtime/op.h"
 
 namespace qrt {

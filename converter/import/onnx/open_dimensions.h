@@ -23,8 +23,8 @@ using OpenSizes = std::map<std::string, int64_t>;
 // An open dimension as the inputs have it.
 struct OpenDimension {
   std::string name;
-  bool is_first = false;   // of an input: it may be a batch
-  bool is_other = false;   // of an input: it stands behind the first
+  bool is_first = false;    // of an input: it may be a batch
+  bool is_other = false;    // of an input: it stands behind the first
   bool is_wanted = false;   // the caller named it
   bool has_limits = false;  // and said from which size to which
   int64_t least = 1, most = INT32_MAX, step = 1;

@@ -23,7 +23,7 @@ struct Form {
 };
 
 constexpr Form kUnary[] = {
-    {"Exp", F::EXP},   {"Log", F::LOG},       {"Sqrt", F::SQRT},           {"Erf", F::ERF},
+    {"Exp", F::EXP},         {"Log", F::LOG},       {"Sqrt", F::SQRT},           {"Erf", F::ERF},
     {"Gelu", F::FUSED_GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}, {"Sin", F::SIN},
     {"Cos", F::COS}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
