@@ -163,6 +163,24 @@ TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
   const std::string& why = ends.graph.symbols[0].limited_by;
   EXPECT_EQ(why.rfind("at length = 7", 0), 0u) << why;
   EXPECT_NE(why.find("and [1, 70, 2] do not broadcast"), std::string::npos) << why;
+  // Asked for more it is refused, for as many or fewer it is not.
+  const std::string bytes = b.bytes();
+  const auto passes_with = [&](const std::string& limit) {
+    testing::Imported asked = testing::import_file(
+        bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
+          convert::SourceEdges edges;
+          edges.open = {limit};
+          return convert::import_onnx(path, &to->graph, &to->report, true, edges);
+        });
+    return asked.status.ok() ? convert::run_passes(&asked.graph, nullptr) : std::move(asked.status);
+  };
+  const Status more = passes_with("length=2:71");
+  EXPECT_EQ(more.code(), Code::kUnsupported);
+  EXPECT_NE(std::string(more.message()).find("--open length: it can have the sizes 2 to 70"),
+            std::string::npos)
+      << more.message();
+  for (const char* limit : {"length=2:70:2", "length=5:70", "length"})
+    EXPECT_TRUE(passes_with(limit).ok()) << limit;
 
   OnnxBuilder one_size(17);
   const std::string x = one_size.dq<uint8_t>(one_size.input<uint8_t>({1, 2, -1}), 0.1f, 128);
