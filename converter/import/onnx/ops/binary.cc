@@ -43,7 +43,7 @@ Status combine_with_constant(Importer& importer, const NodeView& node, int table
                              bool* taken) {
   const Tensor &x = importer.input(node, table_input), &c = importer.input(node, 1 - table_input);
   std::vector<float> values;
-  if (!constant_floats(c, &values)) return Status();
+  if (!constant_floats(c, &values) || values.empty()) return Status();
   Shape shape;
   QRT_MODEL_CHECK(broadcast(x.shape, c.shape, &shape), "shapes %s and %s do not broadcast",
                   x.shape.to_string().c_str(), c.shape.to_string().c_str());
