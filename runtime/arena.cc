@@ -27,7 +27,7 @@ class PlacedBlocks {
   size_t find_offset(const ArenaBlock& block, size_t size) {
     const size_t count = first_.size();
     for (size_t i = 0; i < count; ++i)
-      is_near_[i] = static_cast<uint8_t>((first_[i] <= block.last) & (last_[i] >= block.first));
+      is_near_[i] = uint8_t{first_[i] <= block.last} & uint8_t{last_[i] >= block.first};
     size_t best = SIZE_MAX, best_gap = SIZE_MAX;
     size_t end = 0;  // first byte behind all blocks seen
     for (size_t group = 0; group < count; group += kGroup) {
