@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "converter/import/common/shell_word.h"
+#include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
 #include "onnx/onnx_pb.h"
