@@ -180,13 +180,14 @@ Status fold_shapes(FloatModel* model) {
       output = found->second;
 
   const std::set<std::string> open = has_sizes ? follow_sizes(*model) : std::set<std::string>();
-  for (const auto& [name, value] : runs[0].integers) {
+  for (const auto& first : runs[0].integers) {
     const bool is_fixed =
-        open.count(name) == 0 && std::all_of(runs.begin(), runs.end(), [&](const Measured& run) {
-          const auto other = run.integers.find(name);
-          return other != run.integers.end() && other->second.integers == value.integers;
+        open.count(first.first) == 0 &&
+        std::all_of(runs.begin(), runs.end(), [&](const Measured& run) {
+          const auto other = run.integers.find(first.first);
+          return other != run.integers.end() && other->second.integers == first.second.integers;
         });
-    if (is_fixed) model->constants[name] = value;
+    if (is_fixed) model->constants[first.first] = first.second;
   }
   std::set<std::string> outputs;
   for (const Value& v : model->outputs) outputs.insert(v.name);
