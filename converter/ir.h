@@ -99,11 +99,11 @@ struct Symbol {
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_first = false;    // the first dimension of an input, which may be a batch
   bool is_other = false;    // a dimension behind the first
-  bool wants_zero = false;  // the caller asked for sizes from 0
   // The caller asked for this dimension to be open: at more than one size, or from asked_least to asked_most, where
   // that is not 0.
   bool is_asked = false;
   int64_t asked_least = 0, asked_most = 0;
+  bool wants_zero() const { return asked_most != 0 && asked_least == 0; }
   int tied_to = -1;  // a symbol before it, of which it has the size (or 1 in its place), or -1
   std::string limited_by;  // what narrowed its sizes, for people; "" where only the caller did
 };

@@ -126,6 +126,12 @@ struct Plan {
   size_t total_bytes() const { return memory_bytes() + table_bytes + session_table_bytes; }
 
   size_t slot_bytes(uint32_t slot) const { return tensor_bytes(types[slot]); }
+  // Returns the bytes of all variables.
+  size_t variable_bytes() const {
+    size_t bytes = 0;
+    for (const fb::Variable* v : variables) bytes += slot_bytes(v->tensor());
+    return bytes;
+  }
 };
 
 // What a step's operands take, of the whole batch: of weights in 4 or 2 bits the unpacked ones, of

@@ -19,7 +19,7 @@ struct Pass {
 
   const char* name;
   void (*run)(Graph*);
-  // What runs where sizes are open: what it makes of a graph follows from the sizes by rules. Null: nothing does.
+  // Runs in its place on a graph with open sizes, and makes only what follows from the sizes by rules. Null: nothing runs.
   void (*run_open)(Graph*);
 };
 

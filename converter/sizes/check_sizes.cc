@@ -34,7 +34,7 @@ class Checker {
     QRT_TRY(check_limits());
     QRT_TRY(allow_zero());
     for (const Symbol& s : graph_->symbols)
-      if (s.wants_zero && s.least != 0)
+      if (s.wants_zero() && s.least != 0)
         return error(Code::kUnsupported,
                      "the size of '%s' cannot be 0: qrt does not run the model as its source there",
                      s.name.c_str());

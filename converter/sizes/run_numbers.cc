@@ -210,7 +210,7 @@ bool fit_run_numbers(const ImportedGraphs& imports, ValueId id, Graph* graph) {
       parts.push_back(maker.constant(values[0]));
       continue;
     }
-    // What is counted is not below 0 at the smallest sizes, and grows to the larger side.
+    // Only numbers from 0 upwards can be counted: one that reaches further below 0 than above is counted with the opposite sign.
     const bool is_negative = -*least > *most;
     if (is_negative)
       for (int64_t& v : values) v = -v;

@@ -97,7 +97,8 @@ struct LaneSoftmax {
   float scale;          // above 0, finite; 1: nothing is done
 };
 
-// What a window of one plane reads for an output: `count` values, offsets[t] floats from it, times weights[t].
+// Describes the sum of a window of one plane: `count` values, which stand offsets[t] floats from the output's place, times
+// weights[t], and the bias.
 struct FloatTaps {
   const size_t* offsets;
   const float* weights;
@@ -150,8 +151,8 @@ struct FloatKernel {
   // Rows of a matrix product: y[r * n + j] = the sum over i < k of a[r * k + i] * b[i * n + j] in the
   // order of i, every product and sum rounded. REQUIRES: k >= 1.
   void (*product)(const float* a, size_t rows, const float* b, size_t k, size_t n, float* y);
-  // The same, each product after the first one added with one rounding: y[r][j] = fused(a[r][i] * b[i][j] + y[r][j]) for i from 1
-  // on, which begins as the product of i = 0.
+  // Multiplies matrices as product() does, but adds with one rounding: y[r][j] begins as a[r][0] * b[0][j] and becomes
+  // fused(a[r][i] * b[i][j] + y[r][j]) for i from 1 on.
   void (*fused_product)(const FusedProduct& p, const float* a, size_t rows, const float* b,
                         float* y);
   // Softmax of rows; x and y may be the same. Within 2 units in the last place of

@@ -18,7 +18,7 @@ struct OrtMatrix {
   const float* row(size_t i) const { return b + i * b_stride; }
 };
 
-// The same, of kBlocks, where rows of b begin at offsets of their own.
+// An OrtMatrix in the order kBlocks, whose rows of b begin offsets[i] floats from `b`.
 struct ListedMatrix : OrtMatrix {
   const size_t* offsets;
 

@@ -38,7 +38,7 @@ def voice(path):
     risen = g.node("Add", ["noise", g.scalar(0.01)])
     floor = g.node("Min", [level, risen], ["next_noise"])
     above = g.node("Relu", [g.node("Sub", [g.node("Sub", [level, floor]), g.scalar(3.0)])])
-    # What people say is between 250 Hz and 3 kHz.
+    # Speech has most of its power between 250 Hz and 3 kHz.
     score = dynamic_layer(g, above, [20 if b < 12 else 4 for b in range(bands)], bands, 1)
     speech = g.node("Max", [score, g.node("Mul", ["speech", g.scalar(0.8)])], ["next_speech"])
     g.node("Sigmoid", [g.node("Mul", [g.node("Sub", [speech, g.scalar(1.0)]), g.scalar(4.0)])], ["probability"])

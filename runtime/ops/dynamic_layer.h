@@ -60,7 +60,7 @@ class DynamicLayer {
               size_t elements) const;
 
  private:
-  // What the constants give, for each channel as in GemmCall::bias.
+  // Tables that the constants alone decide, with a value for each channel, laid out as GemmCall::bias.
   struct Tables {
     PlanVector<int32_t> sums;  // of weights
     PlanVector<float> w_scale, addend;

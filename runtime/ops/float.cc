@@ -269,7 +269,7 @@ void run_binary(const Step& step, const RunContext& context) {
   });
 }
 
-// Of operands that are each of the output's shape or one element.
+// Computes elements of a function of two operands, each of which has the output's shape or one element.
 void run_binary_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
   const Params& p = step.as<Params>();
   const size_t a_step = p.broadcast.a_is_scalar ? 0 : 1, b_step = p.broadcast.b_is_scalar ? 0 : 1;

@@ -16,7 +16,7 @@
 namespace qrt {
 namespace {
 
-// Of the scores in work: half of a small first-level cache. A block has a multiple of the rows that kernels take
+// The scores that are computed at a time take up to kBlockBytes, half of a small first-level cache. A block has a multiple of the rows that kernels take
 // at once, if that many fit.
 constexpr size_t kBlockBytes = 24 << 10, kRowsAtOnce = 12;
 // Rows that lie a multiple of this apart would share few sets of the cache.

@@ -17,10 +17,11 @@
 namespace qrt {
 namespace {
 
-// Of a strip: of the planes that it reads, and outputs that make its products long enough.
+// The planes that a strip reads have up to kStripFloats, and a strip at least kMinOutputs outputs, so that its products
+// are long enough.
 constexpr size_t kStripFloats = 16 << 10, kMinOutputs = 256;
-// Of a strip of single outputs, which read each value a few times: half of a small first-level cache. Their rows go to the
-// output one by one from so many columns on.
+// A strip of single outputs, which read each value a few times, reads up to kFilterFloats: half of a small first-level cache.
+// From kLongRow columns on its rows go to the output one by one.
 constexpr size_t kFilterFloats = 4 << 10, kLongRow = 64;
 // Strides and dilations up to it leave little of a line unread.
 constexpr size_t kCompact = 4;
@@ -71,7 +72,7 @@ struct AxisLines {
       : stride(s), dilation(d), taps(k), is_shared(std::max(s, d) <= kCompact) {}
 
   size_t planes() const { return is_shared ? stride : taps; }
-  // Of a plane, for so many outputs.
+  // Returns the lines of a plane that so many outputs read.
   size_t lines(size_t outputs) const {
     return is_shared ? ceil_div((outputs - 1) * stride + (taps - 1) * dilation + 1, stride)
                      : outputs;
@@ -137,7 +138,7 @@ void copy_columns(const float* x, size_t stride, size_t n, float* y) {
 struct Inside {
   size_t first, last, at;
 
-  // Of n columns, a stride apart from padded position `begin` on.
+  // Finds those of n columns, a stride apart from padded position `begin` on, that lie inside the image.
   Inside(const Geometry& g, size_t begin, size_t n) {
     const size_t end = g.in_w + g.pad_left;
     first = begin < g.pad_left ? std::min(ceil_div(g.pad_left - begin, g.stride_w), n) : 0;

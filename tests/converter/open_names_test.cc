@@ -207,7 +207,7 @@ TEST(OpenNames, ASizeOf0ThatWasAskedFor) {
   b.output(b.node("ReduceMax", {x}, {{"axes", Dims{1}}, {"keepdims", 1}}));
   testing::Imported imported = b.import();
   ASSERT_TRUE(imported.status.ok()) << imported.status.message();
-  imported.graph.symbols[0].wants_zero = true;
+  imported.graph.symbols[0].asked_most = imported.graph.symbols[0].most;
   const Status status = run_passes(&imported.graph, nullptr);
   ASSERT_EQ(status.code(), Code::kUnsupported);
   EXPECT_NE(std::string(status.message()).find("the size of 'n' cannot be 0"), std::string::npos)

@@ -162,7 +162,6 @@ std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
     symbol.least = d.least;
     symbol.most = d.most;
     symbol.step = d.step;
-    symbol.wants_zero = d.wants_zero;
     symbol.is_asked = d.is_wanted;
     if (d.has_limits) symbol.asked_least = d.wants_zero ? 0 : d.least, symbol.asked_most = d.most;
     symbol.tied_to = d.tied_to;

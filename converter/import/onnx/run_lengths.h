@@ -22,7 +22,7 @@ struct RunLength {
   bool is_zero_beyond = false;
 };
 
-// What the import has met of them, by the names of tensors.
+// Collects the lengths that one import has met, by the names of tensors.
 struct RunLengths {
   std::unordered_map<std::string, RunLength> tensors;
   std::unordered_set<std::string>
