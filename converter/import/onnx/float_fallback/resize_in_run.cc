@@ -9,6 +9,12 @@ namespace {
 
 using F = fb::FloatFunction;
 
+ValueId binary(FloatGraph* f, F function, ValueId a, ValueId b) {
+  Shape shape;
+  broadcast(f->shape_of(a), f->shape_of(b), &shape);
+  return f->add(function, {a, b}, shape);
+}
+
 // Arithmetic on float tensors of one axis: scalars and [out].
 class RunFloats {
  public:
@@ -39,9 +45,7 @@ class RunFloats {
 
  private:
   ValueId binary(F function, ValueId a, ValueId b) {
-    Shape shape;
-    broadcast(f_.shape_of(a), f_.shape_of(b), &shape);
-    return f_.add(function, {a, b}, shape);
+    return convert::from_onnx::binary(&f_, function, a, b);
   }
   ValueId cast(ValueId x, DType to) {
     const ValueId y = f_.builder().new_value("", to, f_.shape_of(x));
@@ -58,7 +62,12 @@ struct RunTap {
   ValueId index, weight;
 };
 
-// The taps of one axis, with the arithmetic and the order of resize_coordinate() and of float_resize().
+// The two neighbours of the outputs of an axis.
+struct RunNeighbours {
+  RunTap low, high;
+};
+
+// The taps of one axis, with the arithmetic of resize_coordinate() and of ONNX Runtime.
 class AxisInRun {
  public:
   AxisInRun(FloatGraph* f, const Resize& r, const ResizeAxis& axis, bool has_own_scale)
@@ -72,11 +81,15 @@ class AxisInRun {
     return mode != Coordinates::kHalfPixelSymmetric && mode != Coordinates::kTfCropAndResize;
   }
 
-  std::vector<RunTap> linear() {
+  // Returns neighbours that weigh a half each where both are the last input, as ONNX Runtime has it.
+  RunNeighbours linear() {
     const ValueId last = f_.subtract(in_, one());
     const ValueId x = f_.greatest(f_.least(coordinate(), last), f_.constant(0));
-    const ValueId low = f_.truncated(x), part = f_.subtract(x, f_.to_float(low));
-    return {{low, f_.subtract(one(), part)}, {within(low, 1), part}};
+    const ValueId low = f_.truncated(x), high = within(low, 1);
+    const ValueId low_at = f_.to_float(low), high_at = f_.to_float(high);
+    const ValueId half = f_.multiply(f_.is_equal(low_at, high_at), f_.constant(0.5f));
+    return {{low, f_.add(f_.subtract(high_at, x), half)},
+            {high, f_.add(f_.subtract(x, low_at), half)}};
   }
 
   std::vector<RunTap> cubic(float a) {
@@ -142,22 +155,51 @@ class AxisInRun {
   ValueId out_, scale_;
 };
 
+// Returns the elements of x at the tap's indices of an axis.
+ValueId take(FloatGraph* f, ValueId x, int axis, const RunTap& tap) {
+  Shape to = f->shape_of(x);
+  to[axis] = f->shape_of(tap.index)[0];
+  const ValueId taken = f->builder().new_value("", DType::kFloat32, to);
+  f->builder().add<fb::TakeOptionsT>(f->node(), {x, tap.index}, taken).axis =
+      static_cast<uint32_t>(axis);
+  return taken;
+}
+
+// Returns the tap's weights in a shape that broadcasts along an axis of a tensor of that rank.
+ValueId weights_along(FloatGraph* f, int rank, int axis, const RunTap& tap) {
+  Shape shape;
+  shape.push_back(f->shape_of(tap.index)[0]);
+  for (int d = axis + 1; d < rank; ++d) shape.push_back(1);
+  return f->builder().reshape(f->node(), tap.weight, shape);
+}
+
 // Returns the sum of the taps' elements along the axis, in their order.
 ValueId sum_of_taps(FloatGraph* f, ValueId x, int axis, const std::vector<RunTap>& taps) {
-  const Shape from = f->shape_of(x);
+  const int rank = f->shape_of(x).rank();
   ValueId sum = kNoValue;
   for (const RunTap& tap : taps) {
-    Shape to = from, row;
-    const int64_t out = f->shape_of(tap.index)[0];
-    to[axis] = out;
-    row.push_back(out);
-    for (int d = axis + 1; d < from.rank(); ++d) row.push_back(1);
-    const ValueId taken = f->builder().new_value("", DType::kFloat32, to);
-    f->builder().add<fb::TakeOptionsT>(f->node(), {x, tap.index}, taken).axis =
-        static_cast<uint32_t>(axis);
-    const ValueId weight = f->builder().reshape(f->node(), tap.weight, row);
-    const ValueId part = f->add(F::MUL, {taken, weight}, to);
-    sum = sum == kNoValue ? part : f->add(F::ADD, {sum, part}, to);
+    const ValueId part =
+        binary(f, F::MUL, take(f, x, axis, tap), weights_along(f, rank, axis, tap));
+    sum = sum == kNoValue ? part : binary(f, F::ADD, sum, part);
+  }
+  return sum;
+}
+
+// Returns the sum of the four neighbours in two adjacent axes, of which `row_axis` is the first, in ONNX Runtime's order: the low row
+// first, and in it the low column; each is multiplied by the product of its two weights.
+ValueId sum_of_neighbours(FloatGraph* f, ValueId x, int row_axis, const RunNeighbours& rows,
+                          const RunNeighbours& columns) {
+  const int rank = f->shape_of(x).rank(), column_axis = row_axis + 1;
+  ValueId sum = kNoValue;
+  for (const RunTap* row : {&rows.low, &rows.high}) {
+    const ValueId row_weights = weights_along(f, rank, row_axis, *row);
+    const ValueId taken = take(f, x, row_axis, *row);
+    for (const RunTap* column : {&columns.low, &columns.high}) {
+      const ValueId weights =
+          binary(f, F::MUL, weights_along(f, rank, column_axis, *column), row_weights);
+      const ValueId part = binary(f, F::MUL, weights, take(f, taken, column_axis, *column));
+      sum = sum == kNoValue ? part : binary(f, F::ADD, sum, part);
+    }
   }
   return sum;
 }
@@ -193,12 +235,26 @@ Status resize_in_run(FloatGraph* f, const Resize& r, const float* cubic, ValueId
     if (scales_vary && axis.scale != resize_scale(axis.in, axis.out)) return Status();
     QRT_TRY(RunIntegers::check_count(std::max(axis.in, axis.out)));
   }
+  const auto is_resized = [&](int d) {
+    return scales_vary || r.axes[static_cast<size_t>(d)].scale != 1;
+  };
+  const auto axis = [&](int d) {
+    return AxisInRun(f, r, r.axes[static_cast<size_t>(d)], !scales_vary);
+  };
+  const bool is_image = end - begin == 2;
+  if (is_image && cubic == nullptr) {
+    if (is_resized(begin) || is_resized(begin + 1))
+      x = sum_of_neighbours(f, x, begin, axis(begin).linear(), axis(begin + 1).linear());
+    *y = x;
+    return Status();
+  }
   // The last dimension first, as ONNX Runtime does.
   for (int d = end - 1; d >= begin; --d) {
-    const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
-    if (!scales_vary && axis.scale == 1) continue;
-    AxisInRun taps(f, r, axis, !scales_vary);
-    x = sum_of_taps(f, x, d, cubic != nullptr ? taps.cubic(*cubic) : taps.linear());
+    if (!is_resized(d)) continue;
+    const RunNeighbours linear = cubic == nullptr ? axis(d).linear() : RunNeighbours();
+    x = sum_of_taps(
+        f, x, d,
+        cubic != nullptr ? axis(d).cubic(*cubic) : std::vector<RunTap>{linear.low, linear.high});
   }
   *y = x;
   return Status();
