@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -435,8 +436,26 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
     EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
 }
 
+struct Neighbours {
+  int64_t low, high;
+  float of_low, of_high;
+};
+
+// Returns the inputs between which output i of an axis lies, and their weights, as ONNX Runtime has them for "half_pixel".
+Neighbours half_pixel_neighbours(int64_t i, int64_t in, int64_t out) {
+  const float scale = static_cast<float>(out) / static_cast<float>(in);
+  const float last = static_cast<float>(in - 1);
+  const float x = std::max(0.0f, std::min((static_cast<float>(i) + 0.5f) / scale - 0.5f, last));
+  Neighbours n;
+  n.low = static_cast<int64_t>(x);
+  n.high = std::min(n.low + 1, in - 1);
+  n.of_low = n.low == n.high ? 0.5f : std::fabs(x - static_cast<float>(n.high));
+  n.of_high = n.low == n.high ? 0.5f : std::fabs(x - static_cast<float>(n.low));
+  return n;
+}
+
 // Positions that are resized to the grid of an image: the run computes the weights, in another order of sums than a file of fixed
-// sizes has.
+// sizes has. Linear ones have ONNX Runtime's order.
 TEST(OpenSizesOf, ResizedPositions) {
   struct Mode {
     const char *mode, *coordinates;
@@ -473,6 +492,22 @@ TEST(OpenSizesOf, ResizedPositions) {
       ASSERT_EQ(a.size(), e.size());
       for (size_t i = 0; i < a.size(); ++i)
         ASSERT_NEAR(a[i], e[i], 1e-5f) << m.mode << " " << m.coordinates << " " << h << "x" << w;
+      if (m.mode != std::string("linear") || m.coordinates != std::string("half_pixel")) continue;
+      const auto x = testing::from_bytes<float>(numbers(sizes, false));
+      const auto value = [](int64_t channel, int64_t row, int64_t column) {
+        return static_cast<float>(((channel * 6 + row) * 5 + column) * 37 % 41) * 0.1f - 2;
+      };
+      for (int64_t at = 0; at < 2 * h * w; ++at) {
+        const Neighbours row = half_pixel_neighbours(at / w % h, 6, h);
+        const Neighbours column = half_pixel_neighbours(at % w, 5, w);
+        const int64_t channel = at / (h * w);
+        const float resized = column.of_low * row.of_low * value(channel, row.low, column.low) +
+                              column.of_high * row.of_low * value(channel, row.low, column.high) +
+                              column.of_low * row.of_high * value(channel, row.high, column.low) +
+                              column.of_high * row.of_high * value(channel, row.high, column.high);
+        ASSERT_EQ(a[static_cast<size_t>(at)], x[static_cast<size_t>(at)] + resized)
+            << h << "x" << w << " at " << at;
+      }
     }
   }
 }
