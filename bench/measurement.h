@@ -4,12 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/peak.h"
 #include "runtime/tools/dims.h"
+
+namespace qrt::tool {
+class Inputs;
+}
 
 namespace qrt::bench {
 
@@ -18,6 +23,7 @@ struct Options {
   std::string model, isa, kernels;
   tool::Dims dims;                  // of open dimensions; empty: the model's
   std::vector<std::string> inputs;  // [NAME=]FILE.npy; none: values of a fixed random sequence
+  std::shared_ptr<const tool::Inputs> arrays;  // the content of `inputs`, by read_inputs()
   size_t threads = 1, batch = 0;
   size_t streams = 0;                // sessions at the same time; 0: one, without its throughput
   double qps = 0;                    // requests a second; 0: a stream's runs follow each other

@@ -9,6 +9,7 @@
 #include "bench/page.h"
 #include "bench/report.h"
 #include "bench/request.h"
+#include "bench/sessions.h"
 #include "bench/trace.h"
 #include "qrt/qrt.hpp"
 #include "runtime/text.h"
@@ -47,8 +48,10 @@ Status measure_all(const std::vector<Model>& models, const std::vector<OldRun>& 
   return {};
 }
 
-// Before minutes are spent: whether the earlier runs hold each that will be measured.
+// Finds out before minutes are spent that the earlier runs lack one that will be measured. Files of inputs may have a batch of their
+// own, which is known only once they are read.
 Status check_old_runs(const Request& request, const std::vector<OldRun>& old_runs) {
+  if (!request.options.inputs.empty()) return {};
   const Counts counts = counts_of(request);
   for (const std::string& path : request.models) {
     const size_t own_batch = Model::load_file(path).info().default_batch;
@@ -88,6 +91,7 @@ Status measure_at(const Options& options, const std::vector<std::string>& paths,
   for (size_t i = 0; i < paths.size(); ++i) {
     Run& run = now.emplace_back(Run{options, {}, {}});
     run.options.model = paths[i];
+    QRT_TRY(read_inputs(models[i], &run.options));
     run.m.load_ms = loaded[i].load_ms;
     run.m.model_sha256 = loaded[i].digest;
     run.m.date = utc_now();

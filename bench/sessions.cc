@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "kernels/isa.h"
 #include "runtime/tools/dims.h"
@@ -58,28 +60,27 @@ void fill_input(Session* session, size_t i) {
   for (size_t b = 0; b < info.bytes; ++b) bytes[b] = static_cast<uint8_t>(next());
 }
 
-Status fill_inputs(const Model& model, const Options& options, Session* session) {
-  if (options.inputs.empty()) {
-    for (size_t i = 0; i < model.input_count(); ++i) fill_input(session, i);
-    return {};
-  }
-  tool::Inputs inputs;
-  inputs.set_dims(options.dims);
-  QRT_TRY(inputs.read_any(model, options.inputs));
-  const size_t batch = options.batch != 0 ? options.batch : model.info().default_batch;
-  if (inputs.steps() > 0 || (inputs.batch() != 0 && inputs.batch() != batch))
+Status read_inputs(const Model& model, Options* options) {
+  if (options->inputs.empty()) return {};
+  auto arrays = std::make_shared<tool::Inputs>();
+  arrays->set_dims(options->dims);
+  QRT_TRY(arrays->read_any(model, options->inputs));
+  if (options->batch == 0) options->batch = arrays->batch();
+  if (arrays->steps() > 0 || (arrays->batch() != 0 && arrays->batch() != options->batch))
     return error(
         Code::kInvalidModel,
         "--input: the files hold a batch of %zu%s, expected one run of batch %zu (--batch)",
-        inputs.batch(), inputs.steps() > 0 ? " and a sequence" : "", batch);
-  const qrt_session_info info = session->info();
-  for (size_t i = 0; i < info.dim_count; ++i)
-    if (const int64_t size = inputs.dims().size_of(info.dims[i].name);
-        size != 0 && size != info.dims[i].value)
-      return error(Code::kInvalidModel,
-                   "--input: '%s' is %lld in the files, expected %lld (--dims)", info.dims[i].name,
-                   static_cast<long long>(size), static_cast<long long>(info.dims[i].value));
-  return inputs.put(0, session);
+        arrays->batch(), arrays->steps() > 0 ? " and a sequence" : "",
+        options->batch != 0 ? options->batch : model.info().default_batch);
+  options->dims = arrays->dims();
+  options->arrays = std::move(arrays);
+  return {};
+}
+
+Status fill_inputs(const Model& model, const Options& options, Session* session) {
+  if (options.arrays != nullptr) return options.arrays->put(0, session);
+  for (size_t i = 0; i < model.input_count(); ++i) fill_input(session, i);
+  return {};
 }
 
 void run(Session* session) {

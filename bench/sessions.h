@@ -20,8 +20,11 @@ Session make_session(const Model& model, const Options& options, size_t batch, b
 // The same values at every call: floats in [-1, 1), integers over their whole range.
 void fill_input(Session* session, size_t i);
 
-// All inputs, from options.inputs, else made up. kInvalidArgument and the like where the files do not
-// fit.
+// Reads options->inputs, where there are any, into options->arrays. The batch and the sizes of open dimensions that *options does
+// not give are those of the arrays. kInvalidArgument and the like where the files fit neither the model nor what is given.
+Status read_inputs(const Model& model, Options* options);
+
+// Fills all inputs from options.arrays, else with made-up values.
 Status fill_inputs(const Model& model, const Options& options, Session* session);
 
 // Runs a session. Where a cache among its states is full, or another place that they tell is outside, the stream begins

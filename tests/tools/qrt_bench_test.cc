@@ -292,7 +292,10 @@ TEST_F(Bench, TakesInputs) {
   const std::vector<uint8_t> x(128);
   ASSERT_TRUE(tool::write_npy(path("x.npy"), DType::kUInt8, {2, 64}, x.data(), x.size()).ok());
   EXPECT_EQ(bench({"--input", path("x.npy"), "--batch", "2"}).status, 0);
-  expect_failure("qrt_bench", {model_, "--input", path("x.npy")}, 3, "expected one run of batch 1");
+  const json root = json::parse(bench({"--input", path("x.npy"), "--format", "json"}).out);
+  EXPECT_EQ(root["batch"], 2);
+  expect_failure("qrt_bench", {model_, "--input", path("x.npy"), "--batch", "1"}, 3,
+                 "expected one run of batch 1");
   expect_failure("qrt_bench", {model_, "--input", path("x.npy"), "--scaling", "2"}, 2,
                  "leave one out");
 }
