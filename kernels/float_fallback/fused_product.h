@@ -44,6 +44,37 @@ QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b
   }
 }
 
+// MR rows against fewer columns than a vector has.
+template <int MR>
+QRT_INLINE void fused_few_columns(const FusedProduct& p, const float* a, const float* b, float* y) {
+  Floats sums[MR];
+  const auto add_line = [&](size_t i, Floats line) QRT_INLINE_LAMBDA {
+    QRT_UNROLL
+    for (int r = 0; r < MR; ++r)
+      sums[r] = fused_lanes(all(a[static_cast<size_t>(r) * p.a_stride + i]), line, sums[r]);
+  };
+  const auto part_of_line = [&](size_t i) QRT_INLINE_LAMBDA {
+    float line[kLanes] = {};
+    __builtin_memcpy(line, b + i * p.b_stride, p.n * sizeof(float));
+    return load(line);
+  };
+  // Lines behind which the matrix goes on are read as whole vectors.
+  const size_t last = (p.k - 1) * p.b_stride + p.n;  // the end of the matrix
+  const size_t whole = last < kLanes ? 0 : (last - kLanes) / p.b_stride + 1;
+  const Floats first = whole > 0 ? load(b) : part_of_line(0);
+  QRT_UNROLL
+  for (int r = 0; r < MR; ++r) sums[r] = all(a[static_cast<size_t>(r) * p.a_stride]) * first;
+  size_t i = 1;
+  for (; i < whole; ++i) add_line(i, load(b + i * p.b_stride));
+  for (; i < p.k; ++i) add_line(i, part_of_line(i));
+  QRT_UNROLL
+  for (int r = 0; r < MR; ++r) {
+    float line[kLanes];
+    save(line, canonical(sums[r]));
+    __builtin_memcpy(y + static_cast<size_t>(r) * p.y_stride, line, p.n * sizeof(float));
+  }
+}
+
 // MR rows against all columns.
 template <int MR, int NV>
 inline void fused_rows(const FusedProduct& p, const float* a, const float* b, float* y) {
@@ -52,13 +83,7 @@ inline void fused_rows(const FusedProduct& p, const float* a, const float* b, fl
   for (; j + kLanes <= p.n; j += kLanes) fused_tile<MR, 1>(p, a, b + j, y + j);
   // The last columns, some of them once more.
   if (j < p.n && p.n >= kLanes) return fused_tile<MR, 1>(p, a, b + p.n - kLanes, y + p.n - kLanes);
-  for (; j < p.n; ++j)
-    for (size_t r = 0; r < MR; ++r) {
-      const float* const row = a + r * p.a_stride;
-      float sum = row[0] * b[j];
-      for (size_t i = 1; i < p.k; ++i) sum = fused(row[i], b[i * p.b_stride + j], sum);
-      y[r * p.y_stride + j] = canonical(sum);
-    }
+  if (j < p.n) fused_few_columns<MR>(p, a, b, y);
 }
 
 template <int MR, int NV>

@@ -87,6 +87,13 @@ QRT_INLINE float greatest_of_numbers(const float* x, size_t n) {
   return reduced(parts, kGreaterOf);
 }
 
+// Returns large_exp_of(x), but 0 for x <= -104. Divided by a sum of at least 2^64 either is 0, but the other on the way through a
+// subnormal number, which takes a CPU a hundred cycles: masks make many such.
+QRT_INLINE Floats large_exp_or_zero(Floats x) {
+  const Floats e = large_exp_of(x);
+  return x <= -104.0f ? all(0.0f) : e;
+}
+
 // The exponentials of a row, and their sum. What is scaled keeps its order, so that the greatest does, too.
 template <class Scale>
 QRT_INLINE float large_exps(const float* x, float* y, size_t n, const Scale& scale) {
@@ -96,7 +103,7 @@ QRT_INLINE float large_exps(const float* x, float* y, size_t n, const Scale& sca
   for (; i + kSumLanes <= n; i += kSumLanes) {
     QRT_UNROLL
     for (size_t q = 0; q < kSumParts; ++q) {
-      const Floats e = large_exp_of(scale(load(x + i + q * kLanes)) - most);
+      const Floats e = large_exp_or_zero(scale(load(x + i + q * kLanes)) - most);
       save(y + i + q * kLanes, e);
       sums[q] = sums[q] + e;
     }
@@ -106,7 +113,7 @@ QRT_INLINE float large_exps(const float* x, float* y, size_t n, const Scale& sca
     __builtin_memcpy(lanes, x + i, left * sizeof(float));
     QRT_UNROLL
     for (size_t q = 0; q < kSumParts; ++q)
-      save(lanes + q * kLanes, large_exp_of(scale(load(lanes + q * kLanes)) - most));
+      save(lanes + q * kLanes, large_exp_or_zero(scale(load(lanes + q * kLanes)) - most));
     for (size_t j = left; j < kSumLanes; ++j) lanes[j] = 0;
     __builtin_memcpy(y + i, lanes, left * sizeof(float));
     QRT_UNROLL
