@@ -25,21 +25,33 @@ class Joined {
     return bytes_;
   }
 
-  // `count` elements from x on, each `run` times over; count * run * bytes <= kBytes.
+  // `count` elements of 1, 2, 4 or 8 bytes from x on, each `run` times over; count * run * bytes <= kBytes.
   const uint8_t* spread(const uint8_t* x, size_t bytes, size_t run, size_t count) {
-    uint8_t* to = bytes_;
-    for (size_t i = 0; i < count; ++i, x += bytes) {
-      if (bytes == 1) {
-        for (size_t j = 0; j < run; j += kSlack) memset(to + j, *x, kSlack);  // a vector's store
-        to += run;
-      } else {
-        for (size_t j = 0; j < run; ++j, to += bytes) memcpy(to, x, bytes);
-      }
+    switch (bytes) {
+      case 1: spread_bytes(x, run, count); break;
+      case 2: spread_elements<uint16_t>(x, run, count); break;
+      case 4: spread_elements<uint32_t>(x, run, count); break;
+      default: spread_elements<uint64_t>(x, run, count);
     }
     return bytes_;
   }
 
  private:
+  void spread_bytes(const uint8_t* x, size_t run, size_t count) {
+    for (uint8_t* to = bytes_; count > 0; --count, ++x, to += run)
+      for (size_t j = 0; j < run; j += kSlack) memset(to + j, *x, kSlack);  // a vector's store
+  }
+
+  template <class T>
+  void spread_elements(const uint8_t* x, size_t run, size_t count) {
+    uint8_t* to = bytes_;
+    for (; count > 0; --count, x += sizeof(T)) {
+      T element;
+      memcpy(&element, x, sizeof element);
+      for (size_t j = 0; j < run; ++j, to += sizeof element) memcpy(to, &element, sizeof element);
+    }
+  }
+
   const uint8_t* held_ = nullptr;
   alignas(kAlignment) uint8_t bytes_[kBytes + kSlack];
 };
