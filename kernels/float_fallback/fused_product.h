@@ -48,31 +48,18 @@ QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b
 template <int MR>
 QRT_INLINE void fused_few_columns(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR];
-  const auto add_line = [&](size_t i, Floats line) QRT_INLINE_LAMBDA {
+  const Floats first = load_part(b, p.n);
+  QRT_UNROLL
+  for (int r = 0; r < MR; ++r) sums[r] = all(a[static_cast<size_t>(r) * p.a_stride]) * first;
+  for (size_t i = 1; i < p.k; ++i) {
+    const Floats line = load_part(b + i * p.b_stride, p.n);
     QRT_UNROLL
     for (int r = 0; r < MR; ++r)
       sums[r] = fused_lanes(all(a[static_cast<size_t>(r) * p.a_stride + i]), line, sums[r]);
-  };
-  const auto part_of_line = [&](size_t i) QRT_INLINE_LAMBDA {
-    float line[kLanes] = {};
-    __builtin_memcpy(line, b + i * p.b_stride, p.n * sizeof(float));
-    return load(line);
-  };
-  // Lines behind which the matrix goes on are read as whole vectors.
-  const size_t last = (p.k - 1) * p.b_stride + p.n;  // the end of the matrix
-  const size_t whole = last < kLanes ? 0 : (last - kLanes) / p.b_stride + 1;
-  const Floats first = whole > 0 ? load(b) : part_of_line(0);
-  QRT_UNROLL
-  for (int r = 0; r < MR; ++r) sums[r] = all(a[static_cast<size_t>(r) * p.a_stride]) * first;
-  size_t i = 1;
-  for (; i < whole; ++i) add_line(i, load(b + i * p.b_stride));
-  for (; i < p.k; ++i) add_line(i, part_of_line(i));
-  QRT_UNROLL
-  for (int r = 0; r < MR; ++r) {
-    float line[kLanes];
-    save(line, canonical(sums[r]));
-    __builtin_memcpy(y + static_cast<size_t>(r) * p.y_stride, line, p.n * sizeof(float));
   }
+  QRT_UNROLL
+  for (int r = 0; r < MR; ++r)
+    save_part(y + static_cast<size_t>(r) * p.y_stride, canonical(sums[r]), p.n);
 }
 
 // MR rows against all columns.

@@ -25,6 +25,31 @@ QRT_INLINE Floats load(const float* p) {
   return v;
 }
 QRT_INLINE void save(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof v); }
+
+// Loads the first n floats at p, and 0 in the lanes behind them. Reads nothing else. REQUIRES: n < kLanes.
+QRT_INLINE Floats load_part(const float* p, size_t n) {
+#if defined(__AVX512F__) && QRT_FLOAT_LANES == 16
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
+#elif defined(__AVX2__) && QRT_FLOAT_LANES == 8
+  const Ints lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  return _mm256_maskload_ps(p, reinterpret_cast<__m256i>(lane < static_cast<int32_t>(n)));
+#else
+  Floats v = {};
+  for (size_t i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+#endif
+}
+// Saves the first n floats of v at p, and writes nothing else. REQUIRES: n < kLanes.
+QRT_INLINE void save_part(float* p, Floats v, size_t n) {
+#if defined(__AVX512F__) && QRT_FLOAT_LANES == 16
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
+#elif defined(__AVX2__) && QRT_FLOAT_LANES == 8
+  const Ints lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  _mm256_maskstore_ps(p, reinterpret_cast<__m256i>(lane < static_cast<int32_t>(n)), v);
+#else
+  for (size_t i = 0; i < n; ++i) p[i] = v[i];
+#endif
+}
 // f - 0 is f, -0 and NaN too.
 QRT_INLINE Floats all(float f) { return f - Floats{}; }
 QRT_INLINE Floats reinterpreted(Ints v) {
@@ -154,25 +179,20 @@ QRT_INLINE Floats gelu_of(Floats x) {
   return 0.5f * x * (1.0f + erf_of(x * 0.707106781186547524f));
 }
 
-inline float log_of(float x) {
-  if (!(x == x) || x == infinity()) return x;
-  if (x == 0.0f) return -infinity();
-  if (x < 0.0f) return not_a_number();
-  int e = 0;
-  if (x < 1.17549435e-38f) {  // subnormal
-    x = x * 8388608.0f;
-    e = -23;
-  }
-  const uint32_t bits = bits_of(x);
-  e += static_cast<int>(bits >> 23) - 126;
-  float m = from_bits((bits & 0x7fffff) | 0x3f000000);  // 0.5 <= m < 1
-  if (m < 0.707106781186547524f) {
-    e -= 1;
-    m = m + m;
-  }
+QRT_INLINE Floats log_of(Floats given) {
+  const auto is_subnormal = given < 1.17549435e-38f;
+  const Floats x = is_subnormal ? given * 8388608.0f : given;
+  Ints bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  Ints e = ((bits >> 23) & 0xff) - 126;
+  e = is_subnormal ? e - 23 : e;
+  Floats m = reinterpreted((bits & 0x7fffff) | 0x3f000000);  // 0.5 <= m < 1
+  const auto is_low = m < 0.707106781186547524f;
+  e = is_low ? e - 1 : e;
+  m = is_low ? m + m : m;
   m = m - 1.0f;
-  const float z = m * m;
-  float p = 7.0376836292e-2f;
+  const Floats z = m * m;
+  Floats p = all(7.0376836292e-2f);
   p = p * m + -1.1514610310e-1f;
   p = p * m + 1.1676998740e-1f;
   p = p * m + -1.2420140846e-1f;
@@ -181,12 +201,17 @@ inline float log_of(float x) {
   p = p * m + 2.0000714765e-1f;
   p = p * m + -2.4999993993e-1f;
   p = p * m + 3.3333331174e-1f;
-  float y = p * m * z;
-  const float k = static_cast<float>(e);
+  Floats y = p * m * z;
+  const Floats k = __builtin_convertvector(e, Floats);
   y = y + -2.12194440e-4f * k;
   y = y + -0.5f * z;
-  return (m + y) + 0.693359375f * k;
+  y = (m + y) + 0.693359375f * k;
+  y = given < 0.0f ? all(not_a_number()) : y;
+  y = given == 0.0f ? all(-infinity()) : y;
+  y = given == infinity() ? given : y;
+  return given == given ? y : given;
 }
+inline float log_of(float x) { return log_of(all(x))[0]; }
 
 }  // namespace
 }  // namespace qrt

@@ -48,8 +48,7 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
     case FloatUnary::kFusedGelu:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return fused_gelu_of(v); });
     case FloatUnary::kLog:
-      for (size_t i = 0; i < n; ++i) y[i] = canonical(log_of(x[i]));
-      return;
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return log_of(v); });
     case FloatUnary::kSin:
     case FloatUnary::kCos:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(sine_of(x[i], f == FloatUnary::kCos));

@@ -68,6 +68,29 @@ QRT_INLINE void blocks_tile(const Matrix& m, const float* a, size_t j, const flo
   }
 }
 
+// kBlocks of MR rows by all columns, fewer than a vector has.
+template <int MR, class Matrix>
+QRT_INLINE void blocks_few_columns(const Matrix& m, const float* a, const float* bias,
+                                   size_t bias_step, float* y) {
+  for (size_t begin = 0; begin < m.k; begin += m.block) {
+    const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
+    Floats sums[MR] = {};
+    for (size_t i = begin; i < end; ++i) {
+      const Floats line = load_part(m.row(i), m.n);
+      QRT_UNROLL
+      for (int r = 0; r < MR; ++r)
+        sums[r] = fused_lanes(all(a[static_cast<size_t>(r) * m.k + i]), line, sums[r]);
+    }
+    QRT_UNROLL
+    for (int r = 0; r < MR; ++r) {
+      const size_t row = static_cast<size_t>(r);
+      float* const to = y + row * m.y_stride;
+      const Floats before = load_part(begin == 0 ? bias + row * bias_step : to, m.n);
+      save_part(to, canonical(fused_lanes(sums[r], all(m.alpha), before)), m.n);
+    }
+  }
+}
+
 template <int MR, int NV, class Matrix>
 inline void blocks_rows(const Matrix& m, const float* a, const float* bias, size_t bias_step,
                         float* y) {
@@ -76,6 +99,10 @@ inline void blocks_rows(const Matrix& m, const float* a, const float* bias, size
   for (; j + kLanes <= m.n; j += kLanes) blocks_tile<MR, 1>(m, a, j, bias, bias_step, y);
   // The last columns, some of them once more.
   if (j < m.n && m.n >= kLanes) return blocks_tile<MR, 1>(m, a, m.n - kLanes, bias, bias_step, y);
+  if constexpr (kIsFused) {
+    if (j < m.n) blocks_few_columns<MR>(m, a, bias, bias_step, y);
+    return;
+  }
   for (; j < m.n; ++j)
     for (size_t r = 0; r < MR; ++r)
       y[r * m.y_stride + j] = canonical(blocks_of(m, a + r * m.k, j, bias[r * bias_step + j]));

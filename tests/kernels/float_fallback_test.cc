@@ -105,8 +105,9 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
 // The scalar row takes vectors, too: each element is what it is by itself.
 TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
   for (const FloatUnary f :
-       {FloatUnary::kExp, FloatUnary::kErf, FloatUnary::kSigmoid, FloatUnary::kTanh,
-        FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh, FloatUnary::kFusedGelu}) {
+       {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kErf, FloatUnary::kSigmoid,
+        FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh,
+        FloatUnary::kFusedGelu}) {
     std::vector<float> all(kCorners.size());
     scalar().unary(f, kCorners.data(), all.data(), all.size());
     for (size_t i = 0; i < all.size(); ++i) {
