@@ -99,62 +99,71 @@ struct Params {
   size_t sums() const { return rows * pitch; }
 };
 
-// Lines of small images are shorter than a call of memcpy or memset takes, to which compilers make loops.
-constexpr size_t kFew = 16, kFour = 4;
-
-void copy_floats(const float* x, size_t n, float* y) {
-  if (n > kFew) {
-    memcpy(y, x, n * sizeof(float));
-  } else if (n >= kFour) {
-    for (size_t i = 0; i + kFour <= n; i += kFour) memcpy(y + i, x + i, kFour * sizeof(float));
-    memcpy(y + n - kFour, x + n - kFour, kFour * sizeof(float));
-  } else {
-    if ((n & 2) != 0) y[0] = x[0], y[1] = x[1];
-    if ((n & 1) != 0) y[n - 1] = x[n - 1];
+// Copies lines of n floats, each as two pieces of `piece` floats that may overlap. REQUIRES: piece <= n <= 2 * piece.
+template <size_t piece>
+void copy_lines_in_pieces(const float* x, size_t x_pitch, size_t lines, size_t n, float* y,
+                          size_t y_pitch) {
+  for (; lines > 0; --lines, x += x_pitch, y += y_pitch) {
+    memcpy(y, x, piece * sizeof(float));
+    memcpy(y + n - piece, x + n - piece, piece * sizeof(float));
   }
 }
 
-void clear_floats(size_t n, float* y) {
-  if (n >= kFour) {
-    std::fill(y, y + n, 0.0f);
-  } else {
-    if ((n & 2) != 0) y[0] = y[1] = 0;
-    if ((n & 1) != 0) y[n - 1] = 0;
-  }
+// Copies lines of n floats, a pitch apart. Lines of small images are shorter than a call of memcpy takes.
+void copy_lines(const float* x, size_t x_pitch, size_t lines, size_t n, float* y, size_t y_pitch) {
+  const auto copy = n > 16   ? nullptr
+                    : n >= 8 ? copy_lines_in_pieces<8>
+                    : n >= 4 ? copy_lines_in_pieces<4>
+                    : n >= 2 ? copy_lines_in_pieces<2>
+                             : copy_lines_in_pieces<1>;
+  if (n == 0) return;
+  if (copy != nullptr) return copy(x, x_pitch, lines, n, y, y_pitch);
+  for (; lines > 0; --lines, x += x_pitch, y += y_pitch) memcpy(y, x, n * sizeof(float));
 }
 
 // y[i] = x[i * stride]
 void copy_columns(const float* x, size_t stride, size_t n, float* y) {
-  if (stride == 1) {
-    copy_floats(x, n, y);
-  } else if (stride == 2) {
+  if (stride == 2) {
     for (size_t i = 0; i < n; ++i) y[i] = x[2 * i];
   } else {
     for (size_t i = 0; i < n; ++i) y[i] = x[i * stride];
   }
 }
 
-// The columns of a line that lie in the image: from `first` to `last`, the first of them at column `at` of the image.
+// The lines or columns of what is written out that lie in the image: from `first` to `last`, the first of them at `at` of the image.
 struct Inside {
   size_t first, last, at;
 
-  // Finds those of n columns, a stride apart from padded position `begin` on, that lie inside the image.
-  Inside(const Geometry& g, size_t begin, size_t n) {
-    const size_t end = g.in_w + g.pad_left;
-    first = begin < g.pad_left ? std::min(ceil_div(g.pad_left - begin, g.stride_w), n) : 0;
-    const size_t from = begin + first * g.stride_w;
-    last = from < end ? first + std::min(ceil_div(end - from, g.stride_w), n - first) : first;
-    at = last > first ? from - g.pad_left : 0;
+  // Finds those of n positions, a stride apart from padded position `begin` on, that lie inside an axis of `size` behind `pad`.
+  Inside(size_t pad, size_t size, size_t stride, size_t begin, size_t n) {
+    const size_t end = size + pad;
+    first = begin < pad ? std::min(ceil_div(pad - begin, stride), n) : 0;
+    const size_t from = begin + first * stride;
+    last = from < end ? first + std::min(ceil_div(end - from, stride), n - first) : first;
+    at = last > first ? from - pad : 0;
   }
+  size_t count() const { return last - first; }
 };
+
+// Clears what lies outside the image, of `lines` lines of `pitch` floats.
+void clear_outside(const Inside& rows, const Inside& columns, size_t lines, size_t pitch,
+                   float* y) {
+  std::fill(y, y + rows.first * pitch, 0.0f);
+  for (size_t line = rows.first; line < rows.last; ++line) {
+    float* const to = y + line * pitch;
+    for (size_t i = 0; i < columns.first; ++i) to[i] = 0;
+    for (size_t i = columns.last; i < pitch; ++i) to[i] = 0;
+  }
+  std::fill(y + rows.last * pitch, y + lines * pitch, 0.0f);
+}
 
 // Outputs of one group from (row, column) on.
 struct Strip {
   size_t image, group, row, column, rows, columns;
 };
 
-// Writes what the outputs of a strip read of a plane.
-void write_plane(const Params& p, const float* plane, const Strip& strip, float* y) {
+// Writes what the outputs of a strip read of a plane, its padding only with `clears`.
+void write_plane(const Params& p, const float* plane, const Strip& strip, bool clears, float* y) {
   const Geometry& g = p.geometry;
   const size_t all = p.down.lines(p.rows), lines = p.down.lines(strip.rows);
   if (p.is_dense) {
@@ -162,24 +171,29 @@ void write_plane(const Params& p, const float* plane, const Strip& strip, float*
     return;
   }
   for (size_t across = 0; across < p.across.planes(); ++across) {
-    const Inside inside(g, strip.column * g.stride_w + p.across.origin(across), p.pitch);
+    const Inside columns(g.pad_left, g.in_w, g.stride_w,
+                         strip.column * g.stride_w + p.across.origin(across), p.pitch);
     for (size_t down = 0; down < p.down.planes(); ++down) {
-      float* to = y + (down * p.across.planes() + across) * all * p.pitch;
-      size_t at = strip.row * g.stride_h + p.down.origin(down);
-      for (size_t line = 0; line < lines; ++line, at += g.stride_h, to += p.pitch) {
-        const bool is_padding = at < g.pad_top || at - g.pad_top >= g.in_h;
-        const size_t first = is_padding ? p.pitch : inside.first;
-        clear_floats(first, to);
-        if (is_padding) continue;
-        copy_columns(plane + (at - g.pad_top) * g.in_w + inside.at, g.stride_w, inside.last - first,
-                     to + first);
-        clear_floats(p.pitch - inside.last, to + inside.last);
+      float* const to = y + (down * p.across.planes() + across) * all * p.pitch;
+      const Inside rows(g.pad_top, g.in_h, g.stride_h, strip.row * g.stride_h + p.down.origin(down),
+                        lines);
+      if (clears) clear_outside(rows, columns, lines, p.pitch, to);
+      const float* const from = plane + rows.at * g.in_w + columns.at;
+      const size_t pitch = g.stride_h * g.in_w;
+      float* const inside = to + rows.first * p.pitch + columns.first;
+      if (g.stride_w == 1) {
+        copy_lines(from, pitch, rows.count(), columns.count(), inside, p.pitch);
+        continue;
       }
+      for (size_t line = 0; line < rows.count(); ++line)
+        copy_columns(from + line * pitch, g.stride_w, columns.count(), inside + line * p.pitch);
     }
   }
 }
 
-void run_strip(const Step& step, const RunContext& context, const Strip& strip, float* planes) {
+// `clears`: `planes` does not hold the padding of this strip yet.
+void run_strip(const Step& step, const RunContext& context, const Strip& strip, bool clears,
+               float* planes) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
   const size_t in = strip.image * g.in_c + strip.group * g.group_in();
@@ -188,7 +202,7 @@ void run_strip(const Step& step, const RunContext& context, const Strip& strip, 
   const float* const bias = floats(context.in(step, 2)) + out;
   float* const y = floats(context.out(step, 0));
   for (size_t c = 0; c < g.group_in(); ++c)
-    write_plane(p, x + (in + c) * g.in_pixels(), strip, planes + c * p.written());
+    write_plane(p, x + (in + c) * g.in_pixels(), strip, clears, planes + c * p.written());
   float* const sums = planes + g.group_in() * p.written();
   float* const zeros = sums + outs * p.sums();
   const size_t first =
@@ -217,9 +231,8 @@ void run_strip(const Step& step, const RunContext& context, const Strip& strip, 
       p.kernel->binary(FloatBinary::kAdd, to + o * stride, 1, bias + o, 0, to + o * stride, n);
   }
   for (size_t o = 0; o < outs && !is_whole; ++o)
-    for (size_t r = 0; r < strip.rows; ++r)
-      copy_floats(sums + o * p.sums() + r * p.pitch, strip.columns,
-                  y + first + o * g.out_pixels() + r * g.out_w);
+    copy_lines(sums + o * p.sums(), p.pitch, strip.rows, strip.columns,
+               y + first + o * g.out_pixels(), g.out_w);
   if (step.follower == nullptr) return;
   const size_t together = strip.columns == g.out_w ? strip.rows : 1;
   for (size_t r = 0; r < strip.rows; r += together)
@@ -239,7 +252,7 @@ void run(const Step& step, const RunContext& context) {
       run_strip(step, context,
                 {planes / g.groups, planes % g.groups, row, column, std::min(p.rows, g.out_h - row),
                  std::min(p.columns, g.out_w - column)},
-                memory);
+                unit == begin || strips > 1, memory);
     }
   });
 }
