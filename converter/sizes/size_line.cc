@@ -63,7 +63,7 @@ Status SizeLine::find_turns() {
 Status SizeLine::try_more() {
   if (is_large_ || symbol_.is_first || symbol_.tied_to >= 0) return Status();
   bool is_compared;
-  for (const int64_t size : {64, 127, 4, 5, 6, 8, 9, 10, 12, 15, 17, 31, 32, 100})
+  for (const int64_t size : {64, 127, 4, 5, 6, 8, 9, 10, 12, 15, 17, 31, 32, 100, 259, 523, 1042})
     QRT_TRY(try_at(size, &is_compared));
   return Status();
 }
@@ -110,8 +110,8 @@ Status SizeLine::try_at(int64_t size, bool* is_compared) {
   return Status();
 }
 
-// Extrapolates, from the two largest sizes that were compared, where the next distance reaches 0, and compares just beyond that
-// size, up to four times. The size counts as wrong where that is too costly; where it is too large to be tried, the symbol's most
+// Extrapolates, from the two largest sizes that were compared, where the next distance reaches 0, or leaves it, and compares just
+// beyond that size, up to four times. The size counts as wrong where that is too costly; where it is too large to be tried, the symbol's most
 // becomes a size below it.
 Status SizeLine::go_beyond() {
   for (int rounds = 0; rounds < 4 && at_.size() > 1; ++rounds) {
@@ -122,10 +122,10 @@ Status SizeLine::go_beyond() {
     size_t nearest_distance = 0;
     for (size_t i = 0; i < std::min(near.size(), far.size()); ++i) {
       const int64_t d = far[i].distance, by = d - near[i].distance;
-      if (near[i].node != far[i].node || d == 0 || by == 0 || (d < 0) == (by < 0)) continue;
-      const double at =
-          static_cast<double>(b) +
-          static_cast<double>(b - a) * std::abs(static_cast<double>(d) / static_cast<double>(by));
+      if (near[i].node != far[i].node || by == 0 || (d != 0 && (d < 0) == (by < 0))) continue;
+      const double left = d == 0 ? 1.0 : static_cast<double>(d);
+      const double at = static_cast<double>(b) + static_cast<double>(b - a) *
+                                                     std::abs(left / static_cast<double>(by));
       if (at >= INT32_MAX || static_cast<int64_t>(at) + 2 >= nearest) continue;
       nearest = static_cast<int64_t>(at) + 2;
       nearest_distance = i;

@@ -6,6 +6,7 @@
 #include "converter/import/onnx/arithmetic/product.h"
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/known_dims.h"
 #include "converter/import/onnx/ops/handlers.h"
 
 namespace qrt::convert::from_onnx {
@@ -229,8 +230,10 @@ namespace {
 
 // Returns whether ONNX Runtime makes one Gemm of a MatMul and the Add of this bias behind it: of a matrix, or
 // where it knows all dimensions.
-bool becomes_gemm(Importer& importer, const Shape& x, const Shape& w, const Shape& bias) {
-  const bool has_symbolic_batch = importer.graph().batch_is_symbolic;
+bool becomes_gemm(Importer& importer, const NodeView& matmul, const Shape& bias) {
+  const Shape &x = importer.input(matmul, 0).shape, &w = importer.input(matmul, 1).shape;
+  const bool has_symbolic_batch =
+      importer.graph().batch_is_symbolic && !knows_dims(importer, matmul.input(0));
   const int64_t out = w[1];
   if (bias.rank() == 1 && bias[0] == out) return x.rank() == 2 || !has_symbolic_batch;
   if (x.rank() != 2 || bias.rank() != 2) return false;
@@ -279,7 +282,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   QRT_TRY(read_operands(importer, matmul, &p, &known));
   QRT_TRY(matmul_shape(importer, matmul, left, p.weights->shape, &p, &known));
   p.products = product_scales(1.0f, p.x_quant.scale[0], p.w_quant);
-  const bool is_gemm = becomes_gemm(importer, left, right, bias.shape);
+  const bool is_gemm = becomes_gemm(importer, matmul, bias.shape);
   p.multiplies_floats = !multiplies_integers(importer, matmul, is_gemm, p);
   const bool is_int16 = p.x_quant.is_int16() || p.w_quant.is_int16();
   std::vector<float> addends;
