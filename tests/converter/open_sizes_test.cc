@@ -410,6 +410,59 @@ TEST(OpenSizesOf, AModelOfOneSize) {
   }
 }
 
+// A mask of a 66th of the length, and at least 1: the first sizes at which it hides less than one row are beyond the usual ones.
+TEST(OpenSizesOf, MasksThatGrowSlowlyAreRightOrRefused) {
+  const Case c = {"", {-1, 4}, {}, [](const Dims& dims, OnnxBuilder* b) {
+                    const std::string x = b->input(dims), rows = size_of(b, x, 0);
+                    const auto scalar = [&](int64_t n) { return b->constant<int64_t>({}, {n}); };
+                    const std::string part =
+                        b->node("Max", {b->node("Div", {rows, number(b, 66)}), number(b, 1)});
+                    const std::string positions = b->node(
+                        "Range", {scalar(0), b->node("Squeeze", {rows, number(b, 0)}), scalar(1)});
+                    const std::string mask =
+                        b->node("Unsqueeze", {b->node("Less", {positions, part}), number(b, 1)});
+                    b->output(b->node("Where", {mask, x, b->scalar(0.0f)}));
+                  }};
+  convert::Graph open;
+  const Bytes file = convert_whole(model_of(c, c.open), &open);
+  ASSERT_FALSE(file.empty());
+  int answered = 0;
+  for (const int64_t rows : {1, 23, 65, 66, 131, 132, 198, 562}) {
+    convert::Graph fixed;
+    const Dims sizes = {rows, 4};
+    const auto want = run_at(convert_whole(model_of(c, sizes), &fixed), sizes, sizes);
+    const auto got = run_at(file, c.open, sizes);
+    ASSERT_EQ(want.status, QRT_OK) << want.message;
+    if (got.status == QRT_OK) {
+      EXPECT_EQ(got.outputs[0], want.outputs[0]) << rows;
+      ++answered;
+    }
+  }
+  EXPECT_GE(answered, 2);
+}
+
+// ONNX Runtime makes a Gemm of a MatMul and an Add where it knows the dimensions, whichever others are open.
+TEST(OpenSizesOf, KnownDimensionsBehindOpenOnes) {
+  for (const bool is_known : {true, false}) {
+    OnnxBuilder b(17);
+    const std::string x =
+        b.dq<uint8_t>(b.q<uint8_t>(b.input({1, 3, -1, -1}), 0.05f, 120), 0.05f, 120);
+    std::string rows = x;
+    if (is_known) rows = b.qdq<uint8_t>(b.node("GlobalMaxPool", {x}), 0.05f, 120);
+    const std::string cut = b.node("Slice", {rows, number(&b, 0), number(&b, 1), number(&b, 3)});
+    const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 4}, {1, -2, 3, -4}), 0.1f, 0);
+    const std::string sum =
+        b.node("Add", {b.node("MatMul", {cut, w}), b.constant<float>({4}, {0.5f, 1.5f, -2, 3})});
+    b.output(b.q<uint8_t>(sum, 0.03f, 100));
+    convert::Graph graph;
+    convert_whole(b, &graph);
+    const bool adds_floats = std::any_of(
+        graph.nodes.begin(), graph.nodes.end(),
+        [](const convert::Node& node) { return node.options.type == fb::OpOptions::Float; });
+    EXPECT_EQ(adds_floats, !is_known);
+  }
+}
+
 // What is asked for by --open.
 TEST(OpenSizesOf, LimitsOfTheCaller) {
   OnnxBuilder b(17);
