@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const usage = `usage: vs_onnxruntime.mjs --bin DIR MODEL.onnx [--threads N] [--rounds R] [--seconds S] [--isa NAME] [--at-least RATIO]
-                          [--allow-float]
+                          [--allow-float] [--dims NAME=SIZE]...
   --bin DIR        where qrt_convert and qrt_bench are
   --threads N      of both (default 1)
   --rounds R       turns of each (default 7)
@@ -16,15 +16,19 @@ const usage = `usage: vs_onnxruntime.mjs --bin DIR MODEL.onnx [--threads N] [--r
   --isa NAME       best instruction set of qrt
   --at-least R     exit status 1 where the ratio is below R
   --allow-float    convert what has no integer form, too
+  --dims NAME=SIZE size of an open dimension of both (INPUT.AXIS where it has no name); repeated. Others are 1 in ONNX Runtime
 Environment: ORT_DIR, the folder that onnxruntime-node was installed to (README.md beside this file).`;
 
 function parse(argv) {
-  const options = { bin: '', threads: 1, rounds: 7, seconds: 0.7, isa: '', 'at-least': 0, 'allow-float': false, model: '' };
+  const options = { bin: '', threads: 1, rounds: 7, seconds: 0.7, isa: '', 'at-least': 0, 'allow-float': false, dims: {}, model: '' };
   while (argv.length) {
     const word = argv.shift();
     const key = word.replace(/^--/, '');
     if (word === '--allow-float') {
       options['allow-float'] = true;
+    } else if (word === '--dims' && /^[^=]+=[0-9]+$/.test(argv[0] ?? '')) {
+      const [name, size] = argv.shift().split('=');
+      options.dims[name] = Number(size);
     } else if (word.startsWith('--') && key in options && key !== 'model' && argv.length) {
       const value = argv.shift();
       options[key] = typeof options[key] === 'number' ? Number(value) : value;
@@ -54,27 +58,27 @@ function tool(options, name, argv) {
   return run.stdout;
 }
 
-// A tensor of the declared type, filled from one fixed sequence; open dimensions count as 1.
-function makeInput(ort, { name, type, shape }) {
-  const arrays = { float32: Float32Array, uint8: Uint8Array, int8: Int8Array, int32: Int32Array };
+// Returns a tensor of the declared type, filled from one fixed sequence; int64 is 0, an index of every table.
+function makeInput(ort, sizes, { name, type, shape }) {
+  const arrays = { float32: Float32Array, uint8: Uint8Array, int8: Int8Array, int32: Int32Array, int64: BigInt64Array, bool: Uint8Array };
   if (!(type in arrays)) throw new Error(`input ${name}: type ${type} is not supported here`);
-  const dims = shape.map((d) => (typeof d === 'number' && d > 0 ? d : 1));
+  const dims = shape.map((d, axis) => (typeof d === 'number' && d > 0 ? d : sizes[d || `${name}.${axis}`] ?? 1));
   const data = new arrays[type](dims.reduce((a, d) => a * d, 1));
-  for (let i = 0, s = 12345; i < data.length; ++i) {
+  for (let i = 0, s = 12345; i < data.length && !['int64', 'bool'].includes(type); ++i) {
     s = (Math.imul(s, 1664525) + 1013904223) >>> 0;
     data[i] = type === 'float32' ? s / 2147483648 - 1 : s >>> 24;
   }
   return new ort.Tensor(type, data, dims);
 }
 
-async function openOnnxRuntime({ model, threads }) {
+async function openOnnxRuntime({ model, threads, dims }) {
   const ort = createRequire(path.resolve(process.env.ORT_DIR, 'package.json'))('onnxruntime-node');
   const session = await ort.InferenceSession.create(model, {
     intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all',
     logSeverityLevel: 3,
   });
   const feeds = {};
-  for (const input of session.inputMetadata) feeds[input.name] = makeInput(ort, input);
+  for (const input of session.inputMetadata) feeds[input.name] = makeInput(ort, dims, input);
   return { version: ort.env.versions.common, run: () => session.run(feeds) };
 }
 
@@ -98,7 +102,7 @@ try {
   const converted = path.join(folder, 'model.qrt');
   tool(options, 'qrt_convert', [options.model, '-o', converted, ...(options['allow-float'] ? ['--allow-float'] : [])]);
   const argv = [converted, '--threads', `${options.threads}`, '--seconds', `${options.seconds}`, '--format', 'json',
-    ...(options.isa ? ['--isa', options.isa] : [])];
+    ...(options.isa ? ['--isa', options.isa] : []), ...Object.entries(options.dims).flatMap(([name, size]) => ['--dims', `${name}=${size}`])];
   const peer = await openOnnxRuntime(options);
   await timeOnnxRuntime(peer, 0.3);  // warm-up; qrt_bench does its own
   const rounds = { theirs: [], ours: [], ratio: [], least: [Infinity, Infinity], running: [] };
