@@ -2,19 +2,7 @@
 
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <cpuinfo.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-#elif defined(__aarch64__)
-#include <cpuinfo.h>
-#if defined(__linux__)
-#include <sys/auxv.h>
-#endif
-#endif
+#include "runtime/platform/cpu.h"
 
 #ifdef QRT_EMULATED_ISAS
 #include "tests/emulation/tiles.h"
@@ -42,105 +30,37 @@ IsaSet compiled_isas() {
   return set;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
-// The registers that CPUID returns; zeros where the CPU has no such leaf.
-struct Cpuid {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  explicit Cpuid(unsigned leaf, unsigned subleaf = 0) {
-    __get_cpuid_count(leaf, subleaf, &eax, &ebx, &ecx, &edx);
-  }
-};
-
-bool has_bits(unsigned word, unsigned bits) { return (word & bits) == bits; }
-
-// Returns whether the system saves these parts of a thread's registers (bits of XCR0).
-bool saves(unsigned parts) {
-  if (!has_bits(Cpuid(1).ecx, 1u << 27)) return false;  // OSXSAVE
-  unsigned xcr0 = 0, high = 0;
-  __asm__("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
-  return has_bits(xcr0, parts);
-}
-
-// Linux gives a process the tiles' 8 KB of register state only when it asks, once for all its threads;
-// it refuses where a thread's signal stack could not hold them.
-bool may_use_tiles() {
-#if defined(__linux__) && defined(SYS_arch_prctl)
-  constexpr int kRequestPermission = 0x1023,
-                kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
-#else
-  return false;
+platform::CpuFeatures features() {
+#ifdef QRT_HAS_CPUINFO
+  platform::CpuFeatures features;
+  if (platform::cpuinfo_features(&features)) return features;
 #endif
-}
-
-// AMX-TILE and AMX-INT8 (leaf 7, EDX bits 24 and 25), switched on by the system (XCR0 bits 17 and 18),
-// and permitted to this process.
-bool has_amx() { return has_bits(Cpuid(7).edx, 3u << 24) && saves(3u << 17) && may_use_tiles(); }
-
-// The 2022 cpuinfo of Debian 12 has no query for it: leaf 7, subleaf 1, EAX bit 4.
-bool has_avx_vnni() { return has_bits(Cpuid(7, 1).eax, 1u << 4); }
-
-struct X86Features {
-  bool avx2, avx_vnni, avx512_vnni, avx512_vbmi;
-};
-
-X86Features x86_features() {
-  if (cpuinfo_initialize()) {
-    const bool avx2 = cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c();
-    const bool vnni512 = avx2 && cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() &&
-                         cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl() &&
-                         cpuinfo_has_x86_avx512vnni();
-    return {avx2, avx2 && has_avx_vnni(), vnni512, vnni512 && cpuinfo_has_x86_avx512vbmi()};
-  }
-  // cpuinfo fails where /proc or /sys is missing. The compiler's __builtin_cpu_supports() would know as
-  // much, but adds 4.5 KB to a library.
-  constexpr unsigned kFma = 1u << 12, kAvx = 1u << 28, kF16c = 1u << 29;   // leaf 1, ECX
-  constexpr unsigned kAvx2 = 1u << 5;                                      // leaf 7, EBX
-  constexpr unsigned kAvx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;  // F, DQ, BW and VL
-  constexpr unsigned kVbmi = 1u << 1, kVnni = 1u << 11;                    // leaf 7, ECX
-  constexpr unsigned kYmm = 3u << 1, kZmm = 7u << 5;                       // XCR0
-  const Cpuid leaf7(7);
-  const bool avx2 =
-      has_bits(Cpuid(1).ecx, kFma | kAvx | kF16c) && has_bits(leaf7.ebx, kAvx2) && saves(kYmm);
-  const bool vnni512 =
-      avx2 && has_bits(leaf7.ebx, kAvx512) && has_bits(leaf7.ecx, kVnni) && saves(kZmm);
-  return {avx2, avx2 && has_avx_vnni(), vnni512, vnni512 && has_bits(leaf7.ecx, kVbmi)};
+  return platform::cpu_features();
 }
 
 IsaSet hardware_isas() {
-  const X86Features f = x86_features();
+  const platform::CpuFeatures f = features();
   IsaSet set = static_cast<IsaSet>(Isa::kScalar);
-  if (f.avx2) set |= static_cast<IsaSet>(Isa::kAvx2);
-  if (f.avx_vnni) set |= static_cast<IsaSet>(Isa::kAvxVnni);
-  if (f.avx512_vnni) set |= static_cast<IsaSet>(Isa::kAvx512Vnni);
-  if (f.avx512_vbmi) set |= static_cast<IsaSet>(Isa::kAvx512Vbmi);
-  if (f.avx512_vbmi && has_amx()) set |= static_cast<IsaSet>(Isa::kAmx);
+  const auto add = [&](bool has, Isa isa) { set |= has ? static_cast<IsaSet>(isa) : 0; };
+  add(f.avx2, Isa::kAvx2);
+  add(f.avx_vnni, Isa::kAvxVnni);
+  add(f.avx512_vnni, Isa::kAvx512Vnni);
+  add(f.avx512_vbmi, Isa::kAvx512Vbmi);
+  add(f.amx, Isa::kAmx);
+  add(f.neon, Isa::kNeon);
+  add(f.neon_dot, Isa::kNeonDot);
+  add(f.neon_i8mm, Isa::kI8mm);
 #ifdef QRT_EMULATED_ISAS
   if (f.avx512_vbmi) {
-    set |= static_cast<IsaSet>(Isa::kAmx);
+    add(true, Isa::kAmx);
     testing::emulate_tiles();
 #ifdef QRT_EMULATED_AVXVNNI
-    set |= static_cast<IsaSet>(Isa::kAvxVnni);
+    add(true, Isa::kAvxVnni);
 #endif
   }
 #endif
-  return set;
-}
-
-#elif defined(__aarch64__)
-
-IsaSet hardware_isas() {
-  bool dot = false, i8mm = false;
-#if defined(__linux__)
-  // Bits of AT_HWCAP and AT_HWCAP2; the kernel's word needs no /sys, which cpuinfo does.
-  dot = (getauxval(AT_HWCAP) >> 20 & 1) != 0;
-  i8mm = (getauxval(AT_HWCAP2) >> 13 & 1) != 0;
-#endif
-  if (cpuinfo_initialize()) dot = dot || cpuinfo_has_arm_neon_dot();
-  IsaSet set = static_cast<IsaSet>(Isa::kScalar) | static_cast<IsaSet>(Isa::kNeon);
-  if (dot) set |= static_cast<IsaSet>(Isa::kNeonDot);
-  if (dot && i8mm) set |= static_cast<IsaSet>(Isa::kI8mm);
   return set;
 }
 
@@ -158,14 +78,7 @@ IsaSet detected_isas() {
   return set;
 }
 
-bool has_fast_shared_cache() {
-#if defined(__x86_64__)
-  const Cpuid leaf0(0);  // "AuthenticAMD" in EBX, EDX and ECX
-  return leaf0.ebx == 0x68747541 && leaf0.edx == 0x69746e65 && leaf0.ecx == 0x444d4163;
-#else
-  return false;
-#endif
-}
+bool has_fast_shared_cache() { return platform::is_amd_cpu(); }
 
 const char* isa_name(Isa isa) {
   for (const Row& row : kRows)

@@ -23,8 +23,8 @@ using IsaSet = uint32_t;  // bits of Isa; always holds kScalar
 
 constexpr bool has(IsaSet set, Isa isa) { return (set & static_cast<uint32_t>(isa)) != 0; }
 
-// Sets of this CPU that were also compiled in. Detected once; thread-safe; never fails (no cpuinfo:
-// compiler baseline and CPUID).
+// Sets of this CPU that were also compiled in, as cpuinfo tells or, without it, runtime/platform/cpu.h.
+// Detected once; thread-safe; never fails.
 IsaSet detected_isas();
 
 // Whether a core reads what lies beyond its own caches at more than half their speed, as far as the

@@ -11,16 +11,19 @@ install(TARGETS qrt EXPORT qrtTargets
 install(DIRECTORY include/qrt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT qrt FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 # What was linked in from pinned sources is installed beside a static libqrt, where the package files find it.
-if(QRT_BUNDLED_DEPS AND NOT BUILD_SHARED_LIBS)
-  install(FILES $<$<BOOL:${QRT_HAS_CPUINFO}>:$<TARGET_FILE:cpuinfo>> $<TARGET_FILE:pthreadpool> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
-endif()
+foreach(library cpuinfo pthreadpool)
+  if(TARGET ${library} AND NOT BUILD_SHARED_LIBS)
+    install(FILES $<TARGET_FILE:${library}> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
+  endif()
+endforeach()
 
 # What a static libqrt is linked with, in qrtConfig.cmake and in qrt.pc.
-set(QRT_LINKED_LIBRARIES pthreadpool)
-set(QRT_CPUINFO_FLAG "")
-if(QRT_HAS_CPUINFO)
+set(QRT_LINKED_LIBRARIES "")
+if(QRT_WITH_PTHREADPOOL)
+  list(APPEND QRT_LINKED_LIBRARIES pthreadpool)
+endif()
+if(QRT_WITH_CPUINFO)
   list(APPEND QRT_LINKED_LIBRARIES cpuinfo)
-  set(QRT_CPUINFO_FLAG "-lcpuinfo ")
 endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/qrt)
 install(EXPORT qrtTargets NAMESPACE qrt:: DESTINATION ${package_dir} COMPONENT qrt)
@@ -31,7 +34,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/qrtConfig.cmake ${CMAKE_CURRENT_BINARY
   DESTINATION ${package_dir} COMPONENT qrt)
 
 # pkg-config: what a static libqrt needs stands in Libs, since there is no other libqrt to link.
-set(private_libs "-lpthreadpool ${QRT_CPUINFO_FLAG}-lstdc++ -lm -pthread")
+list(TRANSFORM QRT_LINKED_LIBRARIES PREPEND "-l" OUTPUT_VARIABLE private_libs)
+list(JOIN private_libs " " private_libs)
+string(STRIP "${private_libs} -lstdc++ -lm -pthread" private_libs)
 set(QRT_PC_LIBS "")
 set(QRT_PC_LIBS_PRIVATE "")
 if(BUILD_SHARED_LIBS)

@@ -1,11 +1,10 @@
 #include "runtime/pool.h"
 
-#include <pthreadpool.h>
-
 #include <system_error>
 
 #include "runtime/cpus.h"
 #include "runtime/float_env.h"
+#include "runtime/platform/pthreadpools.h"
 
 namespace qrt {
 
@@ -41,12 +40,12 @@ void Pool::destroy(Pool* pool) {
 Pool::~Pool() {
   team_.close();
   for (std::thread& helper : helpers_) helper.join();
-  if (pthreads_ != nullptr) pthreadpool_destroy(pthreads_);
+  if (pthreads_ != nullptr) platform::end_pthreadpool(pthreads_);
 }
 
 pthreadpool* Pool::pthreads() {
   const std::lock_guard<std::mutex> turn(turn_);
-  if (pthreads_ == nullptr && threads() > 1) pthreads_ = pthreadpool_create(threads());
+  if (pthreads_ == nullptr && threads() > 1) pthreads_ = platform::make_pthreadpool(threads());
   return pthreads_;
 }
 

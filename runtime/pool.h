@@ -43,7 +43,7 @@ class Pool {
   Team* team() { return &team_; }
 
   // As many threads of another kind, which a provider's steps ask for; made at the first call.
-  // Null: of one thread, or no memory.
+  // Null: of one thread, no memory, or a build without them.
   pthreadpool* pthreads();
 
  private:

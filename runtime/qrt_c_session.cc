@@ -10,6 +10,7 @@
 #include "runtime/allowed_isas.h"
 #include "runtime/infer.h"
 #include "runtime/layout.h"
+#include "runtime/platform/pthreadpools.h"
 #include "runtime/qrt_c.h"
 #include "runtime/text.h"
 
@@ -251,6 +252,10 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
   if ((o->pthreadpool != nullptr) + (o->parallel != nullptr) + (o->pool != nullptr) > 1)
     return qrt::error(Code::kInvalidArgument,
                       "options name two pools: set one of pool, pthreadpool and parallel");
+  if (o->pthreadpool != nullptr && !qrt::platform::has_pthreadpools())
+    return qrt::error(Code::kUnsupported,
+                      "options.pthreadpool: this libqrt was built without pthreadpool; set pool or "
+                      "parallel instead");
   if (o->pool != nullptr) options->pool = o->pool->pool;
   QRT_TRY(read_indices(o->external_inputs, o->external_input_count, "options.external_inputs",
                        &options->external_inputs));

@@ -1,28 +1,28 @@
 # How each dependency is found: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
 # README.md beside this file lists versions, reasons and licences. Every dependency becomes one interface target qrt_<name>.
 include(FetchContent)
-option(QRT_FETCH_DEPS "Fetch dependencies that the system lacks" ON)
-option(QRT_BUNDLED_DEPS "Link cpuinfo and pthreadpool in, from their pinned sources (FETCHCONTENT_SOURCE_DIR_CPUINFO, _PTHREADPOOL and _FXDIV name folders to take instead)" ${QRT_STATIC})
+include(${CMAKE_CURRENT_LIST_DIR}/sources.cmake)
+option(QRT_FETCH_DEPS "Download the sources of dependencies that the system lacks" ON)
+option(QRT_BUNDLED_DEPS "Link cpuinfo and pthreadpool in, from their pinned sources (third_party/sources.txt)" ${QRT_STATIC})
+set(QRT_ARCHIVES ${PROJECT_SOURCE_DIR}/build/archives CACHE PATH "Archives of the sources of dependencies (third_party/fetch)")
 if(QRT_STATIC)  # its programs are linked with nothing else
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endif()
 
 find_package(Threads REQUIRED)
 
-# What is fetched is compared with a SHA-256 before it is used (check_sha256.cmake).
-set(QRT_CHECK_SHA256 ${CMAKE_CURRENT_LIST_DIR}/check_sha256.cmake)
-
-# qrt_fetch(NAME PACKAGE URL COMMIT SHA256): makes a source available, or ends with an error naming Debian's package.
-macro(qrt_fetch name package repository commit sha256)
-  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-  if(NOT QRT_FETCH_DEPS)
-    message(FATAL_ERROR "${name} not found: install ${package} (./dev setup) or set QRT_FETCH_DEPS=ON")
+# qrt_fetch(NAME ADVICE): builds a source of sources.txt as part of this project; FETCHCONTENT_SOURCE_DIR_<NAME> names a folder to
+# take instead. ADVICE is what to do where there is none.
+macro(qrt_fetch name advice)
+  string(TOUPPER ${name} qrt_upper)
+  if(NOT FETCHCONTENT_SOURCE_DIR_${qrt_upper})
+    qrt_unpack_source(${name} ${PROJECT_BINARY_DIR}/_deps/${name} "${advice}")
+    set(FETCHCONTENT_SOURCE_DIR_${qrt_upper} ${PROJECT_BINARY_DIR}/_deps/${name})
   endif()
-  message(STATUS "${name}: not the system's; ${repository} at ${commit}")
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   set(qrt_c_flags "${CMAKE_C_FLAGS}")
   string(APPEND CMAKE_C_FLAGS " -w")  # warnings of others' sources are not ours to mend
-  FetchContent_Declare(${name} GIT_REPOSITORY ${repository} GIT_TAG ${commit}
-                       PATCH_COMMAND ${CMAKE_COMMAND} -DSHA256=${sha256} -P ${QRT_CHECK_SHA256})
+  FetchContent_Declare(${name} ${ARGN})
   FetchContent_MakeAvailable(${name})
   set(CMAKE_C_FLAGS "${qrt_c_flags}")
   unset(CMAKE_POSITION_INDEPENDENT_CODE)
@@ -54,64 +54,57 @@ if(QRT_FLATBUFFERS_INCLUDE AND QRT_FLATC)
 else()
   set(FLATBUFFERS_BUILD_TESTS OFF CACHE BOOL "" FORCE)
   set(FLATBUFFERS_INSTALL OFF CACHE BOOL "" FORCE)
-  qrt_fetch(flatbuffers "libflatbuffers-dev flatbuffers-compiler" https://github.com/google/flatbuffers
-            187240970746d00bbd26b0f5873ed54d2477f9f3  # v25.9.23
-            76ea3468b4253ed4f6aca44aeef7b876659659466cb662c469e0a2340cec5618)
+  qrt_fetch(flatbuffers "install libflatbuffers-dev and flatbuffers-compiler")
   add_library(qrt_flatbuffers INTERFACE)
   target_include_directories(qrt_flatbuffers SYSTEM INTERFACE ${flatbuffers_SOURCE_DIR}/include)
   add_executable(qrt_flatc ALIAS flatc)
 endif()
 
 # cpuinfo tells which instruction sets a CPU has: asked where there are kernels of several (kernels/isa.cmake).
-set(QRT_HAS_CPUINFO OFF)
-if(QRT_ARCHITECTURE MATCHES "^(x86|arm)$")
-  set(QRT_HAS_CPUINFO ON)
+if(NOT QRT_ARCHITECTURE MATCHES "^(x86|arm)$")
+  set(QRT_WITH_CPUINFO OFF)
 endif()
-if(QRT_HAS_CPUINFO AND NOT QRT_BUNDLED_DEPS)
+if(QRT_WITH_CPUINFO AND NOT QRT_BUNDLED_DEPS)
   qrt_find_library(cpuinfo cpuinfo.h cpuinfo)
 endif()
-if(NOT QRT_HAS_CPUINFO)
+if(NOT TARGET qrt_cpuinfo)
   add_library(qrt_cpuinfo INTERFACE)
-elseif(NOT TARGET qrt_cpuinfo)
-  set(CPUINFO_BUILD_TOOLS OFF CACHE BOOL "" FORCE)
-  set(CPUINFO_BUILD_UNIT_TESTS OFF CACHE BOOL "" FORCE)
-  set(CPUINFO_BUILD_MOCK_TESTS OFF CACHE BOOL "" FORCE)
-  set(CPUINFO_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
-  set(CPUINFO_LIBRARY_TYPE static CACHE STRING "" FORCE)
-  set(CPUINFO_LOG_LEVEL error CACHE STRING "" FORCE)
-  # Debian's commit, which the tests run with; d6108819 of 2026 crashes on the caches that a foreign /sys tells (under qemu).
-  qrt_fetch(cpuinfo libcpuinfo-dev https://github.com/pytorch/cpuinfo 082deffc80ce517f81dc2f3aebe6ba671fcd09c9
-            671f809344ba2064d9b1cd38b3646a6c62717a0642aa2e9c4648f014957b2750)
-  target_sources(cpuinfo PRIVATE $<TARGET_OBJECTS:clog>)  # which it needs: one archive is installed beside a static libqrt
-  add_library(qrt_cpuinfo INTERFACE)
-  target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
+  if(QRT_WITH_CPUINFO)
+    foreach(part TOOLS UNIT_TESTS MOCK_TESTS BENCHMARKS)
+      set(CPUINFO_BUILD_${part} OFF CACHE BOOL "" FORCE)
+    endforeach()
+    set(CPUINFO_LIBRARY_TYPE static CACHE STRING "" FORCE)
+    set(CPUINFO_LOG_LEVEL error CACHE STRING "" FORCE)
+    qrt_fetch(cpuinfo "install libcpuinfo-dev and leave QRT_BUNDLED_DEPS off, or do without it by -DQRT_WITH_CPUINFO=OFF")
+    target_sources(cpuinfo PRIVATE $<TARGET_OBJECTS:clog>)  # which it needs: one archive is installed beside a static libqrt
+    target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
+  endif()
 endif()
 
-if(NOT QRT_BUNDLED_DEPS)
+if(QRT_WITH_PTHREADPOOL AND NOT QRT_BUNDLED_DEPS)
   qrt_find_library(pthreadpool pthreadpool.h pthreadpool)
 endif()
 if(NOT TARGET qrt_pthreadpool)
-  # pthreadpool's headers alone; it would fetch them itself, from no fixed commit.
-  FetchContent_Declare(fxdiv GIT_REPOSITORY https://github.com/Maratyszcza/FXdiv
-                       GIT_TAG 63058eff77e11aa15bf531df5dd34395ec3017c8 SOURCE_SUBDIR include
-                       PATCH_COMMAND ${CMAKE_COMMAND} -DSHA256=bdd9654ad9db756894a9fdb1c7bc1cb1b257fd23ad6a7fd6fa97208c9b137a2d
-                                     -P ${QRT_CHECK_SHA256})
-  FetchContent_MakeAvailable(fxdiv)
-  set(FXDIV_SOURCE_DIR ${fxdiv_SOURCE_DIR} CACHE PATH "")
-  set(PTHREADPOOL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
-  set(PTHREADPOOL_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
-  set(PTHREADPOOL_LIBRARY_TYPE static CACHE STRING "" FORCE)
-  # Debian's commit, too; those since 41fadfb6 of 2025 need <threads.h> on Windows, which MinGW lacks.
-  qrt_fetch(pthreadpool libpthreadpool-dev https://github.com/google/pthreadpool
-            1787867f6183f056420e532eec640cba25efafea
-            669b0de87609b33e6c285b46d5b1785d3b8a569935607e1958a282eee59ed7ba)
   add_library(qrt_pthreadpool INTERFACE)
-  target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
+  if(QRT_WITH_PTHREADPOOL)
+    set(without "install libpthreadpool-dev and leave QRT_BUNDLED_DEPS off, or do without it by -DQRT_WITH_PTHREADPOOL=OFF")
+    # pthreadpool's headers alone; it would fetch them itself, from no fixed commit.
+    qrt_fetch(fxdiv "${without}" SOURCE_SUBDIR include)
+    set(FXDIV_SOURCE_DIR ${fxdiv_SOURCE_DIR} CACHE PATH "")
+    set(PTHREADPOOL_BUILD_TESTS OFF CACHE BOOL "" FORCE)
+    set(PTHREADPOOL_BUILD_BENCHMARKS OFF CACHE BOOL "" FORCE)
+    set(PTHREADPOOL_LIBRARY_TYPE static CACHE STRING "" FORCE)
+    qrt_fetch(pthreadpool "${without}")
+    target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
+  endif()
 endif()
 target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
 
 # XNNPACK, for comparisons only: Debian's, whose API is that of 2022. Later ones changed it (qc8w, reshape before set-up).
 if(QRT_WITH_XNNPACK)
+  if(NOT QRT_WITH_PTHREADPOOL)
+    message(FATAL_ERROR "QRT_WITH_XNNPACK needs QRT_WITH_PTHREADPOOL=ON: XNNPACK's operators run on pthreadpool")
+  endif()
   qrt_find_library(xnnpack xnnpack.h XNNPACK)
   if(NOT TARGET qrt_xnnpack)
     message(FATAL_ERROR "XNNPACK not found: install libxnnpack-dev (./dev setup bench), or set QRT_WITH_XNNPACK=OFF")
@@ -129,9 +122,29 @@ if(QRT_BUILD_CONVERTER)
   if(NOT Protobuf_FOUND)
     message(FATAL_ERROR "protobuf not found: install libprotobuf-dev protobuf-compiler (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
   endif()
-  qrt_find_library(onnx_proto onnx/onnx-ml.pb.h onnx_proto)
+  if(QRT_STATIC)
+    # Debian has no static library of them: protoc makes them anew, of the same version as the headers.
+    find_path(QRT_ONNX_PROTO onnx/onnx-ml.proto PATHS /usr/lib/python3/dist-packages)
+    find_path(QRT_ONNX_PROTO_INCLUDE onnx/onnx-ml.pb.h)
+    mark_as_advanced(QRT_ONNX_PROTO QRT_ONNX_PROTO_INCLUDE)
+    if(QRT_ONNX_PROTO AND QRT_ONNX_PROTO_INCLUDE)
+      set(onnx ${PROJECT_BINARY_DIR}/onnx_proto)
+      file(MAKE_DIRECTORY ${onnx})
+      add_custom_command(OUTPUT ${onnx}/onnx/onnx-ml.pb.cc
+        COMMAND protobuf::protoc --cpp_out=${onnx} -I ${QRT_ONNX_PROTO} ${QRT_ONNX_PROTO}/onnx/onnx-ml.proto VERBATIM)
+      add_library(qrt_onnx_proto_classes STATIC EXCLUDE_FROM_ALL ${onnx}/onnx/onnx-ml.pb.cc)
+      target_include_directories(qrt_onnx_proto_classes PRIVATE ${onnx})
+      target_compile_features(qrt_onnx_proto_classes PRIVATE cxx_std_17)
+      target_link_libraries(qrt_onnx_proto_classes PUBLIC protobuf::libprotobuf)
+      add_library(qrt_onnx_proto INTERFACE)
+      target_include_directories(qrt_onnx_proto SYSTEM INTERFACE ${QRT_ONNX_PROTO_INCLUDE})
+      target_link_libraries(qrt_onnx_proto INTERFACE qrt_onnx_proto_classes)
+    endif()
+  else()
+    qrt_find_library(onnx_proto onnx/onnx-ml.pb.h onnx_proto)
+  endif()
   if(NOT TARGET qrt_onnx_proto)
-    message(FATAL_ERROR "ONNX not found: install libonnx-dev (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
+    message(FATAL_ERROR "ONNX not found: install libonnx-dev, for QRT_STATIC python3-onnx as well (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
   endif()
   target_compile_definitions(qrt_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
   target_link_libraries(qrt_onnx_proto INTERFACE protobuf::libprotobuf)
@@ -162,14 +175,11 @@ if(QRT_HOST_HEADERS)
 elseif(QRT_BUILD_CONVERTER OR QRT_BUILD_TOOLS)
   find_package(CLI11 QUIET)
   if(NOT CLI11_FOUND)
-    qrt_fetch(CLI11 libcli11-dev https://github.com/CLIUtils/CLI11 291c58789c031208f08f4f261a858b5b7083e8e2  # v2.3.2
-              591585ea7fba003582c295ea9441b2f7763b12b0931a8c76dd9d20cb57deafd1)
+    qrt_fetch(CLI11 "install libcli11-dev")
   endif()
   find_package(nlohmann_json QUIET)
   if(NOT nlohmann_json_FOUND)
-    qrt_fetch(nlohmann_json nlohmann-json3-dev https://github.com/nlohmann/json
-              9cca280a4d0ccf0c08f47a99aa71d1b0e52f8d03  # v3.11.3
-              9e8fb5fe0fc3e7054de57a5aac5b451d7f51f6091828b8ddc9b1116ced66e5ca)
+    qrt_fetch(nlohmann_json "install nlohmann-json3-dev")
   endif()
 endif()
 
@@ -184,9 +194,7 @@ if(QRT_BUILD_TESTS)
     if(EXISTS /usr/src/googletest/CMakeLists.txt)
       add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
     else()
-      qrt_fetch(googletest libgtest-dev https://github.com/google/googletest
-                f8d7d77c06936315286eb55f8de22cd23c188571  # v1.14.0
-                9d314eec6453a7438d77066cd6e870d6de33f9196570a78d4859c4d87ec44f8a)
+      qrt_fetch(googletest "install libgtest-dev")
     endif()
     if(NOT TARGET GTest::gtest_main)
       add_library(GTest::gtest_main ALIAS gtest_main)
@@ -199,8 +207,6 @@ if(QRT_BUILD_BENCH)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
     set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)
-    qrt_fetch(benchmark libbenchmark-dev https://github.com/google/benchmark
-              344117638c8ff7e239044fd0fa7085839fc03021  # v1.8.3
-              9239b6abd90f9f2c9be9af5de0f7375acecb339fcb884a481c13d485c2975401)
+    qrt_fetch(benchmark "install libbenchmark-dev")
   endif()
 endif()

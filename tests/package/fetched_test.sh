@@ -7,12 +7,13 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 fail() { echo "$*" >&2; exit 1; }
 
-# Sources: each commit (40 digits) comes with a SHA-256 (64 digits).
-commits=$(grep -Eo '\b[0-9a-f]{40}\b' "$source/third_party/deps.cmake" | wc -l)
-digests=$(grep -Eo '\b[0-9a-f]{64}\b' "$source/third_party/deps.cmake" | wc -l)
-[ "$commits" -gt 0 ] && [ "$commits" = "$digests" ] || fail "third_party/deps.cmake: $commits commits, $digests digests"
-[ "$(grep -c 'FetchContent_Declare(' "$source/third_party/deps.cmake")" = "$(grep -c 'PATCH_COMMAND' "$source/third_party/deps.cmake")" ] ||
-  fail "third_party/deps.cmake: a source is not compared with its digest"
+# Sources: each has a commit (40 digits) and a SHA-256 (64 digits), and what the build takes is among them.
+sources=$source/third_party/sources.txt
+! grep -vE '^(#.*|[A-Za-z0-9_]+ https://[^ ]+ [0-9a-f]{40} [0-9a-f]{64})$' "$sources" || fail "$sources: a row of another form"
+names=$(sed -n 's/^ *qrt_fetch(\([A-Za-z0-9_]*\).*/\1/p' "$source/third_party/deps.cmake")
+[ -n "$names" ] || fail "third_party/deps.cmake takes no sources"
+for name in $names; do grep -q "^$name " "$sources" || fail "$sources lacks $name"; done
+! grep -nE 'GIT_REPOSITORY|URL ' "$source/third_party/deps.cmake" || fail "third_party/deps.cmake fetches by itself"
 
 # npm: each package of the list has one.
 lock=$source/tests/onnxruntime/package-lock.json
@@ -20,14 +21,34 @@ packages=$(grep -c '"node_modules/' "$lock")
 [ "$packages" -gt 0 ] && [ "$packages" = "$(grep -c '"integrity": "sha512-' "$lock")" ] || fail "$lock: a package without a digest"
 ! grep -rnE 'npm (i|install) ' "$source/dev" "$source/bench/peers" "$source/tests/onnxruntime" || fail "npm install takes what it finds: use npm ci"
 
-# The comparison itself, with the digest that sha256sum gives.
-check() { (cd "$folder/source" && "$cmake" "-DSHA256=$1" -P "$source/third_party/check_sha256.cmake" 2>&1); }
-mkdir -p "$folder/source/.git" "$folder/source/a"
-echo text >"$folder/source/a/b.txt"
-echo more >"$folder/source/c.txt"
-echo own >"$folder/source/.git/index"
-sum=$(cd "$folder/source" && sha256sum a/b.txt c.txt | sha256sum | cut -d ' ' -f 1)
-check "$sum" >/dev/null || fail "the right digest is refused"
-echo other >>"$folder/source/c.txt"
-check "$sum" | grep -q 'SHA-256 of what was fetched' || fail "a changed file is accepted"
+# Archives: taken where they lie, and refused for another content; without one the message says what to do.
+cd "$folder"
+commit=0123456789012345678901234567890123456789
+mkdir -p "thing-$commit/.git" "thing-$commit/a" archives
+echo text >"thing-$commit/a/b.txt"
+echo more >"thing-$commit/c.txt"
+echo own >"thing-$commit/.git/index"
+sum=$(cd "thing-$commit" && sha256sum a/b.txt c.txt | sha256sum | cut -d ' ' -f 1)
+echo "thing https://example.org/thing $commit $sum" >sources.txt
+cat >unpack.cmake <<TEXT
+include($source/third_party/sources.cmake)
+set(QRT_SOURCES $folder/sources.txt)
+set(QRT_ARCHIVES $folder/archives)
+qrt_unpack_source(thing $folder/out "do without it")
+TEXT
+unpack() { "$cmake" "$@" -P unpack.cmake 2>&1 | tr '\n' ' ' | tr -s ' '; }
+archive=archives/thing-$commit.tar.gz
+unpack -DQRT_FETCH_DEPS=OFF | grep -qF "The sources of thing are missing, and were not downloaded from https://example.org/thing/archive/$commit.tar.gz (QRT_FETCH_DEPS is OFF)" ||
+  fail "no word of what is missing: $(unpack -DQRT_FETCH_DEPS=OFF)"
+unpack -DQRT_FETCH_DEPS=OFF | grep -qF "$folder/$archive" || fail "no word of where the archive is looked for"
+unpack -DQRT_FETCH_DEPS=OFF | grep -qF 'or do without it.' || fail "no word of what else to do"
+tar czf "$archive" "thing-$commit"
+unpack -DQRT_FETCH_DEPS=OFF | grep . && fail "the right archive is refused"
+[ "$(cat out/a/b.txt)" = text ] || fail "the archive was not unpacked"
+unpack -DQRT_FETCH_DEPS=OFF | grep . && fail "what was unpacked is refused"
+echo other >>"thing-$commit/c.txt"
+tar czf "$archive" "thing-$commit"
+rm -rf out "out.$commit"
+unpack -DQRT_FETCH_DEPS=OFF | grep -q "SHA-256 of what is in it is" || fail "an archive with a changed file is accepted"
+[ ! -e out ] || fail "an archive with a changed file is unpacked"
 echo "fetched_test: passed"

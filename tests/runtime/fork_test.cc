@@ -1,6 +1,5 @@
 // Sessions, pools and models of a process in its children: fork() copies them without their threads.
 #include <gtest/gtest.h>
-#include <pthreadpool.h>
 #include <qrt/qrt.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/platform/pthreadpools.h"
 #include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
@@ -155,9 +155,9 @@ TEST_F(Fork, LeavesASessionOfASharedPoolOnTheCallingThread) {
 }
 
 TEST_F(Fork, LeavesASessionOfTheCallersPoolOnTheCallingThread) {
-  pthreadpool* pool = pthreadpool_create(2);
+  pthreadpool* const pool = platform::make_pthreadpool(2);
   options_.pthreadpool = pool;
-  expect_survives_fork(session());
+  if (pool != nullptr) expect_survives_fork(session());
   options_.pthreadpool = nullptr;
   options_.threads = 3;
   options_.parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
@@ -166,7 +166,7 @@ TEST_F(Fork, LeavesASessionOfTheCallersPoolOnTheCallingThread) {
     for (std::thread& thread : threads) thread.join();
   };
   expect_survives_fork(session());
-  pthreadpool_destroy(pool);
+  if (pool != nullptr) platform::end_pthreadpool(pool);
 }
 
 TEST_F(Fork, LeavesNewSessionsTheirThreads) {

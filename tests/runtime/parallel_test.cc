@@ -3,7 +3,6 @@
 #include "runtime/parallel.h"
 
 #include <gtest/gtest.h>
-#include <pthreadpool.h>
 
 #include <atomic>
 #include <cfenv>
@@ -11,12 +10,13 @@
 #include <vector>
 
 #include "runtime/float_env.h"
+#include "runtime/platform/pthreadpools.h"
 
 namespace qrt::parallel_test {
 namespace {
 
 struct PoolDeleter {
-  void operator()(pthreadpool* pool) const { pthreadpool_destroy(pool); }
+  void operator()(pthreadpool* pool) const { platform::end_pthreadpool(pool); }
 };
 // The direction scalar float arithmetic rounds in, observed.
 int rounding() {
@@ -38,7 +38,8 @@ TEST(Parallel, RunsEachIndexOnceWithoutAPool) {
 }
 
 TEST(Parallel, RunsEachIndexOnceOnAPool) {
-  const Pool pool(pthreadpool_create(3));
+  if (!platform::has_pthreadpools()) GTEST_SKIP() << "a build without pthreadpool";
+  const Pool pool(platform::make_pthreadpool(3));
   Parallel parallel;
   parallel.threads = 3;
   parallel.pool = pool.get();

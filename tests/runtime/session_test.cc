@@ -2,7 +2,6 @@
 #include "runtime/session.h"
 
 #include <gtest/gtest.h>
-#include <pthreadpool.h>
 
 #include <cfenv>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "runtime/allowed_isas.h"
+#include "runtime/platform/pthreadpools.h"
 #include "tests/support/c_api.h"
 #include "tests/support/every_op_model.h"
 #include "tests/support/runner.h"
@@ -238,14 +238,15 @@ TEST_F(LiveSession, UsesThePoolsOfTheCaller) {
 
   qrt_session_options options;
   qrt_struct_init(&options);
-  pthreadpool* pool = pthreadpool_create(2);
-  options.pthreadpool = pool;
-  start(&options);
-  set_inputs(inputs_for(1));
-  ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
-  ASSERT_EQ(outputs(), expected);
-  qrt_session_destroy(std::exchange(session_, nullptr));
-  pthreadpool_destroy(pool);
+  if (pthreadpool* pool = platform::make_pthreadpool(2); pool != nullptr) {
+    options.pthreadpool = pool;
+    start(&options);
+    set_inputs(inputs_for(1));
+    ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_OK);
+    ASSERT_EQ(outputs(), expected);
+    qrt_session_destroy(std::exchange(session_, nullptr));
+    platform::end_pthreadpool(pool);
+  }
 
   qrt_struct_init(&options);
   options.threads = 3;

@@ -5,7 +5,6 @@
 #define QRT_TESTS_SUPPORT_OP_TESTER_H_
 
 #include <gtest/gtest.h>
-#include <pthreadpool.h>
 
 #include <cstring>
 #include <memory>
@@ -16,6 +15,8 @@
 #include "kernels/isa.h"
 #include "kernels/requant.h"
 #include "runtime/checked.h"
+#include "runtime/platform/pthreadpools.h"
+#include "runtime/pool.h"
 #include "runtime/providers/provider.h"
 #include "runtime/session.h"
 #include "runtime/verify.h"
@@ -55,10 +56,13 @@ inline void expect_rejected(const ModelBuilder& builder, const std::string& part
 // long on a busy machine); 3 the calling thread doing the tasks from last to first.
 inline void set_threads(size_t threads, SessionOptions* options) {
   options->threads = threads;
-  if (threads == 2) {
-    static const std::unique_ptr<pthreadpool, void (*)(pthreadpool*)> pool(pthreadpool_create(2),
-                                                                           pthreadpool_destroy);
+  if (threads == 2 && platform::has_pthreadpools()) {
+    static const std::unique_ptr<pthreadpool, void (*)(pthreadpool*)> pool(
+        platform::make_pthreadpool(2), platform::end_pthreadpool);
     options->callers_pool = pool.get();
+  } else if (threads == 2) {
+    static Result<std::shared_ptr<Pool>> pool = Pool::create(2);
+    options->pool = *pool;
   } else if (threads == 3) {
     options->parallel = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
       while (count-- > 0) task(argument, count);
