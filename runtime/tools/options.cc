@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <sstream>
 
@@ -64,11 +65,21 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
+std::string in_words(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+  return text;
+}
+
 std::string number_text(double n) {
   std::ostringstream text;
   text << n;
   return text.str();
 }
+
+constexpr char kStatuses[] =
+    "Exit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is bad, 4 valid "
+    "but not supported, 5 I/O or memory. Messages go to stderr, data to stdout.";
 
 // "--top 5" and "--top=5" name one option.
 std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
@@ -79,6 +90,8 @@ struct CommandLine::App {
   struct Entry {
     std::string left;  // "" for a title
     std::string help;
+    std::string names = "", value = "";  // "-o,--output" and " FILE"; none of a title
+    std::string choices = "";            // of the value, in words
   };
 
   CLI::App cli;
@@ -102,7 +115,7 @@ struct CommandLine::App {
       left += (left.empty() ? "" : ", ") + name;
       names.push_back(name);
     }
-    options.push_back({left + value, help});
+    options.push_back({left + value, help, names_text, value});
   }
 
   template <class T>
@@ -135,11 +148,21 @@ struct CommandLine::App {
     for (const Entry& e : options)
       text += e.left.empty() ? "\n" + e.help + ":\n" : row(e.left, e.help, width);
     text += "\nExamples:\n" + examples + "\n\n";
-    return text + wrapped(
-                      "Exit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input "
-                      "file is bad, 4 valid but not supported, 5 I/O or memory. Messages go to "
-                      "stderr, data to stdout.",
-                      0, 0, width);
+    return text + wrapped(kStatuses, 0, 0, width);
+  }
+
+  // What man pages and completions are made of (write_documents.py): a line for each entry, with tabs
+  // between its kind and its parts.
+  std::string table() const {
+    std::string text = "usage\t" + usage_line() + "\ndescription\t" + description + "\n";
+    for (const Entry& e : arguments) text += "argument\t" + e.left + "\t" + e.help + "\n";
+    for (const Entry& e : options)
+      text += e.left.empty()
+                  ? "group\t" + e.help + "\n"
+                  : "option\t" + e.names + "\t" + e.value + "\t" + e.choices + "\t" + e.help + "\n";
+    std::istringstream lines(examples);
+    for (std::string line; std::getline(lines, line);) text += "example\t" + line + "\n";
+    return text + "status\t" + kStatuses + "\n";
   }
 
   // Says what is wrong with words that belong to no option and no argument.
@@ -209,6 +232,7 @@ void CommandLine::flag(const std::string& name, bool* value, const std::string& 
 void CommandLine::flag_or_choice(const std::string& name, const std::vector<std::string>& choices,
                                  std::string* value, const std::string& help) {
   app_->show(name, "[=FORMAT]", help + "; FORMAT is one of " + listed(choices));
+  app_->options.back().choices = in_words(choices);
   app_->cli.add_flag(name + "{" + choices[0] + "}", *value)
       ->check([choices](const std::string& given) {
         const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
@@ -228,13 +252,13 @@ void CommandLine::checked_text(const std::string& name, std::string* value, Chec
 void CommandLine::choice(const std::string& name, std::string* value,
                          const std::vector<std::string>& choices, const std::string& help) {
   const std::string usual = value->empty() ? "" : " (default: " + *value + ")";
-  app_->add(name, value, help + ": one of " + listed(choices) + usual)
-      ->check([choices](const std::string& given) {
-        const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
-        return known
-                   ? ""
-                   : "'" + given + "' is none of " + listed(choices) + did_you_mean(given, choices);
-      });
+  CLI::Option* option = app_->add(name, value, help + ": one of " + listed(choices) + usual);
+  app_->options.back().choices = in_words(choices);
+  option->check([choices](const std::string& given) {
+    const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
+    return known ? ""
+                 : "'" + given + "' is none of " + listed(choices) + did_you_mean(given, choices);
+  });
 }
 
 void CommandLine::texts(const std::string& name, std::vector<std::string>* values,
@@ -269,6 +293,11 @@ void CommandLine::number(const std::string& name, double* value, double least, d
 }
 
 bool CommandLine::parse(int argc, char** argv, int* exit) {
+  if (argc == 2 && strcmp(argv[1], "--option-table") == 0) {
+    fputs(app_->table().c_str(), stdout);
+    *exit = kDone;
+    return false;
+  }
   try {
     app_->cli.parse(argc, argv);
     set_quiet(app_->quiet);

@@ -57,7 +57,8 @@ class CommandLine {
   void number(const std::string& name, double* value, double least, double most,
               const std::string& help);
 
-  // True to go on; otherwise *exit holds the status to end with, and everything was printed.
+  // True to go on; otherwise *exit holds the status to end with, and everything was printed. --option-table
+  // alone, which the help does not name, prints the table for write_documents.py.
   bool parse(int argc, char** argv, int* exit);
 
  private:

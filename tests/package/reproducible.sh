@@ -9,14 +9,14 @@ shift 4
 copy=$folder/sources other=$folder/elsewhere
 rm -rf "$copy"
 mkdir -p "$copy"
-for part in CMakeLists.txt bench converter kernels runtime schema tests third_party; do
+for part in CHANGELOG.md CMakeLists.txt bench converter kernels runtime schema tests third_party; do
   cp -Rp "$source/$part" "$copy/"
 done
 
 export CCACHE_DISABLE=1 TZ=Pacific/Kiritimati LC_ALL=C
 umask 077
 names='CMAKE_BUILD_TYPE|CMAKE_(C|CXX)_(COMPILER|COMPILER_LAUNCHER|FLAGS|FLAGS_RELEASE)|BUILD_SHARED_LIBS'
-names="$names|QRT_(WERROR|HARDEN|INTEGER_ONLY|WITH_XNNPACK|BUILD_(CONVERTER|TESTS|TOOLS))"
+names="$names|QRT_(WERROR|HARDEN|INTEGER_ONLY|WITH_CPUINFO|WITH_PTHREADPOOL|WITH_XNNPACK|BUILD_(CONVERTER|TESTS|TOOLS))"
 sed -nE 's/^('"$names"'):[A-Z]+=(.*)$/set(\1 "\6" CACHE STRING "")/p' "$build/CMakeCache.txt" >"$folder/options.cmake"
 quietly() { "$@" >"$folder/log" 2>&1 || { cat "$folder/log"; echo "failed: $*"; exit 1; }; }
 quietly "$cmake" -G Ninja -C "$folder/options.cmake" -S "$copy" -B "$other"

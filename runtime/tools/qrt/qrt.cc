@@ -29,28 +29,42 @@ constexpr Subcommand kSubcommands[] = {
     {"diff", "Find the first layer that differs from another system's"},
 };
 
+constexpr char kDescription[] =
+    "Runs, converts, measures and examines quantised models: one name for the tools.";
+
 constexpr char kUsageText[] =
-    "Runs, converts, measures and examines quantised models: one name for the tools.\n"
-    "\n"
+    "\n\n"
     "Usage: qrt COMMAND [ARGUMENTS]\n"
     "       qrt help COMMAND\n"
     "\n"
     "Commands:\n";
 
-constexpr char kExamples[] =
-    "\n"
-    "Examples:\n"
-    "  qrt doctor model.onnx\n"
-    "  qrt convert model.onnx -o model.qrt\n"
-    "  qrt run model.qrt cat.jpg --top 5\n"
-    "\n"
+constexpr const char* kExamples[] = {
+    "  qrt doctor model.onnx",
+    "  qrt convert model.onnx -o model.qrt",
+    "  qrt run model.qrt cat.jpg --top 5",
+};
+
+constexpr char kStatuses[] =
     "Each command is the program qrt_COMMAND beside this one, which may be called by\n"
     "that name, too. Exit status: that of the command; 2 where there is no such one.\n";
 
 void print_help() {
-  fputs(kUsageText, stdout);
+  printf("%s%s", kDescription, kUsageText);
   for (const Subcommand& s : kSubcommands) printf("  %-10s %s\n", s.name, s.help);
-  fputs(kExamples, stdout);
+  puts("\nExamples:");
+  for (const char* example : kExamples) puts(example);
+  printf("\n%s", kStatuses);
+}
+
+// Prints what CommandLine prints for --option-table.
+void print_table() {
+  printf("usage\tqrt COMMAND [ARGUMENTS]\ndescription\t%s\n", kDescription);
+  for (const Subcommand& s : kSubcommands) printf("command\t%s\t%s\n", s.name, s.help);
+  for (const char* example : kExamples) printf("example\t%s\n", example);
+  std::string statuses = kStatuses;
+  for (char& c : statuses) c = c == '\n' ? ' ' : c;
+  printf("status\t%s\n", statuses.c_str());
 }
 
 std::vector<std::string> names() {
@@ -79,6 +93,10 @@ int dispatch(std::vector<std::string> arguments) {
   std::string name = arguments[0];
   arguments.erase(arguments.begin());
   if (name == "--version") return run("run", {"--version"});
+  if (name == "--option-table") {
+    print_table();
+    return fflush(stdout) == 0 ? kDone : kSystem;
+  }
   const bool asks_help = name == "help" || name == "--help" || name == "-h";
   if (asks_help && arguments.empty()) {
     print_help();
