@@ -1,9 +1,12 @@
-# cmake -DPYTHON=... -DLIBRARY=libqrt.so -DBINARY_DIR=... -P wheel.cmake: puts package and libraries together in
+# cmake -DPYTHON=... -DVERSION=... -DLIBRARY=libqrt.so -DBINARY_DIR=... -P wheel.cmake: puts package and libraries together in
 # BINARY_DIR/stage and makes the wheel in BINARY_DIR/dist.
 set(stage ${BINARY_DIR}/stage)
 file(REMOVE_RECURSE ${stage} ${BINARY_DIR}/dist)
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/ DESTINATION ${stage}
      FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "pyproject.toml" PATTERN "README.md")
+file(WRITE ${stage}/qrt/_version.py "\"\"\"The version of this package. A libqrt of another MAJOR.MINOR is refused.\"\"\"
+__version__ = \"${VERSION}\"
+")
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/../../LICENSE DESTINATION ${stage})
 file(MAKE_DIRECTORY ${stage}/qrt/lib)
 file(COPY_FILE ${LIBRARY} ${stage}/qrt/lib/libqrt.so)

@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 #define QRT_VERSION_MAJOR 0
-#define QRT_VERSION_MINOR 1
+#define QRT_VERSION_MINOR 2
 #define QRT_VERSION_PATCH 0
 /* 10000 * major + 100 * minor + patch, of this header; qrt_version_number() of the library. */
 #define QRT_VERSION_NUMBER (10000 * QRT_VERSION_MAJOR + 100 * QRT_VERSION_MINOR + QRT_VERSION_PATCH)
@@ -146,7 +146,7 @@ typedef struct qrt_tensor_info {
 
 /* ---- library ---- */
 
-/* "0.1.0 (commit, compiler)" */
+/* "MAJOR.MINOR.PATCH (commit, compiler)" */
 QRT_API const char* qrt_version(void);
 QRT_API int qrt_version_number(void);
 /* "OUT_OF_MEMORY", "uint8"; "unknown" for any other number. The strings are for ever. */

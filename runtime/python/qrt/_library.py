@@ -138,6 +138,7 @@ FUNCTIONS = {
     "qrt_session_tensor_count": (c_size_t, [c_void_p]),
     "qrt_session_tensor": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo), POINTER(c_void_p)]),
 }
+_SERIES = ".".join(__version__.split(".")[:2])  # of libraries with one interface
 LOAD_COPY = 1
 LOAD_CHECK = 2
 STATUS_NAMES = ("OK", "INVALID_ARGUMENT", "INVALID_MODEL", "UNSUPPORTED", "OUT_OF_MEMORY",
@@ -148,7 +149,7 @@ def _load() -> tuple[ctypes.CDLL, str]:
     """QRT_LIBRARY names the file; else the one in the wheel, else the system's."""
     given = os.environ.get("QRT_LIBRARY")
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libqrt.so")
-    path = given or (beside if os.path.exists(beside) else "libqrt.so.0.1")
+    path = given or (beside if os.path.exists(beside) else f"libqrt.so.{_SERIES}")
     try:
         lib = ctypes.CDLL(path)
     except OSError as error:
@@ -162,7 +163,7 @@ def _load() -> tuple[ctypes.CDLL, str]:
                               f"{__version__}") from None
         function.restype, function.argtypes = result, arguments
     found = text(lib.qrt_version())
-    if found.split(".")[:2] != __version__.split(".")[:2]:
+    if ".".join(found.split(".")[:2]) != _SERIES:
         raise ImportError(f"qrt: {path} is libqrt {found}, the Python package {__version__}")
     return lib, path
 
