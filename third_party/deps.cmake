@@ -123,15 +123,19 @@ if(QRT_BUILD_CONVERTER)
     message(FATAL_ERROR "protobuf not found: install libprotobuf-dev protobuf-compiler (./dev setup), or set QRT_BUILD_CONVERTER=OFF")
   endif()
   if(QRT_STATIC)
-    # Debian has no static library of them: protoc makes them anew, of the same version as the headers.
+    # Debian has no static library of them: protoc makes them anew, of the same version as the headers. python3-onnx has their
+    # description, with an option that leaves out what the headers have.
     find_path(QRT_ONNX_PROTO onnx/onnx-ml.proto PATHS /usr/lib/python3/dist-packages)
     find_path(QRT_ONNX_PROTO_INCLUDE onnx/onnx-ml.pb.h)
     mark_as_advanced(QRT_ONNX_PROTO QRT_ONNX_PROTO_INCLUDE)
     if(QRT_ONNX_PROTO AND QRT_ONNX_PROTO_INCLUDE)
       set(onnx ${PROJECT_BINARY_DIR}/onnx_proto)
-      file(MAKE_DIRECTORY ${onnx})
+      file(READ ${QRT_ONNX_PROTO}/onnx/onnx-ml.proto description)
+      string(REPLACE "option optimize_for = LITE_RUNTIME;" "" description "${description}")
+      file(CONFIGURE OUTPUT ${onnx}/onnx/onnx-ml.proto CONTENT "${description}" @ONLY)
       add_custom_command(OUTPUT ${onnx}/onnx/onnx-ml.pb.cc
-        COMMAND protobuf::protoc --cpp_out=${onnx} -I ${QRT_ONNX_PROTO} ${QRT_ONNX_PROTO}/onnx/onnx-ml.proto VERBATIM)
+        COMMAND protobuf::protoc --cpp_out=${onnx} -I ${onnx} ${onnx}/onnx/onnx-ml.proto
+        DEPENDS ${onnx}/onnx/onnx-ml.proto VERBATIM)
       add_library(qrt_onnx_proto_classes STATIC EXCLUDE_FROM_ALL ${onnx}/onnx/onnx-ml.pb.cc)
       target_include_directories(qrt_onnx_proto_classes PRIVATE ${onnx})
       target_compile_features(qrt_onnx_proto_classes PRIVATE cxx_std_17)

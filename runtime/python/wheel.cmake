@@ -1,14 +1,24 @@
-# cmake -DPYTHON=... -DVERSION=... -DLIBRARY=libqrt.so -DBINARY_DIR=... -P wheel.cmake: puts package and libraries together in
-# BINARY_DIR/stage and makes the wheel in BINARY_DIR/dist.
+# cmake -DPYTHON=... -DVERSION=... -DLIBRARY=libqrt.so -DTOOLS=qrt_all -DBINARY_DIR=... -P wheel.cmake: puts package,
+# library and tools together in BINARY_DIR/stage and makes the wheel in BINARY_DIR/dist.
 set(stage ${BINARY_DIR}/stage)
-file(REMOVE_RECURSE ${stage} ${BINARY_DIR}/dist)
+file(REMOVE_RECURSE ${stage})
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/ DESTINATION ${stage}
      FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "pyproject.toml" PATTERN "README.md")
 file(WRITE ${stage}/qrt/_version.py "\"\"\"The version of this package. A libqrt of another MAJOR.MINOR is refused.\"\"\"
 __version__ = \"${VERSION}\"
 ")
-file(COPY ${CMAKE_CURRENT_LIST_DIR}/../../LICENSE DESTINATION ${stage})
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/../../LICENSE ${CMAKE_CURRENT_LIST_DIR}/../../NOTICE DESTINATION ${stage})
 file(MAKE_DIRECTORY ${stage}/qrt/lib)
+if(TOOLS)
+  file(COPY_FILE ${TOOLS} ${stage}/qrt/lib/qrt_all)
+  set(wheel qrt-*.whl)
+else()  # another package, which has no scripts
+  file(READ ${stage}/pyproject.toml project)
+  string(REPLACE "name = \"qrt\"" "name = \"qrt-runtime\"" project "${project}")
+  string(REGEX REPLACE "\\[project.scripts\\][^[]*" "" project "${project}")
+  file(WRITE ${stage}/pyproject.toml "${project}")
+  set(wheel qrt_runtime-*.whl)
+endif()
 file(COPY_FILE ${LIBRARY} ${stage}/qrt/lib/libqrt.so)
 
 # What libqrt needs and Linux systems do not all have, with the licence that Debian's package has for it.
@@ -23,10 +33,14 @@ foreach(path IN LISTS found)
   endif()
 endforeach()
 
+file(GLOB old ${BINARY_DIR}/dist/${wheel})
+if(old)
+  file(REMOVE ${old})
+endif()
 execute_process(COMMAND ${PYTHON} setup.py --quiet bdist_wheel --dist-dir ${BINARY_DIR}/dist
                 WORKING_DIRECTORY ${stage} RESULT_VARIABLE failed OUTPUT_VARIABLE log ERROR_VARIABLE log)
 if(failed)
   message(FATAL_ERROR "the wheel was not made: ${log}\nDebian: ./dev setup python")
 endif()
-file(GLOB wheel ${BINARY_DIR}/dist/*.whl)
+file(GLOB wheel ${BINARY_DIR}/dist/${wheel})
 message(STATUS "${wheel}")

@@ -5,6 +5,7 @@ import numbers
 import os
 
 from ._errors import Error, FileError, from_status
+from ._tools import own_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def convert(source: Source, output: Union[str, os.PathLike[str], None] = None,
     Options are those of qrt_convert: allow_float=True is --allow-float, target="esp32p4" is
     --target esp32p4. What it refuses is UnsupportedError, with every operator and the reason.
 
-    The program is the one that QRT_CONVERT names, else qrt_convert beside libqrt, else in PATH.
+    The program is the one that QRT_CONVERT names, else the wheel's, else qrt_convert beside libqrt, else in PATH.
     """
     return _run("qrt_convert", source, output, options)
 
@@ -38,7 +39,7 @@ def quantize(source: Source, calibration: Any, output: Union[str, os.PathLike[st
     the bytes. Options are those of qrt_quantize: report="report.html", max_drop=0.2, onnx="qdq.onnx",
     mean=(0.485, 0.456, 0.406) ...; labels may be an array, too.
 
-    The program is the one that QRT_QUANTIZE names, else qrt_quantize beside libqrt, else in PATH.
+    The program is the one that QRT_QUANTIZE names, else the wheel's, else qrt_quantize beside libqrt, else in PATH.
     """
     return _run("qrt_quantize", source, output, dict(options, calibration=calibration))
 
@@ -66,8 +67,10 @@ def _run(tool: str, source: Source, output: Union[str, os.PathLike[str], None],
                 path = os.path.join(".", path)
         target = os.path.join(folder, "model.qrt") if output is None else os.fsdecode(output)
         try:
-            done = subprocess.run(command + ["-o", target, path], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            # The wheel's program is all tools: its name says which.
+            done = subprocess.run([tool] + command[1:] + ["-o", target, path], executable=command[0],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, check=False)
         except OSError as error:
             raise FileError(f"{command[0]} cannot be started: {error.strerror} ({tool} is what "
                             f"{tool.upper()} names, or else in PATH)") from error
@@ -108,9 +111,10 @@ def _program(tool: str) -> str:
 
     variable = tool.upper()
     beside = os.path.join(os.path.dirname(library_path()), tool)
-    for path in (os.environ.get(variable),
+    for path in (os.environ.get(variable), own_program(),
                  beside if os.path.isabs(beside) and os.access(beside, os.X_OK) else None,
                  shutil.which(tool)):
         if path:
             return path
-    raise FileError(f"{tool} is not found: put it into PATH, or set {variable} to its path")
+    raise FileError(f"{tool} is not found: install the wheel qrt (qrt-runtime has no tools), put it "
+                    f"into PATH, or set {variable} to its path")
