@@ -11,6 +11,10 @@ file(COPY ${CMAKE_CURRENT_LIST_DIR}/../../LICENSE ${CMAKE_CURRENT_LIST_DIR}/../.
 file(MAKE_DIRECTORY ${stage}/qrt/lib)
 if(TOOLS)
   file(COPY_FILE ${TOOLS} ${stage}/qrt/lib/qrt_all)
+  foreach(package libflatbuffers-dev libcli11-dev nlohmann-json3-dev libprotobuf-dev libonnx-dev libpng-dev libjpeg62-turbo-dev libwebp-dev
+          zlib1g-dev libc6 libstdc++6)
+    file(COPY_FILE /usr/share/doc/${package}/copyright ${stage}/qrt/lib/${package}.copyright)  # linked into it
+  endforeach()
   set(wheel qrt-*.whl)
 else()  # another package, which has no scripts
   file(READ ${stage}/pyproject.toml project)
