@@ -305,7 +305,9 @@ typedef struct qrt_session_options {
   int profile; /* record a time per operator at every run (about 50 ns each) */
   /* Give every tensor memory of its own, readable after run (for debugging: takes more memory). */
   int keep_all;
-  void* pthreadpool;        /* a pthreadpool_t of the caller's to use; must outlive the session */
+  /* A pthreadpool_t of the caller's to use; must outlive the session. QRT_UNSUPPORTED in a build without
+   * that library. */
+  void* pthreadpool;
   qrt_parallel_fn parallel; /* or the caller's own pool; of these and `pool` one at most */
   void* parallel_context;
   /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators

@@ -1,13 +1,18 @@
 # Writes the constants NAMEStart and NAMEEnd (page_files.h): web/page.html with style sheets and scripts in their places and
 # their hashes in the policy, cut where the data belong.
 # cmake -DWEB=DIRECTORY -DSTYLES=a.css,b.css -DSCRIPTS=a.js,b.js -DNAME=kSomePage -DOUTPUT=FILE -P embed.cmake
-file(READ ${WEB}/page.html page)
+function(read_source name result)
+  file(READ ${WEB}/${name} text)
+  string(REGEX REPLACE "^[^\n]*SPDX-License-Identifier[^\n]*\n" "" text "${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+read_source(page.html page)
 
 function(join_files names result)
   set(joined "")
   string(REPLACE "," ";" names ${names})
   foreach(name IN LISTS names)
-    file(READ ${WEB}/${name} text)
+    read_source(${name} text)
     string(APPEND joined "${text}")
   endforeach()
   set(${result} "${joined}" PARENT_SCOPE)
