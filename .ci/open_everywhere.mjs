@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Every case of the open zoo on every instruction set: the outputs have the bytes of the scalar kernels.
 //   open_everywhere.mjs BIN [--all] [ISA ...]
 // Each instruction set runs each case with 1, 2 or 3 threads in turn; --all: with each number. Models that do not convert, and sizes

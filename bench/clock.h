@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock of all measurements, and what they tell their user while they run.
 #ifndef QRT_BENCH_CLOCK_H_
 #define QRT_BENCH_CLOCK_H_

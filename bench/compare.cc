@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison with an earlier run; see compare.h.
 #include "bench/compare.h"
 

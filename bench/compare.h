@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two measurements of the same work: is the new one slower than its noise explains?
 #ifndef QRT_BENCH_COMPARE_H_
 #define QRT_BENCH_COMPARE_H_

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes ONNX models in the form of dynamic quantisation, with random weights, for measurements.
 
     dynamic_models.py product M K N OUT.onnx              DynamicQuantizeLinear -> MatMulInteger ... + bias

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ctrl-C while measuring: what was measured so far is printed, then the program ends by the signal.
 #ifndef QRT_BENCH_INTERRUPT_H_
 #define QRT_BENCH_INTERRUPT_H_

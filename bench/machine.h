@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine that is measured on: what it is, and which of its CPUs this program may use.
 #ifndef QRT_BENCH_MACHINE_H_
 #define QRT_BENCH_MACHINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measurements that qrt_bench makes.
 #ifndef QRT_BENCH_MEASURE_H_
 #define QRT_BENCH_MEASURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_bench is asked for and what it measured; made by qrt_bench.cc, printed by report.cc.
 #ifndef QRT_BENCH_MEASUREMENT_H_
 #define QRT_BENCH_MEASUREMENT_H_

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes MobileNetV2 (224x224) with random weights: mobilenet_v2.py powers|any|float OUT.onnx
 
 In int8 QDQ form with scales that are powers of two, which qrt_convert takes with --reference espdl-p4, espdl-s3 or

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a network quantised by MRT's rules, with random weights, and the same layers as ONNX, for measurements.
 
     mrt_models.py mobilenet|resnet SIZE DIR

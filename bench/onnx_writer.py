@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes ONNX graphs as protobuf by hand: Python 3 alone, for the scripts beside it."""
 import random
 import struct

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --html: what was measured as a page for a browser.
 #ifndef QRT_BENCH_PAGE_H_
 #define QRT_BENCH_PAGE_H_

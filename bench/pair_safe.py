@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Halves the int8 weights of an ONNX model: pair_safe.py IN.onnx OUT.onnx
 
 No sum of two neighbours then leaves [-128, 128], so that the converter proves every layer safe for VPMADDUBSW. For

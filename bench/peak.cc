@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling of the peak loops, and of the memory hierarchy.
 #include "bench/peak.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one core can do at most: multiply-accumulates per second of each instruction set, and the
 // bandwidth of caches and memory. Kernels are judged against these, measured in the same process on
 // the same core, because nominal clock rates say little about a shared or throttled machine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peak loops of AArch64. In assembly, the newer instructions as words, so that each is the same
 // with every compiler and needs none of its architecture flags; run only where the CPU has the set.
 #include "bench/peak_loops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peak loops of architectures without kernels of their own: none, and plain memory loops.
 #include "bench/peak_loops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops behind peak.h that are written per architecture: peak_x86.cc, peak_arm.cc,
 // peak_generic.cc, of which a build has one.
 #ifndef QRT_BENCH_PEAK_LOOPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peak loops of x86-64. In assembly, so that each is the same with every compiler and needs none of
 // its instruction set flags; run only where the CPU has the set.
 #include "bench/peak_loops.h"

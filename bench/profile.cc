@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is measured in sessions of its own: the operators, and batches.
 #include <algorithm>
 #include <string>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a QDQ MobileNet as the TFLite model of the same layers: qdq_to_tflite.py IN.onnx OUT.tflite [--uint8]
 
 For comparing the speed of one network from both sources. uint8 activations become int8, images stand as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_bench: how long .qrt models take on this machine, as a whole and per operator.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which format is printed, and what all formats share.
 #include "bench/report.h"
 

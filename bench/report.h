@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_bench prints: text for people, json, jsonl and csv for programs (keys are stable), md for
 // documents.
 #ifndef QRT_BENCH_REPORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run as json, for what prints it and for the page.
 #ifndef QRT_BENCH_REPORT_JSON_H_
 #define QRT_BENCH_REPORT_JSON_H_

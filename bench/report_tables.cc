@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // csv and md: a row for each run, or for each operator of each run.
 #include <algorithm>
 #include <cinttypes>

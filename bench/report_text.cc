@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text, in lines of at most 80 columns, or of as many as the terminal has.
 #include <cstdio>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_bench's command line asks for.
 #ifndef QRT_BENCH_REQUEST_H_
 #define QRT_BENCH_REQUEST_H_

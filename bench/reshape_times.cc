@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how long a session takes to go on at other sizes: reshape_times MODEL.qrt NAME LEAST MOST
 //
 // The session has memory for the largest size from the start. It goes through all sizes from LEAST to MOST of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of operators; see roofline.h.
 #include "bench/roofline.h"
 

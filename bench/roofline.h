@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline of a model: for each operator the least time that the core's multipliers and its
 // memory allow.
 //

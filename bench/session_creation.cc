@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how long sessions of a model take to be made, and what they hold: session_creation MODEL.qrt ...
 //
 // For 1, 2 and 8 sessions of each model that live at once: the running time of this thread for the first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sessions that are measured, and what they read.
 #ifndef QRT_BENCH_SESSIONS_H_
 #define QRT_BENCH_SESSIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: sessions that run at the same time, each on a thread of its own, as a server has them run
 // for its requests.
 #ifndef QRT_BENCH_STREAMS_H_

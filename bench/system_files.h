@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Linux tells of its CPUs in /proc and /sys.
 #ifndef QRT_BENCH_SYSTEM_FILES_H_
 #define QRT_BENCH_SYSTEM_FILES_H_

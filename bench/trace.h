@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --trace: the profile as chrome://tracing and Perfetto read it.
 #ifndef QRT_BENCH_TRACE_H_
 #define QRT_BENCH_TRACE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows the batch through a graph; see batch.h.
 #include "converter/batch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The batch in a graph: whether the images of dimension 0 are apart, each computed from its own
 // data and all in the same way.
 #ifndef QRT_CONVERTER_BATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a converted model on inputs that its source file holds, or a folder beside it, and compares with
 // the outputs that stand beside them: --check.
 #ifndef QRT_CONVERTER_CHECK_VALUES_H_

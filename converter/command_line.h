@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the command lines of qrt_convert, qrt_diff and qrt_quantize share: the options of the source
 // formats, and which format a file is of.
 #ifndef QRT_CONVERTER_COMMAND_LINE_H_

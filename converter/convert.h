@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter as a library: source model -> .qrt bytes.
 #ifndef QRT_CONVERTER_CONVERT_H_
 #define QRT_CONVERTER_CONVERT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_convert --digests: a .qrt file that holds what its own operators make of given inputs, so that
 // a device can name the first operator that makes something else (qrt_run --check).
 #ifndef QRT_CONVERTER_DIGESTS_H_

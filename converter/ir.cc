@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter's graph: lookups and its text form.
 #include "converter/ir.h"
 

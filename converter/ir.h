@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter's one graph: operators of schema/ops.inc whose attributes are the flatbuffer's
 // object-API option structs, over values. A front end (import/) fills it, passes (passes/) rewrite
 // it, write.cc serialises it.

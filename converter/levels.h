@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levels of arithmetic as the written file has them: those of its operators, which each operator tells
 // in its traits. The report, --require-level and the reference that a file names all read these, as
 // qrt_inspect does.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Warnings about a quantised model that converts, and runs exactly, but may answer badly: what its
 // numbers alone show to be a mistake of the quantisation, without any data. Looks at the graph as a
 // front end leaves it, so all source formats share it, and at what a front end alone sees and notes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Permutations of dimensions.
 #include "converter/permutation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Permutations of dimensions, as in TransposeOptions: output dimension i is input dimension
 // perm[i].
 #ifndef QRT_CONVERTER_PERMUTATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/portable_math.h"
 
 #include <cmath>

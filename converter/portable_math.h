@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exp and log for the tables that a converted model holds: the C library's differ between hosts in
 // the last bit, these do not. Additions, products, divisions and powers of two in double precision,
 // each rounded once, in a fixed order; within 2 units in the last place of a double, so that the

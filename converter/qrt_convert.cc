@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_convert: a quantised model of another system -> one .qrt file. Command line only; the work is
 // in convert.h.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_diff: the first layer at which a model in qrt differs from tensors that another system, or
 // another device, made of it. Command line only; the work is in diff/ and runtime/tools/.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_doctor: what a file is, whether it converts, what stays in float, what to do next, and how fast it would be
 // here, on one screen. Command line only; the work is in doctor/.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_quantize: a float ONNX model and samples of what it will see -> one .qrt file of integers.
 // Command line only; the work is in quantize/quantize.h.
 #include <csignal>

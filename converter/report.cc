@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter's findings as text and as JSON.
 #include "converter/report.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything the converter has to say about a model: what each source node became, and why one was
 // refused. All findings of a conversion are collected before it fails.
 #ifndef QRT_CONVERTER_REPORT_H_

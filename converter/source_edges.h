@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a caller asks of a source model's edges.
 #ifndef QRT_CONVERTER_SOURCE_EDGES_H_
 #define QRT_CONVERTER_SOURCE_EDGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_convert --test-data: values to test a model with that lie in a folder beside it.
 #ifndef QRT_CONVERTER_TEST_DATA_H_
 #define QRT_CONVERTER_TEST_DATA_H_

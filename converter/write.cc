@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
 // first in the file, the constants' bytes behind them, and 64 bytes at the very end, so that as many
 // can be read behind every constant. The last 16 of them are the checksum (schema/README.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators and parts the library has (QRT_OPS), for tables of kernels that belong to one of them: a null pointer in
 // place of a kernel, and the linker drops it.
 #ifndef QRT_KERNELS_BUILT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The element types of tensors: one enum from the model file to the kernels. Which of them a kernel
 // takes, its contract says.
 #ifndef QRT_KERNELS_DTYPE_H_

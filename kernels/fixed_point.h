@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-point arithmetic of TFLite's reference kernels (gemmlowp's Qm.n numbers of 32 bits):
 // products, exp on negative numbers, logarithms, 1 / (1 + x). For the converter, which makes tables with it,
 // and for the integer softmax. Integers only; every function gives the same bits everywhere.

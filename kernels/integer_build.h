@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether this library's kernels compute without floating point between a model's edges (CMake
 // option QRT_INTEGER_ONLY), for code outside kernels/, which is compiled alike for both builds.
 #ifndef QRT_KERNELS_INTEGER_BUILD_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Reads isa.inc, the table of instruction sets. A kernel file <family>_<isa>.cc gets exactly the flags of its set; all other code
 # is built for the baseline of the architecture. qrt_add_family() below does it.
 include(CheckCXXCompilerFlag)

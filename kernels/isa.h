@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instruction sets: what this CPU has, what a caller allows. isa.inc is the table of them. Which kernel
 // runs is decided in each family's select.cc.
 #ifndef QRT_KERNELS_ISA_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The normative definition of every requantisation, in integers only (kernels/soft_float.h). A SIMD
 // kernel may use float instructions where they give the same bytes; the tests compare with ==.
 // Nothing here depends on the floating-point environment. Formulas: schema/qrt_model.fbs, tables

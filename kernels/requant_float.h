@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer requantisations as a product in float32, which every instruction set has in registers.
 #ifndef QRT_KERNELS_REQUANT_FLOAT_H_
 #define QRT_KERNELS_REQUANT_FLOAT_H_

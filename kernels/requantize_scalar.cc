@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accumulators to outputs by the normative scalar definition.
 #include "kernels/requantize_scalar.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation of a tile of accumulators in memory by the normative definition, for what a kernel
 // has no vector form of. A function of the baseline instruction set, so that kernel files need not
 // instantiate requant.h.

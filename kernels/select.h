@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A family's table: its rows, the best set first and the scalar row last, and the choice among them where only the
 // instruction set decides. For the select.cc of the families.
 #ifndef QRT_KERNELS_SELECT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IEEE-754 binary32 in integers: fused multiply-add, division, conversion from and to integers, all
 // with one rounding to nearest even. What requant.h is defined with; also the oracle of the SIMD
 // tests. Finite operands only (REQUIRES: no NaN, no infinity); a result beyond the range becomes an

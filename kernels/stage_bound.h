@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bound of what stages make, for kernels that go on in 32 bits and for checks that these may.
 #ifndef QRT_KERNELS_STAGE_BOUND_H_
 #define QRT_KERNELS_STAGE_BOUND_H_

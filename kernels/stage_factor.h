@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What integer stages multiply by, for whoever looks for a form of them in float.
 #ifndef QRT_KERNELS_STAGE_FACTOR_H_
 #define QRT_KERNELS_STAGE_FACTOR_H_

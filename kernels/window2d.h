@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window of a convolution or a pool over one image: output position (y, x) covers the input positions
 //   (y * stride_h + ky * dilation_h - pad_top, x * stride_w + kx * dilation_w - pad_left)
 // for ky < kernel_h, kx < kernel_w; those outside the image are padding. Shapes of kernels derive from it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places blocks of memory with lifetimes in one arena. A pure function: no allocation happens here.
 #ifndef QRT_RUNTIME_ARENA_H_
 #define QRT_RUNTIME_ARENA_H_

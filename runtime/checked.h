@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overflow-checked arithmetic for sizes that come from files.
 #ifndef QRT_RUNTIME_CHECKED_H_
 #define QRT_RUNTIME_CHECKED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checksum at the end of a model file. Its last 16 bytes are "QRTSUM1" with a zero, and XXH64 (seed 0)
 // of all bytes before that hash, low byte first. They are part of the slack behind the last buffer, to
 // which nothing in the file refers, so a reader need not know of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many CPUs this process may keep busy at a time.
 #ifndef QRT_RUNTIME_CPUS_H_
 #define QRT_RUNTIME_CPUS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floating-point state that everything in the library relies on: rounding to nearest even,
 // subnormals kept, no traps. Every function of qrt.h that computes sets it on entry, whatever state
 // the caller's thread is in, and restores the caller's before it returns (qrt_c.h); so do the threads

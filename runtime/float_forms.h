@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds faster forms of integer requantisations, which give the same bytes: in float32, and as affine fits.
 #ifndef QRT_RUNTIME_FLOAT_FORMS_H_
 #define QRT_RUNTIME_FLOAT_FORMS_H_

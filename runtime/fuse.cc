@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which steps run inside another; see fuse.h.
 #include "runtime/fuse.h"
 

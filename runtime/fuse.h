@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fusion that keeps the bytes: an elementwise step runs inside the step that writes its last input,
 // on every piece of that while it is in the cache. Its arithmetic is its own, after the other's
 // requantisation; the tensor between them has no memory of its own. Where their types differ, each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types of all tensors of a model at one batch and at sizes of its symbols, by the operators' infer().
 #ifndef QRT_RUNTIME_INFER_H_
 #define QRT_RUNTIME_INFER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells how a model takes images.
 #ifndef QRT_RUNTIME_LAYOUT_H_
 #define QRT_RUNTIME_LAYOUT_H_

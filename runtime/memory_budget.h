@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much memory a plan's tables may take, asked for before they are made.
 #ifndef QRT_RUNTIME_MEMORY_BUDGET_H_
 #define QRT_RUNTIME_MEMORY_BUDGET_H_

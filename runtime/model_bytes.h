@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a model file, aligned to 64: mapped, copied or borrowed.
 #ifndef QRT_RUNTIME_MODEL_BYTES_H_
 #define QRT_RUNTIME_MODEL_BYTES_H_

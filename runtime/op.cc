@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operator table, made from those of schema/ops.inc that are built, and what every operator shares.
 #include "runtime/op.h"
 

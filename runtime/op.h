@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator is to the runtime: what it is like (traits.h), shape inference with legality
 // checks, and preparation of its step. One file per operator in runtime/ops, listed in
 // schema/ops.inc.

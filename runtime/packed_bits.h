@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights that a file holds in 4 or 2 bits (schema/qrt_model.fbs, Packing), as the int8 that
 // kernels read: made once, when the model is loaded, and shared by all its sessions.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands tasks to pthreadpool or to the application's own pool.
 #include "runtime/parallel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel execution of one step over pthreadpool, an application's own pool, or the calling thread
 // alone; within a run, by the threads that the pool has given to the whole run (team.h).
 #ifndef QRT_RUNTIME_PARALLEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of schema/parts.inc: which of them a model needs, and whether this library has them.
 #ifndef QRT_RUNTIME_PARTS_H_
 #define QRT_RUNTIME_PARTS_H_

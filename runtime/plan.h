@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VerifiedModel -> Plan: everything that is fixed before the first run. Kernels chosen, every
 // tensor placed.
 #ifndef QRT_RUNTIME_PLAN_H_

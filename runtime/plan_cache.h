@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps what the sessions of a model share: its plans, by their options, and the tables of its plans.
 #ifndef QRT_RUNTIME_PLAN_CACHE_H_
 #define QRT_RUNTIME_PLAN_CACHE_H_

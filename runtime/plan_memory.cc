@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that plans are made in; see plan_memory.h.
 #include "runtime/plan_memory.h"
 

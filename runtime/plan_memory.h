@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that plans are made in: containers take it from a block that is there already, so that a session can go on at
 // other sizes without asking the system for memory.
 #ifndef QRT_RUNTIME_PLAN_MEMORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that sessions share, or that one session has for itself.
 #ifndef QRT_RUNTIME_POOL_H_
 #define QRT_RUNTIME_POOL_H_

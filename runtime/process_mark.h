@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells a child of fork() from its parent: the child has its parent's objects, but none of its threads.
 #ifndef QRT_RUNTIME_PROCESS_MARK_H_
 #define QRT_RUNTIME_PROCESS_MARK_H_

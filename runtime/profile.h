@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time per step over the runs of a session.
 #ifndef QRT_RUNTIME_PROFILE_H_
 #define QRT_RUNTIME_PROFILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C ABI: null checks, an exception guard, and translation between the C structs and the
 // runtime's types. Nothing else is decided here. The library and models; sessions: qrt_c_session.cc.
 #include "runtime/qrt_c.h"

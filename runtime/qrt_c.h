@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of the C ABI share: the handles, and how errors and tensors become C structs.
 #ifndef QRT_RUNTIME_QRT_C_H_
 #define QRT_RUNTIME_QRT_C_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C ABI of sessions; see qrt_c.cc.
 #include <stddef.h>
 #include <string.h>

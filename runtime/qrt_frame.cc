@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Camera frames as inputs: qrt_write_frame() of qrt/image.h, where the arithmetic is written down.
 #include <stddef.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays as qrt/image.h converts them: real numbers and elements, rows, and the order of channels.
 #include <stddef.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks and expands fb::Requant.
 #include "runtime/requant_params.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fb::Requant -> kernels' Requant: checks at load, per-channel arrays at plan time.
 #ifndef QRT_RUNTIME_REQUANT_PARAMS_H_
 #define QRT_RUNTIME_REQUANT_PARAMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of one resized axis: which input elements an output element is made of, and with which weights.
 // Computed in float32 (and double) in ONNX Runtime's order. The converter makes the tables of a file with
 // these functions, and the runtime those of other sizes.

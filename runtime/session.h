@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan with its memory: the only mutable object of the runtime.
 #ifndef QRT_RUNTIME_SESSION_H_
 #define QRT_RUNTIME_SESSION_H_

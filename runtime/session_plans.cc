@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plans that sessions follow: chosen by their options, kept by the model or in memory of their own.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of a model; see shared_tables.h.
 #include "runtime/shared_tables.h"
 

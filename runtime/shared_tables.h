@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that no shape changes: made once for a model, and shared by all operators and plans that need them.
 #ifndef QRT_RUNTIME_SHARED_TABLES_H_
 #define QRT_RUNTIME_SHARED_TABLES_H_

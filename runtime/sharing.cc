@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views, parts and what is changed in place; see sharing.h.
 #include "runtime/sharing.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tensors stand in the memory of others: views, parts of concatenations, and what a fused
 // step changes in place. plan.h (Place) has the rules.
 #ifndef QRT_RUNTIME_SHARING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Open dimensions: the sizes that a model's symbols may take, and the rules by which fields of an operator's
 // options follow from them.
 #ifndef QRT_RUNTIME_SIZES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Into how many slices a batch is cut. One after the other they take the time of so many small
 // batches, while steps on a large one hand each other more than the second-level cache holds: 32
 // images through MobileNetV1 take 20 % longer that way.

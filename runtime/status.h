@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Status and Result: how qrt reports errors. A success costs one null pointer. Nothing throws.
 #ifndef QRT_RUNTIME_STATUS_H_
 #define QRT_RUNTIME_STATUS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See structure.h. A file of its own: the schema's tables of types are long.
 #include "runtime/structure.h"
 

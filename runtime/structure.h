@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first check of a file: that it is a flatbuffer of the schema, and one that does not blow up when it is read.
 #ifndef QRT_RUNTIME_STRUCTURE_H_
 #define QRT_RUNTIME_STRUCTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The threads of a run: the one that comes first leads and walks the steps, the others help with the
 // tasks that it hands out here, which costs a few hundred nanoseconds a step.
 //

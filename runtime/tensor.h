@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Value types shared by the runtime and the converter: element types and shapes.
 #ifndef QRT_RUNTIME_TENSOR_H_
 #define QRT_RUNTIME_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which characters may go to a terminal; see text.h.
 #include "runtime/text.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that came from a file, as it may go to a terminal, into a message or into a graph.
 #ifndef QRT_RUNTIME_TEXT_H_
 #define QRT_RUNTIME_TEXT_H_

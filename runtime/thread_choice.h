@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a session runs on several threads or on the calling one alone. Where other programs take the
 // cores, a run waits for a thread that has lost its own within a task, and one thread is faster. Told
 // by the times of runs: when those on all threads are far above their least, runs alone are tried; the

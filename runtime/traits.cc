@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that several operators share; see traits.h.
 #include "runtime/traits.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator is, beside what it computes: facts that several rooms ask for. Every operator
 // tells them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
 // default: a row that leaves one out does not compile.

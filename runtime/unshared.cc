@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks a flatbuffer by the tables of types that flatc writes; see unshared.h.
 #include "runtime/unshared.h"
 

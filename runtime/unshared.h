@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much a flatbuffer says when what it shares is counted at every use. Tables and vectors of a
 // file may stand for many things at once: a megabyte can hold one vector that a hundred thousand
 // tensors name, and whoever looks at each of them looks at gigabytes. A file whose tree is not much

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes -> VerifiedModel: the one way in. First structure (flatbuffers' verifier with limits), then
 // meaning: every index, enum value, shape product, buffer length, the operators' order, their own
 // legality and the shapes they infer. What passes can be planned and run at the file's default

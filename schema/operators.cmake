@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which operators and parts are built: those of schema/ops.inc and parts.inc that QRT_OPS names (a list or a file with one,
 # separated by spaces, lines, commas or semicolons). Makes built_ops.inc, the operators with a row QRT_NO_OP(Name) for what is
 # left out (QRT_LEFT_OUT), and built_parts.inc, QRT_PART(Name, is_built); nothing refers to the code and kernels of what is

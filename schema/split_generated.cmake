@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DIN=GENERATED -DHEADER=OUT.h -DSOURCE=OUT.cc -DNAMESPACE=A::B -P split_generated.cmake
 # Takes the bodies of flatc's object API (packing, unpacking and copying of whole tables) out of a generated header into
 # a source file. As inline functions they are instantiated in every file that includes the header, which is up to half of

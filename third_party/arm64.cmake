@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain: aarch64 Linux from Debian's cross compiler, tests under qemu-aarch64 (QEMU_CPU chooses the processor).
 # `./dev setup arm64` unpacks the target's libraries into build/arm64-sysroot, `./dev test quantize` the converter's, which the preset arm64-converter names.
 set(CMAKE_SYSTEM_NAME Linux)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain: 32-bit ARM Linux (hard float) from Debian's cross compiler, tests under qemu-arm. `./dev setup armhf`.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR armv7l)

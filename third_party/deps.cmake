@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How each dependency is found: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
 # README.md beside this file lists versions, reasons and licences. Every dependency becomes one interface target qrt_<name>.
 include(FetchContent)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The highest version of glibc's and of the C++ library's symbols that programs and libraries ask for; a wheel's are looked into.
 
     glibc_versions.py [--most 2.28] FILE...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain: 64-bit Windows from Debian's MinGW-w64 with POSIX threads, programs under Wine. `./dev setup mingw`.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR AMD64)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain: 64-bit RISC-V Linux from Debian's cross compiler, tests under qemu-riscv64. `./dev setup riscv64`.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Bill of materials of built programs and libraries, in SPDX 2.3 (JSON): what they are linked with, what they were built from,
 whose it is and under which licence, as Debian's packages tell. sbom.py VERSION FILE... >qrt.spdx.json"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sources of dependencies that the system lacks, or that are to be linked in: an archive each, NAME-COMMIT.tar.gz, which lies in
 # QRT_ARCHIVES or is downloaded there. sources.txt names them, with the SHA-256 of what is in them: no byte of another commit, or
 # of another archive of that name, is built.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every source file says its licence in a line of its own, the first one, or the second after #!. spdx.py [--write] adds it where
 it is missing, or else lists those files and fails. Data, documents and models have none: LICENSE is theirs, too."""
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of compare.inc: minima of two tensors, inside L1, inside L2 and beyond the caches. Bytes are
 // those read and written.
 #include <string>

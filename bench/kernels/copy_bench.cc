@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of copy.inc: transpositions of usual networks. Bytes are those read and written.
 #include <string>
 #include <vector>

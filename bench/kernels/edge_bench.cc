@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of edge.inc: run lengths inside L1, inside L2 and beyond the caches (64 MiB of float32).
 // Bytes are those read and written, but for float8 and int4 those of the float input; peak_% is the
 // share of a copy of as many bytes in the same run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of elementwise.inc and forms.inc: run lengths inside L1, inside L2 and beyond the caches. Bytes
 // are those read and written.
 #include <algorithm>

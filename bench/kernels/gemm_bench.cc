@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of gemm.inc on the convolutions and products of bench/shapes. Bytes are those of the input,
 // the packed weights and the output.
 #include <string>

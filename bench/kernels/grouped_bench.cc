@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of grouped.inc on the grouped layers of bench/shapes.
 #include "bench/kernels/image_bench.h"
 

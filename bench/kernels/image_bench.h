@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers rows of a kernel family on the layers of bench/shapes that they take.
 #ifndef QRT_BENCH_KERNELS_IMAGE_BENCH_H_
 #define QRT_BENCH_KERNELS_IMAGE_BENCH_H_

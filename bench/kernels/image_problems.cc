@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of convolutions by rows or tiles; see image_problems.h.
 #include "bench/kernels/image_problems.h"
 

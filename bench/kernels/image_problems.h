@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution of bench/shapes for one kernel of those that take an image by rows or tiles: its memory,
 // filled, and the calls that compute it.
 #ifndef QRT_BENCH_KERNELS_IMAGE_PROBLEMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of digits.h and the int16 side of elementwise.h: a layer's product of int16 with int8 (two
 // digits on the gemm family, and their joining), and elementwise operators of int16. The shapes are
 // convolutions of seanet, a public 16x8 model: pixels, output channels, taps, input channels.

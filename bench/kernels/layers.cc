@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads bench/shapes/*.txt.
 #include "bench/kernels/layers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layer shapes for kernel benchmarks, from the text files of bench/shapes (README.md there).
 #ifndef QRT_BENCH_KERNELS_LAYERS_H_
 #define QRT_BENCH_KERNELS_LAYERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // main() of the kernel benchmarks: Google Benchmark's, with a table of what measure() counts
 // instead of its console output. Its json and csv (--benchmark_format) stay as they are.
 #include <benchmark/benchmark.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How kernel benchmarks take time: short samples of the thread's own running time, in turns with
 // samples of the core's peak, medians of both. Programs that take the core away do not count; a
 // neighbour that slows it down slows both.

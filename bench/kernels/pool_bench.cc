@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of pool.inc on images of usual networks. Bytes are those of the input and the output.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of benchmarked layers; see problems.h.
 #include "bench/kernels/problems.h"
 

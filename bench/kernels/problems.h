@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One layer of bench/shapes for one kernel of ours: its memory, filled, and the calls that compute
 // it.
 #ifndef QRT_BENCH_KERNELS_PROBLEMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of resize.inc: an output row of an image that is doubled, in float32, and of one that grows to
 // 16 times its size, by columns. Bytes are those of the output.
 #include <algorithm>

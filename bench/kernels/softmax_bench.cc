@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax_rows() on classifiers and attention rows, and by bounds where there is a kernel: rows of
 // values in a third of the range, as attention has them, and in all of it. Bytes are those read and
 // written.

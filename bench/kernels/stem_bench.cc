@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of stem.inc on the convolutions of few inputs of bench/shapes.
 #include "bench/kernels/image_bench.h"
 

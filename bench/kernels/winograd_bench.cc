@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of winograd.inc on the 3x3 convolutions of stride 1 of bench/shapes.
 #include "bench/kernels/image_bench.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks that nobody tuned for, as QDQ ONNX models with random weights, timed beside ONNX Runtime.
 
   families.py make DIR [NAME...]                    writes DIR/NAME.onnx (all, or those named)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of families.py: what their papers describe, in the layers of family_layers.py, each a function of Layers
 that gives its outputs."""
 

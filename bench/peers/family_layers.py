@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the networks of family_graphs.py are made of: layers in QDQ form, as quantisers of ONNX models write them.
 
 Every layer takes and gives a name of a float tensor behind a DequantizeLinear. Activations are uint8, weights int8 with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Further networks of families.py, of kinds that the first ones do not have: windows and shifts, one token at a time, volumes,
 several resolutions, sound, points, super resolution, detection, large images."""
 from family_graphs import transformer

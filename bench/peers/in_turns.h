@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two programs that compute the same, timed in turns in one process: samples of the thread's own
 // running time.
 #ifndef QRT_BENCH_PEERS_IN_TURNS_H_

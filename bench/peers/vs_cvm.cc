@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cvm-runtime's library and qrt on one MRT/CVM model, in turns, one thread of each:
 //   vs_cvm LIBCVM_RUNTIME.so SYMBOL PARAMS MODEL.qrt [ROUNDS]
 // Prints the least times, their ratio and how many bytes of the outputs differ. The library is opened

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ncnn's int8 networks beside the same networks in qrt, in turns: ncnn's benchncnn takes random weights.
 
   vs_ncnn.py --benchncnn PROGRAM --params FOLDER --bin BIN NAME=MODEL.qrt...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // oneDNN beside qrt on the layers of bench/shapes: one thread, one process, samples in turns. Both
 // read and write uint8 without zero points and hold int8 weights in a form of their own choice.
 //

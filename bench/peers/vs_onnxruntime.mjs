@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Times qrt and ONNX Runtime in turns on one model and prints the ratio (ONNX Runtime / qrt: above 1, qrt is faster).
 // See README.md beside this file; `vs_onnxruntime.mjs --help` lists the options.
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // XNNPACK beside qrt on the layers of bench/shapes: one thread, one process, samples in turns.
 // XNNPACK runs on signed data as it likes it: no flips, which `--kernels=xnnpack` needs.
 //

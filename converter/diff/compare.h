@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One of qrt's tensors against one of another system.
 #ifndef QRT_CONVERTER_DIFF_COMPARE_H_
 #define QRT_CONVERTER_DIFF_COMPARE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of tensors that another system, or another device, made of a model.
 #ifndef QRT_CONVERTER_DIFF_REFERENCE_H_
 #define QRT_CONVERTER_DIFF_REFERENCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The findings of qrt_doctor about a file, and the forms that it tells them in.
 #ifndef QRT_CONVERTER_DOCTOR_DIAGNOSIS_H_
 #define QRT_CONVERTER_DOCTOR_DIAGNOSIS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: removes nodes that no output of the model needs.
 #include <algorithm>
 

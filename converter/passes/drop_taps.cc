@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: taps of a kernel that meet nothing but padding go (dilations as wide as the image, as DeepLab
 // has them). Padding is the input's zero point and adds nothing.
 #include <cstring>

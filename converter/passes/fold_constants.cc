@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: Transpose, Reshape and Gather of constants become constants. (Front ends fold everything
 // else.)
 #include "converter/import/common/index_maps.h"

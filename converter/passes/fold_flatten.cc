@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: Transpose + flattening Reshape + FullyConnected. The rows that reach FullyConnected hold a
 // permutation of the elements before the Transpose, so its weights take their columns in that order
 // and the Transpose goes. Lut of one table may stand between.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: a Gather that only puts values around an image goes into the convolutions and pools behind
 // it, where their own padding gives the same bits: a convolution's is its input zero point, an
 // average's adds nothing where padding is counted, and nothing is below a maximum's 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: Transpose + Reshapes + a pool over the whole image. Where what the pool reduces also stands
 // together before the Transpose, and what it keeps stands in the same order, the pool reads that, by
 // other sides, and the Transpose goes: ReduceMax or ReduceMean of [n, c, h, w] behind a convolution.

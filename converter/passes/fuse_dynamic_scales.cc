@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: what exporters write behind a layer whose input was quantised as it came,
 //
 //   y = Cast(acc) * (x_scale * w_scale) (+ bias)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: an operator on two operands that are functions of one tensor's bytes is a function of them
 // itself: x * sigmoid(x) (SiLU), x * hardsigmoid(x), x * x become one Lut. Its table is what the
 // runtime gives for the operators that it replaces, run on all 256 bytes.

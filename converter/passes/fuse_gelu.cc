@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: Gelu as exporters spell it out between layers left in float,
 //
 //   x * (Erf(x / sqrt 2) + 1) * 0.5        with the factors in any order

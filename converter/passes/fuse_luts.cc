@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes.
 #include <algorithm>
 

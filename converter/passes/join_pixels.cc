@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: a convolution of few channels computes several pixels of a row as channels of one. The packed
 // form has 16 channels, used or not; p outputs side by side, of n channels each, lie in memory as one
 // output of p * n channels does. They see a kernel wider by p - 1 strides, with zeros where each of

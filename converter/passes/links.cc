@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who writes and who reads each value.
 #include "converter/passes/links.h"
 

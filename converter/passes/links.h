@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who writes and who reads each value, looked up in constant time, and the joining of values that
 // are found to be equal.
 #ifndef QRT_CONVERTER_PASSES_LINKS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: chooses the layout in which every operator works, so that the fewest bytes are transposed.
 //
 // First every Transpose is taken away: a value it made becomes a view (root value, permutation). An

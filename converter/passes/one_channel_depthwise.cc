@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: a depthwise convolution of one channel (the first of networks on grey images and on sound, as
 // TensorFlow writes them) is a Conv2D of one channel, whose kernels fill their registers with it.
 #include <utility>

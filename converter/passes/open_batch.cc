@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: makes dimension 0 of every value symbolic, so that one file serves any batch. Allowed only
 // where every operator treats the indices of dimension 0 independently and alike; one that does not
 // keeps all shapes of the model fixed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: weights into the packed forms of kernels/gemm/gemm.h and kernels/depthwise/depthwise.h, the
 // input's zero point into the bias, and what kernels want to know about the weights beside them.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes, as run_passes() calls them one after the other. Every pass takes any graph that
 // follows the conventions of ir.h and leaves one that does.
 #ifndef QRT_CONVERTER_PASSES_PASSES_H_

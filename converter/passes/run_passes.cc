@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter's middle: an imported graph into its final form.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: a Gather behind a Gather becomes one; a Gather without maps goes.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: merges Reshapes that follow each other and equal ones, drops those that keep the shape. One
 // that gives its bytes another zero point stays: a FullyConnected takes that of what it reads.
 #include <map>

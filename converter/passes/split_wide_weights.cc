@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass: splits convolutions and FullyConnected of which only some blocks of 16 output channels have
 // weights beyond int8. Such weights have two terms, which doubles the products of the whole layer;
 // legacy uint8 models have one or two of them in every layer, where a code is further from the zero

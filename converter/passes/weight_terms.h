@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights beyond int8, as the sum of several int8 numbers each.
 #ifndef QRT_CONVERTER_PASSES_WEIGHT_TERMS_H_
 #define QRT_CONVERTER_PASSES_WEIGHT_TERMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The quantised model as it ships: converted from its source format by the converter itself, and run.
 #ifndef QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_
 #define QRT_CONVERTER_QUANTIZE_INTEGER_MODEL_H_

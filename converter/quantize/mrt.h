@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MRT's fixed point: from real numbers and thresholds to the integers of a CVM model, formula by
 // formula. Scales multiply: q = x * scale. Scale arithmetic is float64; what enters a model are
 // integers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float ONNX in, integers out: the quantiser as a library. qrt_quantize.cc is its command line.
 //
 //   read, simplify -> place (schemes/) -> judged by the converter's own front end

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a model with open dimensions with the source as it is imported at one size after the other.
 #ifndef QRT_CONVERTER_SIZES_CHECK_SIZES_H_
 #define QRT_CONVERTER_SIZES_CHECK_SIZES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expressions over the sizes of open dimensions, as a file stores them (fb::Size).
 #ifndef QRT_CONVERTER_SIZES_EXPRESSIONS_H_
 #define QRT_CONVERTER_SIZES_EXPRESSIONS_H_

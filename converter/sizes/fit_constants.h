@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants that differ from size to size become parts of one constant: masks, grids, positions, repeated rows.
 #ifndef QRT_CONVERTER_SIZES_FIT_CONSTANTS_H_
 #define QRT_CONVERTER_SIZES_FIT_CONSTANTS_H_

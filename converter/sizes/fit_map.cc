@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/sizes/fit_map.h"
 
 #include <algorithm>

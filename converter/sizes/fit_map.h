@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the rule by which the index map of a Gather's axis follows from sizes.
 #ifndef QRT_CONVERTER_SIZES_FIT_MAP_H_
 #define QRT_CONVERTER_SIZES_FIT_MAP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the expression of sizes that gives a number which differs from import to import.
 #ifndef QRT_CONVERTER_SIZES_FIT_NUMBER_H_
 #define QRT_CONVERTER_SIZES_FIT_NUMBER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the rules by which the options of one node follow from sizes.
 #ifndef QRT_CONVERTER_SIZES_FIT_OPTIONS_H_
 #define QRT_CONVERTER_SIZES_FIT_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the rule by which a resized axis follows from its size.
 #ifndef QRT_CONVERTER_SIZES_FIT_RESIZE_H_
 #define QRT_CONVERTER_SIZES_FIT_RESIZE_H_

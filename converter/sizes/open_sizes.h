@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the open dimensions of a graph open: imports the source at several sizes and finds the rules by which
 // all that differs follows from them.
 #ifndef QRT_CONVERTER_SIZES_OPEN_SIZES_H_

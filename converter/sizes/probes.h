@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes at which a source with open dimensions is imported, to see what follows from them.
 #ifndef QRT_CONVERTER_SIZES_PROBES_H_
 #define QRT_CONVERTER_SIZES_PROBES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers that follow from sizes, which the run computes: what a source reads as a constant at each of its sizes.
 #ifndef QRT_CONVERTER_SIZES_RUN_NUMBERS_H_
 #define QRT_CONVERTER_SIZES_RUN_NUMBERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of two files on the same numbers, to compare them.
 #ifndef QRT_CONVERTER_SIZES_RUNS_H_
 #define QRT_CONVERTER_SIZES_RUNS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of one open dimension at which a file is compared with its source.
 #ifndef QRT_CONVERTER_SIZES_SIZE_LINE_H_
 #define QRT_CONVERTER_SIZES_SIZE_LINE_H_

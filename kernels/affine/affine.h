@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-point requantisations as an affine function in float32: cheaper still than their own
 // arithmetic where one fused multiply-add does.
 #ifndef QRT_KERNELS_AFFINE_AFFINE_H_

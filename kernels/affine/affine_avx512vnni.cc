@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Affine fits of 16 channels, a lane each. With the real factor multiplier / 2^shift, k - factor * T(k) is
 // (addend - rest(k)) / 2^shift, where rest(k) = (addend - k * 2^shift) modulo the multiplier. Of that
 // the least and the greatest are found in fractions of the multiplier of 32 bits, whose additions are modulo by

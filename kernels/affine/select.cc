@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of searches for affine fits.
 #include "kernels/affine/affine.h"
 

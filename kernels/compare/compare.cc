@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the greatest and the least stand; see compare.h.
 #include "kernels/compare/compare.h"
 

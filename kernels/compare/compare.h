@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the compare family: what compares integers and computes nothing else. Portable loops,
 // which compilers turn into vectors, minima and maxima for each instruction set. Thread-safe.
 #ifndef QRT_KERNELS_COMPARE_COMPARE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minima and maxima as loops that compilers turn into vectors of the including file's instruction set.
 #ifndef QRT_KERNELS_COMPARE_COMPARE_VECTORS_H_
 #define QRT_KERNELS_COMPARE_COMPARE_VECTORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the copy family: moves of elements of 1, 2, 4 or 8 bytes, aligned to their size. No
 // arithmetic. Exactly the outputs are stored, which overlap no input. Thread-safe.
 #ifndef QRT_KERNELS_COPY_COPY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes with 256-bit vectors, whose unpacks zip each 128 bits by themselves.
 #include <immintrin.h>
 

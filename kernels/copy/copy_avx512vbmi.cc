@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes with 512-bit vectors. Permutations of bytes from two registers interleave two to four planes
 // and take them apart; planes large enough go in tiles whose output rows are whole cache lines, others
 // as with narrower vectors.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes with 128-bit vectors of aarch64.
 #include <arm_neon.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves for every CPU.
 #include <cstdint>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of listed planes with 256-bit vectors.
 #include <immintrin.h>
 

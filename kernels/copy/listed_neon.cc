@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of listed planes with 128-bit vectors.
 #include <arm_neon.h>
 

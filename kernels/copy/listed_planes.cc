@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of a transposition's planes; see listed_planes.h.
 #include "kernels/copy/listed_planes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the copy family: transpositions whose planes are walked by lists of offsets, for those that planes
 // of strides (transpose.h) leave with too few rows or columns. Several loops together make the rows, dense
 // in the input, and several the columns, dense in the output:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Listed planes by tiles, written once for all instruction sets.
 #ifndef QRT_KERNELS_COPY_LISTED_TILES_H_
 #define QRT_KERNELS_COPY_LISTED_TILES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks over a plane (transpose.h), written once for all instruction sets: element by element in
 // blocks, in tiles of an instruction set, and between planes and interleaved pixels.
 #ifndef QRT_KERNELS_COPY_PLANE_BLOCKS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans of transpositions, their loop over planes, and runs of rows. The planes themselves are in
 // copy_<isa>.cc.
 #include "kernels/copy/transpose.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside the copy family: a transposition of any rank is a loop over planes. A plane has one side
 // contiguous in the input and the other contiguous in the output; only planes of bytes and of
 // 4-byte elements have forms for instruction sets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the depthwise family: one filter per channel, any kernel, stride, dilation, padding
 // and channel multiplier.
 //

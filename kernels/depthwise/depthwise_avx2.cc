@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise for AVX2: two rows as int16 for VPMADDWD, which cannot saturate where VPMADDUBSW
 // would.
 #include "kernels/depthwise/depthwise_ymm.h"

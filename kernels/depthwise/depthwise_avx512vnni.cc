@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise for AVX512-VNNI: VPDPBUSD on 64 channels, or on 32 or 16 of two or four rows.
 #include <immintrin.h>
 

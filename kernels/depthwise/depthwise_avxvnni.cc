@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise for AVX-VNNI: VPDPBUSD on 32 channels.
 #include "kernels/depthwise/depthwise_ymm.h"
 #include "kernels/isa/avxvnni.h"

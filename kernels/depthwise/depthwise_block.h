@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One block of channels of a depthwise convolution, and its weights and constants in scratch memory
 // in the order of plan.h: what happens before the first pixel is read. Part of depthwise_tile.h.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_BLOCK_H_

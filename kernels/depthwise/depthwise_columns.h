@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From image rows to the interleaved columns that plan.h draws: which pixels and channels of the
 // image they are, and what stands outside it. V: the policy of depthwise_tile.h. Included by kernel
 // files only: everything has internal linkage.

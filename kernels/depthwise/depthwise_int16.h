@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of depthwise layers with int16 activations. Their sums stay in int32 and are
 // requantised as those of matrix products are (gemm/digits.h). Stores exactly the rows asked for,
 // may over-read inputs by up to 64 bytes, and is thread-safe.

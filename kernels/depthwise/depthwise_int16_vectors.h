@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise layers of int16: blocks of channels in loops that compilers make vectors of, compiled
 // once for each instruction set with the combine() of its row of gemm/digits.inc. For
 // depthwise_int16_<isa>.cc only; everything here is local to the including file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines (plan.h), as of convolutions over time: compute_lines(), and compute_line() for up to three
 // taps, where one column has all of two outputs and stays in registers. V: a policy of
 // depthwise_tile.h; of compute_line() with kHolds. Included by kernel files only: everything has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loop of the depthwise family for every kernel, compute_area() from interleaved columns in
 // memory, and its epilogues. V: the policy of depthwise_tile.h. Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_LOOPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise for NEON: each image row widened once to int16, products by SMLAL.
 #include "kernels/depthwise/depthwise_neon.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the NEON policies of the depthwise family share: 16 channels to a register, one lane, the
 // epilogue, and the loop over taps, in which the order of the instructions is kept as written for
 // cores that execute in order (see gemm_neondot.cc): loads by register offset, beside the products.

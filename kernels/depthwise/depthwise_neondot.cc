@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise for NEON with dot products: SDOT on four rows, the sign bit of the image flipped.
 #include "kernels/depthwise/depthwise_neon.h"
 

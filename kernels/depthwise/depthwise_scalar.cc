@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The depthwise kernel for every shape and every machine, in integers only.
 #include "kernels/depthwise/depthwise.h"
 

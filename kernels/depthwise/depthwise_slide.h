@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slide(): 3x3 with three columns in registers. V: a policy of depthwise_tile.h with kSlides, but
 // without its own slide(). Included by kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_SLIDE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The skeleton of every vector kernel of the depthwise family: blocks of channels, passes over rows,
 // and the choice of loops (depthwise_loops.h) and epilogue; plan.h draws its data. A kernel file
 // gives a policy V, which is all that depends on the instruction set:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the 256-bit policies of the depthwise family share; the products are their own.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 qrt_add_family(depthwise
   COMMON pack.cc plan.cc select.cc
   ISAS scalar avx2 avxvnni avx512vnni neon neondot)

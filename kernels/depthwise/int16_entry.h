@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of depthwise_int16_<isa>.cc, one for each row of depthwise_int16.inc. Only for this
 // folder: others take a row from depthwise_int16.h.
 #ifndef QRT_KERNELS_DEPTHWISE_INT16_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise weights to the packed form of depthwise.h.
 #include "kernels/depthwise/pack.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the vector kernels of the depthwise family cut a shape into passes, and what they keep in
 // scratch memory. Built with baseline flags: select.cc asks for sizes before any kernel may run.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of depthwise kernels, and the choice from it.
 #include "kernels/select.h"
 

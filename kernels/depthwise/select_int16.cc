@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of depthwise_int16.h and the choice from it: the first row the CPU can run.
 #include "kernels/depthwise/int16_entry.h"
 #include "kernels/select.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Boxes of a single-shot detector, decoded against their anchors and reduced by non-maximum
 // suppression, with the bits of TFLite_Detection_PostProcess in TFLite's one-threaded kernel. A box is
 // four codes y, x, h, w, and `terms` says what each code stands for (double, IEEE, no FMA):

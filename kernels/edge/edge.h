@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the edge family: float32 and float16 to integers and small floats and back, over
 // contiguous runs; per-axis layouts are the caller's loop, or the *_channels forms where the axis
 // is the last one.

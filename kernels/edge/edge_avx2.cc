@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantisation and dequantisation by 8 lanes.
 #include "kernels/edge/edge_vectors.h"
 #include "kernels/isa/vec_avx2.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantisation and dequantisation by 16 lanes, without the divider where that is exact.
 #include "kernels/edge/edge_vectors.h"
 #include "kernels/isa/vec_avx512vnni.h"

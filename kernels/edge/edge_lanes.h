@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of the edge family that are the same on every instruction set but for the number of
 // lanes: written with the compilers' vector types, instantiated by edge_<isa>.cc with a policy
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantisation and dequantisation element by element. Float is this family's input or output, so
 // the division and the product are the hardware's; the rounding to an integer is soft_float.h's.
 #include "kernels/edge/entry.h"

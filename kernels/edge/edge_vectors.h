@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantisation to 8 bits and dequantisation over a vector layer: blocks of four registers where
 // scale and zero point stand still, parts of a register at the end. Included by edge_<isa>.cc;
 // everything here is local to the including file. A row supplies V, the layer of isa/vec_<isa>.h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of the edge family's files, those of each row of edge.inc. Only for this
 // folder: others take a row from edge.h.
 #ifndef QRT_KERNELS_EDGE_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantisation as ESP-DL's C code rounds: half up, after a float32 addition. One form for every
 // instruction set; the compiler makes vectors of it.
 //

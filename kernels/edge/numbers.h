@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Number formats of the model's edges and their conversions, normative: float16, bfloat16, the
 // float8 and float4 formats of ONNX, powers of two (E8M0). All round to nearest, ties to even, and
 // keep subnormals. The scalar row and tables use these; a SIMD form must equal them bit for bit.

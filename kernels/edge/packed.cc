@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Eight elements in the bytes of one word: gathered by three shifts, spread by three more.
 #include "kernels/edge/packed.h"
 

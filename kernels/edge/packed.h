@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of 4 and 2 bits: packed, the first in the lowest bits of a byte, or one per byte as
 // codes. Portable; whole words of eight elements at a time.
 #ifndef QRT_KERNELS_EDGE_PACKED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise add and mul in integers, for every instruction set: chunks of a run become int32,
 // go through stages as tiles of isa/requantize_tile.h (the same constants in every column), and
 // become bytes. For the kernel files of this family only; everything here is local to the including

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of int16, and rescaling between integer types, for vector instruction sets:
 // chunks of a run become int32, go through stages, and become the output's type. V: the policy of
 // isa/requantize_tile.h. For this family's kernel files only; everything here is local to the

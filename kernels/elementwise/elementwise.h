@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the elementwise family: add and mul of two runs of bytes. Broadcasting over outer
 // dimensions is the caller's loop; within a run an operand advances or stands still.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise add and mul by the definitions of requant.h, in integers. Slow: the fallback of CPUs
 // without a vector row, and of vector rows for the forms they have no fast path for.
 #include "kernels/elementwise/entry.h"

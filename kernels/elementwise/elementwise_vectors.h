@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elementwise family over a vector layer V (isa/vec_<isa>.h): add and mul in float by the blocks
 // of walk.h, 64 bytes at a time, in integers by chunks.h. Everything here is local to the including
 // file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of the elementwise family's files, six for each row of elementwise.inc. Only
 // for this folder: others take a row from elementwise.h.
 #ifndef QRT_KERNELS_ELEMENTWISE_ENTRY_H_

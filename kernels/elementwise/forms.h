@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cheaper forms of add and mul of bytes, for steps where they give the same byte for every pair of
 // operands, and kernels that run them. Rows as in rows.h: inputs and output may overlap only where
 // an input equals the output exactly; exactly n bytes of each row are read and stored.

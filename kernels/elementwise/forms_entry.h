@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of rows_<isa>.cc and of sum_tables.cc. For this folder: others take a row from forms.h.
 #ifndef QRT_KERNELS_ELEMENTWISE_FORMS_ENTRY_H_
 #define QRT_KERNELS_ELEMENTWISE_FORMS_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of elements: what broadcasting makes of two tensors, and what kernels take that gain where an
 // operand is the same row for all.
 #ifndef QRT_KERNELS_ELEMENTWISE_ROWS_H_

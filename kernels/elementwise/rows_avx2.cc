@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/elementwise/scaled_product_x86.h"
 #include "kernels/isa/vec_avx2.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums by tables: a table of 256 bytes is four registers, of which VPERMI2B looks up two at a time.
 #include <immintrin.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products in float32 whose sum with a number of 2^23 and more is the integer they round to, for x86
 // over the vector layers of isa/ (Vec).
 #ifndef QRT_KERNELS_ELEMENTWISE_SCALED_PRODUCT_X86_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of forms.h and the choice from them: the first row the CPU can run.
 #include "kernels/built.h"
 #include "kernels/elementwise/forms_entry.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of a sum from its terms as real numbers. Where a sum is not near a tie these decide; near
 // one the definition is asked.
 #include "kernels/elementwise/entry.h"

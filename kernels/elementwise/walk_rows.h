@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over rows (rows.h) of kernels for x86, a register at a time. For those kernel files only;
 // everything here is local to the including file. A Block is made from the parameters of a form and has
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A build with QRT_INTEGER_ONLY: the runtime refuses models with layers left in float when it loads
 // them, so that nothing calls these.
 #include "kernels/float_fallback/float_fallback.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 if(QRT_INTEGER_ONLY)
   qrt_add_family(float_fallback COMMON absent.cc)
 else()

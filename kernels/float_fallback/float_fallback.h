@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the float_fallback family: float functions of layers that a caller asked to leave in
 // float (--allow-float): exponentials and their kin by polynomials of our own, sums in the order of
 // their elements, a NaN always the same one. The only float instructions are additions, products,

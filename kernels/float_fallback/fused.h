@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products and sums with one rounding, the same bits with and without the instruction. For kernel files
 // only: everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_FUSED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products whose every step is fused, in the order of k (FloatKernel::fused_product). For kernel files
 // only: everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_FUSED_PRODUCT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x times the distribution function of the normal distribution, by polynomials whose steps are fused
 // (FloatUnary::kFusedGelu). For kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_GELU_H_

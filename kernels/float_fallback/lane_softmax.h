@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax whose sums are those of 16 lanes (FloatKernel::lane_softmax). For kernel files
 // only: everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LANE_SOFTMAX_H_

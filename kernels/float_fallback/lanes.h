@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QRT_FLOAT_LANES floats at a time, as many as a register of the file's instruction set has, in the
 // compiler's own vectors (selections of wider ones are taken apart lane by lane). Every operation is one of
 // IEEE 754, in the order written (contraction is off), so that each lane has the same bits on every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LayerNormalization as ONNX Runtime 1.30 computes it on x86-64 with AVX2: the mean from a sum in double
 // precision in four lanes, squares of deviations added up in eight and with fused operations. Rows side by
 // side wait for each other's additions instead of for their own. Rows below eight values take Welford's

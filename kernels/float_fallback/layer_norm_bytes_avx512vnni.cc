@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LayerNormalization from bytes to bytes. A row's floats stand in the cache between its passes; the last
 // one makes bytes in the registers.
 #define QRT_FLOAT_LANES 16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The float functions as loops over vectors, and over eight rows where an order of summation is kept:
 // float_fallback_<isa>.cc says how wide they are and instantiates them for its instruction set.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of products in the three orders of ONNX Runtime's float Gemm on x86-64 (OrtGemmOrder of
 // float_fallback.h). For kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_ORT_GEMM_H_

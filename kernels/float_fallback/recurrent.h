@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gates of recurrent layers behind their products, with the bits of ONNX Runtime on x86-64 but for the tanh of an RNN (RecurrentStage
 // of float_fallback.h). For kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_RECURRENT_H_

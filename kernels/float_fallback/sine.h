@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sine and cosine of a float, in float64: every operation is one of IEEE 754 in the order written. For kernel files only:
 // everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_SINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums over the positions of a window of one plane, by fours (FloatKernel::sum_taps). For kernel files only:
 // everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_TAPS_H_

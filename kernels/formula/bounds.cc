@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interval arithmetic over formulas; see bounds.h.
 #include "kernels/formula/bounds.h"
 

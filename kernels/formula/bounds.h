@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the values of a formula are proven to lie in, and the cheaper steps that this allows.
 #ifndef QRT_KERNELS_FORMULA_BOUNDS_H_
 #define QRT_KERNELS_FORMULA_BOUNDS_H_

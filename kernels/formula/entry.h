@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of the formula family's files. Only for this folder: others take a row from
 // formula.h.
 #ifndef QRT_KERNELS_FORMULA_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the formula family: chains of int32 arithmetic on runs of elements, a block of them at a
 // time, which stays in registers through all steps.
 //

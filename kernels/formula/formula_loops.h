@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A formula on blocks of elements that stay in registers through all its steps, for a policy V:
 //
 //   V::Ints                     a register of int32, of the compilers' vectors: operators work on all

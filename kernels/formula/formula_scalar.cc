@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers of 16 bytes, which every machine has or its compiler takes apart.
 #include "kernels/formula/formula_loops.h"
 

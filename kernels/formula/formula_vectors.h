@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy of formula_loops.h over the vector layers of isa/.
 #ifndef QRT_KERNELS_FORMULA_FORMULA_VECTORS_H_
 #define QRT_KERNELS_FORMULA_FORMULA_VECTORS_H_

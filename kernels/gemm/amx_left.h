@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The left side of a product on AMX tiles: rows spread over tiles, and where each tile finds its rows.
 #ifndef QRT_KERNELS_GEMM_AMX_LEFT_H_
 #define QRT_KERNELS_GEMM_AMX_LEFT_H_

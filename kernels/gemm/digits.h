@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of digits_<isa>.cc: products of int16 activations by the gemm family's own kernels.
 //
 // A product of int16 activations with int8 weights is two products of bytes. With

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // digits.h with AVX2: four 64-bit lanes, which have no multiplication beyond 32 bits, no
 // arithmetic shift and no minimum of their own.
 #include <immintrin.h>

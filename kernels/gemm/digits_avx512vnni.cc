@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // digits.h with AVX-512: eight 64-bit lanes.
 #include <immintrin.h>
 

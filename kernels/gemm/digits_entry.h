@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of digits_<isa>.cc, two for each row of digits.inc. For kernel files: others take a
 // row from digits.h.
 #ifndef QRT_KERNELS_GEMM_DIGITS_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every row of digits.inc does. For its kernel files only; everything here is local to the
 // including file. A row supplies a policy V of 64-bit lanes:
 //

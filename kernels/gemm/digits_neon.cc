@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // digits.h with NEON: two 64-bit lanes.
 #include <arm_neon.h>
 

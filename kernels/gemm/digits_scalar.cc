@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // digits.h by the definitions of requant.h: the reference on every CPU, integers only.
 #include "kernels/gemm/digits_loops.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Fully connected layers and convolutions as matrix products.
 qrt_add_family(gemm
   COMMON select.cc pack.cc pack_activations.cc

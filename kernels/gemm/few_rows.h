@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of few rows: bound by the stream of weights, which is read in the order of memory. A policy P
 // (gemm_tile.h) gives:
 //

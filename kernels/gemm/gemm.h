@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the gemm family: fully connected layers, 1x1 and k x k convolutions (by indirection
 // or by strides), one group at a time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on AMX: TDPBUSD on tiles of 16 rows by 64 bytes. The packed weights are tile operands as they stand:
 // 16 lines of a block of 16 channels are 64 k. A block of outputs is two tiles of rows by two of channels:
 //

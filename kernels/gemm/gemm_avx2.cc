@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on AVX2, exact in two ways. VPMADDWD on weights and activations widened to 16 bits: for
 // every product. VPMADDUBSW on bytes: for weights of which no pair of products leaves 16 bits (it
 // saturates). 6 x 16 tiles.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on AVX-512 VNNI: VPDPBUSD on 512 bits, 8 x 32 tiles. Measured on Sapphire Rapids with g++
 // 12: 12 x 32 and 10 x 32 have more row pointers than there are registers and lose 5 to 15 % to
 // moves.

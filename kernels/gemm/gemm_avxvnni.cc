@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on AVX-VNNI: VPDPBUSD on 256 bits in its VEX encoding, 6 x 16 tiles.
 #include "kernels/gemm/gemm_loops.h"
 #include "kernels/gemm/kernels.h"

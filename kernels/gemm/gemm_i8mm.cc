@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on the Int8 matrix multiplication extension. USMMLA multiplies 2 rows x 8 k by 8 k x 2
 // channels, twice the products of a dot product instruction, and takes the unsigned activations as
 // they are. 4 x 24 tiles: two pairs of rows by twelve pairs of channels, since each pair of rows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole product by the tiles of gemm_tile.h: blocks of rows that stay in L2, panels of weights within
 // them, the tile for row and channel tails. P is a policy of gemm_tile.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on plain NEON: 2 x 16 tiles, two k steps of 4 to each sum of products. SMULL and SMLSL
 // multiply 8 products each into 16 bits, SADALP adds pairs of them to 32: three instructions for 16
 // products, where SMULL + SADALP alone need four.

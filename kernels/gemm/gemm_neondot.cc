@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm on the NEON dot product: SDOT by lane, 5 x 16 tiles. Activations are flipped to signed as
 // they are loaded, once per 16 k of a row.
 #include "kernels/gemm/gemm_loops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scalar gemm kernel: the reference of the family on every CPU, integer instructions only.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The register tile that every vector gemm kernel instantiates. What differs between instruction sets is
 // a policy P:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations of the entry points listed in gemm.inc; each is defined in its gemm_<isa>.cc.
 #ifndef QRT_KERNELS_GEMM_KERNELS_H_
 #define QRT_KERNELS_GEMM_KERNELS_H_

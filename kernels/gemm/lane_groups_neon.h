@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main loop of NEON tiles whose products select a part of a left-hand register by lane: 16 bytes
 // of each row by 16 lines of weights.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights into the packed form of gemm.h.
 #include "kernels/gemm/pack.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights into the packed form of gemm.h. Portable; called by the converter and by tests.
 #ifndef QRT_KERNELS_GEMM_PACK_H_
 #define QRT_KERNELS_GEMM_PACK_H_

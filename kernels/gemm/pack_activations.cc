@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tails of rows and of packed channels, and the table of kernels that pack; see pack_activations.h.
 #include "kernels/gemm/pack_activations.h"
 

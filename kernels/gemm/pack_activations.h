@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A computed right side into the packed form of gemm.h, at run time. A byte b of zero point z
 // stands for the weight b - z in -255..255, which an int8 does not hold: it is written as b - 128.
 // What is missing, (128 - z) times the sum of a row of the left side, is the same for every channel:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing on AVX2.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing on AVX-512: a block of 16 channels is a register; sums by VPDPBUSD.
 #include "kernels/gemm/pack_activations_entry.h"
 #include "kernels/gemm/pack_activations_loops.h"

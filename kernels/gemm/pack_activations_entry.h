@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of pack_activations_<isa>.cc, one for each row of pack_activations.inc. For kernel files:
 // others take a row from pack_activations.h.
 #ifndef QRT_KERNELS_GEMM_PACK_ACTIVATIONS_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packing of a computed right side, written once for all vector sets. A policy V has registers of
 // kLanes lanes of 16 bytes:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing on NEON.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A computed right side into the packed form of gemm.h, byte by byte: the definition.
 #include <string.h>
 

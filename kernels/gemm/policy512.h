@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 512-bit policy of gemm_tile.h: VPDPBUSD, requantisation of 64 outputs at once, and the store of a
 // tile. The AMX kernel stores through it, too. Half of a block of channels has a policy of 256 bits.
 #ifndef QRT_KERNELS_GEMM_POLICY512_H_

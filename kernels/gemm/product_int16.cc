@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of two computed int16 matrices; see product_int16.h.
 #include "kernels/gemm/product_int16.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of two computed int16 matrices, not cut into digits (digits.h): sums of 64 bits, one
 // form for every instruction set. Thread-safe.
 #ifndef QRT_KERNELS_GEMM_PRODUCT_INT16_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of digits.h and the choice from it: the first row the CPU can run.
 #include "kernels/gemm/digits_entry.h"
 #include "kernels/select.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of short sums on AVX512-VNNI: 1x1 convolutions of 16, 24 or 32 channels. A panel's weights
 // stay in registers and the loop over k is written out, so that a group of 64 outputs takes its dot
 // products, its requantisation and little else; a tile of run_column() asks for its rows, taps and

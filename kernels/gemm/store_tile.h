@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the accumulators of a tile become outputs: in registers, or through memory, by passes over the
 // tile. A policy P (gemm_tile.h) gives:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the grouped family: convolutions of groups of as many outputs as inputs, few, by any
 // kernel, stride, dilation and padding.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolutions on AVX2: VPMADDWD on 16-bit words, exact for every product. Pixels are widened
 // once for all taps, as they are copied.
 #include "kernels/grouped/vectors_256.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolutions on AVX-512 VNNI: VPDPBUSD on 512 bits.
 #include <immintrin.h>
 

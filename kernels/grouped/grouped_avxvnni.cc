@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolutions on AVX-VNNI: VPDPBUSD on 256 bits in its VEX encoding.
 #include "kernels/grouped/vectors_256.h"
 #include "kernels/isa/avxvnni.h"

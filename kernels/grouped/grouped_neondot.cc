@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolutions on the NEON dot product: SDOT by lane, the lane being the dword of the group. No
 // product is one with zeros, and the sums are in order. Groups of 16 have nothing to gain over the gemm
 // family.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The skeleton of the grouped kernels: padded pixels of a panel, tiles of outputs, their epilogue. A
 // kernel file gives a form F:
 //

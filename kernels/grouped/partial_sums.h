@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Forms of grouped_tile.h on x86 (grouped.h draws the products): V gives the vectors,
 //
 //   Vector, kCells                        cells of 128 bits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a call's scratch memory is laid out: where the pixels of its outputs begin and how far from
 // there the inputs of each step of a sum are, then the pixels [rows][padded_w][16] of one panel.
 #ifndef QRT_KERNELS_GROUPED_SCRATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the grouped kernels of 256 bits have in common.
 #ifndef QRT_KERNELS_GROUPED_VECTORS_256_H_
 #define QRT_KERNELS_GROUPED_VECTORS_256_H_

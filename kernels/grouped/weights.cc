@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of the gemm family to those of the grouped family; sizes.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of integers; see integer.h.
 #include "kernels/integer/integer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the integer family: arithmetic of integers modulo their width, without quantisation.
 // One portable form, which compilers turn into vectors. Thread-safe.
 #ifndef QRT_KERNELS_INTEGER_INTEGER_H_

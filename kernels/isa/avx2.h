@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX2 for the kernel families, also the base of AVX-VNNI: requantisation of int32 accumulators to
 // bytes. Included only by kernel files with one of these sets' compile flags.
 #ifndef QRT_KERNELS_ISA_AVX2_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX-512 VNNI for the kernel families: the byte dot product, and requantisation of int32
 // accumulators to bytes. Included only by kernel files with this set's compile flags.
 #ifndef QRT_KERNELS_ISA_AVX512VNNI_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The encoding of AVX-VNNI's dot products, before their mnemonics in inline assembly, which is used for the
 // reason given in isa/avx512vnni.h.
 #ifndef QRT_KERNELS_ISA_AVXVNNI_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-point requantisations of AVX2 in registers: the arithmetic of fixed_point_avx512vnni.h, which
 // says why it is exact, on 256 bits. There is no rounding within an instruction: RoundDown sets it
 // for the whole call of a kernel. Included only by kernel files with this set's flags.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-point requantisations of AVX-512 in registers: y = ROUND(acc * m / 2^(31 + s)) by two fused
 // multiply-adds in float32 whose every result is exact. Included only by kernel files with this
 // set's flags.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation of int32 accumulators to bytes in NEON registers, for the families that multiply.
 #ifndef QRT_KERNELS_ISA_IN_REGISTERS_NEON_H_
 #define QRT_KERNELS_ISA_IN_REGISTERS_NEON_H_

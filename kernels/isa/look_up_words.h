@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes from tables where no instruction looks up bytes: a table of 64 bytes is a register of 32 words,
 // one of 128 two, which VPERMW and VPERMI2W look up by bits 1 to 6 of a byte; bit 0 is the byte of the
 // word. Even and odd bytes are looked up apart. Included only by kernel files with AVX512-VNNI.

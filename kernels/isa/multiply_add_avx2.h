@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VPMADDWD into accumulators, for kernel files built with AVX2.
 #ifndef QRT_KERNELS_ISA_MULTIPLY_ADD_AVX2_H_
 #define QRT_KERNELS_ISA_MULTIPLY_ADD_AVX2_H_

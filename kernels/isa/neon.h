@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AArch64 NEON for the kernel families, also the base of the dot product sets: stores of part of a
 // vector.
 #ifndef QRT_KERNELS_ISA_NEON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX2 policy of requantize_tile.h, also that of AVX-VNNI. Included only by kernel files with one
 // of these sets' compile flags.
 #ifndef QRT_KERNELS_ISA_REQUANTIZE_AVX2_H_

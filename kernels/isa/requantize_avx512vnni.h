@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AVX-512 policy of requantize_tile.h. Included only by kernel files with this set's compile flags.
 #ifndef QRT_KERNELS_ISA_REQUANTIZE_AVX512VNNI_H_
 #define QRT_KERNELS_ISA_REQUANTIZE_AVX512VNNI_H_

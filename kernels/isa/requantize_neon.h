@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NEON policy of requantize_tile.h, also that of the dot product sets.
 #ifndef QRT_KERNELS_ISA_REQUANTIZE_NEON_H_
 #define QRT_KERNELS_ISA_REQUANTIZE_NEON_H_

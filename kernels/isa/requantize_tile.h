@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation of tiles of int32 accumulators in memory, for the kinds that a family does not do
 // in the accumulators' registers: every integer stage, and the float orders other than half to even
 // with the zero point last. One pass over the tile per stage, the stage's constants in registers

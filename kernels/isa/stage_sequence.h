@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer stages of one channel on runs of int32: tiles of isa/requantize_tile.h with the same
 // constants in every column. For kernel files only; everything here is in the namespace of their instruction set.
 #ifndef QRT_KERNELS_ISA_STAGE_SEQUENCE_H_

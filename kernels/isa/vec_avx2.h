@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector layer of AVX2: what the families that are written once for all instruction sets need of
 // one, each function a few instructions. vec_<isa>.h of the other sets have the same names; those that
 // only some sets have, and only the files of these use, say so. Included only by kernel files with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/lut/channel_lut.h"
 
 namespace qrt {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 qrt_add_family(lut COMMON select.cc channel_lut.cc pair_lut.cc ISAS scalar avx2 avx512vnni avx512vbmi neon)
 # Tables that are lines.
 set(_lines_isas vectors)

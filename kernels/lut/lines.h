@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the kernels of runtime/ops/channel_lines.h: y = lo..hi of round(x * slope + intercept), a
 // fused multiply-add in float32 rounded half to even, or of the greater or the lesser of two; constants
 // of their own for every channel. Without rows in a build without floating point.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of lines_<isa>.cc, those of each row of lines.inc. For kernel files: others take a row
 // from lines.h.
 #ifndef QRT_KERNELS_LUT_LINES_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of lines.h, written once for all instruction sets over a policy:
 //
 //   kBytes                          of a register

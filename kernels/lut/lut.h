@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the lut family: y[i] = table[x[i]] over bytes. Exactly n bytes are stored; x may be
 // over-read by up to 64 bytes; y may equal x. Thread-safe.
 #ifndef QRT_KERNELS_LUT_LUT_H_

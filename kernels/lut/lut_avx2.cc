@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table look-up with sixteen VPSHUFB, one for every 16 entries. VPSHUFB gives 0 for an index with
 // the high bit set, so the results are joined by XOR and no byte is ever compared:
 //

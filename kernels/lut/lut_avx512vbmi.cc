@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table look-up with the table in four registers: VPERMI2B takes one of the 128 entries of two by the
 // low seven bits of a byte, the high bit chooses the pair.
 #include "kernels/lut/lut_avx512.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table look-up where no instruction looks up bytes.
 #include "kernels/isa/look_up_words.h"
 #include "kernels/lut/lut_avx512.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table look-up with the table in sixteen registers: TBL and TBX each cover 64 entries and leave
 // alone what lies outside them.
 #include <arm_neon.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Table look-up byte by byte.
 #include "kernels/lut/entry.h"
 

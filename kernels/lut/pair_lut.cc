@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of two bytes by table; see pair_lut.h.
 #include "kernels/lut/pair_lut.h"
 

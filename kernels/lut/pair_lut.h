@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of two bytes by table: y[i] = table[256 * a[i] + b[i]], of bytes or of float32. An
 // operand may be one element, repeated: then bytes are a table of one byte (lut.h). Exactly n
 // elements are stored; y of bytes may equal an operand; operands may be over-read by up to 64 bytes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the narrow family: convolutions of stride 1 with few outputs, by any kernel, dilation and
 // padding.
 //

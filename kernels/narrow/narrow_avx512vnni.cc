@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions with few outputs on AVX-512 VNNI: VPDPBUSD on 16 pixels. narrow.h draws it.
 #include <string.h>
 

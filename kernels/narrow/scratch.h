@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a call's scratch memory is laid out, and how outputs are put into blocks.
 #ifndef QRT_KERNELS_NARROW_SCRATCH_H_
 #define QRT_KERNELS_NARROW_SCRATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of the gemm family to those of the narrow family; sizes.
 #include <string.h>
 

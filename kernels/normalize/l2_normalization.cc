@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/normalize/l2_normalization.h"
 
 #include <algorithm>

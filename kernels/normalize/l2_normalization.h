@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of bytes divided by their Euclidean norm (TFLite's L2_NORMALIZATION of int8), output scale 1/128,
 // stored domain. With d_j = x_j - zero_point, m and r of fixed::inverse_square_root(sum of d_j^2),
 // 1 / norm = m / 2^31 / 2^r:

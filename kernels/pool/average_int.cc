@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer average pool for every instruction set: sums of a block of channels in 16 bits for a part
 // of a window's row, then in 32, in loops that compilers make vectors of; one division per output.
 #include "kernels/pool/pool.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ordered float sums as integer sums; see pool.h.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the pool family on NHWC uint8 images: max, average (ordered float sum) and global sum
 // with requantisation; and max on int16 ones (pool_int16.h). One image per call, a range of output rows (max, average) or of channels
 // (global). Inputs may be over-read by up to 64 bytes; exactly the outputs asked for are stored.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa/requantize_avx512vnni.h"
 #include "kernels/isa/vec_avx512vnni.h"
 #include "kernels/pool/pool_vectors.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools of int16 images for every CPU: blocks of channels in loops that compilers make vectors of.
 #include "kernels/pool/pool_int16.h"
 

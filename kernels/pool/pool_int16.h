@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools of int16 images, NHWC: max is in the rows of pool.h, the others have one form for every
 // instruction set. One image per call. Max may over-read its input by up to 64 bytes; exactly the
 // outputs asked for are stored; thread-safe.

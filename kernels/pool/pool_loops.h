@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pools' loops over rows, windows and blocks of channels, for a vector policy V:
 //
 //   V::kBytes                   channels of a vector of bytes (16, 32 or 64)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools for every CPU, one channel after the other as the formulas read. Float arithmetic as
 // written, in binary32 or with kIntegerOnly in integers; rounding to an integer by integers.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector policy of pool_loops.h over a vector layer Vec (isa/vec_<isa>.h). Everything here is local
 // to the including file.
 #ifndef QRT_KERNELS_POOL_POOL_VECTORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation of sums by the normative definition, for the kinds a pool kernel has no vector
 // form of. Compiled once, for the baseline.
 #ifndef QRT_KERNELS_POOL_REQUANTIZE_SUMS_H_

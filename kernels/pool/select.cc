@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pool family's table, and the choice of a row: the best one the caller's sets allow.
 #include "kernels/select.h"
 

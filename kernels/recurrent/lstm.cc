@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long short-term memory: per cell eight dot products, four gates, and the cell's new content.
 #include "kernels/recurrent/recurrent.h"
 

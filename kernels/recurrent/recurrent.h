@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers that keep state: a time-delay layer (SVDF) and a sequence of long short-term memory cells
 // (LSTM), in the integers of TFLite's reference kernels; formulas: schema/qrt_model.fbs,
 // SvdfOptions and LstmOptions. One form for every instruction set. Sums are modulo 2^32, of int16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sigmoid and tanh of TFLite's 16-bit kernels.
 #include "kernels/recurrent/recurrent.h"
 

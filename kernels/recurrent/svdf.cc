@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time-delay layer: a matrix product, a shift of the state by one step, and a sum over time.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where f32 may do without a division, and how far the form by columns may be from the definition;
 // see resize.h.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The float loops of the resize family: included by resize_<isa>.cc, each with its own flags and a
 // policy Lanes:
 //

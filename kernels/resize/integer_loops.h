@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer loops of the resize family, which the compiler turns into vectors over the channels:
 // included by resize_<isa>.cc, each with its own flags.
 #ifndef QRT_KERNELS_RESIZE_INTEGER_LOOPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the resize family: rows of an image between two rows of its source, weighed.
 //
 //   y[x][c] = w00 * low[lo_x][c] + w01 * low[hi_x][c] + w10 * high[lo_x][c] + w11 * high[hi_x][c]

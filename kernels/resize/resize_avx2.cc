@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Beside the row of the vector layer, the forms that are not for images in float: those of AVX-512, too.
 #include "kernels/isa/vec_avx2.h"
 #include "kernels/resize/integer_loops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/resize/float_loops.h"
 #include "kernels/resize/integer_loops.h"
 

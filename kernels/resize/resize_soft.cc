@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The float forms of ResizeLinear without floating-point instructions.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy of float_loops.h over the vector layers of isa/.
 #ifndef QRT_KERNELS_RESIZE_RESIZE_VECTORS_H_
 #define QRT_KERNELS_RESIZE_RESIZE_VECTORS_H_

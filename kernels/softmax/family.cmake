@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 set(_softmax_isas avx512vnni avx512vbmi)
 if(QRT_INTEGER_ONLY)
   set(_softmax_isas "")

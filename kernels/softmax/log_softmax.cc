@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The logarithm of a softmax by table; see log_softmax.h. Written once for two kinds of float32
 // numbers: the CPU's, and those of soft_float.h for builds without floating point.
 #include "kernels/softmax/log_softmax.h"

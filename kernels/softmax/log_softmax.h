@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The logarithm of a softmax. Over rows of bytes, with m the greatest byte of the row:
 //
 //   sum = e_0 + e_1 + ... in order, float32, where e_j = table[255 + x_j - m]

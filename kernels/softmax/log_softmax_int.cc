@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two passes over a row with a table look-up each, and one logarithm.
 #include "kernels/softmax/log_softmax_int.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logarithmic softmax of rows of bytes in integers (TFLite's int8 kernel), output scale 1/16 and zero
 // point 255, stored domain. With m = max of the row, d_j = x_j - m, e_j = exponential[255 + d_j],
 // exp(d_j * scale) as Q0.31 (or -1 below the table's range: then y_j = 0, and e_j is no part of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax by table. The float sum is sequential by definition, so its latency bounds one row: four
 // rows are summed side by side, each in its own order.
 #include "kernels/softmax/softmax.h"

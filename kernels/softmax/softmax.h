@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of rows of bytes by a table of exponentials (ONNX Runtime's QLinearSoftmax): with m = max
 // of the row and e_j = table[255 + x_j - m], sum = float32 sum of e_j in order,
 //   y_j = clamp(HE(fl32(fl32(e_j * k) / sum)) + zero_point, 0, 255).

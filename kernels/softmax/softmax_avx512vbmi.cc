@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax by bounds with look-ups by VPERMB and VPERMI2B.
 #include "kernels/softmax/softmax_bounds_avx512.h"
 

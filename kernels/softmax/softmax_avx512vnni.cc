@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax by bounds with look-ups of words.
 #include "kernels/isa/look_up_words.h"
 #include "kernels/softmax/softmax_bounds_avx512.h"

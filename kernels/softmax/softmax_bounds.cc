@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of softmax_bounds.h, the choice of a kernel, and what the kernels leave.
 #include "kernels/softmax/softmax_bounds.h"
 

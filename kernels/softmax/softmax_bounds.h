@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of softmax.h without their sums in order, where an instruction set looks up 64 bytes at once.
 // A sum of integers gives two bounds of the float sum; quotient, rounding and limits are monotonic in
 // that. An element that becomes the same byte by both bounds becomes it by all between them; rows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax by bounds for AVX-512: look-ups in as many registers as the rows' ranges ask for. A group of
 // rows goes through one stage after the other, so that no row waits for its own greatest value, sum or
 // quotients. For those kernel files only; everything here is local to the including file.

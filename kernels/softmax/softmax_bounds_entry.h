@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of softmax_<isa>.cc. Only for this folder: others take a row from softmax_bounds.h.
 #ifndef QRT_KERNELS_SOFTMAX_SOFTMAX_BOUNDS_ENTRY_H_
 #define QRT_KERNELS_SOFTMAX_SOFTMAX_BOUNDS_ENTRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer softmax: two table look-ups, a product and a shift per element, one reciprocal per row.
 #include "kernels/softmax/softmax_int.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of rows of bytes in integers (TFLite's int8 kernel), output scale 1/256, stored domain.
 // With m = max of the row and e_j = table[255 + x_j - m], exp(x_j - m) as Q0.31 (or -1 below the
 // table's range: then y_j = 0, and e_j is no part of the sum):

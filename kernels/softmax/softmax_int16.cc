@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of int16; see softmax_int16.h. The exponentials stand in the output until their sum is
 // known.
 #include "kernels/softmax/softmax_int16.h"

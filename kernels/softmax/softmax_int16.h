@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of int16 as TFLite's reference kernel computes it: exp(x - max) and 1 / (1 + x) from
 // tables of 513 entries with 7 bits of interpolation; outputs have scale 2^-15.
 //

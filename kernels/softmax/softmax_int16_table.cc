@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of int16 in integers; see softmax_int16_table.h.
 #include "kernels/softmax/softmax_int16_table.h"
 

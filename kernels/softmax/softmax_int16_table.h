@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of rows of int16 by a table of exponentials, in integers: with m = max of the row, e_j =
 // table[65535 + x_j - m] and sum = sum of e_j, in 64 bits,
 //   p_j = floor((e_j * 2^30 + floor(sum / 2)) / sum)

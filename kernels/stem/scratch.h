@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a call's scratch memory is laid out: padded rows of the image, then the shared dwords,
 // [shared][outputs].
 #ifndef QRT_KERNELS_STEM_SCRATCH_H_

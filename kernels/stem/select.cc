@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of stem kernels.
 #include "kernels/stem/stem.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the stem family: convolutions of few inputs, by any kernel, stride and padding, as the first
 // layer of a network is one.
 //

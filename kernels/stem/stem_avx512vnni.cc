@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions of few inputs on AVX-512 VNNI: VPDPBUSD on 512 bits.
 #include <string.h>
 

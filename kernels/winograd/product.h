@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products of one position: transformed pixels of a block's tiles by transformed weights. Of
 // gemm_tile.h it takes the policy alone: products are short, so that what a general tile asks for
 // every time (taps, requantisation, borders) would take as long as a fifth of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of Winograd kernels.
 #include "kernels/winograd/winograd.h"
 

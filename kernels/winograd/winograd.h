@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the winograd family: 3x3 and 1x3 convolutions of stride 1, any dilation and one group,
 // by Winograd's F(4x4, 3x3) and F(4, 3) in integers. A tile of 4x4 outputs takes 36 products per
 // channel instead of 144:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution on AVX2. Its products are of int16, which VPMADDWD multiplies without the
 // widening that bytes need: nothing is paid for exactness that the gemm family would not pay.
 #include "kernels/isa/multiply_add_avx2.h"

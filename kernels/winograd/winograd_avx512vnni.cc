@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution on AVX-512 VNNI: VPDPWSSD multiplies half as many int16 as VPDPBUSD bytes, and
 // a quarter of the products is left.
 #include "kernels/gemm/policy512.h"

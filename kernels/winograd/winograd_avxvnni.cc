@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution on AVX-VNNI: as on AVX-512 VNNI, 256 bits at a time.
 #include "kernels/isa/avxvnni.h"
 #include "kernels/winograd/pairs256.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution on plain NEON: SMLAL and SMLAL2 by lane multiply 4 channels of output by one
 // of input, a quarter as many products as the definition's, of which SMULL and SADALP do 8 in three
 // halves of an instruction.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The skeleton of the Winograd kernels: blocks of tiles through the transforms of winograd.h, the
 // products of product.h, outputs. A kernel file gives a policy P of gemm_tile.h whose operands are
 // pairs of int16; and

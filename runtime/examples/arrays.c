@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C99: arrays of real numbers as another program holds them, [channels, height, width] with rows that are
  * longer than the image, brought into a model's input whatever its type and layout.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Camera buffers: a model with uint8 frames as input reads each frame where the driver has put it.
  *
  *     camera MODEL.qrt < FRAMES

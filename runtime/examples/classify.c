@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C: runs a model on one input, and prints the greatest element of its first output.
  *
  *     classify_c MODEL.qrt INPUT

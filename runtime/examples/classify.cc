@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C++: runs a model on all the inputs of a file as one batch, and prints the index of the greatest
 // element of each output.
 //

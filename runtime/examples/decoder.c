@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C99: a greedy decoder, whose caches are states of the session: a run takes one token and gives the next.
  *
  *     decoder MODEL.qrt TEXT COUNT

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C99: objects in grey images, by a model that has its head: the boxes and scores come from it as they are.
  *
  *     detector MODEL.qrt THRESHOLD < IMAGES

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C99: frames of a camera as a model's input, whatever its size, layout and type.
  *
  *     frames MODEL.qrt FORMAT WIDTH HEIGHT SCALE < FRAMES

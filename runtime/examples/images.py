@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the two examples beside share: an image file becomes a model's input, and a model runs in a process.
 
 For models with one image as input, [n, channels, height, width] or [n, height, width, channels] of

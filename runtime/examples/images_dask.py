@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Classifies a folder of images on many machines, by Dask (Debian: python3-distributed).
 
     dask-scheduler                                            # on one machine

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Classifies a folder of images on all cores of this machine, a process for each.
 
     python3 images_multiprocessing.py mobilenet.qrt photos --mean 127.5 --std 127.5

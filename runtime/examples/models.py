@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the ONNX models of the examples beside it, small ones with weights that somebody thought out: Python 3 alone.
 
     models.py voice|decoder|sentences|detector OUT.onnx

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C++20: inputs and outputs by name, as spans.
 //
 //     names MODEL.qrt INPUT OUTPUT FILE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C++ without exceptions (-fno-exceptions): functions that return what went wrong.
 //
 //     no_exceptions MODEL.qrt INPUT OUTPUT FILE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application with a thread pool of its own: sessions run on its threads, and qrt starts none.
 //
 //     own_pool MODEL.qrt INPUTS THREADS

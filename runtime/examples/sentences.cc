@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C++17: how near sentences are to each other by a model of embeddings, at every sentence's own length.
 //
 //     sentences MODEL.qrt < IDS

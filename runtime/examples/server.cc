@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server in small: one model, and a session for each worker thread, as many as a budget of memory has
 // room for.
 //

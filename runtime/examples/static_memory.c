@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C99: a session in memory that the program has set aside, and warnings on the program's own log.
  *
  *     static_memory MODEL.qrt INPUT

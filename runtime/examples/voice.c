@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C99: a stream of sound through a voice-activity detector, which keeps its state between runs.
  *
  *     voice MODEL.qrt [STATE] < SAMPLES

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Add: elementwise sum or difference of two tensors, of uint8 in float32 or integer arithmetic, of
 // int16 in integer arithmetic; broadcast as in numpy.
 #include <algorithm>

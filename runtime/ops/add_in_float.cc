@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tries floats near the real factors of an integer add on those pairs of bytes whose real sum is
 // close to a tie: elsewhere both round to the same side.
 #include "runtime/ops/add_in_float.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters of adds in float: as the options of such an Add give them, and of integer adds, which the float
 // kernel computes several times as fast.
 #ifndef QRT_RUNTIME_OPS_ADD_IN_FLOAT_H_

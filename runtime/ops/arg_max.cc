@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArgMax: where along an axis the greatest or least element is.
 #include "kernels/compare/compare.h"
 #include "kernels/integer_build.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AveragePool2D: mean of every window; an ordered float32 sum, requantised, or an integer sum,
 // divided half away from zero.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor as lines along one of its axes.
 #ifndef QRT_RUNTIME_OPS_AXIS_LINES_H_
 #define QRT_RUNTIME_OPS_AXIS_LINES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchMatMul: products of matrices that are both computed. The right sides, one for each index of b's
 // own leading dimensions, are packed, then multiplied like weights: a piece of them at a time where
 // nothing else wants that piece, else all of them first. A right side that is constant is packed once

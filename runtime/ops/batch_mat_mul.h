@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A BatchMatMul that reads rows where a Transpose would take them from.
 #ifndef QRT_RUNTIME_OPS_BATCH_MAT_MUL_H_
 #define QRT_RUNTIME_OPS_BATCH_MAT_MUL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numpy broadcasting; see broadcast.h.
 #include "runtime/ops/broadcast.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numpy broadcasting of two tensors: shapes to runs of the elementwise kernels.
 #ifndef QRT_RUNTIME_OPS_BROADCAST_H_
 #define QRT_RUNTIME_OPS_BROADCAST_H_

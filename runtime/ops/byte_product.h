@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of floats that are quantised in a run with constant bytes, as ONNX Runtime's DynamicQuantizeLSTM computes them.
 #ifndef QRT_RUNTIME_OPS_BYTE_PRODUCT_H_
 #define QRT_RUNTIME_OPS_BYTE_PRODUCT_H_

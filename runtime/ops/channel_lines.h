@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables per channel that are straight lines, as those of BatchNormalization and Relu, or two lines
 // that meet, as PRelu's: y = lo..hi of round(x * slope + intercept), a fused multiply-add in float32
 // rounded half to even, or of the greater or lesser of two. It reads eight bytes for an output

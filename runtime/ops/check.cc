@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legality checks shared by the operators; see check.h.
 #include "runtime/ops/check.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Legality checks shared by the operators' infer() functions. All return kInvalidModel with the
 // offending value and what is accepted.
 #ifndef QRT_RUNTIME_OPS_CHECK_H_

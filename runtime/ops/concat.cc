@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Concat: inputs of one type side by side along an axis; every input is a set of rows copied into
 // the rows of the output. Where steps write their rows there by themselves, nothing is left to do.
 #include "kernels/copy/copy.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D as matrix products, in one of three forms,
 //
 //   dense     1x1, stride 1, no padding: every pixel of every image is a row; one product per group

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms that some layers of Conv2D take instead of the products of conv2d.cc, as a table. conv2d.cc walks
 // it to prepare a layer, and runtime/parts.cc asks it which forms may serve a model.
 #ifndef QRT_RUNTIME_OPS_CONV2D_FORMS_H_

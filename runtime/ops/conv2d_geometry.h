@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the forms of Conv2D know of a layer, and its form for INT16 activations.
 #ifndef QRT_RUNTIME_OPS_CONV2D_GEOMETRY_H_
 #define QRT_RUNTIME_OPS_CONV2D_GEOMETRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D of groups of few channels in the form of kernels/grouped: only products of a group's own
 // weights, where the gemm family has a block of 16 outputs and zeros for the inputs of the others. Its
 // weights are brought into their form once for a model, into as many bytes as they have, or twice as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D on INT16 activations, image by image: the image with its padding becomes two planes of
 // bytes in the step's scratch, and a table of the positions of every tap in them, [out_h *
 // out_w][taps], made by bind(), is the left side of the products. A 1x1 convolution without stride

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D with few outputs in the form of kernels/narrow: pixels in vectors, where the gemm family has a
 // block of 16 outputs, used or not. Its weights are brought into their form once for a model. Pixels that a
 // converter joined to fill such blocks are pixels again.

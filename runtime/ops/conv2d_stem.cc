@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D of few inputs in the form of kernels/stem: many rows of outputs at a time, and fewer dwords of
 // inputs. Its weights are brought into their form once for a model.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions whose kernels take strips of an image's output rows: how these are cut and handed out.
 #ifndef QRT_RUNTIME_OPS_CONV2D_STRIPS_H_
 #define QRT_RUNTIME_OPS_CONV2D_STRIPS_H_

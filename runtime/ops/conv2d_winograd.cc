@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D of 3x3, 1x3 and 3x1 of stride 1 in the form of kernels/winograd, where it is faster. Its
 // weights are transformed once for a model, to eight times their size, or four times with one row or
 // column.

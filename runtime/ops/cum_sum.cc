@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CumSum: running sums of integers along one axis.
 #include "runtime/ops/axis_lines.h"
 #include "runtime/ops/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DepthwiseConv2D: one filter per channel, cut into output rows of all images.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise layers with INT16 activations, cut into output rows of all images.
 #include "runtime/ops/depthwise_int16.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise layers with INT16 activations, of DepthwiseConv2D and of a Conv2D of groups of one channel
 // (whose weights may have several digits).
 #ifndef QRT_RUNTIME_OPS_DEPTHWISE_INT16_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dequantize: integers and small floats to float32, float16 or bfloat16; per tensor, per index of
 // any axis, or in blocks. 8 bits and int32 to float32 go straight through the kernels, and 8 bits
 // to float16 per tensor; what else there is through chunks on the stack: unpack, scale, narrow.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DetectionPostProcess: a detector's boxes, decoded and reduced by non-maximum suppression.
 #include <algorithm>
 #include <cmath>

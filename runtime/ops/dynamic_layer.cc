@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers whose input's zero point and scale are known only in a run; see dynamic_layer.h.
 #include "runtime/ops/dynamic_layer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Conv2D and FullyConnected have for inputs that are quantised as they come (ONNX's
 // DynamicQuantizeLinear): the zero point, and where the result is float32 the scale, are inputs,
 // too, known only in a run. The packed weights and the kernels are those of every layer: the zero

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicProduct: matrix products and convolutions whose weights, scales and zero points are
 // inputs. What a model brings as constants goes to the packed kernels; this is for the rest, in
 // plain loops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicQuantize: uint8 with the scale and zero point that the data asks for.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scale and zero point that floats ask for when they are quantised in a run, as ONNX Runtime's DynamicQuantizeLinear chooses them.
 #ifndef QRT_RUNTIME_OPS_DYNAMIC_SCALE_H_
 #define QRT_RUNTIME_OPS_DYNAMIC_SCALE_H_

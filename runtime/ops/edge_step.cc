@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layout and parameters of edge operators; see edge_step.h.
 #include "runtime/ops/edge_step.h"
 

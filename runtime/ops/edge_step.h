@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Quantize and Dequantize share: how scales and zero points meet the elements, and where they
 // come from.
 #ifndef QRT_RUNTIME_OPS_EDGE_STEP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on integers without quantisation; see elements.h.
 #include "runtime/ops/elements.h"
 

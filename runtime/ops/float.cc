@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float: one operator of a layer left in float; FloatFunction says which. Elementwise ones are cut
 // into runs, the others into rows.
 #include "runtime/ops/float.h"

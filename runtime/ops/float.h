@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A LayerNormalization that runs from bytes to bytes.
 #ifndef QRT_RUNTIME_OPS_FLOAT_H_
 #define QRT_RUNTIME_OPS_FLOAT_H_

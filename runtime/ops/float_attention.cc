@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention in float; see float_attention.h. Every score has the bits that a step of its own gives it: only the
 // order in which rows are made differs.
 #include "runtime/ops/float_attention.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention in float, the scores of a few queries at a time.
 #ifndef QRT_RUNTIME_OPS_FLOAT_ATTENTION_H_
 #define QRT_RUNTIME_OPS_FLOAT_ATTENTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions of floats; see float_conv.h. A strip of outputs at a time, the lines of every plane that its windows read are
 // written out with their padding, those that are a stride apart side by side: each position of the window then reads a run of
 // them, at an offset, for all outputs of the strip. Sums go to memory of the same lines, and without their ends to the output.

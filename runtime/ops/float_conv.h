@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions of floats (FloatFunction ORT_CONV).
 #ifndef QRT_RUNTIME_OPS_FLOAT_CONV_H_
 #define QRT_RUNTIME_OPS_FLOAT_CONV_H_

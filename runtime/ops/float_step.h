@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Float operator's prepare() leaves for its runs, and for those who take it over (float_attention.h).
 #ifndef QRT_RUNTIME_OPS_FLOAT_STEP_H_
 #define QRT_RUNTIME_OPS_FLOAT_STEP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formula: chains of int32 arithmetic on the elements of one tensor, or of two broadcast as in
 // numpy, in 8, 16 or 32 bits each.
 #include "kernels/formula/bounds.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FullyConnected: x [..., in] times packed weights [out, in]; the leading dimensions are the rows
 // of one matrix product.
 #include "kernels/gemm/pack.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather: y[i0, i1, ...] = x[map0[i0], map1[i1], ...] by constant index maps, with a fill value.
 //
 // The last axis with a map (or, without any, the last of all) makes the rows: its indices are

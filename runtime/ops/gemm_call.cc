@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters and cutting of matrix products; see gemm_call.h.
 #include "runtime/ops/gemm_call.h"
 

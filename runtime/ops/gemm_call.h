@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Conv2D and FullyConnected share: checks of packed weights, the parameters of a gemm call
 // (bias, requantisation, per group), and the cutting of a product into tasks.
 #ifndef QRT_RUNTIME_OPS_GEMM_CALL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The geometry of convolutions and pools, read from an operator's options and shapes: for the operators, each
 // of which defines its own, and for providers (runtime/providers).
 #ifndef QRT_RUNTIME_OPS_GEOMETRY_H_

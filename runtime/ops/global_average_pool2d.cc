@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GlobalAveragePool2D: integer sum over an image's pixels, requantised; cut into blocks of channels
 // of all images.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Window geometry; see image.h.
 #include "runtime/ops/image.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Window geometry of convolutions and pools on images, one axis at a time.
 #ifndef QRT_RUNTIME_OPS_IMAGE_H_
 #define QRT_RUNTIME_OPS_IMAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indices that an operator is given in a run.
 #ifndef QRT_RUNTIME_OPS_INDICES_H_
 #define QRT_RUNTIME_OPS_INDICES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of INT16 activations; see int16_gemm.h.
 #include "runtime/ops/int16_gemm.h"
 

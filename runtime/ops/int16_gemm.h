@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products with INT16 activations, for Conv2D and FullyConnected: the gemm kernels on two
 // planes of bytes, block by block, and the joining of their sums (kernels/gemm/digits.h).
 #ifndef QRT_RUNTIME_OPS_INT16_GEMM_H_

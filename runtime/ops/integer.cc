@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer: elementwise arithmetic and comparison of two integer tensors, broadcast as in numpy.
 #include "kernels/integer/integer.h"
 

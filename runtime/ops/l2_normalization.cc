@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // L2Normalization: rows of the last axis divided by their Euclidean norm. Cut into rows.
 #include "kernels/normalize/l2_normalization.h"
 

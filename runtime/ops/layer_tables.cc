@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisations and biases of layers; see layer_tables.h.
 #include "runtime/ops/layer_tables.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the requantisation and the biases of a layer in the form that its kernels read. No shape changes
 // them, so the plans of a model share them.
 #ifndef QRT_RUNTIME_OPS_LAYER_TABLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The straight line, or the two, that a table of 256 bytes was made from.
 #ifndef QRT_RUNTIME_OPS_LINE_FIT_H_
 #define QRT_RUNTIME_OPS_LINE_FIT_H_

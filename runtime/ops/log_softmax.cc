@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The logarithm of a softmax in float32, of UINT8 or of INT16.
 #include "kernels/softmax/log_softmax.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lstm: a sequence through long short-term memory cells. The rows of a batch are independent; the
 // steps of one are not.
 #include <string.h>

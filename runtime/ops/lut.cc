@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lut: a table of 256 bytes applied to every element, or one table per index of the last axis; from
 // or to int16, one table of 65536 or 256 elements.
 #include "kernels/lut/lut.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrices side by side, as a Transpose would gather them.
 #ifndef QRT_RUNTIME_OPS_MATRIX_ROWS_H_
 #define QRT_RUNTIME_OPS_MATRIX_ROWS_H_

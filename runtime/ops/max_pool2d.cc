@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MaxPool2D: the greatest value of every window; a kernel of 0 x 0 is the whole image.
 #include "kernels/pool/pool_int16.h"
 #include "runtime/ops/geometry.h"

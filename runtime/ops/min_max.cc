@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MinMax: elementwise minimum or maximum of two integer tensors, broadcast as in numpy.
 #include "kernels/compare/compare.h"
 #include "runtime/ops/broadcast.h"

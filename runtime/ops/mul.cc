@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mul: elementwise product of two tensors of uint8 or int16 with requantisation, broadcast as in
 // numpy.
 #include "kernels/elementwise/forms.h"

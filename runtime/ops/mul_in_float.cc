@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tries scales beside the real one on all 65,536 pairs: most give the same bytes, but for one whose
 // roundings move a product across a tie.
 #include "runtime/ops/mul_in_float.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of bytes, in float or integers as a model has it, by the cheaper arithmetic of
 // kernels/elementwise/forms.h.
 #ifndef QRT_RUNTIME_OPS_MUL_IN_FLOAT_H_

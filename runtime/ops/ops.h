@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares what runtime/ops/<stem>.cc defines for every operator of schema/ops.inc.
 #ifndef QRT_RUNTIME_OPS_OPS_H_
 #define QRT_RUNTIME_OPS_OPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PairLut: a table of 65536 values applied to every pair of bytes of two tensors, broadcast as in
 // numpy.
 #include "kernels/lut/pair_lut.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Geometry and cutting of pools; see pool_step.h.
 #include "runtime/ops/pool_step.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantize: floats (or int32) to integers and small floats; per tensor, per index of any axis, or
 // in blocks. float32 to 8 bits goes straight through the kernels, and float16 per tensor; what else
 // there is through chunks on the stack: widen to float32, divide if not in float32, encode, pack.

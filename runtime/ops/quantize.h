@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a Quantize step, for steps that do its work (fuse.h).
 #ifndef QRT_RUNTIME_OPS_QUANTIZE_H_
 #define QRT_RUNTIME_OPS_QUANTIZE_H_

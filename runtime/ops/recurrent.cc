@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent: an RNN, GRU or LSTM over a sequence. The products of all steps of x come first, as rows of one product; the rows of a
 // batch and the directions are independent from then on, the steps of one are not.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce: sums or maxima along one axis, of integers without quantisation.
 #include "runtime/ops/axis_lines.h"
 #include "runtime/ops/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantize: integers of one scale to another's, with stages and slopes of their own below the
 // zero point: TFLite's QUANTIZE between integers, and RELU, LEAKY_RELU, PRELU and ABS of 16 bits.
 #include <algorithm>

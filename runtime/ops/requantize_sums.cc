@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantize with a bias; see requantize_sums.h.
 //
 // The kernels that join the two digits of a 16-bit product compute 256 * high + low + bias: here the

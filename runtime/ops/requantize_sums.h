@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantize with a bias: the sums of a layer whose bias is finer than its products.
 #ifndef QRT_RUNTIME_OPS_REQUANTIZE_SUMS_H_
 #define QRT_RUNTIME_OPS_REQUANTIZE_SUMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshape: the same elements under another shape. A view; run() is for an output that needs memory
 // of its own.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An axis of ResizeLinear: the two source indices of every output index, and their weights, float32
 // bits or integers as the kind says.
 #ifndef QRT_RUNTIME_OPS_RESIZE_AXIS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResizeLinear: an image [n, h, w, c], every output pixel weighed from four of the input, or a
 // volume [n, d, h, w, c], from eight. In float32 (ONNX Runtime) two input rows of each plane are
 // dequantised, weighed and quantised; in integers (TFLite, and INT16_SUM) the products are exact.

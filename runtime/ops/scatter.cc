@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scatter: a tensor in which blocks are replaced at indices known only at run time.
 #include <cstring>
 

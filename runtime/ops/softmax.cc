@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax over the last axis, cut into rows: by a table of 256 exponentials, in float32 or in integers, or of
 // int16 by interpolated tables or one of 65536; and its logarithm. The forms: softmax_forms.h.
 #include "runtime/ops/ops.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of UINT8 by exponentials in float32: divided by the sum of a row, or multiplied by its reciprocal.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetics of Softmax, each a form with checks, a step and a type of its own; softmax.cc chooses one.
 #ifndef QRT_RUNTIME_OPS_SOFTMAX_FORMS_H_
 #define QRT_RUNTIME_OPS_SOFTMAX_FORMS_H_

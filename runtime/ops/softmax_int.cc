@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of UINT8 in integers, to UINT8 or INT16, and its logarithm.
 #include "kernels/softmax/softmax_int.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax of INT16, by interpolated tables or by one of 65536 exponentials.
 #include "kernels/softmax/softmax_int16.h"
 

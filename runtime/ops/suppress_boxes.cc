@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SuppressBoxes: non-maximum suppression of boxes with integer corners, as CVM defines it.
 #include <algorithm>
 #include <cstring>

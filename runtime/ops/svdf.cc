@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Svdf: a time-delay layer with its state; cut into blocks of units of all rows.
 #include <algorithm>
 

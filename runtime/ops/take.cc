@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Take: rows of x at indices known only at run time.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cost estimates; see tasks.h.
 #include "runtime/ops/tasks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much work is worth another task. A step's number of tasks is decided by prepare() from an
 // estimate of its time; run() only cuts (for_pieces() of parallel.h).
 #ifndef QRT_RUNTIME_OPS_TASKS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopK: the greatest or least elements of every row of the last axis, in order, and their indices.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transpose: output dimension i is input dimension perm[i], any element type.
 #include "runtime/ops/transpose.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Transpose that does the work of the step before it, and those that others do.
 #ifndef QRT_RUNTIME_OPS_TRANSPOSE_H_
 #define QRT_RUNTIME_OPS_TRANSPOSE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ValidBoxes: the rows of boxes whose score is above a threshold, packed to the front.
 #include <cstring>
 

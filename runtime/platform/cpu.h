@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The few facts about a CPU that decide which kernels run (kernels/isa.cc).
 #ifndef QRT_RUNTIME_PLATFORM_CPU_H_
 #define QRT_RUNTIME_PLATFORM_CPU_H_

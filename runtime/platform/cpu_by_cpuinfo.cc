@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cpuinfo.h>
 
 #include "runtime/platform/cpu.h"

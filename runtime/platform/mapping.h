@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files in memory, and memory of large pages, as each system gives them: mapping_posix.cc,
 // mapping_windows.cc.
 #ifndef QRT_RUNTIME_PLATFORM_MAPPING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mappings by mmap(): Linux, macOS and other POSIX systems.
 #include <errno.h>
 #include <fcntl.h>

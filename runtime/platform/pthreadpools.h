@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools of the library pthreadpool: an application's own, and those that a provider's operators take.
 // pthreadpools.cc; pthreadpools_absent.cc in a build without that library (QRT_WITH_PTHREADPOOL=OFF), where
 // there are none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tools ask of a system beyond the C library: tools_posix.cc, tools_windows.cc.
 #ifndef QRT_RUNTIME_PLATFORM_TOOLS_H_
 #define QRT_RUNTIME_PLATFORM_TOOLS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tools' system on Linux, macOS and other POSIX systems.
 #include <errno.h>
 #include <fcntl.h>

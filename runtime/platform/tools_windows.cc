@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tools' system on Windows. The code page of their file names is UTF-8 (tools.rc).
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A second source of kernels, beside the library's own: for comparisons. The planner offers every operator
 // to the session's provider first, so no operator knows that there are any.
 #ifndef QRT_RUNTIME_PROVIDERS_PROVIDER_H_

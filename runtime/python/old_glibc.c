@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of the C library under their older versions, so that the wheel's libqrt asks for no glibc later than 2.28, whichever
  * it is linked with. wheel.cmake's link says --wrap of each; a script looks at the result (third_party/glibc_versions.py). */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel's tag: any Python 3, and the platform that the libraries in qrt/lib are for."""
 import glob
 import re

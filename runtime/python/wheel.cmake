@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DPYTHON=... -DVERSION=... -DLIBRARY=libqrt.so -DTOOLS=qrt_all -DBINARY_DIR=... -P wheel.cmake: puts package,
 # library and tools together in BINARY_DIR/stage and makes the wheel in BINARY_DIR/dist.
 set(stage ${BINARY_DIR}/stage)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A header on its way into Doxygen: comments before a declaration begin with /** or ///, those behind one with /**< or ///<, and
 the first, of the whole file, with @file. filter.py HEADER"""
 import re

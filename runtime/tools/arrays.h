@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays as a command line names them, [NAME=]FILE, and which of a model's inputs or outputs each is
 // for. FILE is a .npy, or an .npz, which may hold those of several.
 #ifndef QRT_RUNTIME_TOOLS_ARRAYS_H_

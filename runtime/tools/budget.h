@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits what reading a file may cost. A few bytes can ask for any amount of memory and work, so whoever
 // reads a file from outside asks here before each allocation and each loop whose size the file
 // decides. The limits follow from the file's size: together with what nobody counts, a process stays

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of things, as sentences have them.
 #ifndef QRT_RUNTIME_TOOLS_COUNTED_H_
 #define QRT_RUNTIME_TOOLS_COUNTED_H_

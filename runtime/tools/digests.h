@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Digests of what each operator of a model reads and writes for the test values that its file holds:
 // another device, or a damaged file, is told by the first operator that differs.
 // qrt_convert --digests puts them into the file, qrt_run --check compares them.

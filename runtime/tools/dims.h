@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of a model's open dimensions by their names, as a command line and arrays give them.
 #ifndef QRT_RUNTIME_TOOLS_DIMS_H_
 #define QRT_RUNTIME_TOOLS_DIMS_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Man pages and shell completions of the tools that are built, made of the tools' own option tables (write_documents.py).
 set(documents ${PROJECT_BINARY_DIR}/documents)
 set(tables "")

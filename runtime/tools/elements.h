@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of tensors as numbers and as people read them, and how two tensors differ.
 #ifndef QRT_RUNTIME_TOOLS_ELEMENTS_H_
 #define QRT_RUNTIME_TOOLS_ELEMENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recognises what a file is, so that a message can say it where something else was expected.
 #ifndef QRT_RUNTIME_TOOLS_FILE_KIND_H_
 #define QRT_RUNTIME_TOOLS_FILE_KIND_H_

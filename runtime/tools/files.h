@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files as the tools read and write them.
 #ifndef QRT_RUNTIME_TOOLS_FILES_H_
 #define QRT_RUNTIME_TOOLS_FILES_H_

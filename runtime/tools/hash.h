@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Digests of bytes, in hexadecimal digits.
 #ifndef QRT_RUNTIME_TOOLS_HASH_H_
 #define QRT_RUNTIME_TOOLS_HASH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model's inputs from .npy and .npz files: whether they fit, and the sizes of open dimensions and the number of
 // runs that they make. Inputs with one more dimension in front are a sequence: one
 // run for each of its indices, in one session.

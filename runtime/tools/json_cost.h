@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the memory that a JSON text takes once it is parsed: a value of two characters becomes a block of
 // tens of bytes.
 #ifndef QRT_RUNTIME_TOOLS_JSON_COST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of the levels of runtime/traits.h.
 #ifndef QRT_RUNTIME_TOOLS_LEVEL_NAME_H_
 #define QRT_RUNTIME_TOOLS_LEVEL_NAME_H_

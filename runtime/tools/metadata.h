@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model file's metadata.
 #ifndef QRT_RUNTIME_TOOLS_METADATA_H_
 #define QRT_RUNTIME_TOOLS_METADATA_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // .qrt files as the tools open them.
 #ifndef QRT_RUNTIME_TOOLS_MODEL_FILE_H_
 #define QRT_RUNTIME_TOOLS_MODEL_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files. A reader of its own because the files come from anywhere: every size is
 // checked against the bytes present before anything is allocated.
 #include "runtime/tools/npy.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files: format versions 1 to 3, little-endian, C order. npy has no small types:
 // bfloat16 travels as uint16 bits, float8 and float4 as uint8 codes, 4- and 2-bit integers one per
 // byte as int8 or uint8.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npz files: zip archives of .npy files, stored (numpy.savez) or deflated
 // (numpy.savez_compressed, where there is zlib).
 #ifndef QRT_RUNTIME_TOOLS_NPZ_H_

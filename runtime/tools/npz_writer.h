@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An .npz file to write, as numpy.savez makes them: the arrays are stored and not deflated.
 #ifndef QRT_RUNTIME_TOOLS_NPZ_WRITER_H_
 #define QRT_RUNTIME_TOOLS_NPZ_WRITER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines over CLI11; the one file that includes it.
 #include "runtime/tools/options.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tool's command line: what it takes, its help, and messages for what is wrong with it. CLI11, whose
 // header takes seconds to compile, reads the words and stays in options.cc.
 #ifndef QRT_RUNTIME_TOOLS_OPTIONS_H_

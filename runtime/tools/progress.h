@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A line on the terminal for work that takes a while.
 #ifndef QRT_RUNTIME_TOOLS_PROGRESS_H_
 #define QRT_RUNTIME_TOOLS_PROGRESS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of dimensions that tensors had in the source model; see source_order.h.
 #include "runtime/tools/source_order.h"
 

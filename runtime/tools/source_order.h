@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a model's tensors lay in the source model. The runtime works on images as [n, h, w, c]; an
 // ONNX model has them as [n, c, h, w].
 #ifndef QRT_RUNTIME_TOOLS_SOURCE_ORDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors that the operators of a model wrote, as the source model has them.
 #ifndef QRT_RUNTIME_TOOLS_SOURCE_TENSORS_H_
 #define QRT_RUNTIME_TOOLS_SOURCE_TENSORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tool says to its user, and how it ends.
 #include "runtime/tools/terminal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a tool says to its user, and how it ends: messages and exit statuses.
 #ifndef QRT_RUNTIME_TOOLS_TERMINAL_H_
 #define QRT_RUNTIME_TOOLS_TERMINAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values to test a model with that its file holds: inputs, and what the model must make of them.
 // qrt_convert --keep-test-values puts them there, qrt_run --check runs them.
 #ifndef QRT_RUNTIME_TOOLS_TEST_VALUES_H_

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Man pages and completions for bash, zsh and fish, made of what the tools themselves know of their options.
 
     write_documents.py VERSION DATE FOLDER TABLE...

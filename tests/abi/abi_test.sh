@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The binary interface of libqrt against that was written down: functions, types, and sizes of the files.
 #   abi_test.sh [--write] CC NM STRIP INCLUDE LIBRARY PROGRAM...
 # --write makes the present interface to keep (baseline.abi); limits of sizes.txt are edited by hand. Status 77

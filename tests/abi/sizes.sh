@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Sizes of files without debugging information and symbols against the limits of sizes.txt, which are edited by hand.
 #   sizes.sh STRIP NAME=FILE...
 set -eu

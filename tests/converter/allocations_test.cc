@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that runs out while a model is converted: whichever allocation fails, the conversion ends with
 // std::bad_alloc or OUT_OF_MEMORY, makes nothing, and keeps nothing.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models ended at tensors of their own (qrt_convert --outputs): what is behind them is not looked at,
 // inputs that they do not need go.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator of MRT/CVM models against its definition in the CVM's formal backend, written here
 // as plain loops, at 8, 16 and more bits, on every instruction set.
 #include <gtest/gtest.h>

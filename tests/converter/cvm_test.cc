@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MRT/CVM models: what they are read as, what they compute, and what is refused with which words.
 #include <gtest/gtest.h>
 #include <unistd.h>

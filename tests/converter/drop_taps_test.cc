@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass drop_taps: what meets nothing but padding goes, no byte of any output changes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ESP-DL's operators of two tensors against its arithmetic, for every target.
 #include <gtest/gtest.h>
 

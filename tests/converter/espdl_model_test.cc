@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ESP-DL files as files: headers, packs, encryption, targets, layouts, files of 2024; damaged ones
 // never pass silently.
 #include <gtest/gtest.h>

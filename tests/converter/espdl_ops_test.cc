@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ESP-DL's operators against loops written from its arithmetic, for every target: int8 and int16,
 // per tensor and per channel, shifts of both directions.
 #include <gtest/gtest.h>

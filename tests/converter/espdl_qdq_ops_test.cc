@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The 21 operators of ESP-DL's quantisation specification as QDQ graphs of ONNX with powers of two, int8 and int16, against
 // loops written from its arithmetic.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QDQ graphs of ONNX with powers of two, converted with --reference espdl-p4 and espdl-s3: their edges, mixed types, what two
 // operators become together, and what is refused. Each operator for itself: espdl_qdq_ops_test.cc.
 #include "tests/support/qdq_net.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ESP-DL's Resize against its arithmetic.
 #include <gtest/gtest.h>
 

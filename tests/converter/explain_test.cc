@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every node has its place in the report, also those behind a refused one: what a refused node
 // would have made stands in, where its type and shape can be told, and its readers are judged on
 // it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of source formats: what every row must do, whatever its format.
 #include "converter/import/frontend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes on Gather: chains, identities and constants, padding that goes into the operator behind,
 // layouts and the batch; no byte of any output changes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dimensions that an ONNX file leaves open: -1 for one, and qrt_convert --input-shape.
 #include <gtest/gtest.h>
 

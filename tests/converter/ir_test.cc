@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The converter's graph: lookups, permutations and the text form.
 #include "converter/ir.h"
 

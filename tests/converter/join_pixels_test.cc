@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass join_pixels: convolutions of few channels take pixels of a row together, no byte of any output
 // changes.
 #include <gtest/gtest.h>

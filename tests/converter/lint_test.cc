@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every rule of --lint both ways: a model that breaks it, and one like it that does not.
 #include "converter/lint.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs and outputs that become states (qrt_convert --state): the file's session gives what a caller gets who hands
 // the output back as the input; pairs that are none are refused.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MRT's formulas against worked examples in exact arithmetic, number by number
 // (mrt/worked_examples.json; "a/b" is a rational number).
 #include "converter/quantize/mrt.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of two tensors, orders, transposed convolutions and products of computed tensors: every
 // number against the source's own formula.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention and its kin, with scores so far apart that softmax takes one key, or so equal that it takes the mean: exact results.
 #include <gtest/gtest.h>
 

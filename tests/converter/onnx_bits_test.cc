@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models of onnx_bits/ give ONNX Runtime's own results.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cast, CastLike and BitCast at run time: every small type to every other, with ONNX Runtime 1.30's
 // bits on x86-64.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv between DequantizeLinear and QuantizeLinear, QLinearConv: every number against a naive loop
 // over the source's own integers and layout.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic quantisation as quantize_dynamic, Optimum and transformers.js write it, with ONNX Runtime
 // 1.30's results: layers with float results, without --allow-float.
 #include <gtest/gtest.h>

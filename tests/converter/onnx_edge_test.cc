@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear as operators of their own: every
 // option, and the results of ONNX Runtime 1.30 (x86-64) where they are not the plain formula.
 #include <gtest/gtest.h>

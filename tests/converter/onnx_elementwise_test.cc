@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Add, Mul and everything that becomes a table, against formulas written down once more.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators in float (float_fallback): refused unless they are asked for; then each operator against
 // its formula in double precision, to one step of its output.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants are computed at conversion: limits and casts of weights, scales that are quantised
 // themselves; and operator sets below 10, whose numbers are attributes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model-local functions and If: calls become the function's nodes, and a condition that is known its
 // branch. The models compute on bytes, so that every expected number can be read off.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that ONNX Runtime puts into the models it saves, beside the standard operators that they
 // were made of: both have the same bytes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that become Gather, against the indices their specification gives; shape arithmetic.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ids and masks that a run gives: Gather at them, casts of wide integers, running sums, comparisons; constants of CumSum.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX graphs of 16-bit activations: operators on elements, reductions, Resize and data movement
 // against ONNX Runtime's own float formula, to which they are equal or one step away.
 #include <gtest/gtest.h>

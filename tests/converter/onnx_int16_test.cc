@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX graphs of 16-bit activations: layers against sums of 64 bits and the multipliers in the
 // graph, which are held against the real factor; the model's edges; refusals.
 #include "tests/support/onnx_int16.h"

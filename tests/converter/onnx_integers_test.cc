@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX graphs on integers of more than 8 bits without quantisation.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loop and Scan whose number of steps is known: the file has the results of the same steps written one behind the other by hand.
 #include <gtest/gtest.h>
 

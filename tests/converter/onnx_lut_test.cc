@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's float functions: bit patterns computed by ONNX Runtime 1.30 (x86-64, FMA) at
 // sixteen arguments.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gemm, MatMul and their QLinear forms against a naive product of the source's own integers.
 #include <gtest/gtest.h>
 

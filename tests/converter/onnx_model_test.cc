@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of ONNX files: what a damaged or hostile file gives, external data, element types, names
 // and order.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of 4 and 2 bits in QDQ graphs: kept as such in the file, with or without zero points of
 // their own, and the outputs of the same weights in 8 bits. In blocks: refused, or in float.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools against naive loops over [n, c, h, w].
 #include <gtest/gtest.h>
 

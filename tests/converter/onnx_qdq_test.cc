@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear and DequantizeLinear: at the model's edges, in chains, per axis, missing zero
 // points; and data movement between them.
 #include <gtest/gtest.h>

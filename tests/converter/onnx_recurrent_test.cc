@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU, RNN and DynamicQuantizeLSTM of ONNX: how their inputs and attributes become the operator Recurrent, whose numbers
 // tests/ops/recurrent_test.cc checks; what is refused.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places that a run computes: parts of a tensor that begin there, elements that are put or taken there, and what is made of
 // comparisons of places.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and pools of three spatial dimensions against naive loops over the source's own
 // integers and layout.
 #include <gtest/gtest.h>

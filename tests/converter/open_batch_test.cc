@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass open_batch: where one file may serve every batch, and that it then gives each row what it
 // gets alone.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Open dimensions that have to do with each other: sums by their names, sizes that have to be equal, sizes of 0.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models with open heights, widths and lengths: one file, converted once, gives at every size the bytes of the
 // model with that size written into it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass pack_weights: what the packed file computes against plain loops over the source's weights.
 #include <gtest/gtest.h>
 

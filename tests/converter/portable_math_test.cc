@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exp and log of the converter's own against the long double ones of the C library.
 #include "converter/portable_math.h"
 

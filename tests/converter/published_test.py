@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """converter/COVERAGE.md says what is so: models that it calls running are converted with open dimensions and give the numbers of
 tests/models/published/reference.py at every size, and the bytes of a model that was converted for one size alone; what it calls
 refused is refused in the words that it quotes. published_test.py REPOSITORY BIN. Status 77 without python3-onnx."""

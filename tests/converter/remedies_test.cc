@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of remedies, which tell a user what to do next. Every remedy in the importers' sources is a sentence that says so in
 // words of its own, and refusals that once misled are compared as a whole.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Report: text for people, JSON for programs.
 #include "converter/report.h"
 

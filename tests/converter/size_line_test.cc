@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which sizes of an open dimension stay legal, by what comparisons at some of them find.
 #include "converter/sizes/size_line.h"
 

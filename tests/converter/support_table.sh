@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes the table of operators, element types and options in converter/SUPPORT.md from what the
 # converter's tests convert and run (tests/support/support_rows.h). The ranges of values that these
 # tests happen to prove of CVM's tensors are left out.

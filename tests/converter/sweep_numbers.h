@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's results of cells of the sweep, as digests of all outputs. Written by tests/onnxruntime/sweep/numbers.mjs.
 #ifndef QRT_TESTS_CONVERTER_SWEEP_NUMBERS_H_
 #define QRT_TESTS_CONVERTER_SWEEP_NUMBERS_H_

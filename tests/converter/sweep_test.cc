@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of the sweep (tests/onnxruntime/sweep) with what ONNX Runtime makes of it, and that the sweep leaves nothing out.
 #include <gtest/gtest.h>
 

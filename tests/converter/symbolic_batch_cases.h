@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models with a symbolic batch, and what ONNX Runtime gives for three images: tests/onnxruntime/numbers.mjs
 // prints those numbers.
 #ifndef QRT_TESTS_CONVERTER_SYMBOLIC_BATCH_CASES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models with a symbolic batch, against ONNX Runtime's outputs for three images
 // (tests/onnxruntime/numbers.mjs made those). Where the images of a batch are apart the batch is open, and
 // a session of three gives these numbers. Elsewhere it is closed, the converter says by which node, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of many terms, quotients, squares, casts and scales at their limits, against loops that read the
 // reference's sources anew.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons, truth values and what is chosen by them, against loops that read the reference's sources
 // anew.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The custom operator TFLite_Detection_PostProcess: what the importer makes of its options and
 // operands. The arithmetic is in tests/ops/detection_post_process_test.cc.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's functions of a byte that its reference makes tables of, SQUARED_DIFFERENCE, and what its
 // interpreter has for uint8, against the formulas. Values that the C library computes are compared
 // where its last bit decides nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite models with int16 activations, converted and run, against naive loops over the file's own
 // integers and the reference's formulas.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of TFLite models, converted and run, against naive
 // loops over the file's own integers.
 #include <gtest/gtest.h>

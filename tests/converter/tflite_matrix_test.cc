@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix of TFLite operators (tflite_matrix/): every operator that has a handler, in every way to use it, of every type that
 // it takes and behind every source, against plain loops. QRT_TEST_SEED as ever.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite files as files: recognition, both operator-code fields, data beside the flatbuffer, and
 // what is refused or rejected, all reasons at once; damaged files never pass silently.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement of TFLite models, converted and run, against the indices the reference reads.
 #include <gtest/gtest.h>
 

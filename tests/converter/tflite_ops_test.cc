@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables, pools, reductions, data movement, products, Softmax and edges of TFLite models, converted
 // and run, against the reference's formulas.
 #include <gtest/gtest.h>

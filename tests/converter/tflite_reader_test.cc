@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of TFLite files by itself: every kind of tensor that it has to look at, parts that are
 // missing, files that are no files.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Floats between DEQUANTIZE and QUANTIZE, which become tables, and integers that a run computes.
 #include <cfloat>
 #include <cmath>

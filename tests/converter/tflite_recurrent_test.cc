@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVDF and LSTM of TFLite models, converted and run over several runs, against the reference's
 // formulas; what is refused of them. LSTM's numbers of bytes are checked in tests/ops/lstm_test.cc.
 #include <gtest/gtest.h>

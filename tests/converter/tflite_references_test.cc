@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // converter/import/tflite/README.md says of every operator whose kernel its bits are from.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resource variables of TFLite models: streaming layers over several runs, what CALL_ONCE sets, and what
 // is refused.
 #include <gtest/gtest.h>

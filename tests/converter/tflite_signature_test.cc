@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite files of several signatures: one of them is chosen (qrt_convert --signature), and its inputs
 // and outputs are called after it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LOG_SOFTMAX of int8, and SOFTMAX of the floats that bytes stand for, against the reference's steps.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors with a part replaced, rows of tables, zeros, shapes that are outputs, and moves of what is not
 // quantised.
 #include <algorithm>

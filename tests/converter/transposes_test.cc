@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes move_transposes, fold_flatten, fold_reductions, one_channel_depthwise, simplify_reshapes, fuse_functions and fuse_luts: how many transposes are
 // left of known patterns, and that no byte of any output changes.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write_model: the file's layout, and what it refuses.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # QRT_COVERAGE: what reads files counts the branches that it takes (gcov). All else is built as in a release. Without
 # optimisation every condition is a jump of its own; fortification, which needs optimisation, says so in a warning. Counters that two threads raise at once lose
 # counts, but no count becomes 0 again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One way to run a model, through the C API as a program calls it.
 #ifndef QRT_TESTS_DIFFERENTIAL_CASE_H_
 #define QRT_TESTS_DIFFERENTIAL_CASE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // differential [MODELS [SEED]]: random models, each on every instruction set of the machine with one to
 // three threads, in every floating-point state of the caller's at every call, in a child of fork() and on a
 // small stack: everywhere the bytes of the scalar kernels on one thread. `./dev test differential` runs

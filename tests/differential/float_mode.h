@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floating-point state that a program may be in when it calls the library.
 #ifndef QRT_TESTS_DIFFERENTIAL_FLOAT_MODE_H_
 #define QRT_TESTS_DIFFERENTIAL_FLOAT_MODE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random models for the differential driver, from the generators that the fuzzer and the comparison
 // with ONNX Runtime have.
 #ifndef QRT_TESTS_DIFFERENTIAL_MODELS_H_

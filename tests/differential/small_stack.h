@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread with a small stack, as servers and interpreters of other languages start them.
 #ifndef QRT_TESTS_DIFFERENTIAL_SMALL_STACK_H_
 #define QRT_TESTS_DIFFERENTIAL_SMALL_STACK_H_

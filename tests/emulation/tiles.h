@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiles of AMX in software, as Intel's manual (Software Developer's Manual, volume 2) describes them: state
 // and instructions. What the manual makes a fault, and what the kernels promise not to do (kernels/README.md), ends
 // the process with a message.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated instructions: operands in every encoding, products, and what is a fault.
 #include "tests/emulation/tiles.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Calls of the system that fail on demand: memory, files, threads. faults.c stands in for the C library's functions,
    either in a test program that is linked with it or in any program that LD_PRELOAD gives it to.
 

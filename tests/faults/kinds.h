@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* QRT_FAULT(name, error, changes files): what a call of this kind that fails leaves in errno. */
 QRT_FAULT(alloc, ENOMEM, 0)
 QRT_FAULT(map, ENOMEM, 0)

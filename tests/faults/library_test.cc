@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever the system refuses the library while it loads a model, makes a session and runs it: the status
 // that says so, or the result, and nothing is kept.
 #include <gtest/gtest.h>

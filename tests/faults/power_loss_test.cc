@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Power lost while a tool writes: under the output's name stands the old file or the whole new one.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs with a call of the system that fails: what they leave behind, compared with a run in which
 // nothing fails.
 #ifndef QRT_TESTS_FAULTS_PROGRAMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whatever the system refuses a tool, the tool ends with a result or with status 5 and a message: no crash, no hang,
 // no half file, and nothing that looks like a result and is none.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fuzzer's bytes read as choices. Past the end every choice is the first one.
 #ifndef QRT_TESTS_FUZZ_CHOICES_H_
 #define QRT_TESTS_FUZZ_CHOICES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one model in many ways and compares the bytes.
 #ifndef QRT_TESTS_FUZZ_COMPARE_H_
 #define QRT_TESTS_FUZZ_COMPARE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the cost of an input a fuzzer's feedback: libFuzzer keeps inputs that reach a counter that
 // none reached, and each power of two of processor time and of peak memory per byte has one.
 #ifndef QRT_TESTS_FUZZ_COST_H_

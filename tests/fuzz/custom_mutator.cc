@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's mutator of the formats in mutate.h, of whose functions QRT_MUTATE is one.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzers' entry functions. Each takes any bytes and returns; what must not happen ends the
 // process: a crash, a sanitizer's report, or failed() below. libFuzzer calls them through
 // libfuzzer.cc, ctest replays tests/fuzz/regressions through them (replay_test.cc).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/generator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source models: bytes -> import -> lint -> passes -> write -> load -> run.
 #include "converter/convert.h"
 #include "converter/import/common/states.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/isa.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures, arrays, texts and command lines that the tools read.
 #include <fcntl.h>
 

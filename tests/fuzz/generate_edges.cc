@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The edges: floats to integers and back.
 #include "kernels/edge/numbers.h"
 #include "tests/fuzz/generator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose output has the shape of their input, and what a row of it decides.
 #include <cmath>
 

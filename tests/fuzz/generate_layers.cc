@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers with weights, and products of what is computed.
 #include "tests/fuzz/generator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What moves elements, and what says where they stand.
 #include <algorithm>
 

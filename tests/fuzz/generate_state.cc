@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers that keep a state between runs.
 #include "tests/fuzz/generator.h"
 

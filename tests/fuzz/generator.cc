@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all operators of the generator share: tensors, requantisations, weights.
 #include "tests/fuzz/generator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Valid models of random operators, made from a fuzzer's bytes: every operator of schema/ops.inc,
 // on tensors that are there or on new model inputs. Some choices make models that verification
 // refuses (windows beside the image, for example); that is fine.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's entry point; compiled once per target with QRT_FUZZ_TARGET naming the function.
 #include "tests/fuzz/cost.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as a file that has a path.
 #ifndef QRT_TESTS_FUZZ_MEMORY_FILE_H_
 #define QRT_TESTS_FUZZ_MEMORY_FILE_H_

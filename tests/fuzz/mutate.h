@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other files from one, most of which still read as a model.
 #ifndef QRT_TESTS_FUZZ_MUTATE_H_
 #define QRT_TESTS_FUZZ_MUTATE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes one to three words of the symbol, which is JSON, or numbers of the params: bytes at random seldom leave either
 // whole.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes fields of the flatbuffer behind a plain file's header where they stand, and lets references name what others
 // name: names of tensors among them, so that operators read other tensors.
 #include "espdl_generated.h"

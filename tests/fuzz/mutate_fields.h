@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutation of flatbuffers field by field: one to three numbers change to what is likely to matter, or
 // references name what others of their kind name.
 #ifndef QRT_TESTS_FUZZ_MUTATE_FIELDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes one number to what is likely to matter, lets one reference name what another names, or writes
 // the file anew with every default in it, so that there are more fields to change. Bytes at random
 // seldom leave a flatbuffer whole.

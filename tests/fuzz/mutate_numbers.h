@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chances, and numbers that are likely to matter in the place of another one.
 #ifndef QRT_TESTS_FUZZ_MUTATE_NUMBERS_H_
 #define QRT_TESTS_FUZZ_MUTATE_NUMBERS_H_

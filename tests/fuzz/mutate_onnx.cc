@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer's mutator for ONNX files: changes the parsed model, since changed bytes seldom are one.
 #include <algorithm>
 #include <climits>

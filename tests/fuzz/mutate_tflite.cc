@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes fields of the flatbuffer where they stand, or unpacks the model, changes its graph - operators, what
 // they read, shapes, types, quantisation - and writes it anew.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the fuzzers' seeds, the inputs that are kept for what they reach (corpus/TARGET/) and every input that
 // once was a finding (regressions/TARGET/) through the fuzzers' entry functions.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QRT_TESTS_DIR: the folder tests/ of the sources.
 #include "tests/fuzz/seeds.h"
 

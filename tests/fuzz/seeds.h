@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fuzzers start from: small files of every kind, made from tests/models and the model
 // builder.
 #ifndef QRT_TESTS_FUZZ_SEEDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the seed corpus of a target: write_seeds TARGET DIRECTORY.
 #include <cstdio>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines against the definition on both sides of every step, in exact arithmetic.
 #include "kernels/affine/affine.h"
 

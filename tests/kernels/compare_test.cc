@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minima, maxima and their indices against loops, for every element type, with guard pages.
 #include "kernels/compare/compare.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the copy family against index arithmetic, and plan_transpose()'s merging. Inputs and
 // outputs end at guard pages without slack: nothing may be over-read.
 #include "kernels/copy/copy.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What libqrt finds in qemu's models of CPUs. cpu_models.sh PROGRAM: kernels_tests. Status 77 without qemu-x86_64.
 set -eu
 program=$1

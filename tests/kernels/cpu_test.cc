@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the CPU and the system are asked directly is what cpuinfo tells, here and on qemu's models of CPUs
 // (cpu_models.sh).
 #include "runtime/platform/cpu.h"

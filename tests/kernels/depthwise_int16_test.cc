@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of depthwise_int16.h against a loop written from its formula.
 #include "kernels/depthwise/depthwise_int16.h"
 

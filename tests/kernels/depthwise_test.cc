@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every depthwise kernel of this CPU against a naive loop written from the contract.
 #include "kernels/depthwise/depthwise.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of digits.h against its formula: all tails, both kinds of accumulators, extremes, ties,
 // and memory that ends at a guard page.
 #include "kernels/gemm/digits.h"

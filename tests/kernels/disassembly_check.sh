@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Usage: disassembly_check.sh OBJDUMP NM KERNEL_FILES OBJECT...
 #
 # Looks into the objects of kernels built with instruction set flags, which KERNEL_FILES lists (<family>_<isa>, separated by

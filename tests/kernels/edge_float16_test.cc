@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of edge.inc on float16, against the numbers its bits stand for.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of forms.h: tables of sums against the definitions of requant.h over all pairs of bytes,
 // and their kernels over rows of every kind.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The int16 operators of every elementwise kernel, and rescaling between types, against their
 // formulas in wider integers.
 #include <gtest/gtest.h>

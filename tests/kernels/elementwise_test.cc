@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of elementwise.inc against the definitions of requant.h, over all 65,536 pairs of
 // bytes.
 #include "kernels/elementwise/elementwise.h"

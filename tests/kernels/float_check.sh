@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Usage: float_check.sh OBJDUMP OBJECT...
 #
 # Looks into the kernel objects of a build with QRT_INTEGER_ONLY: none but those of the model's edges (edge/, detection/) holds an

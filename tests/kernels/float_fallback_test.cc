@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the float_fallback family: elementwise functions have the bits of the scalar row (whose own
 // are pinned by digests, ops/float_test), products, sums and comparisons those of loops; all lengths of a
 // tail, with guard pages.

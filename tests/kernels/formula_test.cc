@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the formula family against the scalar one, between guard pages; what the bounds make
 // of a formula against the formula as it stands.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every gemm kernel of the table against a loop written from the contract in gemm.h: all tails,
 // both forms of the left side, every requantisation, extremes of the operands, and memory that ends
 // at a guard page.

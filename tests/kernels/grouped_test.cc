@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every grouped kernel of this CPU against a naive loop written from the definition of a convolution:
 // all groups, tails, strides, dilations, borders, requantisations, strips of rows.
 #include "kernels/grouped/grouped.h"

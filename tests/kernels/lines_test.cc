@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that are lines: every row against fused multiply-adds of doubles, which hold them without a rounding.
 #include "kernels/lut/lines.h"
 

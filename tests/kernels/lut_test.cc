@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of lut.inc against y = table[x].
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every narrow kernel of this CPU against a naive loop written from the definition of a convolution:
 // numbers of outputs and inputs, borders, dilations, windows within a kernel, requantisations, strips of
 // rows; and how joined pixels and windows are found.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel of pack_activations.h against gemm_pack() of the summands it stands for, some blocks at a
 // time, with guard pages.
 #include "kernels/gemm/pack_activations.h"

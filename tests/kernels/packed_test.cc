@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed elements of 4 and 2 bits against the bit numbers of the contract.
 #include "kernels/edge/packed.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PairLut's look-ups against indexing, with guard pages and a table that is not aligned.
 #include "kernels/lut/pair_lut.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools of int16 images against loops written from pool_int16.h.
 #include "kernels/pool/pool_int16.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the pool family against naive loops written from kernels/pool/pool.h. Average pool's
 // oracle computes in integers (kernels/soft_float.h): no floating-point instruction takes part.
 #include "kernels/pool/pool.h"

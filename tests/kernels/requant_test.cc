@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The normative requantisation: its binary32 in integers against the hardware's, and its formulas
 // at every tie, output step and limit against independent ones.
 #include "kernels/requant.h"

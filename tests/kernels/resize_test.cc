@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the resize family against its formula, with guard pages: nothing may be over-read.
 #include "kernels/resize/resize.h"
 

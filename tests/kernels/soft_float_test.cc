@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // soft::div against the hardware's division: random significands over all exponents, subnormals,
 // powers of two, neighbours of ties.
 #include "kernels/soft_float.h"

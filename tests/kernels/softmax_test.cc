@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax_rows() against its definition in integers (kernels/soft_float.h), and the same rows by bounds
 // of their sums.
 #include "kernels/softmax/softmax.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every stem kernel of this CPU against a naive loop written from the definition of a convolution: numbers
 // of outputs, kernels whose rows share dwords and others, strides, borders, requantisations, strips of rows.
 #include "kernels/stem/stem.h"

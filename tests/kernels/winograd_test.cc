@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every Winograd kernel of this CPU against a naive loop written from the definition of a
 // convolution: all tails, borders, requantisations, the greatest sums that are exact.
 #include "kernels/winograd/winograd.h"

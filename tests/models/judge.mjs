@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // judge.mjs BIN NETWORKS [--scheme NAME] [--only NAME,NAME] [--keep DIR] [-- OPTIONS OF qrt_quantize]
 // How good qrt_quantize is on trained networks, judged by ONNX Runtime (ORT_DIR: where onnxruntime-node was installed).
 // BIN holds qrt_quantize and qrt_run. NETWORKS holds NAME.onnx, calibration_x.npy (calibration_denoise.npy for networks with

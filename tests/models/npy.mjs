@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's files of float32 and uint8.
 import { readFileSync, writeFileSync } from 'node:fs';
 

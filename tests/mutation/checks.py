@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the checks of a C++ source and writes mutants around them (mutants.h).
 
 A check is the condition of QRT_MODEL_CHECK, of an `if` that returns INVALID_MODEL or UNSUPPORTED or, in a file of

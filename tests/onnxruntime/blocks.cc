@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several layers at once, as networks have them.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // compare.mjs DIR FIRST COUNT [--keep]: runs the graphs that random_graphs wrote to DIR in ONNX Runtime and compares.
 // Prints one line of JSON for each graph: {index, verdict, why, float: [operators that ONNX Runtime left in float]}.
 // Verdicts: equal, differs, refused, internal error, failed, not run (ONNX Runtime refuses the model or the batch).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random choices that are the same on every machine for one seed.
 #ifndef QRT_TESTS_ONNXRUNTIME_DICE_H_
 #define QRT_TESTS_ONNXRUNTIME_DICE_H_

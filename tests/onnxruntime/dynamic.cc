@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic quantisation, and products whose parameters are inputs of the model or sides computed by it.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The edges of a model: QuantizeLinear and DequantizeLinear that stay operators, of every type and layout of scales, and what
 // stands in front of them.
 #include <algorithm>

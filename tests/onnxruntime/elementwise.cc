@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on elements: of one tensor, of two, with constants; softmaxes and orders.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/onnxruntime/graph_maker.h"
 
 #include <algorithm>

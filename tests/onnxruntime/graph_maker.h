@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random quantised ONNX graphs as exporters write them. Every layer takes tensors that are there,
 // quantised or of integers, and leaves new ones; what nobody reads in the end is an output.
 #ifndef QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_

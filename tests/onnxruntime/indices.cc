@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement by indices: Slice, Pad, Gather and its relatives.
 #include <algorithm>
 

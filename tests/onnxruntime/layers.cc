@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layers that a graph is made of, and how often each is chosen.
 #include "tests/onnxruntime/graph_maker.h"
 

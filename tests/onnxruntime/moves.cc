@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement of whole dimensions.
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // ORT_DIR=DIR numbers.mjs WRITE_MODELS: ONNX Runtime's results of the models that WRITE_MODELS (build/release/tests/write_models) makes.
 // Those of onnx_bits/ become tests/converter/onnx_bits/numbers.h; those of symbolic_batch_cases.h, which holds its own numbers, are
 // printed where that file has others: {dims}, {codes}. ORT_DIR: where onnxruntime-node was installed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime for the scripts of this folder: how tensors come and go, and how two results differ. ORT_DIR: where
 // onnxruntime-node was installed.
 import { createRequire } from 'node:module';

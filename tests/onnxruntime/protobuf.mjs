@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As much of the ONNX protobuf format as tells which nodes a model has and what they read.
 
 function* fields(bytes, begin = 0, end = bytes.length) {

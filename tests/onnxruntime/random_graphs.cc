@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // random_graphs DIR SEED FIRST COUNT [--allow-float] [--quantized] [--pair-safe] [--layers N] [--only KIND]
 // --layers, --only: graphs of at most N layers, or of one kind (layers.cc), in which nothing hides behind what is refused.
 // --quantized: what every QuantizeLinear makes, and every Resize of that, is an output as well, to see where a graph parts.

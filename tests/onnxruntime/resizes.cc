@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize, of floats between two pairs and of integers.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites a graph as another exporter would write it: constants as nodes, or in fields of their type; nodes
 // as calls of functions, or in a branch that is always taken.
 #include <cstring>

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // summary.mjs FILE...: counts the lines that compare.mjs printed. Exit status 1 if a graph differs though ONNX Runtime left nothing
 // of it in float, on internal errors and on failures, and where ONNX Runtime ran none of them.
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write_models DIR: the models of which the tests hold ONNX Runtime's numbers, for numbers.mjs. Each
 // as DIR/<suite>.<name>.onnx with the bytes of its inputs, DIR/<suite>.<name>.<input>.bin.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What add_in_float() accepts against the definition of the integer add, over all pairs of bytes.
 #include "runtime/ops/add_in_float.h"
 

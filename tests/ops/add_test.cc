@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Add against the scalar definition of requant.h: kinds, offsets, every way of broadcasting;
 // models it has to refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ArgMax against a loop: axes, ties, index types; models it has to refuse.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AveragePool2D against the formula of the schema in float32: geometry, what counts, zero points;
 // models it has to refuse.
 #include <gtest/gtest.h>

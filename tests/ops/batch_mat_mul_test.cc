@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchMatMul against a loop: zero points, tails, batches that broadcast, requantisations; models
 // it has to refuse.
 #include <gtest/gtest.h>

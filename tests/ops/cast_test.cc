@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cast against conversions of single elements: every pair of types, limits, ties and what is no number; models it refuses.
 #include <gtest/gtest.h>
 

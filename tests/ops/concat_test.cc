@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Concat against a loop over the output's rows: axes, input counts, element types; models it has
 // to refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv2D against a loop over taps: every form (dense, indirect, rows), groups, terms, padding and
 // requantisation; models it has to refuse.
 #include <gtest/gtest.h>

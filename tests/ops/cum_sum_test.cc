@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CumSum against plain loops: every axis, exclusive and reverse, sums beyond the type; models it refuses.
 #include <gtest/gtest.h>
 

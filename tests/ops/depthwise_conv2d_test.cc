@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DepthwiseConv2D against a loop over taps: kernels, strides, dilations, padding, multipliers;
 // models it has to refuse.
 #include <gtest/gtest.h>

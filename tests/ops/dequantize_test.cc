@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dequantize against the formula in float32: three types, any axis; models it has to refuse.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DetectionPostProcess against the steps that kernels/detection/detection.h names; models it refuses.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FullyConnected and Conv2D whose input's zero point and scale are known only in a run, against plain
 // loops: sums as int32 and floats, groups, padding, several terms of weights, scales that are no
 // numbers; models they have to refuse.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicProduct against the definition: matrices, convolutions, every parameter an input; models
 // it has to refuse.
 #include <gtest/gtest.h>

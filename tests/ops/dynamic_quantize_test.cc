@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicQuantize against the formulas, and against what ONNX Runtime 1.30 gives for data that is
 // not finite; models it has to refuse.
 #include <gtest/gtest.h>

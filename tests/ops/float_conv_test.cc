@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float ORT_CONV against its definition: the sums of ONNX Runtime's products, over images, windows and groups of all kinds;
 // models that must be refused.
 #include <gtest/gtest.h>

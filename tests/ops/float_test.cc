@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float: layers left in float against the C library within the stated error; their bits,
 // which are the same everywhere, as digests; models that must be refused.
 #include <gtest/gtest.h>

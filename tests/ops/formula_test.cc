@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formula against 64-bit arithmetic cut to 32 bits: every step and pair on every type, at the
 // extremes; lengths around the kernels' pieces; models it has to refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FullyConnected against a loop over the input: sizes, leading dimensions, terms,
 // requantisations; models it has to refuse.
 #include <gtest/gtest.h>

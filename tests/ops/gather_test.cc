@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather against index arithmetic: every axis, every element size, fills, repeated and reversed
 // indices, cuts for threads; models it has to refuse.
 #include <gtest/gtest.h>

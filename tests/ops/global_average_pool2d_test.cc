@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GlobalAveragePool2D against a loop over the pixels; models it has to refuse.
 #include <gtest/gtest.h>
 

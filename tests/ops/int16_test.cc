@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on int16 tensors against loops: Conv2D, DepthwiseConv2D and FullyConnected with
 // accumulators of 64 and of 32 bits and weights of several digits, Add, Mul, pools, tables; models
 // they have to refuse.

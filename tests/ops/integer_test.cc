@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer against loops in 128 bits: every function on every type, at the extremes, broadcast;
 // models it has to refuse.
 #include <gtest/gtest.h>

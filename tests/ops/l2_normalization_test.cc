@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // L2Normalization against its definition; models it has to refuse.
 #include "kernels/normalize/l2_normalization.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of lines.inc, by ChannelLines, against y = table[x], for tables that are lines.
 #include <gtest/gtest.h>
 

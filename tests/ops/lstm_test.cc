@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lstm against loops from its formula, with the state as inputs and outputs of the model; its
 // functions against the real ones; models it has to refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lut against indexing: one table, one per channel, 8-bit types; models it has to refuse.
 #include <gtest/gtest.h>
 

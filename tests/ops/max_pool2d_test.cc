@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MaxPool2D against a loop over the window: geometry, the global form; models it has to refuse.
 #include <gtest/gtest.h>
 

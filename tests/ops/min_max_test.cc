@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MinMax against std::min and std::max: every way of broadcasting, every integer type; models it
 // has to refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What mul_in_float() accepts against the definition of the product, over all pairs of bytes.
 #include "runtime/ops/mul_in_float.h"
 

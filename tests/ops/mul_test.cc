@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mul against the scalar definition of requant.h: zero points, requantisations, every way of
 // broadcasting; models it has to refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers in the options of operators, at and beyond the limits that each comment of the check gives a
 // reason for: sums that could leave their type, shapes that multiply out to more than there is.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every operator of schema/ops.inc has a definition under its own name and type, and a test file.
 #include <gtest/gtest.h>
 

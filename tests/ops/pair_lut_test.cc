@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PairLut against indexing: every way of broadcasting, bytes and floats; models it has to refuse.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantize against the formula in float32: both types, any axis, special values; models it has to
 // refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent against a definition of one scalar at a time: every cell and direction, lengths, initial states, peepholes, limits, odd
 // sizes, weights of floats and of bytes; lengths that no sequence has; models it refuses.
 #include <gtest/gtest.h>

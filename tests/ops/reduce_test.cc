@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce against plain loops: sums and maxima along every axis, modulo 2^32; models it refuses.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that one check of an operator alone refuses: without it nothing else would (tests/mutation).
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantize against its formula, between all types, with stages and slopes below the zero point;
 // models it has to refuse.
 #include <gtest/gtest.h>

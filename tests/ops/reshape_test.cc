@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reshape: the bytes stay, the shape changes; as a view inside a model and as its only operator;
 // models it has to refuse.
 #include <gtest/gtest.h>

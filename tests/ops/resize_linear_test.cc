@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResizeLinear against its formula, of every kind and element type; models it has to refuse.
 #include <gtest/gtest.h>
 

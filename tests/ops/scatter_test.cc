@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scatter against index arithmetic: batch dimensions, element sizes, equal indices, indices outside; models it has to refuse.
 #include <gtest/gtest.h>
 

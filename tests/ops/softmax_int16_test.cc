@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and LogSoftmax of int16 tensors against loops, and models they have to refuse.
 #include <gtest/gtest.h>
 

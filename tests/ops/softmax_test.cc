@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax against the formulas of softmax.h in float32 and of softmax_int.h; models it has to
 // refuse.
 #include <gtest/gtest.h>

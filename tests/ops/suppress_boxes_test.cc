@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SuppressBoxes: what is kept, in what order, of which classes; extreme corners; models it refuses.
 #include <gtest/gtest.h>
 

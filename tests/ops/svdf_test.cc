@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Svdf against loops from its formula, with the state as an input and an output of the model;
 // models it has to refuse.
 #include <gtest/gtest.h>

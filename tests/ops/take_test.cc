@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Take against index arithmetic: axes, batch dimensions, element sizes, indices outside; models it
 // has to refuse.
 #include <gtest/gtest.h>

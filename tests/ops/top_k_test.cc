@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopK against a stable sort: ties, orders, index types; models it has to refuse.
 #include <gtest/gtest.h>
 

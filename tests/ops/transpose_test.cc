@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transpose against a loop over the output's index: permutations, element types; models it has to
 // refuse.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ValidBoxes: rows above a threshold in their order, the rest filled; models it refuses.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // XNNPACK against our kernels on layers of real size, where a loop in the test would take too long:
 // it is an implementation that shares nothing with ours. Also what the session option accepts.
 #include <gtest/gtest.h>

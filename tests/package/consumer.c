@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An application in C: loads the model named by the argument, runs it once. */
 #include <qrt/qrt.h>
 #include <stdio.h>

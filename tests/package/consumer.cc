@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application in C++: the same through qrt.hpp, and an error as an exception.
 #include <cstdio>
 #include <qrt/qrt.hpp>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Builds runtime/examples against an installed libqrt, and runs them on images whose answers are known.
 # examples_test.sh CMAKE GENERATOR BUILD_DIR SOURCE_DIR QRT_CONVERT FRAME_MODEL CC CXX
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Everything that the build or ./dev fetches has a digest beside it, and what has another is refused.
 # fetched_test.sh CMAKE SOURCE
 set -eu

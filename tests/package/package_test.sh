@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs libqrt, moves the installed tree, and builds and runs consumers of it.
 # package_test.sh CMAKE GENERATOR BUILD_DIR SOURCE_DIR MODEL CC CXX
 set -eu

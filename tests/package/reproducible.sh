@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The same sources give the same bytes, wherever and whenever they are built. Copies the sources to FOLDER, builds FILEs
 # there with the options of BUILD, but with no compiler cache and another time zone, language and umask, and compares
 # them with those of BUILD. A second call builds only what changed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bill of materials names every library that the programs are linked with, each with a version and a licence.
 sbom_test.py SBOM.PY VERSION FILE..."""
 

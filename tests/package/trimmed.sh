@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced: libqrt with less in it, built for size. Wants $cmake $source $folder $strip; CMAKE_GENERATOR, CC, CXX and, for
 # another processor, CMAKE_TOOLCHAIN_FILE in the environment.
 build=$folder/build

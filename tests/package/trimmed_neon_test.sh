@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The size of libqrt for plain NEON with MobileNet's operators, for a board with pages of 4 KiB.
 # trimmed_neon_test.sh CMAKE GENERATOR SOURCE FOLDER STRIP TOOLCHAIN_FILE
 set -eu

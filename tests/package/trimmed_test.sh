@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # libqrt with less in it, built for size: for AVX2 alone, then with MobileNet's operators alone (mobilenet_ops.txt), then
 # without AVX2. Their sizes; what such a library says of a model that needs more, and of names that do not exist.
 # trimmed_test.sh CMAKE GENERATOR SOURCE FOLDER STRIP CC CXX MODEL_WITH_ALL_OPERATORS TOOLS_DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays of the caller's as inputs and outputs, and a pool for several sessions."""
 import gc
 import pickle

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that end early: Session.cancel(), Ctrl-C, tasks of asyncio."""
 import asyncio
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """qrt.convert() and qrt.quantize(): the programs found, their options, their errors."""
 import os
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples of runtime/examples: other processes and other machines give the bytes of a loop."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package's declarations against qrt/qrt.h: structs, functions, numbers, version."""
 import ctypes
 import os

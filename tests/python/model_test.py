@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models and sessions, with and without numpy."""
 import array
 import ctypes

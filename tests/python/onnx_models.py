@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small ONNX models of one node, for the element types at a model's edges."""
 import os
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Open dimensions: sizes by name, reshaped sessions, and arrays of other sizes."""
 import unittest
 

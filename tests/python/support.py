@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the Python package share. ctest sets the environment: PYTHONPATH (the package),
 QRT_LIBRARY, QRT_CONVERT, QRT_QUANTIZE, QRT_EVERY_OP_MODEL, QRT_FRAME_MODEL, QRT_SIZED_MODEL and QRT_SIZED_COUNTER_MODEL."""
 import os

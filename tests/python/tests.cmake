@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of the Python package (runtime/python), with the shared library of the other tests of libqrt; the wheel has its own.
 # qrt_add_python_test(FILE [NAME INTERPRETER])
 function(qrt_add_python_test file)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads and processes: default count, runs at the same time, forks."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Element types that numpy or memoryview do not have, and quantised edges."""
 import array
 import struct

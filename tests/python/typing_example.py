@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that mypy --strict checks: every public name of the package with the type that it has."""
 import asyncio
 from typing import Any, Dict, List, Optional, Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package and a program that uses it, by mypy --strict; and that the program runs."""
 import ast
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel: its size and tag, installed without an index in a fresh environment, with and without
 numpy there, and the README's lines run. QRT_WHEEL_DIR holds the wheel."""
 import glob

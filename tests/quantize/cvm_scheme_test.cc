@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scheme cvm: what each operator becomes for MRT's integers, and what is refused.
 #include <gtest/gtest.h>
 

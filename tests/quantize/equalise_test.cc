@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Equalised channels compute the same, and twins whose channels were scaled become alike.
 #include "converter/quantize/float/equalise.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small float models for tests, made in memory or by way of an ONNX file.
 #ifndef QRT_TESTS_QUANTIZE_FLOAT_CASES_H_
 #define QRT_TESTS_QUANTIZE_FLOAT_CASES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel of the float product gives the bytes of its definition, on shapes that leave rests.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole model gives the same bytes on every instruction set and number of threads, and each value is
 // seen once.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, products and pools of the interpreter against plain loops in double precision.
 #include "tests/quantize/float_cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter's elementwise operators, normalisations, and what moves elements.
 #include <functional>
 #include <limits>

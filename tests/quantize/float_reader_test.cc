@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading float ONNX files: old and new forms of operators, float16, and what is refused.
 #include "tests/quantize/float_cases.h"
 #include "tests/support/onnx_builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of squares of a layer's inputs, and rounding that heeds them.
 #include "converter/quantize/float/hessian.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs of tens of thousands of nodes: what the quantiser does with a graph takes time in proportion to it.
 #include <functional>
 

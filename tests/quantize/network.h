@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small float network for tests of the whole way: convolution, BatchNormalization, Relu, depthwise
 // convolution, a sum, the mean of the image, ten classes.
 #ifndef QRT_TESTS_QUANTIZE_NETWORK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where quantisation is put: what stays together, what shares a coding, what runs in float.
 #include "converter/quantize/schemes/placement.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_quantize as a user or a script meets it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Histograms and the rules that read ranges from them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report's page: its verdict, and names that try to be more than names.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calibration samples from files.
 #include "converter/quantize/samples/samples.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // simplify(): fewer nodes, the same function.
 #include "tests/quantize/float_cases.h"
 

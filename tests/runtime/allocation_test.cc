@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory: whichever allocation fails, the caller gets OUT_OF_MEMORY and nothing leaks; a run
 // allocates nothing.
 #include <gtest/gtest.h>

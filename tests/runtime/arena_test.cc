@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena: no two blocks alive at once overlap, and memory is used again.
 #include "runtime/arena.h"
 

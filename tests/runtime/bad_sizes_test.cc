@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models whose symbols, sizes or rules are not to be trusted.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The caller's own memory as inputs and outputs: no copy, the same bytes, and what is refused. That no
 // operator reads beyond the padding, tests/support/op_tester.h shows for each.
 #include <gtest/gtest.h>

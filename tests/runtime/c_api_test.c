@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C API from C11, on the model of tests/support/every_op_model.h (file named by the argument).
  * Linked against the shared library: every function used here is exported. */
 #define _POSIX_C_SOURCE 200809L /* fileno */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged files: no bytes at all make loading or running misbehave.
 #include <gtest/gtest.h>
 

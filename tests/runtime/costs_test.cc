@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file can cost before its first run: small files that name the same thing again and again, or
 // ask for much with few words, are refused, or take time and memory in proportion to their size. Each
 // attack once took minutes or gigabytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt.hpp: ownership, typed access, and errors as exceptions.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many CPUs a process may use: quotas of both versions of cgroups, from folders that look like a
 // machine's root.
 #include "runtime/cpus.h"

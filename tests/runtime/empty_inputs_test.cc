@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions at sizes at which an input has no elements, as a decoder's past has before the first token.
 #include <gtest/gtest.h>
 

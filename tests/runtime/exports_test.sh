@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The shared library exports qrt_* and nothing else, and every function of the headers.
 # exports_test.sh NM LIBRARY HEADER...
 set -eu

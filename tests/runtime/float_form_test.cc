@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // find_float_form(): integer requantisations in float32 give the same bytes, for every int32 near a
 // step, a tie or a limit.
 #include <gtest/gtest.h>

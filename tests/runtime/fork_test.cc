@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions, pools and models of a process in its children: fork() copies them without their threads.
 #include <gtest/gtest.h>
 #include <qrt/qrt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fusion of attention: scores a block of rows at a time, and heads that are read and written where they stand, give
 // the bytes of the steps one after the other.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt/image.h: arrays and camera frames as inputs, against the arithmetic that the header tells.
 #include "qrt/image.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of calls that are a caller's mistake, of every function of qrt.h and image.h that gives a status:
 // each has its status and its whole message, leaves no object behind, and takes nothing from the objects that
 // it was given, which go on working.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model's bytes: of files and of parts of them, borrowed and copied.
 #include "runtime/model_bytes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of 4 and 2 bits: what a model computes equals what it computes from the same weights in
 // int8, on every instruction set; files that break the rules for them are refused.
 #include "runtime/packed_bits.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parallel: every index once, chunks cover the range, and tasks see the kernels' floating-point
 // state.
 #include "runtime/parallel.h"

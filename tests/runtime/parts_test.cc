@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model needs of schema/parts.inc, as qrt_inspect --ops-list tells CMake's QRT_OPS.
 #include "runtime/parts.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory that plans are made in: which pieces come from the block, and where they are given back to.
 #include "runtime/plan_memory.h"
 

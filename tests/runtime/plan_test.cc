@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: what shares memory and what must not, batches, and what a model may not ask for.
 #include "runtime/plan.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of libqrt as others see it: from C, as a shared library, and installed.
 enable_language(C)
 

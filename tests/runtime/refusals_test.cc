@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How every operator refuses what it cannot take: each is damaged by itself in some hundred ways, and what it says to
 // each is compared with refusals.txt, where numbers are # and element types *. A check that is lost, or new, changes
 // that file. To write it anew: rm tests/runtime/refusals.txt, then

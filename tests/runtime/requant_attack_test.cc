@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every number of every requantisation, of every operator, set to what no converter writes: a file is
 // refused, or gives the same bytes on every instruction set (and, under the sanitizers, without
 // undefined behaviour).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the file's requantisation to the kernels': what is repeated, padded and carried over.
 // (What is refused: verify_test.)
 #include "runtime/requant_params.h"

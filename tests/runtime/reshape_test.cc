@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions at sizes other than those of the file: they give the bytes of a model in which these sizes are fixed.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions: what a run depends on and what it does not, where data lives and how long.
 #include "runtime/session.h"
 

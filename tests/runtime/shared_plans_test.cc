@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions of a model share plans of equal options, and the tables that no batch changes.
 #include <gtest/gtest.h>
 #include <qrt/qrt.h>

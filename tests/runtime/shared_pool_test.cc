@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pool for several sessions, which several threads run.
 #include <gtest/gtest.h>
 #include <qrt/qrt.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that operators have alike: made once for equal keys, and never mixed up.
 #include "runtime/shared_tables.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that share memory: what a Concat puts together is written in place, slices of neighbours
 // are views, and nobody can tell from the bytes. Models are compared with the same ones in which
 // every tensor is an output and so has memory of its own.

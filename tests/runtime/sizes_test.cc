@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of open dimensions as expressions: what they give, and which are malformed.
 #include "runtime/sizes.h"
 

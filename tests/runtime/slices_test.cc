@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches in slices: when a plan cuts one, and that nobody can tell from the outputs.
 #include "runtime/slices.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States by the API: their names and sizes, streams that are parked and go on elsewhere, runs that fail, and bytes and
 // sizes that are not a state's.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Team: every index of every job once, however many of its members come and whenever.
 #include "runtime/team.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which characters of a file's names reach a terminal.
 #include "runtime/text.h"
 

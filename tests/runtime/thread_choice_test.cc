@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a session leaves its threads, by made-up times.
 #include "runtime/thread_choice.h"
 

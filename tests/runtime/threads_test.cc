@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system that does not let threads start: a session takes those it gets, and says how many.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

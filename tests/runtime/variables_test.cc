@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model keeps between the runs of a session: values, resets, sessions beside each other, and
 // files to refuse.
 #include <gtest/gtest.h>

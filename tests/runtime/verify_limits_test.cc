@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verifier's limits, and rules that files of ordinary size and contents never come near: counts of
 // everything, parts that are missing one by one, what tables and constants cost that many share.
 #include <gtest/gtest.h>

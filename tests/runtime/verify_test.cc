@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verification: every rule refuses with its status and a message that names the place. Any bytes at
 // all: corruption_test.cc.
 #include "runtime/verify.h"

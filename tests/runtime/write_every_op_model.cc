@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the models of tests/support/every_op_model.h, frame_model.h, part_models.h and sized_model.h to the
 // files named by the arguments, for tests that are not C++ or not of this build.
 #include <cstdio>

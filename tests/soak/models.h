@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models of the soak: one with every operator and state, and three of few and larger layers, so that there
 // is work for several threads.
 #ifndef QRT_TESTS_SOAK_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions of different models, a thread for each, for as long as one likes: made with random sizes, threads and instruction
 // sets, run, reset, brought to other sizes, destroyed and made again. Every output has the bytes it had at first, and
 // memory stays flat.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of one elementwise operator with two inputs, against a loop over the output's index.
 #ifndef QRT_TESTS_SUPPORT_BROADCAST_H_
 #define QRT_TESTS_SUPPORT_BROADCAST_H_

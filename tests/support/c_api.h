@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Short forms of qrt.h's functions, for tests.
 #ifndef QRT_TESTS_SUPPORT_C_API_H_
 #define QRT_TESTS_SUPPORT_C_API_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the command line tools: their output, messages and exit statuses. Files live in a directory
 // of the test's own, removed at its end.
 #ifndef QRT_TESTS_SUPPORT_COMMAND_H_

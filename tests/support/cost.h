@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits what a tool may cost with a file from outside: 256 MB + 16 times the file, and a second + a second for
 // each megabyte of it.
 #ifndef QRT_TESTS_SUPPORT_COST_H_

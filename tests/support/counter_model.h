@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model that keeps something between runs.
 #ifndef QRT_TESTS_SUPPORT_COUNTER_MODEL_H_
 #define QRT_TESTS_SUPPORT_COUNTER_MODEL_H_

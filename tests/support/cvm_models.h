@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MRT/CVM models as text: a small builder of symbol JSON and params.
 #ifndef QRT_TESTS_SUPPORT_CVM_MODELS_H_
 #define QRT_TESTS_SUPPORT_CVM_MODELS_H_

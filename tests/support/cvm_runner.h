@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts MRT/CVM models that tests build and runs them on every instruction set.
 #ifndef QRT_TESTS_SUPPORT_CVM_RUNNER_H_
 #define QRT_TESTS_SUPPORT_CVM_RUNNER_H_

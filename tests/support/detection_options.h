@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of a DetectionPostProcess that a model can be built with: terms of 256 codes as a detector has
 // them, scores of a scale of 1/256.
 #ifndef QRT_TESTS_SUPPORT_DETECTION_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of any element type as real numbers, and which scale belongs to which element: what tests
 // of Quantize and Dequantize share.
 #ifndef QRT_TESTS_SUPPORT_EDGE_H_

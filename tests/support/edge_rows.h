@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test for every row of edge.inc, and the numbers that tests of the edges share.
 #ifndef QRT_TESTS_SUPPORT_EDGE_ROWS_H_
 #define QRT_TESTS_SUPPORT_EDGE_ROWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ESP-DL's rounding, written from its definition, and values of both of its types.
 #pragma once
 

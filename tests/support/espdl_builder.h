@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds ESP-DL files for tests of the front end, and runs what it makes of them.
 #ifndef QRT_TESTS_SUPPORT_ESPDL_BUILDER_H_
 #define QRT_TESTS_SUPPORT_ESPDL_BUILDER_H_

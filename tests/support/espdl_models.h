@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ten small ESP-DL files, one of them a pack, that together use most of what the importer reads:
 // what tests of damaged files and the fuzzer start from.
 #ifndef QRT_TESTS_SUPPORT_ESPDL_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small model with every operator of schema/ops.inc, open batch, two inputs and two outputs:
 // what tests of whole files start from.
 #ifndef QRT_TESTS_SUPPORT_EVERY_OP_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the allocations of a program through operator new, and fails one of them on demand. Replaces
 // the program's operators: include it in one file of a test.
 #ifndef QRT_TESTS_SUPPORT_FAILING_ALLOCATIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every number and every reference of a .qrt or other flatbuffer file, found by the types that flatc knows: for tests and
 // fuzzers that change a file field by field, or make it name one thing twice, and so reach what bytes
 // changed at random hardly do.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two float ONNX networks of about a kilobyte: what fuzz_float starts from and keeps small files of.
 #ifndef QRT_TESTS_SUPPORT_FLOAT_MODELS_H_
 #define QRT_TESTS_SUPPORT_FLOAT_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution that reads uint8 frames where they stand: by a table of addresses, which follows them.
 #ifndef QRT_TESTS_SUPPORT_FRAME_MODEL_H_
 #define QRT_TESTS_SUPPORT_FRAME_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converter graphs for tests, as a front end would leave them (converter/ir.h): random weights,
 // tables and scales; zero points differ from value to value only where an operator can bridge them.
 #ifndef QRT_TESTS_SUPPORT_GRAPH_BUILDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory whose end is a guard page: a byte read or written past the allowance is a fault, on every
 // compiler.
 #ifndef QRT_TESTS_SUPPORT_GUARDED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX graphs of any length, node by node.
 #ifndef QRT_TESTS_SUPPORT_HOSTILE_MODELS_H_
 #define QRT_TESTS_SUPPORT_HOSTILE_MODELS_H_

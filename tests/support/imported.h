@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the importers make of a model that a test built.
 #ifndef QRT_TESTS_SUPPORT_IMPORTED_H_
 #define QRT_TESTS_SUPPORT_IMPORTED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer requantisations as tests write them out: the definition, in more bits than any kernel
 // has, and random ones to compare kernels with.
 #ifndef QRT_TESTS_SUPPORT_INT_STAGES_H_

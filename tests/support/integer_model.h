@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer forms of operators that every_op_model() has in float, or with elements of 8 bits.
 #ifndef QRT_TESTS_SUPPORT_INTEGER_MODEL_H_
 #define QRT_TESTS_SUPPORT_INTEGER_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of a kernel family's table, for tests that go through all of them.
 #ifndef QRT_TESTS_SUPPORT_KERNEL_ROWS_H_
 #define QRT_TESTS_SUPPORT_KERNEL_ROWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisations of layers with up to 64 channels, as converters write them.
 #ifndef QRT_TESTS_SUPPORT_LAYER_REQUANTS_H_
 #define QRT_TESTS_SUPPORT_LAYER_REQUANTS_H_

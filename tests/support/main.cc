@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the tests of a program that several files make: `PROGRAM NAME...` runs those of NAME.cc alone, `PROGRAM` all of
 // them. GoogleTest's options, the filter among them, narrow the choice further.
 #include <fnmatch.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds .qrt files for tests through the flatbuffer object API, chained and with sensible
 // defaults:
 //

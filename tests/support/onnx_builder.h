@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds small ONNX models with the protobuf classes, writes them to a temporary file and imports,
 // converts and runs them.
 #ifndef QRT_TESTS_SUPPORT_ONNX_BUILDER_H_

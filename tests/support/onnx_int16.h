@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX's 16-bit arithmetic as the tests of its layers compute it.
 #ifndef QRT_TESTS_SUPPORT_ONNX_INT16_H_
 #define QRT_TESTS_SUPPORT_ONNX_INT16_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs models of one operator: on every instruction set of this CPU and by XNNPACK where it is
 // built in, cut for 1, 2 (not in an emulator) and 3 threads, twice. Expects the given bytes, or
 // expects a model to be refused.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names for the open dimensions of an ONNX model, all of which OnnxBuilder calls "N".
 #ifndef QRT_TESTS_SUPPORT_OPEN_DIMS_H_
 #define QRT_TESTS_SUPPORT_OPEN_DIMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of operators that neither every_op_model() nor integer_model() has: other types, parameters
 // that are inputs, other kinds of arithmetic. Each reads the model's inputs and writes an output.
 #ifndef QRT_TESTS_SUPPORT_OTHER_FORMS_MODEL_H_

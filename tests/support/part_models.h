@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models of one operator of the digits network each, on what schema/parts.inc lets a library leave out.
 #ifndef QRT_TESTS_SUPPORT_PART_MODELS_H_
 #define QRT_TESTS_SUPPORT_PART_MODELS_H_

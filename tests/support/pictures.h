@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures in PNG and JPEG files, usual and costly ones.
 #ifndef QRT_TESTS_SUPPORT_PICTURES_H_
 #define QRT_TESTS_SUPPORT_PICTURES_H_

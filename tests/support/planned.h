@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models as a session sees them: verified, and planned.
 #ifndef QRT_TESTS_SUPPORT_PLANNED_H_
 #define QRT_TESTS_SUPPORT_PLANNED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nets of integers with powers of two, converted with --reference espdl-p4 or espdl-s3.
 #ifndef QRT_TESTS_SUPPORT_QDQ_NET_H_
 #define QRT_TESTS_SUPPORT_QDQ_NET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One source of randomness for tests: seeded by QRT_TEST_SEED (default 1); the seed stands in every
 // failure's trace.
 #ifndef QRT_TESTS_SUPPORT_RANDOM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the operator Recurrent computes, one scalar at a time, from its definition in schema/qrt_model.fbs.
 #ifndef QRT_TESTS_SUPPORT_RECURRENT_ORACLE_H_
 #define QRT_TESTS_SUPPORT_RECURRENT_ORACLE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Accumulators at which a requantisation can go wrong. requantize() is a monotone function of the
 // accumulator, so a kernel that is monotone too and equals it on both sides of every output step
 // equals it everywhere.

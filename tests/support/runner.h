@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads and runs models through the public C API.
 #ifndef QRT_TESTS_SUPPORT_RUNNER_H_
 #define QRT_TESTS_SUPPORT_RUNNER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model whose sessions share something: it has every operator that brings constants into another form
 // (where the instruction set has that form).
 #ifndef QRT_TESTS_SUPPORT_SHARED_FORMS_MODEL_H_

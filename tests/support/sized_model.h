@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model with open dimensions that has every kind of rule, and the same model with these dimensions fixed.
 #ifndef QRT_TESTS_SUPPORT_SIZED_MODEL_H_
 #define QRT_TESTS_SUPPORT_SIZED_MODEL_H_

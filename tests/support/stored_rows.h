@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a convolution kernel stored against sums of the definition.
 #ifndef QRT_TESTS_SUPPORT_STORED_ROWS_H_
 #define QRT_TESTS_SUPPORT_STORED_ROWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model whose outputs depend on the runs before, with a state for each way in which one passes to the next run.
 #ifndef QRT_TESTS_SUPPORT_STREAM_MODEL_H_
 #define QRT_TESTS_SUPPORT_STREAM_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of the converter's support table, written by the tests themselves: every model that
 // OnnxBuilder, TfliteBuilder, EspdlBuilder or run_cvm() converts and runs tells, for each of its
 // operators, the element types, options and result. Tests need do nothing for it. Recorded only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds small TFLite models by the reader schema's object API, writes them to a temporary file and
 // imports, converts and runs them.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_BUILDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Eighteen small TFLite models that together use most of what the importer reads: what tests of
 // damaged files start from.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's arithmetic as its sources state it, for oracles: nothing here is shared with the
 // converter.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_REFERENCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite models of several signatures, each with a subgraph of its own.
 #ifndef QRT_TESTS_SUPPORT_TFLITE_SIGNATURES_H_
 #define QRT_TESTS_SUPPORT_TFLITE_SIGNATURES_H_

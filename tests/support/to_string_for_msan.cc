@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // std::to_string() for builds with the memory sanitizer: libc++.so's, which is not compiled for it, makes strings that it
 // takes for undefined. In the test programs these stand before the library's.
 #include <cstdio>

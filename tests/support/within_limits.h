@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a piece of a test in a process of its own that may take so much memory and time and no more.
 #ifndef QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_
 #define QRT_TESTS_SUPPORT_WITHIN_LIMITS_H_

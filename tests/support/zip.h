@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zip archives, as numpy.savez and numpy.savez_compressed write them.
 #ifndef QRT_TESTS_SUPPORT_ZIP_H_
 #define QRT_TESTS_SUPPORT_ZIP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checksum at the end of a .qrt file: who writes it, who compares it, and what it finds.
 #include "runtime/checksum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_bench calls a CPU.
 #include "bench/cpu_name.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_convert --digests and qrt_run --check: the first operator that differs has a name.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Man pages and completions: they name every option of every tool, `man` and `whatis` read the pages without a warning, and bash
 completes by them. documents_test.py DOCUMENTS BIN; what needs a program that is not there is skipped."""
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A frame of many pages, compiled as the runtime and the tools are, for hardening_test.sh to look at.
 #include <cstddef>
 

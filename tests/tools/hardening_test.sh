@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Programs and libraries that read files are hardened: all symbols are bound when they start, and what that fills in is read-only
 # from then on; they have a stack protector, and functions that know how long their buffers are; programs have containers
 # that check their indices. On x86-64 they ask for a shadow stack, objects have the marks of CET, and a frame of many pages

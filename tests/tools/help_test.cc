@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --help of every tool: it fits a terminal, says what stands for each value, and shows commands that the tool
 // knows.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source files made to cost much.
 #include <gtest/gtest.h>
 

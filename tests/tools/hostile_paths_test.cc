@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source files made to lead out of their folder, or to write to the terminal of the one who converts them.
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that were damaged or made to do harm, given to the tools: each ends with status 3 or 4 (or
 // 0 where the damage does not matter) and a message that names the file, within seconds and little
 // memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tools say to a hundred mistakes: mistakes.txt beside this file holds each command, its exit status, the
 // whole of its message, and the part of the message that says what to do next. QRT_WRITE_MISTAKES=FILE writes the
 // table anew from what the tools say now.

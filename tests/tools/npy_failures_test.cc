@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading .npy while the system refuses: streams that cannot seek or stop reading, no descriptor left, no room
 // for what comes from standard input.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing .npy files, hostile ones included.
 #include "runtime/tools/npy.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs and expected outputs in .npz archives: which array is for which tensor, and what is refused.
 #include "runtime/tools/npz.h"
 

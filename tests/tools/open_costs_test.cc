@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small source files with open dimensions, which are imported and run again and again.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tools on models with open dimensions besides the batch: sizes from arrays and from --dims.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model's page says of constants.
 #include "runtime/tools/page/page.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sessions at the same time: throughput, latency under load, requests at random.
 #include <gtest/gtest.h>
 

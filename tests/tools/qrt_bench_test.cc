@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison with an earlier run, the roofline and the provider of kernels, as scripts meet them.
 #include <gtest/gtest.h>
 

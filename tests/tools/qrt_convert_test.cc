@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_convert as a user or a script meets it. The models are made here, through ONNX's own
 // protobuf.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_diff: which layer differs from a folder of tensors.
 #include <gtest/gtest.h>
 

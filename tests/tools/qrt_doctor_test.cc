@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_doctor on models of every format, and on files that are none.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_run --image: pictures as inputs.
 #include <gtest/gtest.h>
 #include <png.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_run, qrt_bench and qrt_inspect as a user or a script meets them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt, the one name for the tools, and what all tools have in common: models from standard input, --quiet, NO_COLOR.
 #include <gtest/gtest.h>
 

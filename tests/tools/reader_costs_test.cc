@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source files in which many operators read what one file holds or one operator makes: each reads it anew.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures and arrays made to cost much, or damaged so that an answer would be a wrong one.
 #include <gtest/gtest.h>
 

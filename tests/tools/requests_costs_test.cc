@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small source files whose single operators ask for much.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tools write as JSON is what runtime/tools/schemas/ says, and nothing else.
 schemas_test.py REPOSITORY BIN. Status 77 without python3-jsonschema."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_bench reads of a machine: big and little cores, frequency, temperature.
 #include "bench/system_files.h"
 

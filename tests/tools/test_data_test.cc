@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_convert --test-data: folders of input_0.pb, output_0.pb ... as they lie beside ONNX models.
 #include <gtest/gtest.h>
 

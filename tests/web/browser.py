@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven by its DevTools protocol through two pipes: nothing but Python is needed."""
 import base64
 import fcntl

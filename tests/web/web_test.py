@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pages of qrt_inspect --html, qrt_bench --html and qrt_quantize --report in a browser: web_test.py CHROMIUM BIN_DIRECTORY WRITE_MODELS."""
 import json
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the models of web_test.py: hostile.qrt, whose names try to be more than names, deep.qrt, as deep as
 // ResNet-50 and with its blocks, large.qrt, 1,000 operators with branches and long edges, and sized.qrt, whose height
 // and width are open.

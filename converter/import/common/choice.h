@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of several models of one file is converted.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_CHOICE_H_
 #define QRT_CONVERTER_IMPORT_COMMON_CHOICE_H_

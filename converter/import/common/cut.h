@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model is ended at instead of its own outputs (qrt_convert --outputs).
 #ifndef QRT_CONVERTER_IMPORT_COMMON_CUT_H_
 #define QRT_CONVERTER_IMPORT_COMMON_CUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation in integers: multipliers, the stages and Requants of the file format made of them,
 // and bounds that prove sums and products to fit. How a source derives a multiplier from scales is
 // its own affair (tflite/arithmetic.h for TFLite).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds operators to the graph: what the handlers of every source format build their results from.
 // Nothing here knows a source format or decides what may be converted.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_GRAPH_BUILDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much an import has made of its file. Many nodes may name one tensor of it, and each makes
 // weights, a table or an index map of its own: a megabyte could grow to as many gigabytes as it has
 // nodes, and be read as many times. So what is made and what is read is counted, and the import

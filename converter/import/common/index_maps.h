@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The index maps of a Gather, as handlers and passes make them: axis d of the result reads the
 // source's indices axis[d], -1 where it is filled; without a map all of them in order.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_INDEX_MAPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of each node of the source file: the operator it became, the rule for which it was
 // refused, or that it could not be assessed, because it reads what a refused node would have made.
 // Refusing is not an error: an import goes on and says all that must change at once. Importers

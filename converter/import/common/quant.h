@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a tensor is quantised, as source files say it and as qrt stores it.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_QUANT_H_
 #define QRT_CONVERTER_IMPORT_COMMON_QUANT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of files from outside in commands that a user may copy.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_SHELL_WORD_H_
 #define QRT_CONVERTER_IMPORT_COMMON_SHELL_WORD_H_

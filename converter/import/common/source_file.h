@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source model's file as bytes, of formats that are read at once.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_SOURCE_FILE_H_
 #define QRT_CONVERTER_IMPORT_COMMON_SOURCE_FILE_H_

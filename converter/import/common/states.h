@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --state: pairs of a model's inputs and outputs that become variables of the session.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_STATES_H_
 #define QRT_CONVERTER_IMPORT_COMMON_STATES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transposed convolution as an ordinary one; see common/transpose_conv.h.
 #include "converter/import/common/transpose_conv.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transposed convolution as an ordinary one. Output o of an axis receives x[i] * w[j] wherever
 // o + before = stride * i + dilation * j. For the outputs o = stride * q + phase of one phase these
 // are the inputs x[q + u] of a few fixed offsets u: a convolution of stride 1 with a kernel of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of convolutions and pools, and their fields in the file's options.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_WINDOW_H_
 #define QRT_CONVERTER_IMPORT_COMMON_WINDOW_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to integers, booleans and tuples.
 #include "converter/import/cvm/attributes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of an operator's attributes: text in the file, typed here. Every error names the
 // attribute, what stands there and what is accepted.
 #ifndef QRT_CONVERTER_IMPORT_CVM_ATTRIBUTES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of steps, and chains of them as requantisations.
 #include "converter/import/cvm/chain.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of operators, made from functions.inc.
 #include "converter/import/cvm/functions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CVM's operators: one row each, with what infers its outputs and what imports it.
 #ifndef QRT_CONVERTER_IMPORT_CVM_FUNCTIONS_H_
 #define QRT_CONVERTER_IMPORT_CVM_FUNCTIONS_H_

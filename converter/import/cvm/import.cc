@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_cvm(): read, infer, import.
 #include "converter/convert.h"
 #include "converter/import/cvm/importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the nodes, and chains that grow on its way.
 #include "converter/import/cvm/importer.h"
 

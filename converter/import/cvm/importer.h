@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of one import: what each entry of the file has become, and the graph that grows from
 // it. Nodes are visited in the file's order. Arithmetic on one tensor is not written at once: it
 // waits in a chain (chain.h) until a reader needs the values, or a second reader comes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a chain becomes: a product's requantisation, a table, a Formula.
 #include <algorithm>
 

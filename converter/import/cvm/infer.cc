@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk of inference over a model.
 #include "converter/import/cvm/infer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes and precisions: what the operators of a model say about their outputs, which must equal
 // what the file says. A model that passes cannot overflow int32 in a CVM runtime.
 #ifndef QRT_CONVERTER_IMPORT_CVM_INFER_H_

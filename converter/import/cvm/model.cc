@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two files together: which variable is the input, and the params of the others.
 #include "converter/import/cvm/model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two files of an MRT/CVM model as a checked view: `symbol`, a graph as JSON text, and `params`,
 // its integers. Whatever the view holds was range-checked; what an operator needs of its inputs is
 // the business of infer.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of the JSON text. The JSON library reads it; depth and size are bounded before.
 #include "converter/import/cvm/symbol.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON text of a graph, its form checked: keys, types, lengths and ranges.
 #ifndef QRT_CONVERTER_IMPORT_CVM_SYMBOL_H_
 #define QRT_CONVERTER_IMPORT_CVM_SYMBOL_H_

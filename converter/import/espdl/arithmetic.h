@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of ESP-DL's runtime that the converter evaluates: roundings by target, power-of-two requantisation, and the
 // functions its tables are made from. real = q * 2^exponent everywhere, without zero points.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_ARITHMETIC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What handlers add to the graph: the operators of every source format (common/graph_builder.h), with
 // ESP-DL's formats and its rounding.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model's inputs, outputs and variables: between what the file declares and what is stored.
 #include "converter/import/espdl/importer.h"
 

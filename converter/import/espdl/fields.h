@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of a file's flatbuffer, and how long its lists may be.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_FIELDS_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_FIELDS_H_

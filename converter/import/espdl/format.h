@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of ESP-DL's activations and what their integers mean.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_FORMAT_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_FORMAT_H_

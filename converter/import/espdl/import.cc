@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_espdl(): read, choose the target, import, report.
 #include "converter/convert.h"
 #include "converter/import/common/choice.h"

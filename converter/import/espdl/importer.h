@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of one import: what each tensor of the file has become, and the graph that grows from it. Operators are visited in
 // the file's order; a handler reads its inputs, makes its operators at once, or refuses.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_IMPORTER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Filters as the file packs them for a chip's vector unit, and their bytes in the order of their indices.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_LAYOUT_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_LAYOUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of the file, its operators, and the structural checks of its graph. Tensors: tensors.cc.
 #include "converter/import/espdl/model.h"
 

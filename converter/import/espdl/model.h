@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One ESP-DL model, verified and proven to be a graph: every name known before it is read and written once, every constant
 // within the file. What the operators mean is not looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_

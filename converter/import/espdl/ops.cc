@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of handlers, made from ops.inc, and the geometry they share.
 #include "converter/import/espdl/ops.h"
 

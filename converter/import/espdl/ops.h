@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of ESP-DL's runtime that have a form here: one handler each, in ops/<group>.cc, and what handlers share.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_OPS_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_OPS_H_

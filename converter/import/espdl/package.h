@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands around the flatbuffer of an ESP-DL model: the marks EDL1 and EDL2 of one model, and PDL1 to PDL3 of packs, which
 // hold several. Nothing of the models themselves is looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_PACKAGE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // choose_target(): the chip whose arithmetic a file gets.
 #include "converter/import/espdl/importer.h"
 

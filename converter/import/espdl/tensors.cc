@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of a model: constants with their data, and what the file says of activations.
 #include "converter/import/common/source_file.h"
 #include "converter/import/espdl/fields.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A symbolic batch. The graph is imported at batch 1, where many an operator on dimension 0 looks
 // like none: a mean over one image is that image, a slice of the first all there is. So the model
 // is imported once more, at an unusual batch: only where that gives the same operators on as many

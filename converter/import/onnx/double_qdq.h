@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear/DequantizeLinear pairs in a row. ONNX Runtime makes them one, whose range is what
 // their ranges have in common, before it fuses anything; so must we. It looks for them after it has
 // taken out what changes nothing and made one node of several that are equal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Edge operators that stay operators of their own; qdq.cc decides which do.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_EDGE_OPS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_EDGE_OPS_H_

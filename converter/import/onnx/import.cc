@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_onnx(): parse, import, report.
 #include <algorithm>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Imports of a file at sizes of its open dimensions.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_IMPORT_OPEN_H_
 #define QRT_CONVERTER_IMPORT_ONNX_IMPORT_OPEN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One import of an ONNX file: the walk over its nodes in execution order. For each node a handler
 // (ops/handlers.h) reads its inputs' states and writes its outputs'. What is known meanwhile stands
 // in rooms of its own, which handlers reach through here: the tensors' states (tensors.h), the

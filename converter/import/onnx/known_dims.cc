@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/import/onnx/known_dims.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dimensions that ONNX Runtime knows before a run although others of the model are open: what it fuses depends on them.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_KNOWN_DIMS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_KNOWN_DIMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model's inputs and outputs.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_MODEL_EDGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement of the ONNX front end: every such operator is a chain of movements of its input 0,
 // applied to the integers, whatever stands for them.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_MOVE_H_

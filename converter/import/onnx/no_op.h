@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that change nothing: ONNX Runtime takes them out before it fuses anything.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_NO_OP_H_
 #define QRT_CONVERTER_IMPORT_ONNX_NO_OP_H_

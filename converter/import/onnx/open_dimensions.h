@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dimensions of a file's inputs that have no number.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_

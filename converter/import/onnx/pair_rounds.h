@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime makes of QuantizeLinear and DequantizeLinear nodes in a row, with Transposes and
 // other data movement between them. Before it fuses anything it goes through the graph in rounds:
 // of two pairs that meet it makes one, whose range is what the two have in common; it copies pairs to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions over volumes as convolutions over their planes. A volume is [n, d, h, w, c] in the
 // graph, and to Conv2D and DepthwiseConv2D n * d images. What the taps along depth read stands side by
 // side in one image for each plane of the output, and its kernel holds all of them:

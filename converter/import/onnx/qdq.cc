@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear and DequantizeLinear, of the ONNX domain and of com.microsoft.
 #include <algorithm>
 #include <cmath>

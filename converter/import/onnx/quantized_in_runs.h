@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic quantisation: ranges that each run finds.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_QUANTIZED_IN_RUNS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_QUANTIZED_IN_RUNS_H_

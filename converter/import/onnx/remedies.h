@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remedies of refusals that depend on the model.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_REMEDIES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_REMEDIES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers that a run computes for an operator's own use: numbers that follow from sizes, indices, and what is made of them.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_RUN_INTEGERS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_RUN_INTEGERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors one of whose lengths a run decides: the first tokens of a cache of fixed capacity. In the graph such a tensor has its
 // capacity. Elements beyond the length stand for nothing, and what reads the tensor is imported so that they have no effect.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_RUN_LENGTHS_H_

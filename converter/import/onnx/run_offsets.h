@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of a run that are known up to one unknown: x + 3, where only the run knows x.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_RUN_OFFSETS_H_

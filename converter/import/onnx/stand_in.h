@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What follows a refused node. Its outputs stay usable where their type and shape are known, from
 // the file's value_info, from the QuantizeLinear behind them or from the operator itself: a value
 // that nothing writes stands in, so that the readers are judged on their own merits. The graph is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each tensor of an ONNX file has become so far.
 //
 // The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime does with a Transpose before it fuses anything: it moves it down through operators that work
 // on any order of dimensions, to the next Transpose.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_TRANSPOSE_MOVES_H_

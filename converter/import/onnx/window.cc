@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Window attributes and the change between the source's image layout and [n, h, w, c].
 #include "converter/import/onnx/window.h"
 

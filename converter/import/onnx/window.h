@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of convolutions and pools: kernel, stride, dilation and padding from a node's attributes,
 // always as two dimensions (one-dimensional operators get h = 1), and one of depth for volumes.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_WINDOW_H_

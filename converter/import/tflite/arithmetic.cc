@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multipliers, limits and fixed-point functions as the reference kernels have them.
 #include "converter/import/tflite/arithmetic.h"
 

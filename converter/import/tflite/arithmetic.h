@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of TFLite's reference kernels that the converter evaluates: multipliers,
 // activation limits, and the fixed-point functions its tables are made from.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_ARITHMETIC_H_

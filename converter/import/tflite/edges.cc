@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model's inputs, outputs and variables.
 #include <cmath>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_tflite(): read, import, report; list_tflite().
 #include "converter/convert.h"
 #include "converter/import/common/choice.h"

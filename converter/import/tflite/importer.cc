@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the operators in the file's order, and the states of tensors. Inputs, outputs and
 // variables: edges.cc.
 #include "converter/import/tflite/importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of one import: what each tensor of the file has become, and the graph that grows from
 // it. Operators are visited in the file's order; a handler reads its inputs' states and writes its
 // outputs'. Unlike ONNX files, TFLite files hold integers everywhere, so nothing waits for a later

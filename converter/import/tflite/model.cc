@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of the flatbuffer and the structural checks of its subgraphs.
 #include "converter/import/tflite/model.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TFLite file, verified and proven to be a graph: every index in range, every tensor written once
 // and before it is read, every constant as large as its type and shape say. What the operators mean
 // is not looked at here. One subgraph is the model: the one of the chosen signature, and the first of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement of the TFLite front end: one input on its way to one output.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_MOVING_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_MOVING_H_

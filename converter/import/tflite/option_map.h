@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a TFLite custom operator: a FlexBuffers map of numbers. Only what is asked for is
 // read, within the buffer's bounds, so that it costs the same however the rest is linked together:
 // the library's verifier visits a vector again for each reference to it.

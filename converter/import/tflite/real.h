@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A float32 tensor between DEQUANTIZE and QUANTIZE: a function of the codes of one tensor of bytes or
 // of two, tabulated as the reference's float kernels compute it, so that QUANTIZE becomes one table.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_REAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation as the reference kernels do it. Limits are in the source domain here.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_REQUANT_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_REQUANT_H_

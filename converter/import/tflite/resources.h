@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resource variables of a TFLite model: tensors that keep their content between runs, known by name
 // (VAR_HANDLE). ASSIGN_VARIABLE and READ_VARIABLE change them in the file's order; a subgraph of
 // CALL_ONCE gives them their first content.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/quantize/cvm/cvm_writer.h"
 
 #include "converter/quantize/cvm/operators.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A float model as an MRT/CVM model: symmetric integers, bytes in front of layers, 16 bits in front of
 // sums, products and averages, and between them only what CVM has operators for.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_CVM_WRITER_H_

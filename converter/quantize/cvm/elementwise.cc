@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits, functions of one value, sums and products of two.
 #include <algorithm>
 #include <cmath>

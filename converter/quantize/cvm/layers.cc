@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products with constant weights: bytes times bytes, sums of 32 bits.
 #include <algorithm>
 #include <cmath>

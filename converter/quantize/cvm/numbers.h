@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers of a CVM model and the reals that they stand for. Every operation adds the operators of
 // CVM that do it, and knows the precision that a runtime infers for them; none can leave int32.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each operator of a float model becomes. One file per group; cvm_writer.cc has the table.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_OPERATORS_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_OPERATORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two files of an MRT/CVM model while they are made: a graph of integer operators, each of one
 // output, and the integers of its parameters. What the operators mean: import/cvm.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_SYMBOL_H_

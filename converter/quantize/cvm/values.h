@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the values of a float model are in the CVM model that grows: integers, or functions of the
 // integers of another value, of which a table is made for whoever reads them.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/quantize/float/channel_weights.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer's weights by its input and output channels, whatever the order they are stored in.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_CHANNEL_WEIGHTS_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_CHANNEL_WEIGHTS_H_

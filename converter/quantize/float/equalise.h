@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels of a value that one layer writes and others read, made alike in size: the writer's weights
 // are divided by a factor for each channel, the readers' multiplied by it, and one scale of integers
 // fits all channels. The model's function stays the same, to float's rounding.

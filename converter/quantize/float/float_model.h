@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A float model in memory: what qrt_quantize reads, rewrites and runs. It is of opset kOpset whatever
 // the file was of: read_float_model() brings older forms to that one (axes and limits that were
 // attributes are inputs here), float16 becomes float32.

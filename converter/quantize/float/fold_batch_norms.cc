@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A line y = factor * x + shift for each channel becomes part of the layer that wrote x or reads y.
 #include <algorithm>
 #include <cmath>

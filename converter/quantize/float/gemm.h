@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one definition of a sum of products in float, and its kernels. A sum over k has blocks of
 // kSumBlock terms: within a block
 //     s = 0, then s = fma(a[i], b[i], s) in the order of i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The definition: one number at a time, std::fma.
 #include "converter/quantize/float/gemm_tile.h"
 

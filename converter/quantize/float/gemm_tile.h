@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The skeleton of gemm.h's kernels. A file gemm_<isa>.cc gives the policy `Lanes`: kPanel floats with
 // zero(), load(p), store(p), plus(v), and fma(w, x): this + w * x rounded once; kRows rows and kPanels
 // panels of a tile whose sums stay in its registers. Everything has internal linkage.

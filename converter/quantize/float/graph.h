@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who writes and reads the values of a model, and changes that keep it one.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_GRAPH_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounding of weights that heeds what they are multiplied with. The error of a layer's result is
 // (w - q)^T X X^T (w - q): what rounding one weight adds to it, the weights behind it take back, as
 // far as the inputs go together (the closed form of optimal brain surgery, one weight after the other).

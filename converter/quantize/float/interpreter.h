@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a float model: the same bits on every CPU, instruction set, compiler and number of threads.
 // Sums of products are those of gemm.h, functions those of kernels/float_fallback. An operator is
 // within 1e-5 of ONNX Runtime's, relative to the greatest element of its result.

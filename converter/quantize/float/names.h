@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that are given once.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_NAMES_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_NAMES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Older forms of operators as those of kOpset. (Younger ones, up to opset 25, are the same or are
 // taken apart.)
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_NORMALIZE_OPSET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of a float model: one function each, and the table of them. A function checks what it
 // got, as nothing else does: shapes and attributes come from the file.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_OPERATORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of two and more operands that are broadcast to one shape.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv: columns of the image times the weights' rows (gemm.h), or, where a channel has its own few
 // filters, tap after tap.
 #include <algorithm>

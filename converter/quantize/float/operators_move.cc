@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What moves, repeats or leaves out elements.
 #include <algorithm>
 #include <cstring>

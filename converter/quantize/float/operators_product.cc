@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMul, Gemm, ConvTranspose.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize: one dimension after the other, each element of the result a sum of few of the input.
 #include <algorithm>
 #include <cmath>

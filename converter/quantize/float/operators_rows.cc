@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations, Softmax and reductions: functions of rows, which some of the dimensions make up.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes: reading them, making tensors of them, and changing them without moving an element.
 #include <algorithm>
 

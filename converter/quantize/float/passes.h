@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The steps of simplify(), in its order. Each takes a model as read_float_model() gives it or as another
 // step leaves it.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_PASSES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an ONNX file to a FloatModel.
 #include <cstring>
 #include <map>

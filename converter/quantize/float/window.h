@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows that convolutions and pools slide over an image of any number of dimensions. The image is
 // copied once with its border around it; then every element that a window reads lies at
 // base[position] + offset[tap].

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The quantised model in float: every operator runs as it is, on weights and tensors rounded to what
 // their integers stand for. Near the integer model, and it can leave out any of the roundings.
 #ifndef QRT_CONVERTER_QUANTIZE_LADDER_SIMULATION_H_

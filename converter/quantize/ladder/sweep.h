@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One walk over the model, node by node, with the float and the quantised values of some dozens of
 // samples side by side. At each tensor everything before it is quantised already: there its coding
 // is chosen by what the layers behind it make of the error, and there a layer's bias takes up the

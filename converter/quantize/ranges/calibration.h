@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the float model over the calibration samples, once, and keeps of every tensor only its histogram.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
 #define QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_

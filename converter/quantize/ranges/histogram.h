@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of a tensor's values after one pass over the samples: their extent, and counts in bins
 // that grow with it. The memory does not depend on the number of samples, nor the counts on their order.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_HISTOGRAM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which interval of a tensor's values its integers should cover: each rule reads one from the
 // histogram. What lies outside is clipped.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How near the outputs of a quantised model are to those of the float model.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run of an integer model costs: its roofline on a core that is the same for everybody, so that
 // reports are. qrt_bench --roofline measures the core that is there.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_COST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a quantisation has to say of itself.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // printf into a string, for the report's pages.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_FORMAT_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_FORMAT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report as a page for a browser (runtime/tools/page/): what the JSON says, a verdict, and the values'
 // distributions.
 #include <algorithm>

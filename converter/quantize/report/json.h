@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The findings of a quantisation as JSON: the file that --report writes, and the data of its page.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_JSON_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_JSON_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings in words: one screen of text, JSON with everything, a page with pictures.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_REPORT_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_REPORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of tensors, worst first.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_TENSORS_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_TENSORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples in .npy and .npz files. A file holds one sample, or several along a dimension in front.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures as samples.
 #include "converter/quantize/samples/samples.h"
 

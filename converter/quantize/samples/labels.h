@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The right classes of the calibration samples.
 #ifndef QRT_CONVERTER_QUANTIZE_SAMPLES_LABELS_H_
 #define QRT_CONVERTER_QUANTIZE_SAMPLES_LABELS_H_

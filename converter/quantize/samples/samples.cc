@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kind of samples the user gave.
 #include "converter/quantize/samples/samples.h"
 

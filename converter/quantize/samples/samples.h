@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calibration samples: what a user has, read one at a time, so that their number costs no memory.
 #ifndef QRT_CONVERTER_QUANTIZE_SAMPLES_SAMPLES_H_
 #define QRT_CONVERTER_QUANTIZE_SAMPLES_SAMPLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ESP-DL asks of a quantised model beyond powers of two.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a quantised model: codings of its activations, integers of its weights, biases.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PARAMETERS_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_PARAMETERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a model's tensors become integers: which values get a QuantizeLinear and a
 // DequantizeLinear behind them so that the converter (import/onnx) turns every operator that has an
 // integer form into it. What lies between operators that the converter makes one is left alone:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A quantised model as standard ONNX: float operators between QuantizeLinear and DequantizeLinear,
 // integer weights and biases.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_QDQ_WRITER_H_

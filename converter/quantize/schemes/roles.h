@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator is to the quantiser.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_

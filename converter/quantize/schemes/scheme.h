@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Number formats of a quantised model, one row each: what integers activations and weights become,
 // and which scales they may have.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_SCHEME_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A quantisation on its way: what the steps hand on to each other, and the steps, in their order.
 #ifndef QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_
 #define QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays and camera frames as the inputs of models. All arithmetic is written down here and gives the
  * same bytes on every CPU. Statuses, errors and structs are as in qrt.h. A library that was built without
  * them (QRT_OPS without Images) gives QRT_UNSUPPORTED. */

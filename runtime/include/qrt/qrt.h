@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* qrt: exact integer inference of quantised neural networks. The whole C API (C99 or newer);
  * qrt.hpp wraps it for C++, and image.h brings camera frames and arrays into a model's inputs.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt for C++17: owning handles, typed spans and errors over qrt.h, header only. Adds no behaviour; what
 // a function does is said in qrt.h.
 //

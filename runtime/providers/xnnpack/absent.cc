@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A build without XNNPACK.
 #include "runtime/providers/xnnpack/provider.h"
 

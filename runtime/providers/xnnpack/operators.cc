@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // XNNPACK's operators; see operators.h. Written for its API of 2022 (Debian 12).
 #include "runtime/providers/xnnpack/operators.h"
 

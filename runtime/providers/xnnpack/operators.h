@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // XNNPACK's operators for the kernel families: an independent implementation to compare with and to
 // measure against, chosen by the session option `kernels`. Not what qrt is for: weights are
 // unpacked from the packed form when the plan is made and repacked by XNNPACK, and convolutions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps that XNNPACK computes; see provider.h.
 #include "runtime/providers/xnnpack/provider.h"
 

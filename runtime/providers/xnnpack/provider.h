@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // XNNPACK as a provider. provider.cc implements this for the tools and the tests where QRT_WITH_XNNPACK is
 // on, absent.cc for libqrt, which does not depend on XNNPACK.
 #ifndef QRT_RUNTIME_PROVIDERS_XNNPACK_PROVIDER_H_

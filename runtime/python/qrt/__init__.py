@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """qrt: exact and fast inference of quantised neural networks, on CPUs.
 
     import numpy, qrt

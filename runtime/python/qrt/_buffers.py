@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory of the caller's for sessions: aligned, with bytes to read behind it."""
 from __future__ import annotations
 

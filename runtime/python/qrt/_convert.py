@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversion and quantisation by the programs qrt_convert and qrt_quantize."""
 from __future__ import annotations
 

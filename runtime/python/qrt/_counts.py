@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers that go to the library as size_t."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DLPack, https://dmlc.github.io/dlpack: a tensor's memory for torch, jax, numpy and others.
 
 A capsule holds a struct with a pointer to the memory and a function that its consumer calls in the

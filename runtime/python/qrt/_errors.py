@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes wrong, as exceptions: one for each status of the C API, with the library's message.
 
 Each is also of the built-in class that a Python programmer would expect.

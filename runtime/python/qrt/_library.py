@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libqrt: finds it, loads it, and declares the part of qrt/qrt.h that this package calls.
 
 ctypes.CDLL lets go of the interpreter's lock during each call. tests/python/header_test.py compares

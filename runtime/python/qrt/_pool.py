@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads that sessions share."""
 from __future__ import annotations
 

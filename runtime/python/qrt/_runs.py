@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that Ctrl-C ends.
 
 Python looks at signals between its own instructions, on the main thread alone, and a run is one call of

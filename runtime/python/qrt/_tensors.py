@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of models (what they are) and of sessions (with their memory)."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many threads a session gets that does not say: as many CPUs as this process may use."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tools in the wheel: one program, which does what the name that it is started by says."""
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Element types of the C API and how Python's arrays hold them.
 
 numpy and memoryview lack the small types. They travel as in .npy files: bfloat16 as uint16 bits,

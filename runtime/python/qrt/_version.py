@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The version of this package, which is that of qrt.h. A libqrt of another MAJOR.MINOR is refused."""
 import os
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All tools as one program, which does what the name that it is started by says: a wheel has room for what
 // they share once. CMakeLists.txt gives each tool's main() a name of its own.
 #include <cstdio>

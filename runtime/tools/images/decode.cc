@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures in files as pixels: which format a file is of, and the formats that need no library.
 #include <algorithm>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BMP: 1 to 32 bits a pixel, with a palette, with masks, and by runs (RLE4, RLE8).
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEG by libjpeg.
 #include <cstdio>  // jpeglib.h needs FILE
 // clang-format off: in this order

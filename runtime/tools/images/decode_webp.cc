@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebP by libwebp.
 #include <webp/decode.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the readers of single formats share.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_DECODERS_H_
 #define QRT_RUNTIME_TOOLS_IMAGES_DECODERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures in files as pixels: PNG (libpng), JPEG (libjpeg), WebP (libwebp), BMP, PPM and PGM.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_
 #define QRT_RUNTIME_TOOLS_IMAGES_IMAGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures as the inputs of a .qrt model.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_PICTURE_INPUTS_H_
 #define QRT_RUNTIME_TOOLS_IMAGES_PICTURE_INPUTS_H_

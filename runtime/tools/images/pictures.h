@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures as a model's input: resized, cropped, scaled and laid out; and the options of a command
 // line that say how.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_PICTURES_H_

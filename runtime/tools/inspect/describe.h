@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that the formats of qrt_inspect show, gathered once.
 #ifndef QRT_RUNTIME_TOOLS_INSPECT_DESCRIBE_H_
 #define QRT_RUNTIME_TOOLS_INSPECT_DESCRIBE_H_

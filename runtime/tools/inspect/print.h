@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_inspect prints of a description.
 #ifndef QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_
 #define QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_inspect: what a .qrt file holds and how this machine would run it, as text, JSON, a Graphviz
 // graph or a page for a browser.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes constants for the page: how their values are distributed, and the scales of their channels.
 #ifndef QRT_RUNTIME_TOOLS_PAGE_CONSTANTS_H_
 #define QRT_RUNTIME_TOOLS_PAGE_CONSTANTS_H_

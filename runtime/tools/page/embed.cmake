@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the constants NAMEStart and NAMEEnd (page_files.h): web/page.html with style sheets and scripts in their places and
 # their hashes in the policy, cut where the data belong.
 # cmake -DWEB=DIRECTORY -DSTYLES=a.css,b.css -DSCRIPTS=a.js,b.js -DNAME=kSomePage -DOUTPUT=FILE -P embed.cmake

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One page for a browser, with everything in it: the graph of a model, its memory, and with
 // measurements of qrt_bench its profile and roofline.
 #ifndef QRT_RUNTIME_TOOLS_PAGE_PAGE_H_

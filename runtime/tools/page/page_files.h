@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pages of web/, as embed.cmake joins their parts: each is cut in two where its data belong.
 #ifndef QRT_RUNTIME_TOOLS_PAGE_PAGE_FILES_H_
 #define QRT_RUNTIME_TOOLS_PAGE_PAGE_FILES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON within the script element of a page.
 #ifndef QRT_RUNTIME_TOOLS_PAGE_SCRIPT_DATA_H_
 #define QRT_RUNTIME_TOOLS_PAGE_SCRIPT_DATA_H_

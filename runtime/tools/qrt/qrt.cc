@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt: one name for the tools. `qrt run MODEL` starts the program qrt_run that lies beside this one, with the
 // arguments that follow; nothing of the tools is linked in here.
 #include <cerrno>

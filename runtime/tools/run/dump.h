@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_run --dump-all: every tensor that an operator wrote.
 #ifndef QRT_RUNTIME_TOOLS_RUN_DUMP_H_
 #define QRT_RUNTIME_TOOLS_RUN_DUMP_H_

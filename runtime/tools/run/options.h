@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_run is asked for.
 #ifndef QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_
 #define QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_

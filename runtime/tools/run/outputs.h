@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_run does with a model's outputs: writes, shows and compares them.
 #ifndef QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_
 #define QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_run: a .qrt model on .npy or .npz files or pictures; outputs as .npy files, or what a user asks to see
 // of them.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt_run --check: runs the values that a model holds to test it with.
 #ifndef QRT_RUNTIME_TOOLS_RUN_SELF_CHECK_H_
 #define QRT_RUNTIME_TOOLS_RUN_SELF_CHECK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What qrt_run prints of its outputs.
 #ifndef QRT_RUNTIME_TOOLS_RUN_SHOW_H_
 #define QRT_RUNTIME_TOOLS_RUN_SHOW_H_

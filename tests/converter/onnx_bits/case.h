@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models whose results are held against ONNX Runtime's numbers (numbers.h): what random graphs found
 // to differ, or to be refused without need. A new case: add it to one of the lists, build, run
 // tests/onnxruntime/numbers.mjs, build again.

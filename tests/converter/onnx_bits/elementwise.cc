@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators, Softmax and Concat.
 #include <cmath>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions whose floats no QuantizeLinear reads, and maxima of floats: they have ONNX Runtime's
 // bits, without --allow-float.
 #include "tests/converter/onnx_bits/case.h"

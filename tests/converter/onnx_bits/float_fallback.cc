@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators in float (--allow-float): their functions are qrt's own, so floats are compared within a
 // tolerance; codes behind a QuantizeLinear are equal here.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime 1.30.0 makes of the models of this folder, by case: all outputs in turn.
 // Written by tests/onnxruntime/numbers.mjs.
 #ifndef QRT_TESTS_CONVERTER_ONNX_BITS_NUMBERS_H_

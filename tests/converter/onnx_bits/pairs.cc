@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairs of QuantizeLinear and DequantizeLinear in a row.
 #include <functional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that wait, between DequantizeLinear and QuantizeLinear, in front of operators that bring
 // their elements together or move them. Where equal codes stand for different values along an axis,
 // or the order of codes is not that of values, no operator may compute on the codes.

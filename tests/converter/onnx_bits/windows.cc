@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SAME padding and windows in padding.
 #include <functional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/converter/tflite_matrix/cell.h"
 
 namespace qrt::tflite_matrix {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One cell of the matrix of TFLite operators: a tensor as its producer leaves it, the operator that reads it, and what plain
 // loops of the reference's formulas make of both. Nothing here is shared with the converter.
 #ifndef QRT_TESTS_CONVERTER_TFLITE_MATRIX_CELL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers with weights, pools, reductions and what chooses places.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements: where each comes from.
 #include "tests/converter/tflite_matrix/cell.h"
 

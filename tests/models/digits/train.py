@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a small CNN on scikit-learn's copy of the UCI digits, quantises it after training and writes
 digits.onnx (QDQ, opset 13), images.npy, labels.npy and accuracy.json beside this file; and, for
 qrt_quantize, the float model as PyTorch exports it and images to calibrate it on: float.onnx,

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tutorial_test.sh REPOSITORY BIN: keeps README.md true. It has at most 130 lines; its commands that begin with "$ " run in an empty
 # folder and print the lines shown below them, in that order ("..." stands for any lines; the numbers of a line with times may be
 # others); and quantised.qrt, which they make, reads at most 0.3 points fewer digits than the float model (accuracy.json).

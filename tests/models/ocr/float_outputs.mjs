@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // float_outputs.mjs MODEL.onnx IN.npy OUT.npy: the first output of ONNX Runtime for a float32 array, eight rows at a time.
 // ORT_DIR: where onnxruntime-node was installed.
 import { createRequire } from 'node:module';

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """integer_outputs.py QRT_RUN MODEL.qrt IN.npy OUT.npy: the first output, row by row (the recogniser's batch is fixed)."""
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """render.py DIR: lines and pages of text as the networks of PP-OCRv4 get them, as .npy, and the texts.
 
 Text: the licences that every Debian system holds, in fonts of Debian; calibration has other texts than the test. A line is

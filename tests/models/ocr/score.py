@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """score.py DIR KEYS: what the quantised networks of PP-OCRv4 read and decide beside the float ones; status 1 below a bar.
 
 DIR holds NETWORK.float.npy and NETWORK.integers.npy, the outputs for render.py's test set, and test.json; KEYS the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small networks for sound, in float: voice activity with If and LSTM states, and speaker segmentation with LSTMs."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes an ONNX graph with the nodes that exporters and their quantising scripts write, and random weights."""
 
 import contextlib

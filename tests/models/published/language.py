@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Qwen2.5 as ONNX Runtime's model builder writes it: products of blocks of 4 bits, grouped queries, caches that grow."""
 
 import numpy as np

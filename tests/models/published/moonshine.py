@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Moonshine in the parts that sherpa-onnx publishes: audio to features, encoder, first decoder step, step with caches."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NeMo's FastConformer with a transducer: the encoder, and prediction network and joint in one file."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Computes ONNX graphs in numpy, each operator by the words of its specification. Products of integers are exact; sums of floats
 are taken in double precision and rounded once, so that results lie within roundings of any float32 computation."""
 

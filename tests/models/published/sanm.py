@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FunASR's encoders with memory blocks (FSMN): SenseVoice and paraformer as sherpa-onnx publishes them, MatMul alone quantised, to uint8."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sentence encoders and a reranker, as torch.onnx and optimum write them and quantize_dynamic quantises them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks for images: static quantisation with QuantizeLinear and DequantizeLinear pairs, QLinear operators, and dynamic quantisation."""
 
 import numpy as np

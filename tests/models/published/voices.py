@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text to speech: networks that decide in the run how long the sound is. Only the part up to that decision, and what follows it."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whisper as optimum exports it: an encoder, a decoder for the first tokens, and one with the keys and values of what came before;
 and as sherpa-onnx exports it, with caches of a constant capacity that are written at an offset."""
 

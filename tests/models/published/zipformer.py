@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """icefall's zipformer as its export-onnx scripts write it: streaming with states in and out, and offline with lengths."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers of networks on images and signals: [batch, channels, ...].
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // judge.mjs DIR FIRST COUNT [--keep]: runs the graphs that open_graphs wrote to DIR in ONNX Runtime, at the same sizes, and compares.
 // Prints one line of JSON for each graph: {index, layers, status, why, runs: [{run, sizes, verdict, why}]}. Verdicts:
 //   exact     every bit of every output

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move, join, cut and reduce tensors of open sizes.
 #include <algorithm>
 #include <numeric>

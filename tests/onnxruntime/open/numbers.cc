@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that a graph computes from the shapes of its tensors.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // open_graphs DIR SEED FIRST COUNT [--pair-safe]
 // Writes for each graph DIR/<index>.onnx and DIR/<index>.run: a line of JSON, what qrt made of the model with its
 // dimensions open and in each run with the dimensions fixed to that run's sizes, then the bytes of inputs and outputs

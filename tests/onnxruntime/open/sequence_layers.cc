@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers of text and speech models: products, attention, positions, masks.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random quantised ONNX graphs whose inputs have open dimensions, with the shape arithmetic that exporters write. All
 // that is known of a size is what it is in each of the runs that a graph will be compared in.
 #ifndef QRT_TESTS_ONNXRUNTIME_OPEN_SIZED_MAKER_H_

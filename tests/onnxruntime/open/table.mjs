@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // table.mjs FILE...: counts the lines that judge.mjs printed. Exit status 1 where a run is wrong or internal, and where ONNX Runtime ran none.
 import { readFileSync } from 'node:fs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of language models that stand for many: attention, rotary positions.
 #include "tests/onnxruntime/sweep/rows.h"
 

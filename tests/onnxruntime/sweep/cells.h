@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The matrix that the sweep walks: every operator that the converter reads (rows) behind every kind of tensor that may wait
 // in front of it (producers), the result quantised or read as it is.
 #ifndef QRT_TESTS_ONNXRUNTIME_SWEEP_CELLS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on elements: functions of one tensor, of two, choices and comparisons.
 #include "tests/onnxruntime/sweep/rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One graph of the sweep while it grows: a producer's tensor, the reader behind it, and the numbers of its inputs.
 #ifndef QRT_TESTS_ONNXRUNTIME_SWEEP_GRAPH_H_
 #define QRT_TESTS_ONNXRUNTIME_SWEEP_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on integers and conditions, edges, conversions, and what makes constants of shapes.
 #include "tests/onnxruntime/sweep/rows.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // judge.mjs DIR FIRST SKIP: runs the cells that `sweep` wrote to DIR/FIRST.jsonl in ONNX Runtime, without the first SKIP lines, and
 // compares. Prints one line of JSON for each attempt at a cell, without --allow-float and with it:
 // {index, name, op, kind, allow_float, verdict, why, float: [operators that ONNX Runtime left in float]}.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products: convolutions and matrices, of floats, of integers and with parameters for both.
 #include "tests/onnxruntime/sweep/rows.h"
 

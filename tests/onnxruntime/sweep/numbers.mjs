@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // numbers.mjs RESULTS.jsonl SEED: writes tests/converter/sweep_numbers.h, ONNX Runtime's results of one cell of each form that is equal
 // somewhere, from what `run` left in BUILD/sweep:
 //   ORT_DIR=... tests/onnxruntime/sweep/run build/release 1 11; node tests/onnxruntime/sweep/numbers.mjs build/release/sweep/results.jsonl 1

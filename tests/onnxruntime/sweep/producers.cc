@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors that wait, of every kind that the importer has.
 #include "tests/onnxruntime/sweep/cells.h"
 

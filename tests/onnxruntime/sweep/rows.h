@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations that the files of rows share.
 #ifndef QRT_TESTS_ONNXRUNTIME_SWEEP_ROWS_H_
 #define QRT_TESTS_ONNXRUNTIME_SWEEP_ROWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sweep DIR SEED STRIDE FIRST COUNT: COUNT cells of the matrix of cells.h, of those that STRIDE leaves: every one whose index has the
 // remainder of SEED. Writes DIR/FIRST.jsonl, a line for each cell, and DIR/FIRST.bytes with the models and tensors that the lines
 // speak of; judge.mjs reads them. DIR/FIRST.onnx is the last model.

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // table.mjs RESULTS.jsonl: counts what judge.mjs found and prints it as the tables of ../README.md. Exit status 1 where a cell is
 // wrong or internal, and where ONNX Runtime ran none of them.
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on windows and rows: pools, reductions, Softmax, normalisations, what chooses places.
 #include "tests/onnxruntime/sweep/rows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two operators of detectors.
 #include "converter/import/cvm/ops/ops.h"
 

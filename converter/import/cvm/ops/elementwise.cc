@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on one tensor: steps of a chain.
 #include "converter/import/cvm/ops/ops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and dense layers: int8 weights on bytes, sums of 32 bits. What they are scaled by
 // afterwards joins their requantisation (chain.h).
 #include <algorithm>

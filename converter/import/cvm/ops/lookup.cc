@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables, elements by computed indices, and choice by a condition.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move or rename elements: concatenation, shapes and transposition. They keep the
 // storage of what they move.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares what infers and what imports each operator, from functions.inc. One file per group.
 #ifndef QRT_CONVERTER_IMPORT_CVM_OPS_OPS_H_
 #define QRT_CONVERTER_IMPORT_CVM_OPS_OPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic on two tensors. A constant of one element is a step of the other's chain, one of an
 // element per channel a part of its product's requantisation.
 #include <algorithm>

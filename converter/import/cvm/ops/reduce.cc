@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and maxima over axes. The sum over an image's rows and columns of bytes is what
 // GlobalAveragePool2D computes, requantisation included.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that read elements at indices known from the file: repetition, tiles and slices. Each
 // becomes index maps of a Gather.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maxima of windows, and images enlarged by repeating pixels.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of two tensors that broadcast as in numpy.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv, also with a filter for each channel.
 #include "converter/import/espdl/ops/linear.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gemm and MatMul, whose right side may be computed.
 #include "converter/import/espdl/ops/linear.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that take elements of their inputs at indices known at conversion.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools over windows, and reductions as pools over the whole of a reshaped tensor.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PRelu, which each chip's runtime computes with code of its own: see the table in ../README.md.
 #include <algorithm>
 

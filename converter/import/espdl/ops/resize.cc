@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize of int8: nearest as an index map; linear in float32, first along the columns, then along the rows, every step rounded.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that change a tensor's dimensions or their order.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one number: of 8 bits and mostly of 16, too, a table that holds what the runtime computes in float32.
 #include <algorithm>
 

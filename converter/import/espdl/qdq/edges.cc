@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs, outputs, QuantizeLinear and DequantizeLinear: where a QDQ graph says what its integers mean.
 #include <algorithm>
 #include <cmath>

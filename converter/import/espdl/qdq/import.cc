@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // import_onnx_as_espdl(): read, write down as an ESP-DL model, import that.
 #include "converter/convert.h"
 #include "converter/import/espdl/importer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of handlers, made from ops.inc, and how attributes are taken over.
 #include "converter/import/espdl/qdq/ops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of ONNX that ESP-DL has a form of: one handler each, and what handlers share.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_QDQ_OPS_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_QDQ_OPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk over the nodes, and what handlers ask for.
 #include "converter/import/espdl/qdq/translator.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes an ESP-DL model down, tensor by tensor and operator by operator, as Espressif's exporter would.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_QDQ_WRITER_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_QDQ_WRITER_H_

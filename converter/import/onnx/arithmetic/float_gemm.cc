@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/import/onnx/arithmetic/float_gemm.h"
 
 #include "kernels/float_fallback/float_fallback.h"

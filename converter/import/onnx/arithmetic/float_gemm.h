@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products that ONNX Runtime multiplies as floats: those with a float bias, and those of types for
 // which it has no product of integers.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_FLOAT_GEMM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic for 16-bit activations; see arithmetic/int16.h.
 #include "converter/import/onnx/arithmetic/int16.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layers on 16-bit activations, and on 8 bits where 32-bit accumulators are too coarse. ONNX
 // Runtime computes these in float; the integer arithmetic here is qrt's own (converter/import/onnx/README.md,
 // 16-bit activations): exact sums, one rounding half to even by a multiplier of up to 31 bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales and biases of convolutions and matrix products.
 #include "converter/import/onnx/arithmetic/linear.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What convolutions and matrix products share: constant weights, biases and the scales of their
 // requantisation.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_LINEAR_H_

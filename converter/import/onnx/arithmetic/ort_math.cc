@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The float functions of ONNX Runtime's CPU kernels. Constants and order of operations are theirs;
 // every operation is one binary32 rounding, a fused multiply-add where std::fma stands.
 #include "converter/import/onnx/arithmetic/ort_math.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's float functions, bit for bit (reference ort-x64-fma), and its quantisation of a
 // float: what the entries of a table between DequantizeLinear and QuantizeLinear are made of. Needs
 // nearest-even rounding and -ffp-contract=off.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of an activation and constant weights (Gemm, MatMul and their kin): what ONNX Runtime
 // makes of their bias, and the FullyConnected that has its numbers.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_PRODUCT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float tensors that are functions of the bytes of two tensors.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PAIR_FUNCTION_H_
 #define QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PAIR_FUNCTION_H_

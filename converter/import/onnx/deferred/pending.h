@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that wait for the quantisation of their float result.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PENDING_H_
 #define QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PENDING_H_

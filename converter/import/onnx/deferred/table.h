@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables: float tensors that are functions of one stored integer of 8 or 16 bits, and the float
 // reading of constants.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DEFERRED_TABLE_H_

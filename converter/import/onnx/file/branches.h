@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `If` whose condition is known at conversion: the branch that it takes stands in its place, as ONNX
 // Runtime makes of it. In the place of an `If` whose condition a run computes both branches stand, and a choice of their results.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_BRANCHES_H_

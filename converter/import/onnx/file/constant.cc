@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decoding of ONNX tensors and of external data files.
 #include "converter/import/onnx/file/constant.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constant tensors of an ONNX file as plain bytes: typed fields, raw data and external files,
 // sub-byte types unpacked to one byte per element (small floats as codes). Every size is checked
 // against the bytes present before anything is allocated.

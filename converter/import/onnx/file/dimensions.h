@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dimensions that an ONNX file leaves open, so that a run chooses them.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_DIMENSIONS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_DIMENSIONS_H_

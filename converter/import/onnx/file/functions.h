@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model-local functions. Each call becomes the nodes of its function, as ONNX Runtime makes of it
 // before it looks for anything else.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_FUNCTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that ONNX Runtime puts into the models it saves after optimisation, as the standard
 // operators that they were made of: FusedConv is Conv, Add and an activation, FusedMatMul is
 // Transpose, MatMul and Mul, BiasGelu is Add and Gelu, and an operator on images whose channels come last stands between two

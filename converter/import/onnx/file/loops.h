@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loop and Scan whose number of steps is known at conversion: as many copies of the body stand in the node's place, each reading
 // the states that the one before it made.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_LOOPS_H_

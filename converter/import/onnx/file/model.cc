@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing of the protobuf file and the structural checks of its graph.
 #include "converter/import/onnx/file/model.h"
 

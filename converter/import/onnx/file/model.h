@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ONNX file, parsed and proven to be a graph: every name defined once, no dangling or cyclic
 // references, nodes in execution order. What the operators mean is not looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of tensors where nodes of one scope (a function, a branch) move into a graph.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_NAMES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_NAMES_H_

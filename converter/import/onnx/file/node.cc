@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attribute access with type checks.
 #include "converter/import/onnx/file/node.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of the ONNX file with typed access to its attributes. An attribute of the wrong type is
 // remembered as the node's problem(), which the importer checks after each handler: handlers need
 // not.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that is one protobuf message.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_PARSE_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_PARSE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The protobuf classes of an ONNX file by their names only. Their header takes seconds to compile:
 // what looks into them includes onnx/onnx_pb.h itself.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_PROTO_H_

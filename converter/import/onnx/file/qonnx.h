@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QONNX's Quant, which ONNX Runtime does not know, as the operators that QONNX itself exports for it:
 // QuantizeLinear, Clip where the integers have fewer than 8 bits, DequantizeLinear.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_QONNX_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other nodes in the place of some of a graph's.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_REPLACE_NODES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_REPLACE_NODES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of one tensor, as the test data beside ONNX models are.
 #include "converter/convert.h"
 #include "converter/import/onnx/file/constant.h"

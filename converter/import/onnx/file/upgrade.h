@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of old operator sets written as the sets from 10 on have them, which is what the importer
 // knows: numbers that were attributes become constant inputs.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_UPGRADE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts on the wire how much memory a protobuf message takes: a message of two bytes in the file
 // becomes an object of hundreds, and a repeated number of one byte becomes eight and more.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_WIRE_COST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations and limits as a few Float operators: what has no function of its own.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_ACTIVATIONS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_ACTIVATIONS_H_

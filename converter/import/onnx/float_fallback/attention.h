@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention in float: heads, rotary positions, and what is computed of queries, keys and values.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_ATTENTION_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_ATTENTION_H_

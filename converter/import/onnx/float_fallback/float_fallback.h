@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float where there is no integer form (--allow-float): operators between DequantizeLinear and
 // QuantizeLinear as Float operators, level F.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_FLOAT_FALLBACK_H_

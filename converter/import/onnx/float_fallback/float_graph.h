@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds the Float operators of one node to the graph. (Operators between DequantizeLinear and
 // QuantizeLinear that have no integer form run in float where the caller allows it, as one Float
 // operator for each function. The functions are qrt's own, kernels/float_fallback/float_fallback.h:

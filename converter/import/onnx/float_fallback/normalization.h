@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalisations in float: over rows, by the mean and the variance or by the mean of squares alone.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_NORMALIZATION_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_NORMALIZATION_H_

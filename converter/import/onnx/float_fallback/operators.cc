@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which Float operators a node becomes.
 #include <algorithm>
 #include <cmath>

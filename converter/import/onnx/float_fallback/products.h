@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products and convolutions in float.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_PRODUCTS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_PRODUCTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize of floats: every axis by a matrix of its weights.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_RESIZE_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_RESIZE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize of floats along axes whose lengths a run decides: it computes the taps and their weights.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_RESIZE_IN_RUN_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_RESIZE_IN_RUN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a node is made in float.
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons and Where of floats.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_SELECT_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_SELECT_H_

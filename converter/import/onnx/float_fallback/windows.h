@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of an image of floats: what convolutions and pools read, and the pools.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_

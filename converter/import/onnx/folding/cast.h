@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversion of constants between element types.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FOLDING_CAST_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FOLDING_CAST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions of If nodes, and loops. An import finds out what is known of them; settle_branches() puts the
 // branches, and copies of the loops' bodies, in their places before the import that counts.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FOLDING_CONDITIONS_H_

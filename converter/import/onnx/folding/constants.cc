@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants, and shapes, which are known.
 #include "converter/import/onnx/folding/constants.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants made at conversion.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FOLDING_CONSTANTS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FOLDING_CONSTANTS_H_

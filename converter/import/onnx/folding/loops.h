@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of steps of Loop and Scan nodes. An import finds out which of them are known; settle_branches() (conditions.h) puts the
 // copies of their bodies in their places before the import that counts.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FOLDING_LOOPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of constants. With it exporters compute the targets of Reshape, Expand, Resize and Slice
 // from shapes, which are all known at conversion, and limit or scale weights.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MultiHeadAttention of com.microsoft and Attention of ONNX.
 #include "converter/import/onnx/ops/attention.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that the handlers of attention, rotary positions and normalisations share. Each of these operators stands for many, all
 // of which are computed in float.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_ATTENTION_H_

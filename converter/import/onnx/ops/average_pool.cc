@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Average pools. Over a part of the image they are ONNX Runtime's ordered float sum, over the whole image
 // its integer sum.
 #include "converter/import/common/index_maps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMul of two tensors that are both computed, its QLinear form, and MatMulInteger: BatchMatMul,
 // or with a constant matrix on the right FullyConnected.
 #include <algorithm>

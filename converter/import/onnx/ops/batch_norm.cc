@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchNormalization: a line of its own for each channel, in float, so that between DequantizeLinear
 // and QuantizeLinear a table for each channel has ONNX Runtime's bits.
 #include <cmath>

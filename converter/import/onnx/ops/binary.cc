@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of two operands. Add and Mul of two quantised tensors have integer arithmetic of their
 // own, Min and Max keep the order of quantised values; with a constant, or of two functions of one
 // tensor, every operator is a table, and of two tensors a PairLut.

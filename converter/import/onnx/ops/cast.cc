@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cast, CastLike and BitCast. Constants are converted; what is float between DequantizeLinear and
 // QuantizeLinear stays so; the rest are Quantize and Dequantize with a scale of 1.
 #include "converter/import/onnx/folding/cast.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Concat of quantised tensors: a table for every input whose parameters differ from the output's,
 // then a copy.
 #include <algorithm>

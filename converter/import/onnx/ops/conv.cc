@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv between DequantizeLinear and QuantizeLinear, and QLinearConv: Conv2D or DepthwiseConv2D, of
 // volumes over their planes.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConvTranspose between DequantizeLinear and QuantizeLinear: a convolution of all its phases
 // (common/transpose_conv.h), interleaved. ONNX Runtime computes it in float; the integers are
 // exact, and the one requantisation rounds as that of a QLinearConv.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CumSum of integers; of constants at once.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeMatMul and MatMulIntegerToFloat of com.microsoft, what ONNX Runtime's own optimiser
 // makes of dynamic quantisation: taken apart again into the operators it fused, which have its bits.
 #include "converter/import/onnx/arithmetic/linear.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger whose weights or parameters are no
 // constants, or whose scales are float16: DynamicProduct. The others are their own handlers'.
 #include "converter/import/onnx/ops/handlers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Einsum of one or two tensors: transpositions around a product of matrices side by side, in float.
 #include <algorithm>
 #include <map>

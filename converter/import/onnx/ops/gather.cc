@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose output takes elements of the input at indices known at conversion: Tile, Expand,
 // Gather and its relatives, DepthToSpace and SpaceToDepth.
 #include <algorithm>

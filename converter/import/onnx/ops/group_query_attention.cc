@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GroupQueryAttention of com.microsoft, as ONNX Runtime's CPU kernel reads its lengths: a sequence of a batch has
 // seqlens_k + 1 tokens in all, of which those that this run does not bring stand first in the past. Keys and values of the run
 // follow, then zeros.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of known operators, made from handlers.inc.
 #include "converter/import/onnx/ops/handlers.h"
 

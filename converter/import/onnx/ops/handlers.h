@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators the ONNX front end knows, one handler each. A handler refuses what cannot be
 // integer (Importer::refuse) and fails only for models that are damaged.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_HANDLERS_H_

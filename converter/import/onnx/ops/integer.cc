@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on integers that no scale belongs to: what a model computes between 8-bit inputs and
 // outputs without quantisation. Of two 8-bit tensors every operator is a PairLut; wider
 // types have the operator Integer; Min, Max and Clip take every integer type. Truth values are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integers that no scale belongs to, as tensors and as values of the graph.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gemm, MatMul and their QLinear forms with a constant right side: FullyConnected. Without a
 // QuantizeLinear behind it the result is the int32 accumulator, dequantised.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max pools, which move integers.
 #include "converter/import/common/index_maps.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"

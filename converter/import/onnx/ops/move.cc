@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data movement: Reshape and its kin, Transpose, Identity. It acts on the integers, whatever stands
 // for them.
 #include "converter/import/onnx/move.h"

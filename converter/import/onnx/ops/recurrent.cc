@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN, whole, in float; DynamicQuantizeLSTM of com.microsoft, whose products are of integers.
 #include <algorithm>
 #include <cctype>

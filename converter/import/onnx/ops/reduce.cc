@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions. The greatest and the least of integers are integers: a pool over the whole of a
 // reshaped tensor. Sums and means are sums of integers, rounded once.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RotaryEmbedding of ONNX and of com.microsoft.
 #include "converter/import/onnx/float_fallback/attention.h"
 #include "converter/import/onnx/ops/attention.h"

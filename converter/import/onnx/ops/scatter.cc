@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ScatterND and ScatterElements: a tensor in which elements are replaced at indices, which a run checks.
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/attention.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SkipLayerNormalization and SkipSimplifiedLayerNormalization of com.microsoft: a sum and the normalisation of its rows.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that take a part of a tensor, or put elements around it: Slice, Split and Pad.
 #include "converter/import/onnx/ops/slice.h"
 

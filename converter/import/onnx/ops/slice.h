@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that the forms of Slice share: those with known places and those with places that a run computes.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_SLICE_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_SLICE_H_

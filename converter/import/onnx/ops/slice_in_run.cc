@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slice and Range that begin at a number of the run, with a length that follows from sizes.
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"

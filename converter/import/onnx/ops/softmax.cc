@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Softmax and LogSoftmax with a QuantizeLinear behind them, and QLinearSoftmax.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and products of two quantised tensors in integers: QLinearAdd and QLinearMul of 8 bits, and
 // qrt's own arithmetic where one has 16.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_SUM_PRODUCT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements at indices that only a run knows, which are checked there.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_TAKE_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_TAKE_H_

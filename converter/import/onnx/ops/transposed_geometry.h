@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes of a ConvTranspose: which inputs each output reads.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_TRANSPOSED_GEOMETRY_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_TRANSPOSED_GEOMETRY_H_

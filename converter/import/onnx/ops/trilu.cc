@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trilu and OneHot: by comparisons of places.
 #include <cstring>
 #include <limits>

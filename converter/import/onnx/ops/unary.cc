@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of one tensor: tables. Relu and Clip behind an operator that waits for its
 // quantisation become limits of that operator.
 #include <cmath>

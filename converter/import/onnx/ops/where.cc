@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where, and the comparisons that make its conditions: of integers and of quantised tensors.
 #include "converter/import/onnx/arithmetic/where_constant.h"
 #include "converter/import/onnx/file/branches.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activation functions and ABS.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy. Of int32: integers.cc.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that exchange blocks of an image for channels or for batches.
 
 #include "converter/import/tflite/moving.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CAST: integers of 8, 16 and 32 bits and truth values among each other, modulo their width, and to
 // float32.
 #include "converter/import/tflite/ops/formula.h"

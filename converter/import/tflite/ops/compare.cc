@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons, the operators that join truth values, and those that choose by them. A truth value is a
 // byte of 0 or 1 in the graph.
 #include <array>

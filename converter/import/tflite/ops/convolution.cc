@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: int8 or 4-bit weights with an int8 input, int8
 // weights with an int16 one, uint8 weights with a uint8 one. FULLY_CONNECTED has weights of 4 and 2 bits
 // with both.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The custom operator TFLite_Detection_PostProcess: a detector's boxes, decoded and reduced by
 // non-maximum suppression.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EMBEDDING_LOOKUP: rows of a table at indices that a run computes, as they are or as floats, with one
 // scale for the table or one for each row. An index outside, at which the reference fails, means the
 // first or the last row.

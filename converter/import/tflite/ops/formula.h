@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chains of int32 arithmetic on elements, as operators Formula.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_FORMULA_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_OPS_FORMULA_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that the reference computes in float when it makes a table: LOGISTIC and TANH of uint8, ELU,
 // EXP, LOG, SQRT and GELU. Its C library's exp, log, tanh and erfc are here the floats nearest to the
 // real numbers. RSQRT is integer arithmetic.

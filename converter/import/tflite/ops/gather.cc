@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that take elements of their input at indices, known at conversion or (GATHER, GATHER_ND) in a run;
 // TILE, BROADCAST_TO and REVERSE_V2; and those that only change the shape.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of handlers, made from handlers.inc, and the geometry of windows.
 #include "converter/import/tflite/ops/handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of TFLite that have an integer form: one handler each, and what handlers share.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_HANDLERS_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_OPS_HANDLERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of int32 without quantisation: of shapes, which are known at conversion, folded; of what
 // a run computes (indices that ARG_MAX found), operators of integers.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that join tensors, SHAPE and ZEROS_LIKE. What they do to shapes, which are known at conversion, is
 // folded.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // L2_NORMALIZATION of int8: rows divided by their Euclidean norm.
 #include "converter/import/tflite/ops/unary.h"
 #include "kernels/normalize/l2_normalization.h"

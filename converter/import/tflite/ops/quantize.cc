@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QUANTIZE and DEQUANTIZE: at the model's edges, or from one scale or type of integers to another.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of float32 tensors that stand between DEQUANTIZE and QUANTIZE (real.h).
 #include "converter/import/tflite/real.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SVDF of int8 activations and UNIDIRECTIONAL_SEQUENCE_LSTM of int8 and int16 ones: layers with
 // state between runs.
 #include <algorithm>

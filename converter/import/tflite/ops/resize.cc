@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESIZE_NEAREST_NEIGHBOR and RESIZE_BILINEAR.
 #include <algorithm>
 #include <cmath>

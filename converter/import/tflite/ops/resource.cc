@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CALL_ONCE, VAR_HANDLE, READ_VARIABLE and ASSIGN_VARIABLE: variables of streaming models.
 #include "converter/import/tflite/ops/handlers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that choose among values (MINIMUM, MAXIMUM, ARG_MAX, ARG_MIN), and the product of two
 // computed matrices.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that take parts of a tensor: slices, splits and UNPACK.
 #include <algorithm>
 

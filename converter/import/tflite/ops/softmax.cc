@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SOFTMAX and LOG_SOFTMAX. Of int16: two tables of 513 entries. Of bytes: every difference to a row's greatest value
 // has its exponential in a table, made here as the reference kernel computes it: of int8 in integers,
 // of uint8 in float.

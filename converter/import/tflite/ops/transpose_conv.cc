@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TRANSPOSE_CONV.
 #include "converter/import/common/transpose_conv.h"
 

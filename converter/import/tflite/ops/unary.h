@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of one tensor become a table, evaluated code by code as the reference kernels
 // compute it, or of 16 and 32 bits stages on either side of the zero point.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_UNARY_H_

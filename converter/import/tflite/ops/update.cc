@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DYNAMIC_UPDATE_SLICE: a tensor with a part replaced. The result's blocks are taken from the tensor
 // and the update behind each other, at indices that are known or computed in a run. A block is what
 // the dimensions hold that the update fills.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena over time: operators from left to right, addresses upwards, a block for each tensor from the operator that writes
 // it to the last that reads it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a scene is seen: wheel, two fingers, buttons and keys zoom, dragging moves.
 
 const READABLE = 0.85, LARGE_ONLY = 0.41;  // scales from which small text, and the large text of boxes, can be read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the colours of operators mean. Each make() returns {of(i), text(i), legend}: the colour of operator i, the value that it
 // stands for, and the legend's elements.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours that mean something. They are seen as areas beside text, never behind it, and do for light and dark alike.
 
 const RGB = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts a layout into the plane: its layers below each other, in one column or, folded, in several side by side, so that the whole
 // of a deep network can be seen at once. An edge from one column to the next runs below the first and up between the two.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of the page and how numbers are written. Text reaches the page as text only, never as HTML.
 
 const SVG = 'http://www.w3.org/2000/svg';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture of the page as an SVG file of its own, in the colours that are shown.
 
 // Properties of a style sheet that a picture needs.

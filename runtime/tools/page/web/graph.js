@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The graph: inputs, operators and outputs of a model.
 
 // Nodes in an order in which every edge leads onwards: inputs and the first content of variables, operators, outputs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places the nodes of a graph without cycles in layers, every edge leading downwards; the steps are those of Sugiyama, Tagawa
 // and Toda (1981): layers by the longest path, an order within each that crosses few edges, then places that keep edges
 // straight. An edge over several layers bends in each at a point that takes its part in both.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The boxes and edges of the graph, drawn.
 
 const FONT = 'Inter, system-ui, sans-serif';

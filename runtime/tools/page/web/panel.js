@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The panel that tells all about an operator, or about an input or output of the model.
 
 const figure = (caption, ...children) => html('figure', {}, html('figcaption', {}, caption), ...children);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The profile as bars: operators from the slowest on, and the same by type and by kernel.
 
 function bar({title, name, ms, colour, click}, most, all) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the report of a quantisation. Signal to noise is given in decibels; null: there is no noise.
 
 const decibelText = (db) => (db === null || db === undefined ? 'exact' : `${db.toFixed(1)} dB`.replace('-', '−'));

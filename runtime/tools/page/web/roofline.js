@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The roofline: how many multiplications an operator makes for each byte that it moves, how fast it makes them, and what
 // memory and multipliers allow there.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Search in the graph: every node that has the text in its type, name, source, kernel, tensors or shapes.
 
 function wordsOf(model, node) {

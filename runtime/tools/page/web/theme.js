@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light or dark: as the system wishes until the reader chooses otherwise. A choice is kept where the browser allows it.
 
 const THEMES = {auto: 'Auto', light: 'Light', dark: 'Dark'};

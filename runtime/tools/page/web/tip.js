@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tooltips: whatever has data-tip shows it under the mouse, or beside itself when the keyboard reaches it.
 
 const tipped = (node, text) => fill(node, {'data-tip': text}, []);

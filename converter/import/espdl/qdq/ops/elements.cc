@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on single elements, and Softmax.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv, Gemm and MatMul: weights in the order of an ESP-DL file, biases at the products' exponent.
 #include <algorithm>
 #include <cmath>

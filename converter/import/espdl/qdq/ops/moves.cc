@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move values: their result has the input's type and exponent. Dimensions are those of the ONNX file.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools, reductions and what else looks at images.
 #include <algorithm>
 

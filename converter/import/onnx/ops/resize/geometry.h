@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Resize or Upsample asks for, and where its output lies in its input: read for the nearest
 // and the linear form alike.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Linear Resize: the operator ResizeLinear, of two dimensions of an image or three of a volume.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize and Upsample. Nearest is a Gather: every output index reads one input index, or, outside
 // the region of tf_crop_and_resize, the extrapolation value. Linear: ops/resize/linear.cc.
 #include "converter/import/onnx/move.h"
