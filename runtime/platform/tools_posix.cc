@@ -16,6 +16,11 @@
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
 #endif
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+#include <algorithm>
 
 #include "runtime/platform/tools.h"
 
@@ -175,8 +180,12 @@ std::string program_folder() {
   const std::string name = path.data();
 #else
   const ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
-  if (n <= 0) return ".";
-  const std::string name(path.data(), static_cast<size_t>(n));
+  std::string name(path.data(), static_cast<size_t>(std::max<ssize_t>(n, 0)));
+#if defined(__linux__)
+  // Without /proc, as in a new chroot: the name that the kernel was given, which may be a link's.
+  if (const unsigned long given = getauxval(AT_EXECFN); n <= 0 && given != 0)
+    name = reinterpret_cast<const char*>(given);
+#endif
 #endif
   const size_t slash = name.rfind('/');
   return slash == std::string::npos ? "." : name.substr(0, slash);
