@@ -40,6 +40,19 @@ struct Divider {
   Float scale, least, most;
 };
 
+// Instead of a division: the steps of kernels/hybrid.h.
+template <class V>
+struct HybridSteps {
+  using Float = typename V::Float;
+  explicit HybridSteps(const HybridScale& s)
+      : factor(V::splat(s.factor)),
+        zero(V::splat(static_cast<float>(s.zero_point))),
+        least(V::splat(static_cast<float>(s.lo))),
+        most(V::splat(127.0f)) {}
+  Float in_quanta(Float x) const { return V::at_most(zero + x * factor, least, most); }
+  Float factor, zero, least, most;
+};
+
 // A layer with what it lacks of the above, by the plainest means.
 template <class Vec>
 struct EdgeVectors : Vec {
@@ -122,6 +135,10 @@ struct Runs {
       quantize(x, n, OfFloats<Fast, kAway>{Fast(scale, least, most)}, zp, lo, 0, y);
     else
       quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale, least, most)}, zp, lo, 0, y);
+  }
+
+  static void quantize_by(const float* x, size_t n, const HybridScale& scale, uint8_t* y) {
+    quantize(x, n, OfFloats<HybridSteps<V>, true>{HybridSteps<V>(scale)}, 0, scale.lo, 128, y);
   }
 
   static void quantize_halves(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
@@ -284,6 +301,9 @@ struct Runs {
   void edge_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,               \
                                     const float* scale, float* y) {                               \
     Runs<V>::dequantize_i32(x, rows, channels, scale, y);                                         \
+  }                                                                                               \
+  void edge_quantize_by_##suffix(const float* x, size_t n, const HybridScale& scale, uint8_t* y) { \
+    Runs<V>::quantize_by(x, n, scale, y);                                                         \
   }
 #define QRT_EDGE_RUNS_OF_HALVES(suffix, V)                                                    \
   void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
