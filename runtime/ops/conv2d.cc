@@ -299,17 +299,15 @@ void run_rows(const Step& step, const RunContext& context) {
       job.zero_point = p.dynamic.zero_point(step, context, i);
       p.dynamic.start(step, context, p.gemm, i, &job.args);
     }
-    for_pieces(*context.parallel, p.row_tasks, rows, 1,
-               [&](size_t task, size_t begin, size_t end) {
-                 uint8_t* const piece = piece_of(step, context, task);
-                 begin += i * rows, end += i * rows;
-                 if (p.task_scratch == 0) {
-                   run_rows_unpadded(job, begin, end, piece);
-                 } else {
-                   run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch,
-                                   piece);
-                 }
-               });
+    for_pieces(*context.parallel, p.row_tasks, rows, 1, [&](size_t task, size_t begin, size_t end) {
+      uint8_t* const piece = piece_of(step, context, task);
+      begin += i * rows, end += i * rows;
+      if (p.task_scratch == 0) {
+        run_rows_unpadded(job, begin, end, piece);
+      } else {
+        run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch, piece);
+      }
+    });
     if (p.dynamic.is_used())
       p.dynamic.finish(step, context, job.args, i, job.y + i * rows * g.out_w * p.gemm.c_stride(),
                        rows * g.out_w * g.out_c);

@@ -15,9 +15,7 @@ namespace {
 
 using Form = fb::DynamicForm;
 
-Form form_of(const fb::Operator& op) {
-  return op.options_as<fb::DynamicQuantizeOptions>()->form();
-}
+Form form_of(const fb::Operator& op) { return op.options_as<fb::DynamicQuantizeOptions>()->form(); }
 
 Status infer(const InferContext& context, TensorTypes* outputs) {
   QRT_TRY(check_input_count(context, 1));

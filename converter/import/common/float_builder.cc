@@ -15,7 +15,7 @@ ValueId FloatBuilder::zeros(int64_t n) {
 }
 
 ValueId FloatBuilder::add(F function, std::vector<ValueId> inputs, const Shape& shape,
-                        float epsilon) {
+                          float epsilon) {
   const ValueId y = builder_.new_value("", DType::kFloat32, shape);
   auto& o = builder_.add<fb::FloatOptionsT>(source_, std::move(inputs), y);
   o.function = function;
@@ -24,7 +24,7 @@ ValueId FloatBuilder::add(F function, std::vector<ValueId> inputs, const Shape& 
 }
 
 ValueId FloatBuilder::arrange(ValueId v, const Shape& from, const std::vector<int>& order,
-                            const Shape& to) {
+                              const Shape& to) {
   if (!builder_.graph().values[v].is_constant) {
     v = builder_.transpose(source_, builder_.reshape(source_, v, from), order);
     return builder_.reshape(source_, v, to);
@@ -52,7 +52,7 @@ ValueId FloatBuilder::arrange(ValueId v, const Shape& from, const std::vector<in
 }
 
 ValueId FloatBuilder::gemm(F function, ValueId a, ValueId b, ValueId c, const Shape& shape,
-                         int64_t block) {
+                           int64_t block) {
   const ValueId y = builder_.new_value("", DType::kFloat32, shape);
   auto& o = builder_.add<fb::FloatOptionsT>(source_, {a, b, c}, y);
   o.function = function;
@@ -77,7 +77,7 @@ Status FloatBuilder::binary(F function, ValueId a, ValueId b, ValueId* y) {
 }
 
 Status FloatBuilder::rows(F function, const std::vector<bool>& marked, float epsilon, ValueId x,
-                        ValueId* y) {
+                          ValueId* y) {
   const Shape shape = shape_of(x);
   std::vector<int> perm, back(marked.size());
   std::vector<int64_t> kept, reduced;

@@ -70,7 +70,7 @@ Status Importer::run() {
   graph().name = model_.name();
   graph().source_format = "tflite";
   graph().source_producer = model_.description();
-  graph().reference = has_floats_                     ? "tflite-hybrid"
+  graph().reference = has_floats_                      ? "tflite-hybrid"
                       : rounding_ == Rounding::kSingle ? "tflite-single"
                                                        : "tflite-ref";
   QRT_TRY(import_inputs());
@@ -395,8 +395,8 @@ const Handler* Importer::handler_of(const Op& op) const {
   if (!op.outputs.empty() && output(op).type == TensorType::FLOAT32) {
     const Handler* of_bytes = find_float_handler(op);
     if (of_bytes && (!has_floats_ || reads_real(op))) return of_bytes;
-    if (has_floats_ && !(find_handler(op) && reads_real(op)))
-      if (const Handler* of_floats = find_dynamic_handler(op)) return of_floats;
+    const Handler* of_floats = has_floats_ ? find_dynamic_handler(op) : nullptr;
+    if (of_floats) return of_floats;
   }
   return find_handler(op);
 }
@@ -409,8 +409,7 @@ ValueId Importer::value(const Op& op, int i) {
   state.value = known_integers(state, t);
   if (state.value != kNoValue || !t.is_constant) return state.value;
   if (has_floats_ && t.type == TensorType::FLOAT32) {
-    state.value =
-        graph().add_constant(t.name, DType::kFloat32, t.shape, elements_of<float>(t));
+    state.value = graph().add_constant(t.name, DType::kFloat32, t.shape, elements_of<float>(t));
     return state.value;
   }
   // Only operands whose parameters were read before are asked for.

@@ -54,12 +54,11 @@ ValueId unary(Expression* e, const Op& op, ValueId x) {
       return e->binary(F::ADD, e->positive(x),
                        e->times(e->negative(x), op.options<tflite::LeakyReluOptions>().alpha));
     case B::ELU:
-      return e->binary(
-          F::ADD, e->positive(x),
-          e->binary(F::SUB, e->unary(F::EXP, e->negative(x)), e->number(1)));
+      return e->binary(F::ADD, e->positive(x),
+                       e->binary(F::SUB, e->unary(F::EXP, e->negative(x)), e->number(1)));
     case B::HARD_SWISH:
-      return e->times(
-          e->binary(F::MUL, x, e->within(e->binary(F::ADD, x, e->number(3)), 0, 6)), 1.0f / 6);
+      return e->times(e->binary(F::MUL, x, e->within(e->binary(F::ADD, x, e->number(3)), 0, 6)),
+                      1.0f / 6);
     case B::GELU:
       if (!op.options<tflite::GeluOptions>().approximate) return e->unary(F::GELU, x);
       {

@@ -68,8 +68,7 @@ bool has_dynamic_range(const Model& model) {
     if (op.code == B::DEQUANTIZE && x && x->is_constant && x->type == TensorType::FLOAT16)
       return true;
     if (is_product(op.code) && x && w && x->type == TensorType::FLOAT32 && w->is_constant &&
-        (w->type == TensorType::INT8 || w->type == TensorType::INT4 ||
-         w->type == TensorType::INT2))
+        (w->type == TensorType::INT8 || w->type == TensorType::INT4 || w->type == TensorType::INT2))
       return true;
   }
   return false;

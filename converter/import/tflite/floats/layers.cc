@@ -25,8 +25,7 @@ struct HybridLayer {
   bool asymmetric = false;
 };
 
-bool refuse_weights(Importer& importer, const Op& op, const std::string& rule,
-                    const char* remedy) {
+bool refuse_weights(Importer& importer, const Op& op, const std::string& rule, const char* remedy) {
   (void)importer.refuse(op, importer.quoted_input(op, 1) + " " + rule, importer.input(op, 1).name,
                         remedy);
   return false;
@@ -143,8 +142,8 @@ bool read_limits(Importer& importer, const Op& op, A activation, float most, flo
   if (activation == A::RELU) *lo = 0;
   if (activation == A::RELU6) *lo = 0, *hi = 6;
   if (activation == A::RELU_N1_TO_1) *lo = -1, *hi = 1;
-  const bool is_known = activation == A::NONE || activation == A::RELU ||
-                        activation == A::RELU6 || activation == A::RELU_N1_TO_1;
+  const bool is_known = activation == A::NONE || activation == A::RELU || activation == A::RELU6 ||
+                        activation == A::RELU_N1_TO_1;
   if (!is_known)
     (void)importer.refuse(op, "it has a fused activation without a kernel",
                           importer.output(op).name,
@@ -164,8 +163,7 @@ std::unique_ptr<fb::FloatStoreT> float_store(bool weights_first, float lo, float
 ValueId hybrid_rows(FloatOp* f, const HybridLayer& layer, ValueId x,
                     std::unique_ptr<fb::FloatStoreT> store) {
   const Shape rows = f->shape_of(x);
-  const ValueId y =
-      f->builder().new_value("", DType::kFloat32, {rows[0], layer.channels});
+  const ValueId y = f->builder().new_value("", DType::kFloat32, {rows[0], layer.channels});
   auto inputs = dynamic_inputs(f, layer, x, {layer.channels, rows[1]});
   auto& o = f->builder().add<fb::FullyConnectedOptionsT>(f->source(), std::move(inputs), y);
   o.requant = std::make_unique<fb::RequantT>();
@@ -180,7 +178,7 @@ struct ConvShape {
   Shape weights;  // [out, kh, kw, in / groups]
 };
 
-// Returns whether some of the weights' scales do.
+// Returns whether the weights have scales that differ.
 bool scales_differ(const Tensor& w) {
   for (const float s : w.scale)
     if (s != w.scale[0]) return true;
@@ -194,9 +192,9 @@ Status hybrid_convolution(FloatOp* f, const ConvShape& conv, const HybridLayer& 
   ValueId x;
   if (!f->read(0, &x)) return Status();
   auto inputs = dynamic_inputs(f, layer, x, conv.weights);
-  const ValueId y = f->builder().new_value("", DType::kFloat32,
-                                           {f->shape_of(x)[0], conv.window.output[0],
-                                            conv.window.output[1], layer.channels});
+  const ValueId y = f->builder().new_value(
+      "", DType::kFloat32,
+      {f->shape_of(x)[0], conv.window.output[0], conv.window.output[1], layer.channels});
   auto& o = f->builder().add<fb::Conv2DOptionsT>(f->source(), std::move(inputs), y);
   set_window(conv.window, &o);
   set_dilation(conv.window, &o);
@@ -322,12 +320,13 @@ Status import_dynamic_conv_2d(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(x[3] % w[3] == 0 && w[0] % (x[3] / w[3]) == 0,
                   "weights of shape %s do not fit %lld input channels", w.to_string().c_str(),
                   static_cast<long long>(x[3]));
-  ConvShape conv{{{w[1], w[2]}, {o.stride_h, o.stride_w}, {o.dilation_h_factor, o.dilation_w_factor}},
-                 x[3] / w[3],
-                 w};
+  ConvShape conv{
+      {{w[1], w[2]}, {o.stride_h, o.stride_w}, {o.dilation_h_factor, o.dilation_w_factor}},
+      x[3] / w[3],
+      w};
   QRT_TRY(place_window(x[1], x[2], o.padding, &conv.window));
-  QRT_TRY(check_output_shape(importer, op,
-                             {x[0], conv.window.output[0], conv.window.output[1], w[0]}));
+  QRT_TRY(
+      check_output_shape(importer, op, {x[0], conv.window.output[0], conv.window.output[1], w[0]}));
   FloatOp f(importer, op);
   if (!has_integer_weights(importer, op))
     return float_convolution(&f, conv, {0, 3, 1, 2}, o.fused_activation_function);
@@ -335,8 +334,9 @@ Status import_dynamic_conv_2d(Importer& importer, const Op& op) {
   HybridLayer layer;
   layer.asymmetric = scales_differ(importer.input(op, 1));
   if (conv.groups != 1 && !layer.asymmetric)
-    return importer.refuse(op, "it has groups, and its weights one scale, where the reference reads "
-                               "beyond its parameters",
+    return importer.refuse(op,
+                           "it has groups, and its weights one scale, where the reference reads "
+                           "beyond its parameters",
                            importer.input(op, 1).name,
                            "quantise the weights with a scale for every output channel");
   if (!read_hybrid_weights(importer, op, {0, static_cast<size_t>(w[0]), false}, &layer) ||
@@ -352,12 +352,13 @@ Status import_dynamic_depthwise_conv_2d(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(w[0] == 1 && w[3] % x[3] == 0,
                   "weights of shape %s do not fit %lld input channels", w.to_string().c_str(),
                   static_cast<long long>(x[3]));
-  ConvShape conv{{{w[1], w[2]}, {o.stride_h, o.stride_w}, {o.dilation_h_factor, o.dilation_w_factor}},
-                 x[3],
-                 {w[3], w[1], w[2], 1}};
+  ConvShape conv{
+      {{w[1], w[2]}, {o.stride_h, o.stride_w}, {o.dilation_h_factor, o.dilation_w_factor}},
+      x[3],
+      {w[3], w[1], w[2], 1}};
   QRT_TRY(place_window(x[1], x[2], o.padding, &conv.window));
-  QRT_TRY(check_output_shape(importer, op,
-                             {x[0], conv.window.output[0], conv.window.output[1], w[3]}));
+  QRT_TRY(
+      check_output_shape(importer, op, {x[0], conv.window.output[0], conv.window.output[1], w[3]}));
   FloatOp f(importer, op);
   if (!has_integer_weights(importer, op))
     return float_convolution(&f, conv, {3, 0, 1, 2}, o.fused_activation_function);

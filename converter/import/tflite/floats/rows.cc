@@ -112,8 +112,8 @@ Status import_float_pool(Importer& importer, const Op& op) {
                         TermOrder::kTapsThenChannels, x, &y));
     y = reduce_taps(&f, average ? F::REDUCE_SUM : F::REDUCE_MAX, shape[3], y);
     if (average) {
-      QRT_TRY(importer.reserve(
-          static_cast<uint64_t>(window.output[0] * window.output[1]) * sizeof(float)));
+      QRT_TRY(importer.reserve(static_cast<uint64_t>(window.output[0] * window.output[1]) *
+                               sizeof(float)));
       const auto inside = [&](int d, int64_t at) {
         const auto first = indices[d].begin() + at * window.kernel[d];
         return window.kernel[d] - std::count(first, first + window.kernel[d], -1);

@@ -118,8 +118,7 @@ Status import_weights(Importer& importer, const Op& op) {
 
 bool is_weights(const Importer& importer, const Op& op) {
   const Tensor& x = importer.input(op, 0);
-  if (!importer.has_floats() || !x.is_constant ||
-      importer.output(op).type != TensorType::FLOAT32)
+  if (!importer.has_floats() || !x.is_constant || importer.output(op).type != TensorType::FLOAT32)
     return false;
   if (x.type == TensorType::FLOAT16) return true;
   const size_t scales = x.scale.size();
