@@ -134,7 +134,7 @@ TEST(DynamicQuantize, RejectsBadModels) {
   d.model().operators[0]->options.AsDynamicQuantize()->form = static_cast<fb::DynamicForm>(3);
   testing::expect_rejected(d, "form is 3");
   e.model().operators[0]->options.AsDynamicQuantize()->form = fb::DynamicForm::TFLITE_SYMMETRIC;
-  testing::expect_rejected(e, "output 1");
+  testing::expect_rejected(e, "output tensor 2 ('t2') has the shape [], expected [3]");
 }
 
 }  // namespace
