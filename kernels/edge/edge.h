@@ -7,6 +7,8 @@
 //                   gives lo
 //   quantize_away:  ties away from zero instead, HA(v) for HE(v)
 //   dequantize:     y = fl32(f(x - zp) * scale)
+//   quantize_by:    y = 128 + hybrid_code(x, scale)
+//   store_sums:     what SumStore says
 //
 // True division, never a reciprocal. scale is any float; lo, hi are the type's limits (0, 255 or
 // -128, 127, or those of a smaller type); bytes are stored modulo 256. Exactly n elements are
@@ -20,6 +22,7 @@
 #include <cstdint>
 
 #include "kernels/edge/numbers.h"
+#include "kernels/hybrid.h"
 #include "kernels/isa.h"
 
 namespace qrt {
@@ -29,6 +32,24 @@ struct EdgeGrid {
   const float* scale;
   const int32_t* zero_point;
   bool each;
+};
+
+// Floats of the sums that layers make of codes (fb::FloatStore). For channel c of row r, with s = x_scale[r * x_step],
+// z = zero_point[r], or 0 without zero points, and acc = sums - z * weight_sum[c] modulo 2^32:
+//   v = fl32(fl32(f(acc) * fl32(s * w_scale[c])) + addend[c]), with weights_first
+//       fl32(fl32(fl32(f(acc) * w_scale[c]) * s) + addend[c])
+//   y = clamp(v, lo, hi), of NaN 0x7fc00000
+struct SumStore {
+  const int32_t* sums;  // [rows][channels]
+  float* y;             // likewise; may be where the sums are
+  size_t rows, channels;
+  const float* x_scale;
+  size_t x_step;              // 1, or 0: all rows have the first scale
+  const uint8_t* zero_point;  // or null
+  const int32_t* weight_sum;  // read with zero points
+  const float *w_scale, *addend;
+  bool weights_first;
+  float lo, hi;  // no NaN, lo <= hi
 };
 
 struct EdgeKernel {
@@ -71,6 +92,8 @@ struct EdgeKernel {
   void (*narrow_half)(const float* x, size_t n, uint16_t* y);
   // *least = min(*least, x...), *most = max(*most, x...), without those x that are not numbers.
   void (*extremes)(const float* x, size_t n, float* least, float* most);
+  void (*quantize_by)(const float* x, size_t n, const HybridScale& scale, uint8_t* y);
+  void (*store_sums)(const SumStore& store);
 };
 
 const EdgeKernel* edge_kernels(size_t* count);

@@ -198,6 +198,51 @@ class EdgeLanes {
         });
   }
 
+  template <bool kOffset>
+  static inline void store_sums(const SumStore& s) {
+    const F low = splat(s.lo), high = splat(s.hi);
+    const F nan = reinterpret_cast<F>(splat(int32_t{0x7fc00000}));
+    const int32_t* sums = s.sums;
+    float* y = s.y;
+    for (size_t r = 0; r < s.rows; ++r, sums += s.channels, y += s.channels) {
+      const F x_scale = splat(s.x_scale[r * s.x_step]);
+      const U zero = U{} + (kOffset ? s.zero_point[r] : uint32_t{0});
+      const auto one = [&](U acc, U weight_sum, F w_scale, F addend) {
+        if (kOffset) acc -= zero * weight_sum;
+        const F sum = __builtin_convertvector(reinterpret_cast<I>(acc), F);
+        F v;
+        if (s.weights_first) {
+          v = sum * w_scale;
+          v = v * x_scale;
+        } else {
+          const F factor = x_scale * w_scale;
+          v = sum * factor;
+        }
+        v = v + addend;
+        v = v < low ? low : v;
+        v = v > high ? high : v;
+        return v == v ? v : nan;
+      };
+      for_lanes(
+          s.channels,
+          [&](size_t c) {
+            const U weight_sum = kOffset ? load_lanes<U>(s.weight_sum + c) : U{};
+            store_lanes(y + c, one(load_lanes<U>(sums + c), weight_sum,
+                                   load_lanes<F>(s.w_scale + c), load_lanes<F>(s.addend + c)));
+          },
+          [&](size_t c, size_t count) {
+            U acc = {}, weight_sum = {};
+            F w_scale = {}, addend = {};
+            memcpy(&acc, sums + c, count * 4);
+            if (kOffset) memcpy(&weight_sum, s.weight_sum + c, count * 4);
+            memcpy(&w_scale, s.w_scale + c, count * 4);
+            memcpy(&addend, s.addend + c, count * 4);
+            const F out = one(acc, weight_sum, w_scale, addend);
+            memcpy(y + c, &out, count * 4);
+          });
+    }
+  }
+
  public:
   template <bool kAway>
   static inline void quantize16(const float* x, size_t n, const EdgeGrid& g, int32_t lo, int32_t hi,
@@ -290,6 +335,10 @@ class EdgeLanes {
       if (hi[i] > *most) *most = hi[i];
     }
   }
+
+  static inline void store_sums(const SumStore& s) {
+    s.zero_point != nullptr ? store_sums<true>(s) : store_sums<false>(s);
+  }
 };
 
 }  // namespace
@@ -321,7 +370,8 @@ class EdgeLanes {
   }                                                                                               \
   void edge_extremes_##suffix(const float* x, size_t n, float* least, float* most) {              \
     EdgeLanes<Lanes>::extremes(x, n, least, most);                                                \
-  }
+  }                                                                                               \
+  void edge_store_sums_##suffix(const SumStore& store) { EdgeLanes<Lanes>::store_sums(store); }
 
 // float16 to 8 bits and back, where an instruction set has no blocks of its own for them.
 #define QRT_EDGE_HALVES(suffix, Lanes)                                                        \

@@ -131,4 +131,34 @@ void edge_extremes_scalar(const float* x, size_t n, float* least, float* most) {
   }
 }
 
+void edge_quantize_by_scalar(const float* x, size_t n, const HybridScale& scale, uint8_t* y) {
+  for (size_t i = 0; i < n; ++i) y[i] = static_cast<uint8_t>(128 + hybrid_code(x[i], scale));
+}
+
+void edge_store_sums_scalar(const SumStore& s) {
+  const int32_t* sums = s.sums;
+  float* y = s.y;
+  for (size_t r = 0; r < s.rows; ++r, sums += s.channels, y += s.channels) {
+    const float x_scale = s.x_scale[r * s.x_step];
+    const uint32_t zero = s.zero_point != nullptr ? s.zero_point[r] : 0;
+    for (size_t c = 0; c < s.channels; ++c) {
+      const uint32_t offset = zero != 0 ? zero * static_cast<uint32_t>(s.weight_sum[c]) : 0;
+      const auto acc =
+          static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(sums[c]) - offset));
+      float v;
+      if (s.weights_first) {
+        v = acc * s.w_scale[c];
+        v = v * x_scale;
+      } else {
+        const float factor = x_scale * s.w_scale[c];
+        v = acc * factor;
+      }
+      v = v + s.addend[c];
+      v = v < s.lo ? s.lo : v;
+      v = v > s.hi ? s.hi : v;
+      y[c] = v == v ? v : float_of_bits(0x7fc00000);
+    }
+  }
+}
+
 }  // namespace qrt

@@ -41,6 +41,19 @@ struct Divider {
   Float scale, least, most;
 };
 
+// Instead of a division: the steps of kernels/hybrid.h.
+template <class V>
+struct HybridSteps {
+  using Float = typename V::Float;
+  explicit HybridSteps(const HybridScale& s)
+      : factor(V::splat(s.factor)),
+        zero(V::splat(static_cast<float>(s.zero_point))),
+        least(V::splat(static_cast<float>(s.lo))),
+        most(V::splat(127.0f)) {}
+  Float in_quanta(Float x) const { return V::at_most(zero + x * factor, least, most); }
+  Float factor, zero, least, most;
+};
+
 // A layer with what it lacks of the above, by the plainest means.
 template <class Vec>
 struct EdgeVectors : Vec {
@@ -123,6 +136,10 @@ struct Runs {
       quantize(x, n, OfFloats<Fast, kAway>{Fast(scale, least, most)}, zp, lo, 0, y);
     else
       quantize(x, n, OfFloats<Divider<V>, kAway>{Divider<V>(scale, least, most)}, zp, lo, 0, y);
+  }
+
+  static void quantize_by(const float* x, size_t n, const HybridScale& scale, uint8_t* y) {
+    quantize(x, n, OfFloats<HybridSteps<V>, true>{HybridSteps<V>(scale)}, 0, scale.lo, 128, y);
   }
 
   static void quantize_halves(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
@@ -257,34 +274,37 @@ struct Runs {
 }  // namespace qrt
 
 // The entry points that a layer gives: of floats, and of float16 where it has blocks of its own for them.
-#define QRT_EDGE_RUNS(suffix, V)                                                                  \
-  void edge_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,      \
-                              int32_t hi, uint8_t* y) {                                           \
-    Runs<V>::quantize_floats<false>(x, n, scale, zp, lo, hi, y);                                  \
-  }                                                                                               \
-  void edge_quantize_away_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo, \
-                                   int32_t hi, uint8_t* y) {                                      \
-    Runs<V>::quantize_floats<true>(x, n, scale, zp, lo, hi, y);                                   \
-  }                                                                                               \
-  void edge_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,              \
-                                       const float* scale, const int32_t* zp, int32_t lo,         \
-                                       int32_t hi, uint8_t* y) {                                  \
-    Runs<V>::quantize_channels(x, rows, channels, scale, zp, lo, hi, y);                          \
-  }                                                                                               \
-  void edge_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,          \
-                                int32_t zp, float* y) {                                           \
-    is_signed ? Runs<V>::dequantize<true>(x, n, scale, zp, y)                                     \
-              : Runs<V>::dequantize<false>(x, n, scale, zp, y);                                   \
-  }                                                                                               \
-  void edge_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,           \
-                                         size_t channels, const float* scale, const int32_t* zp,  \
-                                         float* y) {                                              \
-    is_signed ? Runs<V>::dequantize_channels<true>(x, rows, channels, scale, zp, y)               \
-              : Runs<V>::dequantize_channels<false>(x, rows, channels, scale, zp, y);             \
-  }                                                                                               \
-  void edge_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,               \
-                                    const float* scale, float* y) {                               \
-    Runs<V>::dequantize_i32(x, rows, channels, scale, y);                                         \
+#define QRT_EDGE_RUNS(suffix, V)                                                                   \
+  void edge_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,       \
+                              int32_t hi, uint8_t* y) {                                            \
+    Runs<V>::quantize_floats<false>(x, n, scale, zp, lo, hi, y);                                   \
+  }                                                                                                \
+  void edge_quantize_away_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,  \
+                                   int32_t hi, uint8_t* y) {                                       \
+    Runs<V>::quantize_floats<true>(x, n, scale, zp, lo, hi, y);                                    \
+  }                                                                                                \
+  void edge_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,               \
+                                       const float* scale, const int32_t* zp, int32_t lo,          \
+                                       int32_t hi, uint8_t* y) {                                   \
+    Runs<V>::quantize_channels(x, rows, channels, scale, zp, lo, hi, y);                           \
+  }                                                                                                \
+  void edge_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,           \
+                                int32_t zp, float* y) {                                            \
+    is_signed ? Runs<V>::dequantize<true>(x, n, scale, zp, y)                                      \
+              : Runs<V>::dequantize<false>(x, n, scale, zp, y);                                    \
+  }                                                                                                \
+  void edge_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,            \
+                                         size_t channels, const float* scale, const int32_t* zp,   \
+                                         float* y) {                                               \
+    is_signed ? Runs<V>::dequantize_channels<true>(x, rows, channels, scale, zp, y)                \
+              : Runs<V>::dequantize_channels<false>(x, rows, channels, scale, zp, y);              \
+  }                                                                                                \
+  void edge_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,                \
+                                    const float* scale, float* y) {                                \
+    Runs<V>::dequantize_i32(x, rows, channels, scale, y);                                          \
+  }                                                                                                \
+  void edge_quantize_by_##suffix(const float* x, size_t n, const HybridScale& scale, uint8_t* y) { \
+    Runs<V>::quantize_by(x, n, scale, y);                                                          \
   }
 #define QRT_EDGE_RUNS_OF_HALVES(suffix, V)                                                    \
   void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \

@@ -43,7 +43,9 @@ constexpr size_t kWrittenPastFrom = size_t{1} << 21;
                                      int32_t zp, uint16_t* y);                                    \
   void edge_widen_half_##suffix(const uint16_t* x, size_t n, float* y);                           \
   void edge_narrow_half_##suffix(const float* x, size_t n, uint16_t* y);                          \
-  void edge_extremes_##suffix(const float* x, size_t n, float* least, float* most);
+  void edge_extremes_##suffix(const float* x, size_t n, float* least, float* most);               \
+  void edge_quantize_by_##suffix(const float* x, size_t n, const HybridScale& scale, uint8_t* y); \
+  void edge_store_sums_##suffix(const SumStore& store);
 #include "kernels/edge/edge.inc"
 
 }  // namespace qrt

@@ -26,7 +26,9 @@ constexpr EdgeKernel kKernels[] = {
    built::kSmallFloats ? edge_dequantize_half_##suffix : nullptr, \
    built::kSmallFloats ? edge_widen_half_##suffix : nullptr,      \
    built::kSmallFloats ? edge_narrow_half_##suffix : nullptr,     \
-   built::kDynamicQuantize ? edge_extremes_##suffix : nullptr},
+   built::kDynamicQuantize ? edge_extremes_##suffix : nullptr,    \
+   built::kDynamicQuantize ? edge_quantize_by_##suffix : nullptr, \
+   built::kDynamicLayers ? edge_store_sums_##suffix : nullptr},
 #include "kernels/edge/edge.inc"
 };
 

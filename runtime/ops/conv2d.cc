@@ -101,7 +101,9 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
   if (!context.knows_constants) QRT_TRY(check_constants(context, g));
   const auto* requant = context.op->options_as<fb::Conv2DOptions>()->requant();
   const DType x = context.inputs[0].type.dtype;
-  if (!runs_int16(x)) QRT_TRY(check_dynamic_layer(context, g.out_c, requant));
+  if (!runs_int16(x))
+    QRT_TRY(check_dynamic_layer(context, g.out_c, static_cast<int64_t>(g.images), requant,
+                                context.op->options_as<fb::Conv2DOptions>()->store()));
   const bool acc = requant->kind() == fb::RequantKind::ACC;
   const DType wide = acc ? DType::kInt32 : DType::kInt16;
   return add_output(x == DType::kInt16 ? wide : layer_output_dtype(context, requant),
@@ -114,6 +116,7 @@ struct Params {
   Geometry geometry;
   GemmCall gemm;
   DynamicLayer dynamic;
+  size_t runs;               // 1, or one for each image, which has a scale of its own
   uint8_t input_zero_point;  // of a dynamic layer the run has its own
   size_t zero_bytes;         // indirect: of the row of zero points, which the table follows
 
@@ -124,20 +127,24 @@ struct Params {
 
 void run_dense(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  GemmOperands args{};
-  const uint8_t* x = context.in(step, 0);
-  args.a_stride = input_pitch(step, 0, p.geometry.in_c);
-  args.a_tap_stride = 0;  // all terms of a weight see the same pixel
-  args.c = context.out(step, 0);
-  args.c_stride = step.output_pitch;
-  if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t group, size_t part) {
-    GemmOperands a = args;
-    a.a = x + group * p.geometry.k;
-    run_leading_part(step, context, p.gemm, a, task, 0, group, part);
-  });
-  if (p.dynamic.is_used())
-    p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.groups * p.gemm.n);
+  const size_t in_bytes = p.gemm.m * input_pitch(step, 0, p.geometry.in_c);
+  const size_t out_elements = p.gemm.m * p.gemm.groups * p.gemm.n;
+  for (size_t i = 0; i < p.runs; ++i) {
+    GemmOperands args{};
+    const uint8_t* x = context.in(step, 0) + i * in_bytes;
+    uint8_t* y = context.out(step, 0) + i * out_elements * p.gemm.element_bytes;
+    args.a_stride = input_pitch(step, 0, p.geometry.in_c);
+    args.a_tap_stride = 0;  // all terms of a weight see the same pixel
+    args.c = y;
+    args.c_stride = step.output_pitch;
+    if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, i, &args);
+    for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t group, size_t part) {
+      GemmOperands a = args;
+      a.a = x + group * p.geometry.k;
+      run_leading_part(step, context, p.gemm, a, task, 0, group, part);
+    });
+    if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, i, y, out_elements);
+  }
 }
 
 // State: the row of zero points, then the table.
@@ -172,21 +179,24 @@ void run_indirect(const Step& step, const RunContext& context) {
   args.indirection = reinterpret_cast<const uint8_t* const*>(context.state + p.zero_bytes);
   args.zero = context.state;
   args.c_stride = output_pitch(step, p.gemm.c_stride());
-  uint8_t* y = context.out(step, 0);
-  if (p.dynamic.is_used()) {
-    memset(context.state, p.dynamic.zero_point(step, context), p.zero_bytes);
-    p.dynamic.start(step, context, p.gemm, &args);
-  }
   const size_t image_bytes = g.in_h * g.in_w * input_pitch(step, 0, g.in_c);
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t part) {
-    const size_t image = outer / g.groups, group = outer % g.groups;
-    GemmOperands a = args;
-    a.a_offset = static_cast<ptrdiff_t>(image * image_bytes + group * g.k);
-    a.c = y + image * p.gemm.m * args.c_stride;
-    run_leading_part(step, context, p.gemm, a, task, image, group, part);
-  });
-  if (p.dynamic.is_used())
-    p.dynamic.finish(step, context, args, p.gemm.outer * p.gemm.m * p.gemm.n);
+  const size_t images = g.images / p.runs;
+  for (size_t i = 0; i < p.runs; ++i) {
+    uint8_t* const y = context.out(step, 0) + i * images * p.gemm.m * args.c_stride;
+    if (p.dynamic.is_used()) {
+      memset(context.state, p.dynamic.zero_point(step, context, i), p.zero_bytes);
+      p.dynamic.start(step, context, p.gemm, i, &args);
+    }
+    for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t part) {
+      const size_t image = outer / g.groups, group = outer % g.groups;
+      GemmOperands a = args;
+      a.a_offset = static_cast<ptrdiff_t>((i * images + image) * image_bytes + group * g.k);
+      a.c = y + image * p.gemm.m * args.c_stride;
+      run_leading_part(step, context, p.gemm, a, task, image, group, part);
+    });
+    if (p.dynamic.is_used())
+      p.dynamic.finish(step, context, args, i, y, p.gemm.outer * p.gemm.m * p.gemm.n);
+  }
 }
 
 // Image row iy (any value outside the image: modulo 2^64) with its padding, to `to`.
@@ -284,21 +294,25 @@ void run_rows(const Step& step, const RunContext& context) {
   const Geometry& g = p.geometry;
   RowsJob job = {step, context, p, context.in(step, 0), context.out(step, 0), p.input_zero_point,
                  {}};
-  if (p.dynamic.is_used()) {
-    job.zero_point = p.dynamic.zero_point(step, context);
-    p.dynamic.start(step, context, p.gemm, &job.args);
+  const size_t rows = g.images / p.runs * g.out_h;
+  for (size_t i = 0; i < p.runs; ++i) {
+    if (p.dynamic.is_used()) {
+      job.zero_point = p.dynamic.zero_point(step, context, i);
+      p.dynamic.start(step, context, p.gemm, i, &job.args);
+    }
+    for_pieces(*context.parallel, p.row_tasks, rows, 1, [&](size_t task, size_t begin, size_t end) {
+      uint8_t* const piece = piece_of(step, context, task);
+      begin += i * rows, end += i * rows;
+      if (p.task_scratch == 0) {
+        run_rows_unpadded(job, begin, end, piece);
+      } else {
+        run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch, piece);
+      }
+    });
+    if (p.dynamic.is_used())
+      p.dynamic.finish(step, context, job.args, i, job.y + i * rows * g.out_w * p.gemm.c_stride(),
+                       rows * g.out_w * g.out_c);
   }
-  for_pieces(*context.parallel, p.row_tasks, g.images * g.out_h, 1,
-             [&](size_t task, size_t begin, size_t end) {
-               uint8_t* const piece = piece_of(step, context, task);
-               if (p.task_scratch == 0) {
-                 run_rows_unpadded(job, begin, end, piece);
-               } else {
-                 run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch, piece);
-               }
-             });
-  if (p.dynamic.is_used())
-    p.dynamic.finish(step, context, job.args, g.images * g.out_h * g.out_w * g.out_c);
 }
 
 Status prepare_indirect(Params* p, PlannedStep* step) {
@@ -320,7 +334,8 @@ Status prepare_indirect(Params* p, PlannedStep* step) {
 Status prepare_rows(size_t threads, Params* p, PlannedStep* step) {
   const Geometry& g = p->geometry;
   const double ns = static_cast<double>(step->macs) / speed_of(p->gemm.kernel->isa).macs;
-  p->row_tasks = task_count(ns, g.images * g.out_h, threads);
+  const double runs = static_cast<double>(p->runs);
+  p->row_tasks = task_count(ns / runs, g.images / p->runs * g.out_h, threads);
   p->padded_w = (g.out_w - 1) * g.stride_w + g.kernel_w;
   p->strip_rows = 1;
   p->task_scratch = 0;
@@ -356,11 +371,11 @@ Status make_products(const PrepareContext& context, const Geometry& g, GemmCall*
   gemm->kc = round_up(g.k, 4);
   if (g.is_dense) {
     gemm->outer = g.groups;
-    gemm->m = g.images * g.in_h * g.in_w;
+    gemm->m = g.images / scales_of(context) * g.in_h * g.in_w;
   } else if (runs_as_rows(g)) {
     gemm->m = g.out_w;
   } else {
-    gemm->outer = g.images * g.groups;
+    gemm->outer = g.images / scales_of(context) * g.groups;
     gemm->m = g.out_h * g.out_w;
   }
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm->groups, gemm->n)));
@@ -391,6 +406,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   Geometry& g = params->geometry;
   QRT_TRY(conv2d_geometry(context, &g));
   params->input_zero_point = options->input_zero_point();
+  params->runs = scales_of(context);
   step->macs = g.macs();
   if (runs_int16(context.inputs[0].type.dtype)) return prepare_int16_conv2d(context, g, step);
 
@@ -419,7 +435,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   } else if (!as_rows) {
     offer_pieces(gemm, step);
   }
-  QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes));
+  QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), options->store(),
+                                  /*each_row=*/false, gemm, &step->scratch_bytes));
   step->params = std::move(params);
   return Status();
 }

@@ -114,8 +114,8 @@ void run(const Step& step, const RunContext& context) {
   job.y_pitch = output_pitch(step, p.gemm.c_stride());
   GemmOperands of_run;
   if (p.dynamic.is_used()) {
-    memset(context.state, p.dynamic.zero_point(step, context), p.zero_bytes);
-    p.dynamic.start(step, context, p.gemm, &of_run);
+    memset(context.state, p.dynamic.zero_point(step, context, 0), p.zero_bytes);
+    p.dynamic.start(step, context, p.gemm, 0, &of_run);
     job.bias = of_run.bias;
     if (of_run.requant.scale != nullptr) job.requant = of_run.requant;
   }
@@ -138,7 +138,7 @@ void run(const Step& step, const RunContext& context) {
                }
              });
   if (p.dynamic.is_used())
-    p.dynamic.finish(step, context, of_run,
+    p.dynamic.finish(step, context, of_run, 0, context.out(step, 0),
                      p.images * p.shape.out_h * p.shape.out_w * p.shape.out_c);
 }
 
@@ -169,7 +169,8 @@ bool may_take_winograd(const fb::Conv2DOptions& options, const Shape& weights) {
 Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeometry& g,
                                GemmCall* gemm, PlannedStep* step) {
   const bool is_dynamic = is_dynamic_layer(context);
-  if ((gemm->element_bytes != 1 && !is_dynamic) || gemm->requant_channels < g.out_c)
+  if ((gemm->element_bytes != 1 && !is_dynamic) || gemm->requant_channels < g.out_c ||
+      scales_of(context) > 1)
     return Status();
   const bool has_columns_beside = g.pad_left != 0 || g.in_w != g.out_w;
   if (g.kernel_w == 1 && has_columns_beside) return Status();
@@ -213,8 +214,8 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   step->input_rows = g.images * g.in_h * g.in_w;
   if (!is_dynamic) step->output_rows = g.images * g.out_h * g.out_w;
   step->scratch_bytes = params->task_scratch * params->tasks;
-  QRT_TRY(
-      params->dynamic.prepare(context, options->weight_sum(), params->gemm, &step->scratch_bytes));
+  QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), options->store(),
+                                  /*each_row=*/false, params->gemm, &step->scratch_bytes));
   step->run = run;
   step->params = std::move(params);
   return Status();

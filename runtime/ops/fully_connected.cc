@@ -62,7 +62,8 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
     const bool acc = options->requant()->kind() == fb::RequantKind::ACC;
     return add_output(acc ? DType::kInt32 : DType::kInt16, y, outputs);
   }
-  QRT_TRY(check_dynamic_layer(context, static_cast<size_t>(weights[0]), options->requant()));
+  QRT_TRY(check_dynamic_layer(context, static_cast<size_t>(weights[0]), x.elements() / in,
+                              options->requant(), options->store()));
   return add_output(layer_output_dtype(context, options->requant()), y, outputs);
 }
 
@@ -78,11 +79,12 @@ void run(const Step& step, const RunContext& context) {
   args.a = context.in(step, 0);
   args.a_stride = p.in;
   args.a_tap_stride = 0;  // all terms of a weight see the same input
-  args.c = context.out(step, 0);
-  if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, &args);
+  uint8_t* const y = context.out(step, 0);
+  args.c = y;
+  if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, 0, &args);
   for_gemm_parts(p.gemm, *context.parallel,
                  [&](size_t, size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
-  if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, p.gemm.m * p.gemm.n);
+  if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, 0, y, p.gemm.m * p.gemm.n);
 }
 
 struct Int16Params {
@@ -143,7 +145,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
             {options->requant(), options->pair_safe(), context.file_end, context.shared},
             context.isas, context.threads, &gemm);
-  QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), gemm, &step->scratch_bytes));
+  QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), options->store(),
+                                  /*each_row=*/true, gemm, &step->scratch_bytes));
   step->kernel = gemm.kernel->name;
   if (gemm.m <= kStreamedRows) {
     step->stream = context.inputs[1].data;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <vector>
@@ -370,6 +371,82 @@ TEST_P(EdgeTest, FindsExtremesAndSkipsNaN) {
 }
 
 QRT_FOR_EDGE_ROWS(EdgeTest);
+
+// A code by the formula of kernels/hybrid.h, written with the C library's rounding.
+uint8_t hybrid_byte(float x, const HybridScale& s) {
+  const float product = x * s.factor;
+  const float v = static_cast<float>(s.zero_point) + product;
+  if (std::isnan(v) || v < static_cast<float>(s.lo)) return static_cast<uint8_t>(128 + s.lo);
+  return static_cast<uint8_t>(128 + (v > 127 ? 127 : rounded(v, true)));
+}
+
+TEST_P(EdgeTest, QuantizesByAFactor) {
+  SCOPED_TRACE(random_.trace());
+  if (kernel_.quantize_by == nullptr) GTEST_SKIP() << "not built";
+  std::vector<HybridScale> scales = {hybrid_symmetric(0, 0),     hybrid_symmetric(-1, 127),
+                                     hybrid_symmetric(-kInf, 0), hybrid_symmetric(0, FLT_TRUE_MIN),
+                                     hybrid_asymmetric(0, 0),    hybrid_asymmetric(-128, 127),
+                                     hybrid_asymmetric(0, kInf), hybrid_asymmetric(-FLT_MAX, 1)};
+  for (int i = 0; i < 20; ++i) {
+    const float least = -random_.real(0, 3), most = random_.real(0, 300);
+    scales.push_back(hybrid_symmetric(least, most));
+    scales.push_back(hybrid_asymmetric(least, most));
+  }
+  for (const HybridScale& s : scales) {
+    const std::vector<float> x = inputs(random_, s.scale);
+    for (const size_t n : {x.size(), size_t{1}, size_t{15}, size_t{67}}) {
+      Guarded<float> from(n, 64);
+      Guarded<uint8_t> to(n);
+      std::copy_n(x.begin(), n, from.begin());
+      kernel_.quantize_by(from.data(), n, s, to.data());
+      for (size_t i = 0; i < n; ++i)
+        ASSERT_EQ(to[i], hybrid_byte(x[i], s)) << x[i] << " by " << s.factor;
+    }
+  }
+}
+
+TEST_P(EdgeTest, StoresSumsAsFloats) {
+  SCOPED_TRACE(random_.trace());
+  if (kernel_.store_sums == nullptr) GTEST_SKIP() << "not built";
+  for (int round = 0; round < 60; ++round) {
+    const auto rows = static_cast<size_t>(random_.integer(1, 4));
+    const auto channels = static_cast<size_t>(random_.integer(1, 70));
+    std::vector<int32_t> sums(rows * channels), weight_sum(channels);
+    std::vector<float> x_scale(rows), w_scale(channels), addend(channels);
+    std::vector<uint8_t> zero(rows);
+    random_.fill(sums, INT32_MIN, INT32_MAX);
+    random_.fill(weight_sum, INT32_MIN, INT32_MAX);
+    random_.fill(zero, 0, 255);
+    for (float& s : x_scale) s = random_.integer(0, 9) == 0 ? kNan : random_.scale(-4);
+    for (float& s : w_scale) s = random_.integer(0, 9) == 0 ? FLT_MAX : random_.scale(-9);
+    for (float& s : addend) s = random_.coin() ? -0.0f : random_.real(-9, 9);
+    SumStore s{};
+    s.rows = rows, s.channels = channels;
+    s.x_scale = x_scale.data(), s.x_step = random_.coin() ? 1 : 0;
+    s.zero_point = random_.coin() ? zero.data() : nullptr;
+    s.weight_sum = weight_sum.data(), s.w_scale = w_scale.data(), s.addend = addend.data();
+    s.weights_first = random_.coin();
+    s.lo = random_.coin() ? -kInf : 0.0f, s.hi = random_.coin() ? kInf : 6.0f;
+    Guarded<float> y(sums.size());
+    memcpy(y.data(), sums.data(), sums.size() * sizeof(float));
+    s.y = y.data();
+    s.sums = reinterpret_cast<const int32_t*>(y.data());
+    kernel_.store_sums(s);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const size_t r = i / channels, c = i % channels;
+      const uint32_t z = s.zero_point ? zero[r] : 0;
+      const auto acc = static_cast<float>(static_cast<int32_t>(
+          static_cast<uint32_t>(sums[i]) - z * static_cast<uint32_t>(weight_sum[c])));
+      const float xs = x_scale[r * s.x_step];
+      const float first = s.weights_first ? acc * w_scale[c] : xs * w_scale[c];
+      const float product = s.weights_first ? first * xs : acc * first;
+      const float v = product + addend[c];
+      const float limited = v < s.lo ? s.lo : v > s.hi ? s.hi : v;
+      const float want = std::isnan(v) ? from_bits(0x7fc00000) : limited;
+      ASSERT_EQ(bits(s.y[i]), bits(want)) << "element " << i << ": " << s.y[i] << ", " << want;
+    }
+  }
+}
 
 TEST(EdgeSelectTest, TakesTheFirstRowAllowed) {
   for (const EdgeKernel& row : all_rows(edge_kernels))

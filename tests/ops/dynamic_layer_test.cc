@@ -193,6 +193,60 @@ TEST(DynamicLayer, ScalesThatAreNoNumbers) {
   }
 }
 
+// Scales and zero points of each row or image, and stores with limits.
+void check_each(const Layer& l, bool is_product, bool weights_first, bool limits) {
+  testing::Random random;
+  Data d = random_data(l);
+  const auto n = static_cast<size_t>(l.n);
+  std::vector<float> scales(n);
+  for (float& s : scales) s = random.scale(-5);
+  Bytes zeros(n);
+  random.fill(zeros, 0, 255);
+  testing::ModelBuilder m = model_of(l, d, is_product, Result::kScaledAndAdded);
+  auto store = std::make_unique<fb::FloatStoreT>();
+  store->weights_first = weights_first;
+  const float lo = limits ? -1.0f : -INFINITY, hi = limits ? 6.0f : INFINITY;
+  memcpy(&store->lo, &lo, sizeof lo);
+  memcpy(&store->hi, &hi, sizeof hi);
+  fb::OpOptionsUnion& options = m.model().operators[0]->options;
+  if (weights_first || limits)
+    (is_product ? options.AsFullyConnected()->store : options.AsConv2D()->store) = std::move(store);
+  for (const size_t i : {3, 4})
+    m.model().tensors[m.model().operators[0]->inputs[i]]->shape = {static_cast<int32_t>(l.n)};
+  std::vector<float> y;
+  const auto all = l.n * l.out_size() * l.out_size() * l.out;
+  for (int64_t i = 0; i < all; ++i) {
+    const auto o = static_cast<size_t>(i % l.out), image = static_cast<size_t>(i / (all / l.n));
+    Data of_image = d;
+    of_image.zero_point = {zeros[image]};
+    const auto sum = static_cast<float>(sum_of(l, of_image, i));
+    const float first = weights_first ? sum * d.w_scale[o] : scales[image] * d.w_scale[o];
+    const float product = weights_first ? first * scales[image] : sum * first;
+    const float v = product + d.addend[o];
+    y.push_back(v < lo ? lo : v > hi ? hi : v);
+  }
+  testing::expect_outputs(m, 1, {d.x, zeros, testing::bytes_of(scales)}, {testing::bytes_of(y)});
+}
+
+TEST(DynamicLayer, ScalesOfEachRowAndImage) {
+  if (is_integer_build()) GTEST_SKIP();
+  for (const bool weights_first : {false, true})
+    for (const bool limits : {false, true}) {
+      check_each(product(5, 29, 37), true, weights_first, limits);
+      check_each(product(1, 29, 37), true, weights_first, limits);
+      for (const int64_t n : {1, 3})
+        for (const int64_t kernel : {1, 3}) {
+          Layer l;
+          l.n = n, l.size = 8, l.c = 16, l.out = 18, l.kernel = kernel, l.pad = kernel / 2;
+          check_each(l, false, weights_first, limits);
+          l.groups = 2;
+          check_each(l, false, weights_first, limits);
+          l.groups = 1, l.c = 3;
+          check_each(l, false, weights_first, limits);
+        }
+    }
+}
+
 TEST(DynamicLayer, RefusesOtherInputs) {
   const Layer l = product(2, 8, 5);
   const Data d = random_data(l);
@@ -210,6 +264,21 @@ TEST(DynamicLayer, RefusesOtherInputs) {
   testing::ModelBuilder swapped = model_of(l, d, true, Result::kScaled);
   swapped.model().operators[0]->inputs[3] = swapped.model().operators[0]->inputs[4];
   testing::expect_rejected(swapped, "x_zero_point");
+  testing::ModelBuilder several = model_of(l, d, true, Result::kScaledAndAdded);
+  several.model().tensors[several.model().operators[0]->inputs[3]]->shape = {3};
+  testing::expect_rejected(several, "expected 1 or 2 elements");
+  testing::ModelBuilder unlike = model_of(l, d, true, Result::kScaledAndAdded);
+  unlike.model().tensors[unlike.model().operators[0]->inputs[3]]->shape = {2};
+  testing::expect_rejected(unlike, "has 1 scale and 2 zero points");
+  testing::ModelBuilder stored = model_of(l, d, true, Result::kScaled);
+  stored.model().operators[0]->options.AsFullyConnected()->store =
+      std::make_unique<fb::FloatStoreT>();
+  testing::expect_rejected(stored, "has a store and 6 inputs, expected 7");
+  testing::ModelBuilder limits = model_of(l, d, true, Result::kScaledAndAdded);
+  auto nan = std::make_unique<fb::FloatStoreT>();
+  nan->lo = 0x7fc00000;
+  limits.model().operators[0]->options.AsFullyConnected()->store = std::move(nan);
+  testing::expect_rejected(limits, "expected numbers in ascending order");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace qrt::convert {
 namespace {
@@ -124,6 +125,24 @@ Status IndexMaps::check_constant(size_t element_bytes) const {
   const int64_t elements = to_.elements();
   if (elements < 0 || elements > kMaxGatheredBytes / static_cast<int64_t>(element_bytes))
     return error(Code::kUnsupported, "a constant grows to shape %s", to_.to_string().c_str());
+  return Status();
+}
+
+Status make_shape(const std::vector<int64_t>& dims, Shape* shape) {
+  if (dims.size() > kMaxTensorRank)
+    return error(Code::kUnsupported, "%zu dimensions, at most %d are supported", dims.size(),
+                 kMaxTensorRank);
+  *shape = Shape();
+  for (int64_t d : dims) {
+    QRT_MODEL_CHECK(d >= 0, "dimension %lld is negative", static_cast<long long>(d));
+    shape->push_back(d);
+  }
+  const int64_t limit = std::numeric_limits<int32_t>::max();
+  bool fits = shape->elements() >= 0 && shape->elements() <= limit;
+  for (int64_t d : dims) fits = fits && d <= limit;
+  if (!fits)
+    return error(Code::kUnsupported, "shape %s has more than 2^31 - 1 elements",
+                 shape->to_string().c_str());
   return Status();
 }
 

@@ -50,6 +50,10 @@ class IndexMaps {
   std::array<Indices, kMaxTensorRank> maps_;
 };
 
+// Makes a shape of dimensions: kInvalidModel for negative ones, kUnsupported for a rank or size beyond
+// qrt's limits.
+Status make_shape(const std::vector<int64_t>& dims, Shape* shape);
+
 // OK if `count` is a length that a map may have; kUnsupported otherwise.
 Status check_index_count(int64_t count);
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "converter/import/common/shell_word.h"
+#include "converter/import/tflite/floats/float_op.h"
 #include "converter/import/tflite/ops/handlers.h"
 
 namespace qrt::convert::from_tflite {
@@ -56,6 +57,7 @@ ValueId add_integers(Graph* graph, const std::string& name, TensorType type, con
 Importer::Importer(const Model& model, Rounding rounding, Graph* graph, Report* report)
     : model_(model),
       rounding_(rounding),
+      has_floats_(has_dynamic_range(model)),
       builder_(graph),
       outcomes_(report),
       states_(model.tensors().size()) {
@@ -69,7 +71,9 @@ Status Importer::run() {
   graph().name = model_.name();
   graph().source_format = "tflite";
   graph().source_producer = model_.description();
-  graph().reference = rounding_ == Rounding::kSingle ? "tflite-single" : "tflite-ref";
+  graph().reference = has_floats_                      ? "tflite-hybrid"
+                      : rounding_ == Rounding::kSingle ? "tflite-single"
+                                                       : "tflite-ref";
   QRT_TRY(import_inputs());
   note_scales();
   size_t visited = 0;
@@ -379,9 +383,22 @@ void Importer::make_value(State* state, const Tensor& tensor) {
           : real_value(&builder_, {tensor.name, "float"}, real, tensor.shape, tensor.name);
 }
 
+bool Importer::reads_real(const Op& op) const {
+  for (size_t i = 0; i < op.inputs.size(); ++i) {
+    const int at = static_cast<int>(i);
+    if (!op.has_input(at) || input(op, at).type != TensorType::FLOAT32 || real(op, at)) continue;
+    if (!input(op, at).is_constant || input(op, at).shape.elements() != 1) return false;
+  }
+  return true;
+}
+
 const Handler* Importer::handler_of(const Op& op) const {
-  if (!op.outputs.empty() && output(op).type == TensorType::FLOAT32)
-    if (const Handler* of_floats = find_float_handler(op)) return of_floats;
+  if (!op.outputs.empty() && output(op).type == TensorType::FLOAT32) {
+    const Handler* of_bytes = find_float_handler(op);
+    if (of_bytes && (!has_floats_ || reads_real(op))) return of_bytes;
+    const Handler* of_floats = has_floats_ ? find_dynamic_handler(op) : nullptr;
+    if (of_floats) return of_floats;
+  }
   return find_handler(op);
 }
 
@@ -392,6 +409,10 @@ ValueId Importer::value(const Op& op, int i) {
   if (state.value != kNoValue) return state.value;
   state.value = known_integers(state, t);
   if (state.value != kNoValue || !t.is_constant) return state.value;
+  if (has_floats_ && t.type == TensorType::FLOAT32) {
+    state.value = graph().add_constant(t.name, DType::kFloat32, t.shape, elements_of<float>(t));
+    return state.value;
+  }
   // Only operands whose parameters were read before are asked for.
   Quant quant;
   if (!read_quant(op, t, &quant, /*any_scale=*/true)) return kNoValue;

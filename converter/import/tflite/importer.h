@@ -43,6 +43,8 @@ class Importer {
   Status run();
 
   Rounding rounding() const { return rounding_; }
+  // Whether operators of floats are imported in float (floats/float_op.h).
+  bool has_floats() const { return has_floats_; }
   Multiplier multiplier(double d) const { return quantize_multiplier(d, rounding_); }
 
   // --- tensors of an operator. REQUIRES for input(): op.has_input(i).
@@ -132,6 +134,8 @@ class Importer {
   void export_variables();
   const State& state(const Op& op, int i) const;
   const Handler* handler_of(const Op& op) const;
+  // Whether all floats that an operator reads are functions of bytes, or numbers.
+  bool reads_real(const Op& op) const;
   // The constant of the graph's for integers or truth values that are known at conversion. kNoValue:
   // they are not.
   ValueId known_integers(const State& state, const Tensor& tensor);
@@ -145,6 +149,7 @@ class Importer {
 
   const Model& model_;
   const Rounding rounding_;
+  const bool has_floats_;
   GraphBuilder builder_;
   Growth growth_;
   Outcomes outcomes_;

@@ -39,6 +39,7 @@ bool Moving::is_movable(const Tensor& x) {
   if (x.type == TensorType::INT32 || x.type == TensorType::INT64 || x.type == TensorType::BOOL)
     return true;
   if ((x.type == TensorType::INT16 || x.type == TensorType::FLOAT32) && !x.is_constant) return true;
+  if (x.type == TensorType::FLOAT32 && importer_.has_floats()) return true;
   Quant quant;
   return importer_.read_quant(op_, x, &quant);
 }

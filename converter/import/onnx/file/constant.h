@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/import/common/index_maps.h"
 #include "converter/import/onnx/file/proto.h"
 #include "runtime/status.h"
 #include "runtime/tensor.h"
@@ -97,10 +98,6 @@ class ExternalFiles {
   std::set<std::pair<uint64_t, uint64_t>> opened_;
   uint64_t total_ = 0, read_ = 0;
 };
-
-// Shape from dimensions: kInvalidModel for negative ones, kUnsupported for a rank or size beyond
-// qrt's limits.
-Status make_shape(const std::vector<int64_t>& dims, Shape* shape);
 
 // Decodes a TensorProto; the message names the tensor.
 Status read_constant(const onnx::TensorProto& proto, ExternalFiles* files, ConstantPtr* result);

@@ -4,24 +4,12 @@
 #include <limits>
 #include <string>
 
-#include "converter/import/common/index_maps.h"
 
 namespace qrt::convert::from_onnx {
 
 using F = fb::FloatFunction;
 
 namespace {
-
-// For one dimension of a window: the input of every output and tap, -1 in the padding.
-Indices window_indices(const WindowAxis& w, int64_t in) {
-  Indices indices;
-  for (int64_t o = 0; o < w.output; ++o)
-    for (int64_t k = 0; k < w.kernel; ++k) {
-      const int64_t at = o * w.stride + k * w.dilation - w.before;
-      indices.push_back(at >= 0 && at < in ? static_cast<int32_t>(at) : -1);
-    }
-  return indices;
-}
 
 // How many positions an average divides by at each output: those inside, or with include_pad those
 // that are not beyond the padding either.
@@ -86,25 +74,6 @@ Status gather_volume_windows(FloatGraph* f, const Image& image, const Window& wi
   return Status();
 }
 
-Status gather_taps(FloatGraph* f, const int64_t (&output)[2], const int64_t (&kernel)[2],
-                   const Indices (&indices)[2], float fill, TermOrder order, ValueId x,
-                   ValueId* y) {
-  const Shape shape = f->shape_of(x);
-  Shape rows;
-  QRT_TRY(make_shape({shape[0], output[0], output[1], kernel[0] * kernel[1] * shape[3]}, &rows));
-  IndexMaps maps(shape);
-  for (int d = 0; d < 2; ++d) maps.set(d + 1, indices[d]);
-  *y = f->builder().gather(f->node(), x, maps, float_bits(fill));
-  *y = f->builder().reshape(f->node(), *y,
-                            {shape[0], output[0], kernel[0], output[1], kernel[1], shape[3]});
-  const bool channels_first = order == TermOrder::kChannelsThenTaps;
-  *y = f->builder().transpose(
-      f->node(), *y,
-      channels_first ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 1, 3, 2, 4, 5});
-  *y = f->builder().reshape(f->node(), *y, rows);
-  return Status();
-}
-
 bool is_float_pool(const NodeView& node) {
   return node.op() == "MaxPool" || node.op() == "AveragePool";
 }
@@ -159,24 +128,17 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   if (image.is_volume()) return max_of_volume(f, image, window, x, y);
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
   QRT_TRY(gather_windows(f, image, window, fill, TermOrder::kTapsThenChannels, x, &x));
-  const Shape rows = f->shape_of(x);
-  const int64_t taps = window.kernel[0] * window.kernel[1];
-  const Shape pixels = {rows[0], rows[1], rows[2], image.c};
-  x = f->builder().reshape(node, x, {rows[0], rows[1] * rows[2], taps, image.c});
-  x = f->builder().transpose(node, x, {0, 1, 3, 2});
-  x = f->add(average ? F::REDUCE_SUM : F::REDUCE_MAX, {x},
-             {rows[0], rows[1] * rows[2], image.c, 1});
-  x = f->builder().reshape(node, x, pixels);
+  x = reduce_taps(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, image.c, x);
   if (average) {
     const bool include_pad = node.integer("count_include_pad", 0) != 0;
     QRT_TRY(f->importer().tensors().reserve(
-        static_cast<uint64_t>(rows[1] * rows[2]) * sizeof(float), f->importer().graph()));
+        static_cast<uint64_t>(window.output[0] * window.output[1]) * sizeof(float), f->importer().graph()));
     const auto down = positions(window, 0, image.size[0], include_pad);
     const auto across = positions(window, 1, image.size[1], include_pad);
     std::vector<float> counts;
     for (float d : down)
       for (float a : across) counts.push_back(d * a);
-    QRT_TRY(f->binary(F::DIV, x, f->constant({rows[1], rows[2], 1}, counts), &x));
+    QRT_TRY(f->binary(F::DIV, x, f->constant({window.output[0], window.output[1], 1}, counts), &x));
   }
   *y = image_from_nhwc(f->importer(), node, image, x);
   return Status();

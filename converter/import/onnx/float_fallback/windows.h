@@ -3,24 +3,16 @@
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_WINDOWS_H_
 
-#include "converter/import/common/index_maps.h"
+#include "converter/import/common/float_windows.h"
 #include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/window.h"
 
 namespace qrt::convert::from_onnx {
 
-// The order in which a gathered window lists the values that it reads.
-enum class TermOrder { kTapsThenChannels, kChannelsThenTaps };
-
 // Gathers what each output position reads of the image x, `fill` in the padding: [n, oh, ow, taps * c].
 // The image has one or two dimensions.
 Status gather_windows(FloatGraph* f, const Image& image, const Window& window, float fill,
                       TermOrder order, ValueId x, ValueId* y);
-
-// Gathers the windows of x [n, h, w, c] whose output o reads, along axis d (height or width) and for
-// tap k, position `indices`[d][o * kernel[d] + k], or `fill` where that is -1: [n, oh, ow, taps * c].
-Status gather_taps(FloatGraph* f, const int64_t (&output)[2], const int64_t (&kernel)[2],
-                   const Indices (&indices)[2], float fill, TermOrder order, ValueId x, ValueId* y);
 
 // Gathers the windows of a volume, channels before taps, 0 in the padding: [n, od * oh, ow, c * taps].
 Status gather_volume_windows(FloatGraph* f, const Image& image, const Window& window, ValueId x,

@@ -57,11 +57,12 @@ Status join(Importer& importer, const Op& op, int axis) {
   std::vector<ValueId> parts;
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
     const Tensor& t = importer.input(op, i);
-    if (t.type != y.type || (t.is_constant && t.type == TensorType::FLOAT32))
-      return importer.refuse(op,
-                             importer.quoted_input(op, i) +
-                                 (t.is_constant ? " is a float constant" : " has another type"),
-                             t.name, "join tensors of one type that the model computes");
+    const bool is_unread = t.is_constant && t.type == TensorType::FLOAT32 && !importer.has_floats();
+    if (t.type != y.type || is_unread)
+      return importer.refuse(
+          op,
+          importer.quoted_input(op, i) + (is_unread ? " is a float constant" : " has another type"),
+          t.name, "join tensors of one type that the model computes");
     parts.push_back(importer.value(op, i));
   }
   const DType dtype = importer.builder().type_of(parts[0]);

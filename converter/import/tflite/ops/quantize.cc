@@ -2,7 +2,9 @@
 // QUANTIZE and DEQUANTIZE: at the model's edges, or from one scale or type of integers to another.
 #include <cmath>
 
+#include "converter/import/tflite/ops/linear.h"
 #include "converter/import/tflite/ops/unary.h"
+#include "kernels/edge/numbers.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -85,7 +87,51 @@ Status import_quantize(Importer& importer, const Op& op) {
   });
 }
 
+namespace {
+
+// Weights of float16, or of bytes, become constants of floats.
+Status import_weights(Importer& importer, const Op& op) {
+  const Tensor &x = importer.input(op, 0), &y = importer.output(op);
+  QRT_TRY(check_same_shape(importer, op));
+  const auto n = static_cast<size_t>(x.shape.elements());
+  QRT_TRY(importer.reserve(n * sizeof(float)));
+  std::vector<float> values(n);
+  if (x.type == TensorType::FLOAT16) {
+    for (size_t i = 0; i < n; ++i) {
+      uint16_t half;
+      __builtin_memcpy(&half, x.data + 2 * i, sizeof half);
+      values[i] = half_to_float(half);
+    }
+  } else {
+    const Shape& shape = x.shape;
+    size_t inner = 1;
+    for (int d = x.axis + 1; x.scale.size() > 1 && d < shape.rank(); ++d)
+      inner *= static_cast<size_t>(shape[d]);
+    for (size_t i = 0; i < n; ++i) {
+      const size_t at = i / inner % x.scale.size();
+      values[i] = static_cast<float>(element(x, i) - x.zero_point[at]) * x.scale[at];
+    }
+  }
+  importer.set_output(op, importer.graph().add_constant(y.name, DType::kFloat32, y.shape, values));
+  importer.became(op, "constant", "edge");
+  return Status();
+}
+
+bool is_weights(const Importer& importer, const Op& op) {
+  const Tensor& x = importer.input(op, 0);
+  if (!importer.has_floats() || !x.is_constant || importer.output(op).type != TensorType::FLOAT32)
+    return false;
+  if (x.type == TensorType::FLOAT16) return true;
+  const size_t scales = x.scale.size();
+  const bool is_known = scales == 1 || (scales > 1 && x.axis >= 0 && x.axis < x.shape.rank() &&
+                                        static_cast<int64_t>(scales) == x.shape[x.axis]);
+  return x.type == TensorType::INT8 && is_known;
+}
+
+}  // namespace
+
 Status import_dequantize(Importer& importer, const Op& op) {
+  if (is_weights(importer, op)) return import_weights(importer, op);
   Quant in;
   if (!importer.read_quant(op, importer.input(op, 0), &in)) return Status();
   if (importer.output(op).type != TensorType::FLOAT32)
