@@ -132,6 +132,50 @@ void Generator::append_batch_mat_mul() {
   emit(std::move(o), {x.tensor, b}, shape, dtype);
 }
 
+void Generator::append_mat_mul_nbits() {
+  const Live x = of_type(DType::kFloat32);
+  Shape shape = x.shape;
+  const int last = shape.rank() - 1;
+  if (last == 0) return;  // the batch is no row
+  fb::MatMulNBitsOptionsT o;
+  o.bits = static_cast<uint8_t>(1 << choose_.integer(1, 3));
+  o.block = static_cast<uint16_t>(16 * choose_.integer(1, 16));
+  o.n = static_cast<uint32_t>(choose_.dimension(40));
+  o.has_zero_points = choose_.coin();
+  o.has_bias = choose_.coin();
+  o.in_float = choose_.coin();
+  const int64_t panels = (o.n + 15) / 16, blocks = (shape[last] + o.block - 1) / o.block;
+  std::vector<uint32_t> inputs = {
+      x.tensor, random_constant({panels, blocks, 2 * o.block * o.bits}, DType::kUInt8),
+      random_constant({panels, blocks, 16}, DType::kFloat32)};
+  if (o.has_zero_points) inputs.push_back(random_constant({panels, blocks, 16}, DType::kUInt8));
+  if (o.has_bias) inputs.push_back(random_constant({o.n}, DType::kFloat32));
+  shape[last] = o.n;
+  emit(o, inputs, shape, DType::kFloat32);
+}
+
+// The rows are those of greatest elements, which are inside.
+void Generator::append_gather_nbits() {
+  const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kUInt8);
+  if (x.shape.rank() != 2) return;
+  fb::ArgMaxOptionsT greatest;
+  greatest.axis = 1;
+  const uint32_t index = add_output({-1, 1}, choose_.coin() ? DType::kInt64 : DType::kInt32);
+  m_.op(greatest, {x.tensor}, {index});
+  fb::GatherNBitsOptionsT o;
+  o.bits = static_cast<uint8_t>(1 << choose_.integer(1, 3));
+  o.block = static_cast<uint16_t>(16 * choose_.integer(1, 16));
+  o.n = static_cast<uint32_t>(x.shape[1]);
+  o.k = static_cast<uint32_t>(choose_.dimension(40));
+  o.has_zero_points = choose_.coin();
+  const int64_t panels = (o.n + 15) / 16, blocks = (o.k + o.block - 1) / o.block;
+  std::vector<uint32_t> inputs = {
+      random_constant({panels, blocks, 2 * o.block * o.bits}, DType::kUInt8),
+      random_constant({panels, blocks, 16}, DType::kFloat32), index};
+  if (o.has_zero_points) inputs.push_back(random_constant({panels, blocks, 16}, DType::kUInt8));
+  emit(o, inputs, {-1, 1, o.k}, DType::kFloat32);
+}
+
 void Generator::append_dynamic_product() {
   const Live a = bytes();
   const int rank = a.shape.rank();

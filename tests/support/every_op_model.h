@@ -326,6 +326,27 @@ inline ModelBuilder every_op_model() {
   m.op(std::move(last), {differences}, {last_difference});
   m.op(scatter, {differences, best_class, last_difference},
        {m.tensor({-1, 10}, DType::kInt32, "scattered")});
+  const uint32_t codes =
+      m.constant<uint8_t>({2, 2, 128}, DType::kUInt8, pattern<uint8_t>(512, 0, 255, 3));
+  const uint32_t block_scales =
+      m.constant<float>({2, 2, 16}, DType::kFloat32, std::vector<float>(64, 0.25f));
+  const uint32_t block_zeros =
+      m.constant<uint8_t>({2, 2, 16}, DType::kUInt8, pattern<uint8_t>(64, 0, 15, 2));
+  fb::GatherNBitsOptionsT rows_of_blocks;
+  rows_of_blocks.block = 16;
+  rows_of_blocks.n = 17;
+  rows_of_blocks.k = 20;
+  rows_of_blocks.has_zero_points = true;
+  const uint32_t row_of_blocks = m.tensor({-1, 1, 20}, DType::kFloat32, "row_of_blocks");
+  m.op(rows_of_blocks, {codes, block_scales, best_class, block_zeros}, {row_of_blocks});
+  fb::MatMulNBitsOptionsT blocks;
+  blocks.block = 16;
+  blocks.n = 17;
+  blocks.has_bias = true;
+  m.op(blocks,
+       {row_of_blocks, codes, block_scales,
+        m.constant<float>({17}, DType::kFloat32, std::vector<float>(17, 0.5f))},
+       {m.tensor({-1, 1, 17}, DType::kFloat32, "product_of_blocks")});
   fb::CumSumOptionsT cum_sum;
   cum_sum.axis = 1;
   const uint32_t running = m.tensor({-1, 10}, DType::kInt32, "running_sums");

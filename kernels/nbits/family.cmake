@@ -1,0 +1,6 @@
+# Products with weights of 2, 4 and 8 bits in blocks.
+if(QRT_INTEGER_ONLY)
+  qrt_add_family(nbits COMMON absent.cc)
+else()
+  qrt_add_family(nbits COMMON select.cc ISAS scalar avx2 avxvnni avx512vnni neon neondot)
+endif()
