@@ -56,4 +56,3 @@ def qwen(past=True):
 
 
 MODELS = {'qwen': qwen}
-FLAGS = {'qwen': ['--allow-float']}
