@@ -48,6 +48,7 @@ class Graph:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.nodes, self.initializers, self.count = [], [], 0
+        self.domains = set()
 
     def name(self, stem):
         self.count += 1
@@ -61,12 +62,15 @@ class Graph:
         self.initializers.append(body)
         return name
 
-    def node(self, op, inputs, outputs=1, **attributes):
+    def node(self, op, inputs, outputs=1, domain="", **attributes):
         """`outputs`: how many, or their names."""
         names = [self.name(op) for _ in range(outputs)] if isinstance(outputs, int) else outputs
         body = b"".join(block(1, i) for i in inputs) + b"".join(block(2, o) for o in names)
         body += block(3, names[0]) + block(4, op)
         body += b"".join(block(5, attribute(k, v)) for k, v in attributes.items())
+        if domain:
+            body += block(7, domain)
+            self.domains.add(domain)
         self.nodes.append(body)
         return names if len(names) > 1 else names[0]
 
@@ -85,4 +89,5 @@ class Graph:
         body += b"".join(block(11, value_info(*v)) for v in inputs)
         body += b"".join(block(12, value_info(*v)) for v in outputs)
         with open(path, "wb") as f:
-            f.write(number(1, 8) + block(7, body) + block(8, number(2, 17)))
+            others = b"".join(block(8, block(1, d) + number(2, 1)) for d in sorted(self.domains))
+            f.write(number(1, 8) + block(7, body) + block(8, number(2, 17)) + others)

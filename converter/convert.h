@@ -17,13 +17,18 @@
 
 namespace qrt::convert {
 
+// How float activations are multiplied by weights in blocks: as the source's accuracy_level says, quantised in
+// every run, or by weights that become floats.
+enum class Blocks { kAsSource, kInt8, kFloat };
+
 // import/onnx/: reads an ONNX file (external data beside it) into a graph. kIoError,
 // kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
 // meaningful only on success. `allow_float`: operators between DequantizeLinear and QuantizeLinear
 // that have no integer form may run in float (level F), where qrt has one. kInvalidArgument where
 // `edges` do not go with the model.
+// `blocks`: how products of weights in blocks are computed.
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false,
-                   const SourceEdges& edges = {});
+                   const SourceEdges& edges = {}, Blocks blocks = Blocks::kAsSource);
 
 // The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
 // `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.

@@ -112,13 +112,19 @@ Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, 
                     report);
 }
 
+Blocks blocks_of(const ImportOptions& options) {
+  const auto blocks = options.find("blocks");
+  if (blocks == options.end()) return Blocks::kAsSource;
+  return blocks->second == "int8" ? Blocks::kInt8 : Blocks::kFloat;
+}
+
 Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
   const auto reference = options.find("reference");
   const bool allows_float = options.count("allow-float") != 0;
   const SourceEdges edges = {list_of(options, "outputs"), list_of(options, "input-shape"),
                              list_of(options, "open")};
   if (reference == options.end() || reference->second == "ort")
-    return import_onnx(path, graph, report, allows_float, edges);
+    return import_onnx(path, graph, report, allows_float, edges, blocks_of(options));
   if (allows_float)
     return error(Code::kInvalidArgument, "--allow-float does not go with --reference %s",
                  reference->second.c_str());
@@ -187,6 +193,11 @@ const std::vector<Frontend>& frontends() {
          "(level F): Softmax, LayerNormalization and the like. Refused otherwise",
          true,
          {}},
+        {"blocks",
+         "How activations are multiplied by weights in blocks (MatMulNBits): quantised to int8 "
+         "(nbits-seq), or in float. Without it, as the model's accuracy_level says: int8 for 4",
+         false,
+         {"int8", "float"}},
         {"reference",
          "Whose bits an ONNX model gets: ort (the default), or ESP-DL's on a chip, where all "
          "scales "

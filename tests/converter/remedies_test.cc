@@ -193,14 +193,16 @@ TEST(Remedies, OfRmsNormalization) {
 TEST(Remedies, OfAnOperatorOnTheModelsInput) {
   OnnxBuilder b;
   const std::string x = b.input({1, 32}, "x");
-  b.output(b.node("MatMulNBits",
-                  {x, b.constant<uint8_t>({8, 1, 16}, std::vector<uint8_t>(128)),
+  b.output(b.node("MatMulBnb4",
+                  {x, b.constant<uint8_t>({128}, std::vector<uint8_t>(128)),
                    b.constant<float>({8}, std::vector<float>(8, 1.0f))},
-                  {{"K", 32}, {"N", 8}, {"bits", 4}, {"block_size", 32}}, "com.microsoft"));
-  EXPECT_EQ(refusals_of(b.import()),
-            "qrt has no integer form of this operator -> quantise the float model to 8 bits "
-            "instead, by qrt_quantize MODEL --calibration SAMPLES; or compute it elsewhere: "
-            "between the model's inputs and its output 't3' qrt finds nothing else to do\n");
+                  {{"K", 32}, {"N", 8}, {"quant_type", 1}, {"block_size", 32}}, "com.microsoft"));
+  EXPECT_EQ(
+      refusals_of(b.import()),
+      "the codes of its weights stand for the values of a table (FP4, NF4), not for integers "
+      "with a scale -> quantise the float model to blocks of integers (MatMulNBits), or to 8 "
+      "bits by qrt_quantize MODEL --calibration SAMPLES; or compute it elsewhere: between the "
+      "model's inputs and its output 't3' qrt finds nothing else to do\n");
 }
 
 // --allow-float is offered where an import with it does not refuse the node, and nowhere else.

@@ -42,7 +42,7 @@ Report with_offer(const Report& report, const std::string& what, const Report& t
 }  // namespace
 
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float,
-                   const SourceEdges& edges) {
+                   const SourceEdges& edges, Blocks blocks) {
   const auto shared = std::make_shared<from_onnx::Model>();
   from_onnx::Model& model = *shared;
   Status loaded = from_onnx::Model::load(path, &model, edges);
@@ -51,6 +51,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
       report->refused_part("(model)", "onnx", loaded.message(), from_onnx::remedy_for_file(model));
     return loaded;
   }
+  model.set_blocks(blocks);
   // Such a graph is float between its products by its nature, so that nobody has to allow it.
   allow_float |= from_onnx::is_quantized_in_runs(model.graph());
   std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());

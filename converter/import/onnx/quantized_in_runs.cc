@@ -17,7 +17,8 @@ struct Kinds {
 // Protobuf's own limit bounds the depth of branches.
 void find_kinds(const onnx::GraphProto& graph, Kinds* kinds) {
   static const std::set<std::string> products = {"MatMulInteger", "ConvInteger",
-                                                 "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"};
+                                                 "DynamicQuantizeMatMul", "DynamicQuantizeLSTM",
+                                                 "MatMulNBits"};
   for (const onnx::NodeProto& node : graph.node()) {
     kinds->has_quantize |= node.op_type() == "QuantizeLinear";
     kinds->has_product |= products.count(node.op_type()) != 0;

@@ -57,4 +57,3 @@ def qwen(past=True):
 
 
 MODELS = {'qwen': qwen}
-FLAGS = {'qwen': ['--allow-float']}

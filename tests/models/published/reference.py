@@ -284,8 +284,29 @@ def matmul_n_bits(node, inputs):
     zero = 8
     if len(inputs) > 3 and inputs[3] is not None:
         zero = np.stack([inputs[3] & 15, inputs[3] >> 4], -1).reshape(n, -1)[:, :values.shape[1], None].astype(np.int32)
+    if node.get('accuracy_level', 0) == 4:
+        return nbits_seq(inputs[0], values - zero, scales.reshape(n, -1))
     weights = ((values - zero) * scales.reshape(n, -1, 1)).reshape(n, -1)[:, :k]
     return narrow(wide(inputs[0]) @ wide(weights.astype(np.float32)).T, inputs[0])
+
+
+def nbits_seq(x, weights, scales):
+    """kernels/nbits_seq.h, for finite activations."""
+    n, blocks, size = weights.shape
+    padded = np.zeros((*x.shape[:-1], blocks * size), np.float32)
+    padded[..., :x.shape[-1]] = x
+    padded = padded.reshape(*x.shape[:-1], blocks, size)
+    most = np.abs(padded).max(-1)
+    with np.errstate(divide='ignore', over='ignore'):
+        inverse = np.float32(127) / most
+    usable = np.isfinite(inverse)
+    q = np.rint(padded * np.where(usable, inverse, np.float32(0))[..., None]).astype(np.int64)
+    scale = np.where(usable, most / np.float32(127), np.float32(0))
+    y = np.zeros((*x.shape[:-1], n), np.float32)
+    for b in range(blocks):
+        dot = (q[..., b, :] @ weights[:, b].T).astype(np.float32)
+        y = y + dot * (scale[..., b, None] * scales[:, b])
+    return y
 
 
 def elementwise(function):

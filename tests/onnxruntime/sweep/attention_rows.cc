@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of language models that stand for many: attention, rotary positions.
+// Operators of language models: attention, rotary positions, products of weights in blocks.
 #include "tests/onnxruntime/sweep/rows.h"
 
 namespace qrt::sweep {
@@ -122,11 +122,54 @@ Row rotary_embedding(const char* domain, int64_t opset) {
   return row.row();
 }
 
+std::string bytes_of(Graph& g, const Dims& dims) {
+  std::vector<uint8_t> values(static_cast<size_t>(elements(dims)));
+  for (uint8_t& v : values) v = static_cast<uint8_t>(g.dice.integer(0, 255));
+  return g.b.constant<uint8_t>(dims, values);
+}
+
+// Products of weights in float, which ONNX Runtime sums in another order: small ones, so that the sums agree.
+Row matmul_nbits() {
+  constexpr int64_t kK = 32, kN = 6;
+  RowBuilder row("MatMulNBits", kMicrosoft);
+  for (const int64_t bits : {4, 8})
+    for (const int64_t block : {16, 32})
+      for (const bool has_zeros : {false, true})
+        row.form(std::to_string(bits) + " bits in blocks of " + std::to_string(block) +
+                     (has_zeros ? ", zero points" : ""),
+                 {2, 3, kK}, [=](Graph& g, const Value& x) {
+                   const int64_t blocks = kK / block;
+                   Names more = {bytes_of(g, {kN, blocks, block * bits / 8}),
+                                 g.constant({kN * blocks}, 0.001f, 0.01f)};
+                   if (has_zeros) more.push_back(bytes_of(g, {kN * ((blocks * bits + 7) / 8)}));
+                   const std::vector<Attr> attributes = {
+                       Attr("K", kK), Attr("N", kN), Attr("bits", bits), Attr("block_size", block)};
+                   Value y = g.node("MatMulNBits", x, more, attributes, kMicrosoft);
+                   y.dims = {2, 3, kN};
+                   return Graph::sized(y, 2);
+                 });
+  return row.row();
+}
+
+Row gather_block_quantized() {
+  RowBuilder row("GatherBlockQuantized", kMicrosoft);
+  for (const int64_t bits : {4, 8})
+    row.form(std::to_string(bits) + " bits, added", {3, 32}, [=](Graph& g, const Value& x) {
+      const Names inputs = {bytes_of(g, {6, 32 * bits / 8}), g.numbers({5, 0, 2}),
+                            g.constant({6, 2}, 0.001f, 0.01f), bytes_of(g, {6, bits / 4})};
+      const std::string rows = g.b.node("GatherBlockQuantized", inputs,
+                                        {Attr("bits", bits), Attr("block_size", 16)}, kMicrosoft);
+      return g.node("Add", x, {rows});
+    });
+  return row.row();
+}
+
 }  // namespace
 
 std::vector<Row> attention_rows() {
-  return {group_query_attention(), multi_head_attention(), attention(), rotary_embedding("", 23),
-          rotary_embedding(kMicrosoft, 21)};
+  return {group_query_attention(),  multi_head_attention(),           attention(),
+          rotary_embedding("", 23), rotary_embedding(kMicrosoft, 21), matmul_nbits(),
+          gather_block_quantized()};
 }
 
 }  // namespace qrt::sweep

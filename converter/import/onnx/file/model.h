@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "converter/convert.h"
 #include "converter/import/onnx/file/branches.h"
 #include "converter/import/onnx/file/constant.h"
 #include "converter/import/onnx/file/functions.h"
@@ -59,6 +60,9 @@ class Model {
   const std::vector<int>& readers(const std::string& tensor) const;
   // Index of the node that writes a tensor, or -1.
   int producer(const std::string& tensor) const;
+  // What the caller asks of weights in blocks.
+  Blocks blocks() const { return blocks_; }
+  void set_blocks(Blocks blocks) { blocks_ = blocks; }
 
  private:
   int64_t opset(const onnx::NodeProto& node) const;
@@ -68,6 +72,7 @@ class Model {
   Status sort();
 
   std::string path_;
+  Blocks blocks_ = Blocks::kAsSource;
   std::unique_ptr<onnx::ModelProto> proto_;
   std::vector<int> order_;
   std::unordered_map<std::string, const onnx::TensorProto*> initializers_;

@@ -12,6 +12,7 @@
 #include "converter/import/onnx/float_fallback/select.h"
 #include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
+#include "converter/import/onnx/ops/nbits.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -174,7 +175,8 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
     if (op == "Conv") return float_conv(&f, x, b, made);
     if (op == "ConvTranspose") return float_conv_transpose(&f, x, b, made);
     if (op == "Gemm") return float_gemm(&f, x, b, made);
-    float_matmul(&f, x, b, made);
+    QRT_TRY(multiply_by_blocks(&f, x, b, made));
+    if (*made == kNoValue) float_matmul(&f, x, b, made);
     return Status();
   }
   if (op == "Pow") return power(importer, &f, node, shape, x, made);

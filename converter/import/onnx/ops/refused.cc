@@ -49,10 +49,13 @@ Status refuse_unknown(Importer& importer, const NodeView& node) {
         node.output(0),
         "convert the model that ONNX Runtime has not optimised: there it is DequantizeLinear, "
         "ConvTranspose and QuantizeLinear");
-  if (node.op() == "MatMulNBits")
-    return importer.refuse(node, "qrt has no integer form of this operator", node.output(0),
-                           "quantise the float model to 8 bits instead, by qrt_quantize MODEL "
-                           "--calibration SAMPLES; or " +
+  if (node.op() == "MatMulBnb4")
+    return importer.refuse(node,
+                           "the codes of its weights stand for the values of a table (FP4, NF4), "
+                           "not for integers with a scale",
+                           node.output(0),
+                           "quantise the float model to blocks of integers (MatMulNBits), or to 8 "
+                           "bits by qrt_quantize MODEL --calibration SAMPLES; or " +
                                remedy_to_compute_outside(importer, node));
   return importer.refuse(node, "qrt has no integer form of this operator", node.output(0),
                          remedy_to_compute_outside(importer, node));
