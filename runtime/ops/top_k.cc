@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "kernels/integer_build.h"
 #include "runtime/checked.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
@@ -16,7 +17,8 @@ namespace {
 Status infer(const InferContext& context, TensorTypes* outputs) {
   const auto* options = context.op->options_as<fb::TopKOptions>();
   QRT_TRY(check_input_count(context, 1));
-  QRT_TRY(check_integer(context, 0, "x"));
+  if (is_integer_build() || context.inputs[0].type.dtype != DType::kFloat32)
+    QRT_TRY(check_integer(context, 0, "x"));
   Shape shape = context.inputs[0].type.shape;
   QRT_MODEL_CHECK(shape.rank() >= 1, "x has rank 0, expected at least 1");
   int64_t& last = shape[shape.rank() - 1];
@@ -36,13 +38,26 @@ struct Params {
   bool smallest, has_wide_indices;
 };
 
+template <class T>
+int64_t ordered(T v) {
+  return v;
+}
+// The order of floats as that of integers: both zeros are 0, and every NaN is above infinity.
+int64_t ordered(float v) {
+  uint32_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  const int64_t magnitude = bits & 0x7fffffff, most = 0x7f800000;
+  if (magnitude > most) return most + 1;
+  return (bits >> 31) != 0 ? -magnitude : magnitude;
+}
+
 // Ranks: the greater, the earlier. Of equal elements the earlier has the greater one. ~v is in the
 // opposite order of v.
 template <class T>
 void rank(const uint8_t* row, size_t n, bool smallest, int64_t* ranks) {
   const T* x = reinterpret_cast<const T*>(row);
   for (size_t i = 0; i < n; ++i) {
-    const int64_t v = x[i];
+    const int64_t v = ordered(x[i]);
     ranks[i] = (smallest ? ~v : v) * (int64_t{1} << 32) + (UINT32_MAX - static_cast<int64_t>(i));
   }
 }
@@ -53,6 +68,7 @@ void rank(const Params& p, const uint8_t* row, int64_t* ranks) {
     case DType::kInt8: return rank<int8_t>(row, p.n, p.smallest, ranks);
     case DType::kUInt16: return rank<uint16_t>(row, p.n, p.smallest, ranks);
     case DType::kInt16: return rank<int16_t>(row, p.n, p.smallest, ranks);
+    case DType::kFloat32: return rank<float>(row, p.n, p.smallest, ranks);
     default: return rank<int32_t>(row, p.n, p.smallest, ranks);
   }
 }

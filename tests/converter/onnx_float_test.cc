@@ -287,5 +287,185 @@ TEST(OnnxFloat, GroupNormalization) {
   }
 }
 
+// Computes f of every number.
+Reference each(double (*f)(double)) {
+  return [f](const Row& x) {
+    Row y;
+    for (const double v : x) y.push_back(f(v));
+    return y;
+  };
+}
+
+// Of sines, which nothing quantises: of 8 bits they are tables.
+TEST(OnnxFloat, GelusByTanhAndBySigmoid) {
+  OnnxBuilder b(20);
+  const std::string sine = b.node("Sin", {input(&b, {256})});
+  check(&b, b.node("Gelu", {sine}, {{"approximate", "tanh"}}), 256, each([](double x) {
+    const double v = std::sin(x);
+    return 0.5 * v * (1 + std::tanh(0.7978845608 * (v + 0.044715 * v * v * v)));
+  }));
+  OnnxBuilder quick(20);
+  const std::string angle = quick.node("Sin", {input(&quick, {256})});
+  check(&quick, quick.node("QuickGelu", {angle}, {{"alpha", 1.5f}}, "com.microsoft"), 256,
+        each([](double x) { return std::sin(x) / (1 + std::exp(-1.5 * std::sin(x))); }));
+}
+
+TEST(OnnxFloat, SumsAndMeansOfSeveral) {
+  for (const char* op : {"Sum", "Mean"}) {
+    OnnxBuilder b(13);
+    const bool is_mean = op[0] == 'M';
+    const std::string x = input(&b, {64}),
+                      addend = b.constant<float>({64}, std::vector<float>(64, 0.5f));
+    check(&b, b.node(op, {x, addend, x}), 64, [is_mean](const Row& x) {
+      Row y;
+      for (const double v : x) y.push_back((2 * v + 0.5) / (is_mean ? 3 : 1));
+      return y;
+    });
+  }
+}
+
+TEST(OnnxFloat, WhatIsNoNumberIsFound) {
+  OnnxBuilder b(13);
+  const std::string logarithm = b.node("Log", {input(&b, {256})});
+  check(&b, b.node("Where", {b.node("IsNaN", {logarithm}), b.scalar(0.25f), logarithm}), 256,
+        each([](double v) { return v < 0 ? 0.25 : std::log(v); }));
+  for (const int sign : {-1, 0, 1}) {
+    OnnxBuilder infinite(20);
+    const std::string x = infinite.node("Reciprocal", {input(&infinite, {256})});
+    const std::string found = infinite.node(
+        "IsInf", {x}, {{"detect_positive", sign >= 0}, {"detect_negative", sign <= 0}});
+    check(&infinite, infinite.node("Where", {found, infinite.scalar(0.25f), x}), 256,
+          [sign](const Row& x) {
+            Row y;
+            for (const double v : x) y.push_back(v == 0 && sign >= 0 ? 0.25 : 1 / v);
+            return y;
+          });
+  }
+}
+
+TEST(OnnxFloat, LocalResponseNormalization) {
+  for (const float beta : {0.25f, 0.5f, 0.75f, 1.0f}) {
+    OnnxBuilder b(13);
+    const std::string y = b.node("LRN", {input(&b, {1, 5, 2, 3})},
+                                 {{"size", 3}, {"alpha", 0.5f}, {"beta", beta}, {"bias", 2.0f}});
+    check(&b, y, 30, [beta](const Row& x) {
+      Row y;
+      for (size_t i = 0; i < x.size(); ++i) {
+        double sum = 0;
+        for (size_t c = i / 6 == 0 ? 0 : i / 6 - 1; c <= std::min<size_t>(4, i / 6 + 1); ++c)
+          sum += x[c * 6 + i % 6] * x[c * 6 + i % 6];
+        y.push_back(x[i] / std::pow(2 + 0.5 / 3 * sum, static_cast<double>(beta)));
+      }
+      return y;
+    });
+  }
+  OnnxBuilder b(13);
+  b.allow_float = true;
+  b.output(b.node("LRN", {input(&b, {1, 5, 2, 3})}, {{"size", 3}, {"beta", 0.6f}}));
+  EXPECT_EQ(b.import().refusals(), 1);
+}
+
+TEST(OnnxFloat, LpNormalization) {
+  for (const int p : {1, 2}) {
+    OnnxBuilder b(13);
+    const std::string y = b.node("LpNormalization", {input(&b, {4, 6})}, {{"p", p}, {"axis", 1}});
+    check(&b, y, 24, rows(6, [p](const Row& x) {
+      double sum = 0;
+      for (const double v : x) sum += p == 2 ? v * v : std::fabs(v);
+      const double norm = p == 2 ? std::sqrt(sum) : sum;
+      Row y;
+      for (const double v : x) y.push_back(norm > 0 ? v / norm : 0);
+      return y;
+    }));
+  }
+}
+
+TEST(OnnxFloat, MeanVarianceNormalization) {
+  OnnxBuilder b(13);
+  check(&b, b.node("MeanVarianceNormalization", {input(&b, {1, 3, 2, 4})}), 24,
+        rows(8, [](const Row& x) { return normalized(x, 0); }));
+}
+
+TEST(OnnxFloat, AveragesOfVolumes) {
+  for (const int include : {0, 1}) {
+    OnnxBuilder b(13);
+    // Of a float result that nothing quantises: the pool is float as well.
+    const std::string y = b.node("AveragePool", {b.node("Sin", {input(&b, {1, 2, 3, 4, 5})})},
+                                 {{"kernel_shape", Dims{2, 3, 2}},
+                                  {"strides", Dims{1, 2, 2}},
+                                  {"pads", Dims{1, 1, 0, 0, 1, 1}},
+                                  {"count_include_pad", include}});
+    check(&b, y, 120, [include](const Row& x) {
+      Row y;
+      for (int c = 0; c < 2; ++c)
+        for (int d = 0; d < 3; ++d)
+          for (int h = 0; h < 2; ++h)
+            for (int w = 0; w < 3; ++w) {
+              double sum = 0;
+              int inside = 0;
+              for (int i = d - 1; i < d + 1; ++i)
+                for (int j = 2 * h - 1; j < 2 * h + 2; ++j)
+                  for (int k = 2 * w; k < 2 * w + 2; ++k) {
+                    if (i < 0 || i > 2 || j < 0 || j > 3 || k > 4) continue;
+                    sum += std::sin(x[static_cast<size_t>(((c * 3 + i) * 4 + j) * 5 + k)]);
+                    ++inside;
+                  }
+              y.push_back(sum / (include != 0 ? 12 : inside));
+            }
+      return y;
+    });
+  }
+}
+
+// Adds x[j] e^(-2 pi i j k / n) w[j], j from `begin` on.
+void transform(const Row& x, size_t begin, const Row& w, size_t k, Row* y) {
+  double real = 0, imaginary = 0;
+  for (size_t j = 0; j < w.size(); ++j) {
+    const double angle =
+        2 * 3.14159265358979323846 * static_cast<double>(j * k) / static_cast<double>(w.size());
+    real += x[begin + j] * w[j] * std::cos(angle);
+    imaginary -= x[begin + j] * w[j] * std::sin(angle);
+  }
+  y->push_back(real);
+  y->push_back(imaginary);
+}
+
+TEST(OnnxFloat, FourierTransformsOfFrames) {
+  for (const int onesided : {0, 1}) {
+    OnnxBuilder b(17);
+    const std::vector<float> window = {0.125f, 0.25f, 0.5f, 0.25f, 0.125f, 0.0625f};
+    const std::string y =
+        b.node("STFT", {input(&b, {2, 16}), b.scalar(int64_t{5}), b.constant<float>({6}, window)},
+               {{"onesided", onesided}});
+    check(&b, y, 32, [&](const Row& x) {
+      Row y;
+      const Row w(window.begin(), window.end());
+      for (size_t row = 0; row < 2; ++row)
+        for (size_t frame = 0; frame < 3; ++frame)
+          for (size_t k = 0; k < (onesided != 0 ? 4u : 6u); ++k)
+            transform(x, row * 16 + frame * 5, w, k, &y);
+      return y;
+    });
+  }
+}
+
+TEST(OnnxFloat, FourierTransformsThereAndBack) {
+  OnnxBuilder b(17);
+  const std::string there = b.node("DFT", {input(&b, {1, 8, 1})}, {{"axis", 1}});
+  const std::string back = b.node("DFT", {there}, {{"axis", 1}, {"inverse", 1}});
+  check(&b, back, 8, [](const Row& x) {
+    Row y;
+    for (const double v : x) y.insert(y.end(), {v, 0.0});
+    return y;
+  });
+  OnnxBuilder half(17);
+  check(&half, half.node("DFT", {input(&half, {1, 7, 1})}, {{"axis", 1}, {"onesided", 1}}), 7,
+        [](const Row& x) {
+          Row y;
+          for (size_t k = 0; k < 4; ++k) transform(x, 0, Row(7, 1.0), k, &y);
+          return y;
+        });
+}
+
 }  // namespace
 }  // namespace qrt::testing::onnx_float_test

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "tests/support/op_tester.h"
@@ -56,6 +57,31 @@ TEST(TopK, ValuesAndIndices) {
     }
   }
   check<uint8_t, int64_t>(1, 1, 1, false, DType::kUInt8);
+}
+
+// Zeros of both signs are equal, infinities ordinary, and a NaN is above all.
+TEST(TopK, Floats) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> x = {0.0f,    -0.0f, 1e-45f, -inf, 3.5f, nan,   inf,  -nan,
+                                -1e-45f, 3.5f,  -2.0f,  0.0f, 7.0f, -7.0f, 1.0f, 2.0f};
+  const std::vector<int64_t> descending = {5, 7, 6, 12, 4, 9, 15, 14, 2, 0, 1, 11, 8, 10, 13, 3};
+  const std::vector<int64_t> ascending = {3, 13, 10, 8, 0, 1, 11, 2, 14, 15, 4, 9, 12, 6, 5, 7};
+  for (const bool smallest : {false, true})
+    for (const uint32_t k : {1u, 6u, 16u}) {
+      testing::ModelBuilder m;
+      fb::TopKOptionsT o;
+      o.k = k;
+      o.smallest = smallest;
+      const uint32_t in = m.input({1, 16}, DType::kFloat32);
+      m.op(o, {in}, {m.output({1, k}, DType::kFloat32), m.output({1, k}, DType::kInt64)});
+      std::vector<int64_t> order = smallest ? ascending : descending;
+      order.resize(k);
+      std::vector<float> best;
+      for (const int64_t i : order) best.push_back(x[static_cast<size_t>(i)]);
+      testing::expect_outputs(m, 1, {testing::bytes_of(x)},
+                              {testing::bytes_of(best), testing::bytes_of(order)});
+    }
 }
 
 // Large enough to be cut.

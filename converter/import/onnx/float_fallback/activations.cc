@@ -53,8 +53,9 @@ class Expression {
 };
 
 constexpr const char* kActivations[] = {
-    "Abs",        "Celu", "Elu",  "HardSigmoid", "HardSwish", "LeakyRelu", "Mish", "Neg",  "PRelu",
-    "Reciprocal", "Relu", "Selu", "Softplus",    "Softsign",  "Swish",     "Clip", "Round"};
+    "Abs",      "Celu",     "Elu",   "HardSigmoid", "HardSwish", "LeakyRelu",
+    "Mish",     "Neg",      "PRelu", "Reciprocal",  "Relu",      "Selu",
+    "Softplus", "Softsign", "Swish", "Clip",        "Round",     "QuickGelu"};
 
 // A limit of Clip: an input, or before opset 11 an attribute. False: it is no constant.
 bool read_limit(const FloatGraph& f, int i, const char* attribute, float absent, float* limit) {
@@ -78,12 +79,16 @@ bool is_of_few_values(const FloatGraph& f) {
          lo >= 0 && hi <= 1 << 22;
 }
 
+bool is_tanh_gelu(const NodeView& node) {
+  return node.op() == "Gelu" && node.text("approximate", "none") == "tanh";
+}
+
 }  // namespace
 
 bool is_float_activation(const NodeView& node) {
   for (const char* op : kActivations)
     if (node.op() == op) return true;
-  return false;
+  return is_tanh_gelu(node);
 }
 
 Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
@@ -99,8 +104,15 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
   if (op == "Softsign") made = e.binary(F::DIV, x, e.add(e.magnitude(x), 1));
   if (op == "Softplus") made = e.softplus(x);
   if (op == "Mish") made = e.binary(F::MUL, x, e.unary(F::ORT_TANH, e.softplus(x)));
-  if (op == "Swish") {
-    const float a = alpha(1);
+  if (is_tanh_gelu(
+          node)) {  // x * (0.5 + 0.5 * tanh(x * (sqrt(2 / pi) + 0.044715 * sqrt(2 / pi) * x^2)))
+    const ValueId square = e.binary(F::MUL, x, x);
+    const ValueId slope = e.add(e.times(square, 0.035677408136300125f), 0.7978845608028654f);
+    const ValueId tanh = e.unary(F::ORT_TANH, e.binary(F::MUL, x, slope));
+    made = e.binary(F::MUL, x, e.add(e.times(tanh, 0.5f), 0.5f));
+  }
+  if (op == "Swish" || op == "QuickGelu") {
+    const float a = alpha(op == "Swish" ? 1.0f : 1.702f);
     made = e.binary(F::MUL, x, e.unary(F::ORT_SIGMOID, a == 1 ? x : e.times(x, a)));
   }
   if (op == "LeakyRelu") {  // the same numbers as of its two branches, NaN included

@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/import/common/index_maps.h"
+
 namespace qrt::convert::from_onnx {
 
 using F = fb::FloatFunction;
 
 bool is_float_normalization(const std::string& op) {
-  for (const char* known : {"LayerNormalization", "InstanceNormalization", "GroupNormalization",
-                            "RMSNormalization", "SimplifiedLayerNormalization"})
+  for (const char* known :
+       {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "RMSNormalization",
+        "SimplifiedLayerNormalization", "LRN", "LpNormalization", "MeanVarianceNormalization"})
     if (op == known) return true;
   return false;
 }
@@ -99,6 +102,82 @@ Status rms_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
   QRT_TRY(f->binary(F::ADD, mean, f->constant({}, {epsilon}), &mean));
   QRT_TRY(f->binary(F::DIV, x, f->add(F::SQRT, {mean}, f->shape_of(mean)), &normal));
   return scaled(f, inputs, normal, y);
+}
+
+Status local_response_norm(FloatGraph* f, ValueId x, ValueId* y) {
+  const Shape shape = f->shape_of(x);
+  const int64_t size = f->node().integer("size", 0);
+  const float alpha = f->node().real("alpha", 1e-4f), beta = f->node().real("beta", 0.75f);
+  const float bias = f->node().real("bias", 1.0f);
+  const bool is_root = beta == 0.25f || beta == 0.5f || beta == 0.75f || beta == 1.0f;
+  if (shape.rank() < 3 || size < 1 || size % 2 == 0 || size > 2 * shape[1] || !is_root)
+    return Status();
+  // The squares of each channel of the window in turn.
+  ValueId squares, sum = kNoValue;
+  QRT_TRY(f->binary(F::MUL, x, x, &squares));
+  for (int64_t k = -(size / 2); k <= size / 2; ++k) {
+    IndexMaps shifted(shape);
+    Indices channels;
+    for (int64_t c = 0; c < shape[1]; ++c)
+      channels.push_back(c + k >= 0 && c + k < shape[1] ? static_cast<int32_t>(c + k) : -1);
+    if (k != 0) shifted.set(1, std::move(channels));
+    const ValueId part =
+        k == 0 ? squares : f->builder().gather(f->node(), squares, shifted, float_bits(0));
+    if (sum == kNoValue)
+      sum = part;
+    else
+      QRT_TRY(f->binary(F::ADD, sum, part, &sum));
+  }
+  ValueId scale, power;
+  QRT_TRY(f->binary(F::MUL, sum, f->constant({}, {alpha / static_cast<float>(size)}), &scale));
+  QRT_TRY(f->binary(F::ADD, scale, f->constant({}, {bias}), &scale));
+  const auto root = [&](ValueId v) { return f->add(F::SQRT, {v}, shape); };
+  power = beta == 1.0f ? scale : root(scale);
+  if (beta == 0.25f) power = root(power);
+  if (beta == 0.75f) QRT_TRY(f->binary(F::MUL, power, root(power), &power));
+  return f->binary(F::DIV, x, power, y);
+}
+
+Status unit_norm(FloatGraph* f, ValueId x, ValueId* y) {
+  const Shape shape = f->shape_of(x);
+  const int rank = shape.rank();
+  const int64_t axis = f->node().integer("axis", -1), p = f->node().integer("p", 2);
+  if (axis < -rank || axis >= rank || p < 1 || p > 2) return Status();
+  std::vector<bool> marked(static_cast<size_t>(rank), false);
+  marked[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  ValueId norm, is_zero;
+  if (p == 2) {
+    QRT_TRY(f->binary(F::MUL, x, x, &norm));
+  } else {
+    QRT_TRY(f->binary(F::MUL, x, f->constant({}, {-1.0f}), &norm));
+    QRT_TRY(f->binary(F::MAXIMUM, x, norm, &norm));
+  }
+  QRT_TRY(f->rows(F::REDUCE_SUM, marked, 0, norm, &norm));
+  if (p == 2) norm = f->add(F::SQRT, {norm}, f->shape_of(norm));
+  // A vector of zeros stays one.
+  QRT_TRY(f->binary(F::EQUAL, norm, f->constant({}, {0.0f}), &is_zero));
+  QRT_TRY(f->binary(F::ADD, norm, is_zero, &norm));
+  return f->binary(F::DIV, x, norm, y);
+}
+
+Status mean_variance_norm(FloatGraph* f, ValueId x, ValueId* y) {
+  const Shape shape = f->shape_of(x);
+  const int rank = shape.rank();
+  std::vector<int64_t> axes = f->node().integers("axes");
+  if (axes.empty()) axes = {0, 2, 3};
+  std::vector<bool> marked(static_cast<size_t>(rank), false);
+  for (const int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) return Status();
+    marked[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  ValueId mean, centred, squares, deviation;
+  QRT_TRY(f->rows(F::REDUCE_MEAN, marked, 0, x, &mean));
+  QRT_TRY(f->binary(F::SUB, x, mean, &centred));
+  QRT_TRY(f->binary(F::MUL, centred, centred, &squares));
+  QRT_TRY(f->rows(F::REDUCE_MEAN, marked, 0, squares, &deviation));
+  deviation = f->add(F::SQRT, {deviation}, f->shape_of(deviation));
+  QRT_TRY(f->binary(F::ADD, deviation, f->constant({}, {1e-9f}), &deviation));
+  return f->binary(F::DIV, centred, deviation, y);
 }
 
 Status float_normalization(FloatGraph* f, const std::vector<bool>& marked, ValueId x, ValueId* y) {

@@ -24,6 +24,11 @@ Status layer_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
 // has no such form.
 Status rms_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
                 const NormInputs& inputs, ValueId x, ValueId* y);
+// LRN, LpNormalization and MeanVarianceNormalization, along the axes that the node names. *y stays kNoValue where its attributes are none
+// that these know: LRN's exponent is a multiple of a quarter up to 1.
+Status local_response_norm(FloatGraph* f, ValueId x, ValueId* y);
+Status unit_norm(FloatGraph* f, ValueId x, ValueId* y);
+Status mean_variance_norm(FloatGraph* f, ValueId x, ValueId* y);
 // Computes the node's own normalisation, over the marked dimensions where it is one of rows. *y stays kNoValue where the node is none
 // of the known forms.
 Status float_normalization(FloatGraph* f, const std::vector<bool>& marked, ValueId x, ValueId* y);

@@ -10,6 +10,7 @@
 #include "converter/import/onnx/float_fallback/products.h"
 #include "converter/import/onnx/float_fallback/resize.h"
 #include "converter/import/onnx/float_fallback/select.h"
+#include "converter/import/onnx/float_fallback/spectrum.h"
 #include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/nbits.h"
@@ -29,7 +30,8 @@ constexpr Form kUnary[] = {
     {"Gelu", F::FUSED_GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}, {"Sin", F::SIN},
     {"Cos", F::COS}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
-                            {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM}};
+                            {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM},
+                            {"Sum", F::ADD}, {"Mean", F::ADD}};
 constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
                             {"ReduceMean", F::REDUCE_MEAN},
                             {"ReduceMax", F::REDUCE_MAX},
@@ -59,7 +61,11 @@ constexpr const char* kOther[] = {"Softmax",
                                   "MatMul",
                                   "Gemm",
                                   "Conv",
-                                  "ConvTranspose"};
+                                  "ConvTranspose",
+                                  "STFT",
+                                  "DFT",
+                                  "IsNaN",
+                                  "IsInf"};
 
 template <class Form, size_t n>
 const Form* find(const Form (&forms)[n], const std::string& op) {
@@ -132,8 +138,7 @@ bool has_float_form(const NodeView& node) {
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
   if (!standard)
     return node.domain() == "com.microsoft" &&
-           (op == "Gelu" || op == "SimplifiedLayerNormalization");
-  if (op == "Gelu") return node.text("approximate", "none") == "none";
+           (op == "Gelu" || op == "QuickGelu" || op == "SimplifiedLayerNormalization");
   return find(kUnary, op) || find(kBinary, op) || find(kReduce, op) || find(kSums, op) ||
          is_float_activation(node) || is_float_comparison(node) || is_float_pool(node) ||
          is_float_normalization(op) || find(kLogarithms, op) ||
@@ -155,6 +160,7 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
   ValueId b;
   if (other_outputs_are_read(importer, node)) return Status();
   const Shape shape = f.shape_of(x);
+  if (is_float_activation(node)) return float_activation(&f, x, made);
   if (const Form* form = find(kUnary, op)) {
     *made = f.add(form->function, {x}, shape);
     return Status();
@@ -165,11 +171,17 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
       QRT_TRY(f.binary(form->function, x, b, &x));
     }
     *made = x;
-    return Status();
+    if (op != "Mean") return Status();
+    return f.binary(F::DIV, x, f.constant({}, {static_cast<float>(node.input_count())}), made);
   }
-  if (is_float_activation(node)) return float_activation(&f, x, made);
   if (is_float_pool(node)) return float_pool(&f, x, made);
   if (op == "Resize") return float_resize(&f, x, made);
+  if (op == "IsNaN" || op == "IsInf") return float_class(&f, x, made);
+  if (op == "STFT") return float_stft(&f, x, made);
+  if (op == "DFT") return float_dft(&f, x, made);
+  if (op == "LRN") return local_response_norm(&f, x, made);
+  if (op == "LpNormalization") return unit_norm(&f, x, made);
+  if (op == "MeanVarianceNormalization") return mean_variance_norm(&f, x, made);
   if (op == "MatMul" || op == "Gemm" || op == "Conv" || op == "ConvTranspose") {
     if (!f.read(1, &b)) return Status();
     if (op == "Conv") return float_conv(&f, x, b, made);

@@ -168,6 +168,12 @@ bool any_waits(const Importer& importer, const NodeView& node) {
   return false;
 }
 
+// Returns whether the node takes floats of the run as well as what waits, which it prefers.
+bool selects_of_floats(const NodeView& node) {
+  return node.op() == "TopK" || node.op() == "ArgMax" || node.op() == "ArgMin" ||
+         node.op() == "Cast";
+}
+
 // Judges a node that takes floats as they are with floats in the place of what waits.
 Status assess_with_floats(Importer& importer, const NodeView& node) {
   std::vector<TensorView> views;
@@ -205,7 +211,8 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
     return importer.tensors().check_growth(importer.graph());
   }
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
-  if (waits && entry && takes_floats(entry->reads)) return assess_with_floats(importer, node);
+  if (waits && entry && (takes_floats(entry->reads) || selects_of_floats(node)))
+    return assess_with_floats(importer, node);
   if (importer.allows_float())
     outcomes.add_remedy(node.index(), " (--allow-float, which was given, does not change that)");
   return Status();

@@ -47,6 +47,15 @@ ValueId mask(FloatGraph* f, const Tensor& condition, bool of_true) {
   return f->constant(condition.shape, values);
 }
 
+// Makes bytes of floats that are 0 or 1.
+ValueId truths(FloatGraph* f, ValueId truth) {
+  const ValueId y = f->builder().new_value("", DType::kUInt8, f->shape_of(truth));
+  auto& o = f->builder().add<fb::QuantizeOptionsT>(f->node(), {truth}, y);
+  o.scale = {float_bits(1)};
+  o.zero_point = {0};
+  return y;
+}
+
 }  // namespace
 
 bool is_float_comparison(const NodeView& node) { return find(node.op()) != nullptr; }
@@ -56,10 +65,32 @@ Status float_comparison(FloatGraph* f, ValueId* y) {
   ValueId a, b, truth;
   if (!f->read(0, &a) || !f->read(1, &b)) return Status();
   QRT_TRY(f->binary(c.function, c.swapped ? b : a, c.swapped ? a : b, &truth));
-  *y = f->builder().new_value("", DType::kUInt8, f->shape_of(truth));
-  auto& o = f->builder().add<fb::QuantizeOptionsT>(f->node(), {truth}, *y);
-  o.scale = {float_bits(1)};
-  o.zero_point = {0};
+  *y = truths(f, truth);
+  return Status();
+}
+
+Status float_class(FloatGraph* f, ValueId x, ValueId* y) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const NodeView& node = f->node();
+  ValueId truth;
+  if (node.op() == "IsNaN") {
+    QRT_TRY(f->binary(F::EQUAL, x, x, &truth));
+    QRT_TRY(f->binary(F::SUB, f->constant({}, {1.0f}), truth, &truth));
+  } else {
+    const bool positive = node.integer("detect_positive", 1) != 0;
+    const bool negative = node.integer("detect_negative", 1) != 0;
+    if (positive && negative) {
+      ValueId opposite;
+      QRT_TRY(f->binary(F::MUL, x, f->constant({}, {-1.0f}), &opposite));
+      QRT_TRY(f->binary(F::MAXIMUM, x, opposite, &x));
+    }
+    // Nothing equals a NaN.
+    const float searched = positive   ? kInfinity
+                           : negative ? -kInfinity
+                                      : std::numeric_limits<float>::quiet_NaN();
+    QRT_TRY(f->binary(F::EQUAL, x, f->constant({}, {searched}), &truth));
+  }
+  *y = truths(f, truth);
   return Status();
 }
 

@@ -11,12 +11,10 @@ using F = fb::FloatFunction;
 
 namespace {
 
-// How many positions an average divides by at each output: those inside, or with include_pad those
-// that are not beyond the padding either.
-std::vector<float> positions(const Window& window, int axis, int64_t in, bool include_pad) {
-  const WindowAxis w = window.axis(axis);
+// Returns how many positions an average divides by at each output: those inside, or where padding counts those before `end`
+// that are not in front of it either.
+std::vector<float> positions(const WindowAxis& w, bool include_pad, int64_t end) {
   const int64_t lowest = include_pad ? -w.before : 0;
-  const int64_t end = include_pad ? in + w.after - window.overhang[axis] : in;
   std::vector<float> counts;
   for (int64_t o = 0; o < w.output; ++o) {
     int64_t count = 0;
@@ -80,16 +78,36 @@ bool is_float_pool(const NodeView& node) {
 
 namespace {
 
-// The greatest of each window of a volume: of its planes, then along depth.
-Status max_of_volume(FloatGraph* f, const Image& image, const Window& window, ValueId x,
-                     ValueId* y) {
-  const float fill = -std::numeric_limits<float>::infinity();
+// Divides the sums of an average by the positions of their windows; `shape` is that of a plane or a volume of sums.
+Status divide_by_positions(FloatGraph* f, const Image& image, const Window& window,
+                           bool include_pad, const Shape& shape, ValueId x, ValueId* y) {
+  QRT_TRY(f->importer().tensors().reserve(static_cast<uint64_t>(shape.elements()) * sizeof(float),
+                                          f->importer().graph()));
+  const auto counts_of = [&](int axis) {
+    const WindowAxis w = window.axis(axis);
+    const int64_t in = image.size[axis];
+    return positions(w, include_pad, include_pad ? in + w.after - window.overhang[axis] : in);
+  };
+  std::vector<float> planes = {1.0f}, counts;
+  if (image.is_volume())
+    planes = positions(window.depth, include_pad,
+                       include_pad ? image.depth + window.depth.after : image.depth);
+  const std::vector<float> down = counts_of(0), across = counts_of(1);
+  for (const float p : planes)
+    for (const float d : down)
+      for (const float a : across) counts.push_back(p * d * a);
+  return f->binary(F::DIV, x, f->constant(shape, counts), y);
+}
+
+// Reduces each window of a volume: of its planes, then along depth.
+Status reduce_volume(FloatGraph* f, F function, float fill, const Image& image,
+                     const Window& window, ValueId x, ValueId* y) {
   const auto pool = [&](const Image& of, const Window& w) {
     QRT_TRY(gather_windows(f, of, w, fill, TermOrder::kTapsThenChannels, x, &x));
     const int64_t pixels = w.output[0] * w.output[1], taps = w.kernel[0] * w.kernel[1];
     x = f->builder().reshape(f->node(), x, {of.n, pixels, taps, of.c});
     x = f->builder().transpose(f->node(), x, {0, 3, 1, 2});
-    x = f->add(F::REDUCE_MAX, {x}, {of.n, of.c, pixels, 1});
+    x = f->add(function, {x}, {of.n, of.c, pixels, 1});
     return Status();
   };
   Image planes = image;
@@ -115,31 +133,30 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   const Shape shape = f->shape_of(x);
   const bool average = node.op() == "AveragePool";
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
-  const int most = average ? 2 : kMostDimensions;
-  if (shape.rank() < 3 || shape.rank() - 2 > most ||
+  if (shape.rank() < 3 || shape.rank() - 2 > kMostDimensions ||
       static_cast<int>(kernel.size()) != shape.rank() - 2)
     return Status();
   Image image;
   bool known;
-  QRT_TRY(read_image(f->importer(), node, shape, false, most, &image, &known));
+  QRT_TRY(read_image(f->importer(), node, shape, false, kMostDimensions, &image, &known));
   if (!known) return Status();
   Window window;
   QRT_TRY(read_window(node, image, kernel, true, &window));
-  if (image.is_volume()) return max_of_volume(f, image, window, x, y);
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
+  const bool include_pad = average && node.integer("count_include_pad", 0) != 0;
+  if (image.is_volume()) {
+    // What ceil_mode adds to the padding of depth is not known apart from it.
+    if (include_pad && node.integer("ceil_mode", 0) != 0) return Status();
+    QRT_TRY(reduce_volume(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, fill, image, window, x, y));
+    if (!average) return Status();
+    return divide_by_positions(f, image, window, include_pad,
+                               {window.depth.output, window.output[0], window.output[1]}, *y, y);
+  }
   QRT_TRY(gather_windows(f, image, window, fill, TermOrder::kTapsThenChannels, x, &x));
   x = reduce_taps(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, image.c, x);
-  if (average) {
-    const bool include_pad = node.integer("count_include_pad", 0) != 0;
-    QRT_TRY(f->importer().tensors().reserve(
-        static_cast<uint64_t>(window.output[0] * window.output[1]) * sizeof(float), f->importer().graph()));
-    const auto down = positions(window, 0, image.size[0], include_pad);
-    const auto across = positions(window, 1, image.size[1], include_pad);
-    std::vector<float> counts;
-    for (float d : down)
-      for (float a : across) counts.push_back(d * a);
-    QRT_TRY(f->binary(F::DIV, x, f->constant({window.output[0], window.output[1], 1}, counts), &x));
-  }
+  if (average)
+    QRT_TRY(divide_by_positions(f, image, window, include_pad,
+                                {window.output[0], window.output[1], 1}, x, &x));
   *y = image_from_nhwc(f->importer(), node, image, x);
   return Status();
 }

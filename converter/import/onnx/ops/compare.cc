@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMax, ArgMin and TopK: on the integers, which keep the order of the values they stand for.
+// ArgMax, ArgMin and TopK: on floats of the run, or on integers, which keep the order of the values they stand for.
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
@@ -7,14 +7,13 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Input 0 as integers of the graph: plain ones, or those behind a DequantizeLinear. *known stays
-// false where it was refused.
+// Input 0 as elements that can be compared: floats or plain integers of the graph, or those behind a DequantizeLinear. *known
+// stays false where it was refused.
 Status read_ordered(Importer& importer, const NodeView& node, bool* known) {
   const Tensor& x = importer.input(node, 0);
   *known = false;
-  const bool integers =
-      x.is_value() && x.type != kFloat && x.type != kHalf && x.type != kBfloat16 && x.type != kBool;
-  if (!integers && !x.is_dequantized()) return importer.refuse_float(node, 0);
+  const bool is_plain = x.is_value() && x.type != kHalf && x.type != kBfloat16 && x.type != kBool;
+  if (!is_plain && !x.is_dequantized()) return importer.refuse_float(node, 0);
   if (x.is_dequantized() && !is_usable_scale(x.quant->scale[0]))
     return importer.refuse(
         node, "the scale of input '" + node.input(0) + "' is no normal positive number",
@@ -46,8 +45,8 @@ Tensor index_tensor(Importer& importer, ValueId value) {
 
 Status import_arg_max(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  bool known = x.is_value() && x.type == kFloat;
-  if (!known) QRT_TRY(read_ordered(importer, node, &known));
+  bool known;
+  QRT_TRY(read_ordered(importer, node, &known));
   if (!known) return Status();
   int axis = 0;
   QRT_TRY(read_axis(node.integer("axis", 0), x.shape, &axis));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that are known and have no integer form, each with its reason.
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/ops/attention.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
 
@@ -19,6 +20,8 @@ Status import_refused(Importer& importer, const NodeView& node) {
             : "export it as the operators it stands for (Mul, ReduceMean, Add, Sqrt, Div), "
               "which run in float (--allow-float); or " +
                   remedy_to_compute_outside(importer, node));
+  for (const char* computed : {"IsNaN", "IsInf", "Sum", "Mean", "STFT", "DFT"})
+    if (op == computed) return refuse_float_operator(importer, node);
   if (op == "QAttention")
     return importer.refuse(node,
                            "its softmax and its products of activations are float, by "
