@@ -169,7 +169,7 @@ bool place_blocks(ScratchVector<ArenaBlock>* blocks, size_t limit, size_t* total
     *total = std::max(*total, block->offset + size);
     placed.add(*block, size);
   }
-  // Any number of small ones: behind all those.
+  // The remaining blocks, any number of small ones, go behind those placed so far.
   std::sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(), is_earlier);
   Succession rest(*total);
   for (size_t i = searched; i < order.size(); ++i) {

@@ -1,4 +1,4 @@
-// How many CPUs this process may keep busy at a time.
+// Counts the CPUs that this process may keep busy at a time.
 #ifndef QRT_RUNTIME_CPUS_H_
 #define QRT_RUNTIME_CPUS_H_
 

@@ -1,5 +1,5 @@
-# What `cmake --install --component qrt` installs: libqrt, its two headers, and package files for CMake and pkg-config.
-# None of it names the prefix: the tree may be moved.
+# Installs libqrt, its two headers, and package files for CMake and pkg-config (`cmake --install --component qrt`). No
+# installed file names the prefix: the tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,12 +10,13 @@ install(TARGETS qrt EXPORT qrtTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/qrt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT qrt FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-# What was linked in from pinned sources is installed beside a static libqrt, where the package files find it.
+# Libraries that were linked in from pinned sources are installed beside a static libqrt, where the package
+# files find them.
 if(QRT_BUNDLED_DEPS AND NOT BUILD_SHARED_LIBS)
   install(FILES $<$<BOOL:${QRT_HAS_CPUINFO}>:$<TARGET_FILE:cpuinfo>> $<TARGET_FILE:pthreadpool> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
 endif()
 
-# What a static libqrt is linked with, in qrtConfig.cmake and in qrt.pc.
+# The libraries that a static libqrt is linked with, for qrtConfig.cmake and qrt.pc.
 set(QRT_LINKED_LIBRARIES pthreadpool)
 set(QRT_CPUINFO_FLAG "")
 if(QRT_HAS_CPUINFO)

@@ -126,7 +126,7 @@ class Session {
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
 
-  // What create() makes of its options before it allocates a session's block.
+  // The part of a session that create() makes of its options before it allocates the block.
   struct Design {
     PlanOptions options;
     std::unique_ptr<OwnPlans> own_plans;  // null: the model keeps the plan
@@ -288,11 +288,11 @@ class Session {
   mutable PlanVector<bool> is_old_;
   mutable size_t old_inputs_ = 0;
 
-  // What bind() has left for the next run.
+  // The changes by bind() that the next run has to take notice of.
   bool has_moved_ = false;
   PlanVector<bool> is_stale_;  // by step: it keeps addresses that are others now
 
-  // Of an input or output.
+  // The memory of an input or output.
   struct Extent {
     const uint8_t *begin, *end;
     bool is_output;

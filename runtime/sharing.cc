@@ -46,7 +46,7 @@ Sharing::Home Sharing::home(uint32_t t) {
   return root;
 }
 
-// What a run finds in memory or leaves there.
+// Finds the tensors that have a value before a run, or must keep one behind it.
 void Sharing::find_ends() {
   const size_t n = types_.size();
   is_input_.resize(n), is_output_.resize(n), uses_.resize(n), whole_of_.resize(n, kNoTensor);

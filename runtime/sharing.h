@@ -36,7 +36,7 @@ class Sharing {
   uint32_t root(uint32_t slot) { return home(slot).tensor; }
 
  private:
-  // Of a root's memory, in the steps so far.
+  // The use of a root's memory by the steps so far.
   struct MemoryUse {
     bool may_move = false;  // into another's
     size_t rows = 0;        // into which what stands in it divides it; 0: nothing does

@@ -64,7 +64,7 @@ class Walk {
   }
 
  private:
-  // Of a table, with its numbers: as many as the schema has.
+  // The bytes that a table counts for, with its numbers: as many as the schema has.
   static constexpr size_t kTableBytes = 32;
 
   bool take(size_t bytes) {

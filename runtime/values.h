@@ -1,4 +1,4 @@
-// How real numbers become a tensor's elements for qrt/image.h.
+// Converts real numbers to a tensor's elements for qrt/image.h.
 #ifndef QRT_RUNTIME_VALUES_H_
 #define QRT_RUNTIME_VALUES_H_
 

@@ -56,8 +56,8 @@ class Joined {
   alignas(kAlignment) uint8_t bytes_[kBytes + kSlack];
 };
 
-// How many runs to join: in the innermost loop one operand continues where the run ends, and the other
-// is repeated, or has one element for each run.
+// Returns how many runs to join: in the innermost loop one operand must continue where the run ends,
+// and the other must be repeated or have one element for each run.
 size_t runs_to_join(const Broadcast& p) {
   if (p.rank == 0) return 1;
   const size_t inner = p.rank - 1, a = p.a_stride[inner], b = p.b_stride[inner];

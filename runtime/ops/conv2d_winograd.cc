@@ -60,7 +60,8 @@ WinogradShape shape_of(const Conv2DGeometry& g) {
 // Channels of a part, at least: its tasks transform all pixels of their tiles.
 constexpr size_t kLeastPart = 64;
 
-// Where tasks outnumber the blocks of tiles they share the channels of a block.
+// Returns into how many parts to cut the channels: more than one where tasks outnumber the blocks
+// of tiles.
 size_t parts_of(const WinogradShape& s, size_t blocks, size_t tasks) {
   const size_t most = std::max<size_t>(s.out_c / kLeastPart, 1);
   return blocks < tasks ? std::min(ceil_div(tasks, blocks), most) : 1;

@@ -1,8 +1,7 @@
-// What Conv2D and FullyConnected have for inputs that are quantised as they come (ONNX's
-// DynamicQuantizeLinear): the zero point, and where the result is float32 the scale, are inputs,
-// too, known only in a run. The packed weights and the kernels are those of every layer: the zero
-// point goes into the bias, acc = sum of x * w - zero_point * sum of w, the scale into the kernel's
-// store.
+// The extension of Conv2D and FullyConnected to inputs that are quantised in the run (ONNX's
+// DynamicQuantizeLinear): the zero point, and where the result is float32 the scale, are inputs, too,
+// known only in a run. The packed weights and the kernels are those of every layer: the zero point goes
+// into the bias, acc = sum of x * w - zero_point * sum of w, the scale into the kernel's store.
 //
 //   inputs 0..2 as ever, with requant ACC, then
 //   3  x_zero_point UINT8, one element           y INT32 = acc; or, with
@@ -30,7 +29,7 @@ inline bool is_dynamic_layer(const InferContext& context) {
 Status check_dynamic_layer(const InferContext& context, size_t channels,
                            const fb::Requant* requant);
 
-// Of a layer of 8-bit activations.
+// Returns the output type of a layer with 8-bit activations.
 DType layer_output_dtype(const InferContext& context, const fb::Requant* requant);
 
 // Its arithmetic level. REQUIRES: a layer, dynamic or not.
@@ -55,7 +54,7 @@ class DynamicLayer {
   // ends.
   void start(const Step& step, const RunContext& context, const GemmCall& gemm,
              GemmOperands* args) const;
-  // Where a scale of this run was no finite number, every NaN of the output becomes the same one.
+  // Makes every NaN of the output the same one, where a scale of this run was no finite number.
   void finish(const Step& step, const RunContext& context, const GemmOperands& args,
               size_t elements) const;
 

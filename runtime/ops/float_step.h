@@ -1,4 +1,5 @@
-// What a Float operator's prepare() leaves for its runs, and for those who take it over (float_attention.h).
+// The parameters that a Float operator's prepare() leaves for its runs, and for steps that fuse it
+// (float_attention.h).
 #ifndef QRT_RUNTIME_OPS_FLOAT_STEP_H_
 #define QRT_RUNTIME_OPS_FLOAT_STEP_H_
 

@@ -30,8 +30,8 @@ constexpr size_t kShortSums = 256;
 
 // Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
 // time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
-// input, so a product with few rows is cut by channels and one with many by rows. What is cut by
-// channels moves between the cores, since the steps before and after it are cut by rows.
+// input, so a product with few rows is cut by channels and one with many by rows. Outputs cut by
+// channels move between the cores, since the steps before and after are cut by rows.
 void cut(size_t threads, GemmCall* gemm) {
   const double macs_per_ns = speed_of(gemm->kernel->isa).macs;
   const double k = static_cast<double>(gemm->taps * gemm->kc);

@@ -1,5 +1,5 @@
-// How much work is worth another task. A step's number of tasks is decided by prepare() from an
-// estimate of its time; run() only cuts (for_pieces() of parallel.h).
+// Decides how many tasks a step's work is worth. prepare() sets the number from an estimate of its
+// time; run() only cuts (for_pieces() of parallel.h).
 #ifndef QRT_RUNTIME_OPS_TASKS_H_
 #define QRT_RUNTIME_OPS_TASKS_H_
 

@@ -35,8 +35,8 @@ struct Params {
   bool smallest, has_wide_indices;
 };
 
-// Ranks: the greater, the earlier. Of equal elements the earlier has the greater one. ~v is in the
-// opposite order of v.
+// Ranks: the greater, the earlier. The earlier of two equal elements has the greater rank. ~v is in
+// the opposite order of v.
 template <class T>
 void rank(const uint8_t* row, size_t n, bool smallest, int64_t* ranks) {
   const T* x = reinterpret_cast<const T*>(row);

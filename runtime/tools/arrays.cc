@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Of a file with a name in front.
+// Opens the array for `tensor` in a file that was given as NAME=FILE.
 Status open_named(const std::string& tensor, const std::string& file, ArrayFile* array) {
   *array = {file, ""};
   if (!is_npz(file)) return {};

@@ -21,7 +21,7 @@ struct ArrayFile {
   // Reads the type and shape alone; from standard input, which is read once, the elements, too. Statuses
   // as of read_npy().
   Status read_head(NpyArray* array) const;
-  // Reads all of what read_head() has begun. What an .npz inflates to is taken from `budget`.
+  // Reads all that read_head() has begun. The bytes that an .npz inflates to are taken from `budget`.
   Status read(Budget* budget, NpyArray* array) const;
 };
 

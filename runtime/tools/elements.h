@@ -21,7 +21,7 @@ class Elements {
   Elements(DType dtype, const void* data, size_t count);
 
   size_t size() const { return size_; }
-  // Of 64-bit integers beyond 2^53 the nearest.
+  // Returns element i; the nearest double for 64-bit integers beyond 2^53.
   double value(size_t i) const;
   // Integers as they are, others in nine digits.
   std::string text(size_t i) const;

@@ -22,7 +22,7 @@ class Inputs {
   // as read_npy().
   Status read(const Model& model, const std::vector<std::string>& files,
               const std::vector<std::string>& named);
-  // The same of a list of [NAME=]FILE.
+  // Reads the inputs from a list of [NAME=]FILE.
   Status read_any(const Model& model, const std::vector<std::string>& given);
   // Arrays that are there already, one for each input; `names` stand in messages.
   Status take(const Model& model, std::vector<NpyArray> arrays, std::vector<std::string> names);

@@ -1,4 +1,4 @@
-// What a tool says to its user, and how it ends.
+// A tool's messages to its user, and its exit status.
 #include "runtime/tools/terminal.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// What a tool says to its user, and how it ends: messages and exit statuses.
+// A tool's messages to its user, and its exit status.
 #ifndef QRT_RUNTIME_TOOLS_TERMINAL_H_
 #define QRT_RUNTIME_TOOLS_TERMINAL_H_
 
@@ -9,7 +9,7 @@
 
 namespace qrt::tool {
 
-// The same for all tools; tests and scripts rely on them.
+// The exit statuses of all tools; tests and scripts rely on them.
 enum ExitStatus : int {
   kDone = 0,
   kCheckFailed = 1,  // a check that was asked for failed, or a bug of qrt
@@ -38,8 +38,8 @@ int fail(const Status& status);
 bool is_terminal();
 bool wants_color();
 
-// How wide a line of text may be: COLUMNS of the environment, else the terminal's, else 80; at least
-// 40.
+// Returns the greatest width of a line of text: COLUMNS of the environment, else the terminal's,
+// else 80; at least 40.
 size_t columns();
 // The text in exactly `width` columns: padded, or cut with "~" at its end. Counts characters, not
 // bytes.

@@ -132,7 +132,7 @@ std::vector<int8_t> unpack_depthwise(const XnnpackConv& c) {
   return weights;
 }
 
-// What the signed operators do, exactly.
+// Returns whether XNNPACK's signed operators compute this requantisation exactly.
 bool is_exact(const Requant& r) {
   return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before &&
          is_byte(r.zero_point) && r.lo < r.hi;

@@ -1,4 +1,4 @@
-// What the readers of single formats share.
+// The common declarations of the readers of single image formats.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_DECODERS_H_
 #define QRT_RUNTIME_TOOLS_IMAGES_DECODERS_H_
 
