@@ -27,8 +27,8 @@ constexpr bool has(IsaSet set, Isa isa) { return (set & static_cast<uint32_t>(is
 // compiler baseline and CPUID).
 IsaSet detected_isas();
 
-// Whether a core reads what lies beyond its own caches at more than half their speed, as far as the
-// third level holds it: AMD's do (76 bytes/ns measured on Zen 4). Choices of speed alone.
+// Returns whether a core reads memory beyond its own caches at more than half their speed, as far as
+// the third level holds it: AMD's do (76 bytes/ns measured on Zen 4). For choices of speed alone.
 bool has_fast_shared_cache();
 
 // Returns whether the set belongs to another architecture than the one that qrt was compiled for.

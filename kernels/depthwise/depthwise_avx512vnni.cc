@@ -144,8 +144,8 @@ struct Zmm {
     return true;
   }
 
-  // What an epilogue reads of every channel: in registers what a loop can hold there, the rest where
-  // it is.
+  // The constants that an epilogue reads for every channel: in registers as many as a loop can hold
+  // there, the rest in memory.
   template <Store kStore, bool kFixed = kStore == Store::kFixed || kStore == Store::kFixedFromZero>
   struct Constants {
     static constexpr bool kHeld = true;

@@ -60,8 +60,8 @@ struct SourceRow {
   size_t step[V::kBands];
 };
 
-// What interleave_columns() makes of a group: its columns, also of repeated channels, or pairs of
-// columns of its first two rows.
+// The forms of a group that interleave_columns() makes: its columns, also of repeated channels, or
+// pairs of columns of its first two rows.
 enum class Columns { kOwn, kRepeated, kPaired };
 
 // `count` columns of one group, from column `ix` of an image of `width` on; those outside it are

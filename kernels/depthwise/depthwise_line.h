@@ -50,7 +50,7 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   }
 }
 
-// How compute_lines() goes over the outputs of a row: in sequences of every so many.
+// The order in which compute_lines() goes over the outputs of a row: in sequences of every so many.
 template <class V>
 struct LineOrder {
   explicit LineOrder(const Block& b)
@@ -68,7 +68,7 @@ struct LineOrder {
   size_t end(size_t x, size_t out_w) const {
     return is_far && two && dilation < out_w - x ? x + dilation : out_w;
   }
-  // Where the next one starts.
+  // Returns the start of the sequence behind the one that starts at x.
   size_t next(size_t x, size_t out_w) const {
     if (is_far) return two ? x + 2 * dilation : out_w;
     x += two && dilation > 1 ? 1 : most;
@@ -126,8 +126,8 @@ void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
   }
 }
 
-// Whether compute_line() takes n channels of it: registers that are stored whole take whole blocks,
-// which have one band.
+// Returns whether compute_line() takes n channels of the line: registers that are stored whole take
+// whole blocks, which have one band.
 template <class V>
 bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) {
   const bool fits = !V::kStoresWhole || n == 16 * V::kTile.lanes;

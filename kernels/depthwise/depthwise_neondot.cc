@@ -311,7 +311,7 @@ struct Slide {
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { bytes[r] = limits->limit(bytes[r]); });
   }
 
-  // Where the next column is: padding, the image, padding. After `until` columns that changes.
+  // The rows' pixels of the next column: padding, the image, padding. After `until` columns that changes.
   const uint8_t *p[4], *start;
   ptrdiff_t step[4], moved;  // kInside: step[0] for all rows, by what they moved together
   size_t until, width, channel;

@@ -1,4 +1,4 @@
-// What the 256-bit policies of the depthwise family share; the products are their own.
+// The common part of the depthwise family's 256-bit policies; each has products of its own.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
 
@@ -87,7 +87,7 @@ struct Ymm {
     }
   }
 
-  // Where an epilogue's constants are: there are no registers to hold them.
+  // The address of an epilogue's constants: there are no registers to hold them.
   template <Store kStore>
   struct Constants {
     static constexpr bool kHeld = false;

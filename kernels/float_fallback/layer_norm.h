@@ -29,7 +29,7 @@ QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #endif
 }
 
-// Of R rows of n values.
+// Computes the means of R rows of n values.
 template <int R>
 QRT_INLINE void means_of(const float* x, size_t n, float (&mean)[R]) {
   Doubles lanes[R] = {};
@@ -54,7 +54,7 @@ struct Eight {
   Part parts[8 / kPartLanes];
 };
 
-// Of R rows over their whole eights.
+// Sums the squared deviations of R rows over their whole eights.
 template <int R>
 QRT_INLINE void square_deviations(const float* x, const float (&mean)[R], size_t n, Eight (&s)[R]) {
   QRT_UNROLL

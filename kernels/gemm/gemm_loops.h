@@ -26,8 +26,8 @@ void run_column_of(size_t rows, const Column<P>& column) {
   }
 }
 
-// How rows row_begin .. row_end are spread over tiles of at most MR: evenly, so that none is too
-// small to hide the latency of the dot product.
+// Distributes rows row_begin .. row_end over tiles of at most MR: evenly, so that none is too small
+// to hide the latency of the dot product.
 struct Spread {
   size_t tiles, short_rows, long_tiles, row_begin;
 };

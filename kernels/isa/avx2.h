@@ -17,7 +17,7 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
-// What a requantisation in registers needs of 8 channels; `low` and `nudge` of kFixed only.
+// The constants of 8 channels for a requantisation in registers; `low` and `nudge` of kFixed only.
 struct ChannelConstants {
   __m256 scale, low, nudge;
 };

@@ -15,7 +15,7 @@ constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay
 // Stages of one channel as stages of kColumns equal ones, and their forms.
 class StageSequence {
  public:
-  // Of inputs |v| <= *bound, which becomes that of the results.
+  // Takes inputs |v| <= *bound, and sets *bound to that of the results.
   __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count, int64_t* bound)
       : count_(count) {
     for (int i = 0; i < count; ++i) {

@@ -17,7 +17,7 @@ namespace {
 
 enum class Lines { kOne, kTwo, kSigned };
 
-// Of elements [first, first + n), n <= kBytes, of kRows periods.
+// Maps elements [first, first + n), n <= kBytes, of kRows periods.
 template <class Set, size_t kRows, class Constants>
 QRT_INLINE void map_some(const Constants& lines, const LineBlock& block, size_t i, const uint8_t* x,
                          uint8_t* y, size_t stride, size_t n) {

@@ -23,7 +23,7 @@ Range range_of(const uint8_t* x, size_t n) {
   return r;
 }
 
-// What the rows of a call share: e_j * k is quantised by the sum as its scale.
+// The common data of a call's rows: e_j * k is quantised by the sum as its scale.
 struct Job {
   Job(const SoftmaxParams& p, const EdgeKernel& e, const LutKernel& l)
       : params(p), edge(e), lut(l) {

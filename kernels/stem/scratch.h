@@ -1,4 +1,4 @@
-// How a call's scratch memory is laid out: padded rows of the image, then the shared dwords,
+// The layout of a call's scratch memory: padded rows of the image, then the shared dwords,
 // [shared][outputs].
 #ifndef QRT_KERNELS_STEM_SCRATCH_H_
 #define QRT_KERNELS_STEM_SCRATCH_H_
