@@ -1,4 +1,4 @@
-// What is measured in sessions of its own: the operators, and batches.
+// Measurements in sessions of their own: the operators, and batches.
 #include <algorithm>
 #include <string>
 

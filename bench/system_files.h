@@ -1,4 +1,4 @@
-// What Linux tells of its CPUs in /proc and /sys.
+// Reads the files of /proc and /sys in which Linux describes its CPUs.
 #ifndef QRT_BENCH_SYSTEM_FILES_H_
 #define QRT_BENCH_SYSTEM_FILES_H_
 

@@ -1,4 +1,4 @@
-# How each dependency is found: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
+# Finds each dependency: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
 # README.md beside this file lists versions, reasons and licences. Every dependency becomes one interface target qrt_<name>.
 include(FetchContent)
 option(QRT_FETCH_DEPS "Fetch dependencies that the system lacks" ON)
@@ -9,7 +9,7 @@ endif()
 
 find_package(Threads REQUIRED)
 
-# What is fetched is compared with a SHA-256 before it is used (check_sha256.cmake).
+# Fetched archives are compared with a SHA-256 before they are used (check_sha256.cmake).
 set(QRT_CHECK_SHA256 ${CMAKE_CURRENT_LIST_DIR}/check_sha256.cmake)
 
 # qrt_fetch(NAME PACKAGE URL COMMIT SHA256): makes a source available, or ends with an error naming Debian's package.

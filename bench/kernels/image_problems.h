@@ -16,7 +16,7 @@
 
 namespace qrt::bench {
 
-// What they have in common.
+// The common part of problems on images.
 class ImageProblem {
  public:
   // Multiply-accumulates of the definition; bytes are those of the input, the weights and the output.

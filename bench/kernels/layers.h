@@ -30,7 +30,7 @@ struct Layer {
   size_t m, k, n;
 
   double macs() const;
-  // Whether it is one product of matrices.
+  // Returns whether the layer is one product of matrices.
   bool is_gemm() const { return kind == Kind::kConv || kind == Kind::kProduct; }
 };
 
