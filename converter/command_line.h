@@ -1,5 +1,5 @@
-// What the command lines of qrt_convert, qrt_diff and qrt_quantize share: the options of the source
-// formats, and which format a file is of.
+// The common part of the command lines of qrt_convert, qrt_diff and qrt_quantize: the options of
+// the source formats, and which format a file is of.
 #ifndef QRT_CONVERTER_COMMAND_LINE_H_
 #define QRT_CONVERTER_COMMAND_LINE_H_
 
@@ -33,7 +33,7 @@ class FormatOptions {
   std::map<std::string, Given> given_;
 };
 
-// Whether a file is a .qrt file, by its first bytes.
+// Sets *found to whether a file is a .qrt file, by its first bytes.
 Status look_for_qrt(const std::string& path, bool* found);
 
 }  // namespace qrt::convert

@@ -27,7 +27,7 @@ std::string label(const Node& node) {
   return node.source_op.empty() ? fb::EnumNameOpOptions(node.options.type) : node.source_op;
 }
 
-// Of 8-bit values, stored domain.
+// The least and greatest code of 8-bit values, in the stored domain.
 struct Codes {
   int lo = 0, hi = 255;
   int steps() const { return hi - lo; }

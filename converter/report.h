@@ -30,7 +30,7 @@ struct Finding {
   bool is_node = true;  // else an input, an output, a constant, or the model as a whole
 };
 
-// What --lint has to say about one node: rules and numbers in lint.h.
+// A warning of --lint about one node: rules and numbers in lint.h.
 struct Warning {
   using Numbers = std::vector<std::pair<std::string, double>>;
   std::string rule;  // "dead-channels"
@@ -68,7 +68,7 @@ struct ScaleNote {
   float scale;
 };
 
-// What json() has.
+// The sections that json() writes.
 struct Sections {
   bool nodes = true, warnings = false;
 };
@@ -78,7 +78,7 @@ class Report {
   void converted(std::string node, std::string op, std::string result, std::string level);
   void refused(std::string node, std::string op, std::string rule, std::string tensor,
                std::string remedy);
-  // What is no node: `kind` says what it is, "input".
+  // Adds a part of the file that is no node: `kind` says what it is, "input".
   void refused_part(std::string name, std::string kind, std::string rule, std::string remedy);
   void not_assessed(std::string node, std::string op, std::string rule);
 

@@ -1,4 +1,4 @@
-// A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
+// Writes a final graph as .qrt bytes. Equal graphs give equal bytes. Names, tables and shapes come
 // first in the file, the constants' bytes behind them, and 64 bytes at the very end, so that as many
 // can be read behind every constant. The last 16 of them are the checksum (schema/README.md).
 #include <algorithm>
@@ -107,7 +107,7 @@ size_t Writer::size_bound() const {
   for (ValueId id : tensors_) {
     const Value& v = graph_.values[id];
     bound += 256 + v.name.size() + 8 * v.quantization.scale.size() + v.weight_offset.size();
-    // Of weights: sums, scales or multipliers and shifts of two stages, per channel.
+    // The sums, scales or multipliers and shifts of two stages of weights, per channel.
     if (v.is_constant && v.type.dtype == DType::kInt32) bound += 6 * v.data.size();
   }
   for (const Node& node : graph_.nodes)
@@ -194,8 +194,8 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   return fb::CreateOperator(fbb_, &op);
 }
 
-// Whose bits the file reproduces. What has level F may differ from the source system in the last bits,
-// and the file says so.
+// Returns the system whose bits the file reproduces. Operators of level F may differ from it in the
+// last bits, and the file says so.
 std::string Writer::reference(const std::vector<flatbuffers::Offset<fb::Operator>>& operators) {
   const bool has_float =
       std::any_of(operators.begin(), operators.end(), [&](flatbuffers::Offset<fb::Operator> op) {

@@ -84,7 +84,7 @@ class Chain {
     return values;
   }
 
-  // Of an operator of the chain: its operand that the chain did not make.
+  // Returns the operand of an operator of the chain that the chain did not make.
   ValueId beside(const Node& n) const {
     return n.inputs[0] == node(gone_.back()).outputs[0] ? n.inputs[1] : n.inputs[0];
   }

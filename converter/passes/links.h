@@ -10,7 +10,7 @@
 
 namespace qrt::convert {
 
-// What is so when it is made: later changes of the graph do not show.
+// The readers and writers of a graph's values when it is made: later changes of the graph do not show.
 struct Links {
   explicit Links(const Graph& graph);
 
@@ -55,8 +55,8 @@ class Joiner {
 // Removes nodes that have no outputs (left).
 void erase_removed(Graph* graph);
 
-// "Conv+Relu": the source operators of a node that stands for two. Of a long chain the first and the
-// last are named, "Relu+Sqrt+...+Exp": thousands may become one.
+// Returns the source operators of a node that stands for two: "Conv+Relu". For a long chain the
+// first and the last are named, "Relu+Sqrt+...+Exp": thousands may become one.
 std::string joined_ops(const std::string& first, const std::string& second);
 
 }  // namespace qrt::convert

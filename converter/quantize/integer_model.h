@@ -16,7 +16,7 @@ namespace qrt::quantize {
 
 using Values = std::map<std::string, Tensor>;  // by name
 
-// What the converter says of every node of a quantised model, and what came out.
+// The result of a conversion: the converter's findings on every node of a quantised model, and the file.
 struct Conversion {
   convert::Report report;
   std::vector<uint8_t> bytes;  // of the .qrt file

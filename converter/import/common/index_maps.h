@@ -13,7 +13,7 @@ namespace qrt::convert {
 
 // More entries than this are refused before they are made: a file of a few bytes may ask for any.
 constexpr int64_t kMaxIndices = int64_t{1} << 22;
-// The same for the bytes of a constant that a Gather makes.
+// The limit for the bytes of a constant that a Gather makes, checked in the same way.
 constexpr int64_t kMaxGatheredBytes = int64_t{1} << 28;
 
 using Indices = std::vector<int32_t>;
@@ -55,7 +55,7 @@ Status check_index_count(int64_t count);
 // first, first + step, ...
 Indices stepped(int64_t first, int64_t count, int64_t step);
 
-// How indices outside are filled: a value, the border's, mirrored without or with the border, or
+// The values of indices outside: a constant, the border's, mirrored without or with the border, or
 // from the other side.
 enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
 // `before` and `after` may be negative: then they cut. REQUIRES: size + before + after >= 0, and

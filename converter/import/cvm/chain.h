@@ -14,7 +14,7 @@
 
 namespace qrt::convert::from_cvm {
 
-// What the values of a tensor are proven to lie in.
+// Proven bounds of a tensor's values.
 struct Range {
   int64_t lo = 0, hi = 0;
 
@@ -26,7 +26,7 @@ inline Range either(Range a, Range b) {
   return {a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
 }
 
-// How a tensor is stored: its values + zero_point.
+// The form in which a tensor is stored: its values + zero_point.
 struct Storage {
   DType dtype = DType::kInt32;
   int32_t zero_point = 0;

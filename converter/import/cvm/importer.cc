@@ -141,7 +141,7 @@ Status Importer::export_outputs() {
     const EntryId entry = same_as(head);
     if (states_[entry].refused) continue;
     const Op op = op_of(entry);
-    // Of the name and shape of this output, once for each.
+    // Adds a value with the name and shape of this output, once for each output.
     const auto output = [&](DType dtype) {
       return new_value(op_of(head).node.name, {dtype, 0}, shape(entry));
     };

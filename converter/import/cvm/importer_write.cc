@@ -1,4 +1,4 @@
-// What a chain becomes: a product's requantisation, a table, a Formula.
+// Writes the operator that a chain becomes: a product's requantisation, a table, a Formula.
 #include <algorithm>
 
 #include "converter/import/cvm/importer.h"

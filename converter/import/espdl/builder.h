@@ -1,5 +1,5 @@
-// What handlers add to the graph: the operators of every source format (common/graph_builder.h), with
-// ESP-DL's formats and its rounding.
+// Adds operators to the graph for handlers: those of every source format (common/graph_builder.h),
+// with ESP-DL's formats and its rounding.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_
 

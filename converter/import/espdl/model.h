@@ -1,5 +1,5 @@
 // One ESP-DL model, verified and proven to be a graph: every name known before it is read and written once, every constant
-// within the file. What the operators mean is not looked at here.
+// within the file. The meaning of operators is not looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_
 
@@ -19,7 +19,7 @@ namespace qrt::convert::from_espdl {
 using DataType = espdl::TensorDataType;
 
 const char* type_name(DataType type);  // "int8"
-// Of an element; 0: a type that no tensor here has.
+// Returns the bytes of an element; 0: a type that no tensor here has.
 size_t element_bytes(DataType type);
 
 // real = q * 2^exponent.
@@ -62,7 +62,7 @@ class Model {
  public:
   // One model of a file, chosen as choose_model() does. kIoError, kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
   static Status load(const std::string& path, const std::string& selector, Model* model);
-  // The same of a file's bytes.
+  // Parses a file's bytes.
   static Status parse(std::vector<uint8_t> file, const std::string& selector, Model* model);
   // A model that the converter wrote down itself (qdq/), see is_plain().
   static Status parse_plain(std::vector<uint8_t> file, Model* model);

@@ -20,7 +20,7 @@ struct Handler {
 
 // Null: there is none.
 const Handler* find_handler(const std::string& op);
-// Of an operator that the runtime has, but whose arithmetic is not specified; null: of no other.
+// Returns why an operator is refused that the runtime has, but whose arithmetic is not specified; null for others.
 const char* why_refused(const std::string& op);
 
 // The shape of two operands that broadcast as in numpy.

@@ -28,8 +28,8 @@ bool is_permutation(const std::vector<int64_t>& perm) {
   return true;
 }
 
-// Whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for, and
-// reshapes its result.
+// Returns whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for,
+// and reshapes its result.
 bool is_reshaped_product(const Tensor& sum) {
   return sum.is_pending() && sum.pending->ops == "MatMul+Add" && sum.shape.rank() > 2;
 }
@@ -275,8 +275,8 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
                            (!reader.has_input(i) || model_.initializers().count(reader.input(i)));
 }
 
-// What the rounds have left, in order, is what the file's nodes of these types become; the others
-// have no effect.
+// Assigns the steps that the rounds have left, in order, to the file's nodes of these types; the
+// others have no effect.
 Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
   std::vector<Link> left;
   for (const Link& link : chain.links) {

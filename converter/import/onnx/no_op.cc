@@ -15,7 +15,7 @@ Status read_constant(const NodeView& node, int i, Tensors* tensors, const Consta
   return Status();
 }
 
-// Whether an input is a constant of one element, of this value.
+// Sets *result to whether an input is a constant of one element, of this value.
 Status is_one(const NodeView& node, int i, float value, Tensors* tensors, bool* result) {
   const Constant* c;
   QRT_TRY(read_constant(node, i, tensors, &c));
@@ -23,7 +23,7 @@ Status is_one(const NodeView& node, int i, float value, Tensors* tensors, bool* 
   return Status();
 }
 
-// Whether all elements of a constant input, one for each axis, are this integer.
+// Sets *result to whether all elements of a constant input, one for each axis, are this integer.
 Status are_all(const NodeView& node, int i, int64_t value, Tensors* tensors, bool* result) {
   const Constant* c;
   QRT_TRY(read_constant(node, i, tensors, &c));

@@ -130,7 +130,7 @@ Status Importer::visit(const Op& op) {
     return refuse(op, status.message(), op.output_name,
                   "make it smaller: at most 6 dimensions, 2^31 - 1 elements, windows of 65535, "
                   "1024 summands, and floats of two quantised tensors");
-  // What the file says of a tensor that is never made may be wrong.
+  // The file's description of a tensor that is never made may be wrong.
   if (status.code() == Code::kInvalidModel && !origin.empty()) {
     not_assessed(op, origin);
     return Status();

@@ -1,5 +1,5 @@
 // A TFLite file, verified and proven to be a graph: every index in range, every tensor written once
-// and before it is read, every constant as large as its type and shape say. What the operators mean
+// and before it is read, every constant as large as its type and shape say. The meaning of operators
 // is not looked at here. One subgraph is the model: the one of the chosen signature, and the first of
 // a file that has no signatures. Others only set resource variables before its first run.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_

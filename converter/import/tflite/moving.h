@@ -30,7 +30,7 @@ class Moving {
   void transpose(const std::vector<uint8_t>& perm);
   // Makes it the operator's output; kInvalidModel where the file gives that another shape.
   Status finish(int output = 0);
-  // What it is now, which a run may read.
+  // Returns the present value, which a run may read.
   ValueId value() const;
 
  private:

@@ -23,7 +23,7 @@ struct Real {
   bool is_pair() const { return b != kNoValue; }
 };
 
-// What the codes of a tensor of bytes stand for. `zero_point`: stored domain.
+// Returns the reals that the codes of a tensor of bytes stand for. `zero_point`: stored domain.
 Real dequantized(ValueId x, float scale, int32_t zero_point);
 // f of every element. kUnsupported where x and y depend on more than two tensors.
 Real mapped(const Real& x, float (*f)(float));

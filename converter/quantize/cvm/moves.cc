@@ -1,4 +1,4 @@
-// The same numbers elsewhere.
+// Operators that move numbers without changing them.
 #include "converter/quantize/cvm/operators.h"
 
 namespace qrt::quantize {

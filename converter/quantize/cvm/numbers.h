@@ -43,7 +43,7 @@ class CvmNumbers {
   }
   // Reals as a parameter of at most `precision`, of the step alpha(precision) / the greatest.
   CvmNumber constant(const Tensor& reals, int precision);
-  // The same of a step that is given.
+  // Returns reals as a parameter with a given step.
   CvmNumber constant(const Tensor& reals, int precision, double step);
 
   // In steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).

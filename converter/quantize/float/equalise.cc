@@ -15,10 +15,10 @@ constexpr int kMaxRounds = 20;
 constexpr double kSettled = 1.01;
 // Factors beyond are those of dead channels.
 constexpr double kMaxFactor = 1 << 20;
-// What stands in for the greatest of values of mean 0 and deviation 1.
+// The number of deviations that is taken for the greatest of values of mean 0 and deviation 1.
 constexpr double kDeviations = 4;
 
-// What writes a value's channels and what reads them.
+// A value whose channels can be scaled, with its writer and readers.
 struct Site {
   std::string value;  // that the readers read
   size_t writer = 0;

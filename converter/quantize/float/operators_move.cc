@@ -1,4 +1,4 @@
-// What moves, repeats or leaves out elements.
+// Operators that move, repeat or leave out elements.
 #include <algorithm>
 #include <cstring>
 #include <iterator>

@@ -20,13 +20,13 @@ void round_tensor(const Coding& coding, Tensor* t);
 class RoundedConstants {
  public:
   RoundedConstants() = default;
-  // Of all nodes.
+  // Rounds the constants of all nodes.
   RoundedConstants(const FloatModel& model, const Placement& placement,
                    const Parameters& parameters, bool with_weights);
-  // Of one more.
+  // Adds those of one more node.
   void add(size_t node, const FloatModel& model, const Placement& placement,
            const Parameters& parameters, bool with_weights);
-  // Of input k of a node; null: the model's own.
+  // Returns the rounded input k of a node; null: the model's own.
   const Tensor* find(size_t node, size_t k) const;
 
  private:

@@ -1,4 +1,4 @@
-// What ESP-DL asks of a quantised model beyond powers of two.
+// The demands of ESP-DL on a quantised model beyond powers of two.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
 

@@ -1,6 +1,6 @@
-// Where a model's tensors become integers: which values get a QuantizeLinear and a
+// Places a model's change from floats to integers: which values get a QuantizeLinear and a
 // DequantizeLinear behind them so that the converter (import/onnx) turns every operator that has an
-// integer form into it. What lies between operators that the converter makes one is left alone:
+// integer form into it. Values between operators that the converter makes one are left alone:
 // limits behind layers, functions of one tensor.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_

@@ -229,7 +229,7 @@ Status import_div(Importer& importer, const Node& node) {
   return Status();
 }
 
-// Of the raw integers: the operands have one exponent.
+// Imports Min or Max of the raw integers: the operands have one exponent.
 Status import_min_max(Importer& importer, const Node& node) {
   Pair p;
   bool known;
@@ -247,7 +247,7 @@ Status import_min_max(Importer& importer, const Node& node) {
   return Status();
 }
 
-// Of the raw integers, or of floats.
+// Imports a comparison of the raw integers, or of floats.
 Status import_comparison(Importer& importer, const Node& node) {
   Pair p;
   bool known;

@@ -340,7 +340,7 @@ Status Translator::dequantize(const NodeView& n) {
                   "its zero point has another type than its input");
   y.kind = Term::Kind::kReal;
   const Format format{y.format.type, static_cast<int>(s.exponents[0])};
-  // The same integers read with another scale.
+  // The integers stay, read with another scale.
   if (format.exponent != y.format.exponent) add(n, "Identity", {y.name}, format, &y.name);
   y.format = format;
   set_output(n, 0, std::move(y));

@@ -47,7 +47,7 @@ class Writer {
                         {DataType::INT64, {static_cast<int64_t>(values.size())}, values, {0}});
   }
 
-  // Whether the constants' bytes stay below the limit: a small file may name one constant many times.
+  // Returns whether the constants' bytes stay below the limit: a small file may name one constant many times.
   bool fits() const { return bytes_ <= most_bytes_; }
   // The whole file.
   std::vector<uint8_t> file() const;

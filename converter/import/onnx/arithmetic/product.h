@@ -52,8 +52,8 @@ void read_addends(const Tensor& bias, Product* p);
 bool multiplies_integers(const Importer& importer, const NodeView& product, bool is_gemm,
                          const Product& p);
 
-// What ONNX Runtime makes of the bias of this node, of the product that `p` describes: Gemm, or Add
-// behind the MatMul `product`.
+// Reads the bias of this node as ONNX Runtime takes it, for the product that `p` describes: Gemm,
+// or Add behind the MatMul `product`.
 Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
                        const Tensor& bias, Product* p);
 

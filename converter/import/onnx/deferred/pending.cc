@@ -71,8 +71,8 @@ const NodeView& last_before_quantize(const Importer& importer, const Pending& p)
   return taken == 0 ? *p.node : at(taken - 1);
 }
 
-// Whether ONNX Runtime leaves an Add or Mul in float, since between it and its QuantizeLinear
-// stands what it does not see through.
+// Returns whether ONNX Runtime leaves an Add or Mul in float, since between it and its
+// QuantizeLinear stands a node that it does not see through.
 bool stays_float(const Importer& importer, const Pending& p, bool limits_cut) {
   static const std::unordered_set<std::string> transparent = {
       "Relu",  "Clip",     "Reshape", "Transpose", "Squeeze", "Unsqueeze",

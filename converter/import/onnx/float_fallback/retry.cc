@@ -184,7 +184,7 @@ Status assess_with_floats(Importer& importer, const NodeView& node) {
 Status retry_in_float(Importer& importer, const NodeView& node) {
   Outcomes& outcomes = importer.outcomes();
   ValueId y = kNoValue;
-  // What waited for this QuantizeLinear has no integer form after all.
+  // The operator that waited for this QuantizeLinear has no integer form after all.
   if (!outcomes.is_made(node.index()) && node.op() == "QuantizeLinear" &&
       make_producer_float(importer, node.input(0), &y))
     return assess_again(importer, node);

@@ -22,8 +22,8 @@ Indices window_indices(const WindowAxis& w, int64_t in) {
   return indices;
 }
 
-// How many positions an average divides by at each output: those inside, or with include_pad those
-// that are not beyond the padding either.
+// Returns by how many positions an average divides at each output: those inside, or with
+// include_pad those that are not beyond the padding either.
 std::vector<float> positions(const Window& window, int axis, int64_t in, bool include_pad) {
   const WindowAxis w = window.axis(axis);
   const int64_t lowest = include_pad ? -w.before : 0;

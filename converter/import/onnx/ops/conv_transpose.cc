@@ -104,7 +104,7 @@ std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
   return result;
 }
 
-// The same with a value for each channel in any case.
+// Spreads values over the phases as spread() does, to one for each channel in any case.
 template <class T>
 std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
                              const std::vector<T>& values) {

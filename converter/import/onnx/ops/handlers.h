@@ -58,7 +58,7 @@ std::vector<OpEntry> known_ops();
 Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
                   const Shape& shape, int64_t axis, std::optional<Quant>* quant);
 
-// The same for a tensor that must be quantised as a whole.
+// Reads the parameters of a tensor that must be quantised as a whole.
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 

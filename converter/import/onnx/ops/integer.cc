@@ -1,7 +1,6 @@
-// Operators on integers that no scale belongs to: what a model computes between 8-bit inputs and
-// outputs without quantisation. Of two 8-bit tensors every operator is a PairLut; wider
-// types have the operator Integer; Min, Max and Clip take every integer type. Truth values are
-// bytes 0 and 1.
+// Operators on integers that no scale belongs to: a model's computations between 8-bit inputs and
+// outputs without quantisation. Operators on two 8-bit tensors become a PairLut; wider types have
+// the operator Integer; Min, Max and Clip take every integer type. Truth values are bytes 0 and 1.
 #include "converter/import/onnx/ops/integer.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
-// Of integers without a scale.
+// Returns the parameters of integers without a scale.
 Quant plain(int type) {
   Quant q;
   ir_type(type, &q.type);

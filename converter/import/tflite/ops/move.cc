@@ -1,4 +1,4 @@
-// Operators that join tensors, SHAPE and ZEROS_LIKE. What they do to shapes, which are known at conversion, is
+// Operators that join tensors, SHAPE and ZEROS_LIKE. Their effect on shapes, which are known at conversion, is
 // folded.
 #include <algorithm>
 #include <cmath>
