@@ -126,7 +126,7 @@ class CvmOps : public ::testing::Test {
       if (HasFatalFailure()) return;
     }
   }
-  // The same elements in another shape.
+  // Checks a function that gives the same elements in another shape.
   void check_same(const std::string& function, const std::string& attributes, const Dims& shape,
                   const Dims& out) {
     ASSERT_EQ(count(shape), count(out));

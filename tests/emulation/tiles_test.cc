@@ -48,7 +48,7 @@ class EmulatedTiles : public ::testing::Test {
   EmulatedTiles() : isas_(detected_isas()), data_(1 << 16) { random_.fill(data_, 0, 255); }
   ~EmulatedTiles() override { release(); }
 
-  // Whether tile 3 holds the rows from `at` on, `stride` apart.
+  // Expects that tile 3 holds the rows from `at` on, `stride` apart.
   void expect_tile(int64_t at, int64_t stride) const {
     uint8_t stored[kTileRows][kTileRowBytes];
     QRT_STORE(3, stored, kRow);

@@ -88,7 +88,7 @@ class ProgramTest : public CommandTest {
     return all;
   }
 
-  // Of the last run: its calls that touch files, and how many of a kind it made.
+  // Returns the last run's calls that touch files.
   std::vector<std::string> calls() const {
     std::vector<std::string> lines;
     std::istringstream log(read(path("log")));

@@ -1,4 +1,4 @@
-// What moves elements, and what says where they stand.
+// Operators that move elements, and those that tell where elements stand.
 #include <algorithm>
 
 #include "tests/fuzz/generator.h"

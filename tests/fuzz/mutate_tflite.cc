@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// What TFLite models are full of, and limits.
+// Numbers that are frequent in TFLite models, and limits.
 constexpr int32_t kNumbers[] = {0,   1,  2,   3,   4,    7,     8,         -1,        -2, 16, 64,
                                 127, -4, 255, 256, 1000, 65536, INT32_MAX, INT32_MIN, 15, 17};
 constexpr float kScales[] = {0.5f, 1.0f, 0.0039f, 0.1f, 1e-9f, 1e9f, 0.0f, 0.25f, 1e-38f};

@@ -36,7 +36,7 @@ class GemmTester {
   GemmTester& k(size_t v) { return k_ = v, *this; }
   GemmTester& taps(size_t v) { return taps_ = v, *this; }
   GemmTester& indirect(bool v) { return indirect_ = v, *this; }
-  // Of this value; of every three times so many rows, one has nothing else at a tap.
+  // Pads with this value; one of every three times so many rows has nothing else at a tap.
   GemmTester& padding(int value, size_t rows) {
     return padding_ = value, padded_rows_ = rows, indirect(true);
   }

@@ -33,7 +33,7 @@ struct Weights {
 
   Weights(size_t c, size_t t, size_t group) : channels(c), taps(t), k(group), values(c * t * k) {}
 
-  // Of output o for input i.
+  // Returns the weight of output o for input i.
   int8_t& at(size_t o, size_t tap, size_t i) { return values[(o * taps + tap) * k + i % k]; }
   int value(size_t o, size_t tap, size_t i) const {
     return o / k == i / k ? values[(o * taps + tap) * k + i % k] : 0;

@@ -1,5 +1,5 @@
-// What tests/mutation/run writes around the checks of its copy of the sources: every mutant has a number, and the
-// environment variable QRT_MUTANT chooses the one that is alive. So one build serves all of them.
+// The functions that tests/mutation/run writes around the checks of its copy of the sources: every mutant has a
+// number, and the environment variable QRT_MUTANT chooses the one that is alive. So one build serves all of them.
 #ifndef QRT_TESTS_MUTATION_MUTANTS_H_
 #define QRT_TESTS_MUTATION_MUTANTS_H_
 

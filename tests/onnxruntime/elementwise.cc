@@ -64,7 +64,7 @@ bool GraphMaker::binary() {
   return finish(b_.node(op, inputs), dims, amplitude, live_[x].has_batch);
 }
 
-// Where, by a comparison with another tensor or a number.
+// Adds a Where, by a comparison with another tensor or a number.
 bool GraphMaker::select() {
   if (opset_ < 16) return false;
   const size_t x = pick({1, 2, 3, 4, 4});

@@ -38,7 +38,7 @@ enum Type : int {
   kInt2 = 26
 };
 
-// How real numbers are stored.
+// The type and parameters with which real numbers are stored.
 struct Quant {
   int type = kUint8;
   float scale = 1.0f;
@@ -75,14 +75,14 @@ class GraphMaker {
   // The whole graph.
   const OnnxBuilder& make();
 
-  // Whether an input's is.
+  // Returns whether an input's batch is symbolic.
   bool has_symbolic_batch() const;
-  // Of a float input: about how great its numbers should be.
+  // Returns about how great the numbers of a float input should be.
   double amplitude(const std::string& input) const {
     const auto found = amplitudes_.find(input);
     return found == amplitudes_.end() ? 1.0 : found->second;
   }
-  // Of an input whose numbers are not all that its type has: the least and the greatest. Null: they are.
+  // Returns the least and the greatest number of an input. Null: those of its type.
   const std::pair<int64_t, int64_t>* limits(const std::string& input) const {
     const auto found = limits_.find(input);
     return found == limits_.end() ? nullptr : &found->second;
@@ -109,12 +109,12 @@ class GraphMaker {
   // QuantizeLinear of a float tensor of about this amplitude; a new live tensor.
   size_t quantise(const std::string& real, const Dims& dims, double amplitude, bool has_batch,
                   const Quant* like = nullptr);
-  // The same, now and then behind a Relu and the like, or as a float output. Returns true.
+  // Quantises a result, now and then behind a Relu and the like, or makes it a float output. Returns true.
   bool finish(std::string real, Dims dims, double amplitude, bool has_batch);
   size_t add_live(const std::string& name, const Dims& dims, const Quant& quant, bool has_batch,
                   double amplitude);
   Quant random_quant(double amplitude, bool is_positive = false);
-  // Of the same type.
+  // Returns parameters of the same type.
   Quant quant_like(const Quant& other, double amplitude);
   int activation_type();
   std::string pair_node(const std::string& op, const std::string& x, const Quant& quant);
@@ -145,9 +145,9 @@ class GraphMaker {
   static constexpr int kMostPairSafe = 32767 / (2 * 255);
   // With scales per index of `axis` now and then, unless it is -1.
   Weights weights(const Dims& dims, int axis, bool zero_points = true);
-  // The same for what is dequantised, of 4 bits now and then.
+  // Makes weights that are dequantised, of 4 bits now and then.
   Weights layer_weights(const Dims& dims, int axis);
-  // Of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, bool, or float8.
+  // Makes a constant of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, bool, or float8.
   std::string packed(int type, const Dims& dims, const std::vector<int64_t>& codes);
   std::string typed_constant(int type, const Dims& dims, const std::vector<int64_t>& values);
   std::string typed_input(int type, const Dims& dims);
@@ -227,7 +227,7 @@ class GraphMaker {
   // them.
   int64_t axis_as_written(int64_t axis, size_t rank);
 
-  // What an operator moves: floats or integers.
+  // The tensor that an operator moves: floats or integers.
   struct Moving {
     std::string name;
     Dims dims;

@@ -147,7 +147,7 @@ TEST(BatchMatMul, ManyTasks) {
   check({{-1, 300, 200}, {200, 300}, 128, 117}, plain());
 }
 
-// Of int16: sums of 64 bits.
+// Checks int16 operands: sums of 64 bits.
 void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN,
                 int a_zero = 0, int b_zero = 0) {
   SCOPED_TRACE(a.to_string() + " * " + b.to_string());

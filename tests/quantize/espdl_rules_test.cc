@@ -1,4 +1,4 @@
-// What ESP-DL's specification asks of a quantised model, checked on all operators of a result:
+// The rules of ESP-DL's specification for a quantised model, checked on all operators of a result:
 // powers of two, no zero points, ranges, one scale for a tensor, exponents of biases and of sums.
 #include <gtest/gtest.h>
 

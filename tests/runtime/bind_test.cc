@@ -276,7 +276,7 @@ TEST_F(Bind, BatchesInSlices) {
   ASSERT_EQ(run(inputs), testing::run_model(file_, inputs, alone).outputs);
 }
 
-// What a recurrent network gives and takes, in two buffers in turns.
+// A recurrent network reads and writes its state in two buffers in turns.
 TEST_F(Bind, BuffersMayChangePlaces) {
   ModelBuilder m;
   const uint32_t x = m.input({64}), y = m.output({64});

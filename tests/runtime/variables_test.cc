@@ -1,5 +1,5 @@
-// What a model keeps between the runs of a session: values, resets, sessions beside each other, and
-// files to refuse.
+// The values that a model keeps between the runs of a session: resets, sessions beside each other,
+// and files to refuse.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What qrt_bench calls a CPU.
+// The names by which qrt_bench calls CPUs.
 #include "bench/cpu_name.h"
 
 #include <gtest/gtest.h>

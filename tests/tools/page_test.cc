@@ -1,4 +1,4 @@
-// What a model's page says of constants.
+// The constants of a model on its page.
 #include "runtime/tools/page/page.h"
 
 #include <gtest/gtest.h>

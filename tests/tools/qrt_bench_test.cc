@@ -199,7 +199,7 @@ TEST_F(Bench, MeasuresEveryModelThreadCountAndBatch) {
   EXPECT_NE(md.find("|---|"), std::string::npos) << md;
   EXPECT_EQ(std::count(md.begin(), md.end(), '\n'), 12) << md;
   EXPECT_NE(text.find("model                                threads"), std::string::npos) << text;
-  // The same again, each compared with its own.
+  // A second run compares each result with its own.
   const std::string old = write("old.jsonl", lines);
   for (const char* format : {"json", "jsonl", "md", "csv", "text"}) {
     std::vector<std::string> arguments = all;

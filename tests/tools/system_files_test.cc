@@ -1,4 +1,4 @@
-// What qrt_bench reads of a machine: big and little cores, frequency, temperature.
+// The files from which qrt_bench reads a machine: big and little cores, frequency, temperature.
 #include "bench/system_files.h"
 
 #include "tests/support/command.h"

@@ -302,7 +302,7 @@ void pair_before_transpose_that_stops_before_another(BitsModel& m) {
   }
 }
 
-// What changes nothing behind a node that changes the shape.
+// An Expand changes nothing, behind a node that changes the shape.
 void pairs_merge_behind_a_slice(BitsModel& m) {
   const std::string q = m.b.q<uint8_t>(m.real({2, 6}), 0.03f, 100);
   const std::string part =
@@ -313,8 +313,8 @@ void pairs_merge_behind_a_slice(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.03f, 100)}), 1.0f / 256, 0));
 }
 
-// Of two equal nodes that make outputs one reads what an Expand of nothing makes, when equal ones become
-// one.
+// Two equal nodes make outputs; one of them reads the output of an Expand that changes nothing, when
+// equal ones become one.
 void pairs_merge_in_front_of_an_expand_to_an_output(BitsModel& m) {
   const std::string x = m.b.qdq<uint8_t>(m.real({3, 4}, 0.4f), 0.03f, 100);
   const std::string q = m.b.q<uint8_t>(x, 0.017f, 180);
