@@ -18,7 +18,7 @@
 //   max_below(v, bound, limit)        max(v, limit) where v < bound, else limit (NaN, too)
 //   min_from(v, bound, limit)         min(v, limit) where v >= bound, else limit (NaN, too)
 //
-// What is the same on every architecture: edge_lanes.h.
+// The part that is the same on every architecture is in edge_lanes.h.
 #ifndef QRT_KERNELS_EDGE_EDGE_VECTORS_H_
 #define QRT_KERNELS_EDGE_EDGE_VECTORS_H_
 

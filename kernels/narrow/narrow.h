@@ -20,9 +20,9 @@
 //   weight .  | acc += splat . plane |   a dword of weights of one output, tap and four inputs
 //             +----------------------+
 //
-// What lies between the rows' ends is computed, too, and not stored. `move` serves what a transposed
-// convolution becomes: its outputs have windows of one size within a kernel that holds them all. Every
-// output is computed where its window lies, and stored where it belongs.
+// The positions between the rows' ends are computed, too, and not stored. `move` serves transposed
+// convolutions: their outputs have windows of one size within a kernel that holds them all. Every output
+// is computed where its window lies, and stored where it belongs.
 #ifndef QRT_KERNELS_NARROW_NARROW_H_
 #define QRT_KERNELS_NARROW_NARROW_H_
 

@@ -389,9 +389,9 @@ QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
  * new sizes, unless the model still keeps such a plan (qrt_model_info.shared_memory), and uses the
  * session's block of memory where that is large enough (options.max_dims), otherwise a new one, for which
  * both have to be there for a moment.
- * Inputs are 0 until they are set again, and what outputs hold is of no use. What the model keeps between
- * runs stays where its shape does, and takes its initial value otherwise. Buffers stay bound to inputs and
- * outputs whose size stays; the others have to be bound again. Pointers from qrt_session_input_data(),
+ * Inputs are 0 until they are set again, and what outputs hold is of no use. The model's states stay where
+ * their shape does, and take their initial values otherwise. Buffers stay bound to inputs and outputs
+ * whose size stays; the others have to be bound again. Pointers from qrt_session_input_data(),
  * _output_data(), _tensor() and infos of the session are no longer valid; times of a profile begin anew.
  * Does nothing where all sizes are what they were.
  * QRT_OUT_OF_RANGE and QRT_INVALID_ARGUMENT as of options.dims; QRT_OUT_OF_MEMORY, also beyond max_memory;

@@ -43,7 +43,7 @@
 namespace qrt {
 inline namespace api {
 
-// How a call that does not throw has ended.
+// The outcome of a call that does not throw.
 class [[nodiscard]] Outcome {
  public:
   Outcome() = default;
@@ -245,7 +245,7 @@ class Model {
       return detail::call(qrt_model_load_memory, data, size, &options, out...);
     });
   }
-  // Of an open file; see qrt_model_load_fd().
+  // Loads from an open file; see qrt_model_load_fd().
   static Outcome try_load_fd(int fd, std::uint64_t offset, std::uint64_t length, Model* model,
                              const LoadOptions& options = LoadOptions()) {
     return model->take([&](auto... out) {
@@ -425,8 +425,8 @@ class Session {
     });
   }
 
-  // The caller's memory instead of the session's, from the next run on; nullptr: the session's again.
-  // What it has to be like, and how long it stays, says qrt_session_bind_input().
+  // Binds the caller's memory instead of the session's, from the next run on; nullptr: the session's
+  // again. qrt_session_bind_input() says what it has to be like, and how long it stays.
   Outcome try_bind_input(const Key& key, const void* data, std::size_t capacity) {
     return at(inputs(), key, [&](std::size_t i) {
       return detail::call(qrt_session_bind_input, get(), i, data, capacity);
@@ -469,7 +469,7 @@ class Session {
   // From another thread: the run in progress, or the next one, ends with QRT_CANCELLED.
   void cancel() { qrt_session_cancel(get()); }
 
-  // What the model keeps between runs takes its initial value again.
+  // Gives everything that the model keeps between runs its initial value again.
   void reset() { (void)qrt_session_reset(get()); }
 
   // The tensors that the model keeps between runs; see qrt_session_get_state().

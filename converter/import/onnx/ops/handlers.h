@@ -110,7 +110,7 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
                                const Quant& w_quant, ValueId* result);
 
 // ops/batch_norm.cc
-// What BatchNormalization computes: y = x * factor[c] + addend[c], both rounded to float32.
+// The factors of a BatchNormalization: y = x * factor[c] + addend[c], both rounded to float32.
 struct ChannelLines {
   std::vector<float> factor, addend;
 };
