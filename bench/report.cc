@@ -1,4 +1,4 @@
-// Which format is printed, and what all formats share.
+// Chooses the format that is printed, and has the parts that all formats share.
 #include "bench/report.h"
 
 #include <algorithm>

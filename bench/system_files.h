@@ -14,7 +14,7 @@ class SystemFiles {
 
   std::string cpuinfo() const { return text_of("/proc/cpuinfo"); }
 
-  // Those of these CPUs that have the greatest or the least capacity; empty: all are alike.
+  // Returns those of these CPUs that have the greatest or the least capacity; empty: all are alike.
   std::vector<int> of_kind(const std::vector<int>& cpus, bool big) const;
 
   // The mean of these CPUs, and the hottest zone; 0: cannot be read.

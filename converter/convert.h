@@ -33,8 +33,8 @@ Status import_onnx_as_espdl(const std::string& path, const std::string& referenc
 // be "". As import_onnx().
 Status read_onnx_tensor(const std::string& path, TestTensor* tensor);
 
-// Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
-// TFLITE_SINGLE_ROUNDING.
+// The kernels whose bits a TFLite model gets: the reference kernels (double rounding), or those of
+// builds with TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
 
 // import/tflite/: reads the model of a TFLite file into a graph. As import_onnx(); `outputs` as in

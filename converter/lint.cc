@@ -123,7 +123,7 @@ class Lint {
     codes_[v] = {*lo, *hi};
   }
 
-  // Which codes an operator's output can take.
+  // Finds the codes that an operator's output can take.
   void follow_codes(const Node& node) {
     Codes y;
     if (const auto* r = requant_of(node)) {

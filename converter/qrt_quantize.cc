@@ -89,7 +89,7 @@ Status write_text(const std::string& path, const std::string& text) {
   return tool::write_file(path, text.data(), text.size());
 }
 
-// Not interrupted between the files.
+// Writes all files of the result, not interrupted between them.
 Status write_results(const Options& options, const Quantised& result) {
   sigset_t interrupts, before;
   sigemptyset(&interrupts);

@@ -40,7 +40,7 @@ struct Warning {
   Numbers numbers;  // for programs
 };
 
-// Which batches the converted model can run.
+// The batches that the converted model can run.
 struct BatchFinding {
   bool is_open = false;  // any
   int64_t size = 0;      // the source's own

@@ -33,8 +33,8 @@ class Writer {
   }
   // `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
-  // That metadata for a written file: of tensors that did not lie in the source as the file without
-  // it tells.
+  // Returns the metadata "source_order" for a written file: of tensors that did not lie in the
+  // source as the file without it tells.
   std::string source_orders(const std::vector<uint8_t>& bytes) const;
 
  private:

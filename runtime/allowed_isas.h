@@ -1,4 +1,4 @@
-// Which instruction sets a session may use.
+// Decides which instruction sets a session may use.
 #ifndef QRT_RUNTIME_ALLOWED_ISAS_H_
 #define QRT_RUNTIME_ALLOWED_ISAS_H_
 

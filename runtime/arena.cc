@@ -31,7 +31,7 @@ class PlacedBlocks {
     size_t best = SIZE_MAX, best_gap = SIZE_MAX;
     size_t end = 0;  // first byte behind all blocks seen
     for (size_t group = 0; group < count; group += kGroup) {
-      // Its bytes are 0 or 1, the lowest that of the first.
+      // Each byte of `near` is 0 or 1; the lowest is that of the group's first block.
       uint64_t near;
       memcpy(&near, is_near_.data() + group, sizeof near);
       for (; near != 0; near &= near - 1) {

@@ -7,9 +7,9 @@
 
 namespace qrt {
 
-// Those of the calling thread's affinity mask, at most what the cgroup's quota pays for, at least 1. A
-// quota of 2.5 gives 2: a run waits for its slowest thread, and with 3 the kernel would stop one of them
-// in every period.
+// Returns the number of CPUs of the calling thread's affinity mask, at most what the cgroup's quota pays
+// for, at least 1. A quota of 2.5 gives 2: a run waits for its slowest thread, and with 3 the kernel
+// would stop one of them in every period.
 size_t usable_cpus();
 
 // CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those around it,

@@ -1,4 +1,4 @@
-// Which steps run inside another; see fuse.h.
+// Finds the steps that run inside another; see fuse.h.
 #include "runtime/fuse.h"
 
 #include <algorithm>

@@ -221,8 +221,8 @@ struct PrepareContext : InferContext {
   SharedTables* shared;
   bool may_spend;  // memory to save time; false where a session would pass max_memory
 
-  // To be called before a step's own tables are made, and what it keeps beyond kStepBytes: spread
-  // requantisations, folded biases, unpacked weights, runs of a gather.
+  // Must be called before a step's own tables are made, with all that it keeps beyond kStepBytes:
+  // repeated requantisations, folded biases, unpacked weights, runs of a gather.
   Status take(uint64_t bytes) const { return memory->take(bytes); }
 
   // For tables that save time: try_to() makes them and tells whether there are any. Where their bytes

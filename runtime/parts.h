@@ -21,7 +21,7 @@ const Part* part_of(const fb::Operator& op);
 // Returns the part that a model's symbols, sizes and rules need; null where it has none of them.
 const Part* part_of_sizes(const fb::Model& model);
 
-// All that serve a model, once each.
+// Returns all parts that a model needs, once each.
 std::vector<const Part*> parts_of(const fb::Model& model);
 
 }  // namespace qrt

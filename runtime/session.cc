@@ -265,7 +265,7 @@ Status Session::reshape(std::shared_ptr<const Plan> plan) {
   OwnPlans* const own = own_plans_.get();
   const PlanMemoryScope scope(own != nullptr ? &own->idle() : nullptr,
                               own != nullptr ? &own->scratch : nullptr);
-  // All that can fail is made in another session, which then changes its tables with this one.
+  // The calls that can fail are made on another session, which then exchanges its tables with this one.
   Session next(std::move(plan));
   const Plan& to = *next.plan_;
   const size_t limit = plan_options_.max_memory != 0 ? plan_options_.max_memory

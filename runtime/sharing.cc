@@ -87,7 +87,7 @@ size_t Sharing::output_rows(const PlannedStep& step) const {
   return rows != 0 && bytes(step.outputs[0]) / rows >= kMinFollowedRow ? rows : 0;
 }
 
-// Which tensors' rows may be apart.
+// Finds the tensors whose rows may be apart.
 void Sharing::find_rows(bool keep_all) {
   const size_t n = types_.size();
   read_rows_.resize(n, kUnread), written_rows_.resize(n);

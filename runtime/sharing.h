@@ -1,5 +1,5 @@
-// Which tensors stand in the memory of others: views, parts of concatenations, and what a fused
-// step changes in place. plan.h (Place) has the rules.
+// Decides which tensors stand in the memory of others: views, parts of concatenations, and outputs
+// of fused steps that work in place. plan.h (Place) has the rules.
 #ifndef QRT_RUNTIME_SHARING_H_
 #define QRT_RUNTIME_SHARING_H_
 
@@ -20,7 +20,7 @@ class Sharing {
   // With `keep_all` rows stay dense. REQUIRES: fuse_steps() was called, if it is to be.
   void share(bool keep_all, PlanVector<PlannedStep>* steps);
 
-  // Another slot, with memory of its own.
+  // Adds a slot with memory of its own.
   void add_slot();
   size_t slots() const { return homes_.size(); }
 

@@ -99,7 +99,7 @@ void Team::sleep(size_t member, const F& is_over) {
   bed.is_used.store(false, std::memory_order_relaxed);
 }
 
-// Those of [begin, end) who sleep, after what they wait for.
+// Wakes the members of [begin, end) that sleep, after the condition that they wait for was set.
 void Team::wake(size_t begin, size_t end) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (size_t i = begin; i < end; ++i) {

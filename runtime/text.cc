@@ -1,4 +1,4 @@
-// Which characters may go to a terminal; see text.h.
+// Escapes characters that must not go to a terminal; see text.h.
 #include "runtime/text.h"
 
 #include <cstdint>

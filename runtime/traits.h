@@ -48,7 +48,7 @@ enum class Broadcasting : uint8_t {
   kByFunction,  // kElements for some functions of its options, kNone for others
 };
 
-// Which of an operator's inputs are constants, and in what form.
+// The inputs of an operator that are constants, and their form.
 enum class ConstantRule : uint8_t {
   kOperands,  // any operand may be one: row-major, in the operator's layout
   kWeights,   // input 1, packed, and its bias as input 2
@@ -167,7 +167,7 @@ int level_of_requant(const fb::Operator& op) {
   return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
 }
 
-// All that has images, states or elements in dimension 0 and nothing that depends on their place.
+// The rule for operators with images, states or elements in dimension 0 and nothing that depends on their place.
 bool always_apart(const fb::Operator& op, const BatchOperands& operands);
 // Statistics, or parameters, of the whole batch.
 bool never_apart(const fb::Operator& op, const BatchOperands& operands);

@@ -49,7 +49,7 @@ struct Frontend {
 constexpr size_t kHeadBytes = 64;
 
 const std::vector<Frontend>& frontends();
-// Null: there is none of that name.
+// Returns the front end of this name, or null.
 const Frontend* find_frontend(const std::string& name);
 // The first that recognises the file. The last row takes every file, so there is one.
 const Frontend& recognise(const std::vector<uint8_t>& head);

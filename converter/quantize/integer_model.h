@@ -22,8 +22,8 @@ struct Conversion {
   std::vector<uint8_t> bytes;  // of the .qrt file
 };
 
-// Whose arithmetic a QDQ model gets: ONNX's, where nodes without an integer form may run in float;
-// or ESP-DL's (espdl-p4), which has no float.
+// The arithmetic that a QDQ model gets: ONNX's, where nodes without an integer form may run in
+// float; or ESP-DL's (espdl-p4), which has no float.
 struct Arithmetic {
   std::string espdl;  // "": ONNX's
   bool allow_float = true;

@@ -60,7 +60,7 @@ struct Zmm {
     return _mm512_shuffle_epi8(load_lanes(p), order);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  // Not an intrinsic: g++ 12 would repeat the load for each row that uses it.
+  // The load is no intrinsic: g++ 12 would repeat it for each row that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu64 %1, %0" : "=v"(v) : "m"(*reinterpret_cast<const __m512i*>(p)));

@@ -14,8 +14,8 @@
 namespace qrt {
 namespace {
 
-// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times. Then
-// 16 channels come from at most 16 bytes, which every lane has in an order of its own.
+// The channels of a pixel that a block reads: its own, or each input channel `multiplier` times.
+// Then 16 channels come from at most 16 bytes, which every lane has in an order of its own.
 template <class V>
 class Pixels {
  public:

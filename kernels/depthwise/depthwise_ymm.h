@@ -45,7 +45,7 @@ struct Ymm {
     return _mm256_shuffle_epi8(load_lanes(p), order);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  // Not an intrinsic: g++ 12 would repeat the load for each product that uses it.
+  // The load is no intrinsic: g++ 12 would repeat it for each product that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu %1, %0" : "=x"(v) : "m"(*reinterpret_cast<const __m256i_u*>(p)));

@@ -106,7 +106,7 @@ class Maker {
       else
         end = middle;
     }
-    // Those near a tie, of which the first so many have to carry.
+    // Finds the fractions near a tie, the first of which have to carry.
     while (begin > 0 && fraction_[begin - 1] - missing <= sum_.reach) --begin;
     while (end < kBytes && missing - fraction_[end] <= sum_.reach) ++end;
     while (begin < end && holds(x, begin, 1)) ++begin;

@@ -39,7 +39,7 @@ double fraction(double v) {
 
 // Pairs of bytes, with what kernels may read behind them.
 struct Pairs {
-  // Those whose sum of terms is within `reach` of an integer and a half, and some more.
+  // Lists the pairs whose sum of terms is within `reach` of an integer and a half, and some more.
   Pairs(const Terms& a_terms, const Terms& b_terms, double reach) {
     if (reach >= 0.5) {
       for (size_t i = 0; i < kBytes * kBytes; ++i) push(i / kBytes, i % kBytes);

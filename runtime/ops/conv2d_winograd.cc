@@ -198,7 +198,7 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->weights = weights;
   params->tasks = std::min(tasks, blocks * parts);
   params->parts = parts;
-  // So that every task has as many.
+  // Rounds up, so that every task has as many blocks.
   params->blocks = parts > 1 ? blocks : std::min(round_up(blocks, params->tasks), tiles);
   params->task_scratch = round_up(winograd_scratch_bytes(*kernel, shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);

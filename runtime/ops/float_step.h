@@ -64,7 +64,7 @@ inline float* floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 // The elementwise functions of two operands.
 FloatBinary binary_of(fb::FloatFunction f);
 
-// Which of the steps that attention is made of a step is; its parameters are FloatParams then.
+// The kinds of steps that attention is made of; the parameters of all but kOther are FloatParams.
 enum class FloatStep { kOther, kProduct, kBinary, kSoftmax };
 FloatStep float_step(const Step& step);
 

@@ -22,7 +22,7 @@ constexpr double kMovedBytesPerNs = 15;
 // second level, are read once.
 constexpr size_t kFollowBytes = 24 << 10;
 constexpr size_t kFollowTiles = 4;
-// Then sums of 32 bits may take kFollowSums of it.
+// The bytes of weights from which on all rows are one piece, and those that 32-bit sums may take then.
 constexpr size_t kFollowWeights = 512 << 10, kFollowSums = 256 << 10;
 
 // Sums of more products take so long that a cheaper requantisation does not show.

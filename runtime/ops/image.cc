@@ -6,7 +6,7 @@ namespace {
 
 using ll = long long;
 
-// That are looked at one by one: no model has as many.
+// The number of windows in the padding that are looked at one by one: no model has as many.
 constexpr int64_t kMaxPaddedWindows = 1024;
 
 }  // namespace

@@ -28,12 +28,12 @@ struct ArrayFile {
 // Adds the sizes of the files to the budget, of each file once.
 Status add_files(const std::vector<ArrayFile>& files, Budget* budget);
 
-// Which of `tensors` NAME=FILE names, their number if none, and the file. A name may hold '=', a file
-// too: the longest name that fits wins.
+// Returns which of `tensors` NAME=FILE names, their number if none, and sets the file. A name may
+// hold '=', a file too: the longest name that fits wins.
 size_t find_named(const std::string& text, const std::vector<std::string>& tensors,
                   std::string* file);
 
-// Which arrays and tensors may be left out when they are matched.
+// The arrays and tensors that may be left out when they are matched.
 enum class Match {
   kAll,     // none: every array is for a tensor, and every tensor has one
   kArrays,  // tensors may: every array is for one

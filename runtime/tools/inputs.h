@@ -29,7 +29,7 @@ class Inputs {
 
   // Sizes that are known before the arrays are read, which must have them: of --dims.
   void set_dims(Dims dims) { dims_ = std::move(dims); }
-  // Those of all open dimensions that the arrays have, the batch among them.
+  // Returns the sizes of all open dimensions that the arrays have, the batch among them.
   const Dims& dims() const { return dims_; }
   size_t batch() const { return static_cast<size_t>(dims_.size_of("batch")); }  // 0: none is open
   size_t steps() const { return steps_; }  // of a sequence; 0: none

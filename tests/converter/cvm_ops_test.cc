@@ -245,7 +245,7 @@ TEST_F(CvmOps, Convolutions) {
         attribute("strides", pair(c.stride)) + ", " + attribute("padding", pair(c.pad)) + ", " +
         attribute("dilation", pair(c.dilation)) + ", " + attribute("groups", c.groups) + ", " +
         attribute("use_bias", c.bias ? "True" : "False");
-    // Its sums, and what requantises them in one stage, in two, and to 16 bits.
+    // The sums themselves, and nodes that requantise them in one stage, in two, and to 16 bits.
     for (int stages : {0, 1, 2, 16}) {
       CvmBuilder b;
       std::vector<int> inputs = {b.data(x_shape, 8), b.param("w", w_shape, 8, w)};

@@ -213,7 +213,7 @@ TEST_F(EmulatedTilesDeathTest, RefuseWhatTheManualCallsAFault) {
   configure(config);
   EXPECT_DEATH(QRT_STORE(3, data_.data(), kRow), "this tile is not configured");
   EXPECT_DEATH(QRT_PRODUCT(0, 5, 3), "this tile is not configured");
-  // Which the assembler refuses, too: products 0, 5, 0; 5, 5, 0; 0, 5, 5.
+  // The assembler refuses these, too: products 0, 5, 0; 5, 5, 0; 0, 5, 5.
   EXPECT_DEATH(__asm__ volatile(".byte 0xc4, 0xe2, 0x79, 0x5e, 0xc5"), "the same tile twice");
   EXPECT_DEATH(__asm__ volatile(".byte 0xc4, 0xe2, 0x79, 0x5e, 0xed"), "the same tile twice");
   EXPECT_DEATH(__asm__ volatile(".byte 0xc4, 0xe2, 0x51, 0x5e, 0xc5"), "the same tile twice");

@@ -75,7 +75,7 @@ class GraphMutator {
     }
   }
 
-  // Another shape, as often as not with the data that it needs.
+  // Gives a tensor another shape, as often as not with the data that it needs.
   void shape(tflite::TensorT* t) {
     if (!t->shape.empty() && below(3) != 0) {
       t->shape[below(t->shape.size())] = any(kNumbers);
@@ -140,7 +140,7 @@ class GraphMutator {
         std::move(copy));
   }
 
-  // Another operator: a code of the file, or one of its own with the options as they are.
+  // Makes it another operator: a code of the file, or one of its own with the options as they are.
   void code(tflite::OperatorT* op) {
     if (below(2) != 0 && !model_.operator_codes.empty()) {
       op->opcode_index = static_cast<uint32_t>(below(model_.operator_codes.size()));

@@ -245,7 +245,7 @@ TEST_P(GemmTest, EveryRowAndChannelTail) {
   }
 }
 
-// Which kernels leave out where it adds nothing.
+// Kernels may leave out tiles of padding where it adds nothing.
 TEST_P(GemmTest, TilesOfPaddingAlone) {
   const size_t mr = GetParam().mr, nr = GetParam().nr;
   for (int value : {0, 1, 128}) {
@@ -437,7 +437,7 @@ TEST_P(GemmTest, LimitsClampTheOutput) {
   run(GemmTester().m(30).n(70).limits(128, 201).zero_point(128));
 }
 
-// Which some kernels do in loops of their own, for the plain requantisations.
+// Some kernels have loops of their own for short sums of many rows, with the plain requantisations.
 TEST_P(GemmTest, ShortSumsOfManyRows) {
   for (size_t k : {13, 16, 24, 30, 32}) {
     for (size_t n : {16, 21, 24, 25, 32, 48, 56, 63, 72, 97}) {

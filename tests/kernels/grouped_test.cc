@@ -161,7 +161,7 @@ TEST(Grouped, Widths) {
   Random random;
   for (size_t k = 1; k <= 40; ++k) {
     Weights weights = random_weights(3 * k, 2, k, &random);
-    // Not zero, or narrower groups would do.
+    // One weight of each output is not zero, or narrower groups would do.
     for (size_t o = 0; o < 3 * k; ++o) weights.at(o, 1, o / k * k + (o + k / 2) % k) = 1;
     const size_t expected = 16 % k != 0 ? 0 : k < 4 ? 4 : k;
     EXPECT_EQ(weights.width(), expected) << k;

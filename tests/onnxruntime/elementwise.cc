@@ -5,7 +5,7 @@
 
 namespace qrt::random_onnx {
 
-// Another tensor that broadcasts with this one: of its shape, most likely.
+// Returns another tensor that broadcasts with this one: of its shape, most likely.
 size_t GraphMaker::partner(size_t x) {
   const Dims dims = live_[x].dims;
   const bool has_batch = live_[x].has_batch;

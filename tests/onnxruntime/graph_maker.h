@@ -100,10 +100,10 @@ class GraphMaker {
   // A tensor of one of these ranks, most likely a late one; may be a new input. Indices, since
   // tensors move when one is added.
   size_t pick(const std::vector<int>& ranks);
-  // Another tensor that broadcasts with this one.
+  // Returns another tensor that broadcasts with this one.
   size_t partner(size_t x);
-  // Its float reading: a DequantizeLinear of its own or one that others read too, now and then with
-  // something behind it that changes nothing, or with a second pair.
+  // Returns the floats of a live tensor: a DequantizeLinear of its own or one that others read too,
+  // now and then with something behind it that changes nothing, or with a second pair.
   std::string read(size_t live);
   std::string without_effect(std::string x, const Dims& dims);
   // QuantizeLinear of a float tensor of about this amplitude; a new live tensor.

@@ -104,7 +104,7 @@ TEST(BatchMatMul, TailsOfEveryDimension) {
           check({{-1, rows, k}, {-1, k, n}, 100, 60, transposed}, plain());
 }
 
-// Whose right sides are packed and multiplied a piece at a time: several pieces, the last one short.
+// Right-hand sides that are packed and multiplied a piece at a time: several pieces, the last one short.
 TEST(BatchMatMul, FewRowsOfManyMatrices) {
   for (int64_t rows = 1; rows <= 8; ++rows)
     for (const auto& [k, n] : {std::pair{63, 1021}, {512, 65}, {7, 33}, {300, 1}})

@@ -35,7 +35,7 @@ class Quantize : public testing::CommandTest {
             .ok());
     return path("samples.npy");
   }
-  // Nothing but what the test wrote is there.
+  // Expects that only files exist which the test wrote.
   void expect_nothing_written() const {
     for (const auto& file :
          std::filesystem::directory_iterator(std::filesystem::path(path("x")).parent_path()))
@@ -202,7 +202,7 @@ TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
   }
 }
 
-// Another coding stays only where the outputs are nearer with it.
+// The ladder keeps another coding only where the outputs are nearer with it.
 TEST_F(Quantize, AFullLadderSearchesCodings) {
   const std::string model = network(), data = samples(40);
   for (const char* scheme : {"ort-u8", "espdl-s8"}) {

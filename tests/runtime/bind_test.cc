@@ -206,7 +206,7 @@ TEST_F(Bind, ExternalTensorsTakeNoMemoryAndHaveToBeBound) {
   ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// A convolution that reads the input where it stands: frames of a camera in turns.
+// A convolution reads its input in the caller's memory: frames of a camera in turns.
 TEST_F(Bind, EveryRunMayHaveAnotherFrame) {
   start(testing::frame_model());
   bind_all();

@@ -1,4 +1,4 @@
-// Which characters of a file's names reach a terminal.
+// Checks which characters of a file's names reach a terminal.
 #include "runtime/text.h"
 
 #include <gtest/gtest.h>

@@ -412,7 +412,7 @@ TEST_F(Bench, ChecksItsOptions) {
   ASSERT_EQ(bench({"--kernels", "qrt"}).status, 0);
 }
 
-// Not after an hour of measuring.
+// Files that cannot be written are reported before an hour of measuring, not after it.
 TEST_F(Bench, FilesThatCannotBeWrittenAreToldFirst) {
   for (const char* option : {"--html", "--trace"}) {
     expect_failure("qrt_bench", {model_, "--seconds", "3600", option, path("no/such/folder/x")}, 5,

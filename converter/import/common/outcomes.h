@@ -31,13 +31,13 @@ class Outcomes {
   // Notes that a refused node has no form in float either that has the source's numbers.
   void refuse_float_form(int node) { at(node).float_form_refused = true; }
   bool is_float_form_refused(int node) const { return at(node).float_form_refused; }
-  // Not assessed, as its input comes from `origin`: a refused node or input as messages name it.
+  // Marks a node as not assessed, as its input comes from `origin`: a refused node or input as messages name it.
   void depends_on(int node, const std::string& origin);
-  // Not assessed for another reason.
+  // Marks a node as not assessed for another reason.
   void skip(int node, const std::string& why);
-  // Nothing has been said of the node: it is judged again.
+  // Forgets the outcome of a node, which is judged again.
   void forget(int node);
-  // Another thing to do about a refused node.
+  // Adds another thing to do about a refused node.
   void add_remedy(int node, const std::string& remedy);
 
   bool is_refused(int node) const { return !at(node).rule.empty(); }

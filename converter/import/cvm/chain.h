@@ -49,7 +49,7 @@ struct Link {
   std::vector<int32_t> by_channel;  // MULTIPLY: instead of value
 };
 Link clamp_to(int32_t lo, int32_t hi);
-// None of them is by channel.
+// Returns whether no link has a value for each channel.
 bool is_scalar_chain(const std::vector<Link>& links);
 
 // The values behind a link. *wraps: some may leave int32, where CVM's arithmetic is that of the

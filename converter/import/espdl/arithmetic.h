@@ -45,7 +45,7 @@ std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
 
 // The operators that are a function of one number: g(t), every step rounded to float32. `alpha`, `beta`: of the operator.
 using Function = std::function<float(float)>;
-// Null: the operator is none of these.
+// Returns the function of an operator, or null where it has none of these.
 Function function_of(const std::string& op, float alpha, float beta);
 
 // round(g(q * 2^in) * 2^-out) for every q of a type of 8 or 16 bits, the least first.

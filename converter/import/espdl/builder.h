@@ -40,7 +40,7 @@ class Builder : public GraphBuilder {
                 const Format& out);
   // q * 2^(e_in - e_out), rounded by the target.
   ValueId rescale(const SourceNode& node, const Activation& x, const Format& out);
-  // Its integers as floats: q * 2^exponent.
+  // Adds the floats of x's integers: q * 2^exponent.
   ValueId to_float(const SourceNode& node, const Activation& x);
   // Floats as integers, rounded by the target; divided by `divisor` first.
   ValueId from_float(const SourceNode& node, ValueId x, float divisor, const Format& out);

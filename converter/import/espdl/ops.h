@@ -18,7 +18,7 @@ struct Handler {
 #define QRT_ESPDL_OP(handler, op, ...) Status handler(Importer& importer, const Node& node);
 #include "converter/import/espdl/ops.inc"
 
-// Null: there is none.
+// Returns the handler of an operator, or null.
 const Handler* find_handler(const std::string& op);
 // Returns why an operator is refused that the runtime has, but whose arithmetic is not specified; null for others.
 const char* why_refused(const std::string& op);

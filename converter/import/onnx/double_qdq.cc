@@ -267,7 +267,7 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
     back.all_lead = back.all_lead && leads;
   }
   if (back.readers != 1 || !back.all_lead) return;
-  // Its other inputs have to be turned, too, which costs nothing for constants.
+  // The reader's other inputs have to be transposed, too, which costs nothing for constants.
   const NodeView& reader = *end.readers[0];
   back.takes_transpose = reader.op() != "Transpose";
   for (int i = 1; i < reader.input_count(); ++i)

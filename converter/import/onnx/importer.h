@@ -100,9 +100,9 @@ class Importer {
   void set_output(const NodeView& node, int i, Tensor tensor) {
     tensors_.set_output(node, i, std::move(tensor));
   }
-  // Nothing else reads input i, so that `node` may take over the operator that makes it.
+  // Returns whether nothing else reads input i, so that `node` may take over the operator that makes it.
   bool is_sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
-  // Two Q/DQ pairs in a row, which count as one.
+  // Returns the Q/DQ pairs in a row, which count as one.
   DoubleQdq& double_qdq() { return double_qdq_; }
   // As there; -1 too where that input was refused.
   int passed_input(const NodeView& node) const;

@@ -5,7 +5,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Null: the input is no plain constant.
+// Reads input i as a plain constant; null where it is none.
 Status read_constant(const NodeView& node, int i, Tensors* tensors, const Constant** constant) {
   *constant = nullptr;
   if (!node.has_input(i)) return Status();

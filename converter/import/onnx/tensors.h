@@ -139,7 +139,7 @@ class Tensors {
   void charge(uint64_t bytes) { growth_.charge(bytes); }
   // Charges the reading of an input, before its node is looked at.
   void charge_reading(const Tensor& input);
-  // To be asked before so many bytes are made. kUnsupported where that is too much.
+  // Asks whether so many bytes may be made, before they are. kUnsupported where that is too much.
   Status reserve(uint64_t bytes, const Graph& graph) {
     return growth_.reserve(bytes, graph, model_bytes_ + files_.total_bytes());
   }
@@ -159,7 +159,7 @@ class Tensors {
   uint64_t model_bytes_;
 };
 
-// Another state of a tensor, for one reader: what it was comes back with the end of the view.
+// Gives a tensor another state for one reader; the end of the view brings the old one back.
 class TensorView {
  public:
   TensorView(Tensors* tensors, const std::string& name, Tensor tensor);

@@ -24,7 +24,7 @@ class TransposeMoves {
 
   // Returns whether each of several readers could have this Transpose: then it moves down to one of them.
   bool move_from_all_readers(const NodeView& transpose) const;
-  // Returns whether a Transpose moved down to this node would come to another one.
+  // Returns whether a Transpose moved down to this node would come to another Transpose.
   bool lead_on_from(const NodeView& node);
   // Returns whether this is a Transpose with one reader, no QuantizeLinear: ONNX Runtime puts a pair between.
   bool gets_pair(const NodeView& node) const;

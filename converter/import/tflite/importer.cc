@@ -191,8 +191,8 @@ bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_
   return false;
 }
 
-// Nothing makes what an operator of the file has as outputs beyond those that its handler knows of, nor
-// the scratch memory of custom operators.
+// Returns whether an operator makes output i: nothing makes outputs beyond those that its handler knows
+// of, nor the scratch memory of custom operators.
 bool Importer::is_made(const Op& op, int i) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
   const State& s = states_[static_cast<size_t>(i)];

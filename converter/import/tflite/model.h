@@ -49,7 +49,7 @@ struct Op {
   std::vector<int> inputs, outputs;
   const tflite::Operator* table = nullptr;
 
-  // Its options, or their defaults where the file has none of this type.
+  // Returns the operator's options, or their defaults where the file has none of this type.
   template <class Table>
   typename Table::NativeTableType options() const {
     typename Table::NativeTableType result;

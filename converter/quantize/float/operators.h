@@ -84,7 +84,7 @@ class Call {
 
 using Operator = Status (*)(Call&);
 
-// Null where there is none. domain: "" for ONNX's own.
+// Returns the operator, or null. domain: "" for ONNX's own.
 Operator find_operator(const std::string& domain, const std::string& op);
 
 // Returns whether the operator reads no element of operand 0 again once it has written the result's at that place.

@@ -16,7 +16,7 @@ namespace qrt::quantize {
 // Rounds a tensor in place.
 void round_tensor(const Coding& coding, Tensor* t);
 
-// The constants that a node's weights and bias become; what a layer keeps is missing.
+// The constants that a node's weights and bias become; those that stay as they are, are missing.
 class RoundedConstants {
  public:
   RoundedConstants() = default;

@@ -41,7 +41,7 @@ class Sweep {
         Interpreter* interpreter)
       : model_(model), placement_(placement), scheme_(scheme), interpreter_(interpreter) {}
 
-  // So many of `which` samples as the memory allows, evenly taken.
+  // Sweeps over so many of `which` samples as the memory allows, evenly taken.
   Status run(Samples* samples, const std::vector<size_t>& which, const Work& work,
              const Progress& progress, Parameters* parameters);
 

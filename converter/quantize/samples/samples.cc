@@ -1,4 +1,4 @@
-// Which kind of samples the user gave.
+// Opens the kind of samples that the user gave.
 #include "converter/quantize/samples/samples.h"
 
 #include <dirent.h>

@@ -6,7 +6,7 @@
 
 namespace qrt::quantize {
 
-// Whose arithmetic models of the schemes espdl-* have.
+// The reference whose arithmetic models of the schemes espdl-* have.
 constexpr char kEspdlReference[] = "espdl-p4";
 
 // The operands and the result of a sum get one coding: its runtime adds integers as they are.

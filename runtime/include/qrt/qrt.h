@@ -179,7 +179,8 @@ typedef struct qrt_load_options {
    * weights of 4 and 2 bits as they are unpacked; not its own tables, some hundred bytes for a tensor.
    * 0: these alone limit it (at most 17 times the file). Beyond: QRT_OUT_OF_MEMORY. */
   size_t max_memory;
-  /* Is told where the model's bytes had to be copied because they are not aligned to 64; or NULL. */
+  /* Is called with a message where the model's bytes had to be copied because they are not
+   * aligned to 64; or NULL. */
   qrt_log_fn log;
   void* log_context;
 } qrt_load_options;
@@ -308,8 +309,8 @@ typedef struct qrt_session_options {
   void* pthreadpool;        /* a pthreadpool_t of the caller's to use; must outlive the session */
   qrt_parallel_fn parallel; /* or the caller's own pool; of these and `pool` one at most */
   void* parallel_context;
-  /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators
-   * where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
+  /* The provider of kernels: NULL or "qrt". For comparisons, where built in: "xnnpack",
+   * XNNPACK's operators where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
   const char* kernels;
   /* Bytes that the session may hold: arena, inputs and outputs but external ones, scratch, and tables,
    * convolutions' and all others. 0: 2 GiB and 64 times the file's size, for every default_batch
@@ -331,9 +332,9 @@ typedef struct qrt_session_options {
   qrt_allocate_fn allocate;
   qrt_release_fn release;
   void* allocator_context;
-  /* Is told what is not as it was asked for, though results are the same: a QRT_ISA that was ignored,
-   * threads that the system did not start, slower forms of convolutions for want of memory. Or NULL.
-   * The last of these stands in the error's message, too, with QRT_OK. */
+  /* Is called with a message where something is not as it was asked for, though results are the same:
+   * a QRT_ISA that was ignored, threads that the system did not start, slower forms of convolutions
+   * for want of memory. Or NULL. The last of these stands in the error's message, too, with QRT_OK. */
   qrt_log_fn log;
   void* log_context;
   /* Sizes, as in `dims`, for which the session's block of memory is large enough from the start, so that
@@ -352,7 +353,7 @@ typedef struct qrt_session_options {
  * Inputs are 0 until they are set. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                                       qrt_session** session, qrt_error* error);
-/* Not during a run. NULL is allowed. */
+/* Frees the session; not during a run. NULL is allowed. */
 QRT_API void qrt_session_destroy(qrt_session* session);
 
 typedef struct qrt_session_info {

@@ -265,7 +265,7 @@ XnnpackPointer xnnpack_add(const XnnpackAdd& add) {
       p.lo >= p.hi) {
     return nullptr;
   }
-  // Its formula has zero points where ours has a constant: they must say the same.
+  // XNNPACK's formula has zero points where ours has a constant: they must say the same.
   const double constant = add.output_zero_point - p.output_offset -
                           double{p.a_scale} * (add.a_zero_point + p.a_offset) -
                           double{p.b_scale} * (add.b_zero_point + p.b_offset);

@@ -77,7 +77,7 @@ struct XnnpackAdd {
   AddParams params;
   int32_t a_zero_point, b_zero_point, output_zero_point;  // of the stored values
 };
-// Not exact.
+// Makes an addition, whose bytes may differ from ours.
 XnnpackPointer xnnpack_add(const XnnpackAdd& add);
 
 }  // namespace qrt

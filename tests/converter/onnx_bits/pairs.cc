@@ -223,7 +223,7 @@ void pairs_in_rows_of_many_rounds(BitsModel& m) {
     const std::string x = row_behind(m.image({2, 4, 3, 5}, 0.03f, 100), row);
     m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {x}), 1.0f / 256, 0));
   }
-  // Another reader of the Transpose, of the integers, and of the floats, in front.
+  // Another node reads the Transpose, its integers, or its floats, in front of the row.
   const std::string turned = transposed(m, m.b.node("Abs", {m.image({2, 4, 3, 5})}), {0, 2, 3, 1});
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {turned}), 1.0f / 256, 0));
   m.b.output(row_behind(turned, "Tbbc"));

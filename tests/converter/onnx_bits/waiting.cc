@@ -45,8 +45,8 @@ std::string whole_constant(BitsModel& m, const Dims& dims) {
   return m.b.node("Add", {m.image(dims), m.floats(dims, 3)});
 }
 
-// All that wait for a tensor of so many dimensions; operators with integers of their own are not
-// among them.
+// Returns all producers of tensors that wait, of so many dimensions; operators with integers of
+// their own are not among them.
 std::vector<Producer> functions(int rank) {
   std::vector<Producer> all = {falling, silu, pair, pair_of_functions, whole_constant};
   for (int axis = 0; axis < rank; ++axis) {

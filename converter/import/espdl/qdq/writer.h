@@ -37,7 +37,7 @@ class Writer {
   espdl::NodeT& add_node(const std::string& label, const std::string& op,
                          std::vector<std::string> inputs, const std::string& output,
                          const Format& format);
-  // Another output of the operator.
+  // Adds another output of the operator.
   void add_result(espdl::NodeT* node, const std::string& name, const Format& format);
   // Each gives back the constant's name.
   std::string add_constant(const std::string& stem, const Numbers& numbers);

@@ -63,7 +63,7 @@ ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& o
 // The product quantised to `out`; *result stays kNoValue where it is refused.
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result);
-// Its floats.
+// Makes the floats of a product.
 Status emit_product_float(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p, ValueId* result);
 

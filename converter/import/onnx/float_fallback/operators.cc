@@ -1,4 +1,4 @@
-// Which Float operators a node becomes.
+// Chooses the Float operators that a node becomes.
 #include <algorithm>
 #include <cmath>
 

@@ -53,7 +53,7 @@ Tensor float_tensor(Importer& importer, ValueId y) {
   return t;
 }
 
-// Nothing is refused any more: the node's output 0 is the float value y.
+// Makes the float value y the node's output 0, and withdraws its refusal.
 void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dynamic) {
   Outcomes& outcomes = importer.outcomes();
   outcomes.forget(node.index());

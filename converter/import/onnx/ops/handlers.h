@@ -17,9 +17,9 @@ namespace qrt::convert::from_onnx {
 // REQUIRES: no input of the node is refused.
 using Handler = Status (*)(Importer& importer, const NodeView& node);
 
-// Which elements of its inputs an operator brings together. Where it does so along an axis on which
-// equal codes stand for different values, the importer hands it those values as a function that
-// waits, not as codes.
+// The elements of its inputs that an operator brings together. Where it does so along an axis on
+// which equal codes stand for different values, the importer hands it those values as a function
+// that waits, not as codes.
 enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
   kMoved,     // an element in another place; what is known of an axis goes along (move.h)
@@ -46,9 +46,9 @@ struct OpEntry {
   int inputs;  // at least so many must be present
   Required<Reads> reads;
 };
-// Null for an operator that is not known.
+// Returns the entry of an operator, null for one that is not known.
 const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
-// All of them.
+// Returns the entries of all operators.
 std::vector<OpEntry> known_ops();
 
 // qdq.cc

@@ -83,7 +83,7 @@ int modulo(int a, int b, bool fmod) {
 
 using ByteFunction = std::function<int(int, int)>;
 
-// Null where the operator has no such form. *is_truth: it compares.
+// Returns the operator's function of bytes, null where it has no such form. *is_truth: it compares.
 ByteFunction function_of(const NodeView& node, bool* is_truth) {
   const std::string& op = node.op();
   *is_truth = true;

@@ -22,7 +22,7 @@ struct Handler {
 #define QRT_TFLITE_OP(handler, code, ...) Status handler(Importer& importer, const Op& op);
 #include "converter/import/tflite/ops/handlers.inc"
 
-// Null: there is none.
+// Returns the handler of an operator, or null.
 const Handler* find_handler(const Op& op);
 // Returns the handler of an operator whose output is float32 (real.h).
 const Handler* find_float_handler(const Op& op);

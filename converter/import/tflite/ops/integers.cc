@@ -108,7 +108,7 @@ Status import_integers(Importer& importer, const Op& op, F f) {
   const ValueId a = importer.value(op, 0), b = importer.value(op, 1);
   ValueId y = integer(importer, op, f, a, b);
   if (f == F::DIV && rounds_down(op)) {
-    // That rounds towards zero. The remainders of either rounding differ by the divisor where one is to
+    // DIV rounds towards zero. The remainders of either rounding differ by the divisor where one is to
     // be taken off.
     const ValueId above = integer(importer, op, F::MOD, a, b);
     const ValueId difference =

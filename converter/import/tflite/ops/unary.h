@@ -49,8 +49,8 @@ int reach_bits(const Quant& q);
 struct Below {
   Multiplier multiplier;
   bool negate = false;
-  // None: 1. Else one for all, for each index of the last dimension, or for each element of a row,
-  // all dimensions but the first.
+  // The slopes: none (1), one for all, one for each index of the last dimension, or one for each
+  // element of a row, all dimensions but the first.
   std::vector<int16_t> slopes;
 };
 // Makes y = clamp(x * m) output 0, below the input's zero point by `below`, if any. For 16 or 32 bits.
