@@ -101,7 +101,7 @@ Status add_base(const std::vector<Subject>& subjects, const Progress& progress, 
   return {};
 }
 
-// In which requests could come and were answered.
+// Returns the time in which requests could come and were answered.
 double duration_ms(const Options& options, const std::vector<RunTime>& runs) {
   return std::max(runs.back().end, options.runs > 0 ? 1e-6 : options.seconds * 1e3);
 }

@@ -20,7 +20,7 @@ struct Run {
   std::optional<Comparison> comparison;  // with --compare
 };
 
-// To stdout. json: an object for one run, else a list of them; jsonl: an object a line.
+// Prints to stdout. json: an object for one run, else a list of them; jsonl: an object a line.
 void print(const std::string& format, const Machine& machine, const std::vector<Run>& runs);
 
 // Print one format each: report_text.cc, report_json.cc, report_tables.cc (csv and md).
@@ -40,7 +40,7 @@ std::string describe(const Comparison& comparison);
 std::string model_label(const Run& run);
 // "I0", "I1", "F", "edge"
 const char* level_name(int level);
-// For people: three digits at least, of small models' times, too. "12.345", "0.00204"
+// Returns a time for people, in three digits at least, also for small models: "12.345", "0.00204"
 std::string ms_text(double ms);
 // Returns a rate, of runs a second, in three digits at least: "1234", "12.3", "0.123".
 std::string rate_text(double rate);

@@ -13,7 +13,7 @@ namespace qrt::bench {
 // The best instruction set that kernels are taken from.
 std::string best_isa(const std::string& cap);
 
-// At options' threads, or those of `pool` where it is not null. Throws what sessions throw.
+// Makes a session with options' threads, or those of `pool` where it is not null. Throws what sessions throw.
 Session make_session(const Model& model, const Options& options, size_t batch, bool profile,
                      qrt_pool* pool = nullptr);
 

@@ -19,7 +19,7 @@ class FormatOptions {
  public:
   void add_to(tool::CommandLine* line);
   ImportOptions given() const;
-  // By --from, or the file's content. kIoError; kInvalidModel for empty files and .qrt files.
+  // Finds the format by --from, or by the file's content. kIoError; kInvalidModel for empty files and .qrt files.
   Status find_format(const std::string& input, const Frontend** format) const;
 
  private:

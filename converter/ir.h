@@ -77,7 +77,7 @@ struct Node {
   std::vector<ValueId> inputs, outputs;
   std::vector<fb::SizeRuleT> sizes;  // fields of the options that follow from open dimensions
 
-  // In ir.cc, so that not every file compiles the destructors of all options.
+  // The constructors are in ir.cc, so that not every file compiles the destructors of all options.
   Node();
   Node(const Node&);
   Node(Node&&) noexcept;

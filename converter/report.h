@@ -107,8 +107,8 @@ class Report {
   // "1 of 6 nodes refused", and how many inputs, outputs and constants.
   std::string refusals() const;
 
-  // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
-  // per converted node and one on the batch).
+  // Returns the report for people: a paragraph per refused node and a line per node not assessed
+  // (and with `all`, one per converted node and one on the batch).
   std::string text(bool all) const;
   // A paragraph per warning and their number.
   std::string warnings_text() const;

@@ -40,7 +40,7 @@ constexpr IsaSet capped(IsaSet set, Isa cap) { return set & (2 * static_cast<uin
 // "avx512vnni" and the like, as in QRT_ISA.
 const char* isa_name(Isa isa);
 
-// False for an unknown name.
+// Finds an instruction set by its name. False for an unknown one.
 bool parse_isa(const char* name, Isa* isa);
 
 // The i-th set qrt knows, in ascending order, or false past the last.

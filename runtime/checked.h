@@ -8,7 +8,7 @@
 
 namespace qrt {
 
-// False on overflow; *result is then unspecified.
+// Adds. False on overflow; *result is then unspecified.
 inline bool checked_add(size_t a, size_t b, size_t* result) {
   return !__builtin_add_overflow(a, b, result);
 }

@@ -225,8 +225,8 @@ struct PrepareContext : InferContext {
   // repeated requantisations, folded biases, unpacked weights, runs of a gather.
   Status take(uint64_t bytes) const { return memory->take(bytes); }
 
-  // For tables that save time: try_to() makes them and tells whether there are any. Where their bytes
-  // are not to be had, they are not tried.
+  // Takes memory for tables that save time: try_to() makes them and tells whether there are any.
+  // Where their bytes are not to be had, they are not tried.
   template <class F>
   bool spend(uint64_t bytes, const F& try_to) const {
     if (!may_spend || !memory->take(bytes).ok()) return false;

@@ -29,7 +29,7 @@ namespace qrt {
 // Elements of a weight block: 16 channels, 4 weights of each. Packed weights are whole blocks.
 constexpr size_t kWeightBlock = 64;
 
-// True for a constant in GEMM or DEPTHWISE packing of less than 8 bits per weight.
+// Returns whether a tensor is a constant in GEMM or DEPTHWISE packing of less than 8 bits per weight.
 bool is_packed_bits(const fb::Tensor& tensor);
 
 // Checks such a constant for check_tensor() of verify.cc: whole weight blocks, offsets for every 16

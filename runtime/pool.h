@@ -42,8 +42,8 @@ class Pool {
   }
   Team* team() { return &team_; }
 
-  // As many threads of another kind, which a provider's steps ask for; made at the first call.
-  // Null: of one thread, or no memory.
+  // Returns as many threads of another kind, which a provider's steps ask for; made at the first
+  // call. Null: the pool has one thread, or there is no memory.
   pthreadpool* pthreads();
 
  private:

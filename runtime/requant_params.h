@@ -17,8 +17,8 @@ namespace qrt {
 Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc,
                      DType output = DType::kUInt8);
 
-// At most kMaxStages stages, each field in range, for `channels` output channels; `what` names the
-// field in messages. Missing: none.
+// Checks at most kMaxStages stages, each field in range, for `channels` output channels; `what`
+// names the field in messages. Missing: none.
 using StageVector = flatbuffers::Vector<flatbuffers::Offset<fb::RequantStage>>;
 Status check_stages(const char* what, const StageVector* stages, size_t channels);
 

@@ -155,8 +155,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   return session;
 }
 
-// In a child of fork(): the threads of the pool, the session's own or the caller's, are not there, and
-// what they held at the fork they hold for ever. The pool is left as it is.
+// Leaves the pool as it is, in a child of fork(): the threads of the pool, the session's own or the
+// caller's, are not there, and the locks that they held at the fork they hold for ever.
 void Session::leave_threads() {
   parallel_.threads = 1;
   if (parallel_.pool != nullptr) {
@@ -475,7 +475,7 @@ void Session::run_on_threads() {
     team_->open();
     parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
     parallel_.team = nullptr;
-    // As many jobs as in this run the next one will have.
+    // The next run will probably have as many jobs as this one.
     if (team_->jobs() < kTeamJobs && !has_ended()) team_.reset();
   } else {
     run_calls();

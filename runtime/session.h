@@ -88,7 +88,7 @@ struct OwnPlans {
   size_t most_table_bytes = 0;
 };
 
-// As qrt_session_options of qrt.h.
+// The options of a session; see qrt_session_options of qrt.h.
 struct SessionOptions {
   size_t batch = 0;
   SymbolSizes sizes;
@@ -277,14 +277,15 @@ class Session {
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
-  // By index_of(). A caller's memory, that which is copied, and what takes the place of an external one's.
+  // The bindings, by index_of(): a caller's memory, the tensors that are copied, and the memory in place
+  // of an external one's.
   PlanVector<Binding> bindings_;
   PlanVector<uint8_t*> copied_;
   PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
   size_t stand_in_bytes_ = 0;
 
-  // By input: its memory is not zeros, because it was another tensor's at other sizes. It is cleared when someone may
-  // read it, unless the caller has written all of it by then.
+  // The inputs whose memory is not zeros, because it was another tensor's at other sizes; by input. It is cleared
+  // when someone may read it, unless the caller has written all of it by then.
   mutable PlanVector<bool> is_old_;
   mutable size_t old_inputs_ = 0;
 

@@ -24,7 +24,7 @@ class Sharing {
   void add_slot();
   size_t slots() const { return homes_.size(); }
 
-  // In the memory of another tensor, or its own.
+  // The place of a tensor in the memory of another, or in its own.
   struct Home {
     uint32_t tensor;
     size_t offset;  // bytes
@@ -60,7 +60,7 @@ class Sharing {
   ScratchVector<Home> homes_;                       // by slot
   ScratchVector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
   ScratchVector<MemoryUse> uses_;             // by tensor; of roots
-  // By tensor: into how many rows all readers and its writer can take it, or 0.
+  // The number of rows into which all readers, and the writer, of a tensor can take it, or 0; by tensor.
   ScratchVector<size_t> read_rows_, written_rows_;
   ScratchVector<uint32_t> whole_of_;  // by tensor: the last Concat's output it is to be part of
 };

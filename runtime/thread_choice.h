@@ -12,7 +12,7 @@ namespace qrt {
 
 class ThreadChoice {
  public:
-  // For the next run.
+  // Returns whether the next run is on the calling thread alone.
   bool is_alone() const { return is_alone_; }
 
   // The run took this long.

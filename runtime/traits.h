@@ -32,7 +32,7 @@ enum class Arithmetic : uint8_t {
   kFloat,     // float to float
 };
 
-// In which order of its dimensions the operator takes tensors.
+// The order of dimensions in which the operator takes tensors.
 enum class LayoutRule : uint8_t {
   kAny,  // in any, the same for inputs and output, with the axes in its options permuted likewise
   kImages,  // [n, h, w, c], or [n, d, h, w, c]

@@ -400,7 +400,7 @@ class GraphCheck {
     return {};
   }
 
-  // Only these look at how a constant is packed.
+  // Returns whether the operator looks at how this constant is packed.
   static bool is_weights(const fb::Operator& op, uint32_t input) {
     return input == 1 && traits_of(op.options_type()).constants.are(ConstantRule::kWeights);
   }

@@ -62,17 +62,17 @@ class VerifiedModel {
   size_t file_bytes() const { return bytes_.size(); }
   const uint8_t* file_end() const { return bytes_.data() + bytes_.size(); }
 
-  // True if an input's dimension 0 is the batch.
+  // Returns whether an input's dimension 0 is the batch.
   bool has_batch() const { return has_batch_; }
   size_t default_batch() const { return file().default_batch(); }
 
-  // True if the model has open dimensions beside the batch.
+  // Returns whether the model has open dimensions beside the batch.
   bool has_symbols() const { return symbol_count(file()) != 0; }
 
   // Returns the int8 weights that kernels read instead of those packed in 4 or 2 bits.
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
-  // By tensor, at the default batch and sizes.
+  // Returns the types at the default batch and sizes, by tensor.
   const TensorTypes& types() const { return types_; }
 
   PlanCache& plans() const { return *plans_; }

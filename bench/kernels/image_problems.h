@@ -45,7 +45,7 @@ class ImageProblem {
 
 GroupedShape grouped_shape(const Layer& layer);
 
-// In all of them `layer` and `kernel` outlive the problem.
+// A grouped convolution. As with all problems here, `layer` and `kernel` outlive the problem.
 class GroupedProblem : public ImageProblem {
  public:
   // REQUIRES: a grouped layer, kernel.group == layer.group.

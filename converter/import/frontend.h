@@ -31,7 +31,7 @@ using ImportOptions = std::map<std::string, std::string>;
 struct Frontend {
   const char* name;   // "tflite": for --from and messages
   const char* title;  // "TFLite": as its makers write it
-  // By the file's first kHeadBytes, or all of it if it is shorter.
+  // Returns whether a file is of this format, by its first kHeadBytes, or all of it if it is shorter.
   bool (*recognises)(const std::vector<uint8_t>& head);
   std::vector<ImportOption> options;
   // Reads a file into a graph. kIoError, kInvalidModel (damaged), or kUnsupported with every

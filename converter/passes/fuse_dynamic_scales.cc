@@ -20,7 +20,7 @@ class Chain {
   Chain(Graph* graph, const Links& links, size_t layer)
       : graph_(*graph), links_(links), layer_(layer), last_(layer) {}
 
-  // False, and nothing changes, where the chain is another.
+  // Fuses the chain behind the layer. Returns false, and changes nothing, where the chain is another.
   bool fuse() {
     const Node& layer = graph_.nodes[layer_];
     if (layer.inputs.size() != 4) return false;

@@ -31,8 +31,8 @@ class Joiner {
   size_t readers(ValueId id) const { return readers_[resolve(id)]; }
   bool is_output(ValueId id) const { return is_output_[resolve(id)]; }
 
-  // False, and nothing happens, if both values must stay: the node's output is the model's, and its
-  // input is the model's, too, or nothing writes it.
+  // Joins the node's output and input into one value. Returns false, and does nothing, if both must
+  // stay: the node's output is the model's, and its input is the model's, too, or nothing writes it.
   bool join(size_t node);
 
   // Makes `node`, whose inputs the caller sets anew, a reader of what `before` reads, and removes

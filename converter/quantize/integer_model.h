@@ -35,12 +35,12 @@ struct Document {
   CvmModel cvm;
 };
 
-// Only the front end: *report has every node's outcome.
+// Runs only the front end: *report has every node's outcome.
 Status judge_document(const Document& document, const Arithmetic& arithmetic,
                       convert::Report* report);
 
-// To .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is refused:
-// conversion->report says why.
+// Converts a model to .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is
+// refused: conversion->report says why.
 Status convert_document(const Document& document, const Arithmetic& arithmetic,
                         const std::map<std::string, std::string>& notes, Conversion* conversion);
 

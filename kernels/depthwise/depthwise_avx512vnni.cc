@@ -129,7 +129,7 @@ struct Zmm {
     transpose_lanes(v, quads);
   }
 
-  // For avx512vnni::rounded_sum(): whether it serves, and if so its constants.
+  // Returns whether avx512vnni::rounded_sum() serves, and if so writes its constants.
   QRT_INLINE bool fuse(uint8_t* constants, size_t taps) {
     for (int q = 0; q < 4; ++q) {
       const __m512 scale = _mm512_castsi512_ps(load(constants + 256 + q * 64));

@@ -107,7 +107,7 @@ void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
       const size_t end = order.end(first, s.out_w), all = order.together(first);
       const size_t last = (all - 1) * order.step;
       for (size_t x = first; x < end;) {
-        // As long as all that are computed together are wanted, and then the others.
+        // Passes go on as long as all outputs that are computed together are wanted, and then over the others.
         const size_t left = s.out_w - x, whole = left > last ? left - last : end - x;
         Area area = {y, left > last ? all : (left - 1) / order.step + 1, 1, x, 1, 1, 0};
         area.outputs = ((whole < end - x ? whole : end - x) - 1) / order.advance + 1;
@@ -182,7 +182,7 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
   for (ptrdiff_t first = 0; first < first_end; first += is_near ? 1 : 2 * dilation) {
     const ptrdiff_t end = is_near || out_w - first < dilation ? out_w : first + dilation;
     for (ptrdiff_t x = first; x < end;) {
-      // As many as have the same inputs outside the image.
+      // A pass takes as many outputs as have the same inputs outside the image.
       ptrdiff_t until = end;
       const auto limit = [&](ptrdiff_t at) { until = at > x && at < until ? at : until; };
       SourceRow<V> from[4];

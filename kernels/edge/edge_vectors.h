@@ -29,7 +29,7 @@
 namespace qrt {
 namespace {
 
-// By the instruction.
+// Divides by the instruction.
 template <class V>
 struct Divider {
   using Float = typename V::Float;

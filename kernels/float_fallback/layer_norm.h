@@ -17,7 +17,7 @@ namespace {
 
 typedef double Doubles __attribute__((vector_size(32)));
 
-// By reference: without AVX clang refuses to return such a vector.
+// Adds four values. `sum` is a reference: without AVX clang refuses to return such a vector.
 QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #if defined(__AVX__)
   sum += _mm256_cvtps_pd(_mm_loadu_ps(x));
@@ -157,7 +157,7 @@ inline void layer_norms(float epsilon, const float* x, const float* scale, const
     return;
   }
   for (size_t done = 0; done < rows; done += kSideBySide) {
-    // At the end some rows once more.
+    // The last group takes some rows once more.
     const size_t r = done + kSideBySide <= rows ? done : rows - kSideBySide;
     layer_norm<kSideBySide>(epsilon, x + r * n, scale, bias, y + r * n, n);
   }

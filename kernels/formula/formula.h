@@ -13,7 +13,7 @@
 
 namespace qrt {
 
-// As in schema/qrt_model.fbs, which says what each gives.
+// The functions of a step; schema/qrt_model.fbs says what each gives.
 enum class FormulaFunction : uint8_t {
   kAdd,
   kMultiply,

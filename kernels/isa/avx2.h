@@ -74,8 +74,8 @@ struct RequantInRegisters {
     return {_mm256_loadu_ps(requant->scale + channel), _mm256_setzero_ps(), _mm256_setzero_ps()};
   }
 
-  // To int32, which the packs saturate; of kFixed twice the value. CVTPS2DQ gives INT_MIN for
-  // everything out of range, which the packs saturate to the lowest output: right for negative
+  // Rounds to int32, which the packs saturate; kFixed gives twice the value. CVTPS2DQ gives INT_MIN
+  // for everything out of range, which the packs saturate to the lowest output: right for negative
   // values; the limit keeps positive ones from it.
   template <Form kForm>
   __attribute__((always_inline)) __m256i rounded(__m256i acc, const ChannelConstants& k) const {

@@ -150,9 +150,9 @@ struct RequantInRegisters {
     return {scale, offset_of(scale), _mm512_setzero_ps()};
   }
 
-  // To int32, which the packs saturate; of the fixed-point forms twice the value. CVTPS2DQ gives
-  // INT_MIN for everything out of range, which the packs below saturate to the lowest output: right
-  // for negative values; the limit keeps positive ones from it.
+  // Rounds to int32, which the packs saturate; the fixed-point forms give twice the value. CVTPS2DQ
+  // gives INT_MIN for everything out of range, which the packs below saturate to the lowest output:
+  // right for negative values; the limit keeps positive ones from it.
   template <Form kForm>
   QRT_INLINE __m512i rounded(__m512i acc, const ChannelConstants& k, __m512 limit) {
     if (kForm == kFixed) return FixedPoint::doubled<true>(acc, k.scale, k.offset, k.nudge);

@@ -18,7 +18,7 @@ namespace neon {
 // Fixed point: one stage half up with shifts from 32 on, or TFLite's double rounding.
 enum class FixedForm { kNone, kHigh, kTwice };
 
-// For channels c .. c + n - 1.
+// Returns the form of channels c .. c + n - 1.
 inline FixedForm fixed_form(const Requant& r, size_t c, size_t n) {
   if (kIntegerOnly || r.kind != RequantKind::kInt) return FixedForm::kNone;
   const StageForms forms = forms_of(r, c, n);

@@ -32,7 +32,7 @@ class StageSequence {
   }
   StageSequence(const StageSequence&) = delete;
 
-  // In place on n values, n a multiple of kColumns.
+  // Applies the stages in place to n values, n a multiple of kColumns.
   template <class V>
   void run(int32_t* v, size_t n) const {
     for (int i = 0; i < count_; ++i)

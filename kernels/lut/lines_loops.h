@@ -54,8 +54,8 @@ inline void map_periods(const LineConstants& constants, const uint8_t* x, uint8_
   }
 }
 
-// By strips of periods that stay in the first-level cache: a block of constants is loaded once for
-// each.
+// Maps by strips of periods that stay in the first-level cache: a block of constants is loaded once
+// for each.
 template <class Set, Lines kLines>
 inline void map_lines(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n) {
   constexpr size_t kStrip = 8192;  // bytes

@@ -30,7 +30,7 @@
 namespace qrt {
 namespace {
 
-// In place of V::Narrower.
+// Takes the place of V::Narrower where there is none.
 struct NoVectors {
   static constexpr size_t kBytes = 0;
 };

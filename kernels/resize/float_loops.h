@@ -252,7 +252,7 @@ void row_f32_general(const ResizeRow<float>& row, const ResizePlane<float, float
   }
 }
 
-// By blocks of a pixel; the last one is moved back to end with it.
+// Weighs columns by blocks of a pixel; the last one is moved back to end with it.
 template <class Lanes>
 void weigh_columns(const ResizeRow<float>& row, const float* source, float* y) {
   if constexpr (!kIntegerOnly) {
@@ -282,7 +282,7 @@ void weigh_columns(const ResizeRow<float>& row, const float* source, float* y) {
   }
 }
 
-// By the definition, element by element.
+// Computes elements by the definition, one by one.
 struct FloatTies {
   const ResizeRow<float>& row;
   const ResizePlane<float, float>& plane;

@@ -17,7 +17,7 @@ struct StemScratch {
 
   StemScratch(const StemShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 
-  // At least a tile, of which the last output is repeated then.
+  // Returns the number of outputs, at least a tile, of which the last output is repeated then.
   size_t places() const {
     const size_t outputs = rows * shape.out_w;
     return outputs < kStemTile ? kStemTile : outputs;

@@ -221,7 +221,7 @@ Broadcast plan_broadcast(const PrepareContext& context, double ns) {
   return p;
 }
 
-// By runs, or where there are few, by their elements.
+// Cuts the output into tasks by runs, or where there are few, by their elements.
 void for_all_rows(const Broadcast& p, const Step& step, const RunContext& context, RowsFn f,
                   const void* argument) {
   const uint8_t *a = context.in(step, 0), *b = context.in(step, 1);

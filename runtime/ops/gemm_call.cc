@@ -65,7 +65,7 @@ void cut(size_t threads, GemmCall* gemm) {
   gemm->tasks = std::min(gemm->outer * gemm->m_parts * gemm->n_parts, 4 * workers);
 }
 
-// For how many channels the arrays of a requantisation are made.
+// Returns for how many channels the arrays of a requantisation are made.
 size_t requant_channels(const fb::Requant& requant, size_t groups, size_t n) {
   const size_t channels = groups == 1 ? n : groups * channel_stride(n);
   const bool repeats = groups == 1 && channels > kTensorRequantChannels && is_per_tensor(requant);
@@ -147,7 +147,7 @@ GemmRange gemm_range(const GemmCall& gemm, size_t part) {
 
 void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
                     const GemmRange& range) {
-  // As far as the requantisation's arrays go; then from their start again.
+  // The range is cut where the arrays of the requantisation end; the next part takes them from their start again.
   const size_t left = gemm.requant_channels - range.n_begin % gemm.requant_channels;
   if (range.n_end - range.n_begin > left) {
     GemmRange part = range;

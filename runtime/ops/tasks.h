@@ -26,7 +26,7 @@ Speed speed_of(Isa isa);
 constexpr double kCopyBytesPerNs = 10;   // streams through the shared cache
 constexpr double kReuseBytesPerNs = 30;  // operands of a matrix product, mostly from L2
 
-// At least 1, at most `units` and `threads`, each task about kMinTaskNs long at least.
+// Returns the number of tasks, at least 1, at most `units` and `threads`, each about kMinTaskNs long at least.
 size_t task_count(double ns, size_t units, size_t threads);
 
 }  // namespace qrt

@@ -49,7 +49,7 @@ bool is_descriptor(const std::string& path);
 // A name by which an open file that has none can be opened again; "" where a system has no such names.
 std::string descriptor_path(int fd);
 
-// True where there is one already.
+// Makes a folder. True where there is one already.
 bool make_folder(const std::string& path);
 
 // Returns the program's name, without its folder.

@@ -104,7 +104,7 @@ class Assignment {
       assigned_[tensor->second] = array;
   }
 
-  // For the first tensor that has no array.
+  // Adds an array for the first tensor that has none.
   void add_next(const ArrayFile& array) {
     while (next_ < tensors_.size() && !is_free(next_)) ++next_;
     if (next_ == tensors_.size())

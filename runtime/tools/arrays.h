@@ -14,7 +14,7 @@ namespace qrt::tool {
 
 struct ArrayFile {
   std::string path, member;  // path "": none, "-": standard input; member: of an .npz
-  // For messages: "a.npz[x]".
+  // Returns the array's name for messages: "a.npz[x]".
   std::string text() const;
   bool is_stdin() const { return path == "-"; }
 

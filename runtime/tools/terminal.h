@@ -34,7 +34,7 @@ bool is_quiet();
 // complain() and the exit status for it. REQUIRES: !status.ok().
 int fail(const Status& status);
 
-// True if stderr is a terminal; the same and colours are wanted (NO_COLOR is not set).
+// Returns whether stderr is a terminal; and whether colours are wanted, too (NO_COLOR is not set).
 bool is_terminal();
 bool wants_color();
 

@@ -25,7 +25,7 @@ class IndexMaps {
 
   // REQUIRES: indices in -1 .. from[axis] - 1. Setting an axis again replaces its map.
   void set(int axis, Indices indices);
-  // As set(), of a map that stays where it is all indices in order, because it is not at other sizes.
+  // Sets a map as set() does, which stays even if it is all indices in order, because it is not at other sizes.
   void keep(int axis, Indices indices);
   bool is_kept(int axis) const { return is_kept_[static_cast<size_t>(axis)]; }
 

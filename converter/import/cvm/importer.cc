@@ -322,7 +322,7 @@ bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   Link link;
   link.function = F::MULTIPLY;
   link.by_channel = *values;
-  // Only where all of the chain fits the product's requantisation so far.
+  // The link is added only where all of the chain so far fits the product's requantisation.
   std::vector<Link> links = state.chain->links;
   links.push_back(link);
   if (!requantization(links, links.size(), state.chain->ranges[0])) return false;

@@ -30,7 +30,7 @@ class Importer {
   // --- tensors of an operator
   const Tensor& input(const Node& node, int i) const;
   const Tensor& output(const Node& node, int i = 0) const;
-  // By name; null: there is none.
+  // Returns the tensor of this name, or null.
   const Tensor* find(const std::string& name) const;
   std::string quoted_input(const Node& node, int i) const;
   // Input i, a computed value or a constant. False: it is absent or no activation that qrt knows; the operator was refused.

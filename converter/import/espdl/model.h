@@ -45,7 +45,7 @@ struct Node {
   std::vector<int> inputs, outputs;  // tensors
   const espdl::Node* table = nullptr;
 
-  // As messages and tools name it.
+  // Returns the node's name as messages and tools show it.
   std::string label() const;
   operator SourceNode() const { return {label(), op}; }
   bool has_input(int i) const {

@@ -281,7 +281,7 @@ Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
   std::vector<Link> left;
   for (const Link& link : chain.links) {
     if (!is_pair_node(link)) continue;
-    // To dequantise and quantise alike has no effect.
+    // A DequantizeLinear and a QuantizeLinear of the same parameters have no effect together.
     if (link.kind == Kind::kQuantize && left.size() > 1 && left.back().quant == link.quant)
       left.pop_back();
     else

@@ -104,7 +104,7 @@ class Importer {
   bool is_sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
   // Returns the Q/DQ pairs in a row, which count as one.
   DoubleQdq& double_qdq() { return double_qdq_; }
-  // As there; -1 too where that input was refused.
+  // Returns DoubleQdq::passed_input(), but -1 where that input was refused.
   int passed_input(const NodeView& node) const;
 
   // --- the graph

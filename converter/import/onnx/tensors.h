@@ -122,7 +122,7 @@ class Tensors {
   // inputs an empty one.
   const Tensor& input(const NodeView& node, int i) const;
   void set_output(const NodeView& node, int i, Tensor tensor);
-  // By name; a tensor nobody has spoken of is refused, of unknown shape.
+  // Returns the state of a tensor; one that nobody has spoken of is refused, of unknown shape.
   Tensor& at(const std::string& name) { return states_[name]; }
   bool has(const std::string& name) const { return states_.count(name) != 0; }
   const std::unordered_map<std::string, Tensor>& all() const { return states_; }

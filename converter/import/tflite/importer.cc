@@ -203,7 +203,7 @@ bool Importer::is_made(const Op& op, int i) {
   return false;
 }
 
-// For --lint. A tensor is named with the first operator that has it.
+// Notes the scales for --lint. A tensor is named with the first operator that has it.
 void Importer::note_scales() {
   std::vector<bool> seen(model_.tensors().size(), false);
   const auto look = [&](const Op& op, int i) {
@@ -391,7 +391,7 @@ ValueId Importer::value(const Op& op, int i) {
   if (state.value != kNoValue) return state.value;
   state.value = known_integers(state, t);
   if (state.value != kNoValue || !t.is_constant) return state.value;
-  // Only operands whose parameters were read before are asked for.
+  // A constant is only asked for as an operand whose parameters were read before.
   Quant quant;
   if (!read_quant(op, t, &quant, /*any_scale=*/true)) return kNoValue;
   std::vector<int32_t> stored(static_cast<size_t>(t.shape.elements()));

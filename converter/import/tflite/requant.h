@@ -9,8 +9,8 @@
 
 namespace qrt::convert::from_tflite {
 
-// To `out`, with one multiplier or one for each channel. Null: a multiplier is beyond what the
-// stages hold, refused.
+// Makes the requantisation to `out`, with one multiplier or one for each channel. Null: a
+// multiplier is beyond what the stages hold, refused.
 std::unique_ptr<fb::RequantT> make_requant(Importer& importer, const Op& op,
                                            const std::vector<Multiplier>& multipliers,
                                            const Quant& out, Limits limits);

@@ -46,9 +46,9 @@ class CvmNumbers {
   // Returns reals as a parameter with a given step.
   CvmNumber constant(const Tensor& reals, int precision, double step);
 
-  // In steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).
+  // Returns x in steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).
   CvmNumber requantised(const CvmNumber& x, double step, int precision);
-  // One step for all channels, as fine as 32 bits allow.
+  // Returns x in one step for all channels, as fine as 32 bits allow.
   CvmNumber without_factors(const CvmNumber& x);
 
   CvmNumber clipped(const CvmNumber& x, int precision);  // where it is more

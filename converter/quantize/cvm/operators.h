@@ -44,7 +44,7 @@ CvmNumber cvm_part(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
                    CvmNumbers* numbers);
 // Joins parts of one step and precision along `axis`.
 CvmNumber cvm_joined(const std::vector<CvmNumber>& parts, size_t axis, CvmNumbers* numbers);
-// For data movement: a coded value's own integers, else 16 bits.
+// Returns a number that data movement may move: a coded value's own integers, else 16 bits.
 Status cvm_movable(const std::string& x, CvmValues* values, CvmNumber* y);
 
 }  // namespace qrt::quantize

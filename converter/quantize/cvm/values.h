@@ -40,13 +40,13 @@ class CvmValues {
 
   // The integers as they are, where they are some.
   const CvmNumber* number(const std::string& value) const;
-  // In one step for all, with so many bits.
+  // Returns a value in one step for all channels, with so many bits.
   Status as(const std::string& value, double step, int precision, CvmNumber* y);
   // Returns a value in its own steps, without a zero point, for operators that move it. REQUIRES: coded.
   Status as_coded(const std::string& value, CvmNumber* y);
-  // For layers and tables, which know what to do with a zero point. REQUIRES: coded.
+  // Returns a value for layers and tables, which know what to do with a zero point. REQUIRES: coded.
   Status as_byte(const std::string& value, CvmNumber* y);
-  // For sums, products and averages: 16 bits or fewer, no factors.
+  // Returns a value for sums, products and averages: 16 bits or fewer, no factors.
   Status as_wide(const std::string& value, CvmNumber* y);
   // The greatest real that is kept of it.
   Status range(const std::string& value, double* range);
@@ -65,9 +65,9 @@ class CvmValues {
   std::map<std::string, size_t> writers_;
   std::map<std::string, CvmNumber> numbers_of_;
   std::map<std::string, std::string> bases_;
-  // By base: the reals of its bytes, and functions of them.
+  // The reals of a base's bytes, and functions of them, by base.
   std::map<std::string, std::map<std::string, Tensor>> computed_;
-  // By value, step and precision: what several read is made once.
+  // The numbers that several operators read, made once, by value, step and precision.
   std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
   std::map<std::string, CvmNumber> bytes_;  // with a zero point, by value
 };

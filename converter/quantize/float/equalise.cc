@@ -155,7 +155,7 @@ class Equaliser {
 
   std::vector<double> written(const Site& site, int round) {
     if (const auto given = options_.maxima.find(site.value); given != options_.maxima.end()) {
-      // As it was before the first round; later ones follow the factors.
+      // The first round takes the maximum that was given; later ones follow the factors.
       if (round == 0) seen_[site.value].assign(given->second.begin(), given->second.end());
       return seen_[site.value];
     }

@@ -33,7 +33,7 @@ class Links {
   int writer(const std::string& name) const;
   const Reads& readers(const std::string& name) const;
   bool is_output(const std::string& name) const { return ends(name).is_output; }
-  // By one node, once, and by nobody else.
+  // Returns whether the value is read by one node, once, and by nobody else.
   bool is_read_once(const std::string& name) const {
     return readers(name).size() == 1 && !is_output(name);
   }

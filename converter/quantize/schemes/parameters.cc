@@ -10,8 +10,8 @@ namespace {
 // a training that let the channel die.
 constexpr float kDeadWeight = 1e-6f;
 
-// In a form that compilers make vectors of: limits are whole, so that it is one whether a quotient is
-// rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
+// Returns the code of a weight, in a form that compilers make vectors of: limits are whole, so that it
+// is one whether a quotient is rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
 float code_of(float w, float scale, float most) {
   constexpr float kRound = 0x1.8p23f;
   const float q = w / scale;

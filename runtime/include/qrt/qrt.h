@@ -401,7 +401,7 @@ QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
 QRT_API qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t dim_count,
                                        qrt_error* error);
 
-/* As of the model, with the dimensions and bytes at the session's sizes. */
+/* Fill info as qrt_model_input_info() and _output_info(), with the dimensions and bytes at the session's sizes. */
 QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
                                           qrt_tensor_info* info);
 QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index,

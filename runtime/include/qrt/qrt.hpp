@@ -125,8 +125,8 @@ inline void check(const Outcome& status) {
 }
 #endif
 
-// True if T is how elements of `dtype` are read. 16-bit floats are read as uint16_t, bools, float8
-// and packed elements as bytes.
+// Returns whether T is how elements of `dtype` are read. 16-bit floats are read as uint16_t, bools,
+// float8 and packed elements as bytes.
 template <class T>
 constexpr bool fits(qrt_dtype dtype) {
   switch (dtype) {

@@ -277,7 +277,7 @@ XnnpackPointer xnnpack_add(const XnnpackAdd& add) {
       static_cast<uint8_t>(p.hi), 0, &op);
   const std::vector<size_t> a_dims(add.a_dims, add.a_dims + add.a_rank);
   const std::vector<size_t> b_dims(add.b_dims, add.b_dims + add.b_rank);
-  // As many elements as the output has: every dimension is the greater of the two.
+  // XNNPACK writes as many elements as the output has: every dimension is the greater of the two.
   size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;
   for (size_t d : a_dims) a_bytes *= d;
   for (size_t d : b_dims) b_bytes *= d;

@@ -8,7 +8,7 @@ namespace qrt::tool {
 
 // Prints the facts that a user asks for first, in lines of columns() (terminal.h); behind them the long tables.
 void print_text(const nlohmann::ordered_json& all, bool with_operators, bool with_tensors);
-// For Graphviz.
+// Prints the graph for Graphviz.
 void print_dot(const nlohmann::ordered_json& all);
 
 }  // namespace qrt::tool

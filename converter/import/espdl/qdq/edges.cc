@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostExponent = 100;  // of an ESP-DL file
 
-// False: it is no power of two of usual size.
+// Finds the exponent of a scale. False: it is no power of two of usual size.
 bool exponent_of(float scale, int64_t* exponent) {
   int e = 0;
   if (!(scale > 0) || std::frexp(scale, &e) != 0.5f) return false;
@@ -80,7 +80,7 @@ ConstantPtr Translator::read_constant(const std::string& name) {
   return constant;
 }
 
-// False: refused.
+// Reads the scales of a QuantizeLinear or DequantizeLinear. False: refused.
 bool Translator::parse_scales(const NodeView& n, Scales* scales) {
   const auto no = [&](const std::string& rule, const std::string& tensor, const char* remedy) {
     (void)refuse(n, rule, tensor, remedy);

@@ -23,7 +23,7 @@ std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& n
                                            const std::vector<float>& products, const Quant& out,
                                            Limits limits);
 
-// True for a normal positive number.
+// Returns whether a scale is a normal positive number.
 bool is_usable_scale(float scale);
 
 // A layer of 8-bit activations.

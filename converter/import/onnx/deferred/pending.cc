@@ -99,7 +99,7 @@ Status resolve(Importer& importer, const NodeView& quantize,
   Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
   const NodeView& last = last_before_quantize(importer, p);
   const bool clips = last.op() == "Clip" && importer.uses(last.output(0)) == 1;
-  // In front of one without a zero point it stays.
+  // ONNX Runtime keeps a Clip in front of a QuantizeLinear without a zero point.
   if (clips && quantize.has_input(2) && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
   if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {

@@ -92,7 +92,7 @@ class ExternalFiles {
 
  private:
   std::string model_path_;
-  // By device and number: one file has many names, "./data" and hard links among them.
+  // The files that were opened, by device and number: one file has many names, "./data" and hard links among them.
   std::set<std::pair<uint64_t, uint64_t>> opened_;
   uint64_t total_ = 0, read_ = 0;
 };

@@ -11,7 +11,7 @@ using F = fb::FloatFunction;
 
 namespace {
 
-// For one dimension of a window: the input of every output and tap, -1 in the padding.
+// Returns, for one dimension of a window, the input of every output and tap, -1 in the padding.
 Indices window_indices(const WindowAxis& w, int64_t in) {
   Indices indices;
   for (int64_t o = 0; o < w.output; ++o)

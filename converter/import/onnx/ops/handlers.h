@@ -114,7 +114,7 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 struct ChannelLines {
   std::vector<float> factor, addend;
 };
-// False: an input is no constant of so many channels.
+// Reads the constants of a BatchNormalization. False: an input is no constant of so many channels.
 bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
                         ChannelLines* lines);
 
