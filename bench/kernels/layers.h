@@ -34,7 +34,7 @@ struct Layer {
   bool is_gemm() const { return kind == Kind::kConv || kind == Kind::kProduct; }
 };
 
-// A product as what it is, too, a 1x1 convolution over m pixels; other layers as they are.
+// Returns a matrix product as the 1x1 convolution over m pixels that it is, too; other layers as they are.
 Layer as_conv(Layer layer);
 
 // Every layer of every file, file by file in order of their names, each layer once per file. Ends

@@ -1,4 +1,4 @@
-// Pass: what exporters write behind a layer whose input was quantised as it came,
+// Pass: the scaling that exporters write behind a layer whose input is quantised in the run,
 //
 //   y = Cast(acc) * (x_scale * w_scale) (+ bias)
 //

@@ -72,8 +72,8 @@ class Model {
   size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
   const std::string& producer() const { return producer_; }
-  // No exporter wrote it for a chip: matrices that are computed stand row by row, and operators of the specification that no
-  // chip's runtime has may be there.
+  // Returns whether the converter wrote the model, not an exporter for a chip: computed matrices stand row by row, and
+  // operators of the specification that no chip's runtime has may be there.
   bool is_plain() const { return is_plain_; }
   // "esp32p4"; empty: the file does not say.
   const std::string& target() const { return target_; }

@@ -156,7 +156,7 @@ class Placer {
       placement_.layers.push_back(layer);
     }
   }
-  // An Add of one constant per column behind a MatMul.
+  // Finds the bias of a MatMul: an Add of one constant per column behind it.
   void find_added_bias(Layer* layer) const {
     const size_t* reader = sole_reader(layer->output);
     if (!reader || node(*reader).op != "Add" || is_float(*reader)) return;

@@ -159,7 +159,7 @@ void moves(BitsModel& m) {
   for (const Reader& reader : movers()) read_each(m, {1, 4, 2, 4}, reader);
 }
 
-// ONNX Runtime makes operators of integers of these, of one scale.
+// Concat, Where and Max of functions and of tensors with one scale, of which ONNX Runtime makes integer operators.
 void joined_functions(BitsModel& m) {
   const Dims dims = {1, 4, 2, 4};
   std::vector<Producer> producers = {falling, silu, pair, pair_of_functions, whole_constant};
