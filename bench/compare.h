@@ -11,7 +11,7 @@
 
 namespace qrt::bench {
 
-// What compare() reads of an earlier run's json.
+// The figures of an earlier run's json that compare() reads.
 struct OldRun {
   std::string model, isa;
   size_t threads = 0, batch = 0;

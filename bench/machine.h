@@ -23,10 +23,10 @@ std::string utc_now();
 // Keeps this thread, and those that it will start, on some CPUs: "big" or "little" by the capacities
 // that the system tells, or a list such as "0,2-3". kInvalidArgument.
 Status set_affinity(const std::string& text);
-// The same by a hexadecimal mask: "5" or "0x5" is CPUs 0 and 2.
+// Binds the thread to the CPUs of a hexadecimal mask: "5" or "0x5" is CPUs 0 and 2.
 Status set_cpu_mask(const std::string& mask);
 
-// Of the CPUs that this thread may use, and of the whole machine; 0: cannot be read.
+// The mean frequency of the CPUs that this thread may use, and the machine's temperature; 0: cannot be read.
 double frequency_mhz();
 double temperature_celsius();
 

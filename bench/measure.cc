@@ -46,7 +46,7 @@ uint64_t peak_memory_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// What was held before this measurement does not count, where Linux lets a program say so.
+// Forgets the peak of memory before this measurement, where Linux lets a program say so.
 void restart_peak_memory() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 Status make_load(const std::vector<Subject>& subjects, Load* load) {
@@ -80,7 +80,7 @@ void run_twice(const Subject& s, std::vector<Stream>* streams) {
     }
 }
 
-// Whether throughput is compared with that of one stream alone.
+// Returns whether throughput is compared with that of one stream alone.
 bool has_base(const std::vector<Subject>& subjects) {
   const Options& options = *subjects[0].options;
   return options.qps == 0 && (options.streams > 1 || (options.streams == 1 && subjects.size() > 1));
@@ -102,7 +102,7 @@ Status add_base(const std::vector<Subject>& subjects, const Progress& progress, 
   return {};
 }
 
-// In which requests could come and were answered.
+// Returns the time in which requests could come and were answered.
 double duration_ms(const Options& options, const std::vector<RunTime>& runs) {
   return std::max(runs.back().end, options.runs > 0 ? 1e-6 : options.seconds * 1e3);
 }
@@ -136,7 +136,7 @@ std::string text(const char* format, ...) {
   return result;
 }
 
-// What makes the figures worth less than they look.
+// Adds a warning for each circumstance that makes the figures worth less than they look.
 void add_warnings(const std::vector<Subject>& subjects, const Subject& s) {
   constexpr double kMuchNoise = 0.25, kMuchWait = 0.05;
   const Options& options = *s.options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_bench is asked for and what it measured; made by qrt_bench.cc, printed by report.cc.
+// The options of a measurement and its results; made by qrt_bench.cc, printed by report.cc.
 #ifndef QRT_BENCH_MEASUREMENT_H_
 #define QRT_BENCH_MEASUREMENT_H_
 
@@ -19,7 +19,7 @@ class Inputs;
 
 namespace qrt::bench {
 
-// Of one measurement: a model at one number of streams and of threads and one batch.
+// The options of one measurement: a model at one number of streams and of threads and one batch.
 struct Options {
   std::string model, isa, kernels;
   tool::Dims dims;                  // of open dimensions; empty: the model's
@@ -76,7 +76,7 @@ struct Interval {
   double runs_per_second;     // of all streams
 };
 
-// What streams do together.
+// The results of streams that run at the same time.
 struct Throughput {
   double runs_per_second = 0;
   double one_stream = 0;         // runs a second of one alone; 0: not measured
@@ -104,8 +104,8 @@ struct Measurement {
   double median = 0, min = 0, mean = 0, p90 = 0, p99 = 0;  // ms
   // Time that the thread was running, ms; with one thread and without --streams only.
   double cpu_median = 0, cpu_min = 0;
-  // Of ten consecutive parts of the measurement: greatest less smallest median over the median, and
-  // the median of their minima over the minimum, less 1 (with one thread: of cpu times).
+  // The noise within the measurement, cut into ten consecutive parts: greatest less smallest median over
+  // the median, and the median of their minima over the minimum, less 1 (with one thread: of cpu times).
   double median_noise = 0, min_noise = 0;
   size_t runs = 0;
   uint64_t peak_memory = 0, session_memory = 0;  // bytes
@@ -122,14 +122,14 @@ struct Measurement {
   std::vector<PeakRate> peaks;  // of the loops that some operator's limit uses
   std::vector<MemoryLevel> memory;
 
-  // Of --sustained: the best median over the median of the last quarter; 1: nothing is lost.
+  // Returns, for --sustained, the best median over the median of the last quarter; 1: nothing is lost.
   double sustained_of_peak() const;
 
   // The part of a frame's length that a step takes; above 1 the stream is not kept up with.
   double real_time_factor(double frame_ms) const { return median / frame_ms; }
   double p99_real_time_factor(double frame_ms) const { return p99 / frame_ms; }
 
-  // What comparisons go by.
+  // Returns the time that comparisons go by.
   double least_ms() const { return cpu_min > 0 ? cpu_min : min; }
 
   double samples_per_second() const {  // a run is a batch of them

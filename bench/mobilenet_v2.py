@@ -21,7 +21,7 @@ class Network(Graph):
         super().__init__(1)
         self.is_float = form == "float"
         powers = form == "powers"
-        # Of activations; another for every tensor would change nothing that is measured.
+        # The scale of all activations; another for every tensor would change nothing that is measured.
         self.scale = 2.0**-5 if powers else 0.0283
         self.powers = powers
 

@@ -160,8 +160,8 @@ const PeakLoop& peak_loop_of_kernel(const std::string& kernel, Isa fallback) {
 
 double sample_gmacs(const PeakLoop& loop) {
   constexpr uint64_t kSteps = 16384;
-  // What ran before may have taken the code of loop and clock out of the caches: a tenth of a
-  // sample.
+  // Warms up: code that ran before may have taken the loop's and the clock's out of the caches. A
+  // tenth of a sample.
   thread_ns();
   loop.run(kSteps / 16);
   const double start = thread_ns();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one core can do at most: multiply-accumulates per second of each instruction set, and the
+// The greatest speed of one core: multiply-accumulates per second of each instruction set, and the
 // bandwidth of caches and memory. Kernels are judged against these, measured in the same process on
 // the same core, because nominal clock rates say little about a shared or throttled machine.
 //
@@ -34,8 +34,8 @@ const PeakLoop* peak_loops(size_t* count);
 // sets without multiplications of their own take the next smaller set's.
 const PeakLoop& peak_loop(Isa isa, bool pairs);
 
-// The same by a kernel's name, which ends in its set: "gemm_u8s8_6x16_k4_adjacent_avx2". `fallback`
-// serves names without one.
+// Returns the loop for a kernel's name, which ends in its set: "gemm_u8s8_6x16_k4_adjacent_avx2".
+// `fallback` serves names without one.
 const PeakLoop& peak_loop_of_kernel(const std::string& kernel, Isa fallback);
 
 // GMAC/s of one short sample (some 100 us). Take several: other processes may interrupt one.
@@ -53,8 +53,8 @@ struct MemoryLevel {
   double copy_gbs;   // bytes read plus bytes written
 };
 
-// Of the core that the calling thread is on: caches as /sys tells them, ascending, then memory.
-// Takes about a second.
+// Measures the memory of the core that the calling thread is on: caches as /sys tells them,
+// ascending, then memory. Takes about a second.
 std::vector<MemoryLevel> measure_memory();
 
 // The first level that holds `bytes`. REQUIRES: levels as of measure_memory().

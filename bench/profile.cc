@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured in sessions of its own: the operators, and batches.
+// Measurements in sessions of their own: the operators, and batches.
 #include <algorithm>
 #include <string>
 

@@ -24,8 +24,8 @@
 namespace qrt::bench {
 namespace {
 
-// All that is asked of one model at one number of streams and of threads and one batch, or of several
-// at once.
+// Makes all measurements of one model at one number of streams and of threads and one batch, or of
+// several models at once.
 Status measure_all(const std::vector<Model>& models, const std::vector<OldRun>& old_runs,
                    const Progress& progress, std::vector<Run>* runs) {
   std::vector<Subject> subjects;

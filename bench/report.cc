@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which format is printed, and what all formats share.
+// Chooses the format that is printed, and has the parts that all formats share.
 #include "bench/report.h"
 
 #include <algorithm>

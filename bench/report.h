@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_bench prints: text for people, json, jsonl and csv for programs (keys are stable), md for
-// documents.
+// Prints the results of qrt_bench: text for people, json, jsonl and csv for programs (keys are
+// stable), md for documents.
 #ifndef QRT_BENCH_REPORT_H_
 #define QRT_BENCH_REPORT_H_
 
@@ -21,10 +21,10 @@ struct Run {
   std::optional<Comparison> comparison;  // with --compare
 };
 
-// To stdout. json: an object for one run, else a list of them; jsonl: an object a line.
+// Prints to stdout. json: an object for one run, else a list of them; jsonl: an object a line.
 void print(const std::string& format, const Machine& machine, const std::vector<Run>& runs);
 
-// Of the formats, one file each: report_text.cc, report_json.cc, report_tables.cc (csv and md).
+// Print one format each: report_text.cc, report_json.cc, report_tables.cc (csv and md).
 void print_text(const Machine& machine, const std::vector<Run>& runs);
 void print_json(const Machine& machine, const std::vector<Run>& runs, bool as_lines);
 void print_csv(const std::vector<Run>& runs);
@@ -41,9 +41,9 @@ std::string describe(const Comparison& comparison);
 std::string model_label(const Run& run);
 // "I0", "I1", "F", "edge"
 const char* level_name(int level);
-// For people: three digits at least, of small models' times, too. "12.345", "0.00204"
+// Returns a time for people, in three digits at least, also for small models: "12.345", "0.00204"
 std::string ms_text(double ms);
-// The same of runs a second: "1234", "12.3", "0.123".
+// Returns a rate, of runs a second, in three digits at least: "1234", "12.3", "0.123".
 std::string rate_text(double rate);
 // 100 * part / whole; 0 of nothing.
 double percent(double part, double whole);

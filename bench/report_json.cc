@@ -89,7 +89,7 @@ ordered_json throughput_json(const Options& options, const Measurement& m) {
   return root;
 }
 
-// Of "0.1.0 (COMMIT, compiler)".
+// Returns COMMIT of "0.1.0 (COMMIT, compiler)".
 std::string commit() {
   const std::string version = qrt_version();
   const size_t begin = version.find('(') + 1;

@@ -28,7 +28,7 @@ std::string cell(const std::string& text) {
   return s;
 }
 
-// Where there are several runs, their rows begin with what tells them apart.
+// Returns the columns that tell one of several runs apart, with which its rows begin; "" for a single run.
 std::string start_of_row(const Run& run, bool is_one_of_many) {
   if (!is_one_of_many) return "";
   return quoted(model_label(run)) + "," + std::to_string(run.options.threads) + "," +

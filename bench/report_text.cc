@@ -17,8 +17,8 @@ namespace {
 
 using tool::fitted;
 
-// What a line ends with: the type of an operator, its kernel where lines are wide, and its name as far
-// as that goes.
+// Returns the end of a line: the type of an operator, its kernel where lines are wide, and as much of
+// its name as there is room for.
 constexpr size_t kTypeWidth = 20, kKernelWidth = 40, kWide = 120;
 
 std::string end_of_line(const std::string& type, const std::string& kernel, const std::string& name,

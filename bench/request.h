@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_bench's command line asks for.
+// Parses qrt_bench's command line.
 #ifndef QRT_BENCH_REQUEST_H_
 #define QRT_BENCH_REQUEST_H_
 

@@ -14,11 +14,11 @@ namespace qrt::bench {
 // The best instruction set that kernels are taken from.
 std::string best_isa(const std::string& cap);
 
-// At options' threads, or those of `pool` where it is not null. Throws what sessions throw.
+// Makes a session with options' threads, or those of `pool` where it is not null. Throws what sessions throw.
 Session make_session(const Model& model, const Options& options, size_t batch, bool profile,
                      qrt_pool* pool = nullptr);
 
-// The same values at every call: floats in [-1, 1), integers over their whole range.
+// Fills an input with the same values at every call: floats in [-1, 1), integers over their whole range.
 void fill_input(Session* session, size_t i);
 
 // Reads options->inputs, where there are any, into options->arrays. The batch and the sizes of open dimensions that *options does

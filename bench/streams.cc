@@ -22,7 +22,7 @@ Clock::duration milliseconds(double ms) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
 }
 
-// False: interrupted before.
+// Waits until `due`. False: interrupted before.
 bool wait_until(Clock::time_point due) {
   constexpr std::chrono::milliseconds kNap(20);  // a signal does not end a sleep
   for (Clock::time_point now; !interrupted();) {
@@ -53,7 +53,7 @@ class Requests {
     if (extent_.runs > 0) return true;
     return (done < extent_.least && *due < 0) || ms_since(start_) < end();
   }
-  // As many of `wanted` runs more as there are, at once.
+  // Takes at once as many of `wanted` further runs as are left, and returns their number.
   size_t take_more(size_t wanted) {
     if (extent_.runs == 0) return wanted;
     const std::lock_guard<std::mutex> lock(mutex_);

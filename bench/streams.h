@@ -24,18 +24,18 @@ struct Stream {
   std::vector<RunTime> runs;  // of the last run_streams()
 };
 
-// How long the streams of one model run: until `seconds` have passed and at least `least` times each,
-// or `runs` times together where that is not 0.
+// The duration of a measurement: the streams of one model run until `seconds` have passed and at
+// least `least` times each, or `runs` times together where that is not 0.
 struct Extent {
   double seconds;
   size_t least, runs = 0;
   // Requests a second. 0: a stream's next run is due when the one before has ended. Else requests come
   // at random, as those of independent users do (a Poisson process), and each waits for a stream that
-  // is free; what waits when the time is over is not run.
+  // is free; requests that still wait when the time is over are not run.
   double qps = 0;
-  // Of one stream: a run is timed by itself, without what passes between runs, and its running time,
-  // too, for which the system is asked. Runs of less than 10 us are timed in groups of about 100 us, in
-  // which all count the same.
+  // Times each run of one stream by itself, without the time that passes between runs, and its running
+  // time, too, for which the system is asked. Runs of less than 10 us are timed in groups of about
+  // 100 us, in which all count the same.
   bool is_timed_alone = false;
 };
 

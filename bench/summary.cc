@@ -31,9 +31,9 @@ double least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-// Beside others on its host a virtual machine's clock of running time stands still now and then, and a
-// run seems to take nothing. Of many runs that are shorter than a scheduler's turn some are not
-// interrupted, and none takes less time than these.
+// Raises running times to the least wall time. Beside others on its host a virtual machine's clock of
+// running time stands still now and then, and a run seems to take nothing. Some of many runs that are
+// shorter than a scheduler's turn are not interrupted, and none takes less time than these.
 void mend_running_times(double least_wall, std::vector<double>* cpu) {
   constexpr double kTurn = 1;  // ms
   if (least_wall >= kTurn) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of many runs: percentiles, noise, throughput.
+// The statistics of many runs: percentiles, noise, throughput.
 #ifndef QRT_BENCH_SUMMARY_H_
 #define QRT_BENCH_SUMMARY_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux tells of its CPUs in /proc and /sys.
+// Reads the files of /proc and /sys in which Linux describes its CPUs.
 #ifndef QRT_BENCH_SYSTEM_FILES_H_
 #define QRT_BENCH_SYSTEM_FILES_H_
 
@@ -15,7 +15,7 @@ class SystemFiles {
 
   std::string cpuinfo() const { return text_of("/proc/cpuinfo"); }
 
-  // Those of these CPUs that have the greatest or the least capacity; empty: all are alike.
+  // Returns those of these CPUs that have the greatest or the least capacity; empty: all are alike.
   std::vector<int> of_kind(const std::vector<int>& cpus, bool big) const;
 
   // The mean of these CPUs, and the hottest zone; 0: cannot be read.

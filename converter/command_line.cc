@@ -18,7 +18,7 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 
 bool is_qrt(const Head& head) { return has_mark(head, 4, "QRT1"); }
 
-// What a file is that no format recognises: "" where that is not known.
+// Returns the format of a file that qrt_convert does not read, as messages name it; "" where it is unknown.
 std::string foreign_format(const std::string& input, const Head& head) {
   if (const tool::FileKind* kind = tool::find_kind(head, input))
     return std::string(kind->name) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command lines of qrt_convert, qrt_diff and qrt_quantize share: the options of the source
-// formats, and which format a file is of.
+// The common part of the command lines of qrt_convert, qrt_diff and qrt_quantize: the options of
+// the source formats, and which format a file is of.
 #ifndef QRT_CONVERTER_COMMAND_LINE_H_
 #define QRT_CONVERTER_COMMAND_LINE_H_
 
@@ -20,7 +20,7 @@ class FormatOptions {
  public:
   void add_to(tool::CommandLine* line);
   ImportOptions given() const;
-  // By --from, or the file's content. kIoError; kInvalidModel for empty files and .qrt files.
+  // Finds the format by --from, or by the file's content. kIoError; kInvalidModel for empty files and .qrt files.
   Status find_format(const std::string& input, const Frontend** format) const;
 
  private:
@@ -34,7 +34,7 @@ class FormatOptions {
   std::map<std::string, Given> given_;
 };
 
-// Whether a file is a .qrt file, by its first bytes.
+// Sets *found to whether a file is a .qrt file, by its first bytes.
 Status look_for_qrt(const std::string& path, bool* found);
 
 }  // namespace qrt::convert

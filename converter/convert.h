@@ -30,7 +30,7 @@ enum class Blocks { kAsSource, kInt8, kFloat };
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false,
                    const SourceEdges& edges = {}, Blocks blocks = Blocks::kAsSource);
 
-// The same of a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
+// Imports a QDQ graph whose scales are all powers of two, with the arithmetic of ESP-DL:
 // `reference` is espdl-p4, espdl-s3 or espdl-c. Other scales are refused.
 Status import_onnx_as_espdl(const std::string& path, const std::string& reference, Graph* graph,
                             Report* report, const SourceEdges& edges = {});
@@ -39,8 +39,8 @@ Status import_onnx_as_espdl(const std::string& path, const std::string& referenc
 // be "". As import_onnx().
 Status read_onnx_tensor(const std::string& path, TestTensor* tensor);
 
-// Whose bits a TFLite model gets: the reference kernels' (double rounding), or those of builds with
-// TFLITE_SINGLE_ROUNDING.
+// The kernels whose bits a TFLite model gets: the reference kernels (double rounding), or those of
+// builds with TFLITE_SINGLE_ROUNDING.
 enum class TfliteReference { kDoubleRounding, kSingleRounding };
 
 // import/tflite/: reads the model of a TFLite file into a graph. As import_onnx(); `outputs` as in
@@ -54,7 +54,7 @@ Status import_tflite(const std::string& path, TfliteReference reference, Graph* 
 // The signatures of a TFLite file, "0 encode", one line each.
 Status list_tflite(const std::string& path, std::vector<std::string>* models);
 
-// What a caller may say about an ESP-DL file.
+// The options of an ESP-DL import.
 struct EspdlOptions {
   std::string target;     // esp32p4, esp32s3 or c; empty: what the file says
   std::string model;      // of a pack: name or index
@@ -75,15 +75,15 @@ Status read_espdl_tests(const std::string& path, const EspdlOptions& options, Te
 // import/cvm/: reads an MRT/CVM model's symbol (JSON) and params. As import_onnx().
 Status import_cvm(const std::string& symbol, const std::string& params, Graph* graph,
                   Report* report);
-// Where the params of a symbol file are if nobody says: `params` beside a file called `symbol`,
-// else the same name with .params for .json.
+// Returns where the params of a symbol file are if nobody says: `params` beside a file called
+// `symbol`, else the same name with .params for .json.
 std::string find_cvm_params(const std::string& symbol);
 
 // passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
-// What a written file holds beside the graph.
+// The content of a written file beside the graph.
 struct Extras {
   const TestValues* tests = nullptr;         // values to test it with
   std::map<std::string, std::string> notes;  // metadata, by key

@@ -78,7 +78,7 @@ struct Node {
   std::vector<ValueId> inputs, outputs;
   std::vector<fb::SizeRuleT> sizes;  // fields of the options that follow from open dimensions
 
-  // In ir.cc, so that not every file compiles the destructors of all options.
+  // The constructors are in ir.cc, so that not every file compiles the destructors of all options.
   Node();
   Node(const Node&);
   Node(Node&&) noexcept;
@@ -187,16 +187,16 @@ Node make_node(std::string name, std::string source_op, std::vector<ValueId> inp
   return node;
 }
 
-// What the runtime tells of the node's operator. REQUIRES: it has one.
+// Returns the runtime's facts of the node's operator. REQUIRES: it has one.
 inline const OpTraits& traits(const Node& node) { return traits_of(node.options.type); }
 
-// Whether a node computes each element of its output from the elements of two operands that are
-// broadcast as in numpy: inputs 0 and 1.
+// Returns whether a node computes each element of its output from the elements of two operands that
+// are broadcast as in numpy: inputs 0 and 1.
 inline bool broadcasts(const Node& node) {
   return traits(node).broadcasting == Broadcasting::kElements && node.inputs.size() > 1;
 }
 
-// Whether the input of this number is a table, which in a file is no input.
+// Returns whether the input of this number is a table, which in a file is no input.
 inline bool input_is_table(const Node& node, size_t slot) {
   return traits(node).constants.are_a_table() && slot == (broadcasts(node) ? 2 : 1);
 }

@@ -28,7 +28,7 @@ std::string label(const Node& node) {
   return node.source_op.empty() ? fb::EnumNameOpOptions(node.options.type) : node.source_op;
 }
 
-// Of 8-bit values, stored domain.
+// The least and greatest code of 8-bit values, in the stored domain.
 struct Codes {
   int lo = 0, hi = 255;
   int steps() const { return hi - lo; }
@@ -124,7 +124,7 @@ class Lint {
     codes_[v] = {*lo, *hi};
   }
 
-  // Which codes an operator's output can take.
+  // Finds the codes that an operator's output can take.
   void follow_codes(const Node& node) {
     Codes y;
     if (const auto* r = requant_of(node)) {

@@ -21,11 +21,11 @@ Perm compose(const Perm& a, const Perm& b);
 Perm inverse(const Perm& perm);
 // Shape of transpose(x, perm).
 Shape permuted(const Shape& shape, const Perm& perm);
-// Where dimension `axis` of x stands in transpose(x, perm).
+// Returns the dimension of transpose(x, perm) that dimension `axis` of x becomes.
 int permuted_axis(int axis, const Perm& perm);
 
-// True if transpose(x, perm) has x's elements in x's order, for every size of dimension 0: only
-// dimensions of size 1 behind it move.
+// Returns whether transpose(x, perm) has x's elements in x's order, for every size of dimension 0:
+// only dimensions of size 1 behind it move.
 bool moves_only_units(const Perm& perm, const Shape& shape);
 
 // The out_perm for which reshape(transpose(x, in_perm)) == transpose(reshape(x), out_perm), where

@@ -42,8 +42,8 @@ size_t check_level(const std::vector<uint8_t>& file, const std::string& level) {
   return above.size();
 }
 
-// On success to stdout. Of a refused model: JSON to stdout, text to stderr. Both reports as JSON
-// are one object.
+// Prints the report, on success to stdout; for a refused model JSON to stdout, text to stderr. Both
+// reports as JSON are one object.
 void print_report(const Options& options, const Report& report, bool refused) {
   const convert::Sections json = {options.explain == "json", options.lint == "json"};
   if (json.nodes || json.warnings) fputs(report.json(json).c_str(), stdout);
@@ -68,8 +68,8 @@ int list_models(const Options& options) {
   return tool::kDone;
 }
 
-// What the source file holds to test it with, or the folder beside it, where --check or
-// --keep-test-values asks for it.
+// Reads the test values of the source file, or of the folder beside it, where --check or
+// --keep-test-values asks for them.
 Status read_tests(const Options& options, const convert::Frontend& format, const Graph& graph,
                   convert::TestValues* values) {
   if (!options.check && !options.keep_test_values) return {};

@@ -90,7 +90,7 @@ Status write_text(const std::string& path, const std::string& text) {
   return tool::write_file(path, text.data(), text.size());
 }
 
-// Not interrupted between the files.
+// Writes all files of the result, not interrupted between them.
 Status write_results(const Options& options, const Quantised& result) {
   sigset_t interrupts, before;
   sigemptyset(&interrupts);
@@ -110,7 +110,7 @@ Status write_results(const Options& options, const Quantised& result) {
   return status;
 }
 
-// What a CVM runtime's bytes mean: the two files do not say it.
+// Prints the meaning of a CVM runtime's bytes, which the model's two files do not tell.
 void print_edges(const quantize::CvmModel& cvm) {
   printf("input %s: integer = round(real / %.9g)\n", cvm.input.name.c_str(), cvm.input.step);
   for (const quantize::CvmModel::Edge& y : cvm.outputs)

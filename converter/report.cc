@@ -58,8 +58,8 @@ const char* outcome_name(Outcome outcome) {
 
 constexpr char kFolded[] = "folded";
 
-// What the converted nodes became, by operator and level: "count    Conv2D [I1]: 12". What was merely
-// folded into others stands here alone, as a number.
+// Counts the results of the converted nodes, by operator and level: "count Conv2D [I1]: 12". Nodes
+// that were merely folded into others appear here alone, as a number.
 std::string counts_text(const std::vector<Finding>& findings) {
   std::map<std::string, size_t> counts;
   size_t folded = 0;

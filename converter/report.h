@@ -31,7 +31,7 @@ struct Finding {
   bool is_node = true;  // else an input, an output, a constant, or the model as a whole
 };
 
-// What --lint has to say about one node: rules and numbers in lint.h.
+// A warning of --lint about one node: rules and numbers in lint.h.
 struct Warning {
   using Numbers = std::vector<std::pair<std::string, double>>;
   std::string rule;  // "dead-channels"
@@ -41,7 +41,7 @@ struct Warning {
   Numbers numbers;  // for programs
 };
 
-// Which batches the converted model can run.
+// The batches that the converted model can run.
 struct BatchFinding {
   bool is_open = false;  // any
   int64_t size = 0;      // the source's own
@@ -69,7 +69,7 @@ struct ScaleNote {
   float scale;
 };
 
-// What json() has.
+// The sections that json() writes.
 struct Sections {
   bool nodes = true, warnings = false;
 };
@@ -79,7 +79,7 @@ class Report {
   void converted(std::string node, std::string op, std::string result, std::string level);
   void refused(std::string node, std::string op, std::string rule, std::string tensor,
                std::string remedy);
-  // What is no node: `kind` says what it is, "input".
+  // Adds a part of the file that is no node: `kind` says what it is, "input".
   void refused_part(std::string name, std::string kind, std::string rule, std::string remedy);
   void not_assessed(std::string node, std::string op, std::string rule);
 
@@ -108,8 +108,8 @@ class Report {
   // "1 of 6 nodes refused", and how many inputs, outputs and constants.
   std::string refusals() const;
 
-  // For people: a paragraph per refused node and a line per node not assessed (and with `all`, one
-  // per converted node and one on the batch).
+  // Returns the report for people: a paragraph per refused node and a line per node not assessed
+  // (and with `all`, one per converted node and one on the batch).
   std::string text(bool all) const;
   // A paragraph per warning and their number.
   std::string warnings_text() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller asks of a source model's edges.
+// A caller's wishes for a source model's inputs and outputs.
 #ifndef QRT_CONVERTER_SOURCE_EDGES_H_
 #define QRT_CONVERTER_SOURCE_EDGES_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A final graph as .qrt bytes. The same graph gives the same bytes. Names, tables and shapes come
+// Writes a final graph as .qrt bytes. Equal graphs give equal bytes. Names, tables and shapes come
 // first in the file, the constants' bytes behind them, and 64 bytes at the very end, so that as many
 // can be read behind every constant. The last 16 of them are the checksum (schema/README.md).
 #include <algorithm>
@@ -34,8 +34,8 @@ class Writer {
   }
   // `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
-  // That metadata for a written file: of tensors that did not lie in the source as the file without
-  // it tells.
+  // Returns the metadata "source_order" for a written file: of tensors that did not lie in the
+  // source as the file without it tells.
   std::string source_orders(const std::vector<uint8_t>& bytes) const;
 
  private:
@@ -108,7 +108,7 @@ size_t Writer::size_bound() const {
   for (ValueId id : tensors_) {
     const Value& v = graph_.values[id];
     bound += 256 + v.name.size() + 8 * v.quantization.scale.size() + v.weight_offset.size();
-    // Of weights: sums, scales or multipliers and shifts of two stages, per channel.
+    // The sums, scales or multipliers and shifts of two stages of weights, per channel.
     if (v.is_constant && v.type.dtype == DType::kInt32) bound += 6 * v.data.size();
   }
   for (const Node& node : graph_.nodes)
@@ -195,8 +195,8 @@ flatbuffers::Offset<fb::Operator> Writer::write_operator(const Node& node) {
   return fb::CreateOperator(fbb_, &op);
 }
 
-// Whose bits the file reproduces. What has level F may differ from the source system in the last bits,
-// and the file says so.
+// Returns the system whose bits the file reproduces. Operators of level F may differ from it in the
+// last bits, and the file says so.
 std::string Writer::reference(const std::vector<flatbuffers::Offset<fb::Operator>>& operators) {
   const bool has_float =
       std::any_of(operators.begin(), operators.end(), [&](flatbuffers::Offset<fb::Operator> op) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators and parts the library has (QRT_OPS), for tables of kernels that belong to one of them: a null pointer in
-// place of a kernel, and the linker drops it.
+// Tells which operators and parts the library has (QRT_OPS), for tables of kernels that belong to one of them: a null
+// pointer takes the place of a kernel that is left out, and the linker drops it.
 #ifndef QRT_KERNELS_BUILT_H_
 #define QRT_KERNELS_BUILT_H_
 

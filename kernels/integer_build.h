@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this library's kernels compute without floating point between a model's edges (CMake
-// option QRT_INTEGER_ONLY), for code outside kernels/, which is compiled alike for both builds.
+// Tells code outside kernels/, which is compiled alike for both builds, whether this library's
+// kernels compute without floating point between a model's edges (CMake option QRT_INTEGER_ONLY).
 #ifndef QRT_KERNELS_INTEGER_BUILD_H_
 #define QRT_KERNELS_INTEGER_BUILD_H_
 

@@ -28,8 +28,8 @@ constexpr bool has(IsaSet set, Isa isa) { return (set & static_cast<uint32_t>(is
 // Detected once; thread-safe; never fails.
 IsaSet detected_isas();
 
-// Whether a core reads what lies beyond its own caches at more than half their speed, as far as the
-// third level holds it: AMD's do (76 bytes/ns measured on Zen 4). Choices of speed alone.
+// Returns whether a core reads memory beyond its own caches at more than half their speed, as far as
+// the third level holds it: AMD's do (76 bytes/ns measured on Zen 4). For choices of speed alone.
 bool has_fast_shared_cache();
 
 // Returns whether the set belongs to another architecture than the one that qrt was compiled for.
@@ -41,7 +41,7 @@ constexpr IsaSet capped(IsaSet set, Isa cap) { return set & (2 * static_cast<uin
 // "avx512vnni" and the like, as in QRT_ISA.
 const char* isa_name(Isa isa);
 
-// False for an unknown name.
+// Finds an instruction set by its name. False for an unknown one.
 bool parse_isa(const char* name, Isa* isa);
 
 // The i-th set qrt knows, in ascending order, or false past the last.

@@ -48,7 +48,7 @@ struct Requant {
   const float* intercept = nullptr;
   const float* addend = nullptr;  // kFloat, per channel; null: nothing is added
 
-  // The same for the channels from c on (c a multiple of 16).
+  // Returns the requantisation of the channels from c on (c a multiple of 16).
   Requant at(size_t c) const {
     Requant r = *this;
     if (r.scale) r.scale += c;
@@ -99,9 +99,9 @@ static inline int64_t bound_of_stage(const RequantStage& s, int64_t bound) {
   return result < clip ? result : clip;
 }
 
-// Whether fixed-point kernels may serve it: one rounding, half up, or TFLite's two, half up and
-// then half away, and nothing clipped between. Of TFLite's, a channel's first is by 2^31 and its
-// second multiplier 1, which is left to the caller to see.
+// Returns whether fixed-point kernels may serve it: one rounding, half up, or TFLite's two, half up
+// and then half away, and nothing clipped between. TFLite's first stage shifts each channel by 31
+// and the second multiplies by 1, which the caller has to check.
 static inline bool is_fixed_point(const Requant& r) {
   if (r.kind != RequantKind::kInt) return false;
   for (int i = 0; i < r.stage_count; ++i) {

@@ -6,7 +6,7 @@
 namespace qrt {
 namespace {
 
-// Whether acc * scale in float32, rounded half to even, is at least k.
+// Returns whether acc * scale in float32, rounded half to even, is at least k.
 bool reaches(int64_t acc, float scale, int32_t k) {
   const float v = static_cast<float>(acc) * scale, tie = static_cast<float>(k) - 0.5f;
   return v > tie || (v == tie && k % 2 == 0);
@@ -61,7 +61,7 @@ bool requant_float(const Requant& r, size_t c, const SumRange& range, float* sca
 bool moved_zero_point(const Requant& r, size_t c, int32_t* addend) {
   if (r.kind != RequantKind::kInt || r.stage_count != 1 || r.zero_point < 0) return false;
   const RequantStage& s = r.stages[0];
-  // Of a tie's two neighbours the even one stays even.
+  // The even one of a tie's two neighbours must stay even.
   const bool moves =
       s.round == Round::kHalfUp || (s.round == Round::kHalfEven && r.zero_point % 2 == 0);
   if (!moves || s.multiplier[c] <= 0 || s.shift[c] > kMaxShift) return false;

@@ -20,10 +20,10 @@ struct SumRange {
 // kInt, one stage that clips nothing, a multiplier that float32 holds.
 bool requant_float(const Requant& r, size_t c, const SumRange& range, float* scale);
 
-// What sums of channel c take so that the zero point can be 0: requantize(r, acc, c) is then that of
-// acc + *addend. Outputs then have ties above 0 only, which a scale just above the factor lifts as half
-// up does. False: no integer has this effect, or this is not tried: kind kInt, one stage, half up or
-// half to even.
+// Finds an addend to sums of channel c so that the zero point can be 0: requantize(r, acc, c) is then
+// that of acc + *addend. Outputs then have ties above 0 only, which a scale just above the factor lifts
+// as half up does. Returns false where no integer has this effect, or where this is not tried (not:
+// kind kInt, one stage, half up or half to even).
 bool moved_zero_point(const Requant& r, size_t c, int32_t* addend);
 
 }  // namespace qrt

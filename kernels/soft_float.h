@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // IEEE-754 binary32 in integers: fused multiply-add, division, conversion from and to integers, all
-// with one rounding to nearest even. What requant.h is defined with; also the oracle of the SIMD
+// with one rounding to nearest even. requant.h is defined with it; also the oracle of the SIMD
 // tests. Finite operands only (REQUIRES: no NaN, no infinity); a result beyond the range becomes an
 // infinity, which to_int() saturates. Zeros are +0.
 #ifndef QRT_KERNELS_SOFT_FLOAT_H_
@@ -68,7 +68,7 @@ inline Bits from_int(int64_t i) {
   return pack(i < 0, 0, i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i));
 }
 
-// The same number with its first bit at 61: room for a sum of two. REQUIRES: it is not zero.
+// Returns the number with its first bit at 61: room for a sum of two. REQUIRES: it is not zero.
 inline Unpacked normal(const Unpacked& v) {
   const int shift = __builtin_clzll(v.significand) - 2;
   return {v.negative, v.exponent - shift, v.significand << shift};
@@ -84,8 +84,8 @@ inline Bits fma(Bits a, Bits b, Bits c) {
   const Unpacked p = normal(product), q = normal(z);
   const bool swapped = p.exponent < q.exponent;
   const Unpacked &far = swapped ? q : p, &near = swapped ? p : q;
-  // What is shifted out of the lower operand lies far below the rounding position (an operand has at
-  // least 14 zeros at its end): a sticky 1 stands for it.
+  // The bits that are shifted out of the lower operand lie far below the rounding position (an
+  // operand has at least 14 zeros at its end): a sticky 1 stands for them.
   const int distance = far.exponent - near.exponent;
   const uint64_t kept = distance < 64 ? near.significand >> distance : 0;
   const bool is_sticky = distance < 64 ? kept << distance != near.significand : true;

@@ -7,8 +7,8 @@
 
 namespace qrt {
 
-// As bound_of_stage(), for a stage whose limits need not lie around 0: such a clip moves results away
-// from 0, to its nearer limit at least.
+// Returns the bound as bound_of_stage(), for a stage whose limits need not lie around 0: such a clip
+// moves results away from 0, to its nearer limit at least.
 static inline int64_t bound_of_clipped_stage(const RequantStage& s, int64_t bound) {
   const int64_t nearest = s.clip_lo > 0   ? int64_t{s.clip_lo}
                           : s.clip_hi < 0 ? -int64_t{s.clip_hi}

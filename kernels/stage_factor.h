@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What integer stages multiply by, for whoever looks for a form of them in float.
+// Properties of integer stages, for code that looks for a form of them in float.
 #ifndef QRT_KERNELS_STAGE_FACTOR_H_
 #define QRT_KERNELS_STAGE_FACTOR_H_
 
@@ -17,8 +17,8 @@ static inline double factor_of_stages(const RequantStage* stages, int32_t count)
   return f;
 }
 
-// How far the roundings before the last one take a value from the real one, in units of the output.
-// 1: no bound is known, because the last one is not to the nearest or something is clipped.
+// Returns how far the roundings before the last one take a value from the real one, in units of the
+// output. 1: no bound is known, because the last one is not to the nearest or something is clipped.
 static inline double error_of_stages(const Requant& r) {
   double error = 0;
   for (int32_t i = 0; i < r.stage_count; ++i) {

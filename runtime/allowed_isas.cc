@@ -27,7 +27,7 @@ Status parse_cap(const char* source, const char* cap, Isa* isa) {
   return {};
 }
 
-// Null: there is none.
+// Returns the value of QRT_ISA, or null.
 const char* cap_of_environment() {
   const char* cap = getenv("QRT_ISA");
   return cap != nullptr && cap[0] != '\0' ? cap : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which instruction sets a session may use.
+// Decides which instruction sets a session may use.
 #ifndef QRT_RUNTIME_ALLOWED_ISAS_H_
 #define QRT_RUNTIME_ALLOWED_ISAS_H_
 

@@ -32,7 +32,7 @@ class PlacedBlocks {
     size_t best = SIZE_MAX, best_gap = SIZE_MAX;
     size_t end = 0;  // first byte behind all blocks seen
     for (size_t group = 0; group < count; group += kGroup) {
-      // Its bytes are 0 or 1, the lowest that of the first.
+      // Each byte of `near` is 0 or 1; the lowest is that of the group's first block.
       uint64_t near;
       memcpy(&near, is_near_.data() + group, sizeof near);
       for (; near != 0; near &= near - 1) {
@@ -170,7 +170,7 @@ bool place_blocks(ScratchVector<ArenaBlock>* blocks, size_t limit, size_t* total
     *total = std::max(*total, block->offset + size);
     placed.add(*block, size);
   }
-  // Any number of small ones: behind all those.
+  // The remaining blocks, any number of small ones, go behind those placed so far.
   std::sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(), is_earlier);
   Succession rest(*total);
   for (size_t i = searched; i < order.size(); ++i) {

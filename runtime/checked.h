@@ -9,7 +9,7 @@
 
 namespace qrt {
 
-// False on overflow; *result is then unspecified.
+// Adds. False on overflow; *result is then unspecified.
 inline bool checked_add(size_t a, size_t b, size_t* result) {
   return !__builtin_add_overflow(a, b, result);
 }
@@ -25,7 +25,7 @@ inline size_t product_or_most(std::initializer_list<size_t> factors) {
   return product;
 }
 
-// The same of one number, for sums and products of 64 bits.
+// Converts a 64-bit number to size_t; a number that does not fit becomes SIZE_MAX.
 constexpr size_t size_or_most(uint64_t v) {
   return v < SIZE_MAX ? static_cast<size_t>(v) : SIZE_MAX;
 }

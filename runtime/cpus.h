@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many CPUs this process may keep busy at a time.
+// Counts the CPUs that this process may keep busy at a time.
 #ifndef QRT_RUNTIME_CPUS_H_
 #define QRT_RUNTIME_CPUS_H_
 
@@ -8,9 +8,9 @@
 
 namespace qrt {
 
-// Those of the calling thread's affinity mask, at most what the cgroup's quota pays for, at least 1. A
-// quota of 2.5 gives 2: a run waits for its slowest thread, and with 3 the kernel would stop one of them
-// in every period.
+// Returns the number of CPUs of the calling thread's affinity mask, at most what the cgroup's quota pays
+// for, at least 1. A quota of 2.5 gives 2: a run waits for its slowest thread, and with 3 the kernel
+// would stop one of them in every period.
 size_t usable_cpus();
 
 // CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those around it,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps run inside another; see fuse.h.
+// Finds the steps that run inside another; see fuse.h.
 #include "runtime/fuse.h"
 
 #include <algorithm>

@@ -36,8 +36,8 @@ std::string op_label(const fb::Model& model, uint32_t op);
 // "tensor 7 ('conv1.weight')"
 std::string tensor_label(const fb::Model& model, uint32_t tensor);
 
-// What infer() sees of an operator: of weights in 4 or 2 bits the unpacked ones. `types`: by
-// tensor. REQUIRES: the operator's indices are valid.
+// Returns what infer() is given of an operator; weights in 4 or 2 bits appear unpacked. `types` is
+// indexed by tensor. REQUIRES: the operator's indices are valid.
 InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
                            const TensorTypes& types);
 

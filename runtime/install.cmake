@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install --component qrt` installs: libqrt, its two headers, and package files for CMake and pkg-config.
-# None of it names the prefix: the tree may be moved.
+# Installs libqrt, its two headers, and package files for CMake and pkg-config (`cmake --install --component qrt`). No
+# installed file names the prefix: the tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

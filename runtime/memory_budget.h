@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a plan's tables may take, asked for before they are made.
+// A limit on the memory of a plan's tables, which ask it before they are made.
 #ifndef QRT_RUNTIME_MEMORY_BUDGET_H_
 #define QRT_RUNTIME_MEMORY_BUDGET_H_
 
@@ -26,7 +26,7 @@ class MemoryBudget {
     taken_ += static_cast<size_t>(bytes);
     return {};
   }
-  // Of what was taken for tables that were not made.
+  // Returns bytes that were taken for tables that were not made.
   void give_back(uint64_t bytes) { taken_ -= static_cast<size_t>(bytes); }
   size_t taken() const { return taken_; }
   bool has_refused() const { return has_refused_; }

@@ -27,14 +27,14 @@ class ModelBytes {
   // empty file.
   static Result<ModelBytes> map_file(const char* path);
 
-  // The same of `length` bytes from `offset` on of an open file; length 0: up to its end.
-  // kInvalidArgument where the file does not have them. Aligned as the offset is.
+  // Maps `length` bytes of an open file from `offset` on; length 0: up to its end. kInvalidArgument
+  // where the file does not have them. The data is only as aligned as `offset` is.
   static Result<ModelBytes> map(int fd, uint64_t offset, uint64_t length);
 
   // kOutOfMemory; kInvalidModel, before anything is copied, for more bytes than a model may have.
   static Result<ModelBytes> copy(const void* data, size_t size);
 
-  // Whether borrow() takes these bytes as they are.
+  // Returns whether borrow() takes these bytes without a copy.
   static bool is_usable_in_place(const void* data);
 
   // The caller's bytes, which must outlive this object, or a copy where they are not aligned.
@@ -42,7 +42,7 @@ class ModelBytes {
 
   const uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
-  // Of memory: 0 for the caller's bytes and a mapping.
+  // The heap memory that this object owns: 0 for the caller's bytes and for a mapping.
   size_t held_bytes() const { return owner_ == Owner::kHeap ? size_ : 0; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator is to the runtime: what it is like (traits.h), shape inference with legality
+// The runtime's interface to an operator: its facts (traits.h), shape inference with legality
 // checks, and preparation of its step. One file per operator in runtime/ops, listed in
 // schema/ops.inc.
 //
@@ -99,7 +99,7 @@ struct Step {
   // Null where nothing is left to do: all is in place, or another step does it.
   void (*run)(const Step& step, const RunContext& context) = nullptr;
 
-  // Where the planner puts rows apart: bytes from one to the next.
+  // The bytes from one row to the next, for tensors that the planner does not keep dense.
   PlanVector<size_t> input_pitches;  // by input; empty or 0: dense
   size_t output_pitch = 0;           // 0: dense
   PlanVector<size_t> parts;          // of a Concat, see PlannedStep
@@ -109,11 +109,12 @@ struct Step {
   const Step* follower = nullptr;
   void (*run_elements)(const Step& step, const RunContext& context, size_t begin,
                        size_t count) = nullptr;
-  // The same where the leader's output, tensor `between`, is of another type than this step's and
-  // has no memory of its own: its elements from `begin` on stand at `piece`.
+  // Computes a part of the output as run_elements does, where the leader's output, tensor
+  // `between`, has another type and no memory of its own: its elements from `begin` on stand at
+  // `piece`.
   void (*run_piece)(const Step& step, const RunContext& context, uint32_t between,
                     const uint8_t* piece, size_t begin, size_t count) = nullptr;
-  // Of a leader with such a follower: where in the scratch memory its tasks have their pieces.
+  // The place of a leader's pieces of `between` in the scratch memory; kNoPieces: none are needed.
   static constexpr size_t kNoPieces = SIZE_MAX;
   size_t pieces_at = kNoPieces;
   size_t piece_bytes = 0;  // of one task
@@ -130,8 +131,7 @@ struct Step {
   }
 };
 
-// The same as prepare() and the planner see it: with what they decide by. Nothing of this is read
-// by a run.
+// A Step with the facts that prepare() and the planner decide by; a run reads none of these fields.
 struct PlannedStep : Step {
   const fb::Operator* op = nullptr;
   const char* kernel = "";  // name of the kernel, for profiles; "view", "in place": nothing to do
@@ -159,8 +159,8 @@ struct PlannedStep : Step {
   // that makes element i of its output from the elements i of its inputs can follow: it has
   // run_elements().
   bool can_lead = false;
-  // Of a step that can lead one of another type: how many tasks it has at most, each of which fills
-  // piece_bytes at a time. 0: it cannot.
+  // The number of tasks, at most, of a step that can lead a follower of another type; each task
+  // fills piece_bytes at a time. 0: it cannot.
   size_t piece_tasks = 0;
   const PlannedStep* leader = nullptr;  // does this step's work
 
@@ -195,7 +195,7 @@ inline void follow(const Step& leader, const RunContext& context, size_t begin, 
   for (; rows > 0; --rows, begin += stride) step.run_elements(step, context, begin, count);
 }
 
-// The same where the leader has written them, densely, to a piece of its scratch memory.
+// Runs the follower on a piece that the leader has written densely into its scratch memory.
 inline void follow_piece(const Step& leader, const RunContext& context, const uint8_t* piece,
                          size_t element_bytes, size_t begin, size_t rows, size_t count,
                          size_t stride) {
@@ -204,13 +204,13 @@ inline void follow_piece(const Step& leader, const RunContext& context, const ui
   for (; rows > 0; --rows, begin += stride, piece += count * element_bytes)
     step.run_piece(step, context, leader.outputs[0], piece, begin, count);
 }
-// Of task `task`.
+// Returns the scratch memory for the pieces of one task, null where the leader needs none.
 inline uint8_t* piece_of(const Step& leader, const RunContext& context, size_t task) {
   return leader.has_pieces() ? context.scratch + leader.pieces_at + task * leader.piece_bytes
                              : nullptr;
 }
 
-// Of a step: what an operator may keep without taking it from the budget, PrepareContext::take().
+// The bytes that the operator of a step may keep without asking the budget, PrepareContext::take().
 constexpr size_t kStepBytes = 1024;
 
 struct PrepareContext : InferContext {
@@ -222,12 +222,12 @@ struct PrepareContext : InferContext {
   SharedTables* shared;
   bool may_spend;  // memory to save time; false where a session would pass max_memory
 
-  // To be called before a step's own tables are made, and what it keeps beyond kStepBytes: spread
-  // requantisations, folded biases, unpacked weights, runs of a gather.
+  // Must be called before a step's own tables are made, with all that it keeps beyond kStepBytes:
+  // repeated requantisations, folded biases, unpacked weights, runs of a gather.
   Status take(uint64_t bytes) const { return memory->take(bytes); }
 
-  // For tables that save time: try_to() makes them and tells whether there are any. Where their bytes
-  // are not to be had, they are not tried.
+  // Takes memory for tables that save time: try_to() makes them and tells whether there are any.
+  // Where their bytes are not to be had, they are not tried.
   template <class F>
   bool spend(uint64_t bytes, const F& try_to) const {
     if (!may_spend || !memory->take(bytes).ok()) return false;

@@ -30,10 +30,10 @@ namespace qrt {
 // Elements of a weight block: 16 channels, 4 weights of each. Packed weights are whole blocks.
 constexpr size_t kWeightBlock = 64;
 
-// True for a constant in GEMM or DEPTHWISE packing of less than 8 bits per weight.
+// Returns whether a tensor is a constant in GEMM or DEPTHWISE packing of less than 8 bits per weight.
 bool is_packed_bits(const fb::Tensor& tensor);
 
-// What check_tensor() of verify.cc asks of such a constant: whole weight blocks, offsets for every 16
+// Checks such a constant for check_tensor() of verify.cc: whole weight blocks, offsets for every 16
 // channels, sums within int8. REQUIRES: `bytes` is its buffer's size.
 Status check_packed_bits(const fb::Tensor& tensor, size_t bytes);
 

@@ -18,7 +18,7 @@ class Team;
 using ParallelFn = void (*)(void* context, void (*task)(void* argument, size_t index),
                             void* argument, size_t count);
 
-// Where the i-th of n nearly equal parts of `count` begins.
+// Returns where the i-th of n nearly equal parts of `count` begins.
 constexpr size_t part_begin(size_t count, size_t i, size_t n) {
   return static_cast<size_t>(uint64_t{count} * i / n);
 }
@@ -30,8 +30,8 @@ struct Parallel;
 template <class F>
 void for_pieces(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f);
 
-// How a session runs its tasks. Not owning. A Parallel belongs to one session and is used by one
-// run() at a time.
+// The means by which a session runs its tasks. Not owning. A Parallel belongs to one session and is
+// used by one run() at a time.
 struct Parallel {
   size_t threads = 1;           // number of tasks worth making; 1: no pool is used
   pthreadpool* pool = nullptr;  // pthreadpool_t

@@ -15,13 +15,14 @@ struct Part {
   bool is_built;
 };
 
-// What tensors of this type, or this operator, do not run without; nullptr: every library has it.
+// Returns the part of a library that tensors of this type, or this operator, need; null: every
+// library has it.
 const Part* part_of(DType dtype);
 const Part* part_of(const fb::Operator& op);
 // Returns the part that a model's symbols, sizes and rules need; null where it has none of them.
 const Part* part_of_sizes(const fb::Model& model);
 
-// All that serve a model, once each.
+// Returns all parts that a model needs, once each.
 std::vector<const Part*> parts_of(const fb::Model& model);
 
 }  // namespace qrt

@@ -376,7 +376,7 @@ class Planner {
     return {};
   }
 
-  // What moves with inputs and outputs.
+  // Finds the tensors that share memory with each input and output, and move with it.
   void find_ends() {
     ScratchVector<End*> end_of(plan_->types.size());  // by slot; of roots
     for (PlanVector<End>* ends :

@@ -34,22 +34,17 @@ struct PlanOptions {
   size_t max_memory = 0;  // of a session of the plan; 0: default_max_memory()
 };
 
-// What a session may take where its caller names no limit. Generous, and for a file's own batch
-// finite whatever the file says: a few hundred bytes can ask for inputs and tables of gigabytes. More
-// images than that are the caller's wish, and take their share each.
+// The default limit of a session's memory. It is generous, and for a file's own batch it is finite
+// whatever the file says: a few hundred bytes can ask for inputs and tables of gigabytes. A greater
+// batch of the caller's raises it in proportion.
 constexpr size_t kDefaultMemory = size_t{2} << 30;
 constexpr size_t kDefaultMemoryPerFileByte = 64;
 size_t default_max_memory(const VerifiedModel& model, size_t batch);
 
-// Where a tensor lives. Tensors share memory where that keeps the bytes:
-// - a view (Reshape, a slice) stands in its input's memory;
-// - what a Concat puts together is written into the output's from the start, or copied there where
-//   something holds it elsewhere: a model input or output, a variable, a constant, another Concat;
-// - what a fused step changes in place stands in the other's output.
-// Such a tensor starts at any of its elements, and behind it, too, kSlack bytes can be read; model
-// inputs and outputs are aligned and by themselves. Views and parts of channels have rows apart
-// (Step::output_pitch): only where all that write and read them take those so, as convolutions and
-// Concat do.
+// Tensors in the arena start at any multiple of their element, and kSlack bytes behind them can be
+// read, too; model inputs and outputs are aligned and separate. Views and parts of channels have
+// rows apart (Step::output_pitch), only where all steps that write and read them take such rows, as
+// convolutions and Concat do.
 struct Place {
   enum class Kind : uint8_t { kNone, kConstant, kArena, kExternal };
   Kind kind = Kind::kNone;        // kNone: no operator touches it; kExternal: the caller's memory
@@ -135,8 +130,9 @@ struct Plan {
   }
 };
 
-// What a step's operands take, of the whole batch: of weights in 4 or 2 bits the unpacked ones, of
-// other constants as they stand in the file, of tensors in memory. Nothing where all is in place.
+// The bytes of a step's operands for the whole batch: weights in 4 or 2 bits count unpacked, other
+// constants as they stand in the file. Both are 0 where the step has nothing to do (views, in
+// place).
 struct StepBytes {
   uint64_t all = 0, constants = 0;
 };

@@ -23,7 +23,7 @@ PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
   return options;
 }
 
-// Blocks for plans are at most so large. What has no room there, which is large tables, comes from the heap.
+// The size of blocks for plans, at most. Large tables, which have no room there, come from the heap.
 constexpr size_t kMostBlockBytes = size_t{512} << 10;
 
 // A plan and the memory that it lies in.

@@ -17,8 +17,8 @@ namespace qrt {
 // Belongs to a model. Used by several threads at once: one of them makes a plan, the others wait.
 class PlanCache {
  public:
-  // At most so many plans are kept, those that were used last; more than one only while they take no more
-  // than kKeptBytes together. Sessions may hold others.
+  // The number of plans that are kept, at most, those that were used last; more than one only while they
+  // take no more than kKeptBytes together. Sessions may hold others.
   static constexpr size_t kKeptPlans = 8;
   static constexpr size_t kKeptBytes = size_t{256} << 20;
 

@@ -13,7 +13,7 @@ namespace {
 // Stands before each piece. The bytes that are taken for a piece are padding, the header and the piece.
 struct alignas(16) Header {
   PlanMemory* memory;  // null: the heap, outside of any scope
-  // Where these bytes begin in the block. Where they end behind the block's end, they are on the heap instead.
+  // The offset of these bytes in the block. If they would end behind the block's end, they are on the heap instead.
   uint64_t begin : 56;
   uint64_t shift : 8;  // bytes of padding
 };

@@ -18,7 +18,7 @@ namespace qrt {
 // come from the heap. Used by one thread at a time; it has to outlive its pieces.
 class PlanMemory {
  public:
-  // What a piece takes beside its own bytes.
+  // The bytes that a piece takes beside its own.
   static constexpr size_t kPieceBytes = 16;
 
   // Has no block: every piece comes from the heap, and needed() tells how large a block would have been enough.

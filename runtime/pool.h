@@ -20,9 +20,9 @@ namespace qrt {
 
 constexpr size_t kMaxThreads = 1024;
 
-// Any threads may use it at the same time: it takes one's run after the other's. A child of fork() has
-// none of its threads: there a new session uses the calling thread alone, and the memory of the pool
-// is never released, since the locks in it may be held by threads that are not there.
+// The threads of sessions. Several threads may use a Pool at a time: it runs one's work after the other's. A
+// child of fork() has none of its threads: there a new session uses the calling thread alone, and the memory
+// of the pool is never released, since the locks in it may be held by threads that are not there.
 class Pool {
  public:
   // `threads`: with the one that leads a run. Fewer where the system would not start more.

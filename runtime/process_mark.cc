@@ -15,7 +15,7 @@ std::atomic<unsigned> generation{0};
 
 unsigned current() { return generation.load(std::memory_order_relaxed); }
 
-// As current(), and from the first call on forks are counted. Windows has none.
+// Returns current(), and has forks counted from the first call on. Windows has none.
 unsigned counted() {
 #if !defined(_WIN32)
   static const int registered =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the C ABI share: the handles, and how errors and tensors become C structs.
+// The common part of the C ABI's files: the handles, and how errors and tensors become C structs.
 #ifndef QRT_RUNTIME_QRT_C_H_
 #define QRT_RUNTIME_QRT_C_H_
 
@@ -59,7 +59,7 @@ struct qrt_pool {
 
 namespace qrt {
 
-// What a session's infos point to.
+// The data that a session's infos point to.
 struct SessionFacts {
   std::vector<TensorFacts> inputs, outputs, states;
   std::vector<uint32_t> written;  // tensors that operators wrote, in execution order

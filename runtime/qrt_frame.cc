@@ -106,7 +106,7 @@ class Frame {
   size_t pixel_bytes_ = 0;
 };
 
-// Where a pixel of the result is in the frame: between two of its pixels.
+// The place of a result's pixel between two pixels of the frame.
 struct Place {
   size_t first, second;
   int weight;  // of the second, in 256ths

@@ -46,7 +46,7 @@ void dequantize(const qrt_tensor_info& tensor, const void* data, size_t count, f
   }
 }
 
-// That the struct is one that the library has filled, with at least `count` elements.
+// Checks that the struct is one that the library has filled, with at least `count` elements.
 Status check_tensor(const qrt_tensor_info* tensor, size_t count) {
   if (tensor == nullptr) return null_argument("tensor");
   if (tensor->struct_size < offsetof(qrt_tensor_info, layout) || tensor->quantization == nullptr ||

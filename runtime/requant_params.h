@@ -18,15 +18,15 @@ namespace qrt {
 Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc,
                      DType output = DType::kUInt8);
 
-// At most kMaxStages stages, each field in range, for `channels` output channels; `what` names the
-// field in messages. Missing: none.
+// Checks at most kMaxStages stages, each field in range, for `channels` output channels; `what`
+// names the field in messages. Missing: none.
 using StageVector = flatbuffers::Vector<flatbuffers::Offset<fb::RequantStage>>;
 Status check_stages(const char* what, const StageVector* stages, size_t channels);
 
 // One or two stages, per tensor.
 Status check_tensor_stages(const char* what, const StageVector* stages);
-// The same where the reader relies on 0 staying 0: a softmax's greatest difference is 0, and what it
-// becomes must be the table's greatest entry.
+// Checks one or two stages, per tensor, that must map 0 to 0: a softmax's greatest difference is 0,
+// and must become the table's greatest entry.
 Status check_stages_keep_zero(const char* what, const StageVector* stages);
 // A requantisation of kind INT, per tensor.
 Status check_int_requant(const fb::Requant* requant, DType output = DType::kUInt8);

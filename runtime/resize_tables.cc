@@ -86,7 +86,7 @@ LinearTap linear_tap(fb::ResizeKind kind, const ResizedAxis& axis, float at) {
     tap.high_weight = static_cast<int32_t>(std::nearbyint(part));
     tap.low_weight = kMaxFineResizeWeight - tap.high_weight;
   } else {
-    // Of axes below 2^20 elements: longer ones do not fit int32 in units of 2^-10.
+    // Axes have fewer than 2^20 elements here: longer ones do not fit int32 in units of 2^-10.
     const auto fine = static_cast<int64_t>(x * 1024);
     tap.low_weight =
         is_last ? 512 : static_cast<int32_t>(std::abs(fine - int64_t{tap.high} * 1024));

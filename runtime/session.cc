@@ -156,8 +156,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
   return session;
 }
 
-// In a child of fork(): the threads of the pool, the session's own or the caller's, are not there, and
-// what they held at the fork they hold for ever. The pool is left as it is.
+// Leaves the pool as it is, in a child of fork(): the threads of the pool, the session's own or the
+// caller's, are not there, and the locks that they held at the fork they hold for ever.
 void Session::leave_threads() {
   parallel_.threads = 1;
   if (parallel_.pool != nullptr) {
@@ -266,7 +266,7 @@ Status Session::reshape(std::shared_ptr<const Plan> plan) {
   OwnPlans* const own = own_plans_.get();
   const PlanMemoryScope scope(own != nullptr ? &own->idle() : nullptr,
                               own != nullptr ? &own->scratch : nullptr);
-  // All that can fail is made in another session, which then changes its tables with this one.
+  // The calls that can fail are made on another session, which then exchanges its tables with this one.
   Session next(std::move(plan));
   const Plan& to = *next.plan_;
   const size_t limit = plan_options_.max_memory != 0 ? plan_options_.max_memory
@@ -476,7 +476,7 @@ void Session::run_on_threads() {
     team_->open();
     parallel_.run(parallel_.threads, [this](size_t) { team_->enter([this] { run_calls(); }); });
     parallel_.team = nullptr;
-    // As many jobs as in this run the next one will have.
+    // The next run will probably have as many jobs as this one.
     if (team_->jobs() < kTeamJobs && !has_ended()) team_.reset();
   } else {
     run_calls();

@@ -89,7 +89,7 @@ struct OwnPlans {
   size_t most_table_bytes = 0;
 };
 
-// As qrt_session_options of qrt.h.
+// The options of a session; see qrt_session_options of qrt.h.
 struct SessionOptions {
   size_t batch = 0;
   SymbolSizes sizes;
@@ -127,7 +127,7 @@ class Session {
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
 
-  // What create() makes of its options before it allocates a session's block.
+  // The part of a session that create() makes of its options before it allocates the block.
   struct Design {
     PlanOptions options;
     std::unique_ptr<OwnPlans> own_plans;  // null: the model keeps the plan
@@ -278,22 +278,23 @@ class Session {
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
-  // By index_of(). A caller's memory, that which is copied, and what takes the place of an external one's.
+  // The bindings, by index_of(): a caller's memory, the tensors that are copied, and the memory in place
+  // of an external one's.
   PlanVector<Binding> bindings_;
   PlanVector<uint8_t*> copied_;
   PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
   size_t stand_in_bytes_ = 0;
 
-  // By input: its memory is not zeros, because it was another tensor's at other sizes. It is cleared when someone may
-  // read it, unless the caller has written all of it by then.
+  // The inputs whose memory is not zeros, because it was another tensor's at other sizes; by input. It is cleared
+  // when someone may read it, unless the caller has written all of it by then.
   mutable PlanVector<bool> is_old_;
   mutable size_t old_inputs_ = 0;
 
-  // What bind() has left for the next run.
+  // The changes by bind() that the next run has to take notice of.
   bool has_moved_ = false;
   PlanVector<bool> is_stale_;  // by step: it keeps addresses that are others now
 
-  // Of an input or output.
+  // The memory of an input or output.
   struct Extent {
     const uint8_t *begin, *end;
     bool is_output;

@@ -71,7 +71,7 @@ size_t with_reserve(size_t bytes) { return bytes + round_up(bytes / kReservedPar
 Result<std::unique_ptr<OwnPlans>> reserve_own_plans(const VerifiedModel& model,
                                                     const PlanOptions& options, size_t most_bytes,
                                                     size_t* block_bytes) {
-  // For what a session's own tables need beside their bytes.
+  // The reserve for what a session's own tables need beside their bytes.
   constexpr size_t kReserve = 4096;
   auto measure = std::make_unique<OwnPlans>(0, 0);
   std::vector<std::shared_ptr<const void>> tables;

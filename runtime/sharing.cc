@@ -47,7 +47,7 @@ Sharing::Home Sharing::home(uint32_t t) {
   return root;
 }
 
-// What a run finds in memory or leaves there.
+// Finds the tensors that have a value before a run, or must keep one behind it.
 void Sharing::find_ends() {
   const size_t n = types_.size();
   is_input_.resize(n), is_output_.resize(n), uses_.resize(n), whole_of_.resize(n, kNoTensor);
@@ -88,7 +88,7 @@ size_t Sharing::output_rows(const PlannedStep& step) const {
   return rows != 0 && bytes(step.outputs[0]) / rows >= kMinFollowedRow ? rows : 0;
 }
 
-// Which tensors' rows may be apart.
+// Finds the tensors whose rows may be apart.
 void Sharing::find_rows(bool keep_all) {
   const size_t n = types_.size();
   read_rows_.resize(n, kUnread), written_rows_.resize(n);

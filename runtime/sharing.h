@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors stand in the memory of others: views, parts of concatenations, and what a fused
-// step changes in place. plan.h (Place) has the rules.
+// Decides which tensors stand in the memory of others: views, parts of concatenations, and outputs
+// of fused steps that work in place. plan.h (Place) has the rules.
 #ifndef QRT_RUNTIME_SHARING_H_
 #define QRT_RUNTIME_SHARING_H_
 
@@ -21,11 +21,11 @@ class Sharing {
   // With `keep_all` rows stay dense. REQUIRES: fuse_steps() was called, if it is to be.
   void share(bool keep_all, PlanVector<PlannedStep>* steps);
 
-  // Another slot, with memory of its own.
+  // Adds a slot with memory of its own.
   void add_slot();
   size_t slots() const { return homes_.size(); }
 
-  // In the memory of another tensor, or its own.
+  // The place of a tensor in the memory of another, or in its own.
   struct Home {
     uint32_t tensor;
     size_t offset;  // bytes
@@ -37,7 +37,7 @@ class Sharing {
   uint32_t root(uint32_t slot) { return home(slot).tensor; }
 
  private:
-  // Of a root's memory, in the steps so far.
+  // The use of a root's memory by the steps so far.
   struct MemoryUse {
     bool may_move = false;  // into another's
     size_t rows = 0;        // into which what stands in it divides it; 0: nothing does
@@ -61,7 +61,7 @@ class Sharing {
   ScratchVector<Home> homes_;                       // by slot
   ScratchVector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
   ScratchVector<MemoryUse> uses_;             // by tensor; of roots
-  // By tensor: into how many rows all readers and its writer can take it, or 0.
+  // The number of rows into which all readers, and the writer, of a tensor can take it, or 0; by tensor.
   ScratchVector<size_t> read_rows_, written_rows_;
   ScratchVector<uint32_t> whole_of_;  // by tensor: the last Concat's output it is to be part of
 };

@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-// What one step reads and writes of a slice, for each thread: half of a second-level cache.
+// The bytes of a slice that one step reads and writes, for each thread: half of a second-level cache.
 constexpr size_t kSliceBytes = 1 << 20;
 
 // The batch is the first dimension, nothing else depends on it, and images start at whole bytes.
@@ -35,8 +35,8 @@ bool keeps_images_apart(const fb::Model& model, const fb::Operator& op, const Te
 
 size_t count_slices(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
                     size_t batch, size_t threads) {
-  // Of one image: the most that a step reads and writes, and all steps' sum; constants that a
-  // product of few rows streams.
+  // The most bytes that a step reads and writes for one image, the sum over all steps, and the
+  // constants that a product of few rows streams.
   size_t most = 1, sum = 0, streamed = 0;
   for (const fb::Operator* op : *model.operators()) {
     size_t bytes = 0;

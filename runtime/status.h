@@ -33,7 +33,7 @@ class [[nodiscard]] Status {
   Code code() const { return state_ ? state_->code : Code::kOk; }
   const char* message() const { return state_ ? state_->message.c_str() : ""; }
 
-  // The same status with "where: " before its message.
+  // Returns the status with "where: " before its message.
   Status at(const std::string& where) && {
     if (state_) state_->message = where + ": " + state_->message;
     return std::move(*this);

@@ -8,7 +8,7 @@
 
 namespace qrt {
 
-// Of operators that are not built in (QRT_OPS) the options stay unread.
+// Checks a file's structure, without the options of operators that are not built in (QRT_OPS).
 Status check_structure(const ModelBytes& bytes);
 
 }  // namespace qrt

@@ -15,16 +15,16 @@ using Clock = std::chrono::steady_clock;
 // Job numbers that are none.
 constexpr uint64_t kClosed = 0, kNone = UINT32_MAX;
 
-// How long who waits keeps its core, as long as the small steps between two large ones take. Then it
-// sleeps: whoever yields instead, beside another program's thread, comes last when there is work again.
+// The time that a waiting thread keeps its core: as long as the small steps between two large ones take. Then
+// it sleeps: a thread that yields instead, beside another program's, is the last to run when work comes.
 constexpr Clock::duration kSpin = std::chrono::microseconds(100);
 constexpr int kPauses = 64;  // between two looks at the clock
 
-// How long a helper keeps its core before it lets others have it: less than the time slice after
+// The time that a helper keeps its core before it lets others have it: less than the time slice after
 // which the system would take it, within a task that the leader then waits for (1 to 4 ms and more).
 constexpr Clock::duration kTurn = std::chrono::milliseconds(1);
 
-// How often a leader that is done gives way to helpers which are not gone yet.
+// The number of times that a leader that is done yields to helpers which are not gone yet.
 constexpr int kFarewells = 64;
 
 inline void pause_core() {
@@ -100,7 +100,7 @@ void Team::sleep(size_t member, const F& is_over) {
   bed.is_used.store(false, std::memory_order_relaxed);
 }
 
-// Those of [begin, end) who sleep, after what they wait for.
+// Wakes the members of [begin, end) that sleep, after the condition that they wait for was set.
 void Team::wake(size_t begin, size_t end) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (size_t i = begin; i < end; ++i) {

@@ -64,7 +64,7 @@ class Team {
   // Ends serve(). REQUIRES: nobody leads.
   void close();
 
-  // Whether body() is running. For the thread that runs it, or outside of a run.
+  // Returns whether body() is running. For the thread that runs it, or outside of a run.
   bool leads() const { return leads_; }
 
   // Calls of run() since open(). For the thread that called open().
@@ -85,7 +85,7 @@ class Team {
     size_t first = 0;  // index
   };
 
-  // Where a member sleeps, in a line that rarely changes.
+  // A member's condition variable, in a cache line that rarely changes.
   struct alignas(64) Bed {
     std::atomic<bool> is_used{false};
     std::condition_variable wake;

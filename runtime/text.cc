@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which characters may go to a terminal; see text.h.
+// Escapes characters that must not go to a terminal; see text.h.
 #include "runtime/text.h"
 
 #include <cstdint>

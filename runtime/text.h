@@ -16,7 +16,7 @@ namespace qrt {
 // through here once.
 std::string escaped(std::string_view text);
 
-// The same of the first `most` bytes, cut between characters.
+// Returns the first `most` bytes of a text, cut between characters and escaped.
 std::string escaped(std::string_view text, size_t most);
 
 // Returns a text of at most `most` bytes: a longer one loses its middle, so that a message keeps its beginning

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a session runs on several threads or on the calling one alone. Where other programs take the
-// cores, a run waits for a thread that has lost its own within a task, and one thread is faster. Told
-// by the times of runs: when those on all threads are far above their least, runs alone are tried; the
-// faster way is kept for a time that doubles as long as it stays so. Bytes do not depend on it.
+// Chooses whether a session runs on several threads or on the calling one alone. Where other programs
+// take the cores, a run waits for a thread that has lost its own within a task, and one thread is faster.
+// The times of runs decide: when those on all threads are far above their least, runs alone are tried;
+// the faster way is kept for a time that doubles as long as it stays so. Bytes do not depend on it.
 #ifndef QRT_RUNTIME_THREAD_CHOICE_H_
 #define QRT_RUNTIME_THREAD_CHOICE_H_
 
@@ -13,7 +13,7 @@ namespace qrt {
 
 class ThreadChoice {
  public:
-  // For the next run.
+  // Returns whether the next run is on the calling thread alone.
   bool is_alone() const { return is_alone_; }
 
   // The run took this long.

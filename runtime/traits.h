@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator is, beside what it computes: facts that several rooms ask for. Every operator
+// The facts of an operator, beside what it computes, that several rooms ask for. Every operator
 // tells them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
 // default: a row that leaves one out does not compile.
 //
@@ -17,11 +17,11 @@
 namespace qrt {
 
 // Arithmetic levels: 0 (I0: no float instruction needed between the edges), 1 (I1: IEEE-exact
-// float32). The edges themselves, between floats and integers, are kEdgeLevel. What was left in
-// float on request is kFloatLevel (F).
+// float32). The edges themselves, between floats and integers, are kEdgeLevel. Operators that were
+// left in float on request are kFloatLevel (F).
 constexpr int kEdgeLevel = -1, kFloatLevel = 2;
 
-// How the elements of the output come about.
+// The way in which the elements of an output come about.
 enum class Arithmetic : uint8_t {
   kMoves,     // copies elements, makes none
   kSelects,   // compares elements; its output is some of them, or tells which
@@ -33,7 +33,7 @@ enum class Arithmetic : uint8_t {
   kFloat,     // float to float
 };
 
-// In which order of its dimensions the operator takes tensors.
+// The order of dimensions in which the operator takes tensors.
 enum class LayoutRule : uint8_t {
   kAny,  // in any, the same for inputs and output, with the axes in its options permuted likewise
   kImages,  // [n, h, w, c], or [n, d, h, w, c]
@@ -41,7 +41,7 @@ enum class LayoutRule : uint8_t {
   kOwn,     // its options or operands say what each dimension is
 };
 
-// How operands of different shapes are matched.
+// The rule that matches operands of different shapes.
 enum class Broadcasting : uint8_t {
   kNone,
   kElements,    // inputs 0 and 1 as in numpy, element by element
@@ -49,7 +49,7 @@ enum class Broadcasting : uint8_t {
   kByFunction,  // kElements for some functions of its options, kNone for others
 };
 
-// Which of an operator's inputs are constants, and in what form.
+// The inputs of an operator that are constants, and their form.
 enum class ConstantRule : uint8_t {
   kOperands,  // any operand may be one: row-major, in the operator's layout
   kWeights,   // input 1, packed, and its bias as input 2
@@ -114,10 +114,10 @@ struct BatchOperands {
   Shape output;  // the first
 };
 
-// Whether index i of dimension 0 of every output comes from the indices i of dimension 0 of the
-// inputs that are not constants, and in the same way for every i: images are apart, a batch is so
-// many runs of one image. REQUIRES: all these, and the outputs, have the batch as their dimension
-// 0.
+// Returns whether index i of dimension 0 of every output comes from the indices i of dimension 0 of
+// the inputs that are not constants, and in the same way for every i: images are apart, a batch is
+// so many runs of one image. REQUIRES: all these, and the outputs, have the batch as their
+// dimension 0.
 using ApartFn = bool (*)(const fb::Operator& op, const BatchOperands& operands);
 
 // A field that has to be given.
@@ -144,14 +144,14 @@ struct OpTraits {
   bool takes_empty = false;
 };
 
-// Of the operator's OpDef. REQUIRES: find_op() of op.h knows the type.
+// Returns the traits in the operator's OpDef. REQUIRES: find_op() of op.h knows the type.
 const OpTraits& traits_of(fb::OpOptions type);
 
 inline int arithmetic_level(const fb::Operator& op) {
   return traits_of(op.options_type()).level(op);
 }
 
-// What rows are made of; an operator with a rule of its own has it in its file.
+// The levels of operators by what they compute; an operator with a rule of its own has it in its file.
 
 inline int integer_level(const fb::Operator&) { return 0; }
 inline int edge_level(const fb::Operator&) { return kEdgeLevel; }
@@ -168,7 +168,7 @@ int level_of_requant(const fb::Operator& op) {
   return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
 }
 
-// All that has images, states or elements in dimension 0 and nothing that depends on their place.
+// The rule for operators with images, states or elements in dimension 0 and nothing that depends on their place.
 bool always_apart(const fb::Operator& op, const BatchOperands& operands);
 // Statistics, or parameters, of the whole batch.
 bool never_apart(const fb::Operator& op, const BatchOperands& operands);

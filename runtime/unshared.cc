@@ -45,7 +45,7 @@ class Walk {
  public:
   explicit Walk(size_t limit) : left_(limit) {}
 
-  // False: the limit is passed.
+  // Counts a table with all that it refers to. False: the limit is passed.
   bool table(const flatbuffers::Table* table, const TypeTable* type) {
     if (!take(kTableBytes)) return false;
     const uint8_t union_type_none = 0;
@@ -65,7 +65,7 @@ class Walk {
   }
 
  private:
-  // Of a table, with its numbers: as many as the schema has.
+  // The bytes that a table counts for, with its numbers: as many as the schema has.
   static constexpr size_t kTableBytes = 32;
 
   bool take(size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How real numbers become a tensor's elements for qrt/image.h.
+// Converts real numbers to a tensor's elements for qrt/image.h.
 #ifndef QRT_RUNTIME_VALUES_H_
 #define QRT_RUNTIME_VALUES_H_
 

@@ -160,7 +160,7 @@ Status check_constant(const fb::Model& model, const fb::Tensor& tensor, const Te
   const size_t bytes = data != nullptr ? data->size() : 0;
   QRT_MODEL_CHECK(bytes != 0, "its buffer %u is empty", tensor.buffer());
   if (tensor.packing() != fb::Packing::NONE) {
-    // How many bytes that takes is known to the operator that reads it.
+    // The operator that reads the weights knows how many bytes they take, and checks that.
     if (type.dtype == DType::kInt8) return {};
     QRT_MODEL_CHECK(type.dtype == DType::kInt4 || type.dtype == DType::kInt2,
                     "packed weights are %s, expected int8, int4 or int2", dtype_name(type.dtype));
@@ -227,8 +227,8 @@ size_t channel_values(const fb::Requant* requant) {
   return values;
 }
 
-// How many channels an operator has parameters for: what its plan takes grows with that, and any
-// number of operators may share the same values.
+// Returns how many channels an operator has parameters for: the memory of its plan grows with them,
+// and any number of operators may share the same values.
 size_t channel_values(const fb::Operator& op) {
   const OpTraits& traits = traits_of(op.options_type());
   return std::max(channel_values(traits.requant(op)), traits.constants.channel_values(op));
@@ -401,7 +401,7 @@ class GraphCheck {
     return {};
   }
 
-  // Only these look at how a constant is packed.
+  // Returns whether the operator looks at how this constant is packed.
   static bool is_weights(const fb::Operator& op, uint32_t input) {
     return input == 1 && traits_of(op.options_type()).constants.are(ConstantRule::kWeights);
   }

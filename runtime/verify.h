@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes -> VerifiedModel: the one way in. First structure (flatbuffers' verifier with limits), then
 // meaning: every index, enum value, shape product, buffer length, the operators' order, their own
-// legality and the shapes they infer. What passes can be planned and run at the file's default
-// batch and sizes without reading or writing outside; nothing after this step distrusts the file.
+// legality and the shapes they infer. A model that passes can be planned and run at the file's
+// default batch and sizes without reading or writing outside; nothing after this step distrusts the
+// file.
 #ifndef QRT_RUNTIME_VERIFY_H_
 #define QRT_RUNTIME_VERIFY_H_
 
@@ -38,14 +39,14 @@ constexpr size_t kFileBytesPerChannelValue = 8;
 constexpr size_t kMaxConstantReads = size_t{2} << 30;
 constexpr size_t kMaxReadsOfAConstant = 16;  // and so many times the file
 constexpr size_t kMaxModelInputs = 4096;     // and outputs
-// Where addresses have 32 bits: 32 bytes for each element are a size, and so are the bytes of a session's
-// three areas together.
+// The greatest sizes. Where addresses have 32 bits, 32 bytes for each element are still a size, and so
+// are the bytes of a session's three areas together.
 constexpr int64_t kMaxTensorElements = (int64_t{1} << (kHas64Bits ? 31 : 26)) - 1;
 constexpr size_t kMaxMemory = size_t{1} << (kHas64Bits ? 36 : 30);  // bytes of a session
 
 struct VerifyOptions {
-  // Of what a model holds beside the caller's or the mapped bytes: copied bytes and unpacked weights. Not
-  // counted: the type of each tensor, some sixty bytes.
+  // The limit on the bytes that a model holds beside the caller's or the mapped ones: copied bytes and
+  // unpacked weights. The type of each tensor, some sixty bytes, is not counted.
   size_t max_memory = SIZE_MAX;
 };
 
@@ -62,17 +63,17 @@ class VerifiedModel {
   size_t file_bytes() const { return bytes_.size(); }
   const uint8_t* file_end() const { return bytes_.data() + bytes_.size(); }
 
-  // True if an input's dimension 0 is the batch.
+  // Returns whether an input's dimension 0 is the batch.
   bool has_batch() const { return has_batch_; }
   size_t default_batch() const { return file().default_batch(); }
 
-  // True if the model has open dimensions beside the batch.
+  // Returns whether the model has open dimensions beside the batch.
   bool has_symbols() const { return symbol_count(file()) != 0; }
 
-  // What kernels read instead of weights packed in 4 or 2 bits.
+  // Returns the int8 weights that kernels read instead of those packed in 4 or 2 bits.
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
-  // By tensor, at the default batch and sizes.
+  // Returns the types at the default batch and sizes, by tensor.
   const TensorTypes& types() const { return types_; }
 
   PlanCache& plans() const { return *plans_; }

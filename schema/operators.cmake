@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which operators and parts are built: those of schema/ops.inc and parts.inc that QRT_OPS names (a list or a file with one,
-# separated by spaces, lines, commas or semicolons). Makes built_ops.inc, the operators with a row QRT_NO_OP(Name) for what is
-# left out (QRT_LEFT_OUT), and built_parts.inc, QRT_PART(Name, is_built); nothing refers to the code and kernels of what is
-# left out then, and the linker drops them (qrt_sections).
+# Chooses the operators and parts that are built: those of schema/ops.inc and parts.inc that QRT_OPS names (a list or a file
+# with one, separated by spaces, lines, commas or semicolons). Makes built_ops.inc, the operators with a row QRT_NO_OP(Name) for
+# those left out (QRT_LEFT_OUT), and built_parts.inc, QRT_PART(Name, is_built); nothing refers to the code and kernels of the
+# parts left out then, and the linker drops them (qrt_sections).
 set(list ${PROJECT_SOURCE_DIR}/schema/ops.inc)
 set(part_list ${PROJECT_SOURCE_DIR}/schema/parts.inc)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list} ${part_list})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How each dependency is found: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
+# Finds each dependency: the system's package, else a pinned FetchContent (QRT_FETCH_DEPS), else a clear error.
 # README.md beside this file lists versions, reasons and licences. Every dependency becomes one interface target qrt_<name>.
 include(FetchContent)
 include(${CMAKE_CURRENT_LIST_DIR}/sources.cmake)

@@ -19,7 +19,7 @@ SPDX = {
     'bsd-3-clause': 'BSD-3-Clause', 'bsd-2-clauses': 'BSD-2-Clause', 'bsd-3-clauses': 'BSD-3-Clause', 'zlib': 'Zlib',
     'libpng': 'Libpng', 'mit': 'MIT', 'boost-1.0': 'BSL-1.0', 'bsl-1.0': 'BSL-1.0', 'cc0-1.0': 'CC0-1.0', 'ijg': 'IJG',
 }
-# Of packages whose copyright file is prose.
+# Licences of packages whose copyright file is prose.
 PROSE = {
     'libc6': 'LGPL-2.1-or-later', 'libgcc-s1': 'GPL-3.0-or-later WITH GCC-exception-3.1',
     'libstdc++6': 'GPL-3.0-or-later WITH GCC-exception-3.1', 'libwebp7': 'BSD-3-Clause',

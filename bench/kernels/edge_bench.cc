@@ -99,7 +99,7 @@ void quantize_float8(benchmark::State& state, const EdgeKernel& kernel) {
   });
 }
 
-// In chunks, as the operator does it.
+// Measures int4 in chunks, as the operator quantises it.
 void quantize_int4(benchmark::State& state, const EdgeKernel& kernel) {
   constexpr size_t kChunk = 2048;
   const size_t n = static_cast<size_t>(state.range(0));

@@ -17,7 +17,7 @@
 
 namespace qrt::bench {
 
-// What they have in common.
+// The common part of problems on images.
 class ImageProblem {
  public:
   // Multiply-accumulates of the definition; bytes are those of the input, the weights and the output.
@@ -46,7 +46,7 @@ class ImageProblem {
 
 GroupedShape grouped_shape(const Layer& layer);
 
-// In all of them `layer` and `kernel` outlive the problem.
+// A grouped convolution. As with all problems here, `layer` and `kernel` outlive the problem.
 class GroupedProblem : public ImageProblem {
  public:
   // REQUIRES: a grouped layer, kernel.group == layer.group.

@@ -64,7 +64,7 @@ constexpr Form kForms[] = {{"conv", 8, finish_conv},
                            {"grouped", 8, finish_grouped},
                            {"product", 4, finish_product}};
 
-// False for blank lines and comments.
+// Parses a line of a layer. False for blank lines and comments.
 bool parse(const std::string& line, const std::string& where, const std::string& file,
            Layer* layer) {
   std::istringstream text(line.substr(0, line.find('#')));

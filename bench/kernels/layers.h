@@ -31,11 +31,11 @@ struct Layer {
   size_t m, k, n;
 
   double macs() const;
-  // Whether it is one product of matrices.
+  // Returns whether the layer is one product of matrices.
   bool is_gemm() const { return kind == Kind::kConv || kind == Kind::kProduct; }
 };
 
-// A product as what it is, too, a 1x1 convolution over m pixels; other layers as they are.
+// Returns a matrix product as the 1x1 convolution over m pixels that it is, too; other layers as they are.
 Layer as_conv(Layer layer);
 
 // Every layer of every file, file by file in order of their names, each layer once per file. Ends

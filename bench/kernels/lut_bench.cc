@@ -29,7 +29,7 @@ void map(benchmark::State& state, const LutKernel& kernel) {
   });
 }
 
-// By planes, or byte by byte.
+// Measures tables per channel, by planes or byte by byte.
 void channels(benchmark::State& state, const LutKernel& kernel, bool by_planes) {
   const size_t rows = static_cast<size_t>(state.range(0));
   const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;
@@ -47,7 +47,7 @@ void channels(benchmark::State& state, const LutKernel& kernel, bool by_planes) 
   });
 }
 
-// The same of tables that are a line each, or two that meet.
+// Measures tables that are a line each, or two that meet.
 void lines(benchmark::State& state, const LinesKernel& kernel, bool two) {
   const size_t rows = static_cast<size_t>(state.range(0));
   const size_t channels = static_cast<size_t>(state.range(1)), n = rows * channels;

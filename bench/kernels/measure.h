@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernel benchmarks take time: short samples of the thread's own running time, in turns with
-// samples of the core's peak, medians of both. Programs that take the core away do not count; a
-// neighbour that slows it down slows both.
+// Measures kernels: short samples of the thread's own running time, in turns with samples of the
+// core's peak, medians of both. Programs that take the core away do not count; a neighbour that
+// slows it down slows both.
 #ifndef QRT_BENCH_KERNELS_MEASURE_H_
 #define QRT_BENCH_KERNELS_MEASURE_H_
 
@@ -17,7 +17,7 @@
 
 namespace qrt::bench {
 
-// What one call of a kernel does.
+// The work of one call of a kernel.
 struct Work {
   double macs = 0;                 // 0: a kernel that moves bytes
   double bytes = 0;                // read and written
@@ -41,7 +41,7 @@ class Buffer {
   uint8_t* data_;
 };
 
-// The same values at every run, in no order.
+// Fills a buffer with the same values at every run, in no order.
 inline void fill(uint8_t* data, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
 }

@@ -20,7 +20,8 @@ constexpr uint8_t kInputZeroPoint = 128;
 constexpr size_t kSlack = 64;      // readable bytes behind tensors
 constexpr size_t kReadAhead = 64;  // channels readable beyond the last
 
-// Of int8: half of its range, so that sums of pairs stay in int16 and every kernel may run on them.
+// Returns int8 weights over half of their range, so that sums of pairs stay in int16 and every
+// kernel may run on them.
 std::vector<int8_t> some_weights(size_t count);
 Requant some_requant(const float* scale);
 

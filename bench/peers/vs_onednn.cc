@@ -139,7 +139,7 @@ class Theirs {
     stream().wait();
   }
   const std::string& name() const { return name_; }
-  // In the order of qrt's.
+  // Returns the output in the order of qrt's.
   memory output(const memory::desc& form) const { return in_form(y_, form); }
 
  private:

@@ -27,7 +27,7 @@ std::string number(double value) {
   return text;
 }
 
-// Of elements as the reference would hold them.
+// Compares values as the reference would hold them.
 tool::Difference compare_values(const Elements& ours, const Elements& reference,
                                 const std::function<double(double)>& as_reference) {
   tool::Difference d;

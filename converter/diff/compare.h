@@ -11,8 +11,8 @@
 
 namespace qrt::diff {
 
-// False where they cannot be compared; `why` says it then. They can where their shapes differ in
-// dimensions of 1 at most, and the reference's elements are
+// Compares a tensor with a reference. False where they cannot be compared; `why` says it then. They can where their
+// shapes differ in dimensions of 1 at most, and the reference's elements are
 //   - of the same type: bit by bit
 //   - int8, and qrt's uint8: an int8 graph is kept as uint8, 128 greater (or the other way round)
 //   - float32, and qrt's integers with one scale: real numbers, (q - zero_point) * scale.

@@ -32,7 +32,7 @@ using ImportOptions = std::map<std::string, std::string>;
 struct Frontend {
   const char* name;   // "tflite": for --from and messages
   const char* title;  // "TFLite": as its makers write it
-  // By the file's first kHeadBytes, or all of it if it is shorter.
+  // Returns whether a file is of this format, by its first kHeadBytes, or all of it if it is shorter.
   bool (*recognises)(const std::vector<uint8_t>& head);
   std::vector<ImportOption> options;
   // Reads a file into a graph. kIoError, kInvalidModel (damaged), or kUnsupported with every
@@ -50,7 +50,7 @@ struct Frontend {
 constexpr size_t kHeadBytes = 64;
 
 const std::vector<Frontend>& frontends();
-// Null: there is none of that name.
+// Returns the front end of this name, or null.
 const Frontend* find_frontend(const std::string& name);
 // The first that recognises the file. The last row takes every file, so there is one.
 const Frontend& recognise(const std::vector<uint8_t>& head);

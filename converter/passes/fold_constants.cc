@@ -10,7 +10,7 @@
 namespace qrt::convert {
 namespace {
 
-constexpr uint64_t kCopies = 4;  // of what is made until the file is written
+constexpr uint64_t kCopies = 4;  // copies of a folded constant that exist until the file is written
 
 // A limit on what is made: many operators may read one constant.
 Budget budget_of(const Graph& graph) {

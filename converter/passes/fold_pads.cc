@@ -43,7 +43,7 @@ bool below(const Border& b, int64_t height, int64_t width) {
   return b.top < height && b.bottom < height && b.left < width && b.right < width;
 }
 
-// What the node's padding becomes; false where it cannot take the border.
+// Returns whether the node's padding can take the border.
 template <class Options>
 bool takes(const Options& o, int64_t fill, const Border& all) {
   return fill == o.input_zero_point && below(all, kMaxPad + 1, kMaxPad + 1);
@@ -82,7 +82,7 @@ bool widen(Options* o, int64_t fill, const Border& border, bool write) {
 }
 
 bool widen(Node* node, int64_t fill, const Border& border, bool write) {
-  // What pads a layer with a zero point of the run is known only then.
+  // A layer with a zero point of the run has padding that is known only then.
   if (node->inputs.size() > 3) return false;
   fb::OpOptionsUnion& o = node->options;
   return widen(o.AsConv2D(), fill, border, write) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass: what exporters write behind a layer whose input was quantised as it came,
+// Pass: the scaling that exporters write behind a layer whose input is quantised in the run,
 //
 //   y = Cast(acc) * (x_scale * w_scale) (+ bias)
 //
@@ -21,7 +21,7 @@ class Chain {
   Chain(Graph* graph, const Links& links, size_t layer)
       : graph_(*graph), links_(links), layer_(layer), last_(layer) {}
 
-  // False, and nothing changes, where the chain is another.
+  // Fuses the chain behind the layer. Returns false, and changes nothing, where the chain is another.
   bool fuse() {
     const Node& layer = graph_.nodes[layer_];
     if (layer.inputs.size() != 4) return false;
@@ -85,7 +85,7 @@ class Chain {
     return values;
   }
 
-  // Of an operator of the chain: its operand that the chain did not make.
+  // Returns the operand of an operator of the chain that the chain did not make.
   ValueId beside(const Node& n) const {
     return n.inputs[0] == node(gone_.back()).outputs[0] ? n.inputs[1] : n.inputs[0];
   }

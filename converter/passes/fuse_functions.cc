@@ -72,7 +72,7 @@ class Evaluator {
     model_.reference = source.reference;
   }
 
-  // What `last` gives for every byte of its operands' root.
+  // Computes the results of `last` for every byte of its operands' root.
   Status run(const Operand& a, const Operand& b, const Node& last, std::vector<uint8_t>* table) {
     const ValueId x = add_bytes(a.root);
     model_.inputs = {x};

@@ -16,7 +16,8 @@ class Gelu {
  public:
   Gelu(Graph* graph, const Links& links) : graph_(*graph), links_(links) {}
 
-  // Of the Erf at `index`. False, and nothing changes, where the rest is another.
+  // Fuses the Gelu around the Erf at `index`. Returns false, and changes nothing, where the nodes
+  // around it are others.
   bool fuse(int index) {
     gone_ = {index};
     const ValueId scaled = node(index).inputs[0];

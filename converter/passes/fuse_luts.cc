@@ -27,7 +27,7 @@ Table table_of(const Graph& graph, const Node& node) {
           is_int16 ? size_t{65536} : size_t{256}};
 }
 
-// What an entry is as the input of a table: a byte, or int16 counted from its lowest.
+// Returns the code of an entry as the input of a table: a byte, or int16 counted from its lowest.
 size_t code_of(const Table& table, const uint8_t* entry) {
   return table.width == 1 ? entry[0] : ((size_t{entry[1]} << 8) | entry[0]) ^ 0x8000;
 }

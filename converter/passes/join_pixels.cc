@@ -16,7 +16,7 @@ int64_t joined_width(int64_t kernel_w, int64_t stride_w, int64_t pixels) {
   return kernel_w + (pixels - 1) * stride_w;
 }
 
-// How many pixels of a row to join: 1 where it does not pay.
+// Returns how many pixels of a row to join: 1 where it does not pay.
 int64_t pixels_to_join(const fb::Conv2DOptionsT& o, const Shape& weights, int64_t out_w) {
   // On some CPUs 3x3 takes a form of its own (kernels/winograd), which is as good as twice.
   const bool has_fast_form =
@@ -41,7 +41,7 @@ void repeat(std::vector<T>* values, int64_t times) {
     for (size_t j = 0; j < size; ++j) values->push_back((*values)[j]);
 }
 
-// What there is one of for each channel stands again for each pixel.
+// Repeats the parameters of each channel for each joined pixel.
 void repeat_channels(Quantization* q, int64_t times) {
   if (q->axis < 0) return;
   repeat(&q->scale, times);
@@ -82,7 +82,8 @@ ValueId repeated_bias(Graph* graph, ValueId bias, int64_t times) {
   return graph->add_value(std::move(repeated));
 }
 
-// Whether it pays, then `reshape` splits the node's new pixels into those of its old output.
+// Joins pixels and returns true, where it pays; then `reshape` splits the node's new pixels into
+// those of its old output.
 bool join(Graph* graph, Node* node, Node* reshape) {
   auto* o = node->options.AsConv2D();
   // A layer with a zero point of the run has vectors of the run as well.

@@ -11,7 +11,7 @@
 
 namespace qrt::convert {
 
-// What is so when it is made: later changes of the graph do not show.
+// The readers and writers of a graph's values when it is made: later changes of the graph do not show.
 struct Links {
   explicit Links(const Graph& graph);
 
@@ -32,8 +32,8 @@ class Joiner {
   size_t readers(ValueId id) const { return readers_[resolve(id)]; }
   bool is_output(ValueId id) const { return is_output_[resolve(id)]; }
 
-  // False, and nothing happens, if both values must stay: the node's output is the model's, and its
-  // input is the model's, too, or nothing writes it.
+  // Joins the node's output and input into one value. Returns false, and does nothing, if both must
+  // stay: the node's output is the model's, and its input is the model's, too, or nothing writes it.
   bool join(size_t node);
 
   // Makes `node`, whose inputs the caller sets anew, a reader of what `before` reads, and removes
@@ -56,8 +56,8 @@ class Joiner {
 // Removes nodes that have no outputs (left).
 void erase_removed(Graph* graph);
 
-// "Conv+Relu": the source operators of a node that stands for two. Of a long chain the first and the
-// last are named, "Relu+Sqrt+...+Exp": thousands may become one.
+// Returns the source operators of a node that stands for two: "Conv+Relu". For a long chain the
+// first and the last are named, "Relu+Sqrt+...+Exp": thousands may become one.
 std::string joined_ops(const std::string& first, const std::string& second);
 
 }  // namespace qrt::convert

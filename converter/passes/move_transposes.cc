@@ -63,7 +63,7 @@ class Mover {
   std::optional<Layout> layout_from_output(int i, const Perm& perm) const;
   Perm made_as(ValueId root) const;
   Perm wanted_as(const Use& use) const;
-  // What a use still has to transpose: from the root as it is made to the input as it is wanted.
+  // Returns the transposition that a use still needs: from the root as it is made to the input as it is wanted.
   Perm rest(const Use& use) const;
   bool is_free(const Use& use, const Perm& rest) const;
   uint64_t cost(ValueId root) const;
@@ -398,8 +398,8 @@ void Mover::write() {
   graph_->nodes = std::move(nodes);
 }
 
-// Values with a name are the source's tensors, as they lay there when the pass began. What is left
-// of one is its root in the root's new layout, and copies of that. A root without a name
+// Notes the source's order of values with a name, as they lay there when the pass began. Such a
+// value remains as its root in the root's new layout, and as copies of that. A root without a name
 // takes that of its first view.
 void Mover::note_source_orders() {
   for (ValueId id = 0; id < views_.size(); ++id) {

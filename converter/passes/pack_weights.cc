@@ -199,9 +199,9 @@ fb::TapLayout choose_tap_layout(const fb::Conv2DOptionsT& conv, size_t kw, size_
   return possible && padded(kw * in) <= kw * padded(in) ? fb::TapLayout::ROW : fb::TapLayout::PIXEL;
 }
 
-// How many groups of k inputs and n outputs make one of a packed block's channels at most: those of
-// one block take as many steps of a kernel, and as many bytes, as each of them alone, whose other
-// channels are padding. What it saves is the work around few steps: 1 where there are many.
+// Returns how many groups of k inputs and n outputs to merge into one, of a packed block's channels at
+// most: the groups of one block take as many steps of a kernel, and as many bytes, as each of them alone,
+// whose other channels are padding. Merging saves the work around few steps: 1 where there are many.
 size_t groups_to_merge(size_t groups, size_t k, size_t n) {
   constexpr size_t kFew = 256;
   size_t merged = std::min(kPackedChannels / n, kFew / k);

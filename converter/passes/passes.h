@@ -15,7 +15,7 @@ void drop_dead(Graph* graph);
 
 // Transpose, Reshape and Gather of constants become constants.
 void fold_constants(Graph* graph);
-// As fold_constants(), but for Gathers that make grids of indices.
+// Folds as fold_constants() does, but for Gathers that make grids of indices.
 void fold_open_constants(Graph* graph);
 
 // Chooses the layout of every value between operators that do not care, so that the fewest bytes
@@ -31,8 +31,8 @@ void fuse_gelu(Graph* graph);
 
 // A Gather behind a Gather becomes one; a Gather without maps goes.
 void simplify_gathers(Graph* graph);
-// As simplify_gathers(), but for Pads behind Pads, and for Gathers behind one that repeats or turns the indices of the same axis:
-// no rule of sizes gives what both do together.
+// Simplifies as simplify_gathers() does, but for Pads behind Pads, and for Gathers behind one that repeats or turns the indices
+// of the same axis: no rule of sizes gives what both do together.
 void simplify_open_gathers(Graph* graph);
 
 // A Gather that only puts values around an image goes into the padding of the convolutions and

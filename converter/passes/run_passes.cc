@@ -24,7 +24,7 @@ struct Pass {
   void (*run_open)(Graph*);
 };
 
-// In the order in which they run, on a graph of fixed sizes.
+// The passes in the order in which they run, on a graph of fixed sizes.
 constexpr Pass kPasses[] = {
     {"drop_dead", drop_dead},
     {"fold_constants", fold_constants, fold_open_constants},

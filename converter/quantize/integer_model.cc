@@ -154,7 +154,7 @@ Status judge_document(const Document& document, const Arithmetic& arithmetic,
   convert::Graph graph;
   *report = convert::Report();
   Status status = import_document(document, arithmetic, &file, &graph, report);
-  // What is refused stands in the report.
+  // The report tells of refusals.
   return report->has_refusals() ? Status() : std::move(status);
 }
 

@@ -17,14 +17,14 @@ namespace qrt::quantize {
 
 using Values = std::map<std::string, Tensor>;  // by name
 
-// What the converter says of every node of a quantised model, and what came out.
+// The result of a conversion: the converter's findings on every node of a quantised model, and the file.
 struct Conversion {
   convert::Report report;
   std::vector<uint8_t> bytes;  // of the .qrt file
 };
 
-// Whose arithmetic a QDQ model gets: ONNX's, where nodes without an integer form may run in float;
-// or ESP-DL's (espdl-p4), which has no float.
+// The arithmetic that a QDQ model gets: ONNX's, where nodes without an integer form may run in
+// float; or ESP-DL's (espdl-p4), which has no float.
 struct Arithmetic {
   std::string espdl;  // "": ONNX's
   bool allow_float = true;
@@ -36,12 +36,12 @@ struct Document {
   CvmModel cvm;
 };
 
-// Only the front end: *report has every node's outcome.
+// Runs only the front end: *report has every node's outcome.
 Status judge_document(const Document& document, const Arithmetic& arithmetic,
                       convert::Report* report);
 
-// To .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is refused:
-// conversion->report says why.
+// Converts a model to .qrt bytes. `notes` become the file's metadata. kUnsupported where a node is
+// refused: conversion->report says why.
 Status convert_document(const Document& document, const Arithmetic& arithmetic,
                         const std::map<std::string, std::string>& notes, Conversion* conversion);
 

@@ -311,7 +311,7 @@ class Checker {
         for (size_t s = 0; s < sizes.size(); ++s) set_tied(s, &sizes);
         Verdict verdict;
         QRT_TRY(judge(sizes, &verdict));
-        // At other sizes the source may have no answer, or too large a one.
+        // The source may have no answer at other sizes, or too large a one.
         const bool is_unknown =
             verdict == Verdict::kRefusedByBoth || verdict == Verdict::kTooCostly;
         *is_right = verdict == Verdict::kEqual || (i > 0 && is_unknown);

@@ -16,7 +16,7 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports) {
   for (const Node& node : first.nodes)
     for (const ValueId id : node.inputs) {
       const Value& v = first.values[id];
-      // Where nothing differs, only the first import keeps the bytes.
+      // Only the first import keeps the bytes of constants that do not differ.
       const auto differs = [&](const Graph* other) {
         return id < other->values.size() &&
                ((!other->values[id].data.empty() && other->values[id].data != v.data) ||
@@ -30,7 +30,7 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports) {
 
 namespace {
 
-// How an axis of a constant at some sizes follows from the axis of the largest one, which the file holds.
+// The way in which an axis of a constant at some sizes follows from that of the largest one, which the file holds.
 enum class Axis {
   kFixed,     // it is that axis
   kRepeated,  // all its indices are alike

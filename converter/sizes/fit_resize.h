@@ -14,7 +14,7 @@ namespace qrt::convert {
 bool fit_nearest(const Imports& imports, const std::vector<int64_t>& in,
                  const std::vector<const std::vector<int32_t>*>& maps, fb::SizeRuleT* rule);
 
-// As fit_nearest(), of the tables of mode `linear`.
+// Fits the tables of mode `linear`, as fit_nearest() does those of `nearest`.
 bool fit_linear(const Imports& imports, const std::vector<int64_t>& in, fb::ResizeKind kind,
                 const std::vector<const fb::ResizeAxisT*>& tables, fb::SizeRuleT* rule);
 

@@ -190,7 +190,7 @@ bool SizeLine::has_turn_at(int64_t size) const {
 
 int64_t SizeLine::exclude_wrong() {
   if (wrong_.empty()) return 0;
-  // Where a rule is wrong amid sizes at which it is right, for no known reason, it may be wrong again and again.
+  // A rule that is wrong amid sizes at which it is right, for no known reason, may be wrong again and again.
   for (const int64_t size : wrong_)
     if (at_.count(size) != 0 && *right_.begin() < size && size < *right_.rbegin() &&
         !has_turn_at(size))

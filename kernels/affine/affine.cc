@@ -12,14 +12,15 @@ namespace {
 constexpr int kOutputs = 255;  // beside 0
 constexpr int kMaxShift = 10;  // beyond, float32 is too coarse to meet the thresholds
 
-// Of what two roundings add beside half.
+// Returns the rounding of the first of two stages, which `addend` has beside the half of the last one.
 int32_t extra_of(const Requant& r) { return r.stage_count == 2 ? 1 << 30 : 0; }
 
 bool is_tried(const Requant& r) {
   return is_fixed_point(r) && r.zero_point == 0 && r.lo == 0 && r.hi == 255;
 }
 
-// Of `count` channels from c on. False: out of range, or not half up by 2^31 and half away then.
+// Reads `count` channels from c on. Returns false where a shift is out of range, or where two
+// stages are not half up by 2^31 and then half away.
 bool read_channels(const Requant& r, size_t c, size_t count, int32_t* multiplier, int32_t* shift) {
   const RequantStage &first = r.stages[0], &second = r.stages[1];
   bool serves = true;
@@ -44,8 +45,8 @@ struct Exact {
   int shift;
 };
 
-// Where the output rises, in kChains dependency chains, each one output ahead of the one before: a
-// single chain would wait for each of its additions and comparisons.
+// The accumulators at which the output rises, in kChains dependency chains, each one output ahead
+// of its neighbour: a single chain would wait for each of its additions and comparisons.
 constexpr int kChains = 4, kRounds = (kOutputs + kChains - 1) / kChains;
 struct Thresholds {
   double at[kRounds][kChains];  // of output 1 + kChains * round + chain
@@ -135,7 +136,7 @@ bool is_same(const AffineBlock& a, const AffineBlock& b) {
          memcmp(a.shift, b.shift, sizeof a.shift) == 0;
 }
 
-// Of `count` channels from c on. False: one of them has none.
+// Fits `count` channels from c on. Returns false where one of them has no fit.
 bool find_block(const AffineKernel& kernel, const Requant& r, size_t c, size_t count,
                 const AffineBlock& channels, float* slope, float* intercept) {
   AffineBlock block = channels;

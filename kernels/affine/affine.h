@@ -21,8 +21,8 @@ namespace qrt {
 // is at least every k - slope * T(k) and below every k - slope * (T(k) - 1).
 bool requant_affine(const Requant& r, size_t c, float* slope, float* intercept);
 
-// Of channels 0 .. channels - 1, many at a time where `isas` can; false: one of them has none. The floats
-// may be others than those of requant_affine().
+// Fits channels 0 .. channels - 1, many at a time where `isas` can. Returns false where one of them has
+// no fit. The floats may be others than those of requant_affine().
 bool requant_affine_fits(IsaSet isas, const Requant& r, size_t channels, float* slope,
                          float* intercept);
 

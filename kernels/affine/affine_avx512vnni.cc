@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Affine fits of 16 channels, a lane each. With the real factor multiplier / 2^shift, k - factor * T(k) is
-// (addend - rest(k)) / 2^shift, where rest(k) = (addend - k * 2^shift) modulo the multiplier. Of that
-// the least and the greatest are found in fractions of the multiplier of 32 bits, whose additions are modulo by
-// themselves. What the slope is beside the factor moves the result by as much times T(k): known well
-// enough for kPart outputs together.
+// (addend - rest(k)) / 2^shift, where rest(k) = (addend - k * 2^shift) modulo the multiplier. The least and the
+// greatest of these are found in fractions of the multiplier of 32 bits, whose additions are modulo by
+// themselves. The slope's distance from the factor moves the result by that times T(k): known well enough for
+// kPart outputs together.
 #include <immintrin.h>
 
 #include "kernels/affine/affine.h"

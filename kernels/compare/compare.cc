@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the greatest and the least stand; see compare.h.
+// The indices of greatest and least elements; see compare.h.
 #include "kernels/compare/compare.h"
 
 #include "kernels/integer_only.h"

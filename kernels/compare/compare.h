@@ -32,8 +32,8 @@ struct MinMaxKernel {
 const MinMaxKernel* min_max_kernels(size_t* count);
 const MinMaxKernel* select_min_max(IsaSet isas);
 
-// x [outer][n][inner]; y [outer][inner] as int32, or as int64 with `to_int64`: the index along n of the
-// greatest (`minimum`: least) element, of equal ones the first (`last`: the last). n < 2^31. Of floats, -0 and 0 are
+// x [outer][n][inner]; y [outer][inner] as int32, or as int64 with `to_int64`: the index along n of the greatest
+// (`minimum`: least) element, the first of equal ones (`last`: the last). n < 2^31. Among floats, -0 and 0 are
 // equal; a NaN takes no other's place and keeps its own, that of the first element.
 struct ArgMaxArgs {
   const void* x;

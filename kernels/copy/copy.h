@@ -45,8 +45,8 @@ struct GatherRows {
   size_t element_bytes;
 };
 
-// `rows` rows, `input_stride` bytes apart in the input and dense in the output. The same on every
-// instruction set.
+// Copies `rows` rows, `input_stride` bytes apart in the input and dense in the output. Compiled
+// once, for every instruction set.
 void gather_rows(const GatherRows& plan, const void* input, size_t input_stride, void* output,
                  size_t rows);
 

@@ -82,7 +82,7 @@ bool take(TransposeLoop* loops, size_t* rank, size_t TransposeLoop::*stride, siz
   return false;
 }
 
-// What is left of the loops, the innermost first.
+// Returns the loops that are left, the innermost first.
 Side rest_of(const TransposeLoop* loops, size_t rank) {
   Side side;
   for (size_t i = rank; i-- > 0;) side.push_back(loops[i]);
@@ -126,7 +126,7 @@ void move_runs(const uint8_t* input, const size_t* at, size_t count, size_t byte
   }
 }
 
-// Of elements of 1 << type bytes: whether planes are worth tiles. Of 8 bytes there are none.
+// Returns whether planes of elements of 1 << type bytes are worth tiles; there are none of 8 bytes.
 bool fills_tiles(size_t type, size_t rows, size_t cols) {
   constexpr size_t kFewElements = 32;
   const size_t least = type == 0 ? 8 : size_t{16} >> type;

@@ -28,7 +28,7 @@ struct ListedPlane {
 };
 using ListedPlaneFn = void (*)(ListedPlane plane);
 
-// Of elements of 1, 2, 4 and 8 bytes.
+// Functions for elements of 1, 2, 4 and 8 bytes.
 struct ListedPlanes {
   ListedPlaneFn of[4];
 };

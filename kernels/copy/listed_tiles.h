@@ -45,7 +45,7 @@ void listed_tiles(const ListedPlane p) {
   }
 }
 
-// By the larger tiles that fit, or element by element.
+// Moves a plane by the larger tiles that fit, or element by element.
 template <class T, class Tile, class SmallTile>
 void listed_plane(const ListedPlane p) {
   if (p.rows >= Tile::kRows && p.cols >= Tile::kCols)

@@ -70,7 +70,7 @@ inline void for_pixels(size_t pixels, const F& f) {
   f(pixels - kPixels);
 }
 
-// By the larger tiles that fit, or element by element.
+// Transposes a plane by the larger tiles that fit, or element by element.
 template <class Tile, class SmallTile, class T>
 inline void transpose_plane(const T* input, size_t input_stride, T* output, size_t output_stride,
                             size_t rows, size_t cols) {

@@ -51,8 +51,8 @@ TransposePlane plane_of(const TransposePlanes& planes, size_t element_bytes) {
   }
 }
 
-// Whether planes of the two loops fill tiles, or what an instruction set has for pixels of few channels; of
-// runs, whether they are long or many.
+// Returns whether planes of the two loops fill tiles, or the functions that an instruction set has for
+// pixels of few channels; where the innermost loop copies runs, whether these are long or many.
 bool suits_planes(const TransposeLoop& inner, const TransposeLoop& cross, size_t bytes) {
   constexpr size_t kTile = 8, kPixels = 32, kMostChannels = 4, kLongRun = 64, kManyRuns = 16;
   const size_t rows = cross.size, cols = inner.size;

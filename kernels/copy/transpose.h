@@ -27,7 +27,7 @@ struct TransposePlanes {
 void transpose_by_planes(const TransposePlanes& planes, const TransposePlan& plan,
                          const void* input, void* output, size_t begin, size_t end);
 
-// What the best row of vectors up to 256 bits has, for planes that leave larger ones empty.
+// Returns the planes of the best row with vectors up to 256 bits, for planes that leave larger ones empty.
 TransposePlanes narrower_planes();
 TransposePlanes planes_avx2();
 extern const ListedPlanes kListedPlanesAvx2, kListedPlanesNeon;

@@ -61,7 +61,7 @@ struct Zmm {
     return _mm512_shuffle_epi8(load_lanes(p), order);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  // Not an intrinsic: g++ 12 would repeat the load for each row that uses it.
+  // The load is no intrinsic: g++ 12 would repeat it for each row that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu64 %1, %0" : "=v"(v) : "m"(*reinterpret_cast<const __m512i*>(p)));
@@ -130,7 +130,7 @@ struct Zmm {
     transpose_lanes(v, quads);
   }
 
-  // For avx512vnni::rounded_sum(): whether it serves, and if so its constants.
+  // Returns whether avx512vnni::rounded_sum() serves, and if so writes its constants.
   QRT_INLINE bool fuse(uint8_t* constants, size_t taps) {
     for (int q = 0; q < 4; ++q) {
       const __m512 scale = _mm512_castsi512_ps(load(constants + 256 + q * 64));
@@ -145,8 +145,8 @@ struct Zmm {
     return true;
   }
 
-  // What an epilogue reads of every channel: in registers what a loop can hold there, the rest where
-  // it is.
+  // The constants that an epilogue reads for every channel: in registers as many as a loop can hold
+  // there, the rest in memory.
   template <Store kStore, bool kFixed = kStore == Store::kFixed || kStore == Store::kFixedFromZero>
   struct Constants {
     static constexpr bool kHeld = true;

@@ -14,7 +14,7 @@
 #include "kernels/isa/inline.h"
 #include "kernels/isa/requantize_tile.h"
 
-// Where a kernel's registers are allotted: g++ 12 gives up on a function that has several in it.
+// Marks functions whose registers are allotted by themselves: g++ 12 gives up on a function with several such loops.
 #define QRT_NOINLINE __attribute__((noinline))
 
 namespace qrt {

@@ -15,8 +15,8 @@
 namespace qrt {
 namespace {
 
-// Which channels of a pixel a block reads: its own, or each input channel `multiplier` times. Then
-// 16 channels come from at most 16 bytes, which every lane has in an order of its own.
+// The channels of a pixel that a block reads: its own, or each input channel `multiplier` times.
+// Then 16 channels come from at most 16 bytes, which every lane has in an order of its own.
 template <class V>
 class Pixels {
  public:
@@ -61,8 +61,8 @@ struct SourceRow {
   size_t step[V::kBands];
 };
 
-// What interleave_columns() makes of a group: its columns, also of repeated channels, or pairs of
-// columns of its first two rows.
+// The forms of a group that interleave_columns() makes: its columns, also of repeated channels, or
+// pairs of columns of its first two rows.
 enum class Columns { kOwn, kRepeated, kPaired };
 
 // `count` columns of one group, from column `ix` of an image of `width` on; those outside it are

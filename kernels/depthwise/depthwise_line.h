@@ -51,7 +51,7 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   }
 }
 
-// How compute_lines() goes over the outputs of a row: in sequences of every so many.
+// The order in which compute_lines() goes over the outputs of a row: in sequences of every so many.
 template <class V>
 struct LineOrder {
   explicit LineOrder(const Block& b)
@@ -69,7 +69,7 @@ struct LineOrder {
   size_t end(size_t x, size_t out_w) const {
     return is_far && two && dilation < out_w - x ? x + dilation : out_w;
   }
-  // Where the next one starts.
+  // Returns the start of the sequence behind the one that starts at x.
   size_t next(size_t x, size_t out_w) const {
     if (is_far) return two ? x + 2 * dilation : out_w;
     x += two && dilation > 1 ? 1 : most;
@@ -108,7 +108,7 @@ void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
       const size_t end = order.end(first, s.out_w), all = order.together(first);
       const size_t last = (all - 1) * order.step;
       for (size_t x = first; x < end;) {
-        // As long as all that are computed together are wanted, and then the others.
+        // Passes go on as long as all outputs that are computed together are wanted, and then over the others.
         const size_t left = s.out_w - x, whole = left > last ? left - last : end - x;
         Area area = {y, left > last ? all : (left - 1) / order.step + 1, 1, x, 1, 1, 0};
         area.outputs = ((whole < end - x ? whole : end - x) - 1) / order.advance + 1;
@@ -127,8 +127,8 @@ void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
   }
 }
 
-// Whether compute_line() takes n channels of it: registers that are stored whole take whole blocks,
-// which have one band.
+// Returns whether compute_line() takes n channels of the line: registers that are stored whole take
+// whole blocks, which have one band.
 template <class V>
 bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) {
   const bool fits = !V::kStoresWhole || n == 16 * V::kTile.lanes;
@@ -183,7 +183,7 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
   for (ptrdiff_t first = 0; first < first_end; first += is_near ? 1 : 2 * dilation) {
     const ptrdiff_t end = is_near || out_w - first < dilation ? out_w : first + dilation;
     for (ptrdiff_t x = first; x < end;) {
-      // As many as have the same inputs outside the image.
+      // A pass takes as many outputs as have the same inputs outside the image.
       ptrdiff_t until = end;
       const auto limit = [&](ptrdiff_t at) { until = at > x && at < until ? at : until; };
       SourceRow<V> from[4];

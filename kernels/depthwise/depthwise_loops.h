@@ -13,7 +13,7 @@
 namespace qrt {
 namespace {
 
-// What the inner loop needs, copied so that the compiler knows it does not change.
+// The values that an inner loop reads, copied so that the compiler knows they do not change.
 struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
@@ -60,8 +60,8 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
   }
 }
 
-// Whether the epilogue stores whole registers, whatever exists of them: in `part` of copy_part()
-// where not all does. One place then knows of parts, not every epilogue.
+// Returns whether the epilogue stores whole registers, also where only a part of a block exists:
+// then copy_part() copies that part, so that no epilogue has to know of it.
 template <class V, Store kStore>
 constexpr bool stores_whole() {
   return V::kStoresWhole && kStore != Store::kGeneric;

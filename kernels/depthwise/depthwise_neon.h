@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NEON policies of the depthwise family share: 16 channels to a register, one lane, the
+// The common part of the depthwise family's NEON policies: 16 channels to a register, one lane, the
 // epilogue, and the loop over taps, in which the order of the instructions is kept as written for
 // cores that execute in order (see gemm_neondot.cc): loads by register offset, beside the products.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_NEON_H_
@@ -206,7 +206,7 @@ struct Taps {
   static constexpr int kStep = 16 * kParts;                      // bytes of a tap
   using Accs = int32x4_t[kRows][kPixels][4];
 
-  // What is loaded ahead: all of a part, and one of the next.
+  // The registers loaded in advance: all of a part, and one of the next.
   struct Part {
     uint8x16_t data[kPixels], weights[kRows];
   };

@@ -57,12 +57,12 @@ template <class T>
 QRT_INLINE void load(T& to, const uint8_t* p, ptrdiff_t offset) {
   __asm__ volatile("ldr %q0, [%1, %2]" : "=w"(to) : "r"(p), "r"(offset) : "memory");
 }
-// As late as a product, unlike ADD, and so beside one. `one` is 1.
+// Adds by an instruction that is as late as a product, unlike ADD, and so beside one. `one` is 1.
 template <class T>
 QRT_INLINE void add(T& to, ptrdiff_t step, ptrdiff_t one) {
   __asm__ volatile("madd %0, %1, %2, %0" : "+r"(to) : "r"(step), "r"(one));
 }
-// As late as a product, unlike EOR: `bit` is 0x80.
+// Flips the sign bits by an instruction that is as late as a product, unlike EOR: `bit` is 0x80.
 QRT_INLINE uint8x16_t flip(uint8x16_t x, uint8x16_t bit) {
   uint8x16_t y;
   __asm__ volatile("add %0.16b, %1.16b, %2.16b" : "=w"(y) : "w"(x), "w"(bit));
@@ -268,7 +268,7 @@ struct Slide {
     value[i] = kFixed ? ordered::shift(value[i], shift[i % 2]) : ordered::to_int(value[i]);
   }
 
-  // To 16 bits.
+  // Narrows row r to 16 bits.
   __attribute__((always_inline)) void narrow(int r) {
     half[r] = kFused ? ordered::low_halves(value[2 * r], value[2 * r + 1])
                      : ordered::narrow(value[2 * r]);
@@ -312,7 +312,7 @@ struct Slide {
       unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA { bytes[r] = limits->limit(bytes[r]); });
   }
 
-  // Where the next column is: padding, the image, padding. After `until` columns that changes.
+  // The rows' pixels of the next column: padding, the image, padding. After `until` columns that changes.
   const uint8_t *p[4], *start;
   ptrdiff_t step[4], moved;  // kInside: step[0] for all rows, by what they moved together
   size_t until, width, channel;

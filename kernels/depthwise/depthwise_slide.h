@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-// What slide() keeps in registers from output to output, of the epilogues whose constants fit.
+// The values that slide() keeps in registers from output to output, for epilogues whose constants fit.
 template <class V, Store kStore, bool kInRegisters = V::template Constants<kStore>::kHeld>
 struct Held {
   explicit Held(const Loop& l) : loop(l) {}
@@ -37,7 +37,7 @@ struct Held<V, kStore, true> {
   typename V::template Constants<kStore> held;
 };
 
-// Whether the first `count` rows are in the image, one distance apart, and so are the bands.
+// Returns whether the first `count` rows are in the image, one distance apart, and so are the bands.
 template <class V>
 bool is_regular(const SourceRow<V> (&image)[V::kTile.group_rows], int count) {
   const uint8_t* const first = image[0].p[0];
@@ -147,7 +147,7 @@ struct Phase {
   size_t pad, in_w, out_w;
 };
 
-// Of the kernels that slide() takes: can_slide().
+// The size of the kernels that slide() takes: can_slide().
 constexpr int kSlideHeight = 3, kSlideWidth = 3;
 
 // Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in

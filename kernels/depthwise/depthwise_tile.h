@@ -135,7 +135,8 @@ Loops<V> loops_of() {
           line_of<V, kStore>()};
 }
 
-// Of a dilated kernel, each slide() takes the columns of one phase: not where these are few.
+// Returns whether slide() computes the shape. It takes the columns of a dilated kernel one phase at
+// a time, which is too slow where these are few.
 template <class V>
 bool can_slide(const DepthwiseShape& s) {
   const bool fits =
@@ -145,8 +146,8 @@ bool can_slide(const DepthwiseShape& s) {
                                   3 * s.dilation_w <= s.out_w));
 }
 
-// How many passes from this one on have all rows and bands inside the image, and all of them wanted;
-// 0: this one has not. loaded: rows that slide() reads, also where the kernel has fewer.
+// Returns how many passes from this one on have all rows and bands inside the image, and all of them
+// wanted; 0: this one has not. loaded: rows that slide() reads, also where the kernel has fewer.
 template <class V>
 size_t count_passes(const Block& b, const Area& area,
                     const SourceRow<V> (&image)[V::kTile.group_rows], size_t loaded) {
@@ -307,8 +308,8 @@ Loops<V> loops_of(Store store) {
   return loops_of<V, Store::kGeneric>();
 }
 
-// What a block's pixels need: its constants and weights in scratch memory, and the epilogue that these
-// allow.
+// Prepares a block for its pixels: writes its constants and weights to scratch memory, and chooses the
+// epilogue that these allow.
 template <class V>
 QRT_NOINLINE Loops<V> begin_block(Block& b) {
   const DepthwiseArgs& args = b.args;
@@ -321,7 +322,7 @@ QRT_NOINLINE Loops<V> begin_block(Block& b) {
       // |sum of x * w| <= 255 * 128 per tap
       if (!V::is_bounded(args.scratch, static_cast<float>(32640 * taps))) b.store = Store::kGeneric;
       if constexpr (V::kFuses) {
-        // What cannot be fused is rare, and limiting it to the full range changes nothing.
+        // Channels that cannot be fused are rare, and limiting them to the full range changes nothing.
         const bool is_above = V::kFusesAboveZeroPoint && r.lo == r.zero_point;
         if (b.store == Store::kPlain || (b.store == Store::kClamp && is_above))
           b.store = V::fuse(args.scratch, taps) ? Store::kFused : Store::kClamp;

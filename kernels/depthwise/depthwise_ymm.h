@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 256-bit policies of the depthwise family share; the products are their own.
+// The common part of the depthwise family's 256-bit policies; each has products of its own.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_YMM_H_
 
@@ -46,7 +46,7 @@ struct Ymm {
     return _mm256_shuffle_epi8(load_lanes(p), order);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  // Not an intrinsic: g++ 12 would repeat the load for each product that uses it.
+  // The load is no intrinsic: g++ 12 would repeat it for each product that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu %1, %0" : "=x"(v) : "m"(*reinterpret_cast<const __m256i_u*>(p)));
@@ -88,7 +88,7 @@ struct Ymm {
     }
   }
 
-  // Where an epilogue's constants are: there are no registers to hold them.
+  // The address of an epilogue's constants: there are no registers to hold them.
   template <Store kStore>
   struct Constants {
     static constexpr bool kHeld = false;

@@ -31,7 +31,7 @@ bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kern
 
 namespace {
 
-// Where the packed form has a weight.
+// Returns the index of a weight in the packed form.
 size_t packed_index(size_t kernel_h, size_t kernel_w, size_t ky, size_t kx, size_t c) {
   const size_t quads = (kernel_h + 3) / 4, block = (c / 16 * quads + ky / 4) * kernel_w + kx;
   return block * 64 + c % 16 * 4 + ky % 4;

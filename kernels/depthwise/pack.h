@@ -10,8 +10,8 @@ namespace qrt {
 
 uint64_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_w);
 
-// False if a packed byte that stands for no row of the kernel is not zero: kernels multiply it with
-// some row of the image.
+// Returns false if a packed byte that stands for no row of the kernel is not zero: kernels multiply
+// it with some row of the image.
 bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kernel_h,
                               size_t kernel_w);
 

@@ -16,13 +16,13 @@ size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 
 size_t span_of(const DepthwiseShape& s) { return (s.kernel_w - 1) * s.dilation_w + 1; }
 
-// How columns are laid out in a budget: those from the first kernel column of the first output to
-// the last of the last, or of each kernel column those that the outputs take.
+// The layout of columns in a budget: from the first kernel column of the first output to the last
+// of the last output, or, for each kernel column, those that the outputs take.
 struct Columns {
   size_t tile_outputs, kernel_step, count;
   size_t runs, run_more;  // that are interleaved for a tile, and their columns beyond the outputs'
 
-  // Whether fewer columns are interleaved for each output than by `other`.
+  // Returns whether it interleaves fewer columns for each output than `other`.
   bool is_cheaper(const Columns& other, const DepthwiseShape& s) const {
     return columns_of_tile(s) * other.outputs_of_tile(s) <
            other.columns_of_tile(s) * outputs_of_tile(s);
@@ -55,7 +55,7 @@ constexpr size_t kLongPhase = 16, kShortPhase = 4;
 // contiguous takes less.
 constexpr size_t kSparse = 16;
 
-// Whether it is a line, and one that is faster so.
+// Returns the line of a shape that is one and is faster so; otherwise a line without columns.
 DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
   if (s.terms > 1) return {};
   const bool is_column = depthwise_is_column(s);
@@ -128,7 +128,7 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& sh
   const DepthwiseLine line = line_of(tile, shape);
   if (line.columns == 0) return plan_of(tile, shape, line);
   DepthwiseShape s = line.is_packed ? depthwise_as_row(shape) : shape;
-  // What stands in the last column, and with it a second output if that is the next place.
+  // The plan is that of the line's last column, and of a second output in it if that is the next place.
   s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
   s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
   s.kernel_w = line.columns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the vector kernels of the depthwise family cut a shape into passes, and what they keep in
+// The vector kernels' plan of a depthwise shape: how it is cut into passes, and the layout of their
 // scratch memory. Built with baseline flags: select.cc asks for sizes before any kernel may run.
 //
 // A block is 16 * lanes output channels. Per block, `columns` are interleaved into scratch memory
@@ -9,22 +9,22 @@
 // where lane l of quad q holds channels 16 * l + 4 * q + 0..3, the order in which in-lane unpacks
 // leave them and in-lane packs take them back. A group is `group_rows` image rows one dilation
 // apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. Columns are all from
-// the first to the last that a tile of outputs touches, or, of a kernel dilated so far that most of
-// these are of no use, those of each kernel column by themselves. The weights of the block are
+// the first to the last that a tile of outputs touches, or, where a kernel is dilated so far that most
+// of these are of no use, those of each kernel column by themselves. The weights of the block are
 // copied to the same order,
 //
 //   [row of the pass][term][kx][group][q][lanes][4 channels][group_rows]
 //
 // and one pass computes one or two output rows: two where the input rows of both fit the groups of
-// one, so that each interleaved column is used twice. Of a dilated kernel these rows are a dilation
+// one, so that each interleaved column is used twice. With a dilated kernel these rows are a dilation
 // apart.
 //
-// A line is a kernel of one row whose weights have one term, or of one column on an image of one column, which is a row in the
-// same memory. A group of one row would be empty but for that; here its rows are taps, pixels of the
-// image row a dilation apart, and an output reads ceil(taps / group_rows) columns, each group_rows
-// dilations behind the one before: those of a phase one after the other, where phases are
-// long, or else each in a run of its own. Bands are the next outputs, and two rows in a pass two
-// outputs a dilation apart.
+// A line is a kernel of one row whose weights have one term, or of one column on an image of one column,
+// which is a row in the same memory. As one image row would leave most of a group empty, the rows of its
+// groups are taps, pixels of the image row a dilation apart, and an output reads ceil(taps / group_rows)
+// columns, each group_rows dilations behind the one before: those of a phase one after the other, where
+// phases are long, or else each in a run of its own. Bands are the next outputs, and two rows in a pass
+// two outputs a dilation apart.
 //
 // Where a pass reads six image rows (5x5) and the second group would be half empty, its quads hold
 // these two rows of a column and of the next instead, [2 columns][2 rows], and every other kernel
@@ -81,7 +81,7 @@ struct DepthwisePlan {
   size_t weights_offset, columns_offset, scratch_bytes;
 };
 
-// Whether it is one column of an image of one column, and the same as a row.
+// Returns whether the shape is one column of an image of one column, which depthwise_as_row() makes a row.
 bool depthwise_is_column(const DepthwiseShape& shape);
 DepthwiseShape depthwise_as_row(const DepthwiseShape& column);
 

@@ -87,7 +87,7 @@ uint8_t greatest(const uint8_t* x, size_t n) {
   return most;
 }
 
-// Of the first `count` of rows and codes: the rows, the greatest codes first, equal ones in their order.
+// Sorts the first `count` of rows and codes into s.order: the greatest codes first, equal ones in their order.
 void sort_rows(size_t count, const Scratch& s) {
   uint32_t starts[256] = {};  // of a code's rows
   for (size_t i = 0; i < count; ++i) ++starts[s.codes[i]];
@@ -100,7 +100,7 @@ void sort_rows(size_t count, const Scratch& s) {
   for (size_t i = 0; i < count; ++i) s.order[starts[s.codes[i]]++] = s.rows[i];
 }
 
-// Of the first `count` of rows and codes: how many are kept and chosen, at most `most`.
+// Returns how many of the first `count` of rows and codes are kept and chosen, at most `most`.
 size_t suppress(const DetectionParams& p, const Image& x, size_t count, size_t most,
                 const Scratch& s) {
   sort_rows(count, s);

@@ -40,7 +40,7 @@ struct DetectionParams {
   float scores[kCodes];     // ascending
 };
 
-// Of `result_stride * most_boxes` results.
+// The outputs, with room for `result_stride * most_boxes` results.
 struct Detections {
   float* boxes;    // ymin, xmin, ymax, xmax of each
   float* classes;  // the index of each, without the background
@@ -50,8 +50,8 @@ struct Detections {
 
 size_t detection_scratch_bytes(const DetectionParams& p);
 
-// Of one image: boxes [rows, box_stride], scores [rows, first_class + classes]; anchors [rows, 4]: y, x,
-// h, w. Results behind the last are 0. `scratch` is aligned to 16 bytes.
+// Detects in one image: boxes [rows, box_stride], scores [rows, first_class + classes]; anchors [rows,
+// 4]: y, x, h, w. Results behind the last are 0. `scratch` is aligned to 16 bytes.
 void detect(const DetectionParams& p, const uint8_t* boxes, const uint8_t* scores,
             const float* anchors, uint8_t* scratch, const Detections& y);
 

@@ -13,7 +13,7 @@ struct Avx2 : avx2::Vec {
 
   static bool has_fast_division(float) { return true; }
   static bool has_fast_half_division(float) { return true; }
-  // What has no int32 becomes NaN, which MAXPS and MINPS replace by their second operand.
+  // Values beyond int32 become NaN, which MAXPS and MINPS replace by their second operand.
   QRT_INLINE Float max_below(Float v, float bound, Float limit) {
     return max(_mm256_or_ps(v, _mm256_cmp_ps(v, splat(bound), _CMP_NLT_UQ)), limit);
   }

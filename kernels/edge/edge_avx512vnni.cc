@@ -17,10 +17,10 @@ struct Avx512 : avx512vnni::Vec {
   //
   // With x = X 2^a and scale = S 2^b, X and S integers of 24 bits, and |t| < 256: m = N 2^c, where t
   // has 9 bits at most, so that N = T 2^16 +- 1 < 2^25, T an integer. X 2^d, d = a - b - c, is then
-  // within 2^-47 of N S < 2^49: less than 4 from it. As X < 2^24 and N S > 2^46.9, d >= 23, and
-  // modulo 2^16 that says that S lies within 3 of 0. Of these S, 0 itself is fine: both sides would be
-  // multiples of 2^16 and equal, 2^d a divisor of S as N is odd: S = 2^23 and X = N, but no such N has
-  // 24 bits only (2^24 - 1 is beside no tie: below 1/2, N = 2^25 - 1).
+  // within 2^-47 of N S < 2^49: less than 4 from it. As X < 2^24 and N S > 2^46.9, d >= 23, and modulo
+  // 2^16 that says that S lies within 3 of 0. S = 0 modulo 2^16 is fine: both sides would be multiples
+  // of 2^16 and equal, 2^d a divisor of S as N is odd: S = 2^23 and X = N, but no such N has 24 bits
+  // only (2^24 - 1 is beside no tie: below 1/2, N = 2^25 - 1).
   //
   // The greatest x that matters is known beforehand, and NaN and what is far below 0 stay or become
   // something that has no int32, whatever overflows.
@@ -46,7 +46,7 @@ struct Avx512 : avx512vnni::Vec {
   // first step makes such a q, the second uses it.
   struct HalfDivision {
     explicit HalfDivision(float by) : scale(splat(by)), r(splat(1 / by)) {}
-    // Of a float16 x, which leaves nothing to overflow but an infinity: that and NaN give NaN.
+    // Returns x / scale of a float16 x, which leaves nothing to overflow but an infinity: that and NaN give NaN.
     Float quotient(Float x) const {
       const Float q = x * r;
       const Float q1 = fma(_mm512_fnmadd_ps(q, scale, x), r, q);

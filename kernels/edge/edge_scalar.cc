@@ -29,7 +29,7 @@ uint8_t quantize_one(float x, float scale, int32_t zp, int32_t lo, int32_t hi) {
   return static_cast<uint8_t>(quantized(x / scale, zp, lo, hi));
 }
 
-// Of grid entries.
+// Returns the index of element i's entry in the grid.
 size_t at(const EdgeGrid& g, size_t i) { return g.each ? i : 0; }
 
 float dequantize_one(uint8_t x, bool is_signed, float scale, int32_t zp) {

@@ -19,7 +19,7 @@
 //   max_below(v, bound, limit)        max(v, limit) where v < bound, else limit (NaN, too)
 //   min_from(v, bound, limit)         min(v, limit) where v >= bound, else limit (NaN, too)
 //
-// What is the same on every architecture: edge_lanes.h.
+// The part that is the same on every architecture is in edge_lanes.h.
 #ifndef QRT_KERNELS_EDGE_EDGE_VECTORS_H_
 #define QRT_KERNELS_EDGE_EDGE_VECTORS_H_
 
@@ -30,7 +30,7 @@
 namespace qrt {
 namespace {
 
-// By the instruction.
+// Divides by the instruction.
 template <class V>
 struct Divider {
   using Float = typename V::Float;
@@ -68,10 +68,10 @@ struct Runs {
   using Float = typename V::Float;
   static constexpr size_t kLanes = V::kLanes, kBlock = V::kBytes;
 
-  // The quanta of a register of inputs, the upper limit less the zero point kept, the lower one not:
-  // what is below it, and NaN, which becomes INT32_MIN, ends there by saturation. Of floats, by HE or
-  // with kAway HA, see EdgeLanes::round_away(); and of float16, whose quotients beyond int32 and NaN
-  // end at `high` where kWrapsHigh, else at `low`.
+  // The quanta of a register of inputs. They keep the upper limit less the zero point, but not the
+  // lower one: values below it, and NaN, which becomes INT32_MIN, end there by saturation. OfFloats
+  // rounds by HE, or with kAway by HA, see EdgeLanes::round_away(). The quotients of a float16
+  // (OfHalves) beyond int32 and NaN end at `high` where kWrapsHigh, else at `low`.
   template <class Division, bool kAway>
   struct OfFloats {
     using Element = float;

@@ -4,7 +4,7 @@
 //
 //   v = fl32(x / scale); y = clamp(floor(fl32(v + 0.5)), lo - zp, hi - zp) + zp; NaN gives lo
 //
-// What lies just below one half becomes 1: that sum is rounded. n elements, stored modulo 256 or
+// The float just below one half becomes 1: that sum is rounded. n elements, stored modulo 256 or
 // 65536. Thread-safe. REQUIRES: rounding to nearest even; lo, hi: limits of a type of at most 16
 // bits.
 #ifndef QRT_KERNELS_EDGE_HALF_UP_H_

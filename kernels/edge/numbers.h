@@ -92,8 +92,8 @@ struct SmallFloat {
 
 enum class SmallFormat : uint8_t { kE4M3FN, kE4M3FNUZ, kE5M2, kE5M2FNUZ, kE2M1 };
 
-// What is out of range becomes, saturating, the greatest number of its sign (infinities too); else
-// NaN, or with E5M2 an infinity. E2M1 (4 bits) always saturates, and NaN becomes +6.
+// Returns the parameters of a format. A value out of range, also an infinity, becomes, saturating, the greatest
+// number of its sign; else NaN, or with E5M2 an infinity. E2M1 (4 bits) always saturates, and NaN becomes +6.
 static inline SmallFloat small_float(SmallFormat format, bool saturate) {
   const auto pick = [&](uint8_t saturated, uint8_t other) { return saturate ? saturated : other; };
   SmallFloat f = {};

@@ -22,7 +22,7 @@ QRT_INLINE typename V::Bytes to_bytes(typename V::Int v0, typename V::Int v1, ty
   return V::min_u8(V::max_u8(V::packus16(w0, w1), lo), hi);
 }
 
-// What walk.h wants of a Block, from Block::bytes(a, b), which makes one register.
+// Implements the block functions that walk.h calls with Block::bytes(a, b), which makes one register.
 template <class V, class Block>
 struct OfRegisters {
   void whole(const uint8_t* a, const uint8_t* b, uint8_t* y) const {
@@ -61,7 +61,7 @@ struct Blocks {
       return V::round(constant + x1 * first_scale + x2 * second_scale);
     }
 
-    // Of stored bytes, which are 128 more where signed.
+    // Returns the outputs of stored bytes, which are 128 more where signed.
     Bytes bytes(const uint8_t* a, const uint8_t* b) const {
       Float x1[4], x2[4];
       V::template to_floats<kFirstSigned>(a, x1);

@@ -10,10 +10,10 @@
 
 namespace qrt {
 
-// A sum by tables. Of y = clamp(nearest(f(a) + g(b)), lo, hi), the integers below f(a) + 1/2 and
-// g(b) make y or y - 1, and what is missing is whether their fractions reach 1 together. For that the
-// order of fractions is enough: the fraction of b is the limit(b)-th of 256 from the greatest on,
-// and rank(a) says how many of these reach 1 with the fraction of a. All are bytes:
+// A sum by tables. In y = clamp(nearest(f(a) + g(b)), lo, hi), the integers below f(a) + 1/2 and g(b)
+// make y or y - 1, depending on whether their fractions reach 1 together. For that the order of
+// fractions is enough: the fraction of b is the limit(b)-th of 256 from the greatest on, and rank(a)
+// says how many of these reach 1 with the fraction of a. All are bytes:
 //   y = clamp(saturate(base[a] + (limit[b] < rank[a]) + change), lo, hi)
 // where change is -steps[b] for b < first_up and +steps[b] else. Either operand may be a.
 struct alignas(64) SumTables {

@@ -19,7 +19,7 @@ struct Rows {
   size_t a_step, b_step, y_step;
 };
 
-// Whether an operand, or its row, is the same for many.
+// Returns whether an operand, or its row, is the same for many elements or rows of the other.
 inline bool is_beside_a_row(const Rows& r) {
   return r.a_is_scalar || r.b_is_scalar || (r.rows > 1 && (r.a_step == 0 || r.b_step == 0));
 }

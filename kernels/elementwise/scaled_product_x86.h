@@ -14,8 +14,8 @@ namespace {
 constexpr float kWhole = 0x1p23f;           // floats from here on are integers
 constexpr int32_t kWholeBits = 0x4b000000;  // with a byte x in their low bits: kWhole + x
 
-// What both products end with. Bytes become words, and of these the lower and the upper of every lane
-// are numbers of their own: so they need no more shuffles.
+// The last steps of both products. Bytes become words; the lower and the upper words of every lane
+// are converted by themselves, so that they need no more shuffles.
 template <class V>
 struct Rounding {
   using Vec = V;
@@ -90,7 +90,7 @@ struct Product : Rounding<V> {
   Float a_zero, b_zero;
 };
 
-// Of two arrays, in integers before it is scaled: fewer operations where nothing is done once.
+// The product of two arrays, computed in integers before it is scaled: fewer operations where no operand is constant.
 template <class V>
 struct IntegerProduct : Rounding<V> {
   using Base = Rounding<V>;

@@ -11,7 +11,7 @@ namespace {
 constexpr int kBytes = 256;
 // Pairs near a tie: a few, unless the scales are such that every other sum is one.
 constexpr int kMostAsked = 1024;
-// Of terms: their fractions are exact enough.
+// The greatest magnitude of terms: their fractions are exact enough.
 constexpr double kGreatest = 0x1p20;
 
 // y = clamp(nearest(a[x] + b[z]), lo, hi); certain where the sum is further than `reach` from a tie,
@@ -71,7 +71,7 @@ class Maker {
     return true;
   }
 
-  // Of 256 buckets of fractions, greatest first.
+  // Returns which of 256 buckets of fractions, greatest first, a fraction belongs to.
   static int bucket_of(double fraction) {
     const int i = kBytes - 1 - static_cast<int>(fraction * kBytes);
     return i < 0 ? 0 : i;
@@ -96,7 +96,7 @@ class Maker {
     for (int i = 0; i < kBytes; ++i) t_.limit[order_[i]] = static_cast<uint8_t>(i);
   }
 
-  // How many of the fractions make one with that of x.
+  // Sets t_.rank[x], the number of fractions that make 1 or more with that of x.
   bool set_rank(int x) {
     const double missing = missing_[x];
     int begin = first_[bucket_of(missing)], end = first_[bucket_of(missing) + 1];
@@ -107,7 +107,7 @@ class Maker {
       else
         end = middle;
     }
-    // Those near a tie, of which the first so many have to carry.
+    // Finds the fractions near a tie, the first of which have to carry.
     while (begin > 0 && fraction_[begin - 1] - missing <= sum_.reach) --begin;
     while (end < kBytes && missing - fraction_[end] <= sum_.reach) ++end;
     while (begin < end && holds(x, begin, 1)) ++begin;
@@ -126,7 +126,7 @@ class Maker {
     return true;
   }
 
-  // Whether the sum of x and the i-th fraction is right with this carry.
+  // Returns whether the sum of x and the i-th fraction is right with this carry.
   bool holds(int x, int i, int32_t carry) {
     const int z = order_[i], base = t_.base[x] + carry;
     const int64_t v = clamp_int(z < t_.first_up ? base - t_.steps[z] : base + t_.steps[z], 0, 255);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vector rows of the elementwise family share: the roles of the operands, the choice of a
-// block by the form of the parameters, and the walk over a run in blocks of 64. For those kernel
+// The common part of the elementwise family's vector rows: the roles of the operands, the choice of
+// a block by the form of the parameters, and the walk over a run in blocks of 64. For those kernel
 // files only; everything here is local to the including file. A row supplies two block templates,
 //
 //   template <bool kFma, bool kFirstSigned, bool kSecondSigned> struct Sum;

@@ -68,7 +68,8 @@ struct LayerNormBytes {
   float epsilon;
   const float *scale, *bias;  // bias may be null
 };
-// Its rows; the floats of kLayerNormRows of them, and 64 bytes, are memory of the caller's.
+// The rows at a time and the limits of their length; the floats of kLayerNormRows rows, and 64
+// bytes, are the caller's memory.
 constexpr size_t kLayerNormRows = 8, kMinLayerNormBytes = 8, kMaxLayerNormBytes = 1 << 16;
 
 // The order in which ONNX Runtime 1.30's float Gemm sums on x86-64 with AVX2. It begins with y = bias.

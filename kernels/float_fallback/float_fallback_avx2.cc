@@ -2,5 +2,5 @@
 #define QRT_FLOAT_LANES 8
 #include "kernels/float_fallback/loops.h"
 
-// Of 16 registers, 12 hold the sums.
+// The sums take 12 of 16 registers.
 QRT_FLOAT_LOOPS(avx2, 6, 2)

@@ -2,5 +2,5 @@
 #define QRT_FLOAT_LANES 16
 #include "kernels/float_fallback/loops.h"
 
-// Of 32 registers, 24 hold the sums.
+// The sums take 24 of 32 registers.
 QRT_FLOAT_LOOPS(avx512vnni, 6, 4)

@@ -2,5 +2,5 @@
 #define QRT_FLOAT_LANES 4
 #include "kernels/float_fallback/loops.h"
 
-// Of 32 registers, 16 hold the sums.
+// The sums take 16 of 32 registers.
 QRT_FLOAT_LOOPS(neon, 4, 4)

@@ -2,5 +2,5 @@
 #define QRT_FLOAT_LANES 4
 #include "kernels/float_fallback/loops.h"
 
-// Of 16 registers, 8 hold the sums.
+// The sums take 8 of 16 registers.
 QRT_FLOAT_LOOPS(scalar, 4, 2)

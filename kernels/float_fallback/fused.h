@@ -24,7 +24,7 @@ constexpr bool kIsFused = true;
 QRT_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
 constexpr bool kIsFused = false;
-// Not inline: it is long, and polynomials are many of it.
+// Returns a * b + c, rounded once. Not inline: it is long, and polynomials are many of it.
 __attribute__((noinline)) float fused(float a, float b, float c) {
   // The product is exact. Its sum, rounded to odd, becomes the same float as the exact one: the error
   // of the sum says which way.

@@ -95,7 +95,7 @@ QRT_INLINE Floats large_exp_or_zero(Floats x) {
   return x <= -104.0f ? all(0.0f) : e;
 }
 
-// The exponentials of a row, and their sum. What is scaled keeps its order, so that the greatest does, too.
+// Writes the exponentials of a row and returns their sum. Scaling keeps the order, and so the greatest element.
 template <class Scale>
 QRT_INLINE float large_exps(const float* x, float* y, size_t n, const Scale& scale) {
   const Floats most = scale(all(greatest_of_numbers(x, n)));

@@ -98,7 +98,7 @@ QRT_INLINE Floats exp_of(Floats given) {
   p = p * (r * r);
   p = p + r;
   p = p + 1.0f;
-  // In two factors: 2^n alone may be no float.
+  // The power has two factors: 2^n alone may be no float.
   const Ints e = __builtin_convertvector(n, Ints), half = (e - (e >> 31)) >> 1;
   Floats y = p * power_of_two(half) * power_of_two(e - half);
   y = given > 88.8f ? all(infinity()) : y;

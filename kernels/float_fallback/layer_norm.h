@@ -18,7 +18,7 @@ namespace {
 
 typedef double Doubles __attribute__((vector_size(32)));
 
-// By reference: without AVX clang refuses to return such a vector.
+// Adds four values. `sum` is a reference: without AVX clang refuses to return such a vector.
 QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #if defined(__AVX__)
   sum += _mm256_cvtps_pd(_mm_loadu_ps(x));
@@ -30,7 +30,7 @@ QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #endif
 }
 
-// Of R rows of n values.
+// Computes the means of R rows of n values.
 template <int R>
 QRT_INLINE void means_of(const float* x, size_t n, float (&mean)[R]) {
   Doubles lanes[R] = {};
@@ -55,7 +55,7 @@ struct Eight {
   Part parts[8 / kPartLanes];
 };
 
-// Of R rows over their whole eights.
+// Sums the squared deviations of R rows over their whole eights.
 template <int R>
 QRT_INLINE void square_deviations(const float* x, const float (&mean)[R], size_t n, Eight (&s)[R]) {
   QRT_UNROLL
@@ -158,7 +158,7 @@ inline void layer_norms(float epsilon, const float* x, const float* scale, const
     return;
   }
   for (size_t done = 0; done < rows; done += kSideBySide) {
-    // At the end some rows once more.
+    // The last group takes some rows once more.
     const size_t r = done + kSideBySide <= rows ? done : rows - kSideBySide;
     layer_norm<kSideBySide>(epsilon, x + r * n, scale, bias, y + r * n, n);
   }

@@ -25,10 +25,10 @@ QRT_INLINE void for_blocks(size_t n, const F& f) {
   if (i < n) f(i, first_lanes(n - i), n - i > kLanes ? first_lanes(n - i - kLanes) : 0);
 }
 
-// What a row's sum is made of, lane by lane. With k = x - x_zero_point and the roundings
-// d = k * x_scale - fl32(k * x_scale) it is x_scale times the sum of k less the sum of d. All of this is
-// exact in any order: d is a float, a multiple of the scale's last place and at most 128 times that, and
-// in double precision so is the whole.
+// The parts of a row's sum, lane by lane. With k = x - x_zero_point and the roundings d = k * x_scale -
+// fl32(k * x_scale) it is x_scale times the sum of k less the sum of d. All of this is exact in any
+// order: d is a float, a multiple of the scale's last place and at most 128 times that, and in double
+// precision so is the whole.
 struct Parts {
   __m512 steps, roundings;
 };
@@ -111,9 +111,9 @@ QRT_INLINE void inverse_deviations(const LayerNormBytes& p, const float* x,
   _mm256_storeu_ps(inverse, _mm256_set1_ps(1) / deviation);
 }
 
-// What makes a row's floats bytes. Like in softmax/softmax_bounds.h, what becomes the same byte by two
-// bounds of a quotient becomes it by the quotient: v * low < fl32(v / y_scale) < v * high where v > 0,
-// else the other way round.
+// Makes bytes of a row's floats. As in softmax/softmax_bounds.h, a value that becomes the same byte by
+// two bounds of a quotient becomes it by the quotient: v * low < fl32(v / y_scale) < v * high where v
+// > 0, else the other way round.
 class Normalizer {
  public:
   explicit Normalizer(const LayerNormBytes& p)

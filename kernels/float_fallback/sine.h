@@ -44,7 +44,7 @@ inline Reduced reduced_large(float x) {
     product[3 - word] = static_cast<uint32_t>(carry);
     carry >>= 32;
   }
-  // In quarters of a turn: two bits in front of the point, the nearest integer and a signed fraction.
+  // The product is in quarters of a turn: two bits in front of the point, the nearest integer and a signed fraction.
   const uint64_t high = static_cast<uint64_t>(product[3]) << 32 | product[2];
   const uint32_t quadrant = static_cast<uint32_t>((high + (uint64_t{1} << 61)) >> 62);
   const auto fraction = static_cast<int64_t>(high - (static_cast<uint64_t>(quadrant) << 62));

@@ -11,14 +11,14 @@ using F = FormulaFunction;
 
 constexpr FormulaBounds kAny = {INT32_MIN, INT32_MAX};
 
-// What leaves int32 comes back anywhere in it.
+// Returns the bounds after wrapping: a value that leaves int32 comes back anywhere in it.
 FormulaBounds wrapped(int64_t lo, int64_t hi) {
   return lo < INT32_MIN || hi > INT32_MAX ? kAny : FormulaBounds{lo, hi};
 }
 
 bool is_within(FormulaBounds b, int64_t lo, int64_t hi) { return b.lo >= lo && b.hi <= hi; }
 
-// Of all products; they fit 64 bits.
+// Returns the bounds of all products, which fit 64 bits.
 FormulaBounds product(FormulaBounds a, FormulaBounds b) {
   const auto [lo, hi] = std::minmax({a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi});
   return wrapped(lo, hi);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the values of a formula are proven to lie in, and the cheaper steps that this allows.
+// Proves bounds of a formula's values, and takes the cheaper steps that these allow.
 #ifndef QRT_KERNELS_FORMULA_BOUNDS_H_
 #define QRT_KERNELS_FORMULA_BOUNDS_H_
 
@@ -13,7 +13,7 @@ struct FormulaBounds {
   int64_t lo, hi;  // within int32
 };
 
-// Of an element less its zero point.
+// Returns the bounds of an element less its zero point.
 FormulaBounds formula_bounds(FormulaElement element, int32_t zero_point);
 FormulaBounds formula_bounds(FormulaPair pair, FormulaBounds a, FormulaBounds b);
 

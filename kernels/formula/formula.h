@@ -14,7 +14,7 @@
 
 namespace qrt {
 
-// As in schema/qrt_model.fbs, which says what each gives.
+// The functions of a step; schema/qrt_model.fbs says what each gives.
 enum class FormulaFunction : uint8_t {
   kAdd,
   kMultiply,
@@ -25,7 +25,7 @@ enum class FormulaFunction : uint8_t {
   kAbs,
   kBits,
   kNotZero,
-  // Not in files: what bounds.h makes of others, where it gives the same and takes less time.
+  // Functions that no file has: bounds.h takes them for others, where they give the same and take less time.
   kAtLeast,          // max(x, value)
   kAtMost,           // min(x, high)
   kMultiply16,       // x and value are within int16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every row of digits.inc does. For its kernel files only; everything here is local to the
+// The loops of every row of digits.inc. For its kernel files only; everything here is local to the
 // including file. A row supplies a policy V of 64-bit lanes:
 //
 //   kLanes, Int

@@ -17,7 +17,7 @@
 //   taps * kc * 16 bytes.
 //
 // Reading: a row of a tap is read in whole groups of 4 k and may be over-read by up to 64 bytes
-// (arena slack). Of n channels, weights are read in whole blocks of 16, bias and requantisation
+// (arena slack). Weights of n channels are read in whole blocks of 16, bias and requantisation
 // arrays as kernels/requant.h says. Kernels take every m >= 1, n >= 1 (tails included), store
 // exactly m x n outputs, which overlap nothing that is read, and are thread-safe. Bytes need no
 // alignment; int32 and float32 that of their type.
@@ -52,8 +52,8 @@ struct GemmArgs {
   void* c;                // uint8, or int32 with RequantKind::kAcc, float32 with kFloat
   size_t c_stride;        // bytes between output rows
 
-  // What a later call will stream, or nullptr: a kernel that has time for it fetches this into the
-  // second-level cache meanwhile.
+  // Bytes that a later call will stream, or nullptr: a kernel that has time for it prefetches them
+  // into the second-level cache.
   const int8_t* ahead;
   size_t ahead_bytes;
 };

@@ -76,7 +76,7 @@ class Pending {
     block_ = block;
     sums_ = sums;
     tile_ = row_ = 0;
-    // What goes through memory goes as whole tiles.
+    // Results that go through memory are stored by whole tiles.
     piece_rows_ = output_.in_registers() == nullptr || p_.rows < kPieceRows ? p_.rows : kPieceRows;
     left_ = 2 * ((p_.rows + piece_rows_ - 1) / piece_rows_);
   }
@@ -155,8 +155,8 @@ QRT_INLINE void fetch_far(const int8_t* p, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) Avx512Vnni::prefetch_far(p + i);
 }
 
-// What is to be in the second-level cache soon: while the first rows read weights for the first time, those of the
-// next channels; later what the caller wants ahead, an even share in every step.
+// The bytes to prefetch into the second-level cache: while the first rows read weights for the first time, the
+// weights of the next channels; later the bytes that the caller wants ahead, an even share in every step.
 struct Streams {
   explicit Streams(const Product& p)
       : ahead(p.g.ahead),
@@ -182,15 +182,15 @@ struct Streams {
   const size_t ahead_step;  // bytes
 };
 
-// Where the accumulators of two tiles of rows stand, or are to stand.
+// The address of the accumulators of two tiles of rows in memory.
 struct Place {
   int32_t* upper;
   int32_t* lower;
   size_t pitch;  // bytes
 };
 
-// Adds the products of a part to the accumulators, which start from `start` (one row) or from what stands at `sums`;
-// kTiles: of channels. What is pending is stored before the results are: they may take its place.
+// Adds the products of a part to the accumulators, which start from `start` (one row) or from the sums in memory;
+// kTiles: of channels. Pending results are stored before the new ones, which may take their place.
 template <int kTiles>
 QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs)[2][kSteps],
                          const int8_t* weights, const int8_t (*padded)[kTileBytes],

@@ -42,8 +42,8 @@ QRT_INLINE void multiply(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
   __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b) : "memory");
 }
 
-// What a chunk of weights is multiplied with and where: steps first .. first + count of all, in
-// each tap kc rounded up to a multiple of 8.
+// A part of a sum: steps first .. first + count of all, with kc rounded up to a multiple of 8 in
+// each tap.
 struct Chunk {
   size_t first, count;
   bool starts, ends;  // the sums

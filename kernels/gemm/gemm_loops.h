@@ -27,8 +27,8 @@ void run_column_of(size_t rows, const Column<P>& column) {
   }
 }
 
-// How rows row_begin .. row_end are spread over tiles of at most MR: evenly, so that none is too
-// small to hide the latency of the dot product.
+// Distributes rows row_begin .. row_end over tiles of at most MR: evenly, so that none is too small
+// to hide the latency of the dot product.
 struct Spread {
   size_t tiles, short_rows, long_tiles, row_begin;
 };
@@ -58,7 +58,7 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   const Spread spread = {tiles, rows / tiles, rows % tiles, row_begin};
   const size_t ahead_tiles = g.ahead == nullptr ? 0 : tiles / 2, panel_tiles = tiles - ahead_tiles;
   Fetch fetch = {nullptr, panel_tiles, kPanel * 4 / panel_tiles, nullptr, 0};
-  // These rows' share of what is wanted ahead, the same for each panel.
+  // The bytes that these rows have to prefetch of g.ahead, the same for each panel.
   size_t ahead_bytes = 0;
   if (ahead_tiles > 0) {
     const size_t steps = ahead_tiles * (g.taps * g.kc / 4), panels = (g.n + kPanel - 1) / kPanel;

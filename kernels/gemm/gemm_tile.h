@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register tile that every vector gemm kernel instantiates. What differs between instruction sets is
-// a policy P:
+// The register tile that every vector gemm kernel instantiates. An instruction set is a policy P:
 //
 //   kLanes                      channels of one accumulator vector (a divisor of 16)
 //   kPhases                     passes over a k step, each with its own part of the operands
@@ -14,7 +13,7 @@
 //   Acc, Lhs, Rhs               registers: accumulators, 4 k of one row, 4 k of kLanes channels
 //   load_acc, load_rhs, splat_lhs, dot
 //   prefetch_far(p)             fetches the cache line of weights at p into the second-level cache
-//   and what store_tile.h and, of kernels with products of few rows, few_rows.h ask for
+//   and what store_tile.h and, for kernels with products of few rows, few_rows.h ask for
 //
 // Register tile, MR rows by NV vectors; each k step of 4 reads NV vectors of weights and MR splats:
 //
@@ -36,8 +35,8 @@
 namespace qrt {
 namespace {
 
-// What the tiles of a panel fetch into the second-level cache: the first ones the next panel, an
-// even share of it in every k step, the others what the caller wants ahead.
+// The bytes that the tiles of a panel prefetch into the second-level cache: the first tiles the next
+// panel, an even share of it in every k step, the others the bytes that the caller wants ahead.
 struct Fetch {
   const int8_t* panel;
   size_t panel_tiles, panel_step;  // bytes a k step

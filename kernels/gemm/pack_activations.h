@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A computed right side into the packed form of gemm.h, at run time. A byte b of zero point z
+// Packs a computed right-hand side into the form of gemm.h, at run time. A byte b of zero point z
 // stands for the weight b - z in -255..255, which an int8 does not hold: it is written as b - 128.
-// What is missing, (128 - z) times the sum of a row of the left side, is the same for every channel:
-// bytes behind the row, its tail, hold it in parts, and constant weights multiply them.
+// The difference, (128 - z) times the sum of a row of the left-hand side, is the same for every
+// channel: bytes behind the row, its tail, hold it in parts, and constant weights multiply them.
 //
 //   left side    a[0 .. k-1]      zeros to a multiple of 4      tail
 //   right side   b[0 .. k-1]-128  zeros to a multiple of 4      +-1, +-127, +-127 ...
@@ -20,7 +20,7 @@ namespace qrt {
 // left side is read where it stands.
 size_t activation_tail_bytes(size_t k, int32_t zero_point);
 
-// How much a channel's packed weights sum up to beyond its sum of b - z, modulo 2^32.
+// Returns by how much the sum of a channel's packed weights exceeds its sum of b - z, modulo 2^32.
 uint32_t activation_excess(size_t k, int32_t zero_point);
 
 // Channels [begin, end) of n, begin a multiple of 16, end a multiple of 16 or n.

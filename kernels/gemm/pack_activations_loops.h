@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kBlock = 16, kGroup = 4, kWeightBlock = kBlock * kGroup, kLaneBytes = 16;
 
-// What packing needs, copied: stores of bytes may change what a reference refers to.
+// The arguments of packing, copied: stores of bytes may change what a reference refers to.
 struct Packing {
   const uint8_t* b;  // of the first channel
   size_t stride, k, channels, block_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 256-bit policies of gemm_tile.h have in common: registers of 8 channels, two of them per
-// tile, and the store of a tile.
+// The common part of gemm_tile.h's 256-bit policies: registers of 8 channels, two of them per tile,
+// and the store of a tile.
 #ifndef QRT_KERNELS_GEMM_POLICY256_H_
 #define QRT_KERNELS_GEMM_POLICY256_H_
 

@@ -62,8 +62,8 @@ struct Avx512Vnni {
       is_fused = e.form == Epilogue::kFused;
     }
 
-    // Row i + r of the rows whose 64 bytes are in b. What is not the lowest goes to memory without
-    // a shuffle.
+    // Stores row i + r of the rows whose 64 bytes are in b. Parts above the lowest go to memory
+    // without a shuffle.
     __attribute__((always_inline)) void store(uint8_t* c, __m512i b, int r) const {
       if constexpr (NV == 4) {
         _mm512_mask_storeu_epi8(c, mask, b);

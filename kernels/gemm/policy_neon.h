@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NEON policies of gemm_tile.h have in common: panels of 16 channels in four vectors, and
-// the store of a tile.
+// The common part of gemm_tile.h's NEON policies: panels of 16 channels in four vectors, and the
+// store of a tile.
 #ifndef QRT_KERNELS_GEMM_POLICY_NEON_H_
 #define QRT_KERNELS_GEMM_POLICY_NEON_H_
 

@@ -97,8 +97,8 @@ QRT_INLINE ShortPanel short_panel_of(size_t kc) {
                     : nullptr;
 }
 
-// Of `left` channels those of the next panel; 0: what is left has faster tiles elsewhere, a vector and
-// half a one, or two of which not all is stored.
+// Returns how many of `left` channels the next panel takes; 0: the channels that are left have faster
+// tiles elsewhere, a vector and half a one, or two of which not all is stored.
 QRT_INLINE size_t short_columns(size_t left) {
   if (left >= 32) return 32;
   return left >= 16 && left <= 24 ? 16 : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the accumulators of a tile become outputs: in registers, or through memory, by passes over the
+// Turns the accumulators of a tile into outputs: in registers, or through memory, by passes over the
 // tile. A policy P (gemm_tile.h) gives:
 //
 //   Epilogue                    requantisation in accumulator registers: handles(), make(), and
@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kBlock = 16;  // channels of a packed block
 
-// How a call's accumulators become outputs.
+// The way in which a call's accumulators become outputs.
 template <class Epilogue>
 struct OutputOf {
   explicit __attribute__((noinline)) OutputOf(const GemmArgs& g) : epilogue(nullptr) {

@@ -46,8 +46,8 @@ struct GroupedShape : Window2D {
   size_t taps() const { return kernel_h * kernel_w; }
 };
 
-// How a kernel wants weights and pixels: elements, and bits of a vector. Dots: products by lane, a
-// vector has 4 outputs of a group for a dword of its inputs, and activations are x - 128.
+// The layout in which a kernel wants weights and pixels: elements, and bits of a vector. Dots: products
+// by lane, a vector has 4 outputs of a group for a dword of its inputs, and activations are x - 128.
 enum GroupedLayout { kGroupedWords256, kGroupedBytes256, kGroupedBytes512, kGroupedDots128 };
 
 struct GroupedKernel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call's scratch memory is laid out: where the pixels of its outputs begin and how far from
+// The layout of a call's scratch memory: where the pixels of its outputs begin and how far from
 // there the inputs of each step of a sum are, then the pixels [rows][padded_w][16] of one panel.
 #ifndef QRT_KERNELS_GROUPED_SCRATCH_H_
 #define QRT_KERNELS_GROUPED_SCRATCH_H_
@@ -21,7 +21,7 @@ struct GroupedScratch {
   size_t row_bytes() const { return shape.padded_w() * kGroupedPanel * element_bytes; }
   uint64_t pixel_bytes() const { return uint64_t{shape.padded_h(rows)} * row_bytes(); }
 
-  // Of a group's inputs in one tap.
+  // Returns the cells that a group's inputs take in one tap.
   size_t cells() const { return (shape.group * element_bytes + 15) / 16; }
   size_t steps() const { return shape.taps() * cells(); }
 

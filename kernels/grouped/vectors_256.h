@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the grouped kernels of 256 bits have in common.
+// The common part of the grouped kernels of 256 bits.
 #ifndef QRT_KERNELS_GROUPED_VECTORS_256_H_
 #define QRT_KERNELS_GROUPED_VECTORS_256_H_
 

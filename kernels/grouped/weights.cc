@@ -17,7 +17,7 @@ class Packed {
   Packed(const int8_t* packed, size_t taps, size_t k)
       : packed_(packed), taps_(taps), k_(k), kc_((k + kGroup - 1) / kGroup * kGroup) {}
 
-  // Of output `o` for input `i`, 0 if that is of another group.
+  // Returns the weight of output `o` for input `i`, 0 if they are of different groups.
   int8_t at(size_t o, size_t tap, size_t i) const {
     if (o / k_ != i / k_) return 0;
     const size_t row = o % k_, column = i % k_;
@@ -37,8 +37,8 @@ size_t place_by_lane(const GroupedShape& shape, size_t o, size_t tap, size_t i) 
   return ((tap * (shape.group / 4) + i / 4) * kGroupedPanel + o) * 4 + i % 4;
 }
 
-// The same for those by cell: sub-blocks of outputs that accumulators are held of
-// at a time, then taps, cells of inputs, accumulators, cells of a vector, dwords, elements.
+// The places of weights in their panel for products by cell: sub-blocks of as many outputs as accumulators
+// hold at a time, then taps, cells of inputs, accumulators, cells of a vector, dwords, elements.
 class PlacesByCell {
  public:
   PlacesByCell(const GroupedKernel& kernel, const GroupedShape& shape)

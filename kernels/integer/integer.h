@@ -8,7 +8,7 @@
 
 namespace qrt {
 
-// As in schema/qrt_model.fbs, which says what each gives where it is not plain.
+// The functions; schema/qrt_model.fbs says what each gives where it is not plain.
 enum class IntegerFunction : uint8_t {
   kAdd,
   kSub,

@@ -18,7 +18,7 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
-// What a requantisation in registers needs of 8 channels; `low` and `nudge` of kFixed only.
+// The constants of 8 channels for a requantisation in registers; `low` and `nudge` of kFixed only.
 struct ChannelConstants {
   __m256 scale, low, nudge;
 };
@@ -75,8 +75,8 @@ struct RequantInRegisters {
     return {_mm256_loadu_ps(requant->scale + channel), _mm256_setzero_ps(), _mm256_setzero_ps()};
   }
 
-  // To int32, which the packs saturate; of kFixed twice the value. CVTPS2DQ gives INT_MIN for
-  // everything out of range, which the packs saturate to the lowest output: right for negative
+  // Rounds to int32, which the packs saturate; kFixed gives twice the value. CVTPS2DQ gives INT_MIN
+  // for everything out of range, which the packs saturate to the lowest output: right for negative
   // values; the limit keeps positive ones from it.
   template <Form kForm>
   __attribute__((always_inline)) __m256i rounded(__m256i acc, const ChannelConstants& k) const {

@@ -35,7 +35,7 @@ constexpr float kSaturatingScale = 0x1p-15f;  // this, times 2^23 it is 256, and
 constexpr int32_t kMostFusedSums = 1 << 26;   // not this: f stays below 2^31
 constexpr size_t kMaxFusedK = 2048;           // 255 * 128 for each leaves some room for the bias
 
-// Whether 16 channels' sums of k products stay in that range, and do not wrap around below it.
+// Returns whether 16 channels' sums of k products stay in that range, and do not wrap around below it.
 QRT_INLINE bool can_fuse(__m512i bias, __m512 scale, size_t k) {
   if (k > kMaxFusedK) return false;
   const int32_t reach = 32640 * static_cast<int32_t>(k);
@@ -57,7 +57,7 @@ QRT_INLINE __m512i rounded_sum(__m512i sum, __m512 scale, __m512 offset) {
   return _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_castsi512_ps(sum), scale, offset));
 }
 
-// What a requantisation in registers needs of 16 channels; `offset` and `nudge` in some forms only.
+// The constants of 16 channels for a requantisation in registers; `offset` and `nudge` in some forms only.
 struct ChannelConstants {
   __m512 scale, offset, nudge;
 };
@@ -65,7 +65,7 @@ struct ChannelConstants {
 // The vector form of requantize() for RQ_F32, half to even, zero point after rounding, and for what
 // FixedPoint handles. RQ_F32 needs the rounding mode nearest-even, which a session sets.
 struct RequantInRegisters {
-  // What the saturating packs leave to do.
+  // The work that is left behind the saturating packs.
   enum Form {
     kLimited,        // everything
     kPlain,          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
@@ -151,9 +151,9 @@ struct RequantInRegisters {
     return {scale, offset_of(scale), _mm512_setzero_ps()};
   }
 
-  // To int32, which the packs saturate; of the fixed-point forms twice the value. CVTPS2DQ gives
-  // INT_MIN for everything out of range, which the packs below saturate to the lowest output: right
-  // for negative values; the limit keeps positive ones from it.
+  // Rounds to int32, which the packs saturate; the fixed-point forms give twice the value. CVTPS2DQ
+  // gives INT_MIN for everything out of range, which the packs below saturate to the lowest output:
+  // right for negative values; the limit keeps positive ones from it.
   template <Form kForm>
   QRT_INLINE __m512i rounded(__m512i acc, const ChannelConstants& k, __m512 limit) {
     if (kForm == kFixed) return FixedPoint::doubled<true>(acc, k.scale, k.offset, k.nudge);

@@ -46,7 +46,7 @@ struct FixedPoint {
     return r.stage_count == 2 ? shift : _mm256_sub_epi32(shift, _mm256_set1_epi32(31));
   }
 
-  // Whether the channels c .. c + channels - 1 can be done so. m = 0 is 0 whatever s.
+  // Returns whether the channels c .. c + channels - 1 can be done so. m = 0 is 0 whatever s.
   static bool handles(const Requant& r, size_t c, size_t channels) {
     if (kIntegerOnly || !is_fixed_point(r)) return false;
     const RequantStage &first = r.stages[0], &second = r.stages[1];

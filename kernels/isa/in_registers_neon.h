@@ -19,7 +19,7 @@ namespace neon {
 // Fixed point: one stage half up with shifts from 32 on, or TFLite's double rounding.
 enum class FixedForm { kNone, kHigh, kTwice };
 
-// For channels c .. c + n - 1.
+// Returns the form of channels c .. c + n - 1.
 inline FixedForm fixed_form(const Requant& r, size_t c, size_t n) {
   if (kIntegerOnly || r.kind != RequantKind::kInt) return FixedForm::kNone;
   const StageForms forms = forms_of(r, c, n);
@@ -29,7 +29,7 @@ inline FixedForm fixed_form(const Requant& r, size_t c, size_t n) {
              : FixedForm::kNone;
 }
 
-// What SRSHL shifts four channels by: the rest of the stage's shift, or the second stage's.
+// Returns SRSHL's shifts of four channels: the rest of the stage's shift, or the second stage's.
 template <FixedForm kForm>
 inline int32x4_t fixed_shifts(const Requant& r, size_t c) {
   if (kForm == FixedForm::kHigh)
@@ -101,8 +101,8 @@ struct RequantInRegisters {
             form};
   }
 
-  // Whether all sums of k products and the bias are below `limit`, and their outputs within 16
-  // bits.
+  // Returns whether all sums of k products and the bias are below `limit`, and their outputs within
+  // 16 bits.
   static bool is_within(const Requant& r, const int32_t* bias, size_t channels, size_t k,
                         float limit) {
     const float32x4_t reach = vdupq_n_f32(static_cast<float>(kProduct) * static_cast<float>(k));
@@ -121,7 +121,7 @@ struct RequantInRegisters {
     return bias + vreinterpretq_s32_f32(first);
   }
 
-  // Of 16 channels.
+  // The constants of 16 channels.
   struct Constants {
     float32x4_t scale[4];
     int32x4_t multiplier[4], shift[4];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernel code needs from the compiler: functions that are certainly inlined (accumulators are
-// passed by reference and must stay in registers) and loops that are certainly unrolled.
+// Macros that kernel code needs from the compiler: functions that are certainly inlined (accumulators
+// are passed by reference and must stay in registers) and loops that are certainly unrolled.
 #ifndef QRT_KERNELS_ISA_INLINE_H_
 #define QRT_KERNELS_ISA_INLINE_H_
 

@@ -20,7 +20,7 @@ QRT_INLINE __m512i look_up_bytes(__m512i x, const Words& words) {
   const __m512i even =
       words(_mm512_srli_epi16(x, 1), _mm512_test_epi16_mask(x, _mm512_set1_epi16(1 << 7)));
   const __m512i odd = words(_mm512_srli_epi16(x, 9), _mm512_movepi16_mask(x));
-  // By 0 or 8 bits, to the low byte and to the high one.
+  // Bytes are shifted by 0 or 8 bits, to the low byte and to the high one.
   const __m512i down = _mm512_slli_epi16(_mm512_and_si512(x, _mm512_set1_epi16(1)), 3);
   const __m512i up = _mm512_srli_epi16(_mm512_andnot_si512(x, _mm512_set1_epi16(1 << 8)), 5);
   return _mm512_mask_mov_epi8(_mm512_srlv_epi16(even, down), 0xaaaaaaaaaaaaaaaa,

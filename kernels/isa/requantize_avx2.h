@@ -72,7 +72,7 @@ struct Lanes {
   // subtracted. Half away from zero takes magnitudes, which need none of this.
   template <Round kRound>
   struct Narrow {
-    // Of every other channel.
+    // The rounded shift of every other channel.
     struct Half {
       explicit Half(Int shift) : s(shift) {
         const Int half = _mm256_srli_epi64(_mm256_sllv_epi64(_mm256_set1_epi64x(1), s), 1);
@@ -122,7 +122,7 @@ struct Lanes {
     Int excess;
   };
 
-  // The same for any result, clipped in 64 bits.
+  // A stage with any results, which are clipped in 64 bits.
   template <Round kRound>
   struct Clipped {
     Clipped(const RequantStage& stage, size_t c)

@@ -61,7 +61,7 @@ struct Lanes {
   // ROUND(x * multiplier / 2^s) from 64-bit products of the even and of the odd lanes; s 0..62.
   template <bool kClips, Round kRound>
   struct Product {
-    // Of every other channel.
+    // The rounded shift of every other channel.
     struct Half {
       explicit Half(Int shift) : s(shift) {
         const Int one = _mm512_set1_epi64(1);

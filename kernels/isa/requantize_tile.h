@@ -30,7 +30,7 @@
 namespace qrt {
 inline namespace QRT_KERNEL_SET {
 
-// What is known of a stage, for all of its channels.
+// The properties that all channels of a stage have.
 enum class StageForm : uint8_t {
   kShift,    // multiplier 1, shift 0..31
   kQ31,      // shift 31, half up: SRDHM of gemmlowp

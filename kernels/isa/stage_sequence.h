@@ -16,7 +16,7 @@ constexpr size_t kChunk = 64 * kColumns;  // elements; two buffers of int32 stay
 // Stages of one channel as stages of kColumns equal ones, and their forms.
 class StageSequence {
  public:
-  // Of inputs |v| <= *bound, which becomes that of the results.
+  // Takes inputs |v| <= *bound, and sets *bound to that of the results.
   __attribute__((noinline)) StageSequence(const RequantStage* stages, int32_t count, int64_t* bound)
       : count_(count) {
     for (int i = 0; i < count; ++i) {
@@ -33,7 +33,7 @@ class StageSequence {
   }
   StageSequence(const StageSequence&) = delete;
 
-  // In place on n values, n a multiple of kColumns.
+  // Applies the stages in place to n values, n a multiple of kColumns.
   template <class V>
   void run(int32_t* v, size_t n) const {
     for (int i = 0; i < count_; ++i)

@@ -18,7 +18,7 @@ namespace {
 
 enum class Lines { kOne, kTwo, kSigned };
 
-// Of elements [first, first + n), n <= kBytes, of kRows periods.
+// Maps elements [first, first + n), n <= kBytes, of kRows periods.
 template <class Set, size_t kRows, class Constants>
 QRT_INLINE void map_some(const Constants& lines, const LineBlock& block, size_t i, const uint8_t* x,
                          uint8_t* y, size_t stride, size_t n) {
@@ -55,8 +55,8 @@ inline void map_periods(const LineConstants& constants, const uint8_t* x, uint8_
   }
 }
 
-// By strips of periods that stay in the first-level cache: a block of constants is loaded once for
-// each.
+// Maps by strips of periods that stay in the first-level cache: a block of constants is loaded once
+// for each.
 template <class Set, Lines kLines>
 inline void map_lines(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n) {
   constexpr size_t kStrip = 8192;  // bytes

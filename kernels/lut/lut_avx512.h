@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the look-ups of AVX-512 share. For those kernel files only; everything here is local to the
-// including file.
+// The common part of the look-ups of AVX-512. For those kernel files only; everything here is local
+// to the including file.
 #ifndef QRT_KERNELS_LUT_LUT_AVX512_H_
 #define QRT_KERNELS_LUT_LUT_AVX512_H_
 

@@ -7,7 +7,7 @@
 namespace qrt {
 namespace {
 
-// Where reading a column of the table together pays.
+// The number of elements from which on reading a column of the table together pays.
 constexpr size_t kColumnFrom = 512;
 
 template <size_t kBytes>

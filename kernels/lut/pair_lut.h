@@ -25,8 +25,8 @@ struct PairLutRun {
 void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutRun& run);
 void pair_lut_f32(const uint8_t* table, const PairLutRun& run);
 
-// The same of one byte: y[r][c] = table of channel c at x[r][c], rows x channels float32; 256
-// float32 for each channel.
+// Looks up one byte: y[r][c] = table of channel c at x[r][c], rows x channels float32; 256 float32
+// for each channel.
 void lut_f32(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows, size_t channels);
 
 }  // namespace qrt

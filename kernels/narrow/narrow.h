@@ -21,9 +21,9 @@
 //   weight .  | acc += splat . plane |   a dword of weights of one output, tap and four inputs
 //             +----------------------+
 //
-// What lies between the rows' ends is computed, too, and not stored. `move` serves what a transposed
-// convolution becomes: its outputs have windows of one size within a kernel that holds them all. Every
-// output is computed where its window lies, and stored where it belongs.
+// The positions between the rows' ends are computed, too, and not stored. `move` serves transposed
+// convolutions: their outputs have windows of one size within a kernel that holds them all. Every output
+// is computed where its window lies, and stored where it belongs.
 #ifndef QRT_KERNELS_NARROW_NARROW_H_
 #define QRT_KERNELS_NARROW_NARROW_H_
 
@@ -77,7 +77,7 @@ struct NarrowArgs {
 struct NarrowKernel {
   const char* name;
   Isa isa;
-  // Whether it has a form for this requantisation of so many outputs.
+  // Returns whether the kernel has a form for this requantisation of so many outputs.
   bool (*handles)(const Requant& requant, size_t outputs);
   void (*fn)(const NarrowArgs& args);
 };
@@ -92,11 +92,11 @@ struct NarrowLayer {
   int8_t at(size_t o, size_t ky, size_t kx, size_t i) const;
 };
 
-// Whether the outputs are those of `pixels` neighbouring pixels (a converter joins them): output o of
-// pixel q is output q * out_c / pixels + o, and has the weights of pixel 0 q columns further on.
+// Returns whether the outputs are those of `pixels` neighbouring pixels (a converter joins them): output
+// o of pixel q is output q * out_c / pixels + o, and has the weights of pixel 0 q columns further on.
 bool narrow_is_joined(const NarrowLayer& layer, size_t pixels);
 
-// The smallest window for all weights that are not zero, and where every output has it: sets
+// Finds the smallest window for all weights that are not zero, and where every output has it: sets
 // kernel_h, kernel_w and most of the shape, and moves[out_c].
 void narrow_windows(const NarrowLayer& layer, NarrowShape* shape, NarrowMove* moves);
 
@@ -108,7 +108,7 @@ void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const Na
 size_t narrow_strip_rows(const NarrowShape& shape);
 size_t narrow_scratch_bytes(const NarrowShape& shape);
 
-// What is done for an image: positions of which every output is computed, dwords that are put into planes.
+// The work of an image: positions of which every output is computed, dwords that are put into planes.
 // REQUIRES: narrow_strip_rows() > 0.
 struct NarrowWork {
   size_t positions, dwords;

@@ -14,7 +14,7 @@ constexpr size_t kBlock = 16;  // outputs that a store takes, at most
 constexpr size_t kLanes = kNarrowLanes, kPositions = kNarrowPositions;
 constexpr int kVectors = static_cast<int>(kPositions / kLanes);
 
-// Of every output, for splats.
+// The constants of every output, to be splatted.
 struct Constants {
   int32_t* start;
   float *scale, *offset, *nudge;
@@ -76,7 +76,7 @@ __attribute__((noinline)) void spread_pixels(const uint8_t* from, size_t pitch, 
   }
 }
 
-// The same position of all planes, `pixels` zero points.
+// Writes `pixels` zero points at one position of all planes.
 __attribute__((noinline)) void spread_zeros(uint8_t zero, size_t pixels, size_t dwords,
                                             size_t plane_bytes, uint8_t* to) {
   for (size_t i = 0; i < dwords; ++i) memset(to + i * plane_bytes, zero, 4 * pixels);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call's scratch memory is laid out, and how outputs are put into blocks.
+// The layout of a call's scratch memory, and the distribution of outputs to blocks.
 #ifndef QRT_KERNELS_NARROW_SCRATCH_H_
 #define QRT_KERNELS_NARROW_SCRATCH_H_
 
@@ -37,8 +37,8 @@ struct NarrowScratch {
   size_t blocks() const {
     return (vectors() * kNarrowLanes + most_place() + kNarrowPositions - 1) / kNarrowPositions;
   }
-  // Of sums: of a block, of one whose outputs are not stored, and of those that wait for an output
-  // whose window lies further on.
+  // Returns the sums of an output's ring: a block, one whose outputs are not stored, and those that
+  // wait for an output whose window lies further on.
   size_t ring() const {
     size_t size = 2 * kNarrowPositions;
     while (size < most_place() + 2 * kNarrowPositions + (most_place() > 0 ? kNarrowLanes : 0))

@@ -47,7 +47,7 @@ struct AveragePoolArgs {
   float sum_scale;  // average_sum_scale(), or 0
 };
 
-// Where count = kernel_h * kernel_w: a number with y = clamp(HE(fl32(sum * sum_scale)) +
+// Returns, where count = kernel_h * kernel_w, a number with y = clamp(HE(fl32(sum * sum_scale)) +
 // output_zero_point + output_offset, 0, 255), sum of the integers x - input_zero_point, for every
 // window; or 0. There is one where no sum lies so near halfway between two bytes that the roundings
 // of the definition could matter.

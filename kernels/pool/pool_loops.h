@@ -31,7 +31,7 @@
 namespace qrt {
 namespace {
 
-// In place of V::Narrower.
+// Takes the place of V::Narrower where there is none.
 struct NoVectors {
   static constexpr size_t kBytes = 0;
 };
@@ -105,9 +105,9 @@ inline void max_of_rows(const uint8_t* x, size_t row_step, size_t rows, size_t b
   }
 }
 
-// `outputs` outputs in a row of c bytes each: the maxima of `count` inputs col_step apart, those of the
-// next output x_step further. What a store has too much is the next output's, but for the end of
-// the row, `room` bytes from y on.
+// Computes `outputs` outputs in a row of c bytes each: the maxima of `count` inputs col_step apart, the
+// next output's x_step further. A store may reach into the next output, but not behind the end of the
+// row, `room` bytes from y on.
 template <class V>
 inline void max_of_columns(const uint8_t* x, size_t x_step, size_t col_step, size_t count, size_t c,
                            uint8_t* y, size_t outputs, size_t room) {
@@ -128,7 +128,7 @@ constexpr size_t kStripBytes = 8192;
 // same few channels of one pixel after the other.
 constexpr size_t kLargeWindow = 64;
 
-// How many pixels of c bytes that follow each other a vector holds, a power of two; at least 1.
+// Returns how many consecutive pixels of c bytes a vector holds, a power of two; at least 1.
 template <class V>
 inline size_t pixels_of_vector(size_t c) {
   size_t pixels = 1;

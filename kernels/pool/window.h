@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which positions of a pooling window lie inside the image, along one axis.
+// Finds the positions of a pooling window that lie inside the image, along one axis.
 #ifndef QRT_KERNELS_POOL_WINDOW_H_
 #define QRT_KERNELS_POOL_WINDOW_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where f32 may do without a division, and how far the form by columns may be from the definition;
-// see resize.h.
+// Decides where f32 may do without a division, and how far the form by columns may be from the
+// definition; see resize.h.
 #include <string.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ bool is_resize_scale(float scale, double most) {
 // sums and a quotient: it is within 7 u s of the real number. The form by columns rounds sources, two
 // products and two sums, 1 / output_scale, the product of that and a row's weight, and a product
 // more: 7 u s as well. Two sums and the shift itself are within u of 2 s + 512 each, and truncation
-// takes less than 2^-16. What is added is for products of errors and for weights that are subnormal.
+// takes less than 2^-16. The rest is for products of errors and for subnormal weights.
 //
 // Where many sums are ties, every sixteenth when an image is doubled at one scale, the definition is
 // faster from the start.

@@ -51,7 +51,7 @@ struct FloatPixel {
     }
   }
 
-  // Of the channels from `at` on: one, or a block.
+  // Returns the sum for the channels from `at` on: one, or a block.
   template <class T>
   T sum(size_t at) const {
     T out = product<T>(0, at);
@@ -98,8 +98,8 @@ void few_channels(const ResizeRow<float>& row, const ResizePlane<float, float>* 
   }
 }
 
-// The same of less than a block of channels: what else is computed falls where the next pixel comes,
-// but for the row's last pixels.
+// Computes pixels of less than a block of channels: the surplus of a store falls where the next
+// pixel comes, but for the row's last pixels.
 template <class Lanes, size_t kPlanes>
 void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                    const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
@@ -119,8 +119,8 @@ void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>*
   }
 }
 
-// The same by kBlocks blocks of a pixel at a time. The last ones are moved back to end with it: some
-// channels are computed twice.
+// Computes kBlocks blocks of a pixel at a time. The last ones are moved back to end with the pixel:
+// some channels are computed twice.
 template <class Lanes, bool kMayTruncate, size_t kPlanes, size_t kBlocks>
 void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                  const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
@@ -141,8 +141,8 @@ void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* p
   }
 }
 
-// Whether outputs i and i + 1 of an axis are three quarters of one source and a quarter of another,
-// and the other way round.
+// Returns whether outputs i and i + 1 of an axis are three quarters of one source and a quarter of
+// another, and the other way round.
 inline bool are_doubled(const float* low_weight, const float* high_weight, size_t i, size_t count) {
   constexpr float kFar = 0.25f, kNear = 0.75f;
   return i + 1 < count && low_weight[i] == kNear && high_weight[i] == kFar &&
@@ -253,7 +253,7 @@ void row_f32_general(const ResizeRow<float>& row, const ResizePlane<float, float
   }
 }
 
-// By blocks of a pixel; the last one is moved back to end with it.
+// Weighs columns by blocks of a pixel; the last one is moved back to end with it.
 template <class Lanes>
 void weigh_columns(const ResizeRow<float>& row, const float* source, float* y) {
   if constexpr (!kIntegerOnly) {
@@ -283,7 +283,7 @@ void weigh_columns(const ResizeRow<float>& row, const float* source, float* y) {
   }
 }
 
-// By the definition, element by element.
+// Computes elements by the definition, one by one.
 struct FloatTies {
   const ResizeRow<float>& row;
   const ResizePlane<float, float>& plane;

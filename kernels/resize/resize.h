@@ -7,7 +7,7 @@
 // (low_weight[x] of lo_x, high_weight[x] of hi_x) and one of the row (row_low_weight of `low`,
 // row_high_weight of `high`).
 //
-// f32:   the sum from left to right, every product and sum rounded to float32, no fma, to bytes. Of a
+// f32: the sum from left to right, every product and sum rounded to float32, no fma, to bytes. For a
 //        volume eight products, first those of the first plane; each weight is multiplied by the
 //        plane's last. Float rows of the source hold kResizePart of themselves.
 // u8, s16: the exact integer sum of weights times (source - offset), rounded by RoundShift20, plus
@@ -49,7 +49,7 @@ constexpr int32_t kMaxResizeWeight = 2048;
 // The fine form: weights are >= 0, low_weight + high_weight at most this. 65535 * 2^40 fits int64.
 constexpr int32_t kMaxFineResizeWeight = 1 << 20;
 
-// The two rows of a plane. Of an image one plane of weight 1 makes a row, of a volume one or two.
+// The two rows of a plane. A row of an image is made from one plane of weight 1, a volume's from one or two.
 template <class T, class Weight>
 struct ResizePlane {
   const T *low, *high;
@@ -66,7 +66,7 @@ constexpr size_t kResizeOverRead = 15, kWideResize = 64;
 // A power of two, with which every product is what it would be: an image that is doubled has it for a
 // weight.
 constexpr float kResizePart = 1.0f / 16;
-// Whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
+// Returns whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
 bool is_resize_scale(float scale, double most);
 
 // An image's f32 form by columns first: nearly the definition's quotient of sum and scale, but for
@@ -95,7 +95,7 @@ ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double
 struct ResizeKernel {
   const char* name;  // "resize_avx2"
   Isa isa;
-  // Of an image of kWideResize channels or more without `truncates`; of any.
+  // f32: images of kWideResize channels or more without `truncates`; f32_general: all.
   void (*f32)(const ResizeRow<float>& row, const ResizePlane<float, float>& plane,
               const ResizeBytes& bytes, uint8_t* y);
   void (*f32_general)(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
@@ -113,9 +113,9 @@ struct ResizeKernel {
   void (*blend)(int32_t low_weight, int32_t high_weight, size_t n, const int32_t* high, int32_t* y);
 };
 
-// What is around the float form in ResizeLinear, and the whole of it, from bytes to bytes, in
-// integers (soft_float.h): with kIntegerOnly, where the kernels' f32 does nothing. Scales: float32
-// bits, 2^-100 to 2^100.
+// The parameters around the float form in ResizeLinear, whose rows are computed from bytes to bytes
+// in integers (soft_float.h) with kIntegerOnly, where the kernels' f32 does nothing. Scales:
+// float32 bits, 2^-100 to 2^100.
 struct SoftResize {
   bool truncates;  // from here only offset counts, else all but offset
   int32_t offset;

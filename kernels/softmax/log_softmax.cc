@@ -82,7 +82,7 @@ void log_softmax(const LogSoftmaxParams& p, const uint8_t* x, uint8_t* y, size_t
   N sum = N::of(0.0f);
   for (size_t i = 0; i < n; ++i) sum = sum + N::of(e[x[i]]);
   const N log_sum = log_of(sum), scale = N::of(p.scale), output_scale = N::of(p.output_scale);
-  // Of the 256 bytes only those that the row holds are computed.
+  // Only those of the 256 bytes are computed that the row holds.
   bool known[256] = {};
   uint8_t value[256];
   for (size_t i = 0; i < n; ++i) {

@@ -14,9 +14,9 @@
 //   y_j = clamp(HE(clamp(fl32(v_j / output_scale), -32768 - zero_point, 32767 - zero_point)) +
 //               zero_point)
 //
-// Of what v_j has, 3 * 2^-24 are lost to its roundings, and to those of sum and logarithm at most
-// n * 2^-31 + 2^-24 + 2^-19: where output_scale is n * 2^-30 + 2^-18 or more, y_j is within one
-// step of the real function. Scalar on every instruction set. Thread-safe.
+// The roundings of v_j lose at most 3 * 2^-24 of it, and those of sum and logarithm n * 2^-31 +
+// 2^-24 + 2^-19: where output_scale is n * 2^-30 + 2^-18 or more, y_j is within one step of the
+// real function. Scalar on every instruction set. Thread-safe.
 #ifndef QRT_KERNELS_SOFTMAX_LOG_SOFTMAX_H_
 #define QRT_KERNELS_SOFTMAX_LOG_SOFTMAX_H_
 

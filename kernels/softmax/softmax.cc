@@ -24,7 +24,7 @@ Range range_of(const uint8_t* x, size_t n) {
   return r;
 }
 
-// What the rows of a call share: e_j * k is quantised by the sum as its scale.
+// The common data of a call's rows: e_j * k is quantised by the sum as its scale.
 struct Job {
   Job(const SoftmaxParams& p, const EdgeKernel& e, const LutKernel& l)
       : params(p), edge(e), lut(l) {
@@ -56,8 +56,8 @@ void store_row(const Job& job, Range range, float sum, const uint8_t* x, uint8_t
   }
 }
 
-// By the row's own table, from byte to byte: of no more values than the row has, without a look-up
-// of each exponential.
+// Maps a row by a table of its own, from byte to byte: of no more values than the row has, without
+// a look-up of each exponential.
 void map_row(Job* job, Range range, float sum, const uint8_t* x, uint8_t* y, size_t n) {
   const size_t values = 1u + range.greatest - range.least, first = 256 - values;
   job->quantize(job->scaled + first, values, sum, job->bytes + first);

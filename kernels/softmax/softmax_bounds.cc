@@ -14,7 +14,7 @@ constexpr SoftmaxBoundsKernel kKernels[] = {
     {nullptr, Isa::kScalar, nullptr},
 };
 
-// Of a library without kernels the rest is nothing.
+// Without kernels the array has its end alone.
 constexpr bool kHasKernels = sizeof kKernels > sizeof kKernels[0];
 
 bool make_bounds(const SoftmaxParams& params, size_t n, SoftmaxBounds* bounds) {

@@ -32,7 +32,7 @@ struct SoftmaxBounds {
   int32_t zero_point;
 };
 
-// In each of 16 lanes the sums of T_d have 31 bits; and the bounds move apart.
+// The longest row. The sums of T_d have 31 bits in each of 16 lanes; and the bounds move apart.
 constexpr size_t kMaxBoundedRow = 1024;
 
 constexpr size_t kBoundedRows = 32;
@@ -54,7 +54,7 @@ const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count);
 const SoftmaxBoundsKernel* plan_softmax_bounds(IsaSet isas, const SoftmaxParams& params, size_t n,
                                                SoftmaxBounds* bounds);
 
-// As softmax_rows(). REQUIRES: kernel and bounds are from plan_softmax_bounds().
+// Computes softmax_rows() by bounds. REQUIRES: kernel and bounds are from plan_softmax_bounds().
 void softmax_rows_by_bounds(const SoftmaxBoundsKernel& kernel, const SoftmaxBounds& bounds,
                             const SoftmaxParams& params, const EdgeKernel& edge,
                             const LutKernel& lut, const uint8_t* x, uint8_t* y, size_t rows,

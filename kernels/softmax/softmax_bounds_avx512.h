@@ -80,7 +80,7 @@ class Group {
     return store<kQuarters>();
   }
 
-  // How far below the greatest value of their row values are.
+  // Finds every row's greatest value, and returns how far its least one lies below.
   __m512i find_greatest() {
     for (size_t r = rows_; r % kFour != 0; ++r) greatest_[r] = least_[r] = _mm_setzero_si128();
     for (size_t r = 0; r < rows_; ++r) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call's scratch memory is laid out: padded rows of the image, then the shared dwords,
+// The layout of a call's scratch memory: padded rows of the image, then the shared dwords,
 // [shared][outputs].
 #ifndef QRT_KERNELS_STEM_SCRATCH_H_
 #define QRT_KERNELS_STEM_SCRATCH_H_
@@ -18,7 +18,7 @@ struct StemScratch {
 
   StemScratch(const StemShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 
-  // At least a tile, of which the last output is repeated then.
+  // Returns the number of outputs, at least a tile, of which the last output is repeated then.
   size_t places() const {
     const size_t outputs = rows * shape.out_w;
     return outputs < kStemTile ? kStemTile : outputs;

@@ -67,7 +67,7 @@ struct StemArgs {
 struct StemKernel {
   const char* name;
   Isa isa;
-  // Whether it has a form for this requantisation of so many outputs.
+  // Returns whether the kernel has a form for this requantisation of so many outputs.
   bool (*handles)(const Requant& requant, size_t outputs);
   void (*fn)(const StemArgs& args);
 };
@@ -76,8 +76,8 @@ struct StemKernel {
 uint64_t stem_weight_bytes(const StemShape& shape);
 void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights);
 
-// Where in a call's padded rows of the image the inputs of every output begin, and how far from there
-// every dword is that is not shared.
+// Computes where in a call's padded rows of the image the inputs of every output begin, and how far
+// from there every dword is that is not shared.
 size_t stem_offset_count(const StemShape& shape);
 void stem_offsets(const StemShape& shape, uint32_t* offsets);
 

@@ -84,7 +84,7 @@ void fill_shared(const Strip& strip) {
         for (size_t i = 1; i < bytes; ++i)
           v = _mm512_or_si512(v, _mm512_sll_epi32(every.of(p + from[i]),
                                                   _mm_cvtsi32_si128(static_cast<int>(8 * i))));
-        // What is too much is of the next row, which follows.
+        // A store's surplus bytes are those of the next row, which follows.
         _mm512_storeu_si512(to + 4 * (y * s.out_w + x), v);
       }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the 256-bit policies of winograd_tile.h have in common: gemm_tile.h on int16. A step is two of
-// them from each side, as many bytes as four int8.
+// The common part of winograd_tile.h's 256-bit policies: gemm_tile.h on int16. A step is two of them
+// from each side, as many bytes as four int8.
 #ifndef QRT_KERNELS_WINOGRAD_PAIRS256_H_
 #define QRT_KERNELS_WINOGRAD_PAIRS256_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of one position: transformed pixels of a block's tiles by transformed weights. Of
-// gemm_tile.h it takes the policy alone: products are short, so that what a general tile asks for
-// every time (taps, requantisation, borders) would take as long as a fifth of them.
-// Included by kernel files only: everything has internal linkage.
+// The products of one position: transformed pixels of a block's tiles by transformed weights. It
+// uses the policy of gemm_tile.h alone: products are short, so that what a general tile asks for
+// every time (taps, requantisation, borders) would take as long as a fifth of them. Included by
+// kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_WINOGRAD_PRODUCT_H_
 #define QRT_KERNELS_WINOGRAD_PRODUCT_H_
 

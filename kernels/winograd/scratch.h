@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a block's scratch memory is laid out: transformed pixels [positions][tiles][channels] of int16,
+// The layout of a block's scratch memory: transformed pixels [positions][tiles][channels] of int16,
 // their products [positions][tiles][columns] of int32, and a tile on its way through a transform.
 // Positions are 64 bytes further apart than they need, or all would share a few sets of the cache.
 #ifndef QRT_KERNELS_WINOGRAD_SCRATCH_H_

@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kBlock = 16, kGroup = 4;
 constexpr size_t kPixelBytes = 50 << 10;  // of a block, for each row of a register tile
 
-// Of the weights of one sign: 255 times it, or 128 times that of both, is within what is exact.
+// Returns the limit for the sum of a position's weights of one sign: 255 times that, or 128 times
+// that of both signs, stays exact.
 int32_t most_sum(const WinogradShape& shape) {
   return ((shape.kernel_h == 3 ? 1 << 25 : 1 << 28) - 1) / 256;
 }

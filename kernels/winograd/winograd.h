@@ -92,8 +92,8 @@ struct WinogradKernel {
   const char* name;
   Isa isa;
   size_t kernel_h;  // of the shapes that it takes
-  // In products of the gemm family's row of the same set: what one of the definition's is worth here,
-  // and what the transforms of a tile take for each channel of input and of output.
+  // The costs in products of the gemm family's row of the same set: the worth of one product of the
+  // definition here, and the time of a tile's transforms for each channel of input and of output.
   double gain, transform_in, transform_out;
   size_t tile_rows;  // of a register tile
   size_t weight_lanes;

@@ -26,7 +26,7 @@ template <class P>
 struct Vectors {
   static constexpr size_t kBytes = P::kLanes * sizeof(int32_t);
   static constexpr int kOfPanel = static_cast<int>(kPanel) / P::kLanes;
-  // Of AVX-512's 32 registers 24 hold what a tile is between its two transforms.
+  // A tile between its two transforms takes 24 of AVX-512's 32 registers.
   static constexpr bool kHoldTile = kBytes == 64;
   typedef uint16_t Words __attribute__((vector_size(sizeof(decltype(P::load_pixels(nullptr))))));
   typedef uint32_t Sums __attribute__((vector_size(kBytes)));
@@ -82,7 +82,7 @@ QRT_INLINE typename P::Acc exact_acc(typename Vectors<P>::Sums v) {
   return (typename P::Acc)(multiple >> (kRows == 6 ? 6 : 3));
 }
 
-// Where a tile lies: its first output, and how many rows and pixels of outputs it has.
+// The place of a tile: its first output, and how many rows and pixels of outputs it has.
 struct TilePlace {
   size_t image, y, x, rows, pixels;
 };
@@ -123,7 +123,7 @@ template <int kRows>
 QRT_INLINE void find_pixels(const WinogradArgs& args, const TilePlace& place,
                             const uint8_t* (&pixel)[kRows][6]) {
   const WinogradShape& s = args.shape;
-  // What lies before the image wraps around to beyond its size.
+  // Coordinates before the image wrap around to values beyond its size.
   const size_t first_y = place.y - s.pad_top, first_x = place.x - s.pad_left;
   const size_t height = (kRows - 1) * s.dilation_h, width = 5 * s.dilation_w;
   const uint8_t* const image = args.x + place.image * s.in_h * s.in_w * args.x_pitch;
@@ -220,7 +220,7 @@ void fill_pixels(const Block& block, size_t i) {
   }
 }
 
-// How 16 channels become outputs.
+// The outputs of a panel of 16 channels, and how its sums become them.
 template <class P>
 struct Panel {
   const GemmArgs* outputs;

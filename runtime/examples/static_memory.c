@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Has room for what a session needs, and for its alignment. */
+/* Memory with room for what a session needs, and for its alignment. */
 static unsigned char memory[1 << 20];
 
 static void* allocate(void* context, size_t bytes, size_t alignment) {

@@ -134,7 +134,7 @@ static qrt_status tour(const qrt_model* model, qrt_pool* pool, qrt_error* error)
     print_run(session);
     qrt_session_profile_reset(session);
     status = qrt_session_reset(session); /* states of recurrent layers begin anew */
-    /* Another size of an open dimension: "batch", "seq", ...; without any the session stays as it is. */
+    /* Sets another size of an open dimension: "batch", "seq", ...; without any the session stays as it is. */
     if (status == QRT_OK) status = qrt_session_reshape(session, NULL, 0, error);
   }
   signal(SIGINT, SIG_DFL);

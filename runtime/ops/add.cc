@@ -170,7 +170,7 @@ void run_table_elements(const Step& step, const RunContext& context, size_t begi
                             context.out(step, 0) + begin, count, 1, 0, 0, 0});
 }
 
-// The same for all kinds of parameters.
+// Sets the step's kernel, broadcast and run functions, for parameters of any type.
 template <class P, class Kernel>
 void finish_step(const PrepareContext& context, std::shared_ptr<P> params, const Kernel* kernel,
                  decltype(Step::run) run_step, decltype(Step::run_elements) run_elements_step,

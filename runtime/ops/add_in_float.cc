@@ -40,7 +40,7 @@ double fraction(double v) {
 
 // Pairs of bytes, with what kernels may read behind them.
 struct Pairs {
-  // Those whose sum of terms is within `reach` of an integer and a half, and some more.
+  // Lists the pairs whose sum of terms is within `reach` of an integer and a half, and some more.
   Pairs(const Terms& a_terms, const Terms& b_terms, double reach) {
     if (reach >= 0.5) {
       for (size_t i = 0; i < kBytes * kBytes; ++i) push(i / kBytes, i % kBytes);
@@ -107,8 +107,8 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
 
   const Terms a(p.a_stages, p.a_stage_count, p.a_zero_point, p.left_shift, unit, a_scale);
   const Terms b(p.b_stages, p.b_stage_count, p.b_zero_point, p.left_shift, b_unit, b_scale);
-  // Of the float sums: scales that are up to three halves of a last place off, four roundings and the
-  // constant's two, each of at most 2^-24 of the greatest value; 2^-20 are 16 of those.
+  // The float sums err by scales that are up to three halves of a last place off, four roundings and
+  // the constant's two, each of at most 2^-24 of the greatest value; 2^-20 are 16 of those.
   const double greatest =
       kMiddle * (std::fabs(a_scale) + std::fabs(b_scale)) + std::fabs(constant) + 1;
   const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of_stages(r);

@@ -2,7 +2,7 @@
 // BatchMatMul: products of matrices that are both computed. The right sides, one for each index of b's
 // own leading dimensions, are packed, then multiplied like weights: a piece of them at a time where
 // nothing else wants that piece, else all of them first. A right side that is constant is packed once
-// for a model. Of INT16 nothing is packed.
+// for a model. INT16 operands are not packed.
 #include "runtime/ops/batch_mat_mul.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ struct Params {
   size_t tail_bytes, a_rows, tail_tasks, a_offset;
 };
 
-// Of a step. A Transpose that is pulled changes the rows alone, and which of b's sides they are.
+// The operands of one step. A Transpose that is fused in (pull_rows) changes only `a` and `b`.
 struct Operands {
   std::shared_ptr<const Params> params;
   MatrixRows a, b;

@@ -9,8 +9,8 @@
 
 namespace qrt {
 
-// Where `transpose` moves whole rows of input `i` of `product`, or makes columns of the right side's, lets
-// that read them where they stand: its input becomes the other's. Else returns false and changes nothing.
+// Fuses `transpose` into input `i` of `product`, if it moves whole rows or makes columns of the right-hand
+// side: the product then reads the Transpose's input. Otherwise returns false and changes nothing.
 bool pull_rows(const Step& transpose, size_t i, PlannedStep* product);
 
 }  // namespace qrt

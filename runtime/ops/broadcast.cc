@@ -57,8 +57,8 @@ class Joined {
   alignas(kAlignment) uint8_t bytes_[kBytes + kSlack];
 };
 
-// How many runs to join: in the innermost loop one operand continues where the run ends, and the other
-// is repeated, or has one element for each run.
+// Returns how many runs to join: in the innermost loop one operand must continue where the run ends,
+// and the other must be repeated or have one element for each run.
 size_t runs_to_join(const Broadcast& p) {
   if (p.rank == 0) return 1;
   const size_t inner = p.rank - 1, a = p.a_stride[inner], b = p.b_stride[inner];
@@ -222,7 +222,7 @@ Broadcast plan_broadcast(const PrepareContext& context, double ns) {
   return p;
 }
 
-// By runs, or where there are few, by their elements.
+// Cuts the output into tasks by runs, or where there are few, by their elements.
 void for_all_rows(const Broadcast& p, const Step& step, const RunContext& context, RowsFn f,
                   const void* argument) {
   const uint8_t *a = context.in(step, 0), *b = context.in(step, 1);

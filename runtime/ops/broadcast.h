@@ -19,7 +19,7 @@ Status broadcast_dims(const Shape& a, const Shape& b, int inner, Shape* shape);
 
 // Inputs 0 and 1 broadcast together; *shape is the result's.
 Status infer_broadcast_shape(const InferContext& context, Shape* shape);
-// The same for inputs that are both uint8 or both int16.
+// Infers the broadcast shape of inputs 0 and 1, which must both be uint8 or both int16.
 Status infer_broadcast(const InferContext& context, Shape* shape);
 
 // The output as nested loops around runs of the innermost dimension. Unit dimensions are dropped
@@ -40,7 +40,7 @@ struct Broadcast {
   bool is_plain() const { return rank == 0 && !a_is_scalar && !b_is_scalar; }
 };
 
-// Of a step's inputs 0 and 1 and its output 0; an element of it takes about `ns`.
+// Plans the broadcast of a step's inputs 0 and 1 to its output 0; an element takes about `ns`.
 // REQUIRES: infer_broadcast() or infer_broadcast_shape() succeeded.
 Broadcast plan_broadcast(const PrepareContext& context, double ns);
 
@@ -55,7 +55,7 @@ void for_all_rows(const Broadcast& p, const Step& step, const RunContext& contex
       [](const void* argument, const Rows& rows) { (*static_cast<const F*>(argument))(rows); }, &f);
 }
 
-// The same, row by row: f(Run). Run: as ElementwiseRun, of any pointers.
+// Calls f(Run) for each row of the output. Run has the fields of ElementwiseRun, with any pointers.
 template <class Run, class F>
 void for_all_runs(const Broadcast& p, const Step& step, const RunContext& context, const F& f) {
   for_all_rows(p, step, context, [&](Rows r) {

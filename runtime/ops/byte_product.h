@@ -44,7 +44,7 @@ class ByteProduct {
   GemmCall gemm_;
   size_t k_ = 0;
   PlanVector<uint8_t> zero_points_;
-  // For each matrix: its packed form, then the biases, then the sum of every column less its zero point.
+  // The table of each matrix: its packed form, then the biases, then the sum of every column less its zero point.
   std::shared_ptr<const TableBytes> table_;
   size_t packed_bytes_ = 0, bias_bytes_ = 0, matrix_bytes_ = 0;
 };

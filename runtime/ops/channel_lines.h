@@ -24,7 +24,7 @@ class ChannelLines {
   static std::unique_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
                                                  size_t channels, int searches);
 
-  // What they take of memory.
+  // Returns the memory in bytes that such an object takes.
   static size_t bytes(size_t channels);
 
   const char* name() const { return kernel_->name; }

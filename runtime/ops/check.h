@@ -65,10 +65,10 @@ Status check_bias(const InferContext& context, size_t i, size_t channels);
 // weight_sum holds one value per channel.
 Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t channels);
 
-// Whether these are activations that an operator has kernels of their own for.
+// Returns whether this type is INT16, for which operators have kernels of their own, and built in.
 constexpr bool runs_int16(DType dtype) { return built::kInt16 && dtype == DType::kInt16; }
 
-// What tables map: any 8-bit type.
+// Returns whether a table maps values of this type: any 8-bit type.
 inline bool is_byte(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kInt8 || dtype == DType::kBool;
 }
@@ -76,7 +76,7 @@ inline bool is_byte(DType dtype) {
 // The element type the file declares for output 0, for operators that may produce several.
 Status declared_output_dtype(const InferContext& context, DType* dtype);
 
-// x has elements of whole bytes: what moves elements needs that.
+// Checks that elements are whole bytes, as operators that move elements need.
 Status check_whole_bytes(const TensorType& x);
 
 // Appends the type, unless its dimensions overflow.

@@ -214,7 +214,7 @@ void pad_row(const Params& p, const uint8_t* image, uint8_t zero_point, size_t i
   memset(to + (left + inside) * g.in_c, zero_point, right * g.in_c);
 }
 
-// What the tasks of the form "rows" share.
+// The arguments that all tasks of the form "rows" share.
 struct RowsJob {
   const Step& step;
   const RunContext& context;
@@ -256,8 +256,9 @@ void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* pi
   }
 }
 
-// The same from padded copies in `scratch`. With one term: the input rows of strip_rows output
-// rows. With more: the kernel's rows of one output row, once per term, as the taps stand.
+// Computes output rows [begin, end) from padded copies in `scratch`. With one term: the input rows
+// of strip_rows output rows. With more: the kernel's rows of one output row, once per term, as the
+// taps stand.
 void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scratch,
                      uint8_t* piece) {
   const Params& p = job.p;

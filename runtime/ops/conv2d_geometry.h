@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the forms of Conv2D know of a layer, and its form for INT16 activations.
+// A layer's geometry as the forms of Conv2D share it, and the form for INT16 activations.
 #ifndef QRT_RUNTIME_OPS_CONV2D_GEOMETRY_H_
 #define QRT_RUNTIME_OPS_CONV2D_GEOMETRY_H_
 

@@ -44,7 +44,7 @@ void run(const Step& step, const RunContext& context) {
   run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.out_c);
 }
 
-// Whether `values` of n outputs are those of the first `period`, again and again.
+// Returns whether `values` of n outputs repeat their first `period` values throughout.
 template <class T>
 bool repeats(const T* values, size_t n, size_t period) {
   return values == nullptr || memcmp(values, values + period, (n - period) * sizeof(T)) == 0;
@@ -82,8 +82,8 @@ double products_of(const NarrowShape& s) {
          kLanes;
 }
 
-// Of the gemm family: tiles of half a block are bound by their loads, and take nearly as long as whole
-// ones.
+// Estimates the gemm family's time in products. Tiles of half a block are bound by their loads, and
+// take nearly as long as whole ones.
 double products_of(const GemmCall& gemm, size_t pixels) {
   constexpr size_t kBlock = 16, kHalf = 8;
   const double steps = real(gemm.taps * gemm.kc / 4), of_block = steps + 0.8 * real(gemm.taps) + 2;

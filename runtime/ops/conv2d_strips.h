@@ -46,7 +46,7 @@ void run_strips(const Step& step, const RunContext& context, const Strips& strip
                  args.y = y + image * s.out_h * s.out_w * job.y_pitch;
                  args.row_begin = begin % s.out_h;
                  const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
-                 // As even as can be.
+                 // The strips are as even as can be.
                  args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, strips.rows));
                  kernel(args);
                  const size_t done = args.row_end - args.row_begin;

@@ -61,7 +61,8 @@ WinogradShape shape_of(const Conv2DGeometry& g) {
 // Channels of a part, at least: its tasks transform all pixels of their tiles.
 constexpr size_t kLeastPart = 64;
 
-// Where tasks outnumber the blocks of tiles they share the channels of a block.
+// Returns into how many parts to cut the channels: more than one where tasks outnumber the blocks
+// of tiles.
 size_t parts_of(const WinogradShape& s, size_t blocks, size_t tasks) {
   const size_t most = std::max<size_t>(s.out_c / kLeastPart, 1);
   return blocks < tasks ? std::min(ceil_div(tasks, blocks), most) : 1;
@@ -199,7 +200,7 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->weights = weights;
   params->tasks = std::min(tasks, blocks * parts);
   params->parts = parts;
-  // So that every task has as many.
+  // Rounds up, so that every task has as many blocks.
   params->blocks = parts > 1 ? blocks : std::min(round_up(blocks, params->tasks), tiles);
   params->task_scratch = round_up(winograd_scratch_bytes(*kernel, shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);

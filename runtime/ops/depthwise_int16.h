@@ -19,7 +19,7 @@ struct DepthwiseInt16Layer {
   const fb::Requant* requant;
   const flatbuffers::Vector<int32_t>* weight_sum;
   size_t digits;
-  // As in DepthwiseInt16Args; the second is empty where there is one digit.
+  // The weights in the form of DepthwiseInt16Args; the second is empty where there is one digit.
   PlanVector<int16_t> weights, upper_weights;
 };
 

@@ -44,10 +44,10 @@ inline size_t scales_of(const InferContext& context) {
                                    : 1;
 }
 
-// Of a layer of 8-bit activations.
+// Returns the output type of a layer with 8-bit activations.
 DType layer_output_dtype(const InferContext& context, const fb::Requant* requant);
 
-// Its arithmetic level. REQUIRES: a layer, dynamic or not.
+// Returns the arithmetic level. REQUIRES: a layer, dynamic or not.
 template <class Options>
 int level_of_layer(const fb::Operator& op) {
   const bool makes_floats = op.inputs()->size() > 4;

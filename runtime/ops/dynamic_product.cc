@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicProduct: matrix products and convolutions whose weights, scales and zero points are
-// inputs. What a model brings as constants goes to the packed kernels; this is for the rest, in
-// plain loops.
+// inputs, in plain loops. Layers whose weights are constants have packed kernels (Conv2D,
+// FullyConnected).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 enum Input : size_t { kA, kB, kAZero, kBZero, kAScale, kBScale, kYScale, kYZero, kBias };
 
-// Of a convolution: the padded image as the window sees it.
+// The geometry of a convolution: how its window moves over the padded image.
 struct Geometry {
   int64_t stride[2], dilation[2], before[2], after[2], groups;
 };
@@ -117,7 +117,7 @@ struct Params {
   size_t channels, rows, tasks;  // a row: outputs of one task's unit
 };
 
-// What the outputs of one row share in a run.
+// The arguments of one run that all rows of the output share.
 struct Job {
   const Params& p;
   const uint8_t *a, *b, *b_zero;

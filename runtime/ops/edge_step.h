@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Quantize and Dequantize share: how scales and zero points meet the elements, and where they
-// come from.
+// The common part of Quantize and Dequantize: how scales and zero points meet the elements, and
+// where they come from.
 #ifndef QRT_RUNTIME_OPS_EDGE_STEP_H_
 #define QRT_RUNTIME_OPS_EDGE_STEP_H_
 
@@ -78,7 +78,7 @@ struct EdgeStep {
   const EdgeKernel* kernel;
   EdgeLayout layout;
   size_t elements = 0, tasks = 1;
-  // Of the options; empty where they are inputs.
+  // The scales and zero points of the options; empty where they are inputs.
   PlanVector<float> scale;
   PlanVector<int32_t> zero_point;
   DType scale_type = DType::kFloat32, zero_point_type = DType::kUInt8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators on integers without quantisation check: the types that kernels/compare and
+// Type checks for operators on integers without quantisation: the types that kernels/compare and
 // kernels/integer take.
 #ifndef QRT_RUNTIME_OPS_ELEMENTS_H_
 #define QRT_RUNTIME_OPS_ELEMENTS_H_

@@ -175,7 +175,7 @@ void run_layer_norm(const Step& step, const RunContext& context) {
   });
 }
 
-// Of a LAYER_NORM that has taken over the steps around it.
+// Parameters of a LAYER_NORM into which the table before it and the Quantize behind it were fused.
 struct BytesParams {
   const FloatKernel* kernel;
   LayerNormBytes norm;  // but for scale and bias
@@ -345,7 +345,8 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
     return b.is_constant && !has_its_own && c.is_constant == (c.shape.rank() == 1) &&
            rows_apart(op, operands);
   }
-  // The same matrices for all images, or others for each.
+  // Matrices of a product must be the same for all images if constant, or others for each if
+  // computed.
   if (is_matmul(function) &&
       operands.inputs[1].is_constant !=
           (operands.inputs[1].shape.rank() == 2 ||

@@ -7,9 +7,9 @@
 
 namespace qrt {
 
-// Where `table` dequantises bytes, `layer_norm` normalises them and `quantize` makes bytes of that, lets
-// `layer_norm` do all of it: its first input and its output become those of the other two. Else returns
-// false and changes nothing.
+// Fuses `table`, which dequantises bytes, and `quantize`, which makes bytes of the result, into
+// `layer_norm` between them: its input becomes that of `table`, its output that of `quantize`. Otherwise
+// returns false and changes nothing.
 bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer_norm);
 
 }  // namespace qrt

@@ -96,7 +96,7 @@ void apply(const Params& p, const Stage& stage, const float* operand, size_t row
   for (size_t r = 0; r < rows; ++r) call(operand + stage.at(row + r), scores + r * stride, n);
 }
 
-// Where a row stands, of matrices of so many rows.
+// Returns the offset of row `row` of `matrices`, counted through matrices of rows_each rows.
 size_t row_at(const MatrixRows& matrices, size_t row, size_t rows_each) {
   return matrices.offset(row / rows_each) + row % rows_each * matrices.stride;
 }

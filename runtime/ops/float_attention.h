@@ -28,11 +28,11 @@ struct AttentionScores {
 // between is a Softmax, of rows as long as those of the scores.
 bool join_attention(const AttentionScores& scores, PlannedStep* product);
 
-// Where `transpose` moves whole rows of the queries or the values, input i of such a product, lets that read them where they
-// stand: its input becomes the other's. Else returns false and changes nothing.
+// Fuses `transpose` into input i of such a product, if it moves whole rows of the queries or the values: the product then
+// reads the Transpose's input. Otherwise returns false and changes nothing.
 bool pull_attention_rows(const Step& transpose, size_t i, PlannedStep* product);
-// Where `transpose` moves the rows that `product` makes from heads that follow each other to heads side by side, lets that
-// write them there: its output becomes the other's. Else returns false and changes nothing.
+// Fuses `transpose` into the output of `product`, if it moves rows from heads that follow each other to heads side by
+// side: the product then writes the Transpose's output. Otherwise returns false and changes nothing.
 bool push_attention_rows(const Step& transpose, PlannedStep* product);
 
 }  // namespace qrt

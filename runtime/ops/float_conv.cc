@@ -62,8 +62,8 @@ Status geometry_of(const InferContext& context, Geometry* g) {
   return Status();
 }
 
-// How the lines of one axis are written out: as planes of lines a stride apart. With small steps taps share the planes, else
-// each has one of its own.
+// The layout of one axis' padded copy: planes of lines that are a stride apart. With small steps all taps share the planes;
+// otherwise each tap has a plane of its own.
 struct AxisLines {
   size_t stride, dilation, taps;
   bool is_shared;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Float operator's prepare() leaves for its runs, and for those who take it over (float_attention.h).
+// The parameters that a Float operator's prepare() leaves for its runs, and for steps that fuse it
+// (float_attention.h).
 #ifndef QRT_RUNTIME_OPS_FLOAT_STEP_H_
 #define QRT_RUNTIME_OPS_FLOAT_STEP_H_
 
@@ -64,7 +65,7 @@ inline float* floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 // The elementwise functions of two operands.
 FloatBinary binary_of(fb::FloatFunction f);
 
-// Which of the steps that attention is made of a step is; its parameters are FloatParams then.
+// The kinds of steps that attention is made of; the parameters of all but kOther are FloatParams.
 enum class FloatStep { kOther, kProduct, kBinary, kSoftmax };
 FloatStep float_step(const Step& step);
 

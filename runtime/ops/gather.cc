@@ -75,7 +75,7 @@ struct Params {
   size_t tasks;
 };
 
-// Where group g starts in x, or -1: its rows are filled.
+// Returns the offset of group g in x, in bytes, or -1: its rows are filled.
 ptrdiff_t group_offset(const Params& p, size_t g) {
   size_t offset = 0;
   for (size_t i = p.outer_count; i-- > 0;) {

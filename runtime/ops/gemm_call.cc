@@ -23,7 +23,7 @@ constexpr double kMovedBytesPerNs = 15;
 // second level, are read once.
 constexpr size_t kFollowBytes = 24 << 10;
 constexpr size_t kFollowTiles = 4;
-// Then sums of 32 bits may take kFollowSums of it.
+// The bytes of weights from which on all rows are one piece, and those that 32-bit sums may take then.
 constexpr size_t kFollowWeights = 512 << 10, kFollowSums = 256 << 10;
 
 // Sums of more products take so long that a cheaper requantisation does not show.
@@ -31,8 +31,8 @@ constexpr size_t kShortSums = 256;
 
 // Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
 // time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
-// input, so a product with few rows is cut by channels and one with many by rows. What is cut by
-// channels moves between the cores, since the steps before and after it are cut by rows.
+// input, so a product with few rows is cut by channels and one with many by rows. Outputs cut by
+// channels move between the cores, since the steps before and after are cut by rows.
 void cut(size_t threads, GemmCall* gemm) {
   const double macs_per_ns = speed_of(gemm->kernel->isa).macs;
   const double k = static_cast<double>(gemm->taps * gemm->kc);
@@ -66,7 +66,7 @@ void cut(size_t threads, GemmCall* gemm) {
   gemm->tasks = std::min(gemm->outer * gemm->m_parts * gemm->n_parts, 4 * workers);
 }
 
-// For how many channels the arrays of a requantisation are made.
+// Returns for how many channels the arrays of a requantisation are made.
 size_t requant_channels(const fb::Requant& requant, size_t groups, size_t n) {
   const size_t channels = groups == 1 ? n : groups * channel_stride(n);
   const bool repeats = groups == 1 && channels > kTensorRequantChannels && is_per_tensor(requant);
@@ -148,7 +148,7 @@ GemmRange gemm_range(const GemmCall& gemm, size_t part) {
 
 void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
                     const GemmRange& range) {
-  // As far as the requantisation's arrays go; then from their start again.
+  // The range is cut where the arrays of the requantisation end; the next part takes them from their start again.
   const size_t left = gemm.requant_channels - range.n_begin % gemm.requant_channels;
   if (range.n_end - range.n_begin > left) {
     GemmRange part = range;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Conv2D and FullyConnected share: checks of packed weights, the parameters of a gemm call
-// (bias, requantisation, per group), and the cutting of a product into tasks.
+// The common part of Conv2D and FullyConnected: checks of packed weights, the parameters of a gemm
+// call (bias, requantisation, per group), and the cutting of a product into tasks.
 #ifndef QRT_RUNTIME_OPS_GEMM_CALL_H_
 #define QRT_RUNTIME_OPS_GEMM_CALL_H_
 
@@ -39,7 +39,7 @@ struct GemmCall {
   size_t c_stride() const { return groups * n * element_bytes; }
 };
 
-// What the operator's options say of a gemm.
+// The part of an operator's options that a gemm needs.
 struct GemmOptions {
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
@@ -76,10 +76,10 @@ size_t spare_bytes(const GemmCall& gemm);
 struct GemmRange {
   size_t m_begin, m_end, n_begin, n_end;
 };
-// Of part `part` < m_parts * n_parts.
+// Returns the rows and columns of part `part` < m_parts * n_parts.
 GemmRange gemm_range(const GemmCall& gemm, size_t part);
 
-// What a run adds to a gemm's parameters: fields of GemmArgs by their names.
+// The parameters that a run adds to a gemm's: fields of GemmArgs by their names.
 struct GemmOperands {
   // The left side, of the group that is computed.
   const uint8_t* a = nullptr;
@@ -88,8 +88,8 @@ struct GemmOperands {
   ptrdiff_t a_offset = 0;
   const uint8_t* zero = nullptr;
 
-  // What is not constant of the right side, from channel `first_channel` on, a multiple of 16; else
-  // null.
+  // The right-hand side and bias of this run, from channel `first_channel` on, a multiple of 16,
+  // where they are not constant; else null.
   const int8_t* weights = nullptr;
   const int32_t* bias = nullptr;
   size_t first_channel = 0;
@@ -116,9 +116,9 @@ inline void run_gemm_part(const GemmCall& gemm, const GemmOperands& operands, si
   run_gemm_range(gemm, operands, group, gemm_range(gemm, part));
 }
 
-// The same for a step that may lead: where it has a follower, by blocks of rows, which that finds
-// in the cache. `image` counts the products of m rows before this one in the output.
-// A part fetches its share of what the step fetches ahead.
+// Runs a part of the product for a step that may lead a follower. The follower runs behind each
+// block of rows, which it finds in the cache. `image` counts the products of m rows before this one
+// in the output. The part prefetches its share of the step's `ahead` bytes.
 void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
                       const GemmOperands& operands, size_t task, size_t image, size_t group,
                       size_t part);

@@ -7,7 +7,7 @@ namespace {
 
 using ll = long long;
 
-// That are looked at one by one: no model has as many.
+// The number of windows in the padding that are looked at one by one: no model has as many.
 constexpr int64_t kMaxPaddedWindows = 1024;
 
 }  // namespace
@@ -46,8 +46,8 @@ Status check_windows_inside(const char* name, const WindowAxis& axis) {
                   "padding after the %s is %lld: the last window starts at %lld, outside the image "
                   "of %lld",
                   name, ll{axis.pad_end}, ll{last}, ll{axis.in});
-  // Of the windows that start before the image, the first reaches furthest out; its first position
-  // at or past 0 is inside unless steps of `dilation` can pass over the whole image.
+  // The first window that starts before the image reaches furthest out. Its first position at or
+  // past 0 is inside, unless steps of `dilation` can pass over the whole image.
   const int64_t windows = axis.dilation <= axis.in ? 1 : axis.out;
   if (windows > kMaxPaddedWindows && axis.pad_begin > kMaxPaddedWindows * axis.stride)
     return error(Code::kUnsupported,

@@ -21,7 +21,7 @@ inline ImageShape image_shape(const Shape& x) {
   const int last = x.rank() - 1;
   return {x.rank() == 5 ? x[0] * x[1] : x[0], x[last - 2], x[last - 1], x[last]};
 }
-// The same planes with other sizes.
+// Returns the shape with other sizes of its planes.
 inline Shape with_planes(Shape x, int64_t h, int64_t w, int64_t c) {
   const int last = x.rank() - 1;
   x[last - 2] = h, x[last - 1] = w, x[last] = c;

@@ -16,12 +16,12 @@ struct Range {
   int begin, end;
 };
 
-// What a line must stay within at every x.
+// The upper and lower bound that a line must keep at every x.
 struct Bounds {
   alignas(16) float upper[kEntries], lower[kEntries];
 };
 
-// Where the bounds are nearest to lines of a slope, and their heights there over x = 0.
+// The entries at which lines of a slope touch the bounds first, and the heights of these lines at x = 0.
 struct Touch {
   int upper, lower;
   float least, greatest;
@@ -35,7 +35,7 @@ constexpr int kLanes = 4, kParts = 4, kBlock = kLanes * kParts;
 
 inline Floats min(Floats a, Floats b) { return a < b ? a : b; }
 
-// Of bound[x] - slope * x.
+// The least of bound[x] - slope * x, for every lane, and the block that has it.
 struct Least {
   Floats value = Floats{} + 4 * kFree;
   Ints block = {};
@@ -155,8 +155,8 @@ class Fit {
   const int lo_, hi_;
 };
 
-// Lines of the kind that is asked for. Of the greater of two lines each is below every entry, and
-// above those on its side of the kink.
+// Fits lines of the kind that is asked for. Where the function is the greater of two lines (not
+// `lesser`), each line must lie below every entry, and above the entries on its side of the kink.
 bool fit_kind(const Fit& fit, TableLines* lines) {
   constexpr Range kAll = {0, kEntries};
   if (!lines->two) return fit.line(kAll, kAll, true, &lines->slope[0], &lines->intercept[0]);

@@ -17,10 +17,10 @@ struct TableLines {
   uint8_t lo, hi;
 };
 
-// False: there are no such lines for which gives() is true. In real numbers those it is asked about
-// give the table, but for what lies halfway between two bytes. Tables of one layer are alike: what
-// *lines holds, that of another or kNoLines, is tried first. The kink is searched where nothing else
-// fits, which takes many times as long: while *searches, which counts down, is not 0.
+// Finds lines for which gives() is true. False: there are none. In real numbers the lines that it is
+// asked about give the table, but for values halfway between two bytes. Tables of one layer are alike:
+// the lines in *lines, those of another table or kNoLines, are tried first. The kink is searched where
+// nothing else fits, which takes many times as long: while *searches, which counts down, is not 0.
 constexpr TableLines kNoLines = {{}, {}, false, false, 128, 0, 255};
 bool fit_lines(const uint8_t table[256], const std::function<bool(const TableLines&)>& gives,
                int* searches, TableLines* lines);

@@ -43,8 +43,8 @@ Status check_gates(const fb::LstmOptions& o, DType activation) {
   return check_int_requant(o.requant(), activation);
 }
 
-// Of INT16 activations: no sum of `columns` products and a bias of input `bias` leaves what the
-// first stage of its gate can multiply.
+// Checks, for INT16 activations, that no sum of `columns` products and a bias of input `bias`
+// exceeds what the first stage of its gate can multiply.
 Status check_sums(const InferContext& context, size_t bias, int64_t columns,
                   const StageVector* (*stages)(const fb::LstmGate&)) {
   constexpr int64_t kLimit = int64_t{1} << 62, kMaxBias = int64_t{1} << 61;

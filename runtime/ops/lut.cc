@@ -130,7 +130,7 @@ void run_planes(const Step& step, const RunContext& context) {
              });
 }
 
-// Whether these tables are lines.
+// Replaces the tables by lines and returns true, if lines give the same bytes.
 bool take_lines(const PrepareContext& context, int searches, Params* p) {
   TableKey key("lines");
   key.add(context.isas, p->table, p->channels, searches);
@@ -155,7 +155,7 @@ void prepare_one(const PrepareContext& context, Params* p, PlannedStep* step) {
 }
 
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
-  // Of fewer rows it takes dozens of runs to make up for the search.
+  // With fewer rows the search for lines pays off only after dozens of runs.
   constexpr size_t kLeastRows = 128;
   constexpr int kSearches = 32;  // the kinks of a layer are at its zero point, all of them
   if (p->elements / p->channels >= kLeastRows && take_lines(context, kSearches, p)) {

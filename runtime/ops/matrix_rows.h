@@ -10,7 +10,7 @@
 
 namespace qrt {
 
-// Where an operand's matrices stand, and their rows.
+// The place of an operand's matrices and of their rows.
 struct MatrixRows {
   MatrixRows() = default;
   // Dense.

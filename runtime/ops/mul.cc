@@ -12,7 +12,7 @@
 namespace qrt {
 namespace {
 
-// Of int16 operands, less their zero points.
+// Returns the greatest magnitude of a product of int16 operands, less their zero points.
 int64_t greatest_product(const fb::MulOptions& options) {
   return int16_reach(options.a_zero_point_16()) * int16_reach(options.b_zero_point_16());
 }

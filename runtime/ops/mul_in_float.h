@@ -8,7 +8,8 @@
 
 namespace qrt {
 
-// Whether there is a product that gives the byte of kernel.mul for every pair; *product is it.
+// Returns whether there is a float product that gives the byte of kernel.mul for every pair;
+// *product is it.
 bool mul_in_float(const MulParams& params, const ElementwiseKernel& kernel,
                   const ScaledProductKernel& cheaper, ScaledProduct* product);
 

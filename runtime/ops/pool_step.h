@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MaxPool2D and AveragePool2D share: the geometry and the cutting into output rows.
+// The common part of MaxPool2D and AveragePool2D: the geometry and the cutting into output rows.
 #ifndef QRT_RUNTIME_OPS_POOL_STEP_H_
 #define QRT_RUNTIME_OPS_POOL_STEP_H_
 

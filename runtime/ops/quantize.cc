@@ -84,7 +84,7 @@ struct Params {
   PlanVector<float> ones;  // scales where the quotient is made before the encoding
 };
 
-// What a run does per call, beside the grid and the tensors.
+// The arguments of one run, beside the step's parameters.
 struct Job {
   const Params& p;
   EdgeGrid grid;
@@ -279,7 +279,7 @@ void run_chunks(const Step& step, const RunContext& context) {
              });
 }
 
-// Of one scale, by the step's rounding.
+// Quantises n elements with one scale, by the step's rounding.
 void quantize_tensor(const Params& p, const float* x, size_t n, float scale, int32_t zero_point,
                      uint8_t* y) {
   const EdgeKernel& k = *p.edge.kernel;

@@ -11,14 +11,15 @@
 
 namespace qrt {
 
-// Whether it is a Quantize that makes bytes of float32, all with one scale of its options.
+// Returns whether the step is a Quantize that makes bytes of float32, all with one scale of its
+// options.
 bool quantizes_in_parts(const Step& step);
 
 // The elements [begin, begin + count) of its output, to `to`. REQUIRES: quantizes_in_parts(step).
 void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
                    uint8_t* to);
 
-// How such a step quantises, if it rounds half to even: quantize() of the kernel.
+// The arguments of EdgeKernel::quantize() for such a step, which rounds half to even.
 struct ByteGrid {
   const EdgeKernel* kernel;
   float scale;

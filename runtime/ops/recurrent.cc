@@ -161,7 +161,7 @@ struct Params {
   struct Bytes {
     ByteProduct x, h;
     bool w_by_column, r_by_column;
-    // In the scratch memory, bytes from its begin on: the quantised steps of x and their sums, and the hidden states of each
+    // Offsets in the scratch memory, in bytes: the quantised steps of x and their sums, and the hidden states of each
     // direction and theirs.
     size_t x_at, x_sums_at, h_at, h_sums_at;
     size_t h_bytes, h_sum_bytes;  // of a direction

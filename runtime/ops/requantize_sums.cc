@@ -36,7 +36,8 @@ struct Params {
   size_t rows, channels, tasks;
 };
 
-// Whether all of x lies in -half..half - 1, half a power of two (or 0: no).
+// Returns whether all of x lies in -half..half - 1; false for half 0. REQUIRES: half is 0 or a
+// power of two.
 bool is_within(const int32_t* x, size_t count, uint32_t half) {
   uint32_t all = 0;
   for (size_t i = 0; i < count; ++i) all |= static_cast<uint32_t>(x[i]) + half;

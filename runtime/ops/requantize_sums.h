@@ -7,7 +7,8 @@
 
 namespace qrt {
 
-// Whether a Requantize has a bias: then these two stand for its checks and its preparation.
+// Returns whether a Requantize has a bias: then the two functions below are its check and its
+// preparation.
 bool has_fine_bias(const InferContext& context);
 Status check_requantize_sums(const InferContext& context);
 Status prepare_requantize_sums(const PrepareContext& context, PlannedStep* step);

@@ -12,7 +12,7 @@ inline bool is_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-// Where the table of an axis stands, in the file or in the fields that follow from sizes.
+// A view of an axis' table, in the file or in the fields that follow from sizes.
 struct ResizeTable {
   const int32_t *low, *high, *low_weight, *high_weight;
   size_t size;  // of each; 0: there is none
@@ -39,8 +39,7 @@ inline bool have_same_weights(const ResizeTable& axis, uint32_t i) {
   return are_same(axis.low_weight) && are_same(axis.high_weight);
 }
 
-// Of float weights: the greatest sum of two, and the greatest power of two of which all are
-// multiples.
+// Returns the greatest sum of two float weights.
 float greatest_weight(const ResizeTable& axis);
 double unit_of(const ResizeTable& axis);
 

@@ -150,7 +150,7 @@ class FloatRows {
   static size_t stride(size_t elements) { return round_up(elements, kAlignment / sizeof(float)); }
   static size_t column_stride(const Params& p) { return p.columns.tie > 0 ? stride(p.out_row) : 0; }
 
-  // Where plane k holds the row x; a new one not in the place `keep`.
+  // Returns the place of plane k that holds the row x; a new row does not take the place `keep`.
   size_t place(size_t k, const ResizeRow<float>& row, const uint8_t* x, size_t keep) {
     Pair& pair = pairs_[k];
     for (size_t i = 0; i < 2; ++i)

@@ -48,7 +48,7 @@ struct Area {
   bool is_positive() const { return high > 0 || (high == 0 && low != 0); }
 };
 
-// Of sides below 2^32 in size.
+// Returns the product of two sides, each below 2^32 in size.
 Area product(int64_t width, int64_t height) {
   const auto size = [](int64_t v) { return static_cast<uint64_t>(v < 0 ? -v : v); };
   const Area area = {0, size(width) * size(height)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much work is worth another task. A step's number of tasks is decided by prepare() from an
-// estimate of its time; run() only cuts (for_pieces() of parallel.h).
+// Decides how many tasks a step's work is worth. prepare() sets the number from an estimate of its
+// time; run() only cuts (for_pieces() of parallel.h).
 #ifndef QRT_RUNTIME_OPS_TASKS_H_
 #define QRT_RUNTIME_OPS_TASKS_H_
 
@@ -27,7 +27,7 @@ Speed speed_of(Isa isa);
 constexpr double kCopyBytesPerNs = 10;   // streams through the shared cache
 constexpr double kReuseBytesPerNs = 30;  // operands of a matrix product, mostly from L2
 
-// At least 1, at most `units` and `threads`, each task about kMinTaskNs long at least.
+// Returns the number of tasks, at least 1, at most `units` and `threads`, each about kMinTaskNs long at least.
 size_t task_count(double ns, size_t units, size_t threads);
 
 }  // namespace qrt

@@ -8,17 +8,17 @@
 
 namespace qrt {
 
-// Where `transpose` makes pixels of a few planes that `quantize` makes in parts, lets it do that
-// step's work: it reads the floats, and what is between them needs no memory. Else returns false
-// and changes nothing. `quantize` must stay where it is.
+// Fuses `quantize` into `transpose`, if that makes pixels of a few planes that `quantize` can make
+// in parts: the Transpose then reads the floats, and the tensor between them needs no memory.
+// Otherwise returns false and changes nothing. `quantize` must stay where it is.
 bool pull_from_quantize(const Step& quantize, PlannedStep* transpose);
 
-// Where `transpose` interleaves the parts that `concat` puts side by side (a shuffle of channels),
-// lets it read them where they are. Else returns false and changes nothing.
+// Fuses `concat` into `transpose`, if that interleaves the parts that `concat` puts side by side (a
+// shuffle of channels): it then reads the parts. Otherwise returns false and changes nothing.
 bool pull_from_concat(const PlannedStep& concat, PlannedStep* transpose);
 
-// How a plain Transpose of such elements moves whole rows, or makes columns of them; null where it does
-// anything else.
+// Returns the plan of a plain Transpose that moves whole rows of such elements, or makes columns of
+// them; null where it does anything else.
 const TransposePlan* find_moved_rows(const Step& transpose, size_t element_bytes);
 
 }  // namespace qrt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tools ask of a system beyond the C library: tools_posix.cc, tools_windows.cc.
+// Functions of the system that the tools need beyond the C library: tools_posix.cc, tools_windows.cc.
 #ifndef QRT_RUNTIME_PLATFORM_TOOLS_H_
 #define QRT_RUNTIME_PLATFORM_TOOLS_H_
 
@@ -41,19 +41,19 @@ class Replacement {
 // After a power loss, too, the folder knows its new names. True where a system has no such thing.
 bool sync_folder(const std::string& folder);
 
-// Whether two names lead to one file, by whatever links. False where one of them leads to none.
+// Returns whether two names lead to one file, by whatever links. False where one of them leads to none.
 bool is_same_file(const std::string& a, const std::string& b);
 
-// Whether a name leads to what a descriptor of this process is open on: /dev/stdout, /dev/fd/3.
+// Returns whether a name leads to a file that a descriptor of this process is open on: /dev/stdout, /dev/fd/3.
 bool is_descriptor(const std::string& path);
 
 // A name by which an open file that has none can be opened again; "" where a system has no such names.
 std::string descriptor_path(int fd);
 
-// True where there is one already.
+// Makes a folder. True where there is one already.
 bool make_folder(const std::string& path);
 
-// Of the program, without its folder.
+// Returns the program's name, without its folder.
 const char* program_name();
 
 // The folder of the running program's file, links followed; "." where the system does not tell.

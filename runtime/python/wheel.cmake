@@ -26,7 +26,7 @@ else()  # another package, which has no scripts
 endif()
 file(COPY_FILE ${LIBRARY} ${stage}/qrt/lib/libqrt.so)
 
-# What libqrt needs and Linux systems do not all have, with the licence that Debian's package has for it.
+# Copies the libraries that libqrt needs and not all Linux systems have, with the licence from Debian's package.
 file(GET_RUNTIME_DEPENDENCIES LIBRARIES ${LIBRARY} RESOLVED_DEPENDENCIES_VAR found
      PRE_EXCLUDE_REGEXES "^ld-linux.*" "^lib(c|m|dl|rt|pthread|gcc_s)\\.so.*")
 foreach(path IN LISTS found)

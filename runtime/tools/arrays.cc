@@ -36,7 +36,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Of a file with a name in front.
+// Opens the array for `tensor` in a file that was given as NAME=FILE.
 Status open_named(const std::string& tensor, const std::string& file, ArrayFile* array) {
   *array = {file, ""};
   if (!is_npz(file)) return {};
@@ -105,7 +105,7 @@ class Assignment {
       assigned_[tensor->second] = array;
   }
 
-  // For the first tensor that has no array.
+  // Adds an array for the first tensor that has none.
   void add_next(const ArrayFile& array) {
     while (next_ < tensors_.size() && !is_free(next_)) ++next_;
     if (next_ == tensors_.size())

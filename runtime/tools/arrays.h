@@ -15,26 +15,26 @@ namespace qrt::tool {
 
 struct ArrayFile {
   std::string path, member;  // path "": none, "-": standard input; member: of an .npz
-  // For messages: "a.npz[x]".
+  // Returns the array's name for messages: "a.npz[x]".
   std::string text() const;
   bool is_stdin() const { return path == "-"; }
 
   // Reads the type and shape alone; from standard input, which is read once, the elements, too. Statuses
   // as of read_npy().
   Status read_head(NpyArray* array) const;
-  // Reads all of what read_head() has begun. What an .npz inflates to is taken from `budget`.
+  // Reads all that read_head() has begun. The bytes that an .npz inflates to are taken from `budget`.
   Status read(Budget* budget, NpyArray* array) const;
 };
 
 // Adds the sizes of the files to the budget, of each file once.
 Status add_files(const std::vector<ArrayFile>& files, Budget* budget);
 
-// Which of `tensors` NAME=FILE names, their number if none, and the file. A name may hold '=', a file
-// too: the longest name that fits wins.
+// Returns which of `tensors` NAME=FILE names, their number if none, and sets the file. A name may
+// hold '=', a file too: the longest name that fits wins.
 size_t find_named(const std::string& text, const std::vector<std::string>& tensors,
                   std::string* file);
 
-// Which arrays and tensors may be left out when they are matched.
+// The arrays and tensors that may be left out when they are matched.
 enum class Match {
   kAll,     // none: every array is for a tensor, and every tensor has one
   kArrays,  // tensors may: every array is for one

@@ -14,7 +14,8 @@
 
 namespace qrt {
 
-// Not thread-safe. A copy counts on from where the original stood.
+// The memory and work that reading files may still take. Not thread-safe. A copy counts on from
+// where the original stood.
 class Budget {
  public:
   explicit Budget(uint64_t file_bytes) : file_bytes_(file_bytes) {}

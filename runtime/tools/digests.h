@@ -27,7 +27,7 @@ Status operator_digests(const fb::Model& file, const Session& session,
 // The file's metadata of this key: "CONSTANTS:OUTPUTS CONSTANTS:OUTPUTS ...".
 constexpr char kDigestsKey[] = "digests";
 std::string text_of(const std::vector<OperatorDigest>& digests);
-// Of a verified model; none where the file holds none. kInvalidModel: what it tells is wrong.
+// Reads the digests of a verified model; none where the file holds none. kInvalidModel: they are malformed.
 Status find_digests(const fb::Model& file, std::vector<OperatorDigest>* digests);
 
 }  // namespace qrt::tool

@@ -12,7 +12,7 @@
 
 namespace qrt::tool {
 
-// False of integers and bools.
+// Returns whether elements are reals: false for integers and bools.
 bool holds_reals(DType dtype);
 
 // A tensor's elements, packed types one code a byte.
@@ -22,7 +22,7 @@ class Elements {
   Elements(DType dtype, const void* data, size_t count);
 
   size_t size() const { return size_; }
-  // Of 64-bit integers beyond 2^53 the nearest.
+  // Returns element i; the nearest double for 64-bit integers beyond 2^53.
   double value(size_t i) const;
   // Integers as they are, others in nine digits.
   std::string text(size_t i) const;
@@ -43,7 +43,7 @@ struct Difference {
   double greatest = 0;        // of |got - expected|; NaN counts for none
 };
 
-// By their bits: -0 differs from 0, and NaN equals NaN.
+// Compares elements by their bits: -0 differs from 0, and NaN equals NaN.
 Difference compare(DType dtype, const void* got, const void* expected, size_t count);
 
 // "all 10 equal", or "2 of 10 differ, the first at 3: 5, expected 6; greatest difference 1".

@@ -29,8 +29,8 @@ Status open_file(const std::string& path, std::shared_ptr<FILE>* file, size_t* b
 // A nameless one, to write and then to read. kIoError.
 Status open_temporary_file(std::shared_ptr<FILE>* file);
 
-// Where `*path` is "-", copies standard input to a nameless file and makes it a name by which that can be
-// opened: what reads models goes to and fro in a file. kIoError; kInvalidModel where there is more than a model
+// Copies standard input to a nameless file, if `*path` is "-", and makes `*path` a name by which that can be
+// opened: readers of models go to and fro in a file. kIoError; kInvalidModel where there is more than a model
 // may have, kInvalidArgument where standard input was read before, kUnsupported where a system cannot.
 Status take_stdin(std::string* path);
 
@@ -46,7 +46,7 @@ Status make_folders(const std::string& path);
 // All there is to read: of pipes, too.
 Status read_text(const std::string& path, std::string* text);
 
-// Whether a file's name ends so, ".npy", behind a stem.
+// Returns whether a file's name ends with `extension`, ".npy", behind a stem.
 bool has_extension(const std::string& name, const std::string& extension);
 
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.

@@ -52,7 +52,7 @@ std::string remedy(DType array, const qrt_tensor_info& input) {
   return text;
 }
 
-// Whether an array fits an input, or one input for each index of a dimension in front: *is_sequence
+// Checks that an array fits an input, or one input for each index of a dimension in front: *is_sequence
 // then. Where the model leaves a dimension open, the array says its size. Messages begin with `source`.
 Status check_input(const Model& model, size_t i, const NpyArray& array, const std::string& source,
                    Dims* dims, bool* is_sequence) {
@@ -69,7 +69,7 @@ Status check_input(const Model& model, size_t i, const NpyArray& array, const st
   for (int d = 0; d < info.rank; ++d) {
     if (info.dims[d] >= 0) continue;
     const char* name = info.dim_names[d];
-    // What is made of several dimensions is checked when the array is put in.
+    // A size that is a formula of several dimensions is checked when the array is put in.
     qrt_dim_info dim;
     if (!find_open_dim(model, name, &dim)) continue;
     if (size(d) < dim.least)

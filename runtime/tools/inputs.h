@@ -23,14 +23,14 @@ class Inputs {
   // as read_npy().
   Status read(const Model& model, const std::vector<std::string>& files,
               const std::vector<std::string>& named);
-  // The same of a list of [NAME=]FILE.
+  // Reads the inputs from a list of [NAME=]FILE.
   Status read_any(const Model& model, const std::vector<std::string>& given);
   // Arrays that are there already, one for each input; `names` stand in messages.
   Status take(const Model& model, std::vector<NpyArray> arrays, std::vector<std::string> names);
 
   // Sizes that are known before the arrays are read, which must have them: of --dims.
   void set_dims(Dims dims) { dims_ = std::move(dims); }
-  // Those of all open dimensions that the arrays have, the batch among them.
+  // Returns the sizes of all open dimensions that the arrays have, the batch among them.
   const Dims& dims() const { return dims_; }
   size_t batch() const { return static_cast<size_t>(dims_.size_of("batch")); }  // 0: none is open
   size_t steps() const { return steps_; }  // of a sequence; 0: none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of some names a mistyped one may have meant.
+// Finds the name that a mistyped one may have meant.
 #ifndef QRT_RUNTIME_TOOLS_NEAREST_H_
 #define QRT_RUNTIME_TOOLS_NEAREST_H_
 

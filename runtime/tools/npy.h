@@ -25,7 +25,7 @@ struct NpyArray {
 // An array in a file, read in parts.
 class NpyFile {
  public:
-  // As read_npy().
+  // Opens a file. Errors as of read_npy().
   Status open(const std::string& path);
   // One that takes up `bytes` from `start` of a file; messages do not name that.
   Status open(std::shared_ptr<FILE> file, size_t start, size_t bytes);
@@ -47,7 +47,7 @@ class NpyFile {
 Status read_npy(const std::string& path, NpyArray* array);
 // The whole array of an open file. Messages do not name it.
 Status read_all(const NpyFile& file, NpyArray* array);
-// As read_npy(), from standard input to its end.
+// Reads an array from standard input to its end, as read_npy() from a file.
 Status read_npy_of_stdin(NpyArray* array);
 
 // The type as which elements of `dtype` travel.

@@ -24,9 +24,9 @@ class CommandLine {
   CommandLine(const std::string& description, const std::string& examples);
   ~CommandLine();
 
-  // By its place, and required.
+  // Adds an argument that is given by its place, and is required.
   void argument(const std::string& name, std::string* value, const std::string& help);
-  // All further ones by their places, any number.
+  // Adds an argument that takes all further ones, any number.
   void arguments(const std::string& name, std::vector<std::string>* values,
                  const std::string& help);
   // All further ones by their places, one at least.

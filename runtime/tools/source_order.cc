@@ -28,7 +28,7 @@ std::string told_orders(const fb::Model& model) {
   return text;
 }
 
-// Of text_of(); a file may hold anything.
+// Parses a text that text_of() made; a file may hold anything.
 bool parse(const std::string& text, size_t* tensor, Order* order) {
   char* end;
   *tensor = strtoull(text.c_str(), &end, 10);
@@ -37,8 +37,8 @@ bool parse(const std::string& text, size_t* tensor, Order* order) {
   return *end == '\0';
 }
 
-// Where neither the operator nor the file says otherwise, an output lies as the first input of its
-// rank does: operators that work element by element, and those that move pieces.
+// If neither the operator nor the file says otherwise, an output has the order of the first input
+// of its rank: operators that work element by element, and those that move pieces.
 Order order_of_output(const fb::Model& model, const fb::Operator& op, size_t rank,
                       const std::vector<Order>& orders) {
   const bool is_onnx = model.source_format() != nullptr && model.source_format()->str() == "onnx";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool says to its user, and how it ends.
+// A tool's messages to its user, and its exit status.
 #include "runtime/tools/terminal.h"
 
 #include <errno.h>

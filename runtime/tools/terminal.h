@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool says to its user, and how it ends: messages and exit statuses.
+// A tool's messages to its user, and its exit status.
 #ifndef QRT_RUNTIME_TOOLS_TERMINAL_H_
 #define QRT_RUNTIME_TOOLS_TERMINAL_H_
 
@@ -10,7 +10,7 @@
 
 namespace qrt::tool {
 
-// The same for all tools; tests and scripts rely on them.
+// The exit statuses of all tools; tests and scripts rely on them.
 enum ExitStatus : int {
   kDone = 0,
   kCheckFailed = 1,  // a check that was asked for failed, or a bug of qrt
@@ -35,12 +35,12 @@ bool is_quiet();
 // complain() and the exit status for it. REQUIRES: !status.ok().
 int fail(const Status& status);
 
-// True if stderr is a terminal; the same and colours are wanted (NO_COLOR is not set).
+// Returns whether stderr is a terminal; and whether colours are wanted, too (NO_COLOR is not set).
 bool is_terminal();
 bool wants_color();
 
-// How wide a line of text may be: COLUMNS of the environment, else the terminal's, else 80; at least
-// 40.
+// Returns the greatest width of a line of text: COLUMNS of the environment, else the terminal's,
+// else 80; at least 40.
 size_t columns();
 // The text in exactly `width` columns: padded, or cut with "~" at its end. Counts characters, not
 // bytes.

@@ -127,7 +127,7 @@ class CvmOps : public ::testing::Test {
       if (HasFatalFailure()) return;
     }
   }
-  // The same elements in another shape.
+  // Checks a function that gives the same elements in another shape.
   void check_same(const std::string& function, const std::string& attributes, const Dims& shape,
                   const Dims& out) {
     ASSERT_EQ(count(shape), count(out));
@@ -246,7 +246,7 @@ TEST_F(CvmOps, Convolutions) {
         attribute("strides", pair(c.stride)) + ", " + attribute("padding", pair(c.pad)) + ", " +
         attribute("dilation", pair(c.dilation)) + ", " + attribute("groups", c.groups) + ", " +
         attribute("use_bias", c.bias ? "True" : "False");
-    // Its sums, and what requantises them in one stage, in two, and to 16 bits.
+    // The sums themselves, and nodes that requantise them in one stage, in two, and to 16 bits.
     for (int stages : {0, 1, 2, 16}) {
       CvmBuilder b;
       std::vector<int> inputs = {b.data(x_shape, 8), b.param("w", w_shape, 8, w)};

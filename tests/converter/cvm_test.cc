@@ -102,7 +102,7 @@ TEST(Cvm, SpellingsOfAttributes) {
   EXPECT_EQ(refusal(one_op("relu_28", "", {1, 2, 4, 4})), "");
 }
 
-// What compilers of 2019 wrote: operators with numbers behind their names, type codes instead of type
+// Compilers of 2019 wrote operators with numbers behind their names, type codes instead of type
 // names, no version, precisions within the nodes, memory that entries share, the tail of a longer
 // file behind the params.
 TEST(Cvm, FilesOf2019) {

@@ -113,7 +113,7 @@ TEST(EspdlBinary, QuotientsByZero) {
   });
 }
 
-// Of floats, too, a scalar's reciprocal is rounded.
+// A scalar's reciprocal is rounded for floats, too.
 TEST(EspdlBinary, FloatsDivideByReciprocals) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   Random random;

@@ -195,7 +195,7 @@ TEST(EspdlGemm, KeepsTheDimensionsBeforeTheRows) {
   ASSERT_EQ(imported.graph.values[imported.graph.outputs[0]].type.shape, (Shape{2, 3, 5}));
 }
 
-// Whether 20 bits hold every sum is said of each layer for the S3, and in the file's reference.
+// The report says of each layer for the S3, and the file's reference, whether 20 bits hold every sum.
 TEST(EspdlConv, TheS3sAccumulatorsAreProven) {
   for (const int64_t weight : {1, 100}) {
     EspdlBuilder b("esp32s3");
@@ -510,9 +510,8 @@ TEST(EspdlPool, AveragesDivideByTheWindow) {
   });
 }
 
-// Over both pixels' axes; means divide in float32, sums shift, extremes are moves.
-// Whether a product rounds like the quotient is found from where outputs begin, not from every sum: a
-// small file may have a thousand pools over images of 100,000 pixels.
+// A product's rounding is compared with the quotient's where outputs begin, not at every sum: a small
+// file may have a thousand pools over images of 100,000 pixels.
 TEST(EspdlPool, ManyLargeAveragesTakeLittleTime) {
   EspdlBuilder b("esp32p4");
   const std::string x = b.input("x", EspdlType::INT8, {1, 350, 370, 1}, -4);

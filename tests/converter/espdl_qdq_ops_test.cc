@@ -43,7 +43,7 @@ void mul_2d(const std::string& reference, Random* random) {
   }
 }
 
-// Of three tensors, with the output's exponent.
+// Checks Max or Min of three tensors, with the output's exponent.
 template <class T>
 void check_extreme(const std::string& reference, Random* random, bool maximum) {
   Net<T> net(reference, random);

@@ -245,7 +245,7 @@ TEST(EspdlQdq, WhatEspDlHasNotIsRefused) {
   }
 }
 
-// Of a small network, bytes turned: refused or run, but never a crash.
+// The bytes of a small network are changed: it is refused or runs, but never crashes.
 TEST(EspdlQdq, DamagedFilesAreRefused) {
   Random random;
   Net<int8_t> net("espdl-p4", &random);

@@ -361,7 +361,7 @@ TEST(OnnxConv, ShapesThatDoNotFitAreInvalid) {
       << imported.status.message();
 }
 
-// What ONNX Runtime 1.30 makes of 1, 2, 3 ... 144.
+// The expected numbers are ONNX Runtime 1.30's for inputs 1, 2, 3 ... 144.
 TEST(OnnxConv, SameBelowZeroShiftsTheWindows) {
   std::vector<uint8_t> x(144);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i + 1);

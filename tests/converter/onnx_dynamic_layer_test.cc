@@ -139,7 +139,7 @@ TEST(OnnxDynamicLayer, ResultsThatOthersReadStay) {
   for (size_t i = 0; i < reals.size(); ++i) EXPECT_EQ(scaled[i], reals[i] * (scale * 0.013f)) << i;
 }
 
-// What ONNX Runtime's optimiser makes of the form has the form's bits.
+// The operators that ONNX Runtime's optimiser makes of the form have the form's bits.
 TEST(OnnxDynamicLayer, FusedByOnnxRuntime) {
   if (is_integer_build()) GTEST_SKIP() << "this build has no layers with float results";
   const std::vector<int8_t> w = series<int8_t>(15, 37, 255, -127);

@@ -421,7 +421,7 @@ TEST(OnnxGather, ShapeArithmeticLeavesTheBatchOpen) {
   ASSERT_EQ(imported.graph.values[imported.graph.outputs[0]].type.shape, (Shape{-1, 4, 3}));
 }
 
-// What exporters write for expand() and for interpolate().
+// Exporters write such nodes for expand() and for interpolate().
 TEST(OnnxGather, ShapeArithmeticOfExporters) {
   OnnxBuilder expand;
   std::string x = expand.input<uint8_t>({1, 2});

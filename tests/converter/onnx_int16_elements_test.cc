@@ -118,7 +118,7 @@ TEST(OnnxInt16, FunctionsOfOneTensorAreTables) {
       "Neg", [](float v) { return -v; }, 0.0004f);
 }
 
-// What moves or compares integers.
+// Operators that move or compare integers take int16.
 TEST(OnnxInt16, MovesAndOrders) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -338,7 +338,7 @@ TEST(OnnxInt16, ConstantsAlongAnAxis) {
   }
 }
 
-// Where an output position of an axis of `size` elements takes its value from: units of 2^-20.
+// The place from which an output position of a resized axis takes its value: between two elements, in units of 2^-20.
 struct Between {
   int low, high;
   int64_t to_high;

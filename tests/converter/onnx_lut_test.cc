@@ -113,7 +113,7 @@ TEST(OnnxLut, SoftmaxTableEndsAtTheLargestExponentThatCannotOverflowASum) {
   for (int i = 1; i < 256; ++i) ASSERT_NEAR(table[i] / table[i - 1], std::exp(0.1), 1e-5);
 }
 
-// What runs in float has the bits of what makes tables, on every instruction set.
+// Functions that run in float have the bits of those that make tables, on every instruction set.
 TEST(OnnxLut, KernelsOfFloatsHaveTheSameBits) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   std::vector<float> x;

@@ -266,7 +266,7 @@ TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommon) {
   EXPECT_NE(b.import().rule().find("have only 0 in common"), std::string::npos);
 }
 
-// What is in front could be made in float, which does not change what the pairs become.
+// The operator in front could be made in float, which does not change what the pairs become.
 TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommonBehindAFloatOperator) {
   OnnxBuilder b;
   b.allow_float = true;
@@ -308,7 +308,7 @@ TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
   EXPECT_NE(b.import().rule().find("not a normal positive number"), std::string::npos);
 }
 
-// What stands in for the refused result is no integer tensor that the second pair could pass on.
+// The stand-in for the refused result is no integer tensor that the second pair could pass on.
 TEST(OnnxDoubleQdq, BehindARefusedOperator) {
   OnnxBuilder b;
   std::string x = b.node("Softmax", {b.integer_input<uint8_t>({2, 3}, 0.5f, 3)});

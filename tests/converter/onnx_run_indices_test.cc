@@ -214,7 +214,7 @@ TEST(OnnxRunIndices, RangeOfAStartFromASumThatBroadcasts) {
   }
 }
 
-// What would take a table of as many entries as a number says is refused, or stays a constant.
+// Nodes that would take a table of as many entries as a number says are refused, or stay constants.
 TEST(OnnxRunIndices, NumbersThatAreTooLargeToBeCounted) {
   for (const int64_t offset : {int64_t{1} << 31, int64_t{1} << 62, INT64_MIN + 1}) {
     OnnxBuilder b;

@@ -199,7 +199,7 @@ TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
       << fixed.graph.symbols[0].limited_by;
 }
 
-// Where --open asks for sizes from 0, and the model does not run there, it is refused.
+// A size of 0 that --open asks for is refused where the model does not run at it.
 TEST(OpenNames, ASizeOf0ThatWasAskedFor) {
   OnnxBuilder b(17);
   b.allow_float = true;

@@ -336,7 +336,7 @@ TEST_P(TurningPoints, AreRightOrRefused) {
 INSTANTIATE_TEST_SUITE_P(, TurningPoints, ::testing::ValuesIn(kTurns),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Where the product of two sizes turns, no limits of each are right.
+// No limits of each of two sizes are right where their product turns.
 TEST(OpenSizesOf, AProductThatTurns) {
   for (const int64_t turn : {40000, 100000}) {
     const Case c = {
@@ -464,7 +464,7 @@ TEST(OpenSizesOf, KnownDimensionsBehindOpenOnes) {
   }
 }
 
-// What is asked for by --open.
+// Sizes stay within the limits that --open gives.
 TEST(OpenSizesOf, LimitsOfTheCaller) {
   OnnxBuilder b(17);
   b.output(b.q<uint8_t>(b.input({1, 2, -1}), 0.05f, 120));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sizes of an open dimension stay legal, by what comparisons at some of them find.
+// The sizes of an open dimension that stay legal after comparisons at some of them.
 #include "converter/sizes/size_line.h"
 
 #include <gtest/gtest.h>

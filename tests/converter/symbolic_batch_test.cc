@@ -155,7 +155,7 @@ TEST(SymbolicBatches, BesideANumber) {
   ASSERT_EQ(run.outputs, (std::vector<Bytes>{{5, 6, 7, 8, 50, 60, 70, 80, 9, 10, 11, 12}}));
 }
 
-// What is the same for every image is so however many times it stands in the constant.
+// A constant that is the same for every image is so however many times it stands in the file.
 TEST(SymbolicBatches, OpenWithAConstantRepeatedForEveryImage) {
   OnnxBuilder b;
   const std::string input = b.input<uint8_t>({-1, 4});

@@ -289,7 +289,7 @@ TEST(TfliteMove, ShapesAreFolded) {
   ASSERT_EQ(b.run({{0, 1, 2, 3, 4, 5}}), (std::vector<Bytes>{{0, 1, 2, 3, 4, 5}}));
 }
 
-// Of integers known at conversion there may be none: their rows have no indices.
+// Rows of integers known at conversion may be none: then they have no indices.
 TEST(TfliteMove, GathersNothingOfNoBatches) {
   TfliteBuilder b;
   const auto ints = [&](const Dims& v) {

@@ -177,7 +177,7 @@ class RandomModel {
     return {x.id, id,
             is_wide_ ? b_.constant(T::INT64, {out}, w.bias) : b_.constant(T::INT32, {out}, narrow)};
   }
-  // Of a sum with bias; `product` x scale * w scale.
+  // Returns the output for a sum with bias; `product` x scale * w scale.
   int layer_output(int64_t acc, double product, const Image& y, Limits l) const {
     const ReferenceMultiplier m = reference_multiplier(product / static_cast<double>(y.scale));
     if (!is_wide_) return clamped(scaled(static_cast<int32_t>(acc), m) + y.zero_point, l);

@@ -37,7 +37,7 @@ int8_t quantized(float v) {
 // A model of float tensors: their ids in, that of its result out.
 using Body = std::function<int(TfliteBuilder&, int x, int y)>;
 
-// Of every byte x, and of y = 100 beside each where `pair`: [256, 1] and [1, 256] then, so every pair.
+// Checks every byte x, and y = 100 beside each; with `pair` [256, 1] and [1, 256], so every pair.
 void check(const Body& body, bool pair, float (*f)(float, float)) {
   for (const bool quantize : {true, false}) {
     TfliteBuilder b;

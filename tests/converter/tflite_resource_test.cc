@@ -208,7 +208,7 @@ TEST(TfliteResource, SharesWhatItAssigns) {
   EXPECT_EQ(session.run(low, sizes), (std::vector<Bytes>{zero, high, high}));
 }
 
-// What the last operator of a model is refused for.
+// Expects that the last operator of a model is refused for `rule`.
 void expect_refused(Streaming& s, const std::string& rule) {
   const Imported imported = s.b.import();
   ASSERT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();

@@ -43,7 +43,7 @@ using ModelPtr = std::unique_ptr<qrt_model, DeleteHandle>;
 using SessionPtr = std::unique_ptr<qrt_session, DeleteHandle>;
 using PoolPtr = std::unique_ptr<qrt_pool, DeleteHandle>;
 
-// Null where the model is refused.
+// Loads a model; null where it is refused.
 ModelPtr load(const Bytes& file, const FloatMode& mode);
 
 SessionPtr create(const qrt_model* model, const char* isa, size_t threads, const FloatMode& mode,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes the tile instructions of gemm_amx.cc, as they stand in its machine code, on a CPU without AMX: such a
-// CPU calls them illegal (SIGILL), and the handler decodes them, does their work and goes on behind them. What
-// is none of them stays illegal.
+// CPU calls them illegal (SIGILL), and the handler decodes them, does their work and goes on behind them. Other
+// illegal instructions stay so.
 //
 // QRT_EXPECT_TILES in the environment: a process that ends without a TDPBUSD fails.
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of AMX in software, as Intel's manual (Software Developer's Manual, volume 2) describes them: state
-// and instructions. What the manual makes a fault, and what the kernels promise not to do (kernels/README.md), ends
-// the process with a message.
+// The tiles of AMX in software, as Intel's manual (Software Developer's Manual, volume 2) describes them: state and
+// instructions. Uses that the manual makes a fault, and those that the kernels promise not to make
+// (kernels/README.md), end the process with a message.
 #ifndef QRT_TESTS_EMULATION_TILES_H_
 #define QRT_TESTS_EMULATION_TILES_H_
 

@@ -49,7 +49,7 @@ class EmulatedTiles : public ::testing::Test {
   EmulatedTiles() : isas_(detected_isas()), data_(1 << 16) { random_.fill(data_, 0, 255); }
   ~EmulatedTiles() override { release(); }
 
-  // Whether tile 3 holds the rows from `at` on, `stride` apart.
+  // Expects that tile 3 holds the rows from `at` on, `stride` apart.
   void expect_tile(int64_t at, int64_t stride) const {
     uint8_t stored[kTileRows][kTileRowBytes];
     QRT_STORE(3, stored, kRow);
@@ -214,7 +214,7 @@ TEST_F(EmulatedTilesDeathTest, RefuseWhatTheManualCallsAFault) {
   configure(config);
   EXPECT_DEATH(QRT_STORE(3, data_.data(), kRow), "this tile is not configured");
   EXPECT_DEATH(QRT_PRODUCT(0, 5, 3), "this tile is not configured");
-  // Which the assembler refuses, too: products 0, 5, 0; 5, 5, 0; 0, 5, 5.
+  // The assembler refuses these, too: products 0, 5, 0; 5, 5, 0; 0, 5, 5.
   EXPECT_DEATH(__asm__ volatile(".byte 0xc4, 0xe2, 0x79, 0x5e, 0xc5"), "the same tile twice");
   EXPECT_DEATH(__asm__ volatile(".byte 0xc4, 0xe2, 0x79, 0x5e, 0xed"), "the same tile twice");
   EXPECT_DEATH(__asm__ volatile(".byte 0xc4, 0xe2, 0x51, 0x5e, 0xc5"), "the same tile twice");

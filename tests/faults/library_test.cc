@@ -17,7 +17,7 @@
 namespace qrt::library_test {
 namespace {
 
-// What a process has of the system's.
+// The resources of the system that this process holds.
 struct Holdings {
   long blocks = faults_live_blocks();
   long files = entries("/proc/self/fd"), threads = entries("/proc/self/task");

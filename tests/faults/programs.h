@@ -89,7 +89,7 @@ class ProgramTest : public CommandTest {
     return all;
   }
 
-  // Of the last run: its calls that touch files, and how many of a kind it made.
+  // Returns the last run's calls that touch files.
   std::vector<std::string> calls() const {
     std::vector<std::string> lines;
     std::istringstream log(read(path("log")));
@@ -107,8 +107,8 @@ class ProgramTest : public CommandTest {
   std::string folder_;
 };
 
-// Which of `count` calls fail: where they are few, all of them; else the first, where a program has most to set up,
-// and so many spread evenly over the others: QRT_FAULTS of them, if it is set ("all" or a number).
+// Returns which of `count` calls fail: where they are few, all of them; else the first, where a program has most to
+// set up, and so many distributed evenly over the others: QRT_FAULTS of them, if it is set ("all" or a number).
 inline std::vector<long> chosen(long count, long first, long spread) {
   std::vector<long> calls;
   bool takes_all = false;

@@ -73,7 +73,7 @@ Result<std::unique_ptr<Session>> make_session(const ModelPtr& model, const Sessi
   return session;
 }
 
-// What a session would need is known before it allocates.
+// Returns whether a session would be small, which is known before it allocates.
 bool would_be_small(const ModelPtr& model, const SessionSizes& at, const Way& way) {
   PlanOptions options;
   options.batch = at.batch;

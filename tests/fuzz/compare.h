@@ -16,7 +16,7 @@ namespace qrt::fuzz {
 
 using ModelPtr = std::shared_ptr<const VerifiedModel>;
 
-// Null, with the status, where the bytes are no model.
+// Loads a model; null, with the status, where the bytes are none.
 ModelPtr load(const uint8_t* data, size_t size, Status* status);
 
 // Fills an input with random numbers: now and then extremes only, for floats specials among them.

@@ -11,7 +11,7 @@ namespace qrt::fuzz {
 
 class CostWatch {
  public:
-  // Null where the environment's QRT_FUZZ_COST is not 1.
+  // Makes a watch; null where the environment's QRT_FUZZ_COST is not 1.
   static CostWatch* make();
 
   void begin();

@@ -24,12 +24,12 @@ void fuzz_graph(const uint8_t* data, size_t size);
 
 // Bytes -> import_onnx -> passes -> write -> load -> run.
 void fuzz_onnx(const uint8_t* data, size_t size);
-// The same with import_tflite.
+// Bytes -> import_tflite -> passes -> write -> load -> run.
 void fuzz_tflite(const uint8_t* data, size_t size);
-// The same with import_espdl.
+// Bytes -> import_espdl -> passes -> write -> load -> run.
 void fuzz_espdl(const uint8_t* data, size_t size);
-// The same with import_cvm: the symbol's length in the first four bytes, low byte first, then the
-// symbol, then the params.
+// Bytes -> import_cvm -> passes -> write -> load -> run: the symbol's length in the first four
+// bytes, low byte first, then the symbol, then the params.
 void fuzz_cvm(const uint8_t* data, size_t size);
 // Bytes -> the quantiser's reader of float models -> its graph form -> where it would quantise.
 void fuzz_float(const uint8_t* data, size_t size);

@@ -23,7 +23,7 @@ void check_refusal(const Status& status) {
   if (status.message()[0] == '\0') failed("a refusal without a message");
 }
 
-// What an import gave is a model that converts, loads and runs alike everywhere, or a refusal.
+// Checks that an import gave a model that converts, loads and runs alike everywhere, or a refusal.
 void check_import(Status status, convert::Graph* graph, convert::Report* report, size_t size) {
   report->text(true);
   if (status.ok() || report->has_refusals()) convert::lint(*graph, report);

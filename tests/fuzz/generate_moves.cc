@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves elements, and what says where they stand.
+// Operators that move elements, and those that tell where elements stand.
 #include <algorithm>
 
 #include "tests/fuzz/generator.h"

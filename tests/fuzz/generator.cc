@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all operators of the generator share: tensors, requantisations, weights.
+// The common part of the generator's operators: tensors, requantisations, weights.
 #include "tests/fuzz/generator.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::vector<uint8_t> Generator::run() {
   m_.model().default_batch = static_cast<uint32_t>(choose_.integer(1, 3));
   for (int i = 0; i < kMostOps && (i == 0 || !choose_.done()); ++i)
     (this->*kAppend[choose_.integer(0, kOps - 1)])();
-  // What nothing reads, and what is chosen.
+  // Tensors that nothing reads become outputs, and some others that are chosen.
   bool has_output = false;
   for (const Live& t : live_) {
     if (!t.written || (t.read && choose_.integer(0, 7) != 7)) continue;

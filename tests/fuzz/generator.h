@@ -72,7 +72,7 @@ class Generator {
     m_.op(std::move(options), std::move(inputs), {out});
     live_.push_back({out, dtype, shape, true});
   }
-  // Of an operator with several outputs.
+  // Adds a further output of an operator with several.
   uint32_t add_output(const Shape& shape, DType dtype) {
     const uint32_t out = m_.tensor(shape, dtype);
     live_.push_back({out, dtype, shape, true});
@@ -86,11 +86,11 @@ class Generator {
   std::unique_ptr<fb::RequantStageT> stage(size_t n, bool clips);
   std::vector<std::unique_ptr<fb::RequantStageT>> stages();
   uint32_t bias(size_t channels);
-  // Of a layer of INT16: 32 or 64 bits.
+  // Adds the bias of an INT16 layer: 32 or 64 bits.
   uint32_t wide_bias(size_t channels);
   int zero_point_16() { return choose_.coin() ? 0 : choose_.integer(-32768, 32767); }
 
-  // How weights are stored: 8 bits, or 4 or 2 with or without offsets.
+  // The storage of weights: 8 bits, or 4 or 2 with or without offsets.
   struct Storage {
     int bits = 8, lo = -128, hi = 127;
     std::vector<int8_t> offsets;  // 16 per block
@@ -138,7 +138,7 @@ class Generator {
       o->zero_point.push_back(choose_.integer(lo, hi));
     }
   }
-  // The same as inputs: constants, per tensor, per axis or in blocks.
+  // Adds scales and zero points as inputs: constants, per tensor, per axis or in blocks.
   template <class Options>
   std::vector<uint32_t> edge_inputs(const Live& x, DType scale, DType zero_point, Options* o);
 

@@ -13,7 +13,7 @@ std::vector<uint8_t> mutate_model(const std::vector<uint8_t>& file, unsigned see
 std::vector<uint8_t> mutate_tflite(const std::vector<uint8_t>& file, unsigned seed);
 std::vector<uint8_t> mutate_espdl(const std::vector<uint8_t>& file, unsigned seed);
 
-// Of files as fuzz_cvm() takes them; empty where one is too short.
+// Mutates a file as fuzz_cvm() takes it; empty where it is too short.
 std::vector<uint8_t> mutate_cvm(const std::vector<uint8_t>& file, unsigned seed);
 
 }  // namespace qrt::fuzz

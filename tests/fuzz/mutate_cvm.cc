@@ -13,12 +13,12 @@
 namespace qrt::fuzz {
 namespace {
 
-// Of the symbol.
+// A word of the symbol file.
 struct Word {
   size_t at, size;
 };
 
-// Those of shapes and attributes, which are texts, too.
+// Finds the words of shapes and attributes that are numbers.
 std::vector<Word> numbers_of(const std::string& symbol) {
   constexpr const char* kDigits = "0123456789";
   std::vector<Word> numbers;

@@ -12,7 +12,7 @@
 
 namespace qrt::fuzz {
 
-// Of a source format. `verify`: VerifyModelBuffer of its schema.
+// Returns whether a file of a source format is valid. `verify`: VerifyModelBuffer of its schema.
 template <class Verify>
 bool is_whole(const std::vector<uint8_t>& file, const Verify& verify,
               const flatbuffers::TypeTable* root) {

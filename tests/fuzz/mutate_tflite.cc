@@ -17,7 +17,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// What TFLite models are full of, and limits.
+// Numbers that are frequent in TFLite models, and limits.
 constexpr int32_t kNumbers[] = {0,   1,  2,   3,   4,    7,     8,         -1,        -2, 16, 64,
                                 127, -4, 255, 256, 1000, 65536, INT32_MAX, INT32_MIN, 15, 17};
 constexpr float kScales[] = {0.5f, 1.0f, 0.0039f, 0.1f, 1e-9f, 1e9f, 0.0f, 0.25f, 1e-38f};
@@ -76,7 +76,7 @@ class GraphMutator {
     }
   }
 
-  // Another shape, as often as not with the data that it needs.
+  // Gives a tensor another shape, as often as not with the data that it needs.
   void shape(tflite::TensorT* t) {
     if (!t->shape.empty() && below(3) != 0) {
       t->shape[below(t->shape.size())] = any(kNumbers);
@@ -141,7 +141,7 @@ class GraphMutator {
         std::move(copy));
   }
 
-  // Another operator: a code of the file, or one of its own with the options as they are.
+  // Makes it another operator: a code of the file, or one of its own with the options as they are.
   void code(tflite::OperatorT* op) {
     if (below(2) != 0 && !model_.operator_codes.empty()) {
       op->opcode_index = static_cast<uint32_t>(below(model_.operator_codes.size()));

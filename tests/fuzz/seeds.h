@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fuzzers start from: small files of every kind, made from tests/models and the model
-// builder.
+// The files that the fuzzers start from: small ones of every kind, made from tests/models and the
+// model builder.
 #ifndef QRT_TESTS_FUZZ_SEEDS_H_
 #define QRT_TESTS_FUZZ_SEEDS_H_
 

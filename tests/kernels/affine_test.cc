@@ -36,7 +36,7 @@ class RequantAffineTest : public ::testing::TestWithParam<int> {
     return r;
   }
 
-  // Where the output becomes y.
+  // Returns the least accumulator whose output is y.
   static int32_t step(const Requant& r, int32_t y) {
     int64_t below = -1, at = INT32_MAX;
     while (at - below > 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every row of edge.inc against scalar formulas written here from the contract: bytes, int16 and int32.
-// Of float16: edge_float16_test.cc, of smaller floats: edge_small_floats_test.cc.
+// Other files: edge_float16_test.cc, edge_small_floats_test.cc.
 #include "kernels/edge/edge.h"
 
 #include <gtest/gtest.h>

@@ -87,7 +87,7 @@ class SumTablesTest : public ::testing::Test {
     if (kernel_.run == nullptr) GTEST_SKIP() << "no instruction set of this CPU has it";
   }
 
-  // Whether there are tables; if so they and the kernel are right.
+  // Returns whether there are tables; if so they and the kernel are checked.
   bool check(const AddParams& p) {
     SumTables tables;
     if (!kernel_.make(p, &tables)) return false;
@@ -300,7 +300,7 @@ TEST(ScaledProductTest, IsOneRounding) {
               });
 }
 
-// Of sets that have none.
+// Sets without such kernels get none.
 TEST(FormsSelectTest, LeavesOtherSetsWithoutThem) {
   const auto scalar = static_cast<IsaSet>(Isa::kScalar);
   EXPECT_EQ(select_sum_tables(scalar)->run, nullptr);

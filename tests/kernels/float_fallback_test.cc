@@ -33,7 +33,7 @@ uint32_t bits(float f) {
 
 float canonical(float f) { return std::isnan(f) ? kNaN : f; }
 
-// Where the functions change their form or end, and what is no ordinary number.
+// The arguments at which the functions change their form or end, and numbers that are not ordinary.
 const std::vector<float> kCorners = {
     0.0f,           -0.0f,        kInf,        -kInf,   kNaN,    -kNaN,  1.0f,       -1.0f,
     0.99999994f,    -0.99999994f, 0.625f,      -0.625f, 88.8f,   -88.8f, 88.80001f,  -104.0f,
@@ -388,7 +388,7 @@ TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
         for (float& v : y) v = 0.5f;
         kernel.ort_gemm(g, a.data(), rows, b.data(), bias.data(), y_stride, y.data());
         expect_equal(y, want);
-        // The same rows, told one by one.
+        // Rows of b that are listed one by one give the same result.
         std::vector<size_t> offsets;
         for (size_t i = 0; i < k; ++i) offsets.push_back(i * b_stride);
         OrtGemm listed = g;
@@ -430,7 +430,7 @@ TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
   }
 }
 
-// What the scalar row makes of them: tests/ops/recurrent_test.cc.
+// The stages of the scalar row are checked in tests/ops/recurrent_test.cc.
 TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
   for (const RecurrentStage stage : {RecurrentStage::kLstm, RecurrentStage::kGruReset,
@@ -542,7 +542,7 @@ TEST_F(FloatFallbackTest, LayerNormHasTheBitsOfTheScalarRow) {
   }
 }
 
-// What the three steps make one after the other: dequantised, normalised, quantised.
+// Returns the result of the three steps one after the other: dequantised, normalised, quantised.
 std::vector<uint8_t> in_three_steps(const FloatKernel& kernel, const LayerNormBytes& p,
                                     const Guarded<uint8_t>& x, size_t rows, size_t n) {
   const EdgeKernel& edge = *select_edge(static_cast<IsaSet>(Isa::kScalar));
@@ -609,7 +609,7 @@ TEST_F(FloatFallbackTest, LayerNormOfBytesIsThreeSteps) {
   }
 }
 
-// Of a row less its own results nothing is left, unless a bit of its mean or deviation is another.
+// A row less its own results leaves nothing, unless a bit of its mean or deviation is another.
 TEST_F(FloatFallbackTest, LayerNormOfBytesHasEveryBitOfTheFloats) {
   SCOPED_TRACE(random_.trace());
   constexpr float kLarge = 0x1p26f;

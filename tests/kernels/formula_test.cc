@@ -114,7 +114,7 @@ TEST(FormulaKernels, EveryRowEqualsTheScalarOne) {
         fill(from, &random, &a);
         fill(c.params.b.element, &random, &b);
         const std::vector<uint8_t> expected = results(c, scalar, a, b);
-        // The same formula by its bounds.
+        // The formula simplified by its bounds gives the same results.
         Case simple = c;
         FormulaBounds bounds =
             simplify_formula(formula_bounds(from, c.params.a.zero_point), &simple.a_steps);
@@ -159,7 +159,7 @@ TEST(FormulaBounds, CheaperStepsOnlyWhereTheyGiveTheSame) {
   EXPECT_EQ(simplified({0, kMost - 8}, {{F::kShiftRight, 4, 0}}, &to)[0].function,
             F::kAddAndShiftRight);
   EXPECT_EQ(simplified({0, kMost - 7}, {{F::kShiftRight, 4, 0}}, &to)[0].function, F::kShiftRight);
-  // What wraps may be anything.
+  // A value that wraps may be anything.
   simplified({0, kMost}, {{F::kShiftRight, 1, 0}}, &to);
   EXPECT_EQ(to.lo, INT32_MIN);
   simplified({0, kMost}, {{F::kAdd, 1, 0}}, &to);

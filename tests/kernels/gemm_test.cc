@@ -37,7 +37,7 @@ class GemmTester {
   GemmTester& k(size_t v) { return k_ = v, *this; }
   GemmTester& taps(size_t v) { return taps_ = v, *this; }
   GemmTester& indirect(bool v) { return indirect_ = v, *this; }
-  // Of this value; of every three times so many rows, one has nothing else at a tap.
+  // Pads with this value; one of every three times so many rows has nothing else at a tap.
   GemmTester& padding(int value, size_t rows) {
     return padding_ = value, padded_rows_ = rows, indirect(true);
   }
@@ -246,7 +246,7 @@ TEST_P(GemmTest, EveryRowAndChannelTail) {
   }
 }
 
-// Which kernels leave out where it adds nothing.
+// Kernels may leave out tiles of padding where it adds nothing.
 TEST_P(GemmTest, TilesOfPaddingAlone) {
   const size_t mr = GetParam().mr, nr = GetParam().nr;
   for (int value : {0, 1, 128}) {
@@ -438,7 +438,7 @@ TEST_P(GemmTest, LimitsClampTheOutput) {
   run(GemmTester().m(30).n(70).limits(128, 201).zero_point(128));
 }
 
-// Which some kernels do in loops of their own, for the plain requantisations.
+// Some kernels have loops of their own for short sums of many rows, with the plain requantisations.
 TEST_P(GemmTest, ShortSumsOfManyRows) {
   for (size_t k : {13, 16, 24, 30, 32}) {
     for (size_t n : {16, 21, 24, 25, 32, 48, 56, 63, 72, 97}) {

@@ -34,7 +34,7 @@ struct Weights {
 
   Weights(size_t c, size_t t, size_t group) : channels(c), taps(t), k(group), values(c * t * k) {}
 
-  // Of output o for input i.
+  // Returns the weight of output o for input i.
   int8_t& at(size_t o, size_t tap, size_t i) { return values[(o * taps + tap) * k + i % k]; }
   int value(size_t o, size_t tap, size_t i) const {
     return o / k == i / k ? values[(o * taps + tap) * k + i % k] : 0;
@@ -162,7 +162,7 @@ TEST(Grouped, Widths) {
   Random random;
   for (size_t k = 1; k <= 40; ++k) {
     Weights weights = random_weights(3 * k, 2, k, &random);
-    // Not zero, or narrower groups would do.
+    // One weight of each output is not zero, or narrower groups would do.
     for (size_t o = 0; o < 3 * k; ++o) weights.at(o, 1, o / k * k + (o + k / 2) % k) = 1;
     const size_t expected = 16 % k != 0 ? 0 : k < 4 ? 4 : k;
     EXPECT_EQ(weights.width(), expected) << k;

@@ -37,7 +37,7 @@ uint8_t expected_of_lines(const LineChannel& c, bool two, int mends, uint8_t x) 
   return y;
 }
 
-// Of `channels` channels, `n` elements: whole rows, and a part of one at the end.
+// Checks `channels` channels and `n` elements: whole rows, and a part of one at the end.
 void check_lines(const LinesKernel& kernel, size_t channels, size_t n, bool two, bool with_signs,
                  bool limited, int mends) {
   testing::Random random;

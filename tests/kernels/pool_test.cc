@@ -176,7 +176,7 @@ TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   }
 }
 
-// Of several rows and columns, which stand apart from each other's, and are cut by the image's edges.
+// The windows have several rows and columns, which may stand apart, and are cut by the image's edges.
 TEST_P(PoolTest, MaxOfLargeWindowsOfBothSidesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 7, 16, 32, 33, 64, 70, 8200})
@@ -328,7 +328,7 @@ float sum_scale_of(size_t kernel_h, size_t kernel_w, float in, float out) {
   return average_sum_scale(args);
 }
 
-// Where some sum is halfway between two bytes, or too near, the definition's roundings count.
+// The definition's roundings count where some sum is halfway between two bytes, or too near.
 TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
   if (is_integer_build()) GTEST_SKIP() << "sums are the definition's";
   EXPECT_EQ(sum_scale_of(3, 3, 0.1f, 0.1f), static_cast<float>(1 / 9.0));

@@ -148,7 +148,7 @@ TEST_P(ResizeTest, Float32NearTies) {
     return std::ldexp(static_cast<float>(significand), exponent);
   };
   for (int run = 0; run < 400; ++run) {
-    // Any; a short one and little more or less; the nearest that may be.
+    // A scale at random; a short one and little more or less; the nearest that may be.
     const int64_t any = random.integer(1 << 23, (1 << 24) - 1), near = random.integer(-20, 20);
     const int64_t part =
         run % 2 == 0 ? any : std::min((any & ~0xffff) + near, int64_t{(1 << 24) - 1});
@@ -231,7 +231,7 @@ TEST(ResizeScales, OfProducts) {
   EXPECT_FALSE(is_resize_scale(0x1p61f, 1));
 }
 
-// Of grown images: weights of factors of two, whose sums are ties in part, and any others.
+// Grown images have weights of factors of two, whose sums are ties in part; others have random weights.
 TEST_P(ResizeTest, Float32ByColumns) {
   if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;

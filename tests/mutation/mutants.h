@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests/mutation/run writes around the checks of its copy of the sources: every mutant has a number, and the
-// environment variable QRT_MUTANT chooses the one that is alive. So one build serves all of them.
+// The functions that tests/mutation/run writes around the checks of its copy of the sources: every mutant has a
+// number, and the environment variable QRT_MUTANT chooses the one that is alive. So one build serves all of them.
 #ifndef QRT_TESTS_MUTATION_MUTANTS_H_
 #define QRT_TESTS_MUTATION_MUTANTS_H_
 
@@ -46,14 +46,14 @@ Amount unless_free(int n, Amount amount) {
 
 }  // namespace qrt::mutation
 
-// Each is evaluated as ever, for what else it does; its result counts for nothing.
-// An operand of &&, or a condition of what is accepted: as if it were true.
+// Mutants of an operand of &&, or of a condition of what is accepted: the operand is evaluated for
+// its side effects, and then counts as true.
 #define QRT_MUTANT_AND(n, e) \
   (::qrt::mutation::unless_false(n, static_cast<bool>(e)) || ::qrt::mutation::is_chosen(n))
-// An operand of ||, or a condition of what is refused: as if it were false.
+// Mutants of an operand of ||, or of a condition of what is refused: it is evaluated, and then counts as false.
 #define QRT_MUTANT_OR(n, e) \
   (::qrt::mutation::unless_true(n, static_cast<bool>(e)) && !::qrt::mutation::is_chosen(n))
-// The opposite.
+// A mutant that negates its operand.
 #define QRT_MUTANT_NOT(n, e) (::qrt::mutation::negated(n, static_cast<bool>(e)))
 // The Status of a call.
 #define QRT_MUTANT_CALL(n, e) (::qrt::mutation::unless_error(n, e))

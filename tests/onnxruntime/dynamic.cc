@@ -6,7 +6,7 @@
 
 namespace qrt::random_onnx {
 
-// What quantize_dynamic writes: x as bytes, a product of integers, and floats again.
+// Adds a layer as quantize_dynamic writes it: x as bytes, a product of integers, and floats again.
 bool GraphMaker::dynamic_layer() {
   if (opset_ < 11) return false;
   const bool image = dice_.one_in(3);

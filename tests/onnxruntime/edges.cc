@@ -30,7 +30,7 @@ bool is_signed(int type) {
 
 }  // namespace
 
-// What cameras deliver: bytes, converted and scaled.
+// Adds an input as cameras deliver it: bytes, converted and scaled.
 bool GraphMaker::camera() {
   Dims dims = {1, dice_.integer(1, 4), dice_.integer(2, 8), dice_.integer(2, 8)}, declared = dims;
   if (symbolic_) declared[0] = -1;

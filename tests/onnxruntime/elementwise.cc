@@ -6,7 +6,7 @@
 
 namespace qrt::random_onnx {
 
-// Another tensor that broadcasts with this one: of its shape, most likely.
+// Returns another tensor that broadcasts with this one: of its shape, most likely.
 size_t GraphMaker::partner(size_t x) {
   const Dims dims = live_[x].dims;
   const bool has_batch = live_[x].has_batch;
@@ -65,7 +65,7 @@ bool GraphMaker::binary() {
   return finish(b_.node(op, inputs), dims, amplitude, live_[x].has_batch);
 }
 
-// Where, by a comparison with another tensor or a number.
+// Adds a Where, by a comparison with another tensor or a number.
 bool GraphMaker::select() {
   if (opset_ < 16) return false;
   const size_t x = pick({1, 2, 3, 4, 4});

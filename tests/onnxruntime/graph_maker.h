@@ -39,7 +39,7 @@ enum Type : int {
   kInt2 = 26
 };
 
-// How real numbers are stored.
+// The type and parameters with which real numbers are stored.
 struct Quant {
   int type = kUint8;
   float scale = 1.0f;
@@ -76,14 +76,14 @@ class GraphMaker {
   // The whole graph.
   const OnnxBuilder& make();
 
-  // Whether an input's is.
+  // Returns whether an input's batch is symbolic.
   bool has_symbolic_batch() const;
-  // Of a float input: about how great its numbers should be.
+  // Returns about how great the numbers of a float input should be.
   double amplitude(const std::string& input) const {
     const auto found = amplitudes_.find(input);
     return found == amplitudes_.end() ? 1.0 : found->second;
   }
-  // Of an input whose numbers are not all that its type has: the least and the greatest. Null: they are.
+  // Returns the least and the greatest number of an input. Null: those of its type.
   const std::pair<int64_t, int64_t>* limits(const std::string& input) const {
     const auto found = limits_.find(input);
     return found == limits_.end() ? nullptr : &found->second;
@@ -101,21 +101,21 @@ class GraphMaker {
   // A tensor of one of these ranks, most likely a late one; may be a new input. Indices, since
   // tensors move when one is added.
   size_t pick(const std::vector<int>& ranks);
-  // Another tensor that broadcasts with this one.
+  // Returns another tensor that broadcasts with this one.
   size_t partner(size_t x);
-  // Its float reading: a DequantizeLinear of its own or one that others read too, now and then with
-  // something behind it that changes nothing, or with a second pair.
+  // Returns the floats of a live tensor: a DequantizeLinear of its own or one that others read too,
+  // now and then with something behind it that changes nothing, or with a second pair.
   std::string read(size_t live);
   std::string without_effect(std::string x, const Dims& dims);
   // QuantizeLinear of a float tensor of about this amplitude; a new live tensor.
   size_t quantise(const std::string& real, const Dims& dims, double amplitude, bool has_batch,
                   const Quant* like = nullptr);
-  // The same, now and then behind a Relu and the like, or as a float output. Returns true.
+  // Quantises a result, now and then behind a Relu and the like, or makes it a float output. Returns true.
   bool finish(std::string real, Dims dims, double amplitude, bool has_batch);
   size_t add_live(const std::string& name, const Dims& dims, const Quant& quant, bool has_batch,
                   double amplitude);
   Quant random_quant(double amplitude, bool is_positive = false);
-  // Of the same type.
+  // Returns parameters of the same type.
   Quant quant_like(const Quant& other, double amplitude);
   int activation_type();
   std::string pair_node(const std::string& op, const std::string& x, const Quant& quant);
@@ -146,9 +146,9 @@ class GraphMaker {
   static constexpr int kMostPairSafe = 32767 / (2 * 255);
   // With scales per index of `axis` now and then, unless it is -1.
   Weights weights(const Dims& dims, int axis, bool zero_points = true);
-  // The same for what is dequantised, of 4 bits now and then.
+  // Makes weights that are dequantised, of 4 bits now and then.
   Weights layer_weights(const Dims& dims, int axis);
-  // Of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, bool, or float8.
+  // Makes a constant of a type that OnnxBuilder does not know: 4 or 2 bits, which share bytes, bool, or float8.
   std::string packed(int type, const Dims& dims, const std::vector<int64_t>& codes);
   std::string typed_constant(int type, const Dims& dims, const std::vector<int64_t>& values);
   std::string typed_input(int type, const Dims& dims);
@@ -228,7 +228,7 @@ class GraphMaker {
   // them.
   int64_t axis_as_written(int64_t axis, size_t rank);
 
-  // What an operator moves: floats or integers.
+  // The tensor that an operator moves: floats or integers.
   struct Moving {
     std::string name;
     Dims dims;

@@ -37,7 +37,7 @@ bool GraphMaker::slice(Moving* m) {
   return true;
 }
 
-// Of every mode; a constant one also cuts.
+// Adds a Pad of any mode; a constant one also cuts.
 bool GraphMaker::pad(Moving* m) {
   const size_t rank = m->dims.size();
   std::vector<std::string> modes = {"constant", "constant", "reflect", "edge"};

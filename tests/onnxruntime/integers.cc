@@ -60,7 +60,7 @@ bool GraphMaker::integer_math() {
     return d;
   };
   const auto limits = [&](const std::string& op) -> std::pair<int64_t, int64_t> {
-    // What divides by 0 ends ONNX Runtime.
+    // ONNX Runtime ends when an operator divides by 0.
     if (op == "Div" || op == "Mod") return {1, 100};
     if (op == "BitShift") return {0, 7};
     if (type == kInt8) return {-128, 127};

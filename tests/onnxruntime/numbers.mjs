@@ -37,7 +37,7 @@ async function outputsOf(stem) {
   return session.outputNames.map((n) => outputs[n]);
 }
 
-let text = `// What ONNX Runtime ${ort.env.versions.common} makes of the models of this folder, by case: all outputs in turn.
+let text = `// The outputs of ONNX Runtime ${ort.env.versions.common} for the models of this folder, by case, one after the other.
 // Written by tests/onnxruntime/numbers.mjs.
 #ifndef QRT_TESTS_CONVERTER_ONNX_BITS_NUMBERS_H_
 #define QRT_TESTS_CONVERTER_ONNX_BITS_NUMBERS_H_

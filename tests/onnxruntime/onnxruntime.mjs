@@ -33,9 +33,9 @@ function step(type, values) {
   return least > most / 40000 ? least : 0;
 }
 
-// What differs between an output of ONNX Runtime and qrt's with these bytes: null where nothing does, else {why, isNear}. `unit` is
-// the output's scale, 0 where its numbers are floats. isNear: every number is off by one unit at most; floats by one part in 2^20 of
-// the output's greatest magnitude, or of 1.
+// Compares an output of ONNX Runtime with qrt's in these bytes: null where they are equal, else {why, isNear}. `unit` is the
+// output's scale, 0 where its numbers are floats. isNear: every number is off by one unit at most; floats by one part in 2^20 of the
+// output's greatest magnitude, or of 1.
 export function difference(want, got, bytes, unit = step(want.type, want.data)) {
   if (want.type !== got.type || want.dims.join() !== got.dims.join())
     return { why: `${got.type}[${got.dims}] instead of ${want.type}[${want.dims}]`, isNear: false };

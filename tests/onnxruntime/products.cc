@@ -236,7 +236,7 @@ bool GraphMaker::qlinear_conv() {
   const size_t x = pick({3, 4, 4, 5});
   const Live in = live_[x];
   Window w;
-  // That of com.microsoft takes images of [n, h, w, c], too.
+  // The QLinearConv of com.microsoft takes images of [n, h, w, c], too.
   const bool other = dice_.one_in(6), last = other && in.dims.size() == 4 && dice_.coin();
   Dims image = in.dims;
   if (last) image = {in.dims[0], in.dims[3], in.dims[1], in.dims[2]};

@@ -51,7 +51,7 @@ std::string GraphMaker::region(const std::string& coordinates, const Dims& axes,
   return b_.constant({static_cast<int64_t>(begin.size())}, begin);
 }
 
-// Of height and width mostly; the nearest also of other dimensions.
+// Adds a Resize of height and width mostly; the nearest also of other dimensions.
 bool GraphMaker::resize() {
   const size_t x = pick({2, 3, 4, 4, 4, 5});
   const Live in = live_[x];
@@ -117,7 +117,7 @@ bool GraphMaker::resize() {
   return true;
 }
 
-// Of integers, as it stands between QLinear operators.
+// Adds a Resize of integers, as it stands between QLinear operators.
 bool GraphMaker::resize_integers() {
   const size_t x = pick({3, 4, 4, 4, 5});
   const Live in = live_[x];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What add_in_float() accepts against the definition of the integer add, over all pairs of bytes.
+// The sums that add_in_float() accepts, against the definition of the integer add, over all pairs of bytes.
 #include "runtime/ops/add_in_float.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ struct TfliteAdd {
   uint8_t shift[3];
 };
 
-// Whether it was accepted; if so it is right.
+// Returns whether it was accepted; if so it is checked.
 bool check(const AddIntParams& p, const ElementwiseKernel& kernel) {
   AddParams add;
   if (!add_in_float(p, kernel, &add)) return false;

@@ -105,7 +105,7 @@ TEST(BatchMatMul, TailsOfEveryDimension) {
           check({{-1, rows, k}, {-1, k, n}, 100, 60, transposed}, plain());
 }
 
-// Whose right sides are packed and multiplied a piece at a time: several pieces, the last one short.
+// Right-hand sides that are packed and multiplied a piece at a time: several pieces, the last one short.
 TEST(BatchMatMul, FewRowsOfManyMatrices) {
   for (int64_t rows = 1; rows <= 8; ++rows)
     for (const auto& [k, n] : {std::pair{63, 1021}, {512, 65}, {7, 33}, {300, 1}})
@@ -148,7 +148,7 @@ TEST(BatchMatMul, ManyTasks) {
   check({{-1, 300, 200}, {200, 300}, 128, 117}, plain());
 }
 
-// Of int16: sums of 64 bits.
+// Checks int16 operands: sums of 64 bits.
 void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN,
                 int a_zero = 0, int b_zero = 0) {
   SCOPED_TRACE(a.to_string() + " * " + b.to_string());

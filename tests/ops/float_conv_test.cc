@@ -140,7 +140,7 @@ TEST(FloatConv, SumsInTheOrderOfOnnxRuntime) {
   }
 }
 
-// What follows element by element runs inside, on each strip.
+// Elementwise followers run inside the convolution, on each strip.
 TEST(FloatConv, LeadsWhatFollows) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

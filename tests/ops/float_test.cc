@@ -443,7 +443,7 @@ TEST(Float, TableOfBytes) {
   testing::expect_outputs(m, 1, {{0, 7, 255}}, {bytes_of(std::vector<float>{-3.0f, 0.5f, 124.5f})});
 }
 
-// What DequantizeLinear gives for each byte is computed, any other table looked up.
+// A table that DequantizeLinear gives is computed, any other looked up.
 TEST(Float, TablesThatAreLines) {
   const auto check = [](const std::vector<float>& table) {
     testing::ModelBuilder m;

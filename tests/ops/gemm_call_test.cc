@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How matrix products are cut into tasks: every output exactly once, evenly over 2 to 16 threads
-// for tall and for wide products, and not at all where it does not pay.
+// Matrix products are cut into tasks: every output exactly once, evenly over 2 to 16 threads for
+// tall and for wide products, and not at all where it does not pay.
 #include "runtime/ops/gemm_call.h"
 
 #include <gtest/gtest.h>

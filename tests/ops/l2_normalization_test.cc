@@ -74,7 +74,7 @@ TEST(L2Normalization, BytesOfTheReference) {
   check_both({123, 124, 122, 125, 123, 121}, {128, 168, 88, 209, 128, 47});
   check_both({250, 159, 222, 94, 37, 130}, {214, 152, 195, 108, 70, 133});
   check_both({113, 169, 254, 70, 219, 35}, {122, 158, 213, 94, 190, 71});
-  // So long a vector that the shift has a rounding of its own.
+  // The vector is so long that the shift has a rounding of its own.
   Bytes x;
   for (int i = 0; i < 48; ++i) x.push_back(static_cast<uint8_t>(255 - i * 7 % 40));
   check_row(0, x, {148, 148, 147, 147, 146, 145, 148, 147, 147, 146, 146, 145, 148, 147, 147, 146,

@@ -195,7 +195,7 @@ void reject(const std::string& part, const Damage& damage) {
   testing::expect_rejected(m, part);
 }
 
-// Of int16 activations: what a multiplier could make of the sums with this bias.
+// Expects that a bias is refused for int16 activations, as a multiplier could make too much of the sums.
 void reject_bias(const std::string& part, int64_t bias, int64_t recurrent_bias) {
   SCOPED_TRACE(part);
   testing::ModelBuilder m;
@@ -237,7 +237,7 @@ TEST(Lstm, RejectsSumsBeyond64Bits) {
   reject_bias("input 4, element 11 is -9223372036854775808, expected at most 2^61", 0, INT64_MIN);
 }
 
-// Where addresses have 32 bits no file has cells enough for 2^40; such an output is like no tensor.
+// No file has cells enough for 2^40 where addresses have 32 bits; such an output is like no tensor.
 TEST(Lstm, RejectsSequencesBeyondAllElements) {
   constexpr int64_t kCells = 520;
   testing::ModelBuilder m;

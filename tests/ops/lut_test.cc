@@ -52,7 +52,7 @@ TEST(Lut, OneTable) {
   check({}, false);
 }
 
-// Of another scale or zero point, of a Relu, of limits; and two lines, which are looked up.
+// Tables of another scale or zero point, of a Relu, of limits; and two lines, which are looked up.
 TEST(Lut, OneTableThatIsALine) {
   for (const auto& [slope, at, zero, lo, steep] : {std::array{73, 0, 0, 0, 1},
                                                    {100, 0, 128, 0, 1},
@@ -76,7 +76,7 @@ TEST(Lut, ATablePerChannel) {
   check({-1, 8, 8, 5000}, true);
 }
 
-// Of lines, as those of BatchNormalization and PRelu; the last not of one.
+// Channels of lines, as those of BatchNormalization and PRelu; the last not of one.
 TEST(Lut, LinesPerChannel) {
   for (const bool last_is_none : {false, true}) {
     for (const int64_t c : {3, 65, 200}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mul_in_float() accepts against the definition of the product, over all pairs of bytes.
+// The products that mul_in_float() accepts, against the definition, over all pairs of bytes.
 #include "runtime/ops/mul_in_float.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class MulInFloatTest : public ::testing::Test {
     if (cheaper_.run == nullptr) GTEST_SKIP() << "no instruction set of this CPU has it";
   }
 
-  // Whether it was accepted; if so it is right.
+  // Returns whether it was accepted; if so it is checked.
   bool check(const MulParams& p) {
     ScaledProduct product;
     if (!mul_in_float(p, kernel_, cheaper_, &product)) return false;

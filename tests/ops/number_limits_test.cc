@@ -216,7 +216,7 @@ TEST(NumberLimits, RequantisationsOfFloats) {
   expect_rejected(one(std::move(o), {2, 4}, {2, 4}), "requant.kind is 1");
 }
 
-// The same as none: a vector without elements.
+// A vector without elements is the same as none.
 TEST(NumberLimits, NoStagesOfNegativeSums) {
   ModelBuilder m;
   const uint32_t x = m.input({2, 2}, DType::kInt32), y = m.output({2, 2});

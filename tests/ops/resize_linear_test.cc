@@ -45,7 +45,7 @@ std::unique_ptr<fb::ResizeAxisT> axis(int64_t in, int64_t out, ResizeKind kind) 
   return a;
 }
 
-// Of an image [n, h, w, c], or of a volume [n, d, h, w, c].
+// Makes the options for an image [n, h, w, c], or for a volume [n, d, h, w, c].
 fb::ResizeLinearOptionsT resize_options(const Shape& from, const Shape& to, ResizeKind kind,
                                         int32_t offset) {
   fb::ResizeLinearOptionsT o;

@@ -29,7 +29,7 @@ Bytes run(const std::shared_ptr<const VerifiedModel>& model, const char* isa, co
   return Bytes(output, output + plan.slot_bytes(plan.outputs[0].slot));
 }
 
-// The same bytes from XNNPACK, which has to take the operator, and from every instruction set.
+// Expects the same bytes from XNNPACK, which has to take the operator, and from every instruction set.
 void expect_same(const testing::ModelBuilder& m, const Bytes& input) {
   Result<std::shared_ptr<const VerifiedModel>> model = testing::load(m);
   ASSERT_TRUE(model.ok()) << model.status().message();

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The same sources give the same bytes, wherever and whenever they are built. Copies the sources to FOLDER, builds FILEs
-# there with the options of BUILD, but with no compiler cache and another time zone, language and umask, and compares
-# them with those of BUILD. A second call builds only what changed.
+# Checks that equal sources give equal bytes, wherever and whenever they are built. Copies the sources to FOLDER, builds
+# FILEs there with the options of BUILD, but with no compiler cache and another time zone, language and umask, and
+# compares them with those of BUILD. A second call builds only what changed.
 # reproducible.sh CMAKE SOURCE BUILD FOLDER FILE...     for Ninja, which takes files for targets
 set -eu
 cmake=$1 source=$2 build=$3 folder=$4

@@ -18,7 +18,7 @@ size_of libqrt-avx2.so avx2 ''
 size_of libqrt-avx2-mobilenet.so avx2 tests/package/mobilenet_ops.txt
 size_of libqrt-scalar-mobilenet.so scalar tests/package/mobilenet_ops.txt
 
-# What the list of a model names is enough for it, and for no other.
+# The list of a model names enough for it, and not for any other.
 quietly "$tools/qrt_convert" "$source/tests/models/digits/digits.onnx" -o "$folder/digits.qrt"
 "$tools/qrt_inspect" "$folder/digits.qrt" --ops-list >"$folder/ops"
 grep -qx Winograd "$folder/ops"
@@ -28,7 +28,8 @@ build scalar "$folder/ops"
 "$folder/consumer" "$all" 2>"$folder/log" && { echo "a model with all operators was loaded"; exit 1; }
 grep -E "every_op.qrt: op [0-9]+ \\(([A-Za-z0-9]+) '.*'\\): operator \\1 is not built into this library \\(QRT_OPS\\)$" "$folder/log" ||
   { cat "$folder/log"; exit 1; }
-# Nor for its operators on wider tensors, those read and those written, nor with a zero point of the run.
+# A library without a part refuses its operators on wider tensors, those read and those written, or with
+# a zero point of the run.
 # refused_for MODEL PART MESSAGE: by the first operator.
 refused_for() {
   "$tools/qrt_inspect" "$1" --ops-list | grep -qx "$2" || { echo "$1: the list of operators lacks $2"; exit 1; }

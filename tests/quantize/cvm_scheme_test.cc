@@ -51,7 +51,7 @@ class CvmScheme : public testing::CommandTest {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  // Of a model of input [N, 4, 8, 8], or `shape`, that `build` makes behind it.
+  // Returns the decibels of a model of input [N, 4, 8, 8], or `shape`, that `build` makes behind it.
   double decibels(const std::function<std::string(OnnxBuilder&, const std::string&)>& build,
                   const testing::Dims& y, const testing::Dims& shape = {4, 8, 8}) {
     OnnxBuilder b;
@@ -256,7 +256,7 @@ TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
   EXPECT_EQ(array<int32_t>("out/output_0.npy", expected.size()), expected);
 }
 
-// What Relu leaves has 128 symmetric codes, and 255 with a zero point.
+// The results of a Relu have 128 symmetric codes, and 255 with a zero point.
 TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
   const auto build = [&](OnnxBuilder& b, const std::string& x) {
     std::string a = x;
@@ -276,7 +276,7 @@ TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
   EXPECT_EQ(with_zero_point, 3);
 }
 
-// What a CVM runtime reads is what ships: its integers times their step are the results.
+// The model that a CVM runtime reads is the one that ships: its integers times their step are the results.
 TEST_F(CvmScheme, WritesTheModelThatACvmRuntimeReads) {
   write("m.onnx", testing::small_network(&random_));
   write_samples({40, 3, 8, 8});

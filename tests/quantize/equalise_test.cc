@@ -88,7 +88,7 @@ TEST(Equalise, HeedsTheMaximaOfSamples) {
   EXPECT_GT(shrunk(2), 3 * shrunk(0));
 }
 
-// What is read elsewhere too, or behind a limit, keeps its size.
+// A value that is read elsewhere too, or behind a limit, keeps its size.
 TEST(Equalise, LeavesWhatOthersRead) {
   FloatModel model = chain({}, "Clip");
   int changed = 0;

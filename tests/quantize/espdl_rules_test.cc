@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ESP-DL's specification asks of a quantised model, checked on all operators of a result:
+// The rules of ESP-DL's specification for a quantised model, checked on all operators of a result:
 // powers of two, no zero points, ranges, one scale for a tensor, exponents of biases and of sums.
 #include <gtest/gtest.h>
 

@@ -66,7 +66,7 @@ TEST(FloatGemm, EveryKernelGivesTheDefinitionsBytes) {
       multiply(*kernel, rows.data(), s.rows, columns.data(), s.n, s.k, nullptr, got.data(), s.n);
       EXPECT_TRUE(same_bytes(got, want))
           << kernel->name << " " << s.rows << "x" << s.k << "x" << s.n;
-      // Of rows that start with one number each, whatever y held.
+      // Rows that start with one number each have the same sums, whatever y held.
       std::vector<float> firsts(s.rows), of_rows;
       for (size_t r = 0; r < s.rows; ++r) {
         firsts[r] = start[r * s.n];

@@ -146,7 +146,7 @@ TEST(FloatOperators, Normalisations) {
   const Tensor x = random_tensor({2, 4, 6}, &random, 3);
   const Tensor scale6 = random_tensor({6}, &random), shift6 = random_tensor({6}, &random);
   const Tensor scale4 = random_tensor({4}, &random), shift4 = random_tensor({4}, &random);
-  // Of n elements from `first` on.
+  // Returns the normalised element i of n elements from `first` on.
   const auto normal = [&](size_t first, size_t n, size_t i) {
     double mean = 0, square = 0;
     for (size_t k = 0; k < n; ++k)
@@ -258,7 +258,7 @@ TEST(FloatOperators, RefusesResultsBeyondItsBounds) {
       why_not(make_node("ConstantOfShape", {"s"}, "y"), {integer_tensor({1 << 20, 1 << 20})});
   EXPECT_NE(why.find("has more than 268435456 elements"), std::string::npos) << why;
   EXPECT_NE(why.find("--budget"), std::string::npos) << why;
-  // Of no elements, but with dimensions whose product no integer holds.
+  // A tensor of no elements may still have dimensions whose product no integer holds.
   const int64_t large = int64_t{1} << 40;
   const std::string empty =
       why_not(make_node("ConstantOfShape", {"s"}, "y"), {integer_tensor({0, large, large})});

@@ -138,7 +138,7 @@ TEST(FloatReader, EveryCutOfAFileIsAnError) {
   ASSERT_TRUE(read_bytes(bytes, &model).ok());
   for (size_t n = 0; n < bytes.size(); ++n) {
     const Status status = read_bytes(bytes.substr(0, n), &model);
-    // What is cut behind the graph, the opsets, is not missed.
+    // The opsets, which stand behind the graph, are not missed.
     const bool is_named =
         status.code() == Code::kInvalidModel || status.code() == Code::kUnsupported;
     EXPECT_TRUE(status.ok() || is_named) << status.message();

@@ -10,8 +10,8 @@ namespace {
 using quantize::Dims;
 using quantize::Gram;
 
-// What a filter with a single weight picks from x, as often as the layer multiplies it: by running the
-// layer itself.
+// Returns the elements that a filter with a single weight picks from x, as often as the layer
+// multiplies it: by running the layer itself.
 std::vector<float> picked(const Node& node, const Tensor& x, const Dims& weights, size_t output,
                           size_t term) {
   Tensor w = real_tensor(
@@ -50,7 +50,7 @@ TEST(Hessian, SumsOfConvolutionsAreThoseOfTheirWindows) {
       }
 }
 
-// Of more terms than are multiplied at once.
+// Sums matrices of more terms than are multiplied at once.
 TEST(Hessian, SumsOfWideMatrices) {
   Random random;
   const size_t terms = 101, rows = 3;

@@ -42,7 +42,7 @@ struct Graph {
   FloatModel model;
 };
 
-// All that is done with a graph and not with samples; how many nodes are left.
+// Does all that is done with a graph and not with samples; returns how many nodes are left.
 size_t nodes_left(FloatModel model) {
   int changed = 0;
   if (!quantize::simplify(&model).ok() || !quantize::equalise({}, &model, &changed).ok()) return 0;

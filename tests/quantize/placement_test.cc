@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where quantisation is put: what stays together, what shares a coding, what runs in float.
+// Placement of quantisation: values that stay together, share a coding, or run in float.
 #include "converter/quantize/schemes/placement.h"
 
 #include <gtest/gtest.h>

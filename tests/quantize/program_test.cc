@@ -36,7 +36,7 @@ class Quantize : public testing::CommandTest {
             .ok());
     return path("samples.npy");
   }
-  // Nothing but what the test wrote is there.
+  // Expects that only files exist which the test wrote.
   void expect_nothing_written() const {
     for (const auto& file :
          std::filesystem::directory_iterator(std::filesystem::path(path("x")).parent_path()))
@@ -98,8 +98,8 @@ TEST_F(Quantize, WritesTheModelItsOnnxFormAndReports) {
   EXPECT_NE(page.find("\"histogram\":{\"from\":"), std::string::npos);
 }
 
-// Of the model and its reports, with all rungs of the ladder, 16 bits included where the scheme has them.
-// Images of several heights and widths: the model takes any, with the bits of its own ONNX form at that size.
+// The model, with all rungs of the ladder, is made from images of several heights and widths: it takes any,
+// with the bits of its own ONNX form at that size.
 TEST_F(Quantize, DimensionsInWhichSamplesDifferStayOpen) {
   OnnxBuilder b;
   const testing::Attr pads("pads", testing::Dims{1, 1, 1, 1});
@@ -203,7 +203,7 @@ TEST_F(Quantize, EverySchemeIsNearTheFloatModel) {
   }
 }
 
-// Another coding stays only where the outputs are nearer with it.
+// The ladder keeps another coding only where the outputs are nearer with it.
 TEST_F(Quantize, AFullLadderSearchesCodings) {
   const std::string model = network(), data = samples(40);
   for (const char* scheme : {"ort-u8", "espdl-s8"}) {
@@ -261,7 +261,7 @@ TEST_F(Quantize, SixteenBitsPutNoLayerIntoFloat) {
   EXPECT_EQ(nlohmann::json::parse(inspected.out)["model"]["batch"], 1);
 }
 
-// Of two outputs the second is far: the rungs look at it, the report names it, nothing is written.
+// The second of two outputs is far off: the rungs look at it, the report names it, nothing is written.
 TEST_F(Quantize, EveryOutputCounts) {
   OnnxBuilder b;
   const std::string x = b.input<float>({-1, 4}, "x");
@@ -375,7 +375,7 @@ TEST_F(Quantize, RefusesAnOutputThatDoesNotDependOnTheInput) {
                  "does not depend on");
 }
 
-// Nor one result by another.
+// A tool overwrites neither its inputs nor one result by another.
 TEST_F(Quantize, DoesNotOverwriteWhatItReads) {
   const std::string model = network(), data = samples(4), qrt = path("m.qrt");
   const struct {

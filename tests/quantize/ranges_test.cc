@@ -150,7 +150,7 @@ TEST(Rules, PercentilesLeaveTheirShareOutside) {
   EXPECT_NEAR(static_cast<double>(c->coding.high()), 0.999, 0.002);
 }
 
-// What clips one value in a thousand samples costs more than all roundings of 16 bits.
+// A range that clips one value in a thousand samples costs more than all roundings of 16 bits.
 TEST(Rules, SixteenBitsReachBeyondTheSamples) {
   const Histogram h = known(normal_with_outliers(20000, 3.9f));
   for (const char* name : {"ort-u8", "espdl-s16"}) {

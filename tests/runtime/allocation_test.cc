@@ -263,7 +263,7 @@ TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
   for (qrt_model* m : {model, fresh}) qrt_model_destroy(m);
 }
 
-// What a session tells of its memory is what it takes, and a little more: limits can be trusted.
+// A session's info tells a little more memory than it takes: limits can be trusted.
 TEST(Allocation, ASessionTellsItsMemory) {
   const std::vector<uint8_t> every_op = testing::every_op_model().build();
   testing::ModelBuilder gather;
@@ -348,7 +348,7 @@ std::vector<uint8_t> repeated(size_t index, int times) {
   return m.build();
 }
 
-// The same of every operator by itself, without the arena that hides its tables.
+// The infos of every operator by itself tell of its tables, too, without the arena that hides them.
 TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
   const size_t count = operators_with_tables().model().operators.size();
   for (size_t op = 0; op < count; ++op) {

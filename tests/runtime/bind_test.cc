@@ -207,7 +207,7 @@ TEST_F(Bind, ExternalTensorsTakeNoMemoryAndHaveToBeBound) {
   ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// A convolution that reads the input where it stands: frames of a camera in turns.
+// A convolution reads its input in the caller's memory: frames of a camera in turns.
 TEST_F(Bind, EveryRunMayHaveAnotherFrame) {
   start(testing::frame_model());
   bind_all();
@@ -277,7 +277,7 @@ TEST_F(Bind, BatchesInSlices) {
   ASSERT_EQ(run(inputs), testing::run_model(file_, inputs, alone).outputs);
 }
 
-// What a recurrent network gives and takes, in two buffers in turns.
+// A recurrent network reads and writes its state in two buffers in turns.
 TEST_F(Bind, BuffersMayChangePlaces) {
   ModelBuilder m;
   const uint32_t x = m.input({64}), y = m.output({64});

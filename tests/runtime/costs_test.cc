@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file can cost before its first run: small files that name the same thing again and again, or
+// The costs of a file before its first run: small files that name the same thing again and again, or
 // ask for much with few words, are refused, or take time and memory in proportion to their size. Each
 // attack once took minutes or gigabytes.
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ Outcome try_model(const Bytes& file, const qrt_session_options* options = nullpt
   return outcome;
 }
 
-// What comes of the file is as `expected` says, within a gigabyte of addresses and five seconds.
+// Expects that the file's outcome is as `expected` says, within a gigabyte of addresses and five seconds.
 void expect_cheap(const Bytes& file, const std::function<bool(const Outcome&)>& expected,
                   Limits limits = {}, const qrt_session_options* options = nullptr) {
   EXPECT_EQ(run_within(limits,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many CPUs a process may use: quotas of both versions of cgroups, from folders that look like a
-// machine's root.
+// The number of CPUs that a process may use: quotas of both versions of cgroups, from folders that
+// look like a machine's root.
 #include "runtime/cpus.h"
 
 #include <gtest/gtest.h>

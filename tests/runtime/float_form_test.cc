@@ -46,7 +46,7 @@ void around_ties(const Case& c, const F& same) {
     same(random.integer(INT32_MIN, INT32_MAX) >> random.integer(0, 31));
 }
 
-// Whether it became RQ_F32; the same bytes either way.
+// Returns whether it became RQ_F32, and expects the same bytes either way.
 bool check(const Case& c) {
   flatbuffers::FlatBufferBuilder builder, other;
   const RequantParams exact = make(c, &builder);

@@ -231,7 +231,7 @@ TEST(Widen, RefusesCraftedFiles) {
   });
 }
 
-// Any number of tensors may name one buffer; only so much of it is widened.
+// Several tensors may name one buffer; only so much of it is unpacked.
 TEST(Widen, RefusesToUnfoldAFileWithoutBound) {
   ModelBuilder m = small_model();
   m.model().buffers[m.at(1).buffer]->data.resize(1 << 16);

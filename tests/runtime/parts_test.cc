@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model needs of schema/parts.inc, as qrt_inspect --ops-list tells CMake's QRT_OPS.
+// The entries of schema/parts.inc that a model needs, as qrt_inspect --ops-list tells CMake's QRT_OPS.
 #include "runtime/parts.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every operator refuses what it cannot take: each is damaged by itself in some hundred ways, and what it says to
+// The refusals of every operator: each is damaged by itself in some hundred ways, and its message for
 // each is compared with refusals.txt, where numbers are # and element types *. A check that is lost, or new, changes
 // that file. To write it anew: rm tests/runtime/refusals.txt, then
 // QRT_WRITE_REFUSALS=tests/runtime/refusals.txt build/release/tests/runtime_tests refusals_test, and read the difference.
@@ -128,7 +128,7 @@ void damage_constant(std::function<fb::TensorT&(fb::ModelT&)> find, std::vector<
     all->push_back([=](fb::ModelT& m) { find(m).weight_offset.assign(n, 5); });
 }
 
-// What the object API reaches: the operator's tensors, one, fewer or more of them.
+// Returns the damages that the object API can do: to the operator's tensors, one, fewer or more of them.
 std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
   std::vector<Damage> all;
   const fb::OperatorT& op = *m.operators[0];
@@ -199,7 +199,7 @@ std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
   return all;
 }
 
-// What it says, without what differs from one damage to the next.
+// Returns the message of a refusal, without the parts that differ from one damage to the next.
 std::string refusal(const Bytes& file) {
   auto result = verify(std::move(*ModelBytes::copy(file.data(), file.size())));
   if (result.ok()) return "accepted";

@@ -151,7 +151,7 @@ TEST(Reshape, InputsAreZerosAfterAReshape) {
   session.run();
   session.reshape({{"h", 9}, {"w", 9}});
   for (const uint8_t v : session.input<uint8_t>("x")) ASSERT_EQ(v, 0);
-  // The same sizes again change nothing.
+  // A reshape to the present sizes changes nothing.
   session.set_input_bytes("x", ones.data(), 9 * 9 * 4);
   session.reshape({{"h", 9}});
   for (const uint8_t v : session.input<uint8_t>("x")) ASSERT_EQ(v, 255);

@@ -68,8 +68,8 @@ bool is_at(const Plan& plan, uint32_t part, uint32_t whole, size_t offset) {
   return plan.places[part].offset == plan.places[whole].offset + offset;
 }
 
-// The same bytes as with all tensors apart, on `isas` and 1 and 2 threads and, where the model has
-// a batch, for 1 to 3 images.
+// Expects the same bytes as with all tensors apart, on `isas` and 1 and 2 threads and, where the
+// model has a batch, for 1 to 3 images.
 void expect_same_bytes(const ModelBuilder& m,
                        const std::vector<const char*>& isas = testing::machine_isas()) {
   const auto model = verified(m);
@@ -158,7 +158,7 @@ TEST(Sharing, ConcatsOfConcatsAreInPlace) {
   expect_same_bytes(m);
 }
 
-// What a step over-reads must not be what it writes.
+// A step must not write the bytes that it over-reads.
 TEST(Sharing, NoStepWritesBesideThePartItReads) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 70});

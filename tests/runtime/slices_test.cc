@@ -115,7 +115,7 @@ TEST(Slices, HoldAsManyImagesAsTheCaches) {
   expect_images_apart(m, 3, 1);
 }
 
-// Whether an operator keeps images apart is told by its traits alone.
+// The traits alone tell whether an operator keeps images apart.
 TEST(Slices, FollowTheTraitsOfOperators) {
   ModelBuilder m;
   const uint32_t x = m.input(kImages), a = m.tensor(kImages), b = m.tensor(kImages);

@@ -304,7 +304,7 @@ TEST(States, RefuseOtherSizesAndNames) {
   EXPECT_EQ(park(session), before);
 }
 
-// Any bytes are a state: runs end with the same bytes whatever kernels compute them.
+// States may hold any bytes: runs end with the same bytes whatever kernels compute them.
 TEST(States, TakeAnyBytes) {
   testing::Random random;
   for (const ModelBuilder& m : {testing::stream_model(), testing::every_op_model()}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which characters of a file's names reach a terminal.
+// Checks which characters of a file's names reach a terminal.
 #include "runtime/text.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model keeps between the runs of a session: values, resets, sessions beside each other, and
-// files to refuse.
+// The values that a model keeps between the runs of a session: resets, sessions beside each other,
+// and files to refuse.
 #include <gtest/gtest.h>
 
 #include <cstring>

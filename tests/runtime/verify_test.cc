@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verification: every rule refuses with its status and a message that names the place. Any bytes at
-// all: corruption_test.cc.
+// Verification: every rule refuses with its status and a message that names the place.
+// corruption_test.cc has files of any bytes.
 #include "runtime/verify.h"
 
 #include <gtest/gtest.h>

@@ -222,7 +222,7 @@ void soak(const Subject& subject, Clock::time_point end, unsigned seed, Counts* 
   }
 }
 
-// What malloc has of the system, not what is resident: an emulator's own memory would be in that.
+// Returns the memory that malloc has of the system, not the resident: an emulator's own would be in that.
 size_t heap_kib() {
   const struct mallinfo2 heap = mallinfo2();
   return (heap.arena + heap.hblkhd) / 1024;
@@ -257,7 +257,7 @@ int soak_main(int argc, char** argv) {
   for (size_t i = 0; i < subjects.size(); ++i)
     threads.emplace_back(soak, std::cref(subjects[i]), at(seconds),
                          seed * 1000 + static_cast<unsigned>(i), &counts);
-  // What a quarter of the time has reached is enough for all of it.
+  // The memory that a quarter of the time has reached is enough for all of it.
   std::this_thread::sleep_until(at(seconds / 4));
   size_t first = 0, last = 0;
   while (Clock::now() < at(seconds)) {

@@ -9,7 +9,7 @@
 
 namespace qrt::testing {
 
-// Its tensors, all UINT8 [batch, 4].
+// The tensors of the counter model, all UINT8 [batch, 4].
 enum CounterTensor : uint32_t { kX, kTotal, kY };
 
 // total' = total + x, saturating; y = total'.

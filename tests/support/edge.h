@@ -141,7 +141,7 @@ inline Reals edge_scales(Random* random, DType dtype, size_t n, int exponent) {
   return scale;
 }
 
-// Of the quantised type; zeros where there are none.
+// Returns zero points of the quantised type; zeros where there are none.
 inline Reals edge_zero_points(Random* random, DType dtype, size_t n, bool any) {
   Reals zp = reals(dtype, n);
   for (size_t i = 0; any && i < n; ++i) {

@@ -52,7 +52,7 @@ class FieldWalk {
   Fields take() { return std::move(fields_); }
 
  private:
-  // Of long vectors (weights, tables) the first and last elements stand for all.
+  // The number of first and last elements that stand for all of a long vector (weights, tables).
   static constexpr size_t kFew = 3;
 
   size_t place(const uint8_t* p) const { return static_cast<size_t>(p - file_); }

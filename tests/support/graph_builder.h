@@ -223,7 +223,7 @@ class GraphBuilder {
   }
 };
 
-// What the graph computes, with or without the passes (weights are always packed).
+// Runs the graph, with or without the passes (weights are always packed).
 inline RunResult run_graph(Graph graph, bool optimised, const std::vector<Bytes>& inputs,
                            size_t batch = 0) {
   RunResult result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the importers make of a model that a test built.
+// Imports a model that a test built.
 #ifndef QRT_TESTS_SUPPORT_IMPORTED_H_
 #define QRT_TESTS_SUPPORT_IMPORTED_H_
 
@@ -34,7 +34,7 @@ struct Imported {
       n += f.outcome == convert::Outcome::kRefused;
     return n;
   }
-  // What a source node became.
+  // Returns the operator that a source node became, or "refused".
   std::string became(const std::string& node) const {
     for (const convert::Finding& f : report.findings())
       if (f.node == node) return f.outcome == convert::Outcome::kConverted ? f.result : "refused";

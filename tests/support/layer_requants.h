@@ -24,7 +24,8 @@ inline Requant float_requant(const std::vector<float>& scale, int32_t zero_point
   return r;
 }
 
-// Random numbers of each channel. What the functions return holds until the numbers are drawn again.
+// Random numbers of each channel. The requantisations that the functions return hold until the
+// numbers are drawn again.
 class LayerRequants {
  public:
   explicit LayerRequants(Random* random) : random_(random) {

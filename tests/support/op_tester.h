@@ -99,7 +99,7 @@ class CallersBuffers {
   std::vector<std::pair<const End*, std::unique_ptr<Guarded<uint8_t>>>> buffers_;
 };
 
-// Whose kernels to run: null, our own on one instruction set, or "xnnpack".
+// The provider of kernels to run: null, our own on one instruction set, or "xnnpack".
 struct Kernels {
   const char* isa;
   const char* provider;

@@ -301,7 +301,7 @@ inline void add_lstm(ModelBuilder* m) {
         {m->output({1, 2, 3}, wide), m->output({1, 3}, wide), m->output({1, 3}, wide)});
 }
 
-// Not of an integer build: it has layers in float.
+// Makes a model of the operators' other forms; not for an integer build: it has layers in float.
 inline ModelBuilder other_forms_model() {
   ModelBuilder m;
   add_dynamic_products(&m);

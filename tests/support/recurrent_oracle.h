@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator Recurrent computes, one scalar at a time, from its definition in schema/qrt_model.fbs.
+// Computes the operator Recurrent, one scalar at a time, from its definition in schema/qrt_model.fbs.
 #ifndef QRT_TESTS_SUPPORT_RECURRENT_ORACLE_H_
 #define QRT_TESTS_SUPPORT_RECURRENT_ORACLE_H_
 
@@ -27,7 +27,7 @@ struct Case {
   int64_t steps, rows, in, cells;
   Floats x, w, r, b, reset_bias, peepholes, hidden, content;
   std::vector<int32_t> lengths;
-  // Of weights that are bytes.
+  // The weights and their scales, where they are bytes.
   std::vector<uint8_t> w_bytes, r_bytes;
   Floats w_scale, r_scale;
   bool by_column = false;

@@ -279,7 +279,7 @@ void for_all_requantisations(Random& random, const Check& check) {
     }
   }
 
-  // So may sums of either sign within 2^23, or 2^22, if their outputs are within 16 bits.
+  // Sums of either sign within 2^23, or 2^22, may take that form, too, if their outputs are within 16 bits.
   for (int zero_point : {0, 113}) {
     Requant within = relu;
     within.zero_point = zero_point;

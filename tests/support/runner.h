@@ -37,7 +37,7 @@ struct RunOptions {
   std::vector<qrt_dim> dims = {};  // sizes of open dimensions
 };
 
-// What came of loading a model, making a session and running it.
+// The outcome of loading a model, making a session and running it.
 struct RunResult {
   qrt_status status = QRT_OK;  // of the first step that failed
   std::string message;

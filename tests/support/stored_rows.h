@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a convolution kernel stored against sums of the definition.
+// Compares the outputs that a convolution kernel stored with sums of the definition.
 #ifndef QRT_TESTS_SUPPORT_STORED_ROWS_H_
 #define QRT_TESTS_SUPPORT_STORED_ROWS_H_
 
@@ -24,8 +24,8 @@ inline size_t stored_bytes(const Requant& requant) {
   return requant.kind == RequantKind::kAcc ? 4 : 1;
 }
 
-// Pixels `pitch` bytes apart, of channels of stored_bytes() each: sum(pixel, channel), an int32, requantised. What
-// lies between pixels is as Guarded memory begins.
+// Expects pixels `pitch` bytes apart, of channels of stored_bytes() each: sum(pixel, channel), an int32,
+// requantised. The bytes between pixels are as Guarded memory begins.
 template <class F>
 void expect_rows(const uint8_t* row, size_t pixels, size_t channels, size_t pitch,
                  const Requant& requant, const F& sum) {

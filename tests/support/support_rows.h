@@ -61,7 +61,7 @@ class OnnxTypes {
     }
   }
 
-  // Of an operator's input or output; "" where nothing tells.
+  // Returns the type of an operator's input or output; "" where nothing tells.
   std::string of(const std::string& tensor) const {
     if (const auto c = constants_.find(tensor); c != constants_.end())
       return name(c->second->data_type()) + " constant";
@@ -179,7 +179,7 @@ inline void record_support(const onnx::ModelProto& model, const convert::Report&
       options.insert(a.has_s() && !a.s().empty() ? a.name() + "=" + a.s() : a.name());
       if (a.name() == "kernel_shape" && a.ints_size() == 3) options.insert("three dimensions");
     }
-    // What the S3's accumulators hold is said of each layer, not of the operator.
+    // The range of the S3's accumulators is a fact of each layer, not of the operator.
     const size_t note =
         result.find("S3-exact") == std::string::npos ? std::string::npos : result.find(", ");
     if (note != std::string::npos) result.erase(note, result.find(" [") - note);
@@ -273,7 +273,7 @@ inline void record_support(const espdl::ModelT& model, const convert::Report& re
       const bool is_text = a->attr_type == espdl::AttributeType::STRING && a->name != "lut";
       options.insert(is_text ? a->name + "=" + std::string(a->s.begin(), a->s.end()) : a->name);
     }
-    // What the S3's accumulators hold is said of each layer, not of the operator.
+    // The range of the S3's accumulators is a fact of each layer, not of the operator.
     std::string result = support_result(*f->second);
     if (const size_t comma = result.find(", "), bracket = result.find(" [");
         result.find("S3-exact") != std::string::npos)

@@ -32,7 +32,7 @@ class TfliteBuilder {
  public:
   using Dims = std::vector<int32_t>;
 
-  // What touches all options' types is in tflite_builder.cc: it takes long to compile.
+  // The functions that use all options' types are in tflite_builder.cc: it takes long to compile.
   TfliteBuilder();
   TfliteBuilder(TfliteBuilder&&) noexcept;
   TfliteBuilder& operator=(TfliteBuilder&&) noexcept;

@@ -146,7 +146,7 @@ inline TfliteBuilder delay() {
   return b;
 }
 
-// Of int16.
+// Returns a model of int16 layers.
 inline TfliteBuilder wide() {
   TfliteBuilder b;
   const TensorType type = TensorType::INT16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What testers of layers over images know of volumes, [n, planes, h, w, c], which are n * planes images.
+// The part that testers of layers over images share for volumes, [n, planes, h, w, c], which are n * planes images.
 #ifndef QRT_TESTS_SUPPORT_VOLUME_TESTER_H_
 #define QRT_TESTS_SUPPORT_VOLUME_TESTER_H_
 

@@ -27,15 +27,15 @@
 
 namespace qrt::testing {
 
-// How much longer than a processor a sanitizer and an emulator may take.
+// The factor by which a sanitizer or an emulator may be slower than a processor.
 #ifdef QRT_TEST_EMULATED
 constexpr rlim_t kTimes = 4;
 #else
 constexpr rlim_t kTimes = QRT_TEST_SANITIZED ? 20 : 1;
 #endif
 
-// What waits takes no processor time. Ends this process, or the program that it becomes, by SIGALRM when even the
-// slowest of tests has ended.
+// Ends this process, or the program that it becomes, by SIGALRM when even the slowest of tests has ended: a
+// process that waits takes no processor time.
 inline void end_if_asleep() { alarm(300); }
 
 struct Limits {
@@ -43,7 +43,7 @@ struct Limits {
   unsigned cpu_seconds = 5;
 };
 
-// Of what waitpid() says of a process: its exit status, or 128 and the signal that ended it.
+// Returns the exit status in waitpid()'s number, or 128 and the signal that ended the process.
 inline int exit_status(int waited) {
   if (WIFEXITED(waited)) return WEXITSTATUS(waited);
   const int signal = WTERMSIG(waited);

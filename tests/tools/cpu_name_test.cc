@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_bench calls a CPU.
+// The names by which qrt_bench calls CPUs.
 #include "bench/cpu_name.h"
 
 #include <gtest/gtest.h>

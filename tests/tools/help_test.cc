@@ -90,7 +90,7 @@ TEST_P(Help, ShowsThreeCommandsOfKnownOptions) {
   const std::regex used(" (--?[a-z][a-z0-9-]*)");
   for (std::string line : section(lines, "Examples:")) {
     commands += line.rfind("  " + std::string(GetParam()) + " ", 0) == 0;
-    // Another program of a pipe, and what the command is for, behind it.
+    // The line may go on with another program of a pipe, and with the purpose of the command.
     line = line.substr(0, line.find(" | "));
     const size_t words = line.find("  ", 6);
     line = line.substr(0, words);

@@ -228,7 +228,7 @@ TEST_F(HostileCosts, OnnxParametersOfManyChannels) {
   expect_growth_refused(convert_within_limits(write("m.onnx", model.SerializeAsString())));
 }
 
-// Whether a Slice takes everything is asked of each reader of a tensor, and again for every pair.
+// Each reader of a tensor is asked whether a Slice takes everything, and again for every pair.
 TEST_F(HostileCosts, OnnxSlicesOfAMillionAxes) {
   onnx::ModelProto model = chain(0, "Relu", true);
   add_integers(&model, "starts", std::vector<int64_t>(1000000));
@@ -517,7 +517,7 @@ TEST_F(HostileCosts, CvmTextOfManyValues) {
   }
 }
 
-// What may be read in all follows from the files' size: once for each file, however it is spelled.
+// The bytes that may be read in all follow from the files' size: once for each file, however it is spelled.
 TEST_F(HostileCosts, ExternalDataUnderManyNames) {
   constexpr int64_t kElements = int64_t{2} << 20;
   write("data.bin", std::string(4 * kElements, '\0'));

@@ -62,7 +62,7 @@ class Hostile : public testing::CommandTest {
     EXPECT_NE(message.find(part), std::string::npos) << "message: " << message << "part: " << part;
   }
 
-  // What reads models of this kind refuses this one, naming `part`.
+  // Expects that the tools which read models of this kind refuse this one, naming `part`.
   void refused_qrt(const std::string& file, const std::string& part) {
     for (const char* tool : {"qrt_run", "qrt_bench", "qrt_inspect"}) refused(tool, {file}, part);
   }
@@ -151,7 +151,7 @@ TEST_F(Hostile, FlippedBytesOfOnnx) {
   EXPECT_GT(converted, 200u);
 }
 
-// 3,000 flips, 200 of each of fifteen models. What is still a model runs.
+// The test flips 3,000 bytes, 200 in each of fifteen models. A file that is still a model runs.
 TEST_F(Hostile, FlippedBytesOfTflite) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tools say to a hundred mistakes: mistakes.txt beside this file holds each command, its exit status, the
+// The tools' answers to a hundred mistakes: mistakes.txt beside this file holds each command, its exit status, the
 // whole of its message, and the part of the message that says what to do next. QRT_WRITE_MISTAKES=FILE writes the
-// table anew from what the tools say now.
+// table anew from the present answers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -120,7 +120,7 @@ class Mistakes : public testing::CommandTest {
     write(name, file + header + std::string(bytes, '\1'));
   }
 
-  // What the command says now.
+  // Returns the command's present answer.
   Mistake made(const Mistake& m) const {
     const std::string line = "cd '" + path("") + "' && export PATH='" + QRT_BIN_DIR +
                              "':\"$PATH\" && " + "unset COLUMNS NO_COLOR QRT_ISA; " + m.command;

@@ -121,7 +121,7 @@ TEST_F(Npz, IsTakenByTheOtherTools) {
 
 TEST_F(Npz, DamageWithinCompressedArraysIsFound) {
   const std::string whole = testing::zip({a_, b_}, true);
-  // Of each array the checksum, in the archive's directory.
+  // The checksum of each array, in the archive's directory, is changed.
   for (size_t at = 0; (at = whole.find("PK\1\2", at)) != std::string::npos; ++at) {
     std::string other = whole;
     other[at + 16] = static_cast<char>(other[at + 16] ^ 1);

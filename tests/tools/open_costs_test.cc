@@ -41,7 +41,7 @@ OnnxBuilder maximum_of(const Dims& dims) {
   return b;
 }
 
-// Where some sizes can be compared, these are; the others are left out.
+// Sizes that can be compared are compared; the others are left out.
 TEST_F(OpenCosts, ManyElements) {
   OnnxBuilder wide = maximum_of({1, 3000, -1, -1});
   EXPECT_EQ(convert(&wide).status, 0);

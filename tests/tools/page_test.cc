@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model's page says of constants.
+// The constants of a model on its page.
 #include "runtime/tools/page/page.h"
 
 #include <gtest/gtest.h>

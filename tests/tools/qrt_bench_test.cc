@@ -200,7 +200,7 @@ TEST_F(Bench, MeasuresEveryModelThreadCountAndBatch) {
   EXPECT_NE(md.find("|---|"), std::string::npos) << md;
   EXPECT_EQ(std::count(md.begin(), md.end(), '\n'), 12) << md;
   EXPECT_NE(text.find("model                                threads"), std::string::npos) << text;
-  // The same again, each compared with its own.
+  // A second run compares each result with its own.
   const std::string old = write("old.jsonl", lines);
   for (const char* format : {"json", "jsonl", "md", "csv", "text"}) {
     std::vector<std::string> arguments = all;
@@ -413,7 +413,7 @@ TEST_F(Bench, ChecksItsOptions) {
   ASSERT_EQ(bench({"--kernels", "qrt"}).status, 0);
 }
 
-// Not after an hour of measuring.
+// Files that cannot be written are reported before an hour of measuring, not after it.
 TEST_F(Bench, FilesThatCannotBeWrittenAreToldFirst) {
   for (const char* option : {"--html", "--trace"}) {
     expect_failure("qrt_bench", {model_, "--seconds", "3600", option, path("no/such/folder/x")}, 5,

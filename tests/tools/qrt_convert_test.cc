@@ -237,7 +237,7 @@ TEST_F(Convert, TellsBadInputsApart) {
   expect(write("m.tflite", std::string("\x10\0\0\0TFL3\0\0\0\0", 12)), 3,
          "its flatbuffer is damaged");
   expect(write("m.espdl", "EDL2 and more"), 3, "cut short");
-  // What is of no format, told by its mark or by the format that its name promises.
+  // A file of no format is named by its mark or by the format that its name promises.
   expect(write("m.pt", "PK\3\4 and more"), 3, "m.pt: is a zip archive, as PyTorch and Keras");
   expect(write("m.h5", "\x89HDF\r\n"), 3, "m.h5: is an HDF5 file");
   expect(write("m.gguf", "GGUF\3"), 3, "m.gguf: is a GGUF file");

@@ -50,7 +50,7 @@ class Diff : public testing::CommandTest {
     index_ = nlohmann::json::parse(read(path("dump/index.json")));
   }
 
-  // What the dump tells of the tensor that convolution i wrote.
+  // Returns the dump's entry for the tensor that convolution i wrote.
   const nlohmann::json& entry(int i) const {
     for (const auto& e : index_)
       if (e.value("operator", "") == "Conv2D" && i-- == 0) return e;
@@ -129,7 +129,7 @@ TEST_F(Diff, TakesTheSizesOfTheFolder) {
   const std::string array = path("other.npy");
   ASSERT_TRUE(tool::write_npy(array, DType::kUInt8, {2, 3, 6, 5}, image.data(), image.size()).ok());
   ASSERT_EQ(run("qrt_convert", {open, "-o", path("open.qrt")}).status, 0);
-  // The same weights at fixed sizes give the references.
+  // The model with these weights at fixed sizes gives the references.
   const std::string fixed = write("fixed.onnx", layers({2, 3, 6, 5})), dump = path("sizes");
   ASSERT_EQ(run("qrt_convert", {fixed, "-o", path("fixed.qrt")}).status, 0);
   ASSERT_EQ(run("qrt_run", {path("fixed.qrt"), array, "--dump-all", "--output-dir", dump}).status,

@@ -25,7 +25,7 @@ class Doctor : public testing::CommandTest {
     return run("qrt_doctor", {file, "--seconds", "0.001", "--format", format});
   }
 
-  // Whether the screen is one, and tells what qrt_convert does.
+  // Checks that the output fits a screen and that its verdict is qrt_convert's.
   void check(const std::string& file) const {
     SCOPED_TRACE(file);
     const CommandResult r = examine(file);

@@ -43,7 +43,7 @@ class RunImage : public testing::CommandTest {
     return write("model.qrt", m.build());
   }
 
-  // What the model was given: 255 less what it made of it.
+  // Returns the input that the model was given: 255 less its output.
   std::vector<int> input(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--output-dir", path("out")});
     const testing::CommandResult r = run("qrt_run", arguments);

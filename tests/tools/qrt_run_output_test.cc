@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_run says of its outputs: comparisons, elements, classes, digests, times; standard input
-// and output; models of other formats.
+// The output of qrt_run: comparisons, elements, classes, digests, times; standard input and output;
+// models of other formats.
 #include <gtest/gtest.h>
 
 #include "runtime/tools/elements.h"

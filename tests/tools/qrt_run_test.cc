@@ -396,7 +396,7 @@ TEST_F(Tools, InspectReportsTensorsOperatorsAndMemory) {
   EXPECT_NE(text.out.find("constant (GEMM)"), std::string::npos) << text.out;
 }
 
-// What a user asks first; the long tables only if asked for.
+// The text begins with the facts that a user asks for first; the long tables follow only if asked for.
 TEST_F(Tools, InspectOpensWithInputsOutputsAndWork) {
   const std::string text = run("qrt_inspect", {model_}).out;
   size_t at = 0;
@@ -440,8 +440,8 @@ TEST_F(Tools, InspectDrawsTheGraph) {
   EXPECT_NE(r.out.find("label=\"y \\\"quoted\\\"\""), std::string::npos) << r.out;
 }
 
-// What it shows in a browser: tests/web.
-// Nothing that a name in a model could bring into a page runs there: the policy names what may.
+// Nothing that a name in a model could bring into a page runs in a browser: the policy names what
+// may. The page in a browser is tested in tests/web.
 TEST_F(Tools, PagesAllowTheirOwnScriptAndStyleAlone) {
   ASSERT_EQ(run("qrt_inspect", {model_, "--html", path("m.html")}).status, 0);
   const std::string page = read(path("m.html"));

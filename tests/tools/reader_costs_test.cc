@@ -204,7 +204,7 @@ TEST_F(ReaderCosts, OnnxLongChainOfJoins) {
   }
 }
 
-// What is done behind an operator that waits is kept with it, and copied for each reader.
+// Moves behind an operator that waits are kept with it, and copied for each reader.
 TEST_F(ReaderCosts, OnnxReadersOfAChainOfMoves) {
   onnx::ModelProto model = waiting();
   concat(&model, "t5", "d2", "c0");

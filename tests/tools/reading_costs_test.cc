@@ -67,7 +67,7 @@ TEST_F(ReadingCosts, PicturesOfManyPixels) {
   EXPECT_EQ(show(write("a.png", png(3000, 3000))).status, 0);
 }
 
-// Nothing reads them.
+// The reader skips the texts of a PNG.
 TEST_F(ReadingCosts, TextsInAPng) {
   const std::string text = compressed(std::string(100000, '\0'), 79);
   std::string chunks;
@@ -166,7 +166,7 @@ TEST_F(ReadingCosts, ArraysThatInflateAThousandfold) {
   EXPECT_NE(r.err.find("file of its size"), std::string::npos) << r.err;
 }
 
-// Its header says another size than the archive, or is none.
+// The header of an inflated array says another size than the archive, or is none.
 TEST_F(ReadingCosts, ArraysThatInflateBehindAWrongHeader) {
   for (const bool is_npy : {true, false}) {
     ZipMember bomb = zeros("x0", {10});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_bench reads of a machine: big and little cores, frequency, temperature.
+// The files from which qrt_bench reads a machine: big and little cores, frequency, temperature.
 #include "bench/system_files.h"
 
 #include "tests/support/command.h"

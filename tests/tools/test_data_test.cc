@@ -28,7 +28,7 @@ class TestData : public testing::CommandTest {
   static std::string digits(const std::string& name) {
     return QRT_TESTS_DIR "/models/digits/" + name;
   }
-  // Those of the first `batch` images.
+  // Returns the elements of the first `batch` images.
   static tool::NpyArray first(const tool::NpyArray& all, int64_t batch) {
     tool::NpyArray some = all;
     some.shape[0] = batch;

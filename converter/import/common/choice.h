@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several models of one file is converted.
+// Chooses one of several models of a file for conversion.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_CHOICE_H_
 #define QRT_CONVERTER_IMPORT_COMMON_CHOICE_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model is ended at instead of its own outputs (qrt_convert --outputs).
+// The tensors at which a model is ended instead of its own outputs (qrt_convert --outputs).
 #ifndef QRT_CONVERTER_IMPORT_COMMON_CUT_H_
 #define QRT_CONVERTER_IMPORT_COMMON_CUT_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For front ends that make more than the model's outputs need.
+// Drops what no output needs, for front ends that make more.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_DROP_UNREAD_H_
 #define QRT_CONVERTER_IMPORT_COMMON_DROP_UNREAD_H_
 

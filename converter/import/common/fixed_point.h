@@ -20,7 +20,7 @@ struct Multiplier {
   int32_t value = 0;
   int shift = 31;
 
-  // As gemmlowp writes it: the fraction value / 2^31, times 2^exponent.
+  // Makes a multiplier from gemmlowp's form: the fraction value / 2^31, times 2^exponent.
   static Multiplier q31(int32_t value, int exponent) { return {value, 31 - exponent}; }
   int exponent() const { return 31 - shift; }
 };

@@ -7,7 +7,7 @@
 namespace qrt::convert {
 namespace {
 
-// What is known of the parameters of a permuted tensor.
+// Returns the quantisation of a permuted tensor.
 Quantization permuted(Quantization q, const std::vector<int>& perm) {
   if (q.axis < 0) return q;
   for (size_t i = 0; i < perm.size(); ++i) {
@@ -251,7 +251,7 @@ const Node* last_mover(const Graph& graph, ValueId x) {
 
 ValueId GraphBuilder::with_quant(const SourceNode& node, ValueId x, const Quant& quant) {
   const Quantization wanted = stored_quantization(quant);
-  // What was only moved to x has it, too: passes let other nodes read that.
+  // Values that were only moved to x get the quantisation, too: passes let other nodes read them.
   for (ValueId v = x; graph_->values[v].quantization.scale.empty();) {
     graph_->values[v].quantization = wanted;
     const Node* mover = wanted.axis < 0 ? last_mover(*graph_, v) : nullptr;

@@ -37,7 +37,7 @@ class GraphBuilder {
   // Integers of the stored domain as a constant. REQUIRES: UINT8 or INT16.
   ValueId stored_constant(const std::string& name, DType dtype, const Shape& shape,
                           const std::vector<int32_t>& stored);
-  // Any operator, with default options that the caller fills in.
+  // Adds any operator, with default options that the caller fills in.
   template <class Options>
   Options& add(const SourceNode& node, std::vector<ValueId> inputs, ValueId y) {
     graph_->nodes.push_back(make_node<Options>(node.name, node.op, std::move(inputs), {y}));
@@ -51,7 +51,7 @@ class GraphBuilder {
   // One table by the codes of x: stored integers of `dtype`. UINT8 to INT16, or of INT16.
   ValueId int16_lut(const SourceNode& node, ValueId x, const std::vector<int32_t>& table,
                     DType dtype, const std::string& name, const Quant* quant);
-  // The same, or for bytes one table for each index of the last dimension, to float32.
+  // Adds a table to float32 of an INT16 value, or for bytes one table for each index of the last dimension.
   ValueId float_lut(const SourceNode& node, ValueId x, const std::vector<float>& table,
                     const std::string& name);
   // table[256 * a + b], a byte or four (`dtype` FLOAT32) each, of two UINT8 values or kNoValue,
@@ -63,9 +63,9 @@ class GraphBuilder {
   ValueId widened(const SourceNode& node, ValueId x);
   // An INT16 value as UINT8, limited to 0..255.
   ValueId narrowed(const SourceNode& node, ValueId x, const Quant* quant);
-  // The same 8-bit tensor as int8 or uint8: 128 more or less, which flips the sign bit.
+  // Returns the same 8-bit tensor as int8 or uint8: 128 more or less, which flips the sign bit.
   ValueId flip_sign(const SourceNode& node, ValueId x, DType dtype);
-  // The same bytes as another 8-bit type: truth values are bytes 0 and 1 within the graph.
+  // Returns the same bytes as another 8-bit type: truth values are bytes 0 and 1 within the graph.
   ValueId relabel(const SourceNode& node, ValueId x, DType dtype);
   // uint16 tensors are INT16 in the graph, less 32768; the raw UINT16 is at its edges. Each gives
   // back what the other was made of.
@@ -84,8 +84,8 @@ class GraphBuilder {
   // `fill`: an element's bits as the graph stores it.
   ValueId gather(const SourceNode& node, ValueId x, const IndexMaps& maps, int64_t fill,
                  const std::string& name = "");
-  // [n, c, h, w] <-> [n, h, w, c], and the same of volumes. What came from from_nhwc() gives its origin
-  // back.
+  // [n, c, h, w] <-> [n, h, w, c], and likewise for volumes. A value that came from from_nhwc() gives
+  // its origin back.
   ValueId to_nhwc(const SourceNode& node, ValueId x);
   ValueId from_nhwc(const SourceNode& node, ValueId x, const std::string& name);
   // x with this dimension last; and a result of that form with the dimension back in its place.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much an import has made of its file. Many nodes may name one tensor of it, and each makes
+// Limits how much an import makes of its file. Many nodes may name one tensor of it, and each makes
 // weights, a table or an index map of its own: a megabyte could grow to as many gigabytes as it has
-// nodes, and be read as many times. So what is made and what is read is counted, and the import
-// refuses the operators from where it is too much.
+// nodes, and be read as many times. So all that is made and read is counted, and the import refuses
+// the operators from where it is too much.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_GROWTH_H_
 #define QRT_CONVERTER_IMPORT_COMMON_GROWTH_H_
 

@@ -14,7 +14,7 @@ namespace qrt::convert {
 
 // More entries than this are refused before they are made: a file of a few bytes may ask for any.
 constexpr int64_t kMaxIndices = int64_t{1} << 22;
-// The same for the bytes of a constant that a Gather makes.
+// The limit for the bytes of a constant that a Gather makes, checked in the same way.
 constexpr int64_t kMaxGatheredBytes = int64_t{1} << 28;
 
 using Indices = std::vector<int32_t>;
@@ -26,7 +26,7 @@ class IndexMaps {
 
   // REQUIRES: indices in -1 .. from[axis] - 1. Setting an axis again replaces its map.
   void set(int axis, Indices indices);
-  // As set(), of a map that stays where it is all indices in order, because it is not at other sizes.
+  // Sets a map as set() does, which stays even if it is all indices in order, because it is not at other sizes.
   void keep(int axis, Indices indices);
   bool is_kept(int axis) const { return is_kept_[static_cast<size_t>(axis)]; }
 
@@ -60,7 +60,7 @@ Status check_index_count(int64_t count);
 // first, first + step, ...
 Indices stepped(int64_t first, int64_t count, int64_t step);
 
-// How indices outside are filled: a value, the border's, mirrored without or with the border, or
+// The values of indices outside: a constant, the border's, mirrored without or with the border, or
 // from the other side.
 enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
 // `before` and `after` may be negative: then they cut. REQUIRES: size + before + after >= 0, and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What layers (convolutions and matrix products) take beside their input: weights less their zero
-// points, a bias, the requantisation of their sums.
+// The constants that layers (convolutions and matrix products) take beside their input: weights
+// less their zero points, a bias, the requantisation of their sums.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_LAYER_CONSTANTS_H_
 #define QRT_CONVERTER_IMPORT_COMMON_LAYER_CONSTANTS_H_
 

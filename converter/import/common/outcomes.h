@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of each node of the source file: the operator it became, the rule for which it was
+// Keeps, for each node of the source file, the operator it became, the rule for which it was
 // refused, or that it could not be assessed, because it reads what a refused node would have made.
 // Refusing is not an error: an import goes on and says all that must change at once. Importers
 // decide, Outcomes keeps and reports, each node once and in the file's order.
@@ -24,21 +24,21 @@ class Outcomes {
 
   // --- nodes
   void became(int node, const std::string& result, const std::string& level);
-  // The same without a level of its own.
+  // Sets the operator that a node became, without a level of its own.
   void set_result(int node, const std::string& result) { at(node).result = result; }
   // A node is refused for the first rule it breaks; later ones do not count. `tensor` may be "".
   void refuse(int node, const std::string& rule, const std::string& tensor,
               const std::string& remedy);
-  // Of a refused node: nor is there a form of it in float that has the source's numbers.
+  // Notes that a refused node has no form in float either that has the source's numbers.
   void refuse_float_form(int node) { at(node).float_form_refused = true; }
   bool is_float_form_refused(int node) const { return at(node).float_form_refused; }
-  // Not assessed, as its input comes from `origin`: a refused node or input as messages name it.
+  // Marks a node as not assessed, as its input comes from `origin`: a refused node or input as messages name it.
   void depends_on(int node, const std::string& origin);
-  // Not assessed for another reason.
+  // Marks a node as not assessed for another reason.
   void skip(int node, const std::string& why);
-  // Nothing has been said of the node: it is judged again.
+  // Forgets the outcome of a node, which is judged again.
   void forget(int node);
-  // Another thing to do about a refused node.
+  // Adds another thing to do about a refused node.
   void add_remedy(int node, const std::string& remedy);
 
   bool is_refused(int node) const { return !at(node).rule.empty(); }
@@ -54,7 +54,7 @@ class Outcomes {
                       const std::string& remedy);
   // A tensor's scales, as a node has them, for --lint: the first that is no normal positive number.
   void note_scales(int node, const std::string& tensor, const std::vector<float>& scales);
-  // The same, for each tensor at the first call only.
+  // Notes a tensor's scales at the first call for it only.
   void note_scales_once(int node, const std::string& tensor, const std::vector<float>& scales);
 
   // --- what tensors depend on: a refused node or input; "" for nothing refused

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a tensor is quantised, as source files say it and as qrt stores it.
+// The quantisation of a tensor, as source files say it and as qrt stores it.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_QUANT_H_
 #define QRT_CONVERTER_IMPORT_COMMON_QUANT_H_
 
@@ -24,13 +24,13 @@ struct Quant {
   bool is_int16() const { return type == DType::kUInt16 || type == DType::kInt16; }
   // Added to a source integer to give the stored one.
   int offset() const { return type == DType::kInt8 ? 128 : type == DType::kUInt16 ? -32768 : 0; }
-  // Of 8 or 16 bits, or int32, which is stored as it is.
+  // Returns the stored type: of 8 or 16 bits, or int32, which is stored as it is.
   DType stored_type() const {
     if (type == DType::kInt32) return DType::kInt32;
     return is_int16() ? DType::kInt16 : DType::kUInt8;
   }
-  // How many stored integers there are, and the least of them. Tables are indexed by the distance
-  // to that: a code. REQUIRES: 8 or 16 bits.
+  // The number of stored integers, and the least of them. Tables are indexed by the distance to
+  // that: a code. REQUIRES: 8 or 16 bits.
   size_t codes() const { return is_int16() ? 65536 : 256; }
   int first_code() const { return is_int16() ? -32768 : 0; }
   int stored_zero_point(size_t i = 0) const { return zero_point[i] + offset(); }
@@ -50,15 +50,15 @@ struct Limits {
   static Limits of(const Quant& q);
   // All integers of the source's type. REQUIRES: 8 or 16 bits, or int32.
   static Limits of_source(const Quant& q);
-  // Whether they exclude some of the stored integers.
+  // Returns whether the limits exclude some of the stored integers.
   bool cut(const Quant& q) const { return lo > of(q).lo || hi < of(q).hi; }
 };
 
-// What tools show of a quantised tensor. The file format wants finite positive scales: for others,
-// which are legal at a model's edges, the result is empty.
+// Returns the quantisation that tools show of a tensor. The file format wants finite positive
+// scales: for others, which are legal at a model's edges, the result is empty.
 Quantization quantization_of(const std::vector<float>& scale, std::vector<int32_t> zero_point,
                              int axis);
-// The same in the stored domain.
+// Returns the quantisation in the stored domain.
 Quantization stored_quantization(const Quant& quant);
 bool same(const Quantization& a, const Quantization& b);
 

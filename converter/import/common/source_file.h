@@ -12,7 +12,7 @@
 
 namespace qrt::convert {
 
-// What flatbuffers can address.
+// The greatest size that flatbuffers can address.
 constexpr size_t kMaxSourceBytes = (size_t{1} << 31) - 1;
 
 // kIoError, or kInvalidModel for a file of more than kMaxSourceBytes. `format` stands in that message.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large a source model may be. Real ones have some thousand nodes; a file that has more than any of
-// them is refused at once, before time and memory go into it.
+// Limits of a source model. Real ones have some thousand nodes; a file that has more than any of these
+// limits is refused at once, before time and memory go into it.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_SOURCE_LIMITS_H_
 #define QRT_CONVERTER_IMPORT_COMMON_SOURCE_LIMITS_H_
 

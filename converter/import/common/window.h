@@ -10,15 +10,15 @@ namespace qrt::convert {
 // Strides, dilations and padding have 16 bits in the file.
 constexpr int64_t kMaxWindowField = 65535;
 
-// Of one axis, as in Window.
+// One axis of a Window.
 struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1;
   int64_t before = 0, after = 0;
   int64_t output = 1;
 };
 
-// Of rows and columns, and of a volume's planes: output o reads the inputs
-// o * stride + k * dilation - before, for k of the kernel.
+// A window over rows and columns, and over a volume's planes: output o reads the inputs o * stride
+// + k * dilation - before, for k of the kernel.
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding

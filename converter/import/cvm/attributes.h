@@ -21,7 +21,7 @@ class Attributes {
   Status check_names(std::initializer_list<const char*> known) const;
   bool has(const char* name) const { return values_.count(name) != 0; }
 
-  // What is missing leaves *value as it is; `required` ones may not be.
+  // Read an attribute. A missing one leaves *value as it is; `required` ones may not be missing.
   Status integer(const char* name, int64_t lo, int64_t hi, int64_t* value) const;
   Status required_integer(const char* name, int64_t lo, int64_t hi, int64_t* value) const;
   Status boolean(const char* name, bool* value) const;

@@ -15,7 +15,7 @@
 
 namespace qrt::convert::from_cvm {
 
-// What the values of a tensor are proven to lie in.
+// Proven bounds of a tensor's values.
 struct Range {
   int64_t lo = 0, hi = 0;
 
@@ -27,7 +27,7 @@ inline Range either(Range a, Range b) {
   return {a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
 }
 
-// How a tensor is stored: its values + zero_point.
+// The form in which a tensor is stored: its values + zero_point.
 struct Storage {
   DType dtype = DType::kInt32;
   int32_t zero_point = 0;
@@ -50,7 +50,7 @@ struct Link {
   std::vector<int32_t> by_channel;  // MULTIPLY: instead of value
 };
 Link clamp_to(int32_t lo, int32_t hi);
-// None of them is by channel.
+// Returns whether no link has a value for each channel.
 bool is_scalar_chain(const std::vector<Link>& links);
 
 // The values behind a link. *wraps: some may leave int32, where CVM's arithmetic is that of the

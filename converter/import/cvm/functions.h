@@ -24,7 +24,7 @@ struct Function {
   uint32_t outputs;
 };
 
-// Null: there is none of this name.
+// Returns the function of this name, or null.
 const Function* find_function(const std::string& name);
 
 }  // namespace qrt::convert::from_cvm

@@ -142,7 +142,7 @@ Status Importer::export_outputs() {
     const EntryId entry = same_as(head);
     if (states_[entry].refused) continue;
     const Op op = op_of(entry);
-    // Of the name and shape of this output, once for each.
+    // Adds a value with the name and shape of this output, once for each output.
     const auto output = [&](DType dtype) {
       return new_value(op_of(head).node.name, {dtype, 0}, shape(entry));
     };
@@ -323,7 +323,7 @@ bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   Link link;
   link.function = F::MULTIPLY;
   link.by_channel = *values;
-  // Only where all of the chain fits the product's requantisation so far.
+  // The link is added only where all of the chain so far fits the product's requantisation.
   std::vector<Link> links = state.chain->links;
   links.push_back(link);
   if (!requantization(links, links.size(), state.chain->ranges[0])) return false;

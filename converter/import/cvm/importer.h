@@ -82,7 +82,7 @@ class Importer {
 
   // The entry as a value of the graph, in the smallest storage that is proven to hold it.
   Stored stored(EntryId entry);
-  // In this storage, which has to hold it.
+  // Returns the entry in this storage, which has to hold it.
   ValueId stored_as(EntryId entry, Storage storage);
   ValueId stored_int32(EntryId entry) { return stored_as(entry, {DType::kInt32, 0}); }
 

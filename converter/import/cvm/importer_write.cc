@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chain becomes: a product's requantisation, a table, a Formula.
+// Writes the operator that a chain becomes: a product's requantisation, a table, a Formula.
 #include <algorithm>
 
 #include "converter/import/cvm/importer.h"

@@ -12,7 +12,7 @@
 
 namespace qrt::convert::from_cvm {
 
-// Of an entry.
+// The shape and precision of an entry.
 struct Form {
   Shape shape;
   int precision = 0;
@@ -39,7 +39,7 @@ class Inference {
   std::vector<Form> outputs_;
 };
 
-// Of every entry.
+// Infers the form of every entry.
 Status infer(const Model& model, std::vector<Form>* forms);
 
 // Numpy's rule for two shapes.

@@ -25,7 +25,7 @@ constexpr int kNoPrecision = -1;
 
 using mrt::alpha;
 
-// What a node makes; a name for it is (node, index).
+// The index of an entry: one output of a node; a name for it is (node, index).
 using EntryId = uint32_t;
 
 struct Entry {
@@ -54,7 +54,7 @@ class Model {
  public:
   // kInvalidModel names the file, and the node, key or byte.
   static Status load(const std::string& symbol_path, const std::string& params_path, Model* model);
-  // The same of bytes.
+  // Parses the bytes of the two files.
   static Status parse(const std::string& symbol, const std::vector<uint8_t>& params, Model* model);
 
   size_t file_bytes() const { return file_bytes_; }  // of both files

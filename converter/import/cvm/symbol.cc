@@ -53,7 +53,7 @@ Status parse_text(const std::string& text, const std::string& where, Json* json)
 
 std::string in_quotes(const std::string& s) { return "'" + s.substr(0, 64) + "'"; }
 
-// Whether all keys of an object are in `known`.
+// Checks that all keys of an object are in `known`.
 Status check_keys(const Json& object, const std::set<std::string>& known,
                   const std::string& where) {
   QRT_MODEL_CHECK(object.is_object(), "%s is no object", where.c_str());
@@ -221,7 +221,7 @@ Status Reader::read_node(const Json& json, size_t index) {
   return Status();
 }
 
-// What version 1.0.0 says twice.
+// Checks the lists in which version 1.0.0 repeats what the nodes say.
 Status Reader::check_node_lists() const {
   if (!is_first_version_) return Status();
   for (const char* key : {"arg_nodes", "node_row_ptr"})

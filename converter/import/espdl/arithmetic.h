@@ -17,10 +17,10 @@ namespace qrt::convert::from_espdl {
 // The chips round differently: esp32p4 half to even, esp32s3 and the C code (all others) half up.
 enum class Target { kEsp32P4, kEsp32S3, kC };
 
-// False: no such target.
+// Parses a target's name. False: there is no such target.
 bool parse_target(const std::string& name, Target* target);
 const char* reference_of(Target target);  // "espdl-p4"
-// False: no such reference.
+// Parses a reference's name. False: there is no such reference.
 bool parse_reference(const std::string& name, Target* target);
 inline fb::Rounding rounding_of(Target target) {
   return target == Target::kEsp32P4 ? fb::Rounding::HALF_EVEN : fb::Rounding::HALF_UP;
@@ -46,7 +46,7 @@ std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
 
 // The operators that are a function of one number: g(t), every step rounded to float32. `alpha`, `beta`: of the operator.
 using Function = std::function<float(float)>;
-// Null: the operator is none of these.
+// Returns the function of an operator, or null where it has none of these.
 Function function_of(const std::string& op, float alpha, float beta);
 
 // round(g(q * 2^in) * 2^-out) for every q of a type of 8 or 16 bits, the least first.

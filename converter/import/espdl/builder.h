@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handlers add to the graph: the operators of every source format (common/graph_builder.h), with
-// ESP-DL's formats and its rounding.
+// Adds operators to the graph for handlers: those of every source format (common/graph_builder.h),
+// with ESP-DL's formats and its rounding.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_BUILDER_H_
 
@@ -41,7 +41,7 @@ class Builder : public GraphBuilder {
                 const Format& out);
   // q * 2^(e_in - e_out), rounded by the target.
   ValueId rescale(const SourceNode& node, const Activation& x, const Format& out);
-  // Its integers as floats: q * 2^exponent.
+  // Adds the floats of x's integers: q * 2^exponent.
   ValueId to_float(const SourceNode& node, const Activation& x);
   // Floats as integers, rounded by the target; divided by `divisor` first.
   ValueId from_float(const SourceNode& node, ValueId x, float divisor, const Format& out);

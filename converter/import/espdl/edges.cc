@@ -5,7 +5,7 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-// As the model's edges declare it.
+// Returns the type with which the model's edges declare a tensor.
 DType edge_type(DataType type) {
   switch (type) {
     case DataType::INT8: return DType::kInt8;

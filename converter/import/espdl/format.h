@@ -30,8 +30,8 @@ void set_quantize(const Format& format, Target target, float divisor,
                   fb::QuantizeOptionsT* options);
 void set_dequantize(const Format& format, fb::DequantizeOptionsT* options);
 
-// What tools show of integers of this format; nothing of other types. The stored domain's zero point is
-// the format's offset, the file's is 0.
+// Returns the quantisation that tools show for integers of this format; nothing for other types. The
+// stored domain's zero point is the format's offset, the file's is 0.
 Quantization quantization_of(const Format& format, int zero_point);
 
 }  // namespace qrt::convert::from_espdl

@@ -25,18 +25,18 @@ class Importer {
 
   Target target() const { return target_; }
   bool is_plain() const { return model_.is_plain(); }
-  // Whether images have no batch and value_info is that of NCHW (files of August 2024).
+  // Returns whether images have no batch and value_info is that of NCHW (files of August 2024).
   bool without_batch() const { return without_batch_; }
 
   // --- tensors of an operator
   const Tensor& input(const Node& node, int i) const;
   const Tensor& output(const Node& node, int i = 0) const;
-  // By name; null: there is none.
+  // Returns the tensor of this name, or null.
   const Tensor* find(const std::string& name) const;
   std::string quoted_input(const Node& node, int i) const;
   // Input i, a computed value or a constant. False: it is absent or no activation that qrt knows; the operator was refused.
   bool read(const Node& node, int i, Activation* activation);
-  // The same where only int8 and int16 will do.
+  // Reads input i where only int8 and int16 will do. False: refused.
   bool read_integer(const Node& node, int i, Activation* activation);
   // The format of output i by the file. False: refused.
   bool read_format(const Node& node, int i, Format* format);
@@ -52,7 +52,7 @@ class Importer {
   void became(const Node& node, const std::string& result, const std::string& level);
   void warn(const Node& node, const std::string& rule, const std::string& what,
             const std::string& remedy);
-  // Of a layer for the ESP32-S3: whether its sums were proven to stay within the chip's accumulators.
+  // Counts layers for the ESP32-S3 by whether their sums were proven to stay within the chip's accumulators.
   void note_s3(bool is_proven) { ++(is_proven ? s3_proven_ : s3_unproven_); }
 
   // --- the graph

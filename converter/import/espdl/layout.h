@@ -19,7 +19,7 @@ struct FilterShape {
   int64_t elements() const { return h * w * c * n; }
 };
 
-// How the bytes of one filter follow each other.
+// The order of the bytes of one filter.
 //   blocks:     [n / a][h][w][c][a], then the n % a other filters as [n % a][h][w][c] (depthwise: [h][w][n % a]);
 //               a is 16 for int8, 8 for int16. ESP-DL's runtime goes by n alone, and so does unpack_filter(): files
 //               exist whose layout names no rest though n % a is not 0

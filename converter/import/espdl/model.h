@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One ESP-DL model, verified and proven to be a graph: every name known before it is read and written once, every constant
-// within the file. What the operators mean is not looked at here.
+// within the file. The meaning of operators is not looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_MODEL_H_
 
@@ -20,7 +20,7 @@ namespace qrt::convert::from_espdl {
 using DataType = espdl::TensorDataType;
 
 const char* type_name(DataType type);  // "int8"
-// Of an element; 0: a type that no tensor here has.
+// Returns the bytes of an element; 0: a type that no tensor here has.
 size_t element_bytes(DataType type);
 
 // real = q * 2^exponent.
@@ -46,7 +46,7 @@ struct Node {
   std::vector<int> inputs, outputs;  // tensors
   const espdl::Node* table = nullptr;
 
-  // As messages and tools name it.
+  // Returns the node's name as messages and tools show it.
   std::string label() const;
   operator SourceNode() const { return {label(), op}; }
   bool has_input(int i) const {
@@ -63,7 +63,7 @@ class Model {
  public:
   // One model of a file, chosen as choose_model() does. kIoError, kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
   static Status load(const std::string& path, const std::string& selector, Model* model);
-  // The same of a file's bytes.
+  // Parses a file's bytes.
   static Status parse(std::vector<uint8_t> file, const std::string& selector, Model* model);
   // A model that the converter wrote down itself (qdq/), see is_plain().
   static Status parse_plain(std::vector<uint8_t> file, Model* model);
@@ -73,8 +73,8 @@ class Model {
   size_t file_bytes() const { return bytes_.size(); }
   const std::string& name() const { return name_; }
   const std::string& producer() const { return producer_; }
-  // No exporter wrote it for a chip: matrices that are computed stand row by row, and operators of the specification that no
-  // chip's runtime has may be there.
+  // Returns whether the converter wrote the model, not an exporter for a chip: computed matrices stand row by row, and
+  // operators of the specification that no chip's runtime has may be there.
   bool is_plain() const { return is_plain_; }
   // "esp32p4"; empty: the file does not say.
   const std::string& target() const { return target_; }

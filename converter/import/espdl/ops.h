@@ -19,9 +19,9 @@ struct Handler {
 #define QRT_ESPDL_OP(handler, op, ...) Status handler(Importer& importer, const Node& node);
 #include "converter/import/espdl/ops.inc"
 
-// Null: there is none.
+// Returns the handler of an operator, or null.
 const Handler* find_handler(const std::string& op);
-// Of an operator that the runtime has, but whose arithmetic is not specified; null: of no other.
+// Returns why an operator is refused that the runtime has, but whose arithmetic is not specified; null for others.
 const char* why_refused(const std::string& op);
 
 // The shape of two operands that broadcast as in numpy.

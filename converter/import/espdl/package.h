@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands around the flatbuffer of an ESP-DL model: the marks EDL1 and EDL2 of one model, and PDL1 to PDL3 of packs, which
-// hold several. Nothing of the models themselves is looked at here.
+// The container around the flatbuffer of an ESP-DL model: the marks EDL1 and EDL2 of one model, and PDL1 to PDL3 of packs,
+// which hold several. Nothing of the models themselves is looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_PACKAGE_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_PACKAGE_H_
 
@@ -13,7 +13,7 @@
 
 namespace qrt::convert::from_espdl {
 
-// Whether a file that starts with these bytes is an ESP-DL model or a pack of them.
+// Returns whether a file that starts with these bytes is an ESP-DL model or a pack of them.
 bool is_espdl(const uint8_t* head, size_t bytes);
 
 // One model of a pack, within the file. The only one of a file that is no pack has no name.

@@ -112,7 +112,7 @@ Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
 
 Status Model::read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from,
                              std::vector<Tensor>* to) {
-  // What files share between tensors is little: more than this was made to exhaust the memory.
+  // Real files share little between tensors: one with more than this was made to exhaust the memory.
   size_t exponents = 0;
   for (size_t i = 0; i < size_of(from); ++i) {
     const espdl::Tensor& source = *from->Get(static_cast<uint32_t>(i));

@@ -3,7 +3,7 @@
 // like none: a mean over one image is that image, a slice of the first all there is. So the model
 // is imported once more, at an unusual batch: only where that gives the same operators on as many
 // more images, and each of these keeps images apart, is the model the same function of each image
-// at every batch. What open_batch makes of the graph later is a function of each image, too, and
+// at every batch. The graph that open_batch makes of it later is a function of each image, too, and
 // equal at batch 1.
 #include "converter/import/onnx/batch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a model with a symbolic batch is the same function of each image at every batch.
+// Decides whether a model with a symbolic batch is the same function of each image at every batch.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_BATCH_H_
 #define QRT_CONVERTER_IMPORT_ONNX_BATCH_H_
 

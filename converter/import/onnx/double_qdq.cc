@@ -29,8 +29,8 @@ bool is_permutation(const std::vector<int64_t>& perm) {
   return true;
 }
 
-// Whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for, and
-// reshapes its result.
+// Returns whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for,
+// and reshapes its result.
 bool is_reshaped_product(const Tensor& sum) {
   return sum.is_pending() && sum.pending->ops == "MatMul+Add" && sum.shape.rank() > 2;
 }
@@ -268,7 +268,7 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
     back.all_lead = back.all_lead && leads;
   }
   if (back.readers != 1 || !back.all_lead) return;
-  // Its other inputs have to be turned, too, which costs nothing for constants.
+  // The reader's other inputs have to be transposed, too, which costs nothing for constants.
   const NodeView& reader = *end.readers[0];
   back.takes_transpose = reader.op() != "Transpose";
   for (int i = 1; i < reader.input_count(); ++i)
@@ -276,13 +276,13 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
                            (!reader.has_input(i) || model_.initializers().count(reader.input(i)));
 }
 
-// What the rounds have left, in order, is what the file's nodes of these types become; the others
-// have no effect.
+// Assigns the steps that the rounds have left, in order, to the file's nodes of these types; the
+// others have no effect.
 Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
   std::vector<Link> left;
   for (const Link& link : chain.links) {
     if (!is_pair_node(link)) continue;
-    // To dequantise and quantise alike has no effect.
+    // A DequantizeLinear and a QuantizeLinear of the same parameters have no effect together.
     if (link.kind == Kind::kQuantize && left.size() > 1 && left.back().quant == link.quant)
       left.pop_back();
     else

@@ -31,7 +31,7 @@ class DoubleQdq {
 
   // The parameters that stand for a node's own after merging, or null.
   const Quant* quant(const NodeView& node) const;
-  // Of a node that merging has left without effect: the input that is its output. -1 for others.
+  // Returns the input that is the output of a node that merging has left without effect; -1 for others.
   int passed_input(const NodeView& node) const;
 
  private:
@@ -44,7 +44,7 @@ class DoubleQdq {
     std::vector<const NodeView*> nodes;
     Passed passed;
   };
-  // Where a chain begins.
+  // The beginning of a chain.
   struct Top {
     const NodeView* node;  // its first node
     std::string input;     // what that reads, as the last node that changes something made it
@@ -52,7 +52,7 @@ class DoubleQdq {
     // speak. Null for none.
     const NodeView* shared;
   };
-  // What reads the last nodes of a chain.
+  // The readers of the last nodes of a chain.
   struct End {
     std::vector<const NodeView*> readers;
     int outputs = 0;  // of the graph

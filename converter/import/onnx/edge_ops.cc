@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear that stay operators of their own: with
-// types, scales or blocks that no integer kernel takes, or with scales that are no constants. What
-// feeds an integer graph with constant parameters is qdq.cc's.
+// types, scales or blocks that no integer kernel takes, or with scales that are no constants. Those
+// that feed an integer graph with constant parameters are in qdq.cc.
 #include "converter/import/onnx/edge_ops.h"
 
 #include <vector>

@@ -236,7 +236,7 @@ Status Importer::judge(const NodeView& node, Status status, const std::string& d
 
 namespace {
 
-// What is still known of a tensor that nothing makes.
+// Returns a tensor that nothing makes, with the shape that is still known of it.
 Tensor refused_form(const Tensor& was) {
   Tensor refused;
   refused.shape = was.shape;

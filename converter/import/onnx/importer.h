@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One import of an ONNX file: the walk over its nodes in execution order. For each node a handler
-// (ops/handlers.h) reads its inputs' states and writes its outputs'. What is known meanwhile stands
-// in rooms of its own, which handlers reach through here: the tensors' states (tensors.h), the
-// graph that grows from them (common/graph_builder.h) and what is said of each node
-// (common/outcomes.h).
+// (ops/handlers.h) reads its inputs' states and writes its outputs'. The import's data have classes
+// of their own, which handlers reach through here: the tensors' states (tensors.h), the graph that
+// grows from them (common/graph_builder.h) and the outcome of each node (common/outcomes.h).
 #ifndef QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 #define QRT_CONVERTER_IMPORT_ONNX_IMPORTER_H_
 
@@ -57,8 +56,8 @@ class Importer {
     if (needed_batch_.batch == 0) needed_batch_ = {batch, node.label() + " (" + node.op() + ")"};
   }
   const NeededBatch& needed_batch() const { return needed_batch_; }
-  // Whether the model's batch is symbolic and this tensor, not known at conversion, has as many
-  // elements in front.
+  // Returns whether the model's batch is symbolic and this tensor, not known at conversion, has as
+  // many elements in dimension 0.
   bool may_have_symbolic_batch(const Tensor& tensor) const {
     return builder_.graph().batch_is_symbolic && !tensor.is_constant() && tensor.shape.rank() > 0 &&
            tensor.shape[0] == batch_;
@@ -102,11 +101,11 @@ class Importer {
   void set_output(const NodeView& node, int i, Tensor tensor) {
     tensors_.set_output(node, i, std::move(tensor));
   }
-  // Nothing else reads input i, so that `node` may take over the operator that makes it.
+  // Returns whether nothing else reads input i, so that `node` may take over the operator that makes it.
   bool is_sole_reader(const NodeView& node, int i) const { return uses(node.input(i)) == 1; }
-  // Two Q/DQ pairs in a row, which count as one.
+  // Returns the Q/DQ pairs in a row, which count as one.
   DoubleQdq& double_qdq() { return double_qdq_; }
-  // As there; -1 too where that input was refused.
+  // Returns DoubleQdq::passed_input(), but -1 where that input was refused.
   int passed_input(const NodeView& node) const;
 
   // --- the graph
@@ -137,7 +136,7 @@ class Importer {
   // meaning to it as functions that wait.
   void hide_codes(const NodeView& node, const OpEntry& entry, std::vector<TensorView>* views);
   Status check_node(const NodeView& node) const;
-  // What kind of outcome a handler's status is.
+  // Turns a handler's status into an outcome of the node.
   Status judge(const NodeView& node, Status status, const std::string& depends);
   void report_unresolved();
 

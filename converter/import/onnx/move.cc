@@ -13,7 +13,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Where an axis goes, or -1 where a Reshape does not keep it whole.
+// Returns the axis that `axis` becomes, or -1 where a Reshape does not keep it whole.
 int moved_axis(const Movement& m, int axis) {
   if (m.maps) return axis;
   if (!m.perm.empty())
@@ -39,7 +39,7 @@ bool gather_parameters(const Indices& map, size_t each, std::vector<T>* values) 
   return true;
 }
 
-// What is known per index of an axis follows the movement. False: it cannot.
+// Moves parameters that exist per index of an axis with the data. False: it cannot.
 bool move_parameters(const Movement& m, Tensor* t) {
   if (t->quant && t->quant->axis >= 0) {
     Quant& q = *t->quant;

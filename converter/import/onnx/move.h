@@ -17,7 +17,7 @@ struct Movement {
   Shape from, to;
   std::vector<int> perm;
   std::optional<IndexMaps> maps;
-  // What -1 in a map gives: an element's bits. Of a constant: of its own type; else as the graph
+  // The element that -1 in a map gives, as its bits: in the type of a constant, else as the graph
   // stores it.
   int64_t fill = 0;
 

@@ -6,7 +6,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Null: the input is no plain constant.
+// Reads input i as a plain constant; null where it is none.
 Status read_constant(const NodeView& node, int i, Tensors* tensors, const Constant** constant) {
   *constant = nullptr;
   if (!node.has_input(i)) return Status();
@@ -16,7 +16,7 @@ Status read_constant(const NodeView& node, int i, Tensors* tensors, const Consta
   return Status();
 }
 
-// Whether an input is a constant of one element, of this value.
+// Sets *result to whether an input is a constant of one element, of this value.
 Status is_one(const NodeView& node, int i, float value, Tensors* tensors, bool* result) {
   const Constant* c;
   QRT_TRY(read_constant(node, i, tensors, &c));
@@ -24,7 +24,7 @@ Status is_one(const NodeView& node, int i, float value, Tensors* tensors, bool* 
   return Status();
 }
 
-// Whether all elements of a constant input, one for each axis, are this integer.
+// Sets *result to whether all elements of a constant input, one for each axis, are this integer.
 Status are_all(const NodeView& node, int i, int64_t value, Tensors* tensors, bool* result) {
   const Constant* c;
   QRT_TRY(read_constant(node, i, tensors, &c));

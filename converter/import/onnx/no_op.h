@@ -9,8 +9,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// Whether the node's output 0 is `tensor`, floats of this shape that it reads: Identity, a Dropout
-// or Cast that is one, Mul and Div by 1, Add and Sub of 0, Slice of everything, Expand to the same.
+// Sets *result to whether the node's output 0 is `tensor`, floats of this shape that it reads: Identity, a
+// Dropout or Cast that is one, Mul and Div by 1, Add and Sub of 0, Slice of everything, Expand to the same.
 Status changes_nothing(const NodeView& node, const std::string& tensor, const Shape& shape,
                        const Model& model, Tensors* tensors, bool* result);
 

@@ -19,7 +19,7 @@ bool is_identity(const Perm& perm) {
   return true;
 }
 
-// What `first` and then `second` do.
+// Returns the permutation that has the effect of `first` and then `second`.
 Perm composed(const Perm& first, const Perm& second) {
   Perm both;
   for (int64_t axis : second) both.push_back(first[static_cast<size_t>(axis)]);
@@ -64,7 +64,7 @@ bool pass_squeeze(Perm* perm, std::vector<int64_t>* axes) {
   return true;
 }
 
-// The same for an Unsqueeze, whose axes stay: those it adds are not permuted.
+// Passes a permutation through an Unsqueeze, whose axes stay: those it adds are not permuted.
 bool pass_unsqueeze(Perm* perm, const std::vector<int64_t>& axes) {
   std::vector<bool> added;
   if (!mark(axes, perm->size() + axes.size(), &added)) return false;
@@ -234,8 +234,8 @@ bool Rounds::copy_pairs() {
   return changed;
 }
 
-// Of each link, as ONNX Runtime finds it before it moves anything: whether a Transpose behind it
-// would come to another one, through nodes that let it pass.
+// Finds, for each link, as ONNX Runtime does before it moves anything, whether a Transpose behind
+// it would come to another one, through nodes that let it pass.
 void Rounds::find_those_that_lead() {
   leads_.clear();
   bool leads = chain_.back.leads_to_transpose;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime makes of QuantizeLinear and DequantizeLinear nodes in a row, with Transposes and
-// other data movement between them. Before it fuses anything it goes through the graph in rounds:
-// of two pairs that meet it makes one, whose range is what the two have in common; it copies pairs to
-// the other side of nodes that move data; in the first it moves a Transpose down to the next one, and
+// Plays the rounds in which ONNX Runtime merges QuantizeLinear and DequantizeLinear nodes in a row, with
+// Transposes and other data movement between them. Before it fuses anything it goes through the graph in rounds:
+// two pairs that meet become one, whose range is what the two have in common; it copies pairs to
+// the other side of nodes that move data; in the first round it moves a Transpose down to the next one, and
 // joins them.
-// Where pairs meet, and in which order, decides about the numbers, so the rounds are played here.
+// Where pairs meet, and in which order, decides about the numbers.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
 
@@ -36,14 +36,14 @@ struct Link {
 struct Chain {
   std::list<Link> links;
 
-  // What is in front of the first link.
+  // The node in front of the first link.
   struct {
     bool is_made = false;         // by a node: no graph input, no constant
     bool has_dequantize = false;  // that node is a DequantizeLinear
     bool takes_pair = false;      // a pair may be put between it and the first link
   } front;
 
-  // What reads the last link.
+  // The readers of the last link.
   struct {
     int readers = 0;                  // nodes
     int outputs = 0;                  // of the graph; several where equal last nodes make them

@@ -64,7 +64,7 @@ Status plan_plane_layer(const Image& image, const Window& w, int64_t groups, Pla
   layer->in = image.c / groups;
   if (layer->depth == Depth::kAsRows) layer->window = depth_as_rows(w);
   if (layer->depth == Depth::kAsChannels || layer->depth == Depth::kInterleaved) {
-    // Of the maps that are made.
+    // The limits of the index maps that are made.
     QRT_TRY(check_index_count(w.depth.kernel * w.depth.output));
     for (int64_t size : {image.n, image.size[0], image.size[1]}) QRT_TRY(check_index_count(size));
     layer->taps = taps_that_meet(w.depth, image.depth);

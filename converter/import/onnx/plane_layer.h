@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions over volumes as convolutions over their planes. A volume is [n, d, h, w, c] in the
-// graph, and to Conv2D and DepthwiseConv2D n * d images. What the taps along depth read stands side by
+// graph, and to Conv2D and DepthwiseConv2D n * d images. The inputs of the taps along depth stand side by
 // side in one image for each plane of the output, and its kernel holds all of them:
 //
 //   as rows      kernels of one pixel: [n, d, h * w, c], depth takes the place of rows; nothing is copied
@@ -27,20 +27,20 @@ struct PlaneLayer {
   Window window;                 // of the planes
   int64_t in = 1;                // input channels of a group
   std::vector<int64_t> taps{0};  // along depth, those that are left
-  // Of each output, for each position of the plane's kernel and then each of its channels: which
-  // weight of the source's [in, (kd, kh,) kw] it has.
+  // The index of the source's weight, in [in, (kd, kh,) kw] of an output, for each position of the
+  // plane's kernel and then each of its channels.
   std::vector<int64_t> source;
 
   int64_t kernel_size() const { return window.kernel[0] * window.kernel[1]; }
-  // Of `out` channels, as the operator makes it.
+  // Returns the result's shape with `out` channels, as the operator makes it.
   Shape result(int64_t out) const;
 };
 
 // kUnsupported where the planes would be beyond the format's limits.
 Status plan_plane_layer(const Image& image, const Window& whole, int64_t groups, PlaneLayer* layer);
 
-// What the layer reads, of x in the source's form. `zero_point`: of the padding, as the graph stores
-// it; or of the run, a value of the graph in place of kNoValue.
+// Returns the layer's input, from x in the source's form. `zero_point`: of the padding, as the graph
+// stores it; or of the run, a value of the graph in place of kNoValue.
 ValueId planes_of(Importer& importer, const NodeView& node, const PlaneLayer& layer,
                   int64_t zero_point, ValueId zero_point_of_run, ValueId x);
 // The result of an operator on planes in the source's form. `window`: of the source.

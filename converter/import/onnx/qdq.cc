@@ -21,7 +21,7 @@ const char kIntegers[] = "quantise it to integers of 8 or 16 bits";
 
 bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
 
-// What integer operators compute on.
+// Returns whether integer operators compute on this type.
 bool is_activation(int type) { return is_eight_bit(type) || type == kUint16 || type == kInt16; }
 
 // Along which axis a scale with several elements counts; negative ones from the end.
@@ -60,7 +60,7 @@ const NodeView* joined_relu(const Importer& importer, const NodeView& clip) {
   return relu && relu->op() == "Relu" && importer.is_sole_reader(clip, 0) ? relu : nullptr;
 }
 
-// Whether the node is a Clip that ONNX Runtime drops in front of this quantisation.
+// Returns whether the node is a Clip that ONNX Runtime drops in front of this quantisation.
 bool is_dropped_clip(const Importer& importer, const NodeView& clip, const Quant& out) {
   if (clip.op() != "Clip") return false;
   float limits[] = {clip.real("min", -std::numeric_limits<float>::infinity()),
@@ -104,7 +104,7 @@ Status drop_clip(Importer& importer, const NodeView& quantize) {
   if (!clip) return Status();
   const Tensor& before = importer.input(*clip, 0);
   Tensor& moved = importer.tensors().at(name);
-  // What is looked through keeps the order of an axis.
+  // Moves that ONNX Runtime looks through keep the order of an axis.
   const bool has_axis = before.table_axis >= 0;
   if (!before.is_table() || !before.quant->per_tensor() || (has_axis && moved.table_axis < 0))
     return Status();

@@ -37,7 +37,7 @@ struct RunLengths {
 ValueId cut_in_run(Importer& importer, const NodeView& node, ValueId x, int axis, ValueId end,
                    const RunOffset& number);
 
-// Judges a node that reads such tensors or numbers. What would see beyond a length is refused.
+// Judges a node that reads such tensors or numbers. Nodes that would see beyond a length are refused.
 Status assess_run_lengths(Importer& importer, const NodeView& node);
 
 }  // namespace qrt::convert::from_onnx

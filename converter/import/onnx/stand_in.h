@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows a refused node. Its outputs stay usable where their type and shape are known, from
-// the file's value_info, from the QuantizeLinear behind them or from the operator itself: a value
-// that nothing writes stands in, so that the readers are judged on their own merits. The graph is
-// meaningless then, which is all the same: the import fails.
+// Judges the nodes behind a refused one. Its outputs stay usable where their type and shape are
+// known, from the file's value_info, from the QuantizeLinear behind them or from the operator
+// itself: a value that nothing writes stands in, so that the readers are judged on their own
+// merits. The graph is meaningless then, which is all the same: the import fails.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_STAND_IN_H_
 #define QRT_CONVERTER_IMPORT_ONNX_STAND_IN_H_
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each tensor of an ONNX file has become so far.
+// The state of each tensor of an ONNX file during the import.
 //
 // The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
-// until a QuantizeLinear (or a graph output) says what it becomes. The rooms in deferred/ know how:
+// until a QuantizeLinear (or a graph output) says what it becomes. The folder deferred/ has the rules:
 // - a table is a function of one stored integer of 8 or 16 bits: DequantizeLinear and any
 //   elementwise operators behind it. Becomes a Lut.
-// - a pair function is the same of the bytes of two tensors: elementwise operators that have no
+// - a pair function is one of the bytes of two tensors: elementwise operators that have no
 //   integer arithmetic of their own, or whose float result several nodes read. Becomes a PairLut.
 // - a pending operator has integer arithmetic of its own (Conv, Add ...) and waits for the
 //   quantisation of its result. Becomes that operator.
@@ -104,10 +104,10 @@ struct Pending {
   std::function<Status(ValueId* result)> emit_float;
   // Makes it of float operators, where those are allowed; null: `node` in float is all of it.
   std::function<Status(ValueId* result)> make_float;
-  // The same float result, without `lo` and `hi`, as a function of bytes: for readers that cannot
-  // take the operator over. Null: there is none.
+  // The operator's float result, without `lo` and `hi`, as a function of bytes: for readers that
+  // cannot take the operator over. Null: there is none.
   std::shared_ptr<const PairFunction> pair_function;
-  // Of a copy: what `emit` was written for and refers to.
+  // The operator that `emit` was written for and refers to, where this is a copy.
   std::shared_ptr<const Pending> original;
   // Data movement and maxima behind it, on the integers of `out`, or where it is null on floats.
   // *value becomes kNoValue where one is refused.
@@ -123,7 +123,7 @@ class Tensors {
   // inputs an empty one.
   const Tensor& input(const NodeView& node, int i) const;
   void set_output(const NodeView& node, int i, Tensor tensor);
-  // By name; a tensor nobody has spoken of is refused, of unknown shape.
+  // Returns the state of a tensor; one that nobody has spoken of is refused, of unknown shape.
   Tensor& at(const std::string& name) { return states_[name]; }
   bool has(const std::string& name) const { return states_.count(name) != 0; }
   const std::unordered_map<std::string, Tensor>& all() const { return states_; }
@@ -133,14 +133,14 @@ class Tensors {
   Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
     return read_constant(proto, &files_, constant);
   }
-  // What the file declares of a tensor, or null.
+  // Returns the file's declaration of a tensor, or null.
   const onnx::ValueInfoProto* declared(const std::string& name) const;
 
   // common/growth.h. set_output() charges what a tensor holds, callers what else they make.
   void charge(uint64_t bytes) { growth_.charge(bytes); }
   // Charges the reading of an input, before its node is looked at.
   void charge_reading(const Tensor& input);
-  // To be asked before so many bytes are made. kUnsupported where that is too much.
+  // Asks whether so many bytes may be made, before they are. kUnsupported where that is too much.
   Status reserve(uint64_t bytes, const Graph& graph) {
     return growth_.reserve(bytes, graph, model_bytes_ + files_.total_bytes());
   }
@@ -160,7 +160,7 @@ class Tensors {
   uint64_t model_bytes_;
 };
 
-// Another state of a tensor, for one reader: what it was comes back with the end of the view.
+// Gives a tensor another state for one reader; the end of the view brings the old one back.
 class TensorView {
  public:
   TensorView(Tensors* tensors, const std::string& name, Tensor tensor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime does with a Transpose before it fuses anything: it moves it down through operators that work
-// on any order of dimensions, to the next Transpose.
+// Follows how ONNX Runtime moves a Transpose before it fuses anything: down through operators that work on any
+// order of dimensions, to the next Transpose.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_TRANSPOSE_MOVES_H_
 #define QRT_CONVERTER_IMPORT_ONNX_TRANSPOSE_MOVES_H_
 
@@ -23,11 +23,11 @@ class TransposeMoves {
 
   TransposeMoves(const Model& model, const Nodes& nodes) : model_(model), nodes_(nodes) {}
 
-  // Whether each of several readers could have this Transpose: then it moves down to one of them.
+  // Returns whether each of several readers could have this Transpose: then it moves down to one of them.
   bool move_from_all_readers(const NodeView& transpose) const;
-  // Whether a Transpose moved down to this node would come to another one.
+  // Returns whether a Transpose moved down to this node would come to another Transpose.
   bool lead_on_from(const NodeView& node);
-  // Whether this is a Transpose with one reader, no QuantizeLinear: ONNX Runtime puts a pair between.
+  // Returns whether this is a Transpose with one reader, no QuantizeLinear: ONNX Runtime puts a pair between.
   bool gets_pair(const NodeView& node) const;
 
  private:

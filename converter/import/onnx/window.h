@@ -20,7 +20,7 @@ struct Image {
 
   bool is_volume() const { return dimensions == 3; }
   int64_t positions() const { return depth * size[0] * size[1]; }
-  // Of the source's rank.
+  // Returns the image's shape with other sizes, in the source's rank.
   Shape shape(int64_t channels, int64_t planes, const int64_t* spatial) const;
 };
 
@@ -51,11 +51,11 @@ ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& 
 ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
                         ValueId x);
 
-// Of a volume: whether each output pixel of a plane reads that pixel alone; and the window along depth
-// as one over the rows of [n, d, h * w, c].
+// Returns whether, in a volume, each output pixel of a plane reads that pixel alone; then
+// depth_as_rows() makes the window along depth one over the rows of [n, d, h * w, c].
 bool reads_pixels(const Window& window);
 Window depth_as_rows(const Window& window);
-// What output o reads at `tap` of an axis of `size` positions, for all of them; -1 in the padding.
+// Returns, for all outputs o, the input that o reads at `tap` of an axis of `size` positions; -1 in the padding.
 std::vector<int32_t> indices_of_tap(const WindowAxis& axis, int64_t size, int64_t tap);
 
 }  // namespace qrt::convert::from_onnx

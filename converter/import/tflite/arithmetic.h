@@ -13,7 +13,7 @@
 
 namespace qrt::convert::from_tflite {
 
-// How MultiplyByQuantizedMultiplier rounds: twice (the default), or once (builds with
+// The rounding of MultiplyByQuantizedMultiplier: twice (the default), or once (builds with
 // TFLITE_SINGLE_ROUNDING).
 enum class Rounding { kDouble, kSingle };
 
@@ -38,8 +38,8 @@ Limits activation_limits(tflite::ActivationFunctionType activation, const Quant&
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages(
     const std::vector<Multiplier>& multipliers, Rounding rounding);
 
-// The same for accumulators of 64 bits, which the reference multiplies with 16 bits, rounding once.
-// REQUIRES: no value is negative; exponents of at most 7.
+// Makes stages for accumulators of 64 bits, which the reference multiplies with 16 bits, rounding
+// once. REQUIRES: no value is negative; exponents of at most 7.
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages_64(
     const std::vector<Multiplier>& multipliers);
 

@@ -45,7 +45,7 @@ Quantization stored_quantization(const Tensor& tensor) {
 
 namespace {
 
-// The same 8-bit tensor with the other sign, and its name.
+// Adds the same 8-bit tensor with the other sign, and names it.
 ValueId flip_sign(GraphBuilder* builder, const Tensor& tensor, const char* what, ValueId x,
                   DType dtype) {
   const ValueId y = builder->flip_sign({tensor.name, what}, x, dtype);

@@ -135,7 +135,7 @@ Status Importer::visit(const Op& op) {
     return refuse(op, status.message(), op.output_name,
                   "make it smaller: at most 6 dimensions, 2^31 - 1 elements, windows of 65535, "
                   "1024 summands, and floats of two quantised tensors");
-  // What the file says of a tensor that is never made may be wrong.
+  // The file's description of a tensor that is never made may be wrong.
   if (status.code() == Code::kInvalidModel && !origin.empty()) {
     not_assessed(op, origin);
     return Status();
@@ -196,8 +196,8 @@ bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_
   return false;
 }
 
-// Nothing makes what an operator of the file has as outputs beyond those that its handler knows of, nor
-// the scratch memory of custom operators.
+// Returns whether an operator makes output i: nothing makes outputs beyond those that its handler knows
+// of, nor the scratch memory of custom operators.
 bool Importer::is_made(const Op& op, int i) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
   const State& s = states_[static_cast<size_t>(i)];
@@ -208,7 +208,7 @@ bool Importer::is_made(const Op& op, int i) {
   return false;
 }
 
-// For --lint. A tensor is named with the first operator that has it.
+// Notes the scales for --lint. A tensor is named with the first operator that has it.
 void Importer::note_scales() {
   std::vector<bool> seen(model_.tensors().size(), false);
   const auto look = [&](const Op& op, int i) {

@@ -62,9 +62,9 @@ class Importer {
   bool read_integers(const Op& op, int i, std::vector<int32_t>* values);
   const std::vector<int32_t>* folded(const Op& op, int i) const;
   void fold(const Op& op, std::vector<int32_t> values, int output = 0);
-  // What float input i is of quantised bytes. Null: nothing that is known.
+  // Returns float input i as a function of quantised bytes. Null: it is none that is known.
   const Real* real(const Op& op, int i) const { return state(op, i).real.get(); }
-  // Output `output` is it; a value for that is made where one is asked for.
+  // Sets output `output` to such a function; a value for it is made where one is asked for.
   void set_real(const Op& op, Real real, int output = 0);
 
   // --- report. Refusing is not an error: what reads the outputs is skipped and the import goes on.
@@ -83,7 +83,7 @@ class Importer {
   // Input i, a tensor that keeps its content between runs, as a variable of the graph. kNoValue: it
   // is none, or another operator's; the operator was refused.
   ValueId variable(const Op& op, int i, DType dtype, const Shape& shape, int32_t initial);
-  // What a variable takes after a run; to be called once for each.
+  // Sets the value that a variable takes after a run; to be called once for each.
   void set_next(ValueId variable, ValueId next);
   // The resource variable that input i is a handle of. Null: it is none; the operator was refused.
   Resource* resource(const Op& op, int i);
@@ -118,9 +118,9 @@ class Importer {
   // Returns how to end the model before an operator, "end the model before it (--outputs 'a'), or ";
   // "" where operators that are converted do not make what it reads.
   std::string end_before(const Op& op) const;
-  // Whether an operator can take or make a tensor. False: it was refused.
+  // Returns whether an operator can take or make a tensor. False: it was refused.
   bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
-  // Whether there is something behind an input. False: there is not, refused.
+  // Returns whether a value was made for an input. False: it was not; refused.
   bool is_made(const Op& op, int tensor);
   Status export_outputs();
   // Refuses variables that another signature of the file sets, whose runs change them in the source.

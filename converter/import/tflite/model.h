@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A TFLite file, verified and proven to be a graph: every index in range, every tensor written once
-// and before it is read, every constant as large as its type and shape say. What the operators mean
+// and before it is read, every constant as large as its type and shape say. The meaning of operators
 // is not looked at here. One subgraph is the model: the one of the chosen signature, and the first of
 // a file that has no signatures. Others only set resource variables before its first run.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_MODEL_H_
@@ -50,7 +50,7 @@ struct Op {
   std::vector<int> inputs, outputs;
   const tflite::Operator* table = nullptr;
 
-  // Its options, or their defaults where the file has none of this type.
+  // Returns the operator's options, or their defaults where the file has none of this type.
   template <class Table>
   typename Table::NativeTableType options() const {
     typename Table::NativeTableType result;

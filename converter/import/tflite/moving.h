@@ -17,7 +17,7 @@ class Moving {
   // The input's type must be that of all outputs of the operator.
   Moving(Importer& importer, const Op& op, int input);
 
-  // False: the operator was refused.
+  // Returns whether all is well so far. False: the operator was refused.
   bool is_good() const { return is_good_; }
   const Shape& shape() const { return shape_; }
 
@@ -31,7 +31,7 @@ class Moving {
   void transpose(const std::vector<uint8_t>& perm);
   // Makes it the operator's output; kInvalidModel where the file gives that another shape.
   Status finish(int output = 0);
-  // What it is now, which a run may read.
+  // Returns the present value, which a run may read.
   ValueId value() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Where in x's table the codes of two tensors lead.
+// Returns the index in x's table to which the codes of two tensors lead.
 size_t index_of(const Real& x, ValueId a, size_t code_a, size_t code_b) {
   const auto code = [&](ValueId v) { return v == a ? code_a : code_b; };
   if (x.is_constant()) return 0;

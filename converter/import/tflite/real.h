@@ -14,7 +14,7 @@ namespace qrt::convert::from_tflite {
 
 struct Real {
   ValueId a = kNoValue, b = kNoValue;  // UINT8; kNoValue: does not depend on it
-  // By 256 * (code of a) + (code of b), or the code of a alone, or one constant.
+  // The values, by 256 * (code of a) + (code of b), or by the code of a alone, or one constant.
   std::vector<float> table;
   // Other than 0: the table is (code - zero_point) * scale.
   float scale = 0;
@@ -24,13 +24,14 @@ struct Real {
   bool is_pair() const { return b != kNoValue; }
 };
 
-// What the codes of a tensor of bytes stand for. `zero_point`: stored domain.
+// Returns the reals that the codes of a tensor of bytes stand for. `zero_point`: stored domain.
 Real dequantized(ValueId x, float scale, int32_t zero_point);
 // f of every element. kUnsupported where x and y depend on more than two tensors.
 Real mapped(const Real& x, float (*f)(float));
 Status combined(const Real& x, const Real& y, float (*f)(float, float), Real* result);
 
-// As float32 of this shape, or as bytes of `quant`, rounded as QUANTIZE rounds. REQUIRES: no constant.
+// Adds a function as float32 of this shape, or as bytes of `quant`, rounded as QUANTIZE rounds.
+// REQUIRES: no constant.
 ValueId real_value(GraphBuilder* builder, const SourceNode& node, const Real& x, const Shape& shape,
                    const std::string& name);
 ValueId quantized_value(GraphBuilder* builder, const SourceNode& node, const Real& x,

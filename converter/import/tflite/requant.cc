@@ -4,7 +4,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Whether all exponents are at most `greatest` and, if `positive` says so, no value is negative.
+// Returns whether all exponents are at most `greatest` and, if `positive` says so, no value is negative.
 bool check(Importer& importer, const Op& op, const std::vector<Multiplier>& multipliers,
            int greatest, bool positive) {
   for (const Multiplier& m : multipliers) {

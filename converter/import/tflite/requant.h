@@ -10,12 +10,12 @@
 
 namespace qrt::convert::from_tflite {
 
-// To `out`, with one multiplier or one for each channel. Null: a multiplier is beyond what the
-// stages hold, refused.
+// Makes the requantisation to `out`, with one multiplier or one for each channel. Null: a
+// multiplier is beyond what the stages hold, refused.
 std::unique_ptr<fb::RequantT> make_requant(Importer& importer, const Op& op,
                                            const std::vector<Multiplier>& multipliers,
                                            const Quant& out, Limits limits);
-// The same for accumulators of 64 bits, which the reference multiplies with 16 bits.
+// Makes the requantisation of 64-bit accumulators, which the reference multiplies with 16 bits.
 std::unique_ptr<fb::RequantT> make_requant_64(Importer& importer, const Op& op,
                                               const std::vector<Multiplier>& multipliers,
                                               const Quant& out, Limits limits);

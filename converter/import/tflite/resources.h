@@ -19,12 +19,12 @@ namespace qrt::convert::from_tflite {
 
 struct Resource {
   std::string name;
-  // What was first read, assigned, or its first content: of its type and shape.
+  // The type and shape with which it was first read or assigned, or of its first content.
   TensorType type = TensorType::FLOAT32;
   Shape shape;
   bool has_type = false;
-  // Of every element, stored; without a subgraph of CALL_ONCE the zero point of the first tensor
-  // that is assigned, as in TFLite Micro, or of what it is read as.
+  // The initial value of every element, stored; without a subgraph of CALL_ONCE the zero point of
+  // the first tensor that is assigned, as in TFLite Micro, or of the type that it is read as.
   int32_t initial = 0;
   bool has_initial = false;
   ValueId variable = kNoValue;  // its content when a run begins; kNoValue: nothing reads that

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same numbers elsewhere.
+// Operators that move numbers without changing them.
 #include "converter/quantize/cvm/operators.h"
 
 namespace qrt::quantize {

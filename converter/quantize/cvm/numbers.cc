@@ -77,8 +77,8 @@ CvmNumber CvmNumbers::shifted(const CvmNumber& x, int shift, int precision) {
   return y;
 }
 
-// The same reals: the step, or the channels' factors, shrink as the integers grow. REQUIRES: the
-// precisions are 32 together.
+// Returns the same reals in larger integers: the step, or the channels' factors, shrink as the
+// integers grow. REQUIRES: the precisions are 32 together.
 CvmNumber CvmNumbers::times(const CvmNumber& x, const std::vector<int32_t>& factors) {
   const int own = precision_of(greatest(factors));
   Dims broadcast = {static_cast<int64_t>(factors.size())};
@@ -117,7 +117,7 @@ CvmNumber CvmNumbers::without_factors(const CvmNumber& x) {
 }
 
 CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precision) {
-  // What lies beyond the result's limits may be limited first.
+  // Values beyond the result's limits may be limited first.
   const double limit = (static_cast<double>(mrt::alpha(precision)) + 1) * step;
   CvmNumber x = clipped(from, precision_of(limit / (from.step * least(from.factor))));
   if (CvmNumber y; x.has_factors() && requantised_by_channel(x, step, precision, &y)) return y;

@@ -44,12 +44,12 @@ class CvmNumbers {
   }
   // Reals as a parameter of at most `precision`, of the step alpha(precision) / the greatest.
   CvmNumber constant(const Tensor& reals, int precision);
-  // The same of a step that is given.
+  // Returns reals as a parameter with a given step.
   CvmNumber constant(const Tensor& reals, int precision, double step);
 
-  // In steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).
+  // Returns x in steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).
   CvmNumber requantised(const CvmNumber& x, double step, int precision);
-  // One step for all channels, as fine as 32 bits allow.
+  // Returns x in one step for all channels, as fine as 32 bits allow.
   CvmNumber without_factors(const CvmNumber& x);
 
   CvmNumber clipped(const CvmNumber& x, int precision);  // where it is more

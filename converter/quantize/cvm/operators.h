@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each operator of a float model becomes. One file per group; cvm_writer.cc has the table.
+// The CVM operators for each operator of a float model. One file per group; cvm_writer.cc has the table.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_OPERATORS_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_OPERATORS_H_
 
@@ -43,9 +43,9 @@ Status add_cvm_conv(const CvmNumber& x, int weights, int bias, int precision, in
 // begin <= index < end of one axis.
 CvmNumber cvm_part(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
                    CvmNumbers* numbers);
-// Of one step and precision.
+// Joins parts of one step and precision along `axis`.
 CvmNumber cvm_joined(const std::vector<CvmNumber>& parts, size_t axis, CvmNumbers* numbers);
-// For data movement: a coded value's own integers, else 16 bits.
+// Returns a number that data movement may move: a coded value's own integers, else 16 bits.
 Status cvm_movable(const std::string& x, CvmValues* values, CvmNumber* y);
 
 }  // namespace qrt::quantize

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two files of an MRT/CVM model while they are made: a graph of integer operators, each of one
-// output, and the integers of its parameters. What the operators mean: import/cvm.
+// output, and the integers of its parameters. The meaning of the operators: import/cvm.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_SYMBOL_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_SYMBOL_H_
 

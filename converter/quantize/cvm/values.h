@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the values of a float model are in the CVM model that grows: integers, or functions of the
-// integers of another value, of which a table is made for whoever reads them.
+// The values of a float model in the CVM model that grows: integers, or functions of the integers
+// of another value, of which a table is made for whoever reads them.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
 
@@ -24,7 +24,7 @@ class CvmValues {
   const Placement& placement() const { return placement_; }
   const Parameters& parameters() const { return parameters_; }
   CvmNumbers& numbers() const { return numbers_; }
-  // Of a value or constant, with batch 1. kUnsupported where another dimension is not known.
+  // Returns the shape of a value or constant, with batch 1. kUnsupported where another dimension is not known.
   Status shape(const std::string& value, Dims* shape) const;
 
   void set(const std::string& value, CvmNumber number) { numbers_of_[value] = std::move(number); }
@@ -34,20 +34,20 @@ class CvmValues {
   std::string base(const std::string& value) const;
   bool is_function(const std::string& value) const { return bases_.count(value) != 0; }
   bool is_coded(const std::string& value) const { return placement_.is_coded(value); }
-  // Of the bytes of a coded value.
+  // Returns the step of a coded value's bytes.
   double step(const std::string& value) const;
-  // Of its integers without a zero point: one more than bytes' where they have one.
+  // Returns the precision of its integers without a zero point: one more than bytes' where they have one.
   int precision(const std::string& value) const;
 
   // The integers as they are, where they are some.
   const CvmNumber* number(const std::string& value) const;
-  // In one step for all, with so many bits.
+  // Returns a value in one step for all channels, with so many bits.
   Status as(const std::string& value, double step, int precision, CvmNumber* y);
-  // In steps of its own, without a zero point: what moves, for whoever reads it then. REQUIRES: coded.
+  // Returns a value in its own steps, without a zero point, for operators that move it. REQUIRES: coded.
   Status as_coded(const std::string& value, CvmNumber* y);
-  // For layers and tables, which know what to do with a zero point. REQUIRES: coded.
+  // Returns a value for layers and tables, which know what to do with a zero point. REQUIRES: coded.
   Status as_byte(const std::string& value, CvmNumber* y);
-  // For sums, products and averages: 16 bits or fewer, no factors.
+  // Returns a value for sums, products and averages: 16 bits or fewer, no factors.
   Status as_wide(const std::string& value, CvmNumber* y);
   // The greatest real that is kept of it.
   Status range(const std::string& value, double* range);
@@ -66,9 +66,9 @@ class CvmValues {
   std::map<std::string, size_t> writers_;
   std::map<std::string, CvmNumber> numbers_of_;
   std::map<std::string, std::string> bases_;
-  // By base: the reals of its bytes, and functions of them.
+  // The reals of a base's bytes, and functions of them, by base.
   std::map<std::string, std::map<std::string, Tensor>> computed_;
-  // By value, step and precision: what several read is made once.
+  // The numbers that several operators read, made once, by value, step and precision.
   std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
   std::map<std::string, CvmNumber> bytes_;  // with a zero point, by value
 };

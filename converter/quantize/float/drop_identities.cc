@@ -41,13 +41,14 @@ class Judge {
     const Value* v = links_.value(name);
     return v ? v->element : Element::kFloat;
   }
-  // Also where one dimension is open: as many elements have the same size there.
+  // Returns whether the node keeps its input's shape, also where one dimension is open: as many
+  // elements have the same size there.
   bool same_shape(const Node& node) const {
     const Value *x = links_.value(node.inputs[0]), *y = links_.value(node.outputs[0]);
     return x && y && x->shape == y->shape && std::count(x->shape.begin(), x->shape.end(), -1) <= 1;
   }
-  // Also for a node that may change how many elements there are: the batch stays, but a size that was seen to stay may be another at
-  // other sizes.
+  // Returns same_shape() for a node that may change how many elements there are: the batch stays, but a size that was seen to stay
+  // may be another at other sizes.
   bool same_size(const Node& node) const {
     return same_shape(node) && (model_.sizes.empty() || !is_open(links_.value(node.inputs[0])));
   }

@@ -16,10 +16,10 @@ constexpr int kMaxRounds = 20;
 constexpr double kSettled = 1.01;
 // Factors beyond are those of dead channels.
 constexpr double kMaxFactor = 1 << 20;
-// What stands in for the greatest of values of mean 0 and deviation 1.
+// The number of deviations that is taken for the greatest of values of mean 0 and deviation 1.
 constexpr double kDeviations = 4;
 
-// What writes a value's channels and what reads them.
+// A value whose channels can be scaled, with its writer and readers.
 struct Site {
   std::string value;  // that the readers read
   size_t writer = 0;
@@ -156,7 +156,7 @@ class Equaliser {
 
   std::vector<double> written(const Site& site, int round) {
     if (const auto given = options_.maxima.find(site.value); given != options_.maxima.end()) {
-      // As it was before the first round; later ones follow the factors.
+      // The first round takes the maximum that was given; later ones follow the factors.
       if (round == 0) seen_[site.value].assign(given->second.begin(), given->second.end());
       return seen_[site.value];
     }

@@ -26,7 +26,7 @@ int onnx_element(Element element);          // TensorProto::DataType
 
 // Product of the dimensions. REQUIRES: none is negative.
 int64_t elements(const Dims& dims);
-// Whether it is at most `limit`, a dimension of 0 counting as 1: then no part of it is more either.
+// Returns whether the product is at most `limit`, a dimension of 0 counting as 1: then no part of it is more either.
 bool is_within(const Dims& dims, int64_t limit);
 std::string to_string(const Dims& dims);  // "[1, 3, 224, 224]"
 
@@ -106,7 +106,7 @@ struct FloatModel {
   std::vector<Node> nodes;  // in the order of execution
   std::map<std::string, Tensor> constants;
   std::vector<Value> inputs, outputs;
-  // What every value that a node writes is; shapes with -1 where the batch is. Filled by simplify().
+  // The type and shape of every value that a node writes; shapes with -1 where the batch is. Filled by simplify().
   std::map<std::string, Value> values;
   std::string name;  // of the source's graph
   std::string path;
@@ -130,8 +130,8 @@ Status read_float_model(const std::string& path, FloatModel* model);
 // the model, or has two sizes for an open dimension.
 Status fix_input_shapes(const std::vector<Shapes>& samples, FloatModel* model);
 
-// The same function with fewer nodes, within some 1e-6: constants and shape arithmetic folded,
-// BatchNormalization, Pad, Identity and the like merged into their neighbours. Names of values that
+// Rewrites the model as the same function, within some 1e-6, of fewer nodes: constants and shape arithmetic
+// folded, BatchNormalization, Pad, Identity and the like merged into their neighbours. Names of values that
 // stay are kept. REQUIRES: no input has an open dimension that fix_input_shapes() does not know of.
 Status simplify(FloatModel* model);
 

@@ -47,8 +47,8 @@ class Folder {
   void revisit(size_t i) {
     if (i != at_) (i > at_ ? waiting_ : next_walk_).insert(i);
   }
-  // What reads the node's result reads x: a line behind it may be part of the writer of x now, and that
-  // part of the readers.
+  // Removes node i: the readers of its result read x. A line behind it may be part of the writer of x
+  // now, and the node before it part of the readers.
   void take_out(size_t i, const std::string& x) {
     const Reads readers = links_.readers(model_->nodes[i].outputs[0]);
     const int w = links_.writer(x);

@@ -45,7 +45,7 @@ Status fold_constants(FloatModel* model) {
     }
     if (!all) continue;
     std::vector<Tensor> results;
-    // What cannot be computed is told when the model runs.
+    // Nodes that cannot be computed are reported when the model runs.
     if (!interpreter.run_node(node, inputs, &results).ok()) continue;
     bool fits = true;
     for (const Tensor& t : results) fits = fits && t.size() <= most;

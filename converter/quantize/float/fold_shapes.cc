@@ -13,7 +13,7 @@ namespace {
 // Longer tensors of integers are data, not shapes.
 constexpr int64_t kMostOfShape = 4096;
 
-// What a run on zeros found out.
+// The findings of a run on zeros.
 struct Measured {
   int64_t batch = 1;
   std::map<std::string, Value> values;

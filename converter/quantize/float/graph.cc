@@ -58,7 +58,7 @@ void Links::remove_read(const std::string& name, Read read) {
   unread_.push_back(name);
 }
 
-// What was made of it by a number may be a name again, too.
+// Frees a name, and with it the name from which it was made by a number.
 void Links::free_name(const std::string& name) {
   next_numbers_.erase(name);
   const size_t number = name.rfind('_');

@@ -23,9 +23,9 @@ struct Read {
 };
 using Reads = std::set<Read>;  // in the order of the nodes
 
-// Of a model, as it is at any time: inputs, outputs and names of nodes' values change through this alone
-// while it lives. No change takes longer the more nodes there are. Nodes keep their indices until finish();
-// removed ones have an empty op until then.
+// The writers and readers of a model's values at any time: inputs, outputs and names of nodes' values
+// change through this alone while it lives. No change takes longer the more nodes there are. Nodes keep
+// their indices until finish(); removed ones have an empty op until then.
 class Links {
  public:
   explicit Links(FloatModel* model);
@@ -34,11 +34,12 @@ class Links {
   int writer(const std::string& name) const;
   const Reads& readers(const std::string& name) const;
   bool is_output(const std::string& name) const { return ends(name).is_output; }
-  // By one node, once, and by nobody else.
+  // Returns whether the value is read by one node, once, and by nobody else.
   bool is_read_once(const std::string& name) const {
     return readers(name).size() == 1 && !is_output(name);
   }
-  // What a value is that a node writes, or an input of the model; null: not known, or a constant.
+  // Returns the type and shape of a value that a node writes, or of an input of the model; null:
+  // not known, or a constant.
   const Value* value(const std::string& name) const;
   // A name that no value has yet: `wish`, or with a number behind it.
   std::string fresh_name(const std::string& wish);

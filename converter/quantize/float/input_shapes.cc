@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which dimensions of the inputs stay open, and the sizes at which a model is looked at.
+// Decides which dimensions of the inputs stay open, and the sizes at which a model is looked at.
 #include <algorithm>
 #include <numeric>
 #include <set>

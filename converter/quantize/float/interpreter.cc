@@ -20,8 +20,8 @@ struct Interpreter::Impl {
     std::vector<int> last_uses;        // values that nothing reads behind this node
   };
 
-  // For one node on the calling thread. Machines that are not in use keep their memory for the next
-  // one; thread_local ones would end the program where the system has no memory to register them.
+  // Returns a machine for one node on the calling thread. Machines that are not in use keep their memory for
+  // the next one; thread_local ones would end the program where the system has no memory to register them.
   std::unique_ptr<Machine> idle_machine() {
     {
       const std::lock_guard<std::mutex> lock(idle_mutex);

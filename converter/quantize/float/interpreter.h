@@ -37,8 +37,8 @@ class Interpreter {
   Status run(const std::map<std::string, Tensor>& feeds, const Observer& observer,
              std::map<std::string, Tensor>* outputs);
 
-  // One node on given inputs (null: absent), constants among them, on the calling thread alone. Any
-  // number of threads may call it at once.
+  // Runs one node on given inputs (null: absent), constants among them, on the calling thread
+  // alone. Several threads may call it at once.
   Status run_node(const Node& node, const std::vector<const Tensor*>& inputs,
                   std::vector<Tensor>* outputs) const;
 

@@ -51,7 +51,7 @@ bool is_never_negative(const FloatModel& model, const Links& links, const std::s
   return node.op == "Relu" || (lo && lo->is_real() && lo->reals.size() == 1 && lo->reals[0] >= 0);
 }
 
-// Whether the node counts the zeros of its own border as it counts those of its input.
+// Returns whether the node counts the zeros of its own border as it counts those of its input.
 bool takes_border(const FloatModel& model, const Links& links, const Node& pad, const Node& node) {
   const std::string automatic = node.text("auto_pad", "NOTSET");
   if (node.inputs[0] != pad.outputs[0] || (automatic != "NOTSET" && automatic != "VALID"))

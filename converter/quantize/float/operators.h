@@ -60,15 +60,15 @@ class Call {
   // The operands from first to last (excluded) are there, and are of float or not.
   Status need_reals(size_t first, size_t last) const;
   Status need_integers(size_t first, size_t last) const;
-  // Output i as a tensor of this shape, its elements not set. What lies there already with this shape
-  // is operand 0, which the operator overwrites element by element.
+  // Makes output i a tensor of this shape, its elements not set. A tensor that is there already with
+  // this shape is operand 0, which the operator overwrites element by element.
   Status make(size_t i, const Dims& shape, Element element, Tensor** y);
-  // Of float.
+  // Makes output 0 a float tensor.
   Status make(const Dims& shape, Tensor** y) { return make(0, shape, Element::kFloat, y); }
   // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less. make()
   // does so for the result's elements.
   Status need_terms(int64_t results, int64_t each) const;
-  // What is wrong with the node or its operands: printf-style.
+  // Return an error that says, printf-style, what is wrong with the node or its operands.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   // Returns the error for a thing, named printf-style, of which there is more than one of the machine's limits: `limit`
@@ -85,10 +85,10 @@ class Call {
 
 using Operator = Status (*)(Call&);
 
-// Null where there is none. domain: "" for ONNX's own.
+// Returns the operator, or null. domain: "" for ONNX's own.
 Operator find_operator(const std::string& domain, const std::string& op);
 
-// Whether it reads no element of operand 0 again once it has written the result's at that place.
+// Returns whether the operator reads no element of operand 0 again once it has written the result's at that place.
 bool works_in_place(Operator run, const std::vector<const Tensor*>& inputs);
 
 // --- operators_*.cc

@@ -106,7 +106,7 @@ void run_direct(const Conv& conv, const WindowTables& tables, Machine* machine) 
       });
 }
 
-// Where the columns of a panel lie in the image: runs of neighbours.
+// The place of a panel's columns in the image: runs of neighbours.
 struct Panel {
   size_t filled, runs;
   bool whole;  // each run may be copied as kPanel floats

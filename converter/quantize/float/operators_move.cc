@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves, repeats or leaves out elements.
+// Operators that move, repeat or leave out elements.
 #include <algorithm>
 #include <cstring>
 #include <iterator>

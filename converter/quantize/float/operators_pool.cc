@@ -8,7 +8,7 @@
 namespace qrt::quantize {
 namespace {
 
-// How many elements the window at each position counts: those of the image, or with its border.
+// Returns how many elements the window at each position counts: those of the image, or with its border.
 std::vector<float> counts_of(const Window& window, bool with_border) {
   std::vector<float> counts = {1.0f};
   for (size_t d = 0; d < window.input.size(); ++d) {

@@ -223,7 +223,7 @@ Status read_reduction(Call& call, Reduction* reduction) {
   return Status();
 }
 
-// Of a shape's arithmetic.
+// Reduces integers, as the arithmetic of shapes does.
 Status reduce_integers(Call& call, const Reduction& reduction) {
   const Tensor& x = call.in(0);
   const std::string& op = call.node.op;

@@ -67,7 +67,7 @@ class Reader {
   }
 
  private:
-  // All that cannot be run, before anything is read.
+  // Refuses all operators that cannot be run, before anything is read.
   Status check_operators() const {
     std::map<std::string, std::string> unknown;  // operator: its first node
     for (int i = 0; i < source_.graph().node_size(); ++i) {

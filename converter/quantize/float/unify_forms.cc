@@ -37,7 +37,7 @@ void unify_gemm(size_t at, FloatModel* model, Links* links) {
   node->attributes.erase("beta");
 }
 
-// Of the two last dimensions of images.
+// Rewrites a mean over the two last dimensions of images as a global pool.
 void unify_mean(size_t at, FloatModel* model, Links* links) {
   const Node node = model->nodes[at];
   const Value* x = links->value(node.inputs[0]);

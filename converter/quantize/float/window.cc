@@ -7,7 +7,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Of sizes, steps and borders; far beyond images, small enough for products.
+// The limit of sizes, steps and borders; far beyond images, small enough for products.
 constexpr int64_t kMost = int64_t{1} << 24;
 
 Status read_list(const Call& call, const char* attribute, size_t count, int64_t least,

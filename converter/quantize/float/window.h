@@ -25,7 +25,7 @@ struct Window {
 // dilations, pads, auto_pad, ceil_mode. kInvalidModel for windows larger than the image.
 Status read_window(const Call& call, const Dims& input, const Dims& kernel, Window* window);
 
-// Only the attributes, each of them checked: input and output stay empty.
+// Reads only the attributes, and checks each of them: input and output stay empty.
 Status read_window_attributes(const Call& call, const Dims& kernel, Window* window);
 
 // Offsets of the taps, channel after channel, and bases of the positions in the padded image.

@@ -4,8 +4,8 @@
 namespace qrt::quantize {
 
 void round_tensor(const Coding& coding, Tensor* t) {
-  // As Coding::rounded(), in a form that compilers make vectors of: limits are integers, so that it is
-  // one whether the quotient is rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
+  // The loop is Coding::rounded(), in a form that compilers make vectors of: limits are integers, so that it
+  // is one whether the quotient is rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
   constexpr float kRound = 0x1.8p23f;
   const auto lo = static_cast<float>(coding.lowest() - coding.zero_point);
   const auto hi = static_cast<float>(coding.highest() - coding.zero_point);

@@ -17,17 +17,17 @@ namespace qrt::quantize {
 // Rounds a tensor in place.
 void round_tensor(const Coding& coding, Tensor* t);
 
-// The constants that a node's weights and bias become; what a layer keeps is missing.
+// The constants that a node's weights and bias become; those that stay as they are, are missing.
 class RoundedConstants {
  public:
   RoundedConstants() = default;
-  // Of all nodes.
+  // Rounds the constants of all nodes.
   RoundedConstants(const FloatModel& model, const Placement& placement,
                    const Parameters& parameters, bool with_weights);
-  // Of one more.
+  // Adds those of one more node.
   void add(size_t node, const FloatModel& model, const Placement& placement,
            const Parameters& parameters, bool with_weights);
-  // Of input k of a node; null: the model's own.
+  // Returns the rounded input k of a node; null: the model's own.
   const Tensor* find(size_t node, size_t k) const;
 
  private:

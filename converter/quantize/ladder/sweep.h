@@ -19,7 +19,7 @@
 
 namespace qrt::quantize {
 
-// What rounding does to one tensor, over the samples of a sweep.
+// The effect of rounding on one tensor, over the samples of a sweep.
 struct TensorError {
   double alone = 0;       // noise : signal of its own rounding
   double cumulative = 0;  // of the quantised model's value
@@ -30,7 +30,7 @@ class Sweep {
  public:
   using Choices = std::map<std::string, std::vector<RangeChoice>>;  // by root, least error first
 
-  // What the walk does on its way.
+  // The tasks of a sweep beside measuring.
   struct Work {
     const char* name = "errors";
     const Choices* choices = nullptr;  // choose each coding among these
@@ -42,7 +42,7 @@ class Sweep {
         Interpreter* interpreter)
       : model_(model), placement_(placement), scheme_(scheme), interpreter_(interpreter) {}
 
-  // So many of `which` samples as the memory allows, evenly taken.
+  // Sweeps over so many of `which` samples as the memory allows, evenly taken.
   Status run(Samples* samples, const std::vector<size_t>& which, const Work& work,
              const Progress& progress, Parameters* parameters);
 

@@ -21,7 +21,7 @@ constexpr double kMostBad = 0.01;
 // Hears how far a step is, from 0 to 1.
 using Progress = std::function<void(const char* step, double part)>;
 
-// By the value whose coding others share; and of the outputs.
+// The histograms of values whose coding others share, and of the outputs, by value.
 using Calibration = std::map<std::string, Histogram>;
 
 // `which`: indices of the samples to use.

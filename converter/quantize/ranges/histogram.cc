@@ -10,14 +10,14 @@
 namespace qrt::quantize {
 namespace {
 
-// Of a larger tensor's values only about so many are counted, in runs of neighbours: the shape of their
-// distribution shows all the same, and its ends are the extent's.
+// The number of a tensor's values that are counted, about, in runs of neighbours: the shape of a larger
+// tensor's distribution shows all the same, and its ends are the extent's.
 constexpr size_t kMostCounted = size_t{1} << 16, kRun = 16;
 
 // Values that are looked at together.
 constexpr size_t kAtOnce = 1024;
 
-// What is below has no bins of its own: 1 / width stays a float.
+// The exponent below which values have no bins of their own: 1 / width stays a float.
 constexpr int kLeastExponent = -120;
 
 bool is_finite(float v) { return std::fabs(v) <= FLT_MAX; }  // false for NaN, without a branch
@@ -96,8 +96,8 @@ void Histogram::cover_extent() {
 namespace {
 
 // The bins of n <= kAtOnce values, behind each other from `first` on, in a form that compilers make
-// vectors of. What has none, zeros and what is not finite, is counted at `none`, in turns: a place that is
-// written again at once waits for itself.
+// vectors of. Zeros and values that are not finite have none and are counted at `none`, in turns: a place
+// that is written again at once waits for itself.
 struct Bins {
   int32_t of[kAtOnce];
   size_t zeros = 0, bad = 0;
@@ -126,7 +126,7 @@ struct Bins {
 
 }  // namespace
 
-// Of `runs` runs, each `step`th; n: values in them.
+// Counts each `step`th of `runs` runs; n: values in them.
 void Histogram::count(const float* values, size_t runs, size_t step, size_t n) {
   constexpr size_t kRuns = kAtOnce / kRun;
   std::vector<uint32_t> counts(counts_.size() + Bins::kTurns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a tensor's values after one pass over the samples: their extent, and counts in bins
+// The distribution of a tensor's values after one pass over the samples: their extent, and counts in bins
 // that grow with it. The memory does not depend on the number of samples, nor the counts on their order.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_HISTOGRAM_H_
 #define QRT_CONVERTER_QUANTIZE_RANGES_HISTOGRAM_H_
@@ -33,7 +33,7 @@ class Histogram {
   float hi() const { return extent_.hi; }
   size_t bins() const { return counts_.size(); }  // 0: no value but zeros
   double width() const { return counts_.empty() ? 0 : width_; }
-  // Of bin `i`, within the extent; edge(bins()) is its end.
+  // Returns the lower edge of bin `i`, within the extent; edge(bins()) is its end.
   double edge(size_t i) const { return limited((first_ + static_cast<double>(i)) * width_); }
   double middle(size_t i) const { return (edge(i) + edge(i + 1)) / 2; }
   // The edge that is nearest to x.

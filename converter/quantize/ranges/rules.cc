@@ -52,8 +52,8 @@ class Sums {
   std::vector<double> n_, x_, xx_;
 };
 
-// How much farther than the values seen those to come may reach. With 8 bits what their clipping costs is
-// little beside the rounding of all others; with 16 it would be nearly all that there is.
+// Returns how much farther than the values seen future ones may reach. With 8 bits the cost of their
+// clipping is little beside the rounding of all others; with 16 it would be nearly all that there is.
 double headroom(int bits) { return bits > 8 ? 1.25 : 1; }
 
 double error_of(const Sums& sums, const Coding& c) {
@@ -134,7 +134,7 @@ class Divergence {
   }
 
  private:
-  // What changes where a bin takes up `beyond` values from beyond the interval.
+  // Returns the change where a bin takes up `beyond` values from beyond the interval.
   double clipped(size_t bin, double beyond, double share) const {
     if (beyond <= 0) return 0;
     const auto own = static_cast<double>(h_.counts()[bin]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which interval of a tensor's values its integers should cover: each rule reads one from the
-// histogram. What lies outside is clipped.
+// Rules for the interval of a tensor's values that its integers should cover: each reads one from
+// the histogram. Values outside are clipped.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_RULES_H_
 #define QRT_CONVERTER_QUANTIZE_RANGES_RULES_H_
 
@@ -35,8 +35,8 @@ double coding_error(const Histogram& values, const Coding& coding);
 // The share of the values that a coding clips.
 double clipped_fraction(const Histogram& values, const Coding& coding);
 
-// What each rule gives, each coding once, least error first. Of 16 bits the least alone, with headroom for
-// values beyond those of the samples.
+// Returns the result of each rule, each coding once, least error first. With 16 bits the least alone, with
+// headroom for values beyond those of the samples.
 std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& scheme, int bits);
 
 }  // namespace qrt::quantize

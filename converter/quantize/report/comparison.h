@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How near the outputs of a quantised model are to those of the float model.
+// Measures how near the outputs of a quantised model are to those of the float model.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_COMPARISON_H_
 
@@ -47,7 +47,7 @@ class Comparison {
   double signal_ = 0, noise_ = 0, got_ = 0, product_ = 0;
 };
 
-// Of all outputs of a model.
+// The comparisons of all outputs of a model.
 class Judgement {
  public:
   // outputs: of the model, the same each time; real and got: by name.

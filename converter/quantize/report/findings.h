@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a quantisation has to say of itself.
+// The findings of a quantisation, for its reports.
 #ifndef QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
 #define QRT_CONVERTER_QUANTIZE_REPORT_FINDINGS_H_
 
@@ -28,7 +28,7 @@ struct TensorFinding {
   double mean_shift = 0;     // of the quantised tensor, in standard deviations of the real one
   bool is_promoted = false;  // to 16 bits
   Histogram histogram;
-  // Of the layer that writes it, if one does:
+  // The layer that writes the tensor, if one does:
   int worst_channel = -1;  // of the weights, by their own rounding
   double worst_channel_noise = 0;
   double bias_headroom = 0;  // bits between the greatest bias and 2^31
@@ -54,7 +54,7 @@ struct WideFinding {
   Cost cost;
 };
 
-// What a remedy may name: not what this run has tried, nor what the scheme has not.
+// The remedies that a report may name: not those that this run has tried, nor those that the scheme lacks.
 struct Remedies {
   bool has_ladder = false;   // was tried
   bool has_16_bits = false;  // of the scheme

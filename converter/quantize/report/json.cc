@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Null where there is no noise at all.
+// Returns a ratio in decibels; null where there is no noise at all.
 Json decibels(double ratio) {
   return std::isfinite(ratio) && ratio > 0 ? Json(10 * std::log10(ratio)) : Json(nullptr);
 }

@@ -10,7 +10,7 @@
 namespace qrt::quantize {
 
 size_t count_float_nodes(const convert::Report& nodes);
-// How many nodes are integers, run in float; with `all`, each node.
+// Returns how many nodes are integers and how many run in float; with `all`, each node.
 std::string plan_text(const convert::Report& nodes, bool all);
 
 std::string text_report(const Findings& findings);

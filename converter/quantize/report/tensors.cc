@@ -13,7 +13,7 @@ namespace {
 constexpr double kMuchClipped = 0.001, kMuchShift = 0.1, kMuchNoise = 0.01;
 constexpr double kWorstChannelFactor = 30;
 
-// By value, the node that writes it.
+// Returns the node that writes each value, by value.
 std::map<std::string, size_t> writers_of(const FloatModel& model) {
   std::map<std::string, size_t> writers;
   for (size_t i = 0; i < model.nodes.size(); ++i)

@@ -22,7 +22,7 @@ Status open_part(const Part& part, tool::NpyFile* file) {
   return tool::open_npz_member(part.path, part.member, file);
 }
 
-// Whether elements of an array can be given to an input: the same, or integers of another width.
+// Returns whether elements of an array can be given to an input: the same type, or integers of another width.
 bool fits(DType array, Element input) {
   switch (input) {
     case Element::kFloat: return array == DType::kFloat32;

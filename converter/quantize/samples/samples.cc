@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kind of samples the user gave.
+// Opens the kind of samples that the user gave.
 #include "converter/quantize/samples/samples.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CVM's layers allow that its other operators do not.
+// The operations that CVM's layers allow and its other operators do not.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_CVM_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_CVM_H_
 

@@ -4,7 +4,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Of each value, the one that the first limit behind it makes of it.
+// Returns, for each value, the one that the first limit behind it makes of it.
 std::map<std::string, std::string> limited_values(const FloatModel& model) {
   std::map<std::string, std::string> limited;
   for (const Node& n : model.nodes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ESP-DL asks of a quantised model beyond powers of two.
+// The demands of ESP-DL on a quantised model beyond powers of two.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_ESPDL_H_
 
@@ -7,7 +7,7 @@
 
 namespace qrt::quantize {
 
-// Whose arithmetic models of the schemes espdl-* have.
+// The reference whose arithmetic models of the schemes espdl-* have.
 constexpr char kEspdlReference[] = "espdl-p4";
 
 // The operands and the result of a sum get one coding: its runtime adds integers as they are.

@@ -7,12 +7,12 @@
 namespace qrt::quantize {
 namespace {
 
-// Of the whole layer's greatest weight: what is below is rounding of a training that let the channel
-// die.
+// The fraction of the whole layer's greatest weight below which a channel's weights are rounding of
+// a training that let the channel die.
 constexpr float kDeadWeight = 1e-6f;
 
-// In a form that compilers make vectors of: limits are whole, so that it is one whether a quotient is
-// rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
+// Returns the code of a weight, in a form that compilers make vectors of: limits are whole, so that it
+// is one whether a quotient is rounded or limited first, and adding 1.5 * 2^23 rounds half to even.
 float code_of(float w, float scale, float most) {
   constexpr float kRound = 0x1.8p23f;
   const float q = w / scale;
@@ -20,8 +20,8 @@ float code_of(float w, float scale, float most) {
   return ((above > most ? most : above) + kRound) - kRound;
 }
 
-// Of what rounding and clipping do to weights: the sum of squares, in four sums; of a part of them
-// where that has as much as `enough`.
+// Returns the sum of squares of the errors that rounding and clipping give weights, in four sums;
+// the sum of a part of them where that is already `enough`.
 double squares_of_errors(const std::vector<float>& weights, float scale, float most,
                          double enough) {
   constexpr size_t kLanes = 4, kAtOnce = 64;

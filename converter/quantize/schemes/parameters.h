@@ -38,7 +38,7 @@ struct Parameters {
   }
 };
 
-// How the elements of a layer's weights lie: element i belongs to channel i / inner % channels.
+// The order of the elements of a layer's weights: element i belongs to channel i / inner % channels.
 struct ChannelOrder {
   size_t channels = 1, inner = 1;
   size_t of(size_t element) const { return element / inner % channels; }
@@ -55,7 +55,7 @@ std::vector<float> weight_scales(const Scheme& scheme, const Tensor& weights, in
 // Each weight's nearest integer.
 std::vector<int16_t> weight_codes(const Tensor& weights, int axis, int bits,
                                   const std::vector<float>& scale);
-// What the integers stand for.
+// Returns the reals that the integers stand for.
 Tensor coded_weights(const Tensor& weights, int axis, const LayerParameters& layer);
 
 // Scales, weights and biases of all layers for the codings in *parameters.

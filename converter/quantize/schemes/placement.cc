@@ -97,7 +97,7 @@ class Placer {
         }
     }
   }
-  // What of the nodes around one is float's.
+  // The parts of the nodes around one that are float's.
   struct Neighbours {
     bool reads = false;     // it reads what one of them makes
     bool is_read = false;   // one of them reads what it makes
@@ -157,7 +157,7 @@ class Placer {
       placement_.layers.push_back(layer);
     }
   }
-  // An Add of one constant per column behind a MatMul.
+  // Finds the bias of a MatMul: an Add of one constant per column behind it.
   void find_added_bias(Layer* layer) const {
     const size_t* reader = sole_reader(layer->output);
     if (!reader || node(*reader).op != "Add" || is_float(*reader)) return;
@@ -185,7 +185,7 @@ class Placer {
     return outputs_.count(name) != 0 ||
            std::any_of(r.begin(), r.end(), [&](size_t i) { return !is_float(i); });
   }
-  // What a value's elements are functions of.
+  // Returns the coded values of which a value's elements are functions.
   std::set<std::string> bases(const std::string& name) const {
     if (placement_.is_coded(name)) return {name};
     const auto found = bases_.find(name);
@@ -254,8 +254,8 @@ class Placer {
            (node(i).inputs.size() > 1 && pending_.count(node(i).inputs[1]) != 0) ||
            pairs_.count(i) != 0;
   }
-  // Whether the operator's result is left as it is, for a limit or a bias behind it, or because it
-  // ends the model.
+  // Returns whether the operator's result is left as it is, for a limit or a bias behind it, or
+  // because it ends the model.
   bool waits(size_t i, const std::string& y) {
     const size_t* reader = sole_reader(y);
     const bool absorbs = reader && !is_float(*reader) && roles_[i] != Role::kMove &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a model's tensors become integers: which values get a QuantizeLinear and a
+// Places a model's change from floats to integers: which values get a QuantizeLinear and a
 // DequantizeLinear behind them so that the converter (import/onnx) turns every operator that has an
-// integer form into it. What lies between operators that the converter makes one is left alone:
+// integer form into it. Values between operators that the converter makes one are left alone:
 // limits behind layers, functions of one tensor.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
@@ -21,7 +21,7 @@ struct Layer {
   std::string input;    // the value multiplied
   std::string weights;  // the constant's name
   int axis = -1;        // of the weights, along which the output channels lie; -1: per tensor only
-  // Its bias: input 2 of the node, or of a MatMul the constant of the Add behind it.
+  // The bias of the layer: input 2 of the node, or for a MatMul the constant of the Add behind it.
   size_t bias_node = 0;
   int bias_input = -1;  // of bias_node; -1: it has none, and can have none
   std::string bias;     // the constant's name; "" where there is none yet
@@ -44,9 +44,9 @@ struct Placement {
   std::string root(const std::string& value);
   // coded[value] of all is their root.
   void settle_roots();
-  // Whose weights or bias the node holds, or null.
+  // Returns the layer whose weights or bias the node holds, or null.
   const Layer* layer_at(size_t node) const;
-  // Whose weights it holds.
+  // Returns the layer whose weights the node holds, or null.
   const Layer* layer_of(size_t node) const;
 };
 

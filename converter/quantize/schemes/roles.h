@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator is to the quantiser.
+// The roles of operators for the quantiser.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_ROLES_H_
 
@@ -25,7 +25,7 @@ enum class Role {
   kIndices,  // its result is no float
 };
 
-// Of a model that stays as it is.
+// The roles in one model, which must not change meanwhile.
 class Roles {
  public:
   explicit Roles(const FloatModel& model);
@@ -39,8 +39,8 @@ class Roles {
   std::set<std::pair<std::string, std::string>> differences_;  // operands of each Sub
 };
 
-// Of a constant that is broadcast: whether it varies along more than one axis, so that no table for
-// each index of one can hold it.
+// Returns whether a constant that is broadcast varies along more than one axis, so that no table
+// for each index of one can hold it.
 bool varies_along_several(const Tensor& constant);
 
 }  // namespace qrt::quantize

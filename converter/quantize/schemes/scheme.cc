@@ -14,7 +14,7 @@ constexpr float kLeastScale = 0x1p-60f;
 }  // namespace
 
 int32_t Coding::code(float x) const {
-  // As QuantizeLinear: a quotient in float32, rounded half to even.
+  // QuantizeLinear computes so: a quotient in float32, rounded half to even.
   const float q = std::nearbyint(x / scale) + static_cast<float>(zero_point);
   const auto lo = static_cast<float>(lowest()), hi = static_cast<float>(highest());
   if (!(q > lo)) return lowest();  // NaN, too

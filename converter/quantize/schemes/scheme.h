@@ -10,7 +10,7 @@
 
 namespace qrt::quantize {
 
-// How one tensor's reals become integers: q = clamp(round(x / scale) + zero_point, lowest, highest).
+// The coding of one tensor's reals as integers: q = clamp(round(x / scale) + zero_point, lowest, highest).
 struct Coding {
   float scale = 1;
   int32_t zero_point = 0;

@@ -11,10 +11,10 @@ namespace {
 constexpr size_t kMostJudged = 512;
 // Outputs of the float model that are kept for the next rung, in bytes.
 constexpr size_t kMostKept = 16 << 20;
-// Whether equalised channels are better is told from the ranges of so many samples.
+// The number of samples whose ranges tell whether equalised channels are better.
 constexpr size_t kMostTrial = 32;
-// Where every channel of the weights has its own scale, equalisation is for tensors whose channels are
-// far apart: elsewhere its gain on few samples is chance.
+// Equalisation is for tensors whose channels are far apart, where every channel of the weights has its
+// own scale: elsewhere its gain on few samples is chance.
 constexpr double kMuchBetter = 0.8;
 
 // The model with other weights in place of work->model, with all that hangs on it.
@@ -102,7 +102,7 @@ RungFinding rung_finding(const Work& work, const char* name, const Judgement& be
   return finding;
 }
 
-// The same function with channels of like size, if it is nearer to the float model when quantised.
+// Tries the same function with channels of like size, and takes it if it is nearer to the float model when quantised.
 Status try_equalised(Work* work) {
   FloatModel other = work->model;
   int changed = 0;

@@ -11,9 +11,9 @@
 namespace qrt::quantize {
 namespace {
 
-// Of the calibration samples, so many at most are run again to compare outputs.
+// The number of calibration samples, at most, that are run again to compare outputs.
 constexpr size_t kMostCompared = 64;
-// Weights-only and activations-only are simulated on so many.
+// The number of samples on which weights-only and activations-only are simulated.
 constexpr size_t kMostSimulated = 16;
 
 Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* integers,

@@ -41,7 +41,8 @@ void force(const FloatModel& model, const Node& node, std::set<std::string>* for
       if (!name.empty() && !model.constant(name)) forced->insert(name);
 }
 
-// What the converter refuses gets quantisation on all sides, and is judged again.
+// Places quantisation and lets the converter judge it: nodes that it refuses get quantisation on
+// all sides, and are judged again.
 Status place_and_judge(Work* work) {
   work->forced.clear();
   if (!work->arithmetic.espdl.empty())  // it has no float at the edges

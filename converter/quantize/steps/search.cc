@@ -38,8 +38,8 @@ Status error_of(Work* work, const Parameters& parameters, const std::vector<Samp
   return {};
 }
 
-// Powers of two have the exponents beside theirs; other scales what the rules say. Of 16 bits none: no
-// sample asks for their headroom.
+// Returns other codings to try: powers of two have the exponents beside theirs; other scales the
+// codings of the rules. None for 16 bits: no sample asks for their headroom.
 std::vector<Coding> others(const Work& work, const std::string& root, const Coding& now) {
   std::vector<Coding> result;
   if (now.bits > 8) return result;

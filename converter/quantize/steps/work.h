@@ -67,10 +67,10 @@ Coding constant_coding(const Work& work, const std::string& constant);
 // climb.cc: the rungs of the ladder.
 Status try_equalised(Work* work);
 Status climb(Work* work);
-// What the float model makes of a sample: kept for the next time while that is little, else in *made.
+// Computes the float model's outputs for a sample: kept for the next time while that is little, else in *made.
 Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
                     const Values** outputs);
-// How the integer model of some parameters does on some samples, and what a run of it costs.
+// Judges how the integer model of some parameters does on some samples, and the cost of a run.
 Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>& which,
              Judgement* judgement, Cost* cost = nullptr);
 
@@ -83,8 +83,8 @@ Status search_codings(Work* work, Parameters* parameters, std::map<std::string, 
 
 // promote.cc: 16 bits for the worst tensors, until --max-drop is met.
 Status promote(Work* work);
-// What 16 bits for 1, 2, 4 and 8 of the worst tensors would bring and cost: for the report. REQUIRES:
-// find_errors().
+// Estimates, for the report, the gain and cost of 16 bits for 1, 2, 4 and 8 of the worst tensors.
+// REQUIRES: find_errors().
 Status try_wide(Work* work);
 
 // compare.cc: the model that ships, and what is said of it.

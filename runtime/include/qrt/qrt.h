@@ -110,7 +110,7 @@ typedef struct qrt_quantization {
   int axis; /* -1: per tensor */
 } qrt_quantization;
 
-/* Where an image's channels stand in a tensor's dimensions. */
+/* Tells which dimensions of a tensor are an image's channels, rows and columns. */
 typedef enum qrt_layout {
   QRT_LAYOUT_NONE = 0,   /* no image, or the model does not tell */
   QRT_CHANNELS_LAST = 1, /* [batch, height, width, channels] */
@@ -139,9 +139,9 @@ typedef struct qrt_tensor_info {
   size_t bytes; /* of a model: at its default batch and sizes */
   const qrt_quantization* quantization; /* never NULL */
   qrt_layout layout;                    /* of a model's or session's inputs */
-  /* Of a model's inputs and outputs: `rank` names, "batch", "seq" or what is made of such, "(w + 1) / 2";
-   * NULL where the dimension is fixed, or an output's that depends on open ones in another way. Of a
-   * session NULL. */
+  /* The names of a model's input or output dimensions: `rank` strings, each a name, "batch", "seq", or a
+   * formula, "(w + 1) / 2". An entry is NULL where the dimension is fixed, or where an output's depends
+   * on open ones in another way. NULL in infos of a session. */
   const char* const* dim_names;
 } qrt_tensor_info;
 
@@ -180,7 +180,8 @@ typedef struct qrt_load_options {
    * weights of 4 and 2 bits as they are unpacked; not its own tables, some hundred bytes for a tensor.
    * 0: these alone limit it (at most 17 times the file). Beyond: QRT_OUT_OF_MEMORY. */
   size_t max_memory;
-  /* Is told where the model's bytes had to be copied because they are not aligned to 64; or NULL. */
+  /* Is called with a message where the model's bytes had to be copied because they are not
+   * aligned to 64; or NULL. */
   qrt_log_fn log;
   void* log_context;
 } qrt_load_options;
@@ -311,8 +312,8 @@ typedef struct qrt_session_options {
   void* pthreadpool;
   qrt_parallel_fn parallel; /* or the caller's own pool; of these and `pool` one at most */
   void* parallel_context;
-  /* Whose kernels: NULL or "qrt". For comparisons, where built in: "xnnpack", XNNPACK's operators
-   * where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
+  /* The provider of kernels: NULL or "qrt". For comparisons, where built in: "xnnpack",
+   * XNNPACK's operators where they give the same bytes; "xnnpack-all", wherever XNNPACK has one. */
   const char* kernels;
   /* Bytes that the session may hold: arena, inputs and outputs but external ones, scratch, and tables,
    * convolutions' and all others. 0: 2 GiB and 64 times the file's size, for every default_batch
@@ -326,17 +327,17 @@ typedef struct qrt_session_options {
   size_t external_input_count;
   const size_t* external_outputs;
   size_t external_output_count;
-  /* Where the session's block of memory comes from, in which its tensors and scratch stand
-   * (qrt_session_info.block_bytes); or NULL: the system. qrt_session_create() calls `allocate` at most
-   * once, and QRT_OUT_OF_MEMORY follows where that gives NULL or memory that is not aligned.
-   * qrt_session_destroy() calls `release`, which may be NULL. Both are called by qrt_session_reshape() to
-   * sizes for which the block is too small. */
+  /* The source of the session's block of memory, in which its tensors and scratch stand
+   * (qrt_session_info.block_bytes); NULL: the system. qrt_session_create() calls `allocate` at most once,
+   * and fails with QRT_OUT_OF_MEMORY where that returns NULL or memory that is not aligned.
+   * qrt_session_destroy() calls `release`, which may be NULL. qrt_session_reshape() calls both when the
+   * block is too small for the new sizes. */
   qrt_allocate_fn allocate;
   qrt_release_fn release;
   void* allocator_context;
-  /* Is told what is not as it was asked for, though results are the same: a QRT_ISA that was ignored,
-   * threads that the system did not start, slower forms of convolutions for want of memory. Or NULL.
-   * The last of these stands in the error's message, too, with QRT_OK. */
+  /* Is called with a message where something is not as it was asked for, though results are the same:
+   * a QRT_ISA that was ignored, threads that the system did not start, slower forms of convolutions
+   * for want of memory. Or NULL. The last of these stands in the error's message, too, with QRT_OK. */
   qrt_log_fn log;
   void* log_context;
   /* Sizes, as in `dims`, for which the session's block of memory is large enough from the start, so that
@@ -355,7 +356,7 @@ typedef struct qrt_session_options {
  * Inputs are 0 until they are set. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                                       qrt_session** session, qrt_error* error);
-/* Not during a run. NULL is allowed. */
+/* Frees the session; not during a run. NULL is allowed. */
 QRT_API void qrt_session_destroy(qrt_session* session);
 
 typedef struct qrt_session_info {
@@ -369,7 +370,7 @@ typedef struct qrt_session_info {
   const qrt_dim* dims; /* the sizes of the model's open dimensions */
   size_t dim_count;
   size_t memory; /* bytes that it holds, without the model's own */
-  /* Of these the one block that options.allocate gives, and its alignment. */
+  /* The size of the one block that options.allocate gives, part of `memory`, and its alignment. */
   size_t block_bytes, block_alignment;
   /* The part of `memory` that exists once for all sessions of the model with equal options: the plan and
    * its tables, such as transformed weights. Every session counts it in full, also against max_memory.
@@ -392,18 +393,18 @@ QRT_API qrt_status qrt_session_needed_memory(const qrt_model* model,
  * new sizes, unless the model still keeps such a plan (qrt_model_info.shared_memory), and uses the
  * session's block of memory where that is large enough (options.max_dims), otherwise a new one, for which
  * both have to be there for a moment.
- * Inputs are 0 until they are set again, and what outputs hold is of no use. What the model keeps between
- * runs stays where its shape does, and takes its initial value otherwise. Buffers stay bound to inputs and
- * outputs whose size stays; the others have to be bound again. Pointers from qrt_session_input_data(),
+ * Inputs are 0 until they are set again, and what outputs hold is of no use. The model's states stay where
+ * their shape does, and take their initial values otherwise. Buffers stay bound to inputs and outputs
+ * whose size stays; the others have to be bound again. Pointers from qrt_session_input_data(),
  * _output_data(), _tensor() and infos of the session are no longer valid; times of a profile begin anew.
- * Nothing of this happens where all sizes are what they were.
+ * Does nothing where all sizes are what they were.
  * QRT_OUT_OF_RANGE and QRT_INVALID_ARGUMENT as of options.dims; QRT_OUT_OF_MEMORY, also beyond max_memory;
  * QRT_UNSUPPORTED in a library that was built without it (QRT_OPS: OpenDims).
  * On failure the session is as it was. Not during a run. */
 QRT_API qrt_status qrt_session_reshape(qrt_session* session, const qrt_dim* dims, size_t dim_count,
                                        qrt_error* error);
 
-/* As of the model, with the dimensions and bytes at the session's sizes. */
+/* Fill info as qrt_model_input_info() and _output_info(), with the dimensions and bytes at the session's sizes. */
 QRT_API qrt_status qrt_session_input_info(const qrt_session* session, size_t index,
                                           qrt_tensor_info* info);
 QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t index,
@@ -445,10 +446,10 @@ QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t i
  * as long as its output has pixels times the kernel's positions). */
 QRT_API qrt_status qrt_session_bind_input(qrt_session* session, size_t index, const void* data,
                                           size_t capacity, qrt_error* error);
-/* The same for an output, which runs write there; what operators hand on in an output's memory
- * (views and what is changed in place) stands in the buffer, too, so that it may hold anything while a
- * run goes on. It must not overlap the memory of another output or of an input. Without room for the
- * padding, and where an operator reads the output again, it is copied there at the end of each run. */
+/* Makes runs write an output to the caller's memory. Operators that share the output's memory (views
+ * and changes in place) write there, too, so that the buffer may hold anything while a run goes on. It
+ * must not overlap the memory of another output or of an input. Without room for the padding, and
+ * where an operator reads the output again, it is copied there at the end of each run. */
 QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* data,
                                            size_t capacity, qrt_error* error);
 
@@ -465,8 +466,8 @@ QRT_API qrt_status qrt_session_run(qrt_session* session, qrt_error* error);
  * they were before it. The session must outlive the call. NULL is allowed. */
 QRT_API void qrt_session_cancel(qrt_session* session);
 
-/* What the model keeps between runs (the state of recurrent layers) takes its initial value again,
- * as in a new session. Inputs keep their content. Fails only for session == NULL. */
+/* Gives everything that the model keeps between runs (the state of recurrent layers) its initial
+ * value again, as in a new session. Inputs keep their content. Fails only for session == NULL. */
 QRT_API qrt_status qrt_session_reset(qrt_session* session);
 
 /* States: the tensors that the model keeps between runs, in the order of its file; those that qrt_convert
@@ -484,8 +485,8 @@ QRT_API size_t qrt_session_find_state(const qrt_session* session, const char* na
  * during a run. */
 QRT_API qrt_status qrt_session_get_state(const qrt_session* session, size_t index, void* data,
                                          size_t bytes, qrt_error* error);
-/* Copies a state in, for the next run; the others stay as they are. `bytes` must equal the state's. Any bytes
- * are safe, as those of an input are. Not during a run. */
+/* Copies a state in, for the next run; the others stay as they are. `bytes` must equal the state's. A state,
+ * like an input, may hold any bytes. Not during a run. */
 QRT_API qrt_status qrt_session_set_state(qrt_session* session, size_t index, const void* data,
                                          size_t bytes, qrt_error* error);
 

@@ -44,7 +44,7 @@
 namespace qrt {
 inline namespace api {
 
-// How a call that does not throw has ended.
+// The outcome of a call that does not throw.
 class [[nodiscard]] Outcome {
  public:
   Outcome() = default;
@@ -126,8 +126,8 @@ inline void check(const Outcome& status) {
 }
 #endif
 
-// True if T is how elements of `dtype` are read. 16-bit floats are read as uint16_t, bools, float8
-// and packed elements as bytes.
+// Returns whether T is how elements of `dtype` are read. 16-bit floats are read as uint16_t, bools,
+// float8 and packed elements as bytes.
 template <class T>
 constexpr bool fits(qrt_dtype dtype) {
   switch (dtype) {
@@ -246,7 +246,7 @@ class Model {
       return detail::call(qrt_model_load_memory, data, size, &options, out...);
     });
   }
-  // Of an open file; see qrt_model_load_fd().
+  // Loads from an open file; see qrt_model_load_fd().
   static Outcome try_load_fd(int fd, std::uint64_t offset, std::uint64_t length, Model* model,
                              const LoadOptions& options = LoadOptions()) {
     return model->take([&](auto... out) {
@@ -426,8 +426,8 @@ class Session {
     });
   }
 
-  // The caller's memory instead of the session's, from the next run on; nullptr: the session's again.
-  // What it has to be like, and how long it stays, says qrt_session_bind_input().
+  // Binds the caller's memory instead of the session's, from the next run on; nullptr: the session's
+  // again. qrt_session_bind_input() says what it has to be like, and how long it stays.
   Outcome try_bind_input(const Key& key, const void* data, std::size_t capacity) {
     return at(inputs(), key, [&](std::size_t i) {
       return detail::call(qrt_session_bind_input, get(), i, data, capacity);
@@ -470,7 +470,7 @@ class Session {
   // From another thread: the run in progress, or the next one, ends with QRT_CANCELLED.
   void cancel() { qrt_session_cancel(get()); }
 
-  // What the model keeps between runs takes its initial value again.
+  // Gives everything that the model keeps between runs its initial value again.
   void reset() { (void)qrt_session_reset(get()); }
 
   // The tensors that the model keeps between runs; see qrt_session_get_state().

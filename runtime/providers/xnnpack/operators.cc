@@ -133,7 +133,7 @@ std::vector<int8_t> unpack_depthwise(const XnnpackConv& c) {
   return weights;
 }
 
-// What the signed operators do, exactly.
+// Returns whether XNNPACK's signed operators compute this requantisation exactly.
 bool is_exact(const Requant& r) {
   return r.kind == RequantKind::kF32 && r.round == Round::kHalfEven && !r.zero_point_before &&
          is_byte(r.zero_point) && r.lo < r.hi;
@@ -266,7 +266,7 @@ XnnpackPointer xnnpack_add(const XnnpackAdd& add) {
       p.lo >= p.hi) {
     return nullptr;
   }
-  // Its formula has zero points where ours has a constant: they must say the same.
+  // XNNPACK's formula has zero points where ours has a constant: they must say the same.
   const double constant = add.output_zero_point - p.output_offset -
                           double{p.a_scale} * (add.a_zero_point + p.a_offset) -
                           double{p.b_scale} * (add.b_zero_point + p.b_offset);
@@ -278,7 +278,7 @@ XnnpackPointer xnnpack_add(const XnnpackAdd& add) {
       static_cast<uint8_t>(p.hi), 0, &op);
   const std::vector<size_t> a_dims(add.a_dims, add.a_dims + add.a_rank);
   const std::vector<size_t> b_dims(add.b_dims, add.b_dims + add.b_rank);
-  // As many elements as the output has: every dimension is the greater of the two.
+  // XNNPACK writes as many elements as the output has: every dimension is the greater of the two.
   size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;
   for (size_t d : a_dims) a_bytes *= d;
   for (size_t d : b_dims) b_bytes *= d;

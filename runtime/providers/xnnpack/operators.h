@@ -30,12 +30,12 @@ class XnnpackOperator {
  public:
   virtual ~XnnpackOperator() = default;
 
-  // What to read and write, until bind() is called again; the pool may be null. Does not fail: the
-  // functions below made sure.
+  // Sets the memory to read and write, until bind() is called again; the pool may be null. Does not
+  // fail: the functions that make operators have checked that.
   virtual void bind(const uint8_t* a, const uint8_t* b, uint8_t* y, pthreadpool* pool) = 0;
   virtual void run() = 0;
 
-  // Where not null, the operator reads and writes these instead: copies of a and y with the highest
+  // If not null, the operator reads and writes these instead: copies of a and y with the highest
   // bit of every byte flipped, which the caller makes.
   virtual uint8_t* flipped_input() = 0;
   virtual uint8_t* flipped_output() = 0;
@@ -78,7 +78,7 @@ struct XnnpackAdd {
   AddParams params;
   int32_t a_zero_point, b_zero_point, output_zero_point;  // of the stored values
 };
-// Not exact.
+// Makes an addition, whose bytes may differ from ours.
 XnnpackPointer xnnpack_add(const XnnpackAdd& add);
 
 }  // namespace qrt

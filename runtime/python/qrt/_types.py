@@ -27,7 +27,7 @@ class DType:
         return self.bits < 8
 
 
-# By qrt_dtype. memoryview knows no float16: there it is uint16 bits.
+# The types, by qrt_dtype. memoryview knows no float16: there it is uint16 bits.
 DTYPES = (
     DType("uint8", 8, "|u1", "B", 1),
     DType("int8", 8, "|i1", "b", 0),

@@ -129,8 +129,8 @@ void read_row(const uint8_t* row, const Header& h, const Palette& palette, uint8
   }
 }
 
-// Runs: a count and a code, or 0 and a count of codes that follow, or 0 and a move. What no run reaches has
-// code 0. Each byte of the file is read once, and pixels beyond the picture are not written.
+// Decodes runs: a count and a code, or 0 and a count of codes that follow, or 0 and a move. Pixels that no run
+// reaches have code 0. Each byte of the file is read once, and pixels beyond the picture are not written.
 Status read_runs(const std::vector<uint8_t>& bytes, const Header& h, const Palette& palette,
                  Image* image) {
   for (size_t i = 0; i < image->rgb.size(); i += 3) memcpy(&image->rgb[i], palette[0].data(), 3);

@@ -70,7 +70,7 @@ void watch_scans(jpeg_decompress_struct* jpeg, JpegScans* scans) {
   jpeg->progress = &scans->manager;
 }
 
-// False where *errors has a message, or *scans->status is not OK.
+// Decodes a JPEG. False where *errors has a message, or *scans->status is not OK.
 bool decode_jpeg(const uint8_t* bytes, size_t n, bool header_only, Image* image, JpegScans* scans,
                  JpegErrors* errors) {
   jpeg_decompress_struct jpeg;

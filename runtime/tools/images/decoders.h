@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of single formats share.
+// The common declarations of the readers of single image formats.
 #ifndef QRT_RUNTIME_TOOLS_IMAGES_DECODERS_H_
 #define QRT_RUNTIME_TOOLS_IMAGES_DECODERS_H_
 

@@ -20,8 +20,8 @@ struct Image {
   std::vector<uint8_t> rgb;  // [height, width, 3]
 };
 
-// By the file's first bytes. The pixels and the work of decoding them are taken from `budget`, to which
-// the file is added. kIoError, kInvalidModel, kUnsupported; the message names the file.
+// Reads a picture, whose format its first bytes tell. The pixels and the work of decoding them are taken from
+// `budget`, to which the file is added. kIoError, kInvalidModel, kUnsupported; the message names the file.
 Status read_image(const std::string& path, Budget* budget, Image* image);
 
 // Real pixels, [height, width, 3].
@@ -29,8 +29,8 @@ struct Picture {
   size_t height = 0, width = 0;
   std::vector<float> rgb;
 };
-// By a triangle filter over all pixels that a new one covers, as PIL's BILINEAR. kUnsupported where
-// the budget is too small.
+// Resizes by a triangle filter over all pixels that a new one covers, as PIL's BILINEAR.
+// kUnsupported where the budget is too small.
 Status resize(const Image& image, size_t height, size_t width, Budget* budget, Picture* result);
 Picture cropped(const Picture& picture, size_t height, size_t width);  // its centre
 

@@ -14,7 +14,7 @@
 
 namespace qrt::tool {
 
-// How pixels become the model's input: x = (pixel * scale - mean) / std.
+// The conversion of pixels to the model's input: x = (pixel * scale - mean) / std.
 struct PictureOptions {
   std::vector<float> mean, std;  // one, or one for each channel; empty: 0, 1
   float scale = 1.0f / 255;
@@ -24,14 +24,14 @@ struct PictureOptions {
   bool is_given = false;  // not all of it is as above
 };
 
-// The same as they stand on a command line: --mean, --std, --scale, --resize, --crop, --layout,
-// --rgb and --bgr.
+// The command-line arguments that set PictureOptions: --mean, --std, --scale, --resize, --crop,
+// --layout, --rgb and --bgr.
 class PictureArguments {
  public:
   void add_to(CommandLine* line);
   // kInvalidArgument.
   Status complete(PictureOptions* options) const;
-  // Whether one of them was given.
+  // Returns whether one of them was given.
   bool any() const;
 
  private:

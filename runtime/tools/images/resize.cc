@@ -17,7 +17,7 @@ struct Taps {
   size_t behind(size_t i) const { return first[i] + start[i + 1] - start[i]; }
 };
 
-// At least as many weights as filter_taps() makes.
+// Returns a bound of the weights that filter_taps() makes.
 uint64_t most_taps(size_t from, size_t to) { return 2 * (uint64_t{from} + 2 * uint64_t{to}); }
 
 Taps filter_taps(size_t from, size_t to) {

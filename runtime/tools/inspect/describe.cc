@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 std::string text_of(const flatbuffers::String* s) { return s != nullptr ? s->str() : ""; }
 
-// Of scales that are all powers of two, as ESP-DL's are; empty: one is not.
+// Returns the exponents of scales that are all powers of two, as ESP-DL's are; none if one is not.
 std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {
   std::vector<int> exponents;
   for (const float scale : scales) {
@@ -27,16 +27,16 @@ std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {
   return exponents;
 }
 
-// What a tensor takes of the arena: all images where it is copied in or out by the caller, else those of
-// a slice.
+// Returns the bytes that a tensor takes in the arena: all images where the caller copies it in or out,
+// else those of a slice.
 size_t arena_bytes(const Plan& plan, uint32_t i) {
   const bool holds_all = std::any_of(plan.sliced_slots.begin(), plan.sliced_slots.end(),
                                      [&](const SlicedSlot& s) { return s.slot == i; });
   return holds_all ? plan.slot_bytes(i) : plan.slot_bytes(i) / plan.slices;
 }
 
-// What sizes of a tensor's dimensions are made of, "seq" or "(w + 1) / 2"; null where one is fixed. Empty where
-// the model has no open dimensions beside the batch, or the file does not tell.
+// Returns the formulas of a tensor's dimensions, "seq" or "(w + 1) / 2"; null for a fixed one. Empty where the
+// model has no open dimensions beside the batch, or the file does not tell.
 ordered_json dim_names(const Plan& plan, const fb::Tensor& tensor) {
   auto names = ordered_json::array();
   if (tensor.sizes() == nullptr) return names;

@@ -23,7 +23,7 @@ std::string string_of(const nlohmann::ordered_json& j);
 std::string shown(const nlohmann::ordered_json& j);
 // "float32 [1, 3, 224, 224]"
 std::string type_of(const nlohmann::ordered_json& tensor);
-// The same with the names of open dimensions in place of their sizes: "float32 [batch, seq, 384]".
+// Returns the type with the names of open dimensions in place of their sizes: "float32 [batch, seq, 384]".
 std::string open_type_of(const nlohmann::ordered_json& tensor);
 // "0.0235, 128", scale and zero point; "" where it has none.
 std::string quantization_of(const nlohmann::ordered_json& tensor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_inspect prints of a description.
+// Prints the description of a model that qrt_inspect makes.
 #ifndef QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_
 #define QRT_RUNTIME_TOOLS_INSPECT_PRINT_H_
 
@@ -7,9 +7,9 @@
 
 namespace qrt::tool {
 
-// What a user asks first, in lines of columns() (terminal.h); behind it the long tables.
+// Prints the facts that a user asks for first, in lines of columns() (terminal.h); behind them the long tables.
 void print_text(const nlohmann::ordered_json& all, bool with_operators, bool with_tensors);
-// For Graphviz.
+// Prints the graph for Graphviz.
 void print_dot(const nlohmann::ordered_json& all);
 
 }  // namespace qrt::tool

@@ -27,7 +27,7 @@ struct Options {
   bool ops = false, tensors = false, ops_list = false;
 };
 
-// What CMake's QRT_OPS takes: a library with these operators and parts runs all the models.
+// Prints a value for CMake's QRT_OPS: a library with these operators and parts runs all the models.
 Status list_operators(const Options& options) {
   std::set<std::string> names;
   for (const std::string& path : options.models) {

@@ -13,7 +13,7 @@
 
 namespace qrt::tool {
 
-// What the page tells of one model, at one batch and number of threads.
+// The data that the page shows of one model, at one batch and number of threads.
 struct PageModel {
   std::shared_ptr<const Plan> plan;
   std::string path;
@@ -23,7 +23,7 @@ struct PageModel {
 // The page's text. Whatever names the models hold, they are shown as text and nothing else.
 std::string page_of(const std::vector<PageModel>& models);
 
-// The same into a file.
+// Writes the page to a file.
 Status write_page(const std::string& path, const std::vector<PageModel>& models);
 
 }  // namespace qrt::tool

@@ -10,8 +10,8 @@
 
 namespace qrt::tool {
 
-// As they are after the last run, under the names and in the order of dimensions that they have in
-// the source model; with --output-dir the inputs, too, and a list of all, index.json. `archive` as of deliver().
+// Writes all tensors as they are after the last run, under the names and in the order of dimensions that they have
+// in the source model; with --output-dir the inputs, too, and a list of all, index.json. `archive` as of deliver().
 Status dump_tensors(const RunOptions& options, const Model& model, const Session& session,
                     NpzWriter* archive);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_run is asked for.
+// The command-line options of qrt_run.
 #ifndef QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_
 #define QRT_RUNTIME_TOOLS_RUN_OPTIONS_H_
 

@@ -18,7 +18,7 @@
 namespace qrt::tool {
 namespace {
 
-// Of the last dimension: the classes, where an output has some.
+// Returns the size of the last dimension: the classes, where an output has some.
 size_t row_size(const qrt_tensor_info& info) {
   return info.rank == 0 ? 1 : static_cast<size_t>(info.dims[info.rank - 1]);
 }
@@ -96,7 +96,7 @@ Status deliver_outputs(const RunOptions& options, const std::vector<Output>& out
     if (shows && options.writes_files() && !options.sha256)
       printf("%s '%s' %s\n", stem.c_str(), escaped(o.info.name).c_str(), type_text(o.info).c_str());
     if (options.print > 0) print_elements(o.info, o.data, options.print, options.dequantize);
-    // Of several outputs those have labels whose rows are as long as the list.
+    // Labels belong to those outputs whose rows are as long as the list.
     if (options.top > 0)
       print_greatest(o.info, o.data, options.top,
                      row_size(o.info) == labels.size() ? labels : std::vector<std::string>(),

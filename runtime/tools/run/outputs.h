@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_run does with a model's outputs: writes, shows and compares them.
+// Writes, shows and compares the outputs of a model that qrt_run has run.
 #ifndef QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_
 #define QRT_RUNTIME_TOOLS_RUN_OUTPUTS_H_
 
@@ -28,8 +28,8 @@ class Outputs {
       : runs_(is_sequence ? model.output_count() : 0), count_(model.output_count()) {}
   // After a run. kUnsupported where a sequence of this output cannot be told.
   Status keep(const Session& session);
-  // After the last run. Of a sequence: the runs of each output stand along a dimension in front. They
-  // live as long as this and the session.
+  // Returns the outputs, after the last run. The runs of a sequence stand along a dimension in front.
+  // The outputs live as long as this object and the session.
   std::vector<Output> collect(const Session& session) const;
 
  private:
@@ -46,7 +46,7 @@ Status deliver(const RunOptions& options, const std::string& stem, const qrt_ten
 Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs,
                        NpzWriter* archive);
 
-// What an output must be.
+// An array that an output must equal.
 struct Expected {
   size_t output;
   NpyArray array;

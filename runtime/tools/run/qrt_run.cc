@@ -108,7 +108,7 @@ void find_pictures(RunOptions* options) {
   options->files = std::move(arrays);
 }
 
-// What cannot be asked for at once, "" if nothing.
+// Returns which options cannot be given together, "" if none.
 std::string contradiction(const RunOptions& options) {
   const bool has_files = !options.files.empty() || !options.named.empty();
   const bool shows = options.print > 0 || options.top > 0 || options.sha256 || options.time ||

@@ -35,7 +35,7 @@ std::string row_text(const qrt_tensor_info& info, size_t row) {
   return "[" + text;
 }
 
-// How elements are printed: as they are, or as the real numbers that quantised ones stand for.
+// The texts of elements: as they are, or as the real numbers that quantised ones stand for.
 class Texts {
  public:
   Texts(const qrt_tensor_info& info, const Elements& elements, bool dequantizes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What qrt_run prints of its outputs.
+// Prints the outputs of a run in qrt_run.
 #ifndef QRT_RUNTIME_TOOLS_RUN_SHOW_H_
 #define QRT_RUNTIME_TOOLS_RUN_SHOW_H_
 

@@ -12,7 +12,7 @@
 
 namespace qrt::testing {
 
-// The same numbers on every machine, over the whole of T.
+// Returns the same numbers on every machine, over the whole of T.
 template <class T>
 std::vector<T> codes(int64_t n) {
   std::vector<T> v(static_cast<size_t>(n));
@@ -41,7 +41,7 @@ class BitsModel {
     inputs_.push_back(to_bytes(reals(elements(dims), amplitude)));
     return b.input(dims);
   }
-  // The same behind a pair.
+  // Adds a float input behind a Q/DQ pair.
   std::string image(const Dims& dims, float scale = 1.0f / 64, uint8_t zero_point = 128) {
     return b.qdq<uint8_t>(real(dims), scale, zero_point);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime 1.30.0 makes of the models of this folder, by case: all outputs in turn.
+// The outputs of ONNX Runtime 1.30.0 for the models of this folder, by case, one after the other.
 // Written by tests/onnxruntime/numbers.mjs.
 #ifndef QRT_TESTS_CONVERTER_ONNX_BITS_NUMBERS_H_
 #define QRT_TESTS_CONVERTER_ONNX_BITS_NUMBERS_H_

@@ -224,7 +224,7 @@ void pairs_in_rows_of_many_rounds(BitsModel& m) {
     const std::string x = row_behind(m.image({2, 4, 3, 5}, 0.03f, 100), row);
     m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {x}), 1.0f / 256, 0));
   }
-  // Another reader of the Transpose, of the integers, and of the floats, in front.
+  // Another node reads the Transpose, its integers, or its floats, in front of the row.
   const std::string turned = transposed(m, m.b.node("Abs", {m.image({2, 4, 3, 5})}), {0, 2, 3, 1});
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {turned}), 1.0f / 256, 0));
   m.b.output(row_behind(turned, "Tbbc"));
@@ -303,7 +303,7 @@ void pair_before_transpose_that_stops_before_another(BitsModel& m) {
   }
 }
 
-// What changes nothing behind a node that changes the shape.
+// An Expand changes nothing, behind a node that changes the shape.
 void pairs_merge_behind_a_slice(BitsModel& m) {
   const std::string q = m.b.q<uint8_t>(m.real({2, 6}), 0.03f, 100);
   const std::string part =
@@ -314,8 +314,8 @@ void pairs_merge_behind_a_slice(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.03f, 100)}), 1.0f / 256, 0));
 }
 
-// Of two equal nodes that make outputs one reads what an Expand of nothing makes, when equal ones become
-// one.
+// Two equal nodes make outputs; one of them reads the output of an Expand that changes nothing, when
+// equal ones become one.
 void pairs_merge_in_front_of_an_expand_to_an_output(BitsModel& m) {
   const std::string x = m.b.qdq<uint8_t>(m.real({3, 4}, 0.4f), 0.03f, 100);
   const std::string q = m.b.q<uint8_t>(x, 0.017f, 180);

@@ -178,7 +178,7 @@ void float_results_of_products_and_sums(BitsModel& m) {
            0);
 }
 
-// Products of types or without zero points that ONNX Runtime multiplies as floats.
+// Products that ONNX Runtime multiplies as floats, for their types or as they lack zero points.
 void float_results_of_mixed_types(BitsModel& m) {
   const std::string x = m.b.dq<int8_t>(m.b.q<int8_t>(m.real({3, 40}), 0.013f, 3), 0.013f, 3);
   const std::string w =

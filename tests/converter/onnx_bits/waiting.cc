@@ -46,8 +46,8 @@ std::string whole_constant(BitsModel& m, const Dims& dims) {
   return m.b.node("Add", {m.image(dims), m.floats(dims, 3)});
 }
 
-// All that wait for a tensor of so many dimensions; operators with integers of their own are not
-// among them.
+// Returns all producers of tensors that wait, of so many dimensions; operators with integers of
+// their own are not among them.
 std::vector<Producer> functions(int rank) {
   std::vector<Producer> all = {falling, silu, pair, pair_of_functions, whole_constant};
   for (int axis = 0; axis < rank; ++axis) {
@@ -160,7 +160,7 @@ void moves(BitsModel& m) {
   for (const Reader& reader : movers()) read_each(m, {1, 4, 2, 4}, reader);
 }
 
-// ONNX Runtime makes operators of integers of these, of one scale.
+// Concat, Where and Max of functions and of tensors with one scale, of which ONNX Runtime makes integer operators.
 void joined_functions(BitsModel& m) {
   const Dims dims = {1, 4, 2, 4};
   std::vector<Producer> producers = {falling, silu, pair, pair_of_functions, whole_constant};

@@ -23,7 +23,7 @@ struct Producer {
   std::function<Value(Graph& g, const Dims& dims)> make;
   int64_t opset = 10;  // the first one that has it
 };
-// Those whose tensors are of this kind. Every kind of the importer has some; kRefused is no tensor.
+// Returns the producers whose tensors are of this kind. Every kind of the importer has some; kRefused is no tensor.
 std::vector<Producer> producers(Kind kind);
 std::vector<Producer> all_producers();
 

@@ -29,7 +29,7 @@ async function floatOf(model) {
   return found;
 }
 
-// Of all outputs in turn (FNV-1a), for tests/converter/sweep_test.cc; 0 and -0 are one number.
+// Digests all outputs in turn (FNV-1a), for tests/converter/sweep_test.cc; 0 and -0 are one number.
 function digestOf(outputs) {
   let h = 2166136261;
   for (const { type, data } of outputs) {
@@ -68,7 +68,7 @@ async function judge(cell) {
   for (const attempt of cell.attempts) {
     const of = { index: cell.index, name: cell.name, op: cell.op, kind: cell.kind, allow_float: attempt.allow_float };
     if (problem) {
-      // What is internal here is that of a graph that ONNX Runtime does not run, too.
+      // An error is internal here even if ONNX Runtime does not run the graph either.
       const isInternal = !attempt.outputs && attempt.status !== 'refused';
       lines.push({ ...of, verdict: isInternal ? 'internal' : 'not run', why: isInternal ? `${attempt.status}: ${attempt.message}` : problem });
       continue;

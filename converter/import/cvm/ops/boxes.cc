@@ -49,7 +49,7 @@ struct Suppression {
   bool any_class = false;
 };
 
-// What has one accepted value says nothing.
+// Attributes that have a single accepted value are checked and not kept.
 Status read_suppression(const Attributes& a, Suppression* s) {
   QRT_TRY(
       a.check_names({"iou_threshold", "max_output_size", "top_k", "force_suppress", "coord_start",

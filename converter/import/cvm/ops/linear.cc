@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and dense layers: int8 weights on bytes, sums of 32 bits. What they are scaled by
-// afterwards joins their requantisation (chain.h).
+// Convolutions and dense layers: int8 weights on bytes, sums of 32 bits. Scalings behind them join
+// their requantisation (chain.h).
 #include <algorithm>
 
 #include "converter/import/cvm/ops/ops.h"
@@ -80,7 +80,7 @@ Status read_conv(const Attributes& a, const Shape& x, Conv* conv) {
   return Status();
 }
 
-// What a layer works with.
+// The operands of a layer.
 struct Layer {
   std::vector<int32_t> weights, bias;  // of the file, [out, ...]
   Stored x;

@@ -42,7 +42,7 @@ Status infer_lut(Inference* inference) {
   return inference->output(x.shape, table.precision);
 }
 
-// Of bytes and a constant table: the table of all bytes.
+// Makes, for bytes and a constant table, the table of all bytes.
 Status import_lut(Importer& importer, const Op& op) {
   const auto* table = importer.constant(op.input(1));
   const Range x = importer.range(op.input(0));

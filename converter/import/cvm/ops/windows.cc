@@ -55,8 +55,8 @@ Status read_pool(const Attributes& a, const Shape& x, Pool* pool) {
   return place(1, &pool->w);
 }
 
-// Of windows along `axis`: their elements side by side, then the greatest of each. What lies
-// outside is the least int32.
+// Pools windows along `axis`: their elements side by side, then the greatest of each. Elements
+// outside are the least int32.
 Status pool_int32(Importer& importer, const Op& op, int axis, const Window& w, Stored* x) {
   Graph& graph = importer.graph();
   const Shape from = graph.values[x->value].type.shape;

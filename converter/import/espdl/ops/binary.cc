@@ -122,8 +122,8 @@ Status import_mul(Importer& importer, const Node& node) {
 
 namespace {
 
-// Which operands have one element in the innermost run of dimensions, as the runtime merges them: it divides
-// by such a divisor as by a scalar, multiplying with its reciprocal.
+// The operands that have one element in the innermost run of dimensions, as the runtime merges them: it
+// divides by such a divisor as by a scalar, multiplying with its reciprocal.
 struct Scalars {
   bool a = false, b = false;
 };
@@ -230,7 +230,7 @@ Status import_div(Importer& importer, const Node& node) {
   return Status();
 }
 
-// Of the raw integers: the operands have one exponent.
+// Imports Min or Max of the raw integers: the operands have one exponent.
 Status import_min_max(Importer& importer, const Node& node) {
   Pair p;
   bool known;
@@ -248,7 +248,7 @@ Status import_min_max(Importer& importer, const Node& node) {
   return Status();
 }
 
-// Of the raw integers, or of floats.
+// Imports a comparison of the raw integers, or of floats.
 Status import_comparison(Importer& importer, const Node& node) {
   Pair p;
   bool known;

@@ -76,7 +76,7 @@ bool read_bias(Importer& importer, const Node& node, Linear* linear, Status* sta
   return true;
 }
 
-// How far the sums of one output channel may go on the way, whatever their order.
+// The bounds of the partial sums of one output channel, in any order.
 struct Reach {
   int64_t lo = 0, hi = 0;
 };
@@ -113,7 +113,7 @@ void limit_biases(Linear* linear) {
   const Limits limits = limits_of(*linear);
   for (size_t o = 0; o < reach.size(); ++o) {
     int64_t& bias = linear->bias[o];
-    // What the products alone may be.
+    // The bounds of the products' sum alone.
     const int64_t lo = reach[o].lo - std::min<int64_t>(bias, 0);
     const int64_t hi = reach[o].hi - std::max<int64_t>(bias, 0);
     const int shift = std::max(linear->shifts[linear->shifts.size() > 1 ? o : 0], 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Conv, Gemm and MatMul share: sums of products, plus a bias at the products' exponent, shifted to the output's.
+// The common part of Conv, Gemm and MatMul: sums of products, plus a bias at the products' exponent, shifted to the
+// output's.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_OPS_LINEAR_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_OPS_LINEAR_H_
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMaxArea = 65535;  // sums of int16 stay within int32
 
-// How a sum over `area` integers becomes one of the output: round(fl32(sum * scale)), or round(fl32(sum / count) * scale).
+// The average of `area` integers whose sum is given: round(fl32(sum * scale)), or round(fl32(sum / count) * scale).
 struct Average {
   Format in, out;
   int64_t area = 1;
@@ -21,7 +21,7 @@ struct Average {
     return power_of_two(in.exponent) * (1.0f / static_cast<float>(area)) *
            power_of_two(-out.exponent);
   }
-  // What is rounded.
+  // Returns the value that is rounded.
   float real(int64_t sum) const {
     return divides ? static_cast<float>(sum) / static_cast<float>(area) * scale()
                    : static_cast<float>(sum) * factor();
@@ -46,9 +46,9 @@ int64_t first_sum(int64_t area, int k, const F& f) {
   return lo;
 }
 
-// Whether round(fl32(sum * factor)), as a Requant of kind F32 has it, gives the same for every sum of bytes: quotients are not
-// products, and half up is floor(fl32(x + 0.5)) on the chips, 1 for the number below one half. Both rise with the sum: they are
-// the same if every output begins at the same one.
+// Returns whether round(fl32(sum * factor)), as a Requant of kind F32 has it, gives the same for every sum of bytes: quotients
+// are not products, and half up is floor(fl32(x + 0.5)) on the chips, 1 for the number below one half. Both rise with the sum:
+// they are the same if every output begins at the same one.
 bool is_product(const Average& a, Target target) {
   const float factor = a.factor();
   if (a.area * 128 >= 1 << 24 || !std::isnormal(factor)) return false;
@@ -129,7 +129,7 @@ Status import_sums(Importer& importer, const Node& node, ValueId x, const Window
   return Status();
 }
 
-// What import_sums() has just made.
+// Returns the names of the operators that import_sums() has just made.
 const char* result_of_sums(Importer& importer) {
   const bool is_rounded_apart = importer.graph().nodes.back().options.AsQuantize() != nullptr;
   return is_rounded_apart ? "Conv2D, Dequantize, Quantize" : "DepthwiseConv2D";

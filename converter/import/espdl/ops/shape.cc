@@ -166,8 +166,8 @@ Status import_unsqueeze(Importer& importer, const Node& node) {
 
 namespace {
 
-// What blocks of k x k pixels and channels become of each other: channel = c * k * k + i * k + j (mode CRD), or
-// (i * k + j) * C + c, as ONNX has it else.
+// Reads DepthToSpace or SpaceToDepth, blocks of k x k pixels against channels: channel = c * k * k + i * k + j
+// (mode CRD), or (i * k + j) * C + c, as ONNX has it else.
 Status read_blocks(Importer& importer, const Node& node, Activation* x, Format* out, int64_t* k,
                    bool* known) {
   *known = false;

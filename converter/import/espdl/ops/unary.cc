@@ -216,7 +216,7 @@ Status import_requantize(Importer& importer, const Node& node) {
   return Status();
 }
 
-// The output is float32. Of int8 nothing is subtracted before the exponential.
+// Imports Softmax to float32. Nothing is subtracted from int8 before the exponential.
 Status import_softmax(Importer& importer, const Node& node) {
   Activation x;
   Format out;

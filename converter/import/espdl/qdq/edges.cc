@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostExponent = 100;  // of an ESP-DL file
 
-// False: it is no power of two of usual size.
+// Finds the exponent of a scale. False: it is no power of two of usual size.
 bool exponent_of(float scale, int64_t* exponent) {
   int e = 0;
   if (!(scale > 0) || std::frexp(scale, &e) != 0.5f) return false;
@@ -81,7 +81,7 @@ ConstantPtr Translator::read_constant(const std::string& name) {
   return constant;
 }
 
-// False: refused.
+// Reads the scales of a QuantizeLinear or DequantizeLinear. False: refused.
 bool Translator::parse_scales(const NodeView& n, Scales* scales) {
   const auto no = [&](const std::string& rule, const std::string& tensor, const char* remedy) {
     (void)refuse(n, rule, tensor, remedy);
@@ -341,7 +341,7 @@ Status Translator::dequantize(const NodeView& n) {
                   "its zero point has another type than its input");
   y.kind = Term::Kind::kReal;
   const Format format{y.format.type, static_cast<int>(s.exponents[0])};
-  // The same integers read with another scale.
+  // The integers stay, read with another scale.
   if (format.exponent != y.format.exponent) add(n, "Identity", {y.name}, format, &y.name);
   y.format = format;
   set_output(n, 0, std::move(y));

@@ -16,7 +16,7 @@ struct Handler {
 #define QRT_QDQ_OP(handler, op, ...) Status handler(Translator& t, const NodeView& n);
 #include "converter/import/espdl/qdq/ops.inc"
 
-// Null: there is none.
+// Returns the handler of a node, or null.
 const Handler* find_handler(const NodeView& n);
 // Operators that only move values or keep their order: the quantisation behind them counts for what stands before.
 bool keeps_quantisation(const std::string& op);

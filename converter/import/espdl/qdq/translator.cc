@@ -105,7 +105,7 @@ Status Translator::visit_constants() {
   return Status();
 }
 
-// Whether it is a constant: an initialiser, or what a visited node made of some.
+// Loads a constant: an initialiser, or a value that a visited node made of constants. False: it is none.
 bool Translator::load_constant(const std::string& name) {
   const auto known = terms_.find(name);
   if (known != terms_.end()) return known->second.kind == Term::Kind::kConstant;

@@ -33,7 +33,7 @@ struct Scales {
   bool per_tensor() const { return exponents.size() == 1; }
 };
 
-// What a tensor of the ONNX file has become.
+// The form that a tensor of the ONNX file has become.
 struct Term {
   enum class Kind {
     kNone,      // nothing: what makes it was refused
@@ -61,7 +61,7 @@ class Translator {
 
   // The model as a file. kUnsupported: refused, with every reason in the report.
   Status run(std::vector<uint8_t>* file);
-  // What the front end of ESP-DL said of the operators, as what became of the ONNX file's nodes.
+  // Reports the findings of ESP-DL's front end on the operators as those on the ONNX file's nodes.
   void conclude(const Report& of_espdl);
   bool batch_is_symbolic() const { return batch_is_symbolic_; }
 
@@ -85,7 +85,8 @@ class Translator {
   // The format that the QuantizeLinear behind output i gives its values; only moves, maxima and limits stand between the two.
   // False: there is none, refused.
   bool read_format(const NodeView& n, int i, Format* format);
-  // The same; what a move or limit of `otherwise` keeps where none follows. Null: none follows.
+  // Returns the format that a QuantizeLinear gives output i, else `otherwise`, which moves and
+  // limits keep.
   Format format_or(const NodeView& n, int i, const Format& otherwise);
   std::optional<Format> quantized_as(const std::string& tensor);
 
@@ -101,7 +102,7 @@ class Translator {
   // The operator of `n`: its result, of a fresh name. Attributes are set on the node it gives back.
   espdl::NodeT& add(const NodeView& n, const std::string& op, std::vector<std::string> inputs,
                     const Format& format, std::string* result);
-  // Output 0 of `n` is this tensor. What an operator made as int16 becomes int8 again.
+  // Makes this tensor output 0 of `n`. A result that an operator made as int16 becomes int8 again.
   void finish(const NodeView& n, const std::string& name, const Format& made, const Format& wanted,
               int rank);
   // x with this type and exponent.

@@ -38,7 +38,7 @@ class Writer {
   espdl::NodeT& add_node(const std::string& label, const std::string& op,
                          std::vector<std::string> inputs, const std::string& output,
                          const Format& format);
-  // Another output of the operator.
+  // Adds another output of the operator.
   void add_result(espdl::NodeT* node, const std::string& name, const Format& format);
   // Each gives back the constant's name.
   std::string add_constant(const std::string& stem, const Numbers& numbers);
@@ -48,7 +48,7 @@ class Writer {
                         {DataType::INT64, {static_cast<int64_t>(values.size())}, values, {0}});
   }
 
-  // Whether the constants' bytes stay below the limit: a small file may name one constant many times.
+  // Returns whether the constants' bytes stay below the limit: a small file may name one constant many times.
   bool fits() const { return bytes_ <= most_bytes_; }
   // The whole file.
   std::vector<uint8_t> file() const;

@@ -121,7 +121,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
   layer.fraction = fraction;
   std::vector<int64_t> bias;
   for (int32_t w : s.weights) layer.weights.push_back(static_cast<int16_t>(w * (1 << fraction)));
-  // As the runtime bounds the sums: digits of any value.
+  // The bound is that of the runtime: digits of any value.
   const int64_t sums = s.padded_in * 257 * 255 * 128 * (256 * digits_of(layer.weights) - 255);
   const size_t in = layer.weights.size() / static_cast<size_t>(s.out);
   std::vector<double> factor;

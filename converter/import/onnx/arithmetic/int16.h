@@ -26,8 +26,8 @@ std::unique_ptr<fb::RequantT> int16_requant(Importer& importer, const NodeView& 
 std::vector<double> real_bias(const Importer& importer, const NodeView& node, int input,
                               int64_t channels);
 
-// What it is made of: weights [out][in] less their zero points, `padded_in` of them as they are
-// multiplied; one scale of x * w for each output, or one.
+// The operands of an INT16 layer: weights [out][in] less their zero points, `padded_in` of them as
+// they are multiplied; one scale of x * w for each output, or one.
 struct Int16Source {
   std::vector<int32_t> weights;
   int64_t out = 0, padded_in = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convolutions and matrix products share: constant weights, biases and the scales of their
-// requantisation.
+// The common part of convolutions and matrix products: constant weights, biases and the scales of
+// their requantisation.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_LINEAR_H_
 #define QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_LINEAR_H_
 
@@ -24,7 +24,7 @@ std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& n
                                            const std::vector<float>& products, const Quant& out,
                                            Limits limits);
 
-// True for a normal positive number.
+// Returns whether a scale is a normal positive number.
 bool is_usable_scale(float scale);
 
 // A layer of 8-bit activations.
@@ -45,7 +45,7 @@ ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, con
 // Refuses what is not a constant quantised per tensor or per axis as weights: input i.
 Status refuse_weights(Importer& importer, const NodeView& node, int i);
 
-// What a bias of integers of another scale than x * w is.
+// The treatment of an integer bias with another scale than that of x * w.
 enum class BiasScale {
   kIgnored,  // used as it is
   kRounded,  // to integers of x * w, as a float bias, unless the scales are about the same
@@ -58,15 +58,15 @@ Status read_bias(Importer& importer, const NodeView& node, int input, int64_t ch
                  const std::vector<float>& products, BiasScale scale,
                  std::optional<std::vector<int32_t>>* bias);
 
-// Whether one reader of the node's output, not counting the graph, leads to a QuantizeLinear: only
-// Relus and Clips and then data movement stand between the two, and what changes nothing.
+// Sets *leads to whether one reader of the node's output, not counting the graph, leads to a QuantizeLinear:
+// only Relus and Clips and then data movement stand between the two, and nodes that change nothing.
 Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads);
 
-// Whether ONNX Runtime has products of integers of these types: int8 activations need int8 weights,
-// and weights of fewer bits are multiplied as floats.
+// Returns whether ONNX Runtime has products of integers of these types: int8 activations need int8
+// weights, and weights of fewer bits are multiplied as floats.
 bool has_integer_product(const Quant& x, const Quant& w);
 
-// Whether a bias of integers has other scales than these.
+// Returns whether an integer bias has other scales than these.
 bool has_other_scale(const Tensor& bias, const std::vector<float>& products);
 
 // A bias in integers of x * w.
@@ -77,7 +77,7 @@ std::vector<int32_t> rounded_bias(const std::vector<double>& real,
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
                                      const std::vector<float>& products);
 
-// Whether BiasScale::kRounded rounded a bias to `products`.
+// Returns whether BiasScale::kRounded rounded a bias to `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 
 // element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant

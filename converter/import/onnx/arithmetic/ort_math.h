@@ -23,8 +23,8 @@ float ort_softsign(float x);
 float ort_gelu(float x);
 float ort_gelu_tanh(float x);
 float ort_quick_gelu(float x, float alpha);
-// These use ONNX Runtime's vector form of exp and log; for the last elements of a work chunk it
-// calls libm instead, and an entry can differ with probability below 1e-6.
+// Functions that use ONNX Runtime's vector form of exp and log; for the last elements of a work
+// chunk it calls libm instead, and an entry can differ with probability below 1e-6.
 float ort_elu(float x, float alpha);
 float ort_selu(float x, float alpha, float gamma);
 float ort_softplus(float x);

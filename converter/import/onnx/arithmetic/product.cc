@@ -92,7 +92,7 @@ bool all_usable(const std::vector<float>& scales) {
   return std::all_of(scales.begin(), scales.end(), is_usable_scale);
 }
 
-// Whether a zero point stands at the DequantizeLinear that this tensor comes from, without which
+// Returns whether the DequantizeLinear that this tensor comes from has a zero point, without which
 // ONNX Runtime has no product of integers.
 bool has_zero_point(const Importer& importer, const std::string& tensor) {
   int most_moves = 64;  // of a hostile file's thousands between the two

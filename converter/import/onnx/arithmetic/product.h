@@ -53,8 +53,8 @@ void read_addends(const Tensor& bias, Product* p);
 bool multiplies_integers(const Importer& importer, const NodeView& product, bool is_gemm,
                          const Product& p);
 
-// What ONNX Runtime makes of the bias of this node, of the product that `p` describes: Gemm, or Add
-// behind the MatMul `product`.
+// Reads the bias of this node as ONNX Runtime takes it, for the product that `p` describes: Gemm,
+// or Add behind the MatMul `product`.
 Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
                        const Tensor& bias, Product* p);
 
@@ -64,7 +64,7 @@ ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& o
 // The product quantised to `out`; *result stays kNoValue where it is refused.
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result);
-// Its floats.
+// Makes the floats of a product.
 Status emit_product_float(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p, ValueId* result);
 

@@ -72,8 +72,8 @@ const NodeView& last_before_quantize(const Importer& importer, const Pending& p)
   return taken == 0 ? *p.node : at(taken - 1);
 }
 
-// Whether ONNX Runtime leaves an Add or Mul in float, since between it and its QuantizeLinear
-// stands what it does not see through.
+// Returns whether ONNX Runtime leaves an Add or Mul in float, since between it and its
+// QuantizeLinear stands a node that it does not see through.
 bool stays_float(const Importer& importer, const Pending& p, bool limits_cut) {
   static const std::unordered_set<std::string> transparent = {
       "Relu",  "Clip",     "Reshape", "Transpose", "Squeeze", "Unsqueeze",
@@ -100,7 +100,7 @@ Status resolve(Importer& importer, const NodeView& quantize,
   Limits limits = {quantized(p.lo, out), quantized(p.hi, out)};
   const NodeView& last = last_before_quantize(importer, p);
   const bool clips = last.op() == "Clip" && importer.uses(last.output(0)) == 1;
-  // In front of one without a zero point it stays.
+  // ONNX Runtime keeps a Clip in front of a QuantizeLinear without a zero point.
   if (clips && quantize.has_input(2) && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
   if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {

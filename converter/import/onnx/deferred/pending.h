@@ -12,9 +12,9 @@ namespace qrt::convert::from_onnx {
 // Starts a pending operator as output 0 of a node.
 std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const Shape& shape);
 
-// What a node that takes over input i may change: the pending operator itself, or where others
-// read it, too, or the node has several outputs, a copy, which computes it once more; a table or a
-// pair function as one. Null: the input does not wait.
+// Returns an operator that a node which takes over input i may change: the pending operator itself,
+// or where others read it, too, or the node has several outputs, a copy, which computes it once
+// more; a table or a pair function as one. Null: the input does not wait.
 std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, int i);
 // Returns input i as a function of stored integers that waits, with Pending::is_function: tables, pair functions and
 // operators that are one in float. Null: the input is none.
@@ -48,8 +48,8 @@ Status quantize_function(Importer& importer, const Pending& pending, const Quant
 // Returns whether ONNX Runtime moves a QuantizeLinear behind this node in front of it.
 bool quantize_moves_across(const Importer& importer, const NodeView& node);
 
-// Whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie within a
-// float's epsilon, whatever the scale, of what the integers can be.
+// Returns whether ONNX Runtime drops a Clip to these bounds before a QuantizeLinear: they lie
+// within a float's epsilon, whatever the scale, of the least and greatest value of the integers.
 bool is_clip_dropped(const Quant& out, float lo, float hi);
 
 }  // namespace qrt::convert::from_onnx

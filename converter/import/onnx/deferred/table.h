@@ -15,7 +15,7 @@ namespace qrt::convert::from_onnx {
 // The stored integer that ONNX Runtime quantises v to, with the parameters for index `at` of
 // `out`'s axis. REQUIRES: 8 or 16 bits.
 int quantized(float v, const Quant& out, size_t at = 0);
-// The same within limits.
+// Quantises a float within limits.
 int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
 
 // The entries of a table, made explicit. False: too large, as those of 16 bits for each index of an

@@ -79,12 +79,12 @@ struct Constant {
 };
 using ConstantPtr = std::shared_ptr<const Constant>;
 
-// Where a model's external data file lies: `location` is beside the model.
+// Returns the path of a model's external data file: `location` is beside the model.
 std::string external_path(const std::string& model_path, const std::string& location);
 
-// The external data files of one model: opened once, only below the model's own directory. What is
-// read in all may not exceed twice the files' size, so that a file cannot be made to unfold without
-// bound.
+// The external data files of one model: opened once, only below the model's own directory. All
+// reads together may not exceed twice the files' size, so that a file cannot be made to unfold
+// without bound.
 class ExternalFiles {
  public:
   explicit ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
@@ -94,7 +94,7 @@ class ExternalFiles {
 
  private:
   std::string model_path_;
-  // By device and number: one file has many names, "./data" and hard links among them.
+  // The files that were opened, by device and number: one file has many names, "./data" and hard links among them.
   std::set<std::pair<uint64_t, uint64_t>> opened_;
   uint64_t total_ = 0, read_ = 0;
 };

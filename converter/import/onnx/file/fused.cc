@@ -104,7 +104,7 @@ int parameters_of(const std::string& activation) {
   return activation == "Clip" || activation == "HardSigmoid" ? 2 : -1;
 }
 
-// False: the activation is not known.
+// Reads the activation that is fused into a node. False: it is not known.
 bool read_activation(const onnx::NodeProto& node, Activation* to) {
   const onnx::AttributeProto* kind = find(node, "activation");
   if (!kind || kind->s().empty()) return true;

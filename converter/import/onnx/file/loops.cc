@@ -37,7 +37,7 @@ Status read_numbers(const NodeView& node, const char* attribute, int count,
   return Status();
 }
 
-// A constant that each step would make again.
+// Returns whether a node is a constant, which each iteration would make again.
 bool is_constant(const onnx::NodeProto& node) {
   return node.op_type() == "Constant" && (node.domain().empty() || node.domain() == "ai.onnx");
 }

@@ -60,7 +60,7 @@ void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string
   }
 }
 
-// Of a repeated field those elements that `keeps` says, in their order.
+// Keeps those elements of a repeated field that `keeps` says, in their order.
 template <class Field, class Keeps>
 void keep_only(Field* field, const Keeps& keeps) {
   int kept = 0;

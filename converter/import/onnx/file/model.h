@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An ONNX file, parsed and proven to be a graph: every name defined once, no dangling or cyclic
-// references, nodes in execution order. What the operators mean is not looked at here.
+// references, nodes in execution order. The meaning of operators is not looked at here.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_MODEL_H_
 
@@ -54,7 +54,7 @@ class Model {
   const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {
     return initializers_;
   }
-  // How often nodes (their subgraphs included) read a tensor, and how often it is a graph output.
+  // Returns how often nodes (their subgraphs included) read a tensor, plus how often it is a graph output.
   int uses(const std::string& tensor) const;
   // The nodes that read a tensor, one as often as it does; subgraphs left out.
   const std::vector<int>& readers(const std::string& tensor) const;
@@ -89,7 +89,7 @@ class Model {
 std::string node_label(const onnx::NodeProto& node, int index);
 // "Conv", "com.microsoft.QLinearAdd"
 std::string op_label(const onnx::NodeProto& node);
-// What float models have none of: it quantises, or computes on what was.
+// Returns whether an operator quantises or computes on quantised values: float models have none of these.
 bool is_quantized_op(const std::string& op);
 
 }  // namespace qrt::convert::from_onnx

@@ -23,7 +23,7 @@ class NodeView {
   const std::string& domain() const;
   std::string label() const;     // for messages
   std::string op_label() const;  // for reports
-  // For the converted model: the node's name, or its first output's.
+  // Returns the name for the converted model: the node's, or its first output's.
   const std::string& name() const;
   operator SourceNode() const { return {name(), op()}; }
 

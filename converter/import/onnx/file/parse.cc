@@ -52,7 +52,7 @@ Status parse_file(const std::string& path, const char* what, const char* type,
   CodedInputStream stream(&file);
   stream.SetTotalBytesLimit(INT_MAX);
   const bool parsed = message->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
-  // To the parser the file just ends there, perhaps where a shorter model could.
+  // A read error looks to the parser like the end of the file, perhaps where a shorter model could end.
   if (file.GetErrno() != 0)
     return error(Code::kIoError, "cannot read '%s': %s", path.c_str(), strerror(file.GetErrno()));
   QRT_MODEL_CHECK(parsed,

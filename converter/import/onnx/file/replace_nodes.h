@@ -14,8 +14,8 @@ namespace qrt::convert::from_onnx {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
-// Puts others in the place of nodes: replace(index, node, to, &is_replaced) appends them, or leaves is_replaced false where the node
-// stays. What is replaced is freed only at the end, so that no new node has the address of an old one.
+// Replaces nodes by others: replace(index, node, to, &is_replaced) appends them, or leaves is_replaced false where the node stays.
+// Replaced nodes are freed only at the end, so that no new node has the address of an old one.
 template <class Replace>
 Status replace_nodes(onnx::GraphProto* graph, const Replace& replace) {
   std::vector<std::unique_ptr<onnx::NodeProto>> nodes(static_cast<size_t>(graph->node_size()));

@@ -27,7 +27,7 @@ constexpr uint64_t kNumberTimes = 2;
 // An unknown field is kept as a number with its value, a string or a list of its own fields.
 constexpr uint64_t kUnknownBytes = 32, kUnknownBlockBytes = 64;
 constexpr uint64_t kTagSteps = 60, kElementSteps = 4;
-// As many levels as the parser follows.
+// The number of levels that the parser follows.
 constexpr int kMaxDepth = 100;
 
 // A type of message: its size, and its fields by their number.

@@ -14,8 +14,8 @@ namespace qrt::convert::from_onnx {
 // only that is missing, its remedy says so.
 Status retry_in_float(Importer& importer, const NodeView& node);
 
-// What made this tensor, which waits for its QuantizeLinear or was refused by it, as float
-// operators. False: that cannot be.
+// Makes the operator that wrote this tensor, which waits for its QuantizeLinear or was refused by
+// it, as float operators. False: that cannot be.
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y);
 
 // Makes the floats of an operator that waits, with the limits and moves that follow it. *y stays

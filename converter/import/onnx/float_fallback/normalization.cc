@@ -80,7 +80,7 @@ Status layer_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
   const int64_t n = shape[shape.rank() - 1];
   const bool has_bias = inputs.bias >= 0 && f->node().has_input(inputs.bias);
   std::vector<float> scale, bias;
-  // In one where scale and bias are constants of the last dimension.
+  // One operator is enough where scale and bias are constants of the last dimension.
   const bool is_last = marked.back() && std::count(marked.begin(), marked.end(), true) == 1;
   if (is_last && f->channel_constants(inputs.scale, n, &scale) &&
       (!has_bias || f->channel_constants(inputs.bias, n, &bias))) {

@@ -12,7 +12,7 @@ namespace qrt::convert::from_onnx {
 
 bool is_float_normalization(const std::string& op);
 
-// Which inputs of a node are its factors and addends; -1: it has none.
+// The inputs of a node that are its factors and addends; -1: it has none.
 struct NormInputs {
   int scale = 1, bias = 2;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Float operators a node becomes.
+// Chooses the Float operators that a node becomes.
 #include <algorithm>
 #include <cmath>
 
@@ -80,7 +80,7 @@ bool other_outputs_are_read(const Importer& importer, const NodeView& node) {
   return false;
 }
 
-// Of an operator over rows. False: an axis is not known or outside the shape.
+// Marks the dimensions that an operator over rows works on. False: an axis is not known or outside the shape.
 bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
                std::vector<bool>* marked) {
   const int rank = shape.rank();

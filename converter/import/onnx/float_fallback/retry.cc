@@ -54,7 +54,7 @@ Tensor float_tensor(Importer& importer, ValueId y) {
   return t;
 }
 
-// Nothing is refused any more: the node's output 0 is the float value y.
+// Makes the float value y the node's output 0, and withdraws its refusal.
 void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dynamic) {
   Outcomes& outcomes = importer.outcomes();
   outcomes.forget(node.index());
@@ -191,7 +191,7 @@ Status assess_with_floats(Importer& importer, const NodeView& node) {
 Status retry_in_float(Importer& importer, const NodeView& node) {
   Outcomes& outcomes = importer.outcomes();
   ValueId y = kNoValue;
-  // What waited for this QuantizeLinear has no integer form after all.
+  // The operator that waited for this QuantizeLinear has no integer form after all.
   if (!outcomes.is_made(node.index()) && node.op() == "QuantizeLinear" &&
       make_producer_float(importer, node.input(0), &y))
     return assess_again(importer, node);

@@ -23,7 +23,7 @@ ConstantPtr make_constant(int type, const Shape& shape, const std::vector<T>& el
   return c;
 }
 
-// Of type int64, int32 or bool.
+// Makes a constant of type int64, int32 or bool.
 ConstantPtr integer_constant(int type, const Shape& shape, const std::vector<int64_t>& v);
 
 Tensor constant_tensor(ConstantPtr constant);

@@ -373,7 +373,7 @@ bool fold_unary(const std::string& op, const Few& x, Few* y) {
   return true;
 }
 
-// Of a whole vector.
+// Folds ReduceProd of a whole vector.
 bool fold_product(const NodeView& node, const Few& x, Few* y) {
   if (x.is_real() || x.shape.rank() != 1) return false;
   y->type = x.type;

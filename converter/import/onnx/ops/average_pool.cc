@@ -19,7 +19,7 @@ struct AveragePool {
   bool include_pad = false;
 
   Shape result() const { return image.shape(image.c, window.depth.output, window.output); }
-  // Of the operator, on what images_of() gives.
+  // The window and result of the operator on the images that images_of() gives.
   Window window_of_images() const;
   Shape shape_of_images() const {
     const int64_t* size = window.output;
@@ -67,7 +67,7 @@ ValueId rows_of_windows(Importer& importer, const NodeView& node, const AverageP
                          {s[0], depth.output, out_h * depth.kernel * height.kernel, s[3], s[4]});
 }
 
-// What the operator reads: images, or of a global pool one with all positions.
+// Returns the images that the operator reads; for a global pool one with all positions.
 ValueId images_of(Importer& importer, const NodeView& node, const AveragePool& p) {
   const ValueId x = windowed_to_nhwc(importer, node, p.image, p.window, p.x);
   if (!p.image.is_volume()) return x;
@@ -88,7 +88,7 @@ ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limi
   return importer.builder().lut(node, y, table, false, "", nullptr);
 }
 
-// Of 16 bits over the whole image: the sum and one rounding.
+// Averages 16-bit values over the whole image: the sum and one rounding.
 Status emit_int16_global(Importer& importer, const NodeView& node, const std::string& ops,
                          const AveragePool& p, const Quant& out, Limits limits, ValueId* result) {
   const int64_t area = p.image.positions();

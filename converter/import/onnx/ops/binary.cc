@@ -27,8 +27,8 @@ Function function_of(const std::string& op) {
   return [](float x, float slope) { return x < 0.0f ? x * slope : x; };  // PRelu
 }
 
-// Of a constant broadcast to `shape`: the only axis along which it varies, or -1 for one value.
-// False: several axes.
+// Sets *axis to the only axis along which a constant broadcast to `shape` varies, or -1 for one
+// value. False: several axes.
 bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
   *axis = -1;
   for (int i = 0; i < constant.rank(); ++i) {

@@ -224,7 +224,7 @@ Status import_cast_like(Importer& importer, const NodeView& node) {
   return cast(importer, node, is_real ? static_cast<int>(kFloat) : like.type);
 }
 
-// Another reading of the same bits, of a type as wide.
+// Imports BitCast, another reading of the same bits, to a type as wide.
 Status import_bit_cast(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   const int to = static_cast<int>(node.integer("to", kUndefined));

@@ -83,7 +83,7 @@ ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::stri
   return y;
 }
 
-// Whether it runs as DepthwiseConv2D, which gives no accumulators.
+// Returns whether it runs as DepthwiseConv2D, which gives no accumulators.
 bool is_depthwise(const Convolution& c) { return c.planes.in == 1 && c.groups > 1; }
 
 // A depthwise layer as a convolution in fewer groups, of up to 16 input channels each and with zeros

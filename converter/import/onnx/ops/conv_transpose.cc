@@ -105,7 +105,7 @@ std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
   return result;
 }
 
-// The same with a value for each channel in any case.
+// Spreads values over the phases as spread() does, to one for each channel in any case.
 template <class T>
 std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
                              const std::vector<T>& values) {
@@ -114,8 +114,8 @@ std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
   return result;
 }
 
-// Which weight of output channel o of the source a phase has at position `at` of its kernel over
-// volumes, [in, kd, kh, kw]; -1: none.
+// Returns the weight of the source's output channel o that a phase has at position `at` of its
+// kernel over volumes, as an index in [in, kd, kh, kw]; -1: none.
 int64_t weight_of_phase(const TransposedConvolution& c, const Phases& p, int64_t o, int64_t phase,
                         int64_t at) {
   const PhasedAxis &d = p.d, &h = p.h, &w = p.w;
@@ -147,7 +147,7 @@ std::vector<int32_t> weights_of_phases(const TransposedConvolution& c, const Pha
   return weights;
 }
 
-// Nothing: refused.
+// Makes the constants of the layer; nothing where they are refused.
 std::optional<LayerConstants> make_constants(Importer& importer, const NodeView& node,
                                              const TransposedConvolution& c, const Phases& p,
                                              const Quant& out, Limits limits) {

@@ -14,7 +14,7 @@ struct Operands {
   Quant x_quant, w_quant;
 };
 
-// Where an operator has them: input numbers, or -1.
+// The input numbers of an operator's weights, scale, zero point and bias, or -1.
 struct Places {
   int w, w_scale, w_zero, bias;
 };

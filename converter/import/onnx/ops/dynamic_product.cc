@@ -9,7 +9,7 @@ namespace {
 
 bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
 
-// Where the operator has its parameters: input numbers, or -1.
+// The input numbers of the operator's operands and parameters, or -1.
 struct ProductInputs {
   int a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, bias;
 };

@@ -18,9 +18,9 @@ namespace qrt::convert::from_onnx {
 // REQUIRES: no input of the node is refused.
 using Handler = Status (*)(Importer& importer, const NodeView& node);
 
-// Which elements of its inputs an operator brings together. Where it does so along an axis on which
-// equal codes stand for different values, the importer hands it those values as a function that
-// waits, not as codes.
+// The elements of its inputs that an operator brings together. Where it does so along an axis on
+// which equal codes stand for different values, the importer hands it those values as a function
+// that waits, not as codes.
 enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
   kMoved,     // an element in another place; what is known of an axis goes along (move.h)
@@ -47,9 +47,9 @@ struct OpEntry {
   int inputs;  // at least so many must be present
   Required<Reads> reads;
 };
-// Null for an operator that is not known.
+// Returns the entry of an operator, null for one that is not known.
 const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
-// All of them.
+// Returns the entries of all operators.
 std::vector<OpEntry> known_ops();
 
 // qdq.cc
@@ -59,7 +59,7 @@ std::vector<OpEntry> known_ops();
 Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
                   const Shape& shape, int64_t axis, std::optional<Quant>* quant);
 
-// The same for a tensor that must be quantised as a whole.
+// Reads the parameters of a tensor that must be quantised as a whole.
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 
@@ -111,11 +111,11 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
                                const Quant& w_quant, ValueId* result);
 
 // ops/batch_norm.cc
-// What BatchNormalization computes: y = x * factor[c] + addend[c], both rounded to float32.
+// The factors of a BatchNormalization: y = x * factor[c] + addend[c], both rounded to float32.
 struct ChannelLines {
   std::vector<float> factor, addend;
 };
-// False: an input is no constant of so many channels.
+// Reads the constants of a BatchNormalization. False: an input is no constant of so many channels.
 bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
                         ChannelLines* lines);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on integers that no scale belongs to: what a model computes between 8-bit inputs and
-// outputs without quantisation. Of two 8-bit tensors every operator is a PairLut; wider
-// types have the operator Integer; Min, Max and Clip take every integer type. Truth values are
-// bytes 0 and 1.
+// Operators on integers that no scale belongs to: a model's computations between 8-bit inputs and
+// outputs without quantisation. Operators on two 8-bit tensors become a PairLut; wider types have
+// the operator Integer; Min, Max and Clip take every integer type. Truth values are bytes 0 and 1.
 #include "converter/import/onnx/ops/integer.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
-// Of integers without a scale.
+// Returns the parameters of integers without a scale.
 Quant plain(int type) {
   Quant q;
   ir_type(type, &q.type);
@@ -85,7 +84,7 @@ int modulo(int a, int b, bool fmod) {
 
 using ByteFunction = std::function<int(int, int)>;
 
-// Null where the operator has no such form. *is_truth: it compares.
+// Returns the operator's function of bytes, null where it has no such form. *is_truth: it compares.
 ByteFunction function_of(const NodeView& node, bool* is_truth) {
   const std::string& op = node.op();
   *is_truth = true;

@@ -7,7 +7,7 @@
 
 namespace qrt::convert::from_onnx {
 
-// Of 8 bits, with or without a sign.
+// Returns whether a type has 8 bits, with or without a sign.
 bool is_byte(int type);
 // Added to an integer to give the stored one: int8 lies in the graph as value + 128.
 int offset_of(int type);

@@ -62,7 +62,7 @@ Status check_weights_axis(Importer& importer, const NodeView& node, const Produc
   const int columns = p.out_first ? 0 : p.weights->shape.rank() - 1;
   *fits = p.w_quant.per_tensor() || (p.w_quant.axis == columns && p.weights->shape.rank() > 1);
   if (*fits) return Status();
-  // Where there are as many rows as columns ONNX Runtime takes the scales for those of columns.
+  // ONNX Runtime takes the scales for those of columns, where there are as many rows as columns.
   if (p.in == p.out) importer.outcomes().refuse_float_form(node.index());
   return importer.refuse(node,
                          "the weights are quantised along axis " + std::to_string(p.w_quant.axis) +

@@ -8,9 +8,9 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Whether a window along an axis of `size` positions reads none of them: the first one is the furthest
-// before it, the last one behind it, and steps greater than the image may pass over it. True also
-// where so many windows begin before such an image that it is not worth looking.
+// Returns whether a window along an axis of `size` positions reads none of them: the first one is the
+// furthest before it, the last one behind it, and steps greater than the image may pass over it. True
+// also where so many windows begin before such an image that it is not worth looking.
 bool misses_image(const WindowAxis& w, int64_t size) {
   constexpr int64_t kMostLooked = 1 << 16;
   if (w.output == 0) return false;
@@ -74,7 +74,7 @@ ValueId add_max_pool(Importer& importer, const NodeView& node, const Window* win
   return y;
 }
 
-// Of a volume the planes', then along depth.
+// Pools a volume: the windows of each plane, then those along depth.
 ValueId max_of_volume(Importer& importer, const NodeView& node, const Image& image,
                       const Window* window, ValueId x) {
   GraphBuilder& builder = importer.builder();
@@ -102,8 +102,8 @@ ValueId emit_max(Importer& importer, const NodeView& node, const Image& image, c
   return result;
 }
 
-// Whether ONNX Runtime pools the floats: between a DequantizeLinear and a QuantizeLinear of other
-// parameters. Elsewhere it moves the DequantizeLinear behind the pool.
+// Sets *in_float to whether ONNX Runtime pools the floats: between a DequantizeLinear and a
+// QuantizeLinear of other parameters. Elsewhere it moves the DequantizeLinear behind the pool.
 Status is_pooled_in_float(Importer& importer, const NodeView& node, const Tensor& x,
                           bool* in_float) {
   *in_float = false;

@@ -57,7 +57,7 @@ ValueId arranged(Importer& importer, const NodeView& node, const Reduction& r, V
   return importer.builder().reshape(node, x, {r.outer, r.n, 1, r.inner});
 }
 
-// The order of the integers reversed.
+// Returns the integers' complement, which reverses their order.
 ValueId complement(Importer& importer, const NodeView& node, ValueId x) {
   const bool is_int16 = importer.graph().values[x].type.dtype == DType::kInt16;
   if (!is_int16) {

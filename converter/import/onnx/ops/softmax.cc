@@ -20,17 +20,17 @@ std::vector<int32_t> int16_exponentials(float scale) {
   return table;
 }
 
-// Whether log_softmax.h has a form of it: finite differences, and with 16 bits an output scale that
-// keeps it within a step of the real function.
+// Returns whether log_softmax.h has a form of it: finite differences, and with 16 bits an output
+// scale that keeps it within a quantum of the real function.
 bool takes_logarithm(float scale, float output_scale, int64_t length, bool is_int16) {
   if (!is_int16) return std::isfinite(scale * 255.0f);
   return std::isfinite(scale * 65535.0f) && length <= static_cast<int64_t>(kMaxSoftmaxTableRow) &&
          static_cast<double>(output_scale) >= 0x1p-30 * static_cast<double>(length) + 0x1p-18;
 }
 
-// The stored code of a row's only element. ONNX Runtime's exponential of it is so great that k times
-// it is infinite: of the quotient, NaN, it makes INT32_MIN, to which it adds the zero point without
-// regard to overflow. (A k of 0 makes 0.) Of two types it computes in float.
+// Returns the stored code of a row's only element. ONNX Runtime's exponential of it is so great that
+// k times it is infinite: it makes INT32_MIN of the quotient, NaN, to which it adds the zero point
+// without regard to overflow. (A k of 0 makes 0.) Between two different types it computes in float.
 int of_one_element(const Quant& in, const Quant& out, float k) {
   if (in.type != out.type) return quantized(1.0f, out);
   const int zero = out.zero_point[0];

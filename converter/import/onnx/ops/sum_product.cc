@@ -11,9 +11,9 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Whether ONNX Runtime swaps the operands of QLinearAdd: when `a` is one repeated element in the
-// innermost run of the broadcast, or both are single elements. `nhwc`: it has brought both to
-// channels last.
+// Returns whether ONNX Runtime swaps the operands of QLinearAdd: when `a` is one repeated element
+// in the innermost run of the broadcast, or both are single elements. `nhwc`: it has brought both
+// to channels last.
 bool a_is_inner(const Shape& a, const Shape& b, bool nhwc) {
   const int rank = std::max(a.rank(), b.rank());
   std::vector<int64_t> da(static_cast<size_t>(rank), 1), db = da;

@@ -19,7 +19,7 @@ struct Operand {
 
 // A dequantised tensor or constant of 8 or 16 bits, as a whole. False: it is none.
 bool as_operand(const Tensor& t, Operand* o);
-// Whether ONNX Runtime's QLinearAdd and QLinearMul take these: tensors of one type.
+// Returns whether ONNX Runtime's QLinearAdd and QLinearMul take these: tensors of one type.
 bool types_fit(const Operand& a, const Operand& b, const Quant& out);
 bool any_int16(const Operand& a, const Operand& b);
 

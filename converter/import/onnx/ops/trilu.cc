@@ -16,7 +16,7 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
-// Which part of a matrix a Trilu keeps.
+// The part of a matrix that a Trilu keeps.
 struct Triangle {
   int64_t rows, columns, k;
   bool upper;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where, and the comparisons that make its conditions: of integers and of quantised tensors.
+// The operator Where, and the comparisons that make its conditions: of integers and of quantised tensors.
 #include "converter/import/onnx/arithmetic/where_constant.h"
 #include "converter/import/onnx/file/branches.h"
 #include "converter/import/onnx/move.h"
@@ -108,7 +108,7 @@ FloatComparison float_comparison_of(const std::string& op) {
 
 }  // namespace
 
-// Of integers; of floats between DequantizeLinear and QuantizeLinear as a table of truth values.
+// Imports a comparison of integers; of floats between DequantizeLinear and QuantizeLinear as a table of truth values.
 Status import_comparison(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   bool taken;

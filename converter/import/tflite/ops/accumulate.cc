@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUMSUM and ADD_N: sums of more than two terms. Of int8 the reference scales every term up by 2^19
-// (2^20, times 1/2) before it adds them, begins with a stored 0 instead of the zero point, and adds
-// modulo 2^32.
+// CUMSUM and ADD_N: sums of more than two terms. With int8 the reference scales every term up by
+// 2^19 (2^20, times 1/2) before it adds them, begins with a stored 0 instead of the zero point, and
+// adds modulo 2^32.
 #include "converter/import/tflite/moving.h"
 #include "converter/import/tflite/ops/formula.h"
 #include "converter/import/tflite/ops/unary.h"

@@ -11,8 +11,8 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Of int16: the scaled input as a multiple of 3 * 2^-12, and a table with interpolation.
-// `greatest_shift`: scales of a power of two up to 2^(shift - 12) are taken exactly.
+// Imports an int16 function: the scaled input as a multiple of 3 * 2^-12, and a table with
+// interpolation. `greatest_shift`: scales of a power of two up to 2^(shift - 12) are taken exactly.
 Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                             int greatest_shift, int32_t (*f)(int32_t)) {
   // The reference's float logarithms, rounded to the nearest.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy. Of int32: integers.cc.
+// Elementwise operators of two tensors of 8 or 16 bits, broadcast as in numpy. integers.cc has those of int32.
 #include <algorithm>
 #include <cmath>
 

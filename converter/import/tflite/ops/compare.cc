@@ -79,7 +79,7 @@ struct Rescaled {
   }
 };
 
-// False: the operator was refused.
+// Reads an operand and its rescaling. False: the operator was refused.
 bool read_rescaled(Importer& importer, const Op& op, int i, Rescaled* r) {
   const Tensor& t = importer.input(op, i);
   if (!importer.read_quant(op, t, &r->quant)) return false;
@@ -236,7 +236,7 @@ Status check_select(const Importer& importer, const Op& op) {
   }
   QRT_MODEL_CHECK(fits, "shapes %s, %s and %s do not fit", c.to_string().c_str(),
                   x.to_string().c_str(), y.to_string().c_str());
-  // For single elements the file says how many dimensions the result has.
+  // The file says how many dimensions the result has, where all operands are single elements.
   if (shape.elements() == 1 && importer.output(op).shape.elements() == 1) return Status();
   return check_output_shape(importer, op, shape);
 }

@@ -34,7 +34,7 @@ bool read_codes(Importer& importer, const Op& op, int i, Real* codes) {
   return false;
 }
 
-// Of boxes in uint8 the reference takes uint8, of boxes in float32 float32.
+// Reads the anchors, which the reference takes in the boxes' type: uint8 or float32.
 bool read_anchors(Importer& importer, const Op& op, std::vector<float>* anchors) {
   const Tensor& t = importer.input(op, 2);
   const TensorType type = importer.input(op, 0).type;

@@ -93,7 +93,7 @@ Status import_exp(Importer& importer, const Op& op) {
   return finish_float_table(importer, op, in, out, exp_of);
 }
 
-// What is not positive has the least output.
+// Imports LOG. Inputs that are not positive have the least output.
 Status import_log(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in)) return Status();

@@ -23,9 +23,9 @@ struct Handler {
 #define QRT_TFLITE_OP(handler, code, ...) Status handler(Importer& importer, const Op& op);
 #include "converter/import/tflite/ops/handlers.inc"
 
-// Null: there is none.
+// Returns the handler of an operator, or null.
 const Handler* find_handler(const Op& op);
-// Of an operator whose output is float32 (real.h).
+// Returns the handler of an operator whose output is float32 (real.h).
 const Handler* find_float_handler(const Op& op);
 
 // Places a window on an image by the reference's rule: SAME puts the greater half of the padding
@@ -35,7 +35,7 @@ Status place_window(int64_t rows, int64_t columns, tflite::Padding padding, Wind
 
 // The file's shape of output 0 is the one that follows from the operator.
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected);
-// The same where the first two inputs broadcast.
+// Checks that the file's shape of output 0 is that of the first two inputs, broadcast.
 Status check_broadcast(const Importer& importer, const Op& op);
 
 // The activation that ADD, SUB, MUL and DIV may have within them.

@@ -53,7 +53,7 @@ Status fold_integers(Importer& importer, const Op& op, F f) {
   return Status();
 }
 
-// False: the operator was refused.
+// Checks the types of the operands. False: the operator was refused.
 bool check_operands(Importer& importer, const Op& op, F f) {
   for (const Tensor* t : {&importer.input(op, 0), &importer.input(op, 1), &importer.output(op)}) {
     if (t->type == TensorType::INT32) continue;
@@ -109,7 +109,7 @@ Status import_integers(Importer& importer, const Op& op, F f) {
   const ValueId a = importer.value(op, 0), b = importer.value(op, 1);
   ValueId y = integer(importer, op, f, a, b);
   if (f == F::DIV && rounds_down(op)) {
-    // That rounds towards zero. The remainders of either rounding differ by the divisor where one is to
+    // DIV rounds towards zero. The remainders of either rounding differ by the divisor where one is to
     // be taken off.
     const ValueId above = integer(importer, op, F::MOD, a, b);
     const ValueId difference =

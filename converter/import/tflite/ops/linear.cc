@@ -26,8 +26,8 @@ std::vector<int64_t> widened(const Tensor& t) {
   return {values.begin(), values.end()};
 }
 
-// Of int16 activations: the sums stay within what the kernels hold, and where the reference shifts
-// them, within int32; multiplied, they stay within int32, which the reference truncates them to.
+// Proves for int16 activations that the sums stay within what the kernels hold, and where the reference
+// shifts them, within int32; multiplied, they stay within int32, which the reference truncates them to.
 // `weights`: that make one output, `taps` runs of them; `channel_of` a weight's index.
 bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t weights,
                  size_t taps, const std::function<size_t(size_t)>& channel_of) {
@@ -69,11 +69,11 @@ bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t 
   return true;
 }
 
-// The reference leaves it undefined what an accumulator beyond int32 gives, also after the left
-// shift of a multiplier above 1: both are proven impossible here, but for biases that alone make it
-// possible. Those are the +-(2^31 - 1) that TFLite's converter clips the biases of dead channels
-// to, whose weights have tiny scales: the reference's sums wrap modulo 2^32 there, and so do qrt's.
-// What a multiplier of 0 makes of a sum is 0. `channel_of`: of a weight's index.
+// Proves that no accumulator leaves int32, for which the reference leaves the result undefined,
+// also after the left shift of a multiplier above 1, but for biases that alone make it possible.
+// Those are the +-(2^31 - 1) that TFLite's converter clips the biases of dead channels to, whose
+// weights have tiny scales: the reference's sums wrap modulo 2^32 there, and so do qrt's. A
+// multiplier of 0 makes 0 of any sum. `channel_of`: of a weight's index.
 bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear,
                        const std::function<size_t(size_t)>& channel_of) {
   const std::vector<int64_t> bound = sum_bounds(linear.weights, linear.bias, 255, channel_of);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What convolutions, matrix products and transposed convolutions share: constant weights and biases,
-// and the proof that their sums stay within what the reference defines.
+// The common part of convolutions, matrix products and transposed convolutions: constant weights and
+// biases, and the proof that their sums stay within what the reference defines.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_OPS_LINEAR_H_
 #define QRT_CONVERTER_IMPORT_TFLITE_OPS_LINEAR_H_
 

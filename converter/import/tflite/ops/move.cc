@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that join tensors, SHAPE and ZEROS_LIKE. What they do to shapes, which are known at conversion, is
+// Operators that join tensors, SHAPE and ZEROS_LIKE. Their effect on shapes, which are known at conversion, is
 // folded.
 #include <algorithm>
 #include <cmath>

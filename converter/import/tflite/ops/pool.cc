@@ -8,7 +8,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// What both windowed pools share. The input's parameters count, the output's must equal them.
+// The common part of both windowed pools. The input's parameters count, the output's must equal them.
 struct Pool {
   Quant quant;
   Limits limits;
@@ -108,7 +108,7 @@ ValueId reduced_image(Importer& importer, const Op& op, const Reduction& r) {
   return importer.builder().reshape(op, value, r.image());
 }
 
-// What was made of it as output 0.
+// Makes the result of a reduction output 0.
 void finish_image(Importer& importer, const Op& op, const Reduction& r, ValueId made) {
   const Shape& y = importer.output(op).shape;
   importer.set_output(

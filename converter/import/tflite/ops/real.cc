@@ -60,7 +60,7 @@ float rounded(float x) {
   return stays ? below : below + 1;
 }
 
-// As the reference's kernels of floats compute them.
+// The float functions, as the reference's kernels compute them.
 constexpr Function kFunctions[] = {
     {B::ABS, [](float x) { return std::fabs(x); }, nullptr},
     {B::CEIL, [](float x) { return std::ceil(x); }, nullptr},

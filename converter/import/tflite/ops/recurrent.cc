@@ -118,8 +118,8 @@ ValueId add_int8(Importer& importer, const Op& op, int i, const Shape& shape,
                                        std::vector<int8_t>(weights.begin(), weights.end()));
 }
 
-// What the gates of an LSTM make of its inputs, or of its hidden values: the weights, biases with
-// the zero points folded in, and multipliers of all four.
+// The products of an LSTM's gates with its inputs, or with its hidden values: the weights, biases
+// with the zero points folded in, and multipliers of all four.
 struct LstmSide {
   std::vector<int16_t> weights;
   std::vector<int64_t> bias;
@@ -189,7 +189,7 @@ std::vector<std::unique_ptr<fb::RequantStageT>> gate_stages(const Importer& impo
   return x.is_int16() ? requant_stages_64({m}) : requant_stages({m}, importer.rounding());
 }
 
-// What of an LSTM's optional parts qrt and the reference's integer kernel lack.
+// Refuses those optional parts of an LSTM that qrt and the reference's integer kernel lack.
 bool refuse_parts(Importer& importer, const Op& op) {
   const struct {
     int first, last;
@@ -268,8 +268,8 @@ Status import_svdf(Importer& importer, const Op& op) {
   const Multiplier feature = importer.multiplier(static_cast<double>(product / state_scale));
   const Multiplier time = importer.multiplier(static_cast<double>(summed / out.scale[0]));
   const size_t taps = static_cast<size_t>(o.rank * memory), rows = static_cast<size_t>(units);
-  // Of an int16 state they pass int32 in theory only: the reference adds modulo 2^32, and so does
-  // qrt.
+  // With an int16 state the sums pass int32 in theory only: the reference adds modulo 2^32, and so
+  // does qrt.
   const int64_t sums_over_time =
       greatest_sum(times.data(), rows, taps, is_int16 ? 32768 : 255, bias.data());
   if (!stays_defined(importer, op, "features",

@@ -40,7 +40,7 @@ namespace {
 constexpr int kBits = 10;  // weights are in units of 2^-10
 constexpr int64_t kUnit = 1 << kBits;
 
-// Where each output lies along an axis of `in` inputs, by the reference's integers. False: it reads
+// Places each output along an axis of `in` inputs, by the reference's integers. False: it reads
 // outside its input.
 bool place_by_integers(int64_t in, int64_t out, bool corners, bool half_pixels,
                        fb::ResizeAxisT* axis) {
@@ -58,8 +58,8 @@ bool place_by_integers(int64_t in, int64_t out, bool corners, bool half_pixels,
   return true;
 }
 
-// The same by the reference's floats, those of uint8. *bits: how many the weights' fractions take at
-// most. False: one takes more than an integer weight has.
+// Places each output along an axis by the reference's floats, those of uint8. *bits: how many the
+// weights' fractions take at most. False: one takes more than an integer weight has.
 bool place_by_floats(int64_t in, int64_t out, bool corners, bool half_pixels, fb::ResizeAxisT* axis,
                      int* bits) {
   const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
@@ -87,8 +87,8 @@ bool place_by_floats(int64_t in, int64_t out, bool corners, bool half_pixels, fb
 
 }  // namespace
 
-// Of uint8 the reference adds products of floats, which are exact, and so the same as integers, where
-// weights and their products have few bits: of usual enlargements.
+// Imports RESIZE_BILINEAR. For uint8 the reference adds products of floats, which are exact, and so
+// the same as integers, where weights and their products have few bits: as in usual enlargements.
 Status import_resize_bilinear(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::ResizeBilinearOptions>();
   const Tensor& x = importer.input(op, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SOFTMAX and LOG_SOFTMAX. Of int16: two tables of 513 entries. Of bytes: every difference to a row's greatest value
-// has its exponential in a table, made here as the reference kernel computes it: of int8 in integers,
-// of uint8 in float.
+// SOFTMAX and LOG_SOFTMAX. For int16 there are two tables of 513 entries. For bytes every difference to a row's
+// greatest value has its exponential in a table, made here as the reference kernel computes it: for int8 in
+// integers, for uint8 in float.
 #include <algorithm>
 #include <cmath>
 

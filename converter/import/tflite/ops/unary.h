@@ -19,23 +19,23 @@ std::vector<uint8_t> tabulate(const Quant& in, const Quant& out, const std::func
 // Makes a table of f, of 8 or 16 bits, output 0.
 Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                     const std::function<int(int)>& f);
-// The same of a float function: round(f(scale * (x - zero point)) / scale of `out`) + zero point.
+// Adds the table of a float function: round(f(scale * (x - zero point)) / scale of `out`) + zero point.
 Status finish_float_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                           const std::function<float(float)>& f);
 // The reference's table of f for 16-bit inputs and outputs: 513 samples, at every 128th input, shifted
 // by half the error of a line in the middle between two. All in float32; the output's zero point is 0.
 std::vector<int16_t> sampled_table(const std::function<float(float)>& f, float in_scale,
                                    int in_zero_point, float out_scale);
-// Of int16: what such a table gives with lines between its samples.
+// Adds, for int16, such a table with lines between its samples.
 Status finish_sampled_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                             const std::function<float(float)>& f);
-// function.cc: what activation.cc has of int8 and int16.
+// The uint8 forms (function.cc) of operators whose int8 and int16 forms are in activation.cc.
 Status import_logistic_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 
 // The file's shapes of input 0 and output 0 are the same.
 Status check_same_shape(const Importer& importer, const Op& op);
-// Whether the input is uint8, which the operator has no form for: it was refused.
+// Returns whether the input is uint8, which the operator has no form for: it was refused.
 bool refuse_uint8(Importer& importer, const Op& op, const Quant& in);
 // Refuses an operator of int16 whose input or output has a zero point, as the reference does. Returns
 // whether it did.
@@ -46,15 +46,15 @@ bool usable(Importer& importer, const Op& op, int bits,
 // Bits that |x - zero point| takes at most.
 int reach_bits(const Quant& q);
 
-// What lies below the zero point has stages of its own, of its product with a slope; negated.
+// The stages of values below the zero point, of their product with a slope; negated.
 struct Below {
   Multiplier multiplier;
   bool negate = false;
-  // None: 1. Else one for all, for each index of the last dimension, or for each element of a row,
-  // all dimensions but the first.
+  // The slopes: none (1), one for all, one for each index of the last dimension, or one for each
+  // element of a row, all dimensions but the first.
   std::vector<int16_t> slopes;
 };
-// y = clamp(x * m) as output 0, below the input's zero point by `below`, if any. Of 16 or 32 bits.
+// Makes y = clamp(x * m) output 0, below the input's zero point by `below`, if any. For 16 or 32 bits.
 Status finish_requantize(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                          Multiplier m, const Below* below, Limits limits);
 

@@ -41,7 +41,7 @@ std::vector<int32_t> clamped(const std::vector<int32_t>& begin, const Update& u)
   return result;
 }
 
-// For every block of the result: its place among the blocks of x and the part.
+// Returns, for every block of the result, its place among the blocks of x and the part.
 std::vector<int32_t> known_places(const Update& u, const std::vector<int32_t>& begin) {
   std::vector<int32_t> places;
   for (int64_t i = 0; i < u.blocks; ++i) {

@@ -26,7 +26,8 @@ function blocksOf(model) {
   return [...blocks.values()];
 }
 
-// How many bytes of the arena hold something during each operator; tensors that share memory count once.
+// Returns, for each operator, how many bytes of the arena hold something while it runs; tensors that
+// share memory count once.
 function liveBytes(blocks, steps) {
   const live = new Array(steps).fill(0);
   const starting = Array.from({length: steps}, () => []);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a scene is seen: wheel, two fingers, buttons and keys zoom, dragging moves.
+// Chooses the visible part of a scene: wheel, two fingers, buttons and keys zoom, dragging moves.
 
 const READABLE = 0.85, LARGE_ONLY = 0.41;  // scales from which small text, and the large text of boxes, can be read
 
@@ -23,7 +23,7 @@ function makeCamera(canvas, scene, size) {
     place();
   };
   const window = () => ({width: canvas.clientWidth, height: canvas.clientHeight});
-  // What the panel does not cover, as it does on a narrow window.
+  // Returns the size of the canvas without the part that the panel covers on a narrow window.
   const seen = () => {
     const box = canvas.getBoundingClientRect(), panel = document.getElementById('panel').getBoundingClientRect();
     const isCovered = panel.width > 0 && panel.left < box.right && panel.top > box.top;

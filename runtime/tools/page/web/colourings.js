@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the colours of operators mean. Each make() returns {of(i), text(i), legend}: the colour of operator i, the value that it
+// The meanings of operators' colours. Each make() returns {of(i), text(i), legend}: the colour of operator i, the value that it
 // stands for, and the legend's elements.
 
 const LEVELS = {
@@ -57,7 +57,7 @@ const COLOURINGS = {
   },
 };
 
-// What an operator reads and writes: constants, inputs, outputs.
+// Returns the bytes that an operator reads and writes: constants, inputs, outputs.
 function bytesOf(model, op) {
   return [...new Set([...op.inputs, ...op.outputs])].reduce((sum, t) => sum + model.tensors[t].bytes, 0);
 }

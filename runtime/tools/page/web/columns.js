@@ -6,7 +6,7 @@ const PITCH = BOX.height + BOX.rise;
 const MOST_COLUMNS = 16, LEAST_LAYERS = 5;  // of a folded graph and of each column
 const LANE = 8, MOST_LANES = 12;            // between columns: edges side by side
 
-// How many edges lead from each layer to the next.
+// Returns how many edges lead from each layer to the next.
 function crossings({layer, chains, layers}) {
   const count = new Array(layers.length).fill(0);
   for (const chain of chains)
@@ -65,7 +65,7 @@ function bestColumns(layout, window, isFolded) {
   return best;
 }
 
-// Where edges meet a box: as near as can be to where they come from, and apart.
+// Returns where edges meet a box: as near as can be to where they come from, and apart.
 function portsOf(wanted) {
   const reach = BOX.width / 2 - 22, apart = Math.min(22, 2 * reach / Math.max(1, wanted.length - 1));
   const order = wanted.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b]);

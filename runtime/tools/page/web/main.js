@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which model and which view of it is shown, and the keys of the whole page.
+// Chooses the model and the view of it that is shown, and handles the keys of the whole page.
 
 // show(model, view, choose) draws a view. It may return {keys, leave}: what keys do there, and what is to be done before another.
 const VIEWS = {

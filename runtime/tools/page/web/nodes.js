@@ -4,7 +4,7 @@
 const FONT = 'Inter, system-ui, sans-serif';
 const titleFont = `600 13px ${FONT}`, smallFont = `11.5px ${FONT}`, largeFont = `600 22px ${FONT}`;
 
-// For boxes seen from afar.
+// Returns the large text of boxes that are seen from afar.
 const largeText = (text) => svg('text', {class: 'large', 'text-anchor': 'middle', x: 4, y: 8}, fitText(text, largeFont, BOX.width - 18));
 
 function drawNode(node, x, y) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plots share: their size, redrawn with the window, and the marks of their axes.
+// The common part of plots: their size, redrawn with the window, and the marks of their axes.
 
 // Calls draw(width, height) with the pixels that there are, now and whenever they become others.
 function drawnToSize(view, draw) {

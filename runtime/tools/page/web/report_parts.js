@@ -19,7 +19,8 @@ function meter(db) {
   return html('td', {class: 'meter-cell'}, html('span', {class: 'meter'}, html('i', {style: `width: ${width}%`})));
 }
 
-// How near one set of samples comes to the float model: rows of the weights alone, the activations alone, and all.
+// Returns a table of one set of samples against the float model: rows of the weights alone, the activations alone,
+// and all.
 function comparison(title, set) {
   const rows = [['integer model', set.all], ...Object.entries(set.other_outputs ?? {}).map(([name, c]) => [`output ${name}`, c]),
     ['weights alone', set.weights], ['activations alone', set.activations]].filter(([, c]) => c.samples > 0);

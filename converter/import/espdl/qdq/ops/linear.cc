@@ -8,7 +8,7 @@
 namespace qrt::convert::from_qdq {
 namespace {
 
-// What the three have in common.
+// The common part of Conv, Gemm and MatMul.
 struct Layer {
   Term x;
   Format out;                       // as it is quantised

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Resize or Upsample asks for, and where its output lies in its input: read for the nearest
-// and the linear form alike.
+// The geometry of a Resize or Upsample, which the nearest and the linear form share: its
+// attributes, and where its output lies in its input.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_RESIZE_GEOMETRY_H_
 
@@ -39,11 +39,11 @@ struct Resize {
 // Reads everything but the mode. *known: false where it was refused.
 Status read_resize(Importer& importer, const NodeView& node, Resize* r, bool* known);
 
-// Where output index i lies in the input: in float32 (and double) as ONNX Runtime computes it, in
-// its order. An axis of scale 1 stays, whatever the modes say.
+// Returns the place of output index i in the input: in float32 (and double) as ONNX Runtime
+// computes it, in its order. An axis of scale 1 stays, whatever the modes say.
 float coordinate(Coordinates mode, const ResizeAxis& a, int64_t i);
 
-// Whether tf_crop_and_resize puts its extrapolation value there.
+// Returns whether tf_crop_and_resize puts its extrapolation value there.
 bool is_outside(const Resize& r, const ResizeAxis& a, float x);
 
 // The extrapolation value as an element of a float tensor, or of one of integers that are their own

@@ -33,7 +33,7 @@ std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& 
   return axis;
 }
 
-// What the dimensions are to ResizeLinear. ONNX Runtime takes three dimensions for a volume,
+// The roles of the dimensions for ResizeLinear. ONNX Runtime takes three dimensions for a volume,
 // whichever of them it resizes: that decides in which order it adds.
 enum class Layout { kNone, kPlane, kChannelsFirst, kChannelsLast, kVolume, kVolumes };
 
@@ -94,7 +94,7 @@ ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, 
   }
 }
 
-// Of 16 bits, one side or both: the sum in 2^-14 of the input's steps, then one requantisation.
+// Resizes where the input or the output has 16 bits: the sum in 2^-14 of the input's quanta, then one requantisation.
 Status resize_int16(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
                     const Quant& out, Limits limits, ValueId* result) {
   const double ratio = static_cast<double>(x.quant->scale[0]) / static_cast<double>(out.scale[0]);
@@ -130,10 +130,10 @@ ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, 
   return maps.fills() ? importer.builder().gather(node, y, maps, fill) : y;
 }
 
-// As ResizeLinear takes them.
+// Returns whether ResizeLinear takes such a scale.
 bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
 
-// Of 8 bits: what ONNX Runtime does between DequantizeLinear and QuantizeLinear.
+// Resizes 8-bit values as ONNX Runtime does between DequantizeLinear and QuantizeLinear.
 ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, const Tensor& x,
                    const Quant& out, Limits limits) {
   fb::ResizeLinearOptionsT o;
@@ -147,8 +147,8 @@ ValueId resize_f32(Importer& importer, const NodeView& node, const Resize& r, co
   return resize_value(importer, node, r, x.value, std::move(o));
 }
 
-// Whether ONNX Runtime has these images in NHWC: what it adds or multiplies to such in NCHW, it
-// brings back first. Tables and parts of an image (Split) leave it as it is.
+// Returns whether ONNX Runtime has these images in NHWC. It brings operands of Add and Mul in NCHW
+// back first. Tables and parts of an image (Split) leave the order as it is.
 bool is_nhwc(const GraphBuilder& builder, ValueId x, int depth = 0) {
   constexpr int kMostDepth = 16;
   if (!builder.is_marked(x) || depth > kMostDepth) return false;
