@@ -1,9 +1,8 @@
 // Hands tasks to pthreadpool or to the application's own pool.
 #include "runtime/parallel.h"
 
-#include <pthreadpool.h>
-
 #include "runtime/float_env.h"
+#include "runtime/platform/thread_pool.h"
 #include "runtime/team.h"
 
 #if defined(__has_feature)
@@ -60,7 +59,7 @@ void Parallel::dispatch(void (*task)(void*, size_t), void* argument, size_t coun
   if (custom != nullptr) {
     custom(custom_context, run_task, &job, count);
   } else {
-    pthreadpool_parallelize_1d(pool, run_task, &job, count, 0);
+    platform::run_on_pool(pool, run_task, &job, count);
   }
   take_over(&job);
 }

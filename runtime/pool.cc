@@ -1,11 +1,8 @@
 #include "runtime/pool.h"
 
-#include <pthreadpool.h>
-
-#include <system_error>
-
 #include "runtime/cpus.h"
 #include "runtime/float_env.h"
+#include "runtime/platform/thread_pool.h"
 
 namespace qrt {
 
@@ -23,13 +20,12 @@ Result<std::shared_ptr<Pool>> Pool::create(size_t threads) {
   if (threads == 0) return error(Code::kInvalidArgument, "a pool of 0 threads, expected 1 or more");
   QRT_TRY(check_threads(threads));
   std::shared_ptr<Pool> pool(new Pool(threads), destroy);
-  try {
-    for (size_t i = 1; i < threads; ++i)
-      pool->helpers_.emplace_back([team = pool->team(), i] {
-        const ScopedFloatEnv env;
-        team->serve(i);
-      });
-  } catch (const std::system_error&) {  // no more threads
+  for (size_t i = 1; i < threads; ++i) {
+    const auto serve = [team = pool->team(), i] {
+      const ScopedFloatEnv env;
+      team->serve(i);
+    };
+    if (!platform::start_thread(serve, &pool->helpers_)) break;
   }
   return pool;
 }
@@ -40,13 +36,13 @@ void Pool::destroy(Pool* pool) {
 
 Pool::~Pool() {
   team_.close();
-  for (std::thread& helper : helpers_) helper.join();
-  if (pthreads_ != nullptr) pthreadpool_destroy(pthreads_);
+  for (platform::Thread& helper : helpers_) helper.join();
+  if (pthreads_ != nullptr) platform::destroy_thread_pool(pthreads_);
 }
 
 pthreadpool* Pool::pthreads() {
-  const std::lock_guard<std::mutex> turn(turn_);
-  if (pthreads_ == nullptr && threads() > 1) pthreads_ = pthreadpool_create(threads());
+  const platform::LockGuard turn(turn_);
+  if (pthreads_ == nullptr && threads() > 1) pthreads_ = platform::make_thread_pool(threads());
   return pthreads_;
 }
 

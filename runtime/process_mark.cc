@@ -1,7 +1,7 @@
 #include "runtime/process_mark.h"
 
 #include <atomic>
-#if !defined(_WIN32)
+#if !defined(_WIN32) && !defined(__wasi__)
 #include <pthread.h>
 #endif
 
@@ -14,9 +14,9 @@ std::atomic<unsigned> generation{0};
 
 unsigned current() { return generation.load(std::memory_order_relaxed); }
 
-// As current(), and from the first call on forks are counted. Windows has none.
+// As current(), and from the first call on forks are counted. Windows and WASI have none.
 unsigned counted() {
-#if !defined(_WIN32)
+#if !defined(_WIN32) && !defined(__wasi__)
   static const int registered =
       pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
   static_cast<void>(registered);

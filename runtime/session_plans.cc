@@ -1,6 +1,4 @@
 // The plans that sessions follow: chosen by their options, kept by the model or in memory of their own.
-#include <pthreadpool.h>
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "runtime/allowed_isas.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
+#include "runtime/platform/thread_pool.h"
 #include "runtime/providers/provider.h"
 #include "runtime/session.h"
 
@@ -47,7 +46,7 @@ Status read_plan_options(const SessionOptions& options, PlanOptions* plan) {
     const size_t most = options.pool->threads();
     plan->threads = options.threads == 0 ? most : std::min(options.threads, most);
   } else if (options.threads == 0) {
-    plan->threads = options.callers_pool ? pthreadpool_get_threads_count(options.callers_pool) : 1;
+    plan->threads = options.callers_pool ? platform::threads_of(options.callers_pool) : 1;
   }
   return check_threads(plan->threads);
 }
