@@ -19,6 +19,9 @@
 #ifdef QRT_EMULATED_ISAS
 #include "tests/emulation/tiles.h"
 #endif
+#ifdef QRT_HAVE_WASMRELAXED
+#include "kernels/isa/relaxed_dot.h"
+#endif
 
 namespace qrt {
 namespace {
@@ -142,6 +145,14 @@ IsaSet hardware_isas() {
   if (dot) set |= static_cast<IsaSet>(Isa::kNeonDot);
   if (dot && i8mm) set |= static_cast<IsaSet>(Isa::kI8mm);
   return set;
+}
+
+#elif defined(QRT_HAVE_WASMRELAXED)
+
+// An engine that takes the module has relaxed SIMD, but its dot product may be none of the exact ones.
+IsaSet hardware_isas() {
+  const IsaSet set = compiled_isas();
+  return is_relaxed_dot_exact() ? set : set & ~static_cast<IsaSet>(Isa::kWasmRelaxed);
 }
 
 #else

@@ -7,7 +7,9 @@ if(QRT_STATIC)  # its programs are linked with nothing else
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endif()
 
-find_package(Threads REQUIRED)
+if(NOT WASI)
+  find_package(Threads REQUIRED)
+endif()
 
 # What is fetched is compared with a SHA-256 before it is used (check_sha256.cmake).
 set(QRT_CHECK_SHA256 ${CMAKE_CURRENT_LIST_DIR}/check_sha256.cmake)
@@ -87,7 +89,9 @@ elseif(NOT TARGET qrt_cpuinfo)
   target_link_libraries(qrt_cpuinfo INTERFACE $<BUILD_INTERFACE:cpuinfo>)
 endif()
 
-if(NOT QRT_BUNDLED_DEPS)
+if(WASI)  # one thread: runtime/platform/thread_pool_wasi.cc
+  add_library(qrt_pthreadpool INTERFACE)
+elseif(NOT QRT_BUNDLED_DEPS)
   qrt_find_library(pthreadpool pthreadpool.h pthreadpool)
 endif()
 if(NOT TARGET qrt_pthreadpool)
@@ -108,7 +112,9 @@ if(NOT TARGET qrt_pthreadpool)
   add_library(qrt_pthreadpool INTERFACE)
   target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
 endif()
-target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
+if(NOT WASI)
+  target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
+endif()
 
 # XNNPACK, for comparisons only: Debian's, whose API is that of 2022. Later ones changed it (qc8w, reshape before set-up).
 if(QRT_WITH_XNNPACK)
