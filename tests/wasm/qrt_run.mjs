@@ -43,17 +43,27 @@ try {
   const model = await Model.load(path, { module });
   const given = [...arrays.map((file, i) => [model.inputs[i]?.name, readNpy(file)]),
                  ...named.map(([name, file]) => [name, readNpy(file)])];
-  sizesOf(model, given);
+  // An array with a dimension before an input's is several inputs, one run each.
+  const info = (name) => model.inputs.find((input) => input.name === name);
+  const isSequence = given.some(([name, array]) => array.dims.length > (info(name)?.dims.length ?? Infinity));
+  const runs = isSequence ? given[0][1].dims[0] : 1;
+  if (!isSequence) sizesOf(model, given);
   const session = model.session({ dims });
-  const inputs = {};
-  for (const [name, { data }] of given) {
-    const view = session.input(name);
-    // Bits of types that JavaScript or the file have no name for.
-    inputs[name] = data.constructor === view.constructor ? data : new view.constructor(data.buffer);
+  const results = session.outputs.map(() => []);
+  for (let run = 0; run < runs; ++run) {
+    const inputs = {};
+    for (const [name, { data }] of given) {
+      const view = session.input(name), n = data.length / runs;
+      // Bits of types that JavaScript or the file have no name for.
+      const part = data.slice(run * n, (run + 1) * n);
+      inputs[name] = part.constructor === view.constructor ? part : new view.constructor(part.buffer);
+    }
+    const outputs = session.run(inputs);
+    session.outputs.forEach(({ name }, i) => results[i].push(Buffer.from(outputs[name].buffer)));
   }
-  const results = session.run(inputs);
   mkdirSync(output, { recursive: true });
-  session.outputs.forEach((tensor, i) => writeNpy(join(output, `output_${i}.npy`), tensor.dtype, tensor.dims, results[tensor.name]));
+  session.outputs.forEach(({ dtype, dims: sizes }, i) =>
+    writeNpy(join(output, `output_${i}.npy`), dtype, isSequence ? [runs, ...sizes] : sizes, Buffer.concat(results[i])));
 } catch (error) {
   console.error(`qrt_run.mjs: ${error.message}`);
   process.exit(error instanceof QrtError ? kStatuses[error.code] ?? 1 : 1);
