@@ -28,6 +28,24 @@ while (words.length > 0) {
   }
 }
 
+// Elements of 4 and 2 bits are packed in a tensor, the first in the lowest bits, and a byte each in a file.
+const bitsOf = (dtype) => ({ int4: 4, uint4: 4, float4e2m1: 4, int2: 2, uint2: 2 })[dtype];
+
+function packed(data, bits, bytes) {
+  const to = new Uint8Array(bytes);
+  data.forEach((value, i) => { to[Math.floor(i * bits / 8)] |= (value & ((1 << bits) - 1)) << (i * bits) % 8; });
+  return to;
+}
+
+function unpacked(bytes, dtype, count) {
+  const bits = bitsOf(dtype), isSigned = dtype.startsWith('int');
+  const to = new (isSigned ? Int8Array : Uint8Array)(count);
+  return to.map((_, i) => {
+    const value = bytes[Math.floor(i * bits / 8)] >> (i * bits) % 8 & ((1 << bits) - 1);
+    return isSigned && value >> (bits - 1) ? value - (1 << bits) : value;
+  });
+}
+
 // Sizes of open dimensions that the arrays have.
 function sizesOf(model, given) {
   for (const [name, { dims: sizes }] of given) {
@@ -42,7 +60,8 @@ function sizesOf(model, given) {
 try {
   const model = await Model.load(path, { module });
   const given = [...arrays.map((file, i) => [model.inputs[i]?.name, readNpy(file)]),
-                 ...named.map(([name, file]) => [name, readNpy(file)])];
+                 ...named.map(([name, file]) => [name, readNpy(file)])]
+      .filter(([name]) => name !== undefined); // the model does without what others read
   // An array with a dimension before an input's is several inputs, one run each.
   const info = (name) => model.inputs.find((input) => input.name === name);
   const isSequence = given.some(([name, array]) => array.dims.length > (info(name)?.dims.length ?? Infinity));
@@ -56,14 +75,20 @@ try {
       const view = session.input(name), n = data.length / runs;
       // Bits of types that JavaScript or the file have no name for.
       const part = data.slice(run * n, (run + 1) * n);
-      inputs[name] = part.constructor === view.constructor ? part : new view.constructor(part.buffer);
+      const bits = bitsOf(info(name)?.dtype);
+      inputs[name] = bits !== undefined ? packed(part, bits, view.length)
+          : part.constructor === view.constructor ? part : new view.constructor(part.buffer);
     }
     const outputs = session.run(inputs);
     session.outputs.forEach(({ name }, i) => results[i].push(Buffer.from(outputs[name].buffer)));
   }
   mkdirSync(output, { recursive: true });
-  session.outputs.forEach(({ dtype, dims: sizes }, i) =>
-    writeNpy(join(output, `output_${i}.npy`), dtype, isSequence ? [runs, ...sizes] : sizes, Buffer.concat(results[i])));
+  session.outputs.forEach(({ dtype, dims: sizes }, i) => {
+    const bytes = Buffer.concat(results[i]), count = sizes.reduce((product, size) => product * size, 1);
+    const isPacked = bitsOf(dtype) !== undefined;
+    const type = !isPacked ? dtype : dtype.startsWith('int') ? 'int8' : 'uint8';
+    writeNpy(join(output, `output_${i}.npy`), type, isSequence ? [runs, ...sizes] : sizes, isPacked ? unpacked(bytes, dtype, count) : bytes);
+  });
 } catch (error) {
   console.error(`qrt_run.mjs: ${error.message}`);
   process.exit(error instanceof QrtError ? kStatuses[error.code] ?? 1 : 1);
