@@ -8,6 +8,9 @@
 #ifdef QRT_EMULATED_ISAS
 #include "tests/emulation/tiles.h"
 #endif
+#ifdef QRT_HAVE_WASMRELAXED
+#include "kernels/isa/relaxed_dot.h"
+#endif
 
 namespace qrt {
 namespace {
@@ -63,6 +66,14 @@ IsaSet hardware_isas() {
   }
 #endif
   return set;
+}
+
+#elif defined(QRT_HAVE_WASMRELAXED)
+
+// An engine that takes the module has relaxed SIMD, but its dot product may be none of the exact ones.
+IsaSet hardware_isas() {
+  const IsaSet set = compiled_isas();
+  return is_relaxed_dot_exact() ? set : set & ~static_cast<IsaSet>(Isa::kWasmRelaxed);
 }
 
 #else

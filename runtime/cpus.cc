@@ -10,7 +10,8 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
+
+#include "runtime/platform/threads.h"
 
 namespace qrt {
 
@@ -69,7 +70,7 @@ double quota_of(const std::string& mounts, const std::string& line) {
 size_t affinity_cpus() {
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) return static_cast<size_t>(CPU_COUNT(&cpus));
-  return std::thread::hardware_concurrency();
+  return platform::hardware_threads();
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ size_t usable_cpus() {
 #else
 
 double cgroup_cpus(const std::string&) { return INFINITY; }
-size_t usable_cpus() { return std::max(std::thread::hardware_concurrency(), 1u); }
+size_t usable_cpus() { return std::max(platform::hardware_threads(), size_t{1}); }
 
 #endif
 

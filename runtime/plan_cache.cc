@@ -38,7 +38,7 @@ struct PlacedPlan {
 Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
                                                    const PlanOptions& given) {
   const PlanOptions options = with_defaults(model, given);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const platform::LockGuard lock(mutex_);
   // A plan that its limit of memory did not change also serves every other limit that it stays below.
   const auto is_wanted = [&](const Entry& entry) {
     const Plan& plan = *entry.plan;
@@ -75,7 +75,7 @@ Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
 Result<std::shared_ptr<const Plan>> PlanCache::make(
     const VerifiedModel& model, const PlanOptions& options, PlanMemory* kept, PlanMemory* scratch,
     std::vector<std::shared_ptr<const void>>* tables) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const platform::LockGuard lock(mutex_);
   const PlanMemoryScope scope(kept, scratch);
   Result<std::shared_ptr<Plan>> plan = make_plan(model, options, &tables_);
   if (!plan.ok()) return std::move(plan.status());
@@ -93,7 +93,7 @@ size_t PlanCache::bytes() const {
 }
 
 size_t PlanCache::kept_bytes() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const platform::LockGuard lock(mutex_);
   return bytes();
 }
 

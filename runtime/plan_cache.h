@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"
+#include "runtime/platform/threads.h"
 #include "runtime/shared_tables.h"
 
 namespace qrt {
@@ -42,7 +42,7 @@ class PlanCache {
   };
   size_t bytes() const;
 
-  std::mutex mutex_;
+  platform::Mutex mutex_;
   SharedTables tables_;
   // The largest block that a plan has needed so far, and the largest that its making has needed beside it.
   size_t plan_bytes_ = 0, scratch_bytes_ = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/pool.h"
 
-#include <system_error>
-
 #include "runtime/cpus.h"
 #include "runtime/float_env.h"
 #include "runtime/platform/pthreadpools.h"
@@ -23,13 +21,12 @@ Result<std::shared_ptr<Pool>> Pool::create(size_t threads) {
   if (threads == 0) return error(Code::kInvalidArgument, "a pool of 0 threads, expected 1 or more");
   QRT_TRY(check_threads(threads));
   std::shared_ptr<Pool> pool(new Pool(threads), destroy);
-  try {
-    for (size_t i = 1; i < threads; ++i)
-      pool->helpers_.emplace_back([team = pool->team(), i] {
-        const ScopedFloatEnv env;
-        team->serve(i);
-      });
-  } catch (const std::system_error&) {  // no more threads
+  for (size_t i = 1; i < threads; ++i) {
+    const auto serve = [team = pool->team(), i] {
+      const ScopedFloatEnv env;
+      team->serve(i);
+    };
+    if (!platform::start_thread(serve, &pool->helpers_)) break;
   }
   return pool;
 }
@@ -40,12 +37,12 @@ void Pool::destroy(Pool* pool) {
 
 Pool::~Pool() {
   team_.close();
-  for (std::thread& helper : helpers_) helper.join();
+  for (platform::Thread& helper : helpers_) helper.join();
   if (pthreads_ != nullptr) platform::end_pthreadpool(pthreads_);
 }
 
 pthreadpool* Pool::pthreads() {
-  const std::lock_guard<std::mutex> turn(turn_);
+  const platform::LockGuard turn(turn_);
   if (pthreads_ == nullptr && threads() > 1) pthreads_ = platform::make_pthreadpool(threads());
   return pthreads_;
 }

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
+#include "runtime/platform/threads.h"
 #include "runtime/process_mark.h"
 #include "runtime/status.h"
 #include "runtime/team.h"
@@ -38,7 +37,7 @@ class Pool {
   // more than the process had CPUs for when the pool was made.
   template <class F>
   void lead(size_t threads, const F& body) {
-    const std::lock_guard<std::mutex> turn(turn_);
+    const platform::LockGuard turn(turn_);
     team_.lead(std::min({threads, cpus_, this->threads()}), body);
   }
   Team* team() { return &team_; }
@@ -54,8 +53,8 @@ class Pool {
   const ProcessMark process_;
   Team team_;
   const size_t cpus_;  // usable_cpus()
-  std::mutex turn_;
-  std::vector<std::thread> helpers_;
+  platform::Mutex turn_;
+  std::vector<platform::Thread> helpers_;
   pthreadpool* pthreads_ = nullptr;
 };
 

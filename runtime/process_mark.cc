@@ -2,7 +2,7 @@
 #include "runtime/process_mark.h"
 
 #include <atomic>
-#if !defined(_WIN32)
+#if !defined(_WIN32) && !defined(__wasi__)
 #include <pthread.h>
 #endif
 
@@ -15,9 +15,9 @@ std::atomic<unsigned> generation{0};
 
 unsigned current() { return generation.load(std::memory_order_relaxed); }
 
-// Returns current(), and has forks counted from the first call on. Windows has none.
+// Returns current(), and has forks counted from the first call on. Windows and WASI have none.
 unsigned counted() {
-#if !defined(_WIN32)
+#if !defined(_WIN32) && !defined(__wasi__)
   static const int registered =
       pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
   static_cast<void>(registered);

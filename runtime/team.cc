@@ -2,7 +2,6 @@
 #include "runtime/team.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "runtime/parallel.h"
@@ -55,7 +54,7 @@ void Team::say_goodbye() {
     if (i < kFarewells / 2)
       pause_core();
     else
-      std::this_thread::yield();
+      platform::yield();
   }
 }
 
@@ -93,7 +92,7 @@ bool Team::wait(size_t member, const F& is_over) {
 template <class F>
 void Team::sleep(size_t member, const F& is_over) {
   Bed& bed = beds_[member];
-  std::unique_lock<std::mutex> lock(mutex_);
+  platform::Lock lock(mutex_);
   bed.is_used.store(true, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);  // wake() sees it, or it is over here
   bed.wake.wait(lock, is_over);
@@ -105,7 +104,7 @@ void Team::wake(size_t begin, size_t end) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (size_t i = begin; i < end; ++i) {
     if (!beds_[i].is_used.load(std::memory_order_relaxed)) continue;
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const platform::LockGuard lock(mutex_);
     beds_[i].wake.notify_one();
   }
 }
@@ -139,7 +138,7 @@ void Team::work(uint64_t job, size_t member, Clock::time_point* turn) {
       ++finished;
       if (turn != nullptr && Clock::now() - *turn > kTurn) {
         finish(std::exchange(finished, 0));
-        std::this_thread::yield();
+        platform::yield();
         *turn = Clock::now();
       }
       state = share.state.load(std::memory_order_acquire);

@@ -15,11 +15,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "runtime/platform/threads.h"
 
 namespace qrt {
 
@@ -88,7 +88,7 @@ class Team {
   // A member's condition variable, in a cache line that rarely changes.
   struct alignas(64) Bed {
     std::atomic<bool> is_used{false};
-    std::condition_variable wake;
+    platform::ConditionVariable wake;
   };
 
   void help(size_t member);
@@ -106,7 +106,7 @@ class Team {
   const size_t threads_;
   std::vector<Share> shares_;
   std::vector<Bed> beds_;
-  std::mutex mutex_;  // of beds_
+  platform::Mutex mutex_;  // of beds_
   bool leads_ = false;
   size_t led_ = 0;  // members of the jobs, the leader among them
   size_t jobs_ = 0;

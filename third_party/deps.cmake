@@ -10,7 +10,9 @@ if(QRT_STATIC)  # its programs are linked with nothing else
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endif()
 
-find_package(Threads REQUIRED)
+if(NOT WASI)
+  find_package(Threads REQUIRED)
+endif()
 
 # qrt_fetch(NAME ADVICE): builds a source of sources.txt as part of this project; FETCHCONTENT_SOURCE_DIR_<NAME> names a folder to
 # take instead. ADVICE is what to do where there is none.
@@ -99,7 +101,9 @@ if(NOT TARGET qrt_pthreadpool)
     target_link_libraries(qrt_pthreadpool INTERFACE $<BUILD_INTERFACE:pthreadpool>)
   endif()
 endif()
-target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
+if(NOT WASI)
+  target_link_libraries(qrt_pthreadpool INTERFACE Threads::Threads)
+endif()
 
 # XNNPACK, for comparisons only: Debian's, whose API is that of 2022. Later ones changed it (qc8w, reshape before set-up).
 if(QRT_WITH_XNNPACK)

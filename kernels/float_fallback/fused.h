@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include "kernels/isa/wasm128.h"
 #endif
 
 #include <cstddef>
@@ -43,6 +45,13 @@ __attribute__((noinline)) float fused(float a, float b, float c) {
 }
 #endif
 
+#if defined(__wasm_simd128__)
+// Not inline, either.
+__attribute__((noinline)) v128_t fused_vectors(v128_t a, v128_t b, v128_t c) {
+  return wasm128::fused_multiply_add(a, b, c);
+}
+#endif
+
 // Lane by lane.
 template <class V>
 QRT_INLINE V fused_lanes(V a, V b, V c) {
@@ -53,6 +62,9 @@ QRT_INLINE V fused_lanes(V a, V b, V c) {
   if constexpr (sizeof(V) == sizeof(__m256)) return _mm256_fmadd_ps(a, b, c);
 #elif defined(__aarch64__)
   return vfmaq_f32(c, a, b);
+#elif defined(__wasm_simd128__)
+  return reinterpret_cast<V>(fused_vectors(reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b),
+                                           reinterpret_cast<v128_t>(c)));
 #else
   for (size_t i = 0; i < sizeof(V) / sizeof(float); ++i) c[i] = fused(a[i], b[i], c[i]);
   return c;

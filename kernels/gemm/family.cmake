@@ -2,11 +2,13 @@
 # Fully connected layers and convolutions as matrix products.
 qrt_add_family(gemm
   COMMON select.cc pack.cc pack_activations.cc
-  ISAS scalar avx2 avxvnni avx512vnni amx neon neondot i8mm)
+  ISAS scalar avx2 avxvnni avx512vnni amx neon neondot i8mm wasm128 wasmrelaxed)
+# Which relaxed dot product an engine has.
+qrt_add_family(gemm ROWS relaxed_dot ISAS wasmrelaxed)
 # Products of int16 activations.
 qrt_add_family(gemm ROWS digits
   COMMON select_digits.cc product_int16.cc
-  ISAS scalar avx2 avx512vnni neon)
+  ISAS scalar avx2 avx512vnni neon wasm128)
 # Right sides that are computed.
 qrt_add_family(gemm ROWS pack_activations
-  ISAS scalar avx2 avx512vnni neon)
+  ISAS scalar avx2 avx512vnni neon wasm128)

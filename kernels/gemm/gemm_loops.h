@@ -38,6 +38,7 @@ template <class P, int MR, int NV, int kLeast = 1>
 void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size_t channel,
                size_t columns, const Fetch& fetch) {
   const int8_t* weights = g.weights + channel / kBlock * (g.taps * g.kc * kBlock);
+  if constexpr (NV * P::kLanes < static_cast<int>(kBlock)) weights += channel % kBlock * 4;
   if (s.long_tiles > 0)
     run_column_of<P, NV, MR, kLeast>(s.short_rows + 1, {&g, &output, s.row_begin, s.long_tiles, 0,
                                                         channel, columns, weights, fetch});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files in memory, and memory of large pages, as each system gives them: mapping_posix.cc,
-// mapping_windows.cc.
+// mapping_windows.cc, mapping_wasi.cc.
 #ifndef QRT_RUNTIME_PLATFORM_MAPPING_H_
 #define QRT_RUNTIME_PLATFORM_MAPPING_H_
 
@@ -43,7 +43,11 @@ void unmap_memory(void* data, size_t bytes);
 
 // Asks for `data`, not touched yet and aligned to kLargePage, to be whole pages of that size as far as
 // it holds them: hundreds of small ones take as long to be made, one by one, as a session without them.
+#if defined(__wasi__)
+constexpr size_t kLargePage = size_t{64} << 10;  // WebAssembly's only one
+#else
 constexpr size_t kLargePage = size_t{2} << 20;
+#endif
 void prefer_large_pages(void* data, size_t bytes);
 
 }  // namespace qrt::platform

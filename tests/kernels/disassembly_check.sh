@@ -25,7 +25,7 @@ for object in "$@"; do
   case $kernel_files in *",$name,"*) ;; *) continue ;; esac
   architecture=$(sed -nE "s/^QRT_ISA\(([a-z0-9]+), *[A-Za-z0-9]+, *$isa,.*/\1/p" "$table")
   case $architecture in
-    any) continue ;;
+    any | wasm) continue ;; # WebAssembly has no registers: engines give them
     x86) multiplies='vpdpbusd|vpdpwssd|tdpbusd|vpmadd' ;;
     arm) multiplies='[su]dot|usdot|[su]mmla|usmmla|smull|smlal|sadalp|mla|fmla' ;;
     '')

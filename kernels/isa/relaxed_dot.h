@@ -1,0 +1,14 @@
+// What an engine's relaxed dot product of bytes (i32x4.relaxed_dot_i8x16_i7x16_add_s) gives where its second
+// operand leaves 7 bits, which WebAssembly leaves to the engine.
+#ifndef QRT_KERNELS_ISA_RELAXED_DOT_H_
+#define QRT_KERNELS_ISA_RELAXED_DOT_H_
+
+namespace qrt {
+
+// Runs it and returns whether the second operand is unsigned and no sum saturates, so that it multiplies
+// uint8 with int8 exactly. Others take it as signed, or saturate sums of two products at 16 bits.
+bool is_relaxed_dot_exact();
+
+}  // namespace qrt
+
+#endif  // QRT_KERNELS_ISA_RELAXED_DOT_H_

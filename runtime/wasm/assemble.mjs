@@ -1,0 +1,29 @@
+// Assembles the npm package: node assemble.mjs OUTPUT WASM128 WASMRELAXED. The CommonJS files are the ES modules with
+// other words for imports and exports.
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [output, wasm128, wasmrelaxed] = process.argv.slice(2);
+
+function commonJs(text) {
+  return text
+      .replace(/^import (\{[^}]*\}) from '\.\/(\w+)\.mjs';$/gm, "const $1 = require('./$2.cjs');")
+      .replace(/^export (\{[^}]*\});$/gm, 'module.exports = $1;')
+      .replaceAll('import.meta.url', "require('node:url').pathToFileURL(__filename).href")
+      .replaceAll("'./worker.mjs'", "'./worker.cjs'");
+}
+
+rmSync(output, { recursive: true, force: true });
+mkdirSync(output, { recursive: true });
+for (const name of readdirSync(here).filter((file) => file.endsWith('.mjs') && file !== 'assemble.mjs')) {
+  const text = readFileSync(join(here, name), 'utf8');
+  writeFileSync(join(output, name), text);
+  writeFileSync(join(output, name.replace(/\.mjs$/, '.cjs')), commonJs(text));
+}
+for (const name of ['package.json', 'qrt.d.ts', 'README.md']) copyFileSync(join(here, name), join(output, name));
+copyFileSync(join(here, 'qrt.d.ts'), join(output, 'qrt.d.cts'));
+copyFileSync(join(here, '../../LICENSE'), join(output, 'LICENSE'));
+copyFileSync(wasm128, join(output, 'qrt_wasm128.wasm'));
+copyFileSync(wasmrelaxed, join(output, 'qrt_wasmrelaxed.wasm'));

@@ -1,0 +1,12 @@
+// What every function of the package throws.
+
+class QrtError extends Error {
+  // `code`: a status of qrt.h, "INVALID_MODEL".
+  constructor(code, message, options) {
+    super(message, options);
+    this.name = 'QrtError';
+    this.code = code;
+  }
+}
+
+export { QrtError };

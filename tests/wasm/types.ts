@@ -1,0 +1,31 @@
+// What the package's types promise: this file compiles, and its refusals do not.
+import { Model, QrtError, QrtWorker, bestModule, type TensorArray, type TensorInfo } from 'qrt';
+
+export async function classify(source: string | ArrayBuffer, pixels: Uint8Array): Promise<number> {
+  using model = await Model.load(source, { check: true });
+  const input: TensorInfo | undefined = model.inputs[0];
+  if (input === undefined) throw new QrtError('INVALID_MODEL', 'no input');
+  using session = model.session({ batch: 1, dims: { width: 2 }, threads: 1 });
+  const results: Record<string, TensorArray> = session.run({ [input.name]: pixels });
+  session.input(input.name).fill(0 as never);
+  const scale: number | undefined = input.quantization?.scale[0];
+  // @ts-expect-error a session has no such option
+  model.session({ batches: 1 });
+  // @ts-expect-error names are texts
+  session.input(0);
+  return Object.keys(results).length + (scale ?? 0);
+}
+
+export async function inWorker(source: URL): Promise<TensorArray | undefined> {
+  const model = await QrtWorker.load(source, { module: bestModule() });
+  const session = await model.session();
+  try {
+    return (await session.run({ x: new Float32Array(1) }, { transfer: true })).y;
+  } catch (error) {
+    if (error instanceof QrtError && error.code === 'OUT_OF_RANGE') return undefined;
+    throw error;
+  } finally {
+    await session.dispose();
+    model.dispose();
+  }
+}

@@ -1,0 +1,23 @@
+# Toolchain: WebAssembly with WASI from Debian's clang-19, wasi-libc and libc++, libraries alone. `./dev setup wasm`.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+set(WASI TRUE)
+set(CMAKE_C_COMPILER clang-19)
+set(CMAKE_CXX_COMPILER clang++-19)
+set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_AR llvm-ar-19 CACHE FILEPATH "")
+set(CMAKE_RANLIB llvm-ranlib-19 CACHE FILEPATH "")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_C_FLAGS_INIT -msimd128)
+set(CMAKE_CXX_FLAGS_INIT -msimd128)
+# The library of what the instruction set lacks, for runtime/wasm/, which links.
+execute_process(COMMAND clang++-19 --target=wasm32-wasi -print-libgcc-file-name
+                OUTPUT_VARIABLE QRT_WASM_BUILTINS OUTPUT_STRIP_TRAILING_WHITESPACE)
+# Headers of a library that is nothing else, without those of the host's C library beside them.
+set(QRT_HOST_HEADERS ${CMAKE_BINARY_DIR}/host_headers)
+file(MAKE_DIRECTORY ${QRT_HOST_HEADERS})
+foreach(name flatbuffers)
+  file(CREATE_LINK /usr/include/${name} ${QRT_HOST_HEADERS}/${name} SYMBOLIC)
+endforeach()
+set(QRT_FLATBUFFERS_INCLUDE ${QRT_HOST_HEADERS} CACHE PATH "")
