@@ -76,7 +76,7 @@ Coding coding_of(const GivenRange& given, const Scheme& scheme, int bits) {
   const Coding& saved = given.coding;
   const bool fits = given.has_coding && saved.bits == bits && saved.is_signed == own.is_signed &&
                     saved.is_narrow == own.is_narrow &&
-                    (!scheme.is_symmetric || saved.zero_point == 0) &&
+                    (!scheme.is_symmetric || scheme.is_cvm || saved.zero_point == 0) &&
                     allowed_scale(scheme, saved.scale) == saved.scale;
   return fits ? saved : own;
 }

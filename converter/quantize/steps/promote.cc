@@ -137,6 +137,38 @@ Status promote_weights(Work* work, size_t node) {
   return {};
 }
 
+// All at once: the operands of a sum, say, have a form for 16 bits together that none has alone.
+Status promote_all(Work* work, const std::vector<Candidate>& candidates) {
+  for (const bool with_outputs : {false, true}) {
+    Parameters changed = work->fit.parameters;
+    Placement placement = work->placement;
+    if (with_outputs) {
+      std::set<std::string> forced = work->forced;
+      for (const Value& v : work->model.outputs) forced.insert(v.name);
+      placement = placed(*work, forced);
+      for (const Value& v : work->model.outputs)
+        if (const auto coded = placement.coded.find(v.name); coded != placement.coded.end())
+          changed.codings[coded->second] = wide_coding(*work, coded->second);
+    }
+    for (const Candidate& c : candidates)
+      if (!c.root.empty()) changed.codings[c.root] = wide_coding(*work, c.root);
+    for (const Candidate& c : candidates) {
+      if (!c.root.empty()) continue;
+      const Layer& layer = *placement.layer_of(c.layer);
+      changed.layers.at(c.layer).bits = 16;
+      quantise_layer(work->model, layer, work->scheme, changed.coding(placement, layer.input),
+                     &changed);
+    }
+    bool taken;
+    QRT_TRY(is_taken(work, placement, changed, &taken));
+    if (!taken) continue;
+    work->fit.parameters = std::move(changed);
+    work->placement = std::move(placement);
+    break;
+  }
+  return {};
+}
+
 }  // namespace
 
 // Twice as many tensors each time, until what is asked for is met on the samples held out and as many others
@@ -147,12 +179,9 @@ Status promote(Work* work) {
   which.insert(which.end(), work->fit.used.begin(), work->fit.used.end());
   Judgement before;
   QRT_TRY(judge(work, work->fit.parameters, which, &before));
-  if (settings.max_drop >= 0 && !has_classes(*work))
-    return error(Code::kInvalidArgument,
-                 "--max-drop counts classes: the model's first output, '%s', is no row of classes; "
-                 "--min-sqnr counts decibels",
-                 work->output().c_str());
-  if (settings.max_drop >= 0 && !before.first().is_classes() && !before.first().has_labels())
+  const bool counts_classes =
+      has_classes(*work) && (before.first().is_classes() || before.first().has_labels());
+  if (settings.max_drop >= 0 && !counts_classes)
     return error(Code::kInvalidArgument,
                  "--max-drop counts classes: the model's first output, '%s', is no row of classes; "
                  "--min-sqnr counts decibels",
@@ -170,6 +199,7 @@ Status promote(Work* work) {
       const Candidate& c = candidates[done];
       QRT_TRY(c.root.empty() ? promote_weights(work, c.layer) : promote_one(work, c.root));
     }
+    if (done == candidates.size()) QRT_TRY(promote_all(work, candidates));
     Judgement now;
     QRT_TRY(judge(work, work->fit.parameters, which, &now));
     is_done = is_met(settings, now);
