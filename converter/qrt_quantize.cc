@@ -7,6 +7,7 @@
 
 #include "converter/command_line.h"
 #include "converter/import/frontend.h"
+#include "converter/quantize/dynamic/dynamic.h"
 #include "converter/quantize/quantize.h"
 #include "converter/quantize/report/report.h"
 #include "runtime/tools/files.h"
@@ -21,9 +22,12 @@ using quantize::Quantised;
 using quantize::Settings;
 
 struct Options {
-  std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop;
+  std::string output, onnx, cvm, scheme = "ort-u8", report, ladder = "fast", max_drop, config,
+                                 load_ranges, task = "auto", save_ranges;
+  std::vector<std::string> exclude, bits, ranges;
   tool::PictureArguments images;
   size_t threads = 1, budget = 1;
+  double min_sqnr = 0;
   bool force = false, nodes = false, per_channel = false;
 };
 
@@ -32,18 +36,53 @@ std::string cvm_file(const Options& options, const char* end) {
   return options.cvm.empty() ? "" : options.cvm + end;
 }
 
+bool is_dynamic(const Options& options) { return options.scheme == quantize::kDynamicScheme; }
+
+Status check_dynamic(const Options& options) {
+  const bool has_ranges =
+      !options.ranges.empty() || !options.load_ranges.empty() || !options.save_ranges.empty();
+  if (!has_ranges && options.bits.empty() && options.max_drop.empty()) return {};
+  return error(Code::kInvalidArgument,
+               "the scheme %s has the ranges of each run, and 8 bits: leave out %s",
+               quantize::kDynamicScheme,
+               has_ranges             ? "--range, --load-ranges and --save-ranges"
+               : options.bits.empty() ? "--max-drop"
+                                      : "--bits");
+}
+
+// What stands on the command line goes before what a file says.
+Status complete_overrides(const Options& options, quantize::Overrides* overrides) {
+  for (const std::string& file : {options.load_ranges, options.config})
+    if (!file.empty()) QRT_TRY(quantize::read_overrides(file, overrides));
+  overrides->exclude.insert(overrides->exclude.end(), options.exclude.begin(),
+                            options.exclude.end());
+  for (const std::string& bits : options.bits) QRT_TRY(quantize::add_bits(bits, overrides));
+  for (const std::string& range : options.ranges) QRT_TRY(quantize::add_range(range, overrides));
+  return {};
+}
+
 Status complete(const Options& options, Settings* settings) {
-  settings->scheme = *quantize::find_scheme(options.scheme);
-  settings->ladder = options.ladder == "none"   ? quantize::Ladder::kNone
-                     : options.ladder == "full" ? quantize::Ladder::kFull
-                                                : quantize::Ladder::kFast;
+  if (is_dynamic(options)) QRT_TRY(check_dynamic(options));
+  if (!is_dynamic(options)) settings->scheme = *quantize::find_scheme(options.scheme);
+  settings->ladder = options.ladder == "min-max" ? quantize::Ladder::kMinMax
+                     : options.ladder == "none"  ? quantize::Ladder::kNone
+                     : options.ladder == "full"  ? quantize::Ladder::kFull
+                                                 : quantize::Ladder::kFast;
+  settings->task = options.task == "classes"      ? quantize::Task::kClasses
+                   : options.task == "regression" ? quantize::Task::kRegression
+                   : options.task == "boxes"      ? quantize::Task::kBoxes
+                   : options.task == "audio"      ? quantize::Task::kAudio
+                                                  : quantize::Task::kAuto;
+  settings->min_sqnr = options.min_sqnr;
   settings->threads = static_cast<int>(options.threads);
   settings->budget = options.budget;
   settings->try_wide = !options.report.empty();
   QRT_TRY(options.images.complete(&settings->images));
   if (options.output.empty() && options.onnx.empty() && options.cvm.empty() &&
-      options.report.empty())
-    return error(Code::kInvalidArgument, "nothing to write: give -o, --onnx, --cvm or --report");
+      options.report.empty() && options.save_ranges.empty())
+    return error(Code::kInvalidArgument,
+                 "nothing to write: give -o, --onnx, --cvm, --report or --save-ranges");
+  QRT_TRY(complete_overrides(options, &settings->overrides));
   const bool is_cvm = settings->scheme.is_cvm;
   if (options.per_channel && !settings->scheme.power_of_two)
     return error(Code::kInvalidArgument,
@@ -58,6 +97,14 @@ Status complete(const Options& options, Settings* settings) {
   if (!is_cvm && !options.cvm.empty())
     return error(Code::kInvalidArgument, "--cvm is for the scheme cvm, and this is %s",
                  settings->scheme.name);
+  const quantize::Overrides& overrides = settings->overrides;
+  if (is_cvm && (!overrides.exclude.empty() || !overrides.bits.empty()))
+    return error(Code::kInvalidArgument,
+                 "--exclude and --bits: CVM has no float, and its layers read 8 bits: use another "
+                 "scheme");
+  if (is_cvm && options.min_sqnr > 0)
+    return error(Code::kInvalidArgument,
+                 "--min-sqnr gives tensors 16 bits, and CVM's layers read 8: use another scheme");
   if (is_cvm && !options.max_drop.empty())
     return error(Code::kInvalidArgument,
                  "--max-drop gives tensors 16 bits, and CVM's layers read 8: use another scheme");
@@ -80,9 +127,13 @@ Status complete(const Options& options, Settings* settings) {
                  settings->model.c_str(), format->title);
   std::vector<std::string> read = settings->calibration;
   read.push_back(settings->model);
-  read.push_back(settings->labels);
-  settings->outputs = {options.output, options.onnx, options.report, cvm_file(options, ".json"),
-                       cvm_file(options, ".params")};
+  read.insert(read.end(), {settings->labels, options.config, options.load_ranges});
+  settings->outputs = {options.output,
+                       options.onnx,
+                       options.report,
+                       cvm_file(options, ".json"),
+                       cvm_file(options, ".params"),
+                       options.save_ranges};
   return tool::check_outputs(settings->outputs, read);
 }
 
@@ -102,6 +153,8 @@ Status write_results(const Options& options, const Quantised& result) {
     status = tool::write_file(options.output, result.bytes.data(), result.bytes.size());
   const quantize::Document& document = result.document;
   if (status.ok() && !options.onnx.empty()) status = write_text(options.onnx, document.qdq);
+  if (status.ok() && !options.save_ranges.empty())
+    status = write_text(options.save_ranges, result.ranges);
   if (status.ok() && !options.cvm.empty())
     status = write_text(cvm_file(options, ".json"), document.cvm.symbol);
   if (status.ok() && !options.cvm.empty())
@@ -126,7 +179,9 @@ int quantize_model(const Options& options, const Settings& settings) {
       fputs(quantize::plan_text(nodes, options.nodes).c_str(), stderr);
   };
   const auto progress = [&](const char* step, double part) { line.show(step, part); };
-  Status status = quantize::quantize(settings, progress, plan, &result);
+  Status status = is_dynamic(options)
+                      ? quantize::quantize_dynamic(settings, progress, plan, &result)
+                      : quantize::quantize(settings, progress, plan, &result);
   line.clear();
   if (!status.ok()) return tool::fail(std::move(status).at(settings.model));
   fputs(quantize::text_report(result.findings).c_str(), stdout);
@@ -143,6 +198,7 @@ int quantize_model(const Options& options, const Settings& settings) {
     }
     tool::warn(why);
   }
+  for (const std::string& warning : quantize::warnings(result.findings)) tool::warn(warning);
   status = write_results(options, result);
   if (status.ok() && !options.cvm.empty()) print_edges(result.document.cvm);
   return status.ok() ? static_cast<int>(tool::kDone) : tool::fail(status);
@@ -151,6 +207,7 @@ int quantize_model(const Options& options, const Settings& settings) {
 std::vector<std::string> scheme_names() {
   std::vector<std::string> names;
   for (const quantize::Scheme& s : quantize::schemes()) names.push_back(s.name);
+  names.push_back(quantize::kDynamicScheme);
   return names;
 }
 
@@ -184,10 +241,29 @@ int quantize_main(int argc, char** argv) {
             "Right classes of the samples, .npy or .txt: accuracy instead of agreement");
   line.text("--max-drop POINTS", &options.max_drop,
             "Give tensors 16 bits, the worst first, until no more points than this are lost");
+  line.number(
+      "--min-sqnr DB", &options.min_sqnr, 0, 200,
+      "Give tensors and weights 16 bits, the worst first, until the worst output is as near "
+      "to the float model; without that nothing is written");
+  line.choice("--task NAME", &options.task, {"auto", "classes", "regression", "boxes", "audio"},
+              "What the first output is: whether classes count, and which losses are too great");
   line.text("--report FILE", &options.report, "File for the whole report: .html, or .json");
-  line.choice("--ladder NAME", &options.ladder, {"none", "fast", "full"},
-              "Rungs to try for accuracy: none; equalisation, ranges, rounding and biases; also a "
-              "search of each tensor's scale by the outputs, which takes minutes");
+  line.choice(
+      "--ladder NAME", &options.ladder, {"min-max", "none", "fast", "full"},
+      "Rungs to try for accuracy: none, with ranges of all values seen, or with those of the "
+      "least error; equalisation, ranges, rounding and biases; also a search of each "
+      "tensor's scale by the outputs, which takes minutes");
+  line.texts("--exclude NODE", &options.exclude,
+             "Keep nodes in float: by name, pattern (`*`, `?`) or type of operator");
+  line.texts("--bits PATTERN=BITS", &options.bits,
+             "Give tensors, weights, or what nodes of the pattern make and their weights, 16 bits, "
+             "or keep them at 8");
+  line.texts("--range TENSOR=LOW:HIGH", &options.ranges,
+             "The range of a tensor, in place of one that the samples show");
+  line.text("--config FILE", &options.config,
+            "The last three as JSON: exclude, bits, ranges (converter/quantize/README.md)");
+  line.text("--save-ranges FILE", &options.save_ranges, "Write the ranges of all tensors, JSON");
+  line.text("--load-ranges FILE", &options.load_ranges, "Take ranges that were saved");
   line.number("--threads COUNT", &options.threads, 1, 64, "The result does not depend on it");
   line.number(
       "--budget NUMBER", &options.budget, 1, 65536,

@@ -9,10 +9,10 @@ Status quantize(const Settings& settings, const Progress& progress,
                 const std::function<void(const convert::Report&)>& plan, Quantised* result) {
   Work work(settings, progress, result);
   QRT_TRY(read_inputs(&work));
+  if (settings.overrides.is_equalised) QRT_TRY(equalise_as_saved(&work));
   QRT_TRY(make_placement(&work));
   plan(work.findings().nodes);
-  if (settings.ladder != Ladder::kNone) QRT_TRY(try_equalised(&work));
-  QRT_TRY(start(&work, work.used));
+  QRT_TRY(start(&work));
   QRT_TRY(check_calibration(&work));
   QRT_TRY(climb(&work));
   QRT_TRY(find_errors(&work));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "converter/quantize/integer_model.h"
+#include "converter/quantize/overrides/overrides.h"
 #include "converter/quantize/ranges/calibration.h"
 #include "converter/quantize/report/findings.h"
 #include "converter/quantize/samples/samples.h"
@@ -19,7 +20,11 @@
 
 namespace qrt::quantize {
 
-enum class Ladder { kNone, kFast, kFull };
+// What the first output is, which says how results are judged. kAuto: classes where it is a row of four or
+// more, or of two and more with labels or behind a Softmax.
+enum class Task { kAuto, kClasses, kRegression, kBoxes, kAudio };
+
+enum class Ladder { kMinMax, kNone, kFast, kFull };
 
 struct Settings {
   std::string model;
@@ -29,6 +34,9 @@ struct Settings {
   std::string labels;  // .npy or .txt; empty: none
   Scheme scheme = schemes()[0];
   Ladder ladder = Ladder::kFast;
+  Overrides overrides;
+  Task task = Task::kAuto;
+  double min_sqnr = 0;   // dB that the worst output is to have; 0: not asked for
   double max_drop = -1;  // points of agreement, or of accuracy with labels; below 0: not asked for
   int threads = 1;
   uint64_t budget = 1;    // times what a run may take for files of this size
@@ -38,6 +46,7 @@ struct Settings {
 struct Quantised {
   Document document;           // in the scheme's source format
   std::vector<uint8_t> bytes;  // of the .qrt file
+  std::string ranges;          // in the form that read_overrides() reads
   Findings findings;
 };
 

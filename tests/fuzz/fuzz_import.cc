@@ -105,7 +105,10 @@ void fuzz_float(const uint8_t* data, size_t size) {
   }
   if (status.ok()) status = quantize::simplify(&model);
   if (!status.ok()) return check_refusal(status);
-  quantize::place(model, {});
+  // As --exclude has it.
+  std::set<size_t> excluded;
+  for (size_t i = 0; size % 3 == 0 && i < model.nodes.size(); i += 2) excluded.insert(i);
+  quantize::place(model, {}, excluded);
 }
 
 void fuzz_cvm(const uint8_t* data, size_t size) {

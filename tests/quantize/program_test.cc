@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 
 #include "converter/quantize/schemes/scheme.h"
 #include "kernels/isa.h"
@@ -231,6 +232,39 @@ TEST_F(Quantize, SixteenBitsMeetADropThatEightDoNot) {
   EXPECT_EQ(report["agreement"]["held_out"]["all"]["agreement"], 1.0);
 }
 
+// Decibels of the worst output count as points do, and for every kind of model; the weights get 16 bits, too,
+// where they are the harm.
+TEST_F(Quantize, SixteenBitsMeetDecibels) {
+  const std::string model = network(), data = samples(60);
+  const CommandResult r =
+      run("qrt_quantize", {model, "--calibration", data, "--min-sqnr", "48", "--task", "regression",
+                           "-o", path("out.qrt"), "--report", path("r.json")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto report = nlohmann::json::parse(read(path("r.json")));
+  EXPECT_GE(report["agreement"]["held_out"]["all"]["sqnr_db"], 48.0);
+  EXPECT_FALSE(report["agreement"]["held_out"]["all"].contains("agreement"));
+  EXPECT_EQ(report["ladder"].back()["rung"], "16 bits");
+  EXPECT_TRUE(report["ladder"].back()["kept"]);
+  expect_failure("qrt_quantize",
+                 {model, "--calibration", data, "--min-sqnr", "140", "-o", path("no.qrt")}, 1,
+                 "--min-sqnr asks for 140 dB");
+  expect_failure(
+      "qrt_quantize",
+      {model, "--calibration", data, "--task", "audio", "--max-drop", "0", "-o", path("no.qrt")}, 2,
+      "is no row of classes; --min-sqnr counts decibels");
+}
+
+TEST_F(Quantize, WarnsOfFewSamples) {
+  const std::string model = network();
+  const CommandResult few =
+      run("qrt_quantize", {model, "--calibration", samples(12), "-o", path("out.qrt")});
+  EXPECT_EQ(few.status, 0) << few.err;
+  EXPECT_NE(few.err.find("judged on 12 samples: give 16 or more"), std::string::npos) << few.err;
+  const CommandResult enough =
+      run("qrt_quantize", {model, "--calibration", samples(40), "-o", path("out.qrt")});
+  EXPECT_EQ(enough.err.find("warning"), std::string::npos) << enough.err;
+}
+
 // A LayerNormalization runs in float; layers of 16 bits do not follow it there, and the batch stays open.
 TEST_F(Quantize, SixteenBitsPutNoLayerIntoFloat) {
   OnnxBuilder b(17);
@@ -309,6 +343,140 @@ TEST_F(Quantize, ValuesThatAreNotFiniteSpoilNoNumberOfTheReport) {
     EXPECT_TRUE(t["mean_shift"].is_number()) << t.dump();
     EXPECT_TRUE(t["name"] != "x" || t["not_finite"] == 2) << t.dump();
   }
+}
+
+// The nodes stay in float, and the tensors have the bits and ranges that are asked for.
+TEST_F(Quantize, DoesWhatIsAskedOfSingleNodesAndTensors) {
+  const std::string model = network(), data = samples(40);
+  const auto report_of = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = {
+        model,    "--calibration",  data,       "-o",          path("out.qrt"),
+        "--onnx", path("out.onnx"), "--report", path("r.json")};
+    all.insert(all.end(), more.begin(), more.end());
+    const CommandResult r = run("qrt_quantize", all);
+    EXPECT_EQ(r.status, 0) << r.err;
+    return nlohmann::json::parse(read(path("r.json")));
+  };
+  const auto whole = report_of({});
+  std::string conv, relu;
+  for (const auto& n : whole["nodes"])
+    if (n["op"] == "Conv" && conv.empty()) conv = n["node"];
+  for (const auto& t : whole["tensors"])
+    if (t["op"] == "Relu") relu = t["name"];
+  ASSERT_FALSE(conv.empty() || relu.empty());
+  EXPECT_EQ(whole["float_nodes"], 0);
+
+  EXPECT_GT(report_of({"--exclude", conv})["float_nodes"], 0);
+  const double one = report_of({"--exclude", "Gemm"})["float_nodes"];
+  EXPECT_GT(one, 0);
+  EXPECT_GT(report_of({"--exclude", "*", "--force"})["float_nodes"], one);
+
+  const auto wide = report_of({"--bits", relu + "=16"});
+  for (const auto& t : wide["tensors"]) EXPECT_EQ(t["bits"], t["name"] == relu ? 16 : 8);
+  EXPECT_GE(wide["agreement"]["held_out"]["all"]["sqnr_db"],
+            whole["agreement"]["held_out"]["all"]["sqnr_db"].get<double>() - 3);
+
+  const auto ranged = report_of({"--range", relu + "=0:51", "--force"});
+  for (const auto& t : ranged["tensors"]) {
+    if (t["name"] != relu) continue;
+    EXPECT_EQ(t["rule"], "given");
+    EXPECT_FLOAT_EQ(t["scale"].get<float>(), 0.2f);
+    EXPECT_EQ(t["zero_point"], 0);
+  }
+  // In a file the same.
+  const std::string bytes = read(path("out.onnx"));
+  const std::string config = write("config.json", "{\"ranges\": {\"" + relu + "\": [0, 51]}}");
+  report_of({"--config", config, "--force"});
+  EXPECT_TRUE(read(path("out.onnx")) == bytes);
+
+  for (const auto& [option, value, part] :
+       {std::tuple{"--exclude", "Convolution", "has no such node or type of operator"},
+        {"--bits", "nothing=16", "no node, tensor or weights of this name"},
+        {"--bits", "x=12", "expected PATTERN=8 or PATTERN=16"},
+        {"--range", "nothing=0:1", "no tensor of this name is quantised"},
+        {"--range", "x=1", "expected TENSOR=LOW:HIGH"}})
+    expect_failure("qrt_quantize",
+                   {model, "--calibration", data, "-o", path("no.qrt"), option, value}, 2, part);
+  expect_failure(
+      "qrt_quantize",
+      {model, "--calibration", data, "-o", path("no.qrt"), "--scheme", "cvm", "--exclude", "Gemm"},
+      2, "CVM has no float");
+}
+
+TEST_F(Quantize, RangesThatWereSavedGiveTheSameModel) {
+  const std::string model = network(), data = samples(40);
+  for (const char* scheme : {"ort-u8", "ort-s8", "espdl-s8", "cvm"}) {
+    const std::vector<std::string> common = {model,          "--calibration", data,   "--ladder",
+                                             "none",         "--scheme",      scheme, "-o",
+                                             path("out.qrt")};
+    std::vector<std::string> save = common, load = common;
+    save.insert(save.end(), {"--save-ranges", path("ranges.json")});
+    load.insert(load.end(), {"--load-ranges", path("ranges.json")});
+    ASSERT_EQ(run("qrt_quantize", save).status, 0);
+    const std::string bytes = read(path("out.qrt"));
+    const CommandResult r = run("qrt_quantize", load);
+    ASSERT_EQ(r.status, 0) << r.err;
+    EXPECT_TRUE(read(path("out.qrt")) == bytes) << scheme;
+  }
+}
+
+// Weights are integers, activations become integers at run time; the ONNX form has the same bits.
+TEST_F(Quantize, TheDynamicSchemeNeedsNoRanges) {
+  OnnxBuilder b(17);
+  const std::string ids = b.input<int64_t>({1, -1}, "ids");
+  const std::string table = b.constant<float>({80, 16}, normal(80 * 16, 1));
+  std::string x = b.node("Gather", {table, ids});
+  x = b.node("Add", {b.node("MatMul", {x, b.constant<float>({16, 24}, normal(384, 0.3f))}),
+                     b.constant<float>({24}, normal(24, 0.1f))});
+  x = b.node("MatMul", {b.node("Relu", {x}), b.constant<float>({24, 8}, normal(192, 0.3f))});
+  OnnxBuilder::declare(b.graph().add_output(), x, 1, {1, -1, 8});
+  testing::number_open_dims(&b.graph());
+  const std::string model = write("float.onnx", b.bytes());
+  std::filesystem::create_directory(path("texts"));
+  for (int64_t i = 0; i < 20; ++i) {
+    std::vector<int64_t> words(static_cast<size_t>(5 + i % 7));
+    for (int64_t& w : words) w = static_cast<int64_t>(random_() % 80);
+    const Shape shape = {1, static_cast<int64_t>(words.size())};
+    ASSERT_TRUE(tool::write_npy(path("texts/" + std::to_string(i) + ".npy"), DType::kInt64, shape,
+                                words.data(), words.size() * 8)
+                    .ok());
+  }
+  const CommandResult r = run(
+      "qrt_quantize", {model, "--calibration", path("texts"), "--scheme", "ort-dynamic", "-o",
+                       path("out.qrt"), "--onnx", path("out.onnx"), "--report", path("r.json")});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto report = nlohmann::json::parse(read(path("r.json")));
+  EXPECT_EQ(report["scheme"], "ort-dynamic");
+  EXPECT_EQ(report["held_out_samples"], 20);
+  EXPECT_GT(report["agreement"]["held_out"]["all"]["sqnr_db"], 30.0);
+  onnx::ModelProto written;
+  ASSERT_TRUE(written.ParseFromString(read(path("out.onnx"))));
+  std::map<std::string, int> ops;
+  std::set<std::string> names;
+  for (const onnx::NodeProto& n : written.graph().node()) {
+    ++ops[n.op_type()];
+    EXPECT_TRUE(names.insert(n.name()).second) << n.name();
+  }
+  EXPECT_EQ(ops["DynamicQuantizeLinear"], 2);
+  EXPECT_EQ(ops["MatMulInteger"], 2);
+  EXPECT_EQ(ops["MatMul"], 0);
+  EXPECT_EQ(ops["Gather"], 2);  // of rows, and of their scales
+  for (const onnx::TensorProto& t : written.graph().initializer())
+    EXPECT_NE(t.name(), table) << "the float table is not needed any more";
+  const CommandResult converted =
+      run("qrt_convert", {path("out.onnx"), "--allow-float", "-o", path("again.qrt")});
+  ASSERT_EQ(converted.status, 0) << converted.err;
+  for (const char* text : {"texts/3.npy", "texts/5.npy"})
+    EXPECT_EQ(run("qrt_run", {path("again.qrt"), path(text), "--sha256"}).out,
+              run("qrt_run", {path("out.qrt"), path(text), "--sha256"}).out);
+  expect_failure("qrt_quantize",
+                 {model, "--calibration", path("texts"), "--scheme", "ort-dynamic", "-o",
+                  path("no.qrt"), "--range", "x=0:1"},
+                 2, "has the ranges of each run");
+  expect_failure("qrt_quantize",
+                 {model, "--calibration", path("texts"), "--scheme", "ort-dynamic", "-o",
+                  path("no.qrt"), "--exclude", "*"},
+                 4, "could become integers");
 }
 
 TEST_F(Quantize, RandomSamplesAreMarkedInTheFile) {

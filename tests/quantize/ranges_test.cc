@@ -55,6 +55,28 @@ TEST(Extents, AreOfFiniteValuesAndCountTheOthers) {
   EXPECT_EQ(e.hi, 5);
 }
 
+// Parts of the samples are observed apart, and count as if they had been observed together.
+TEST(Histograms, AddUp) {
+  const std::vector<float> near = normal_with_outliers(5000, 3),
+                           far = normal_with_outliers(300, 90);
+  for (const auto& [first, second] : {std::pair{near, far}, std::pair{far, near}}) {
+    Histogram sum = known(first), together = known(first);
+    sum.add(known(second));
+    together.add(second.data(), second.size());
+    EXPECT_EQ(sum.counts(), together.counts());
+    EXPECT_EQ(sum.width(), together.width());
+    EXPECT_EQ(sum.edge(0), together.edge(0));
+    EXPECT_EQ(sum.total(), together.total());
+    EXPECT_EQ(sum.extent().least, together.extent().least);
+    EXPECT_EQ(sum.hi(), together.hi());
+  }
+  Histogram empty, zeros = known({0, 0});
+  empty.add(known(near));
+  EXPECT_EQ(empty.counts(), known(near).counts());
+  zeros.add(known(near));
+  EXPECT_EQ(zeros.zeros(), 2 + known(near).zeros());
+}
+
 TEST(Histograms, CountZerosApart) {
   const Histogram h = known({0, 0, 1, -1, 0.5f, NAN});
   EXPECT_EQ(h.zeros(), 2u);

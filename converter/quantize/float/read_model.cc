@@ -7,6 +7,7 @@
 #include "converter/import/onnx/file/model.h"
 #include "converter/quantize/float/float_model.h"
 #include "converter/quantize/float/graph.h"
+#include "converter/quantize/float/names.h"
 #include "converter/quantize/float/normalize_opset.h"
 #include "converter/quantize/float/operators.h"
 #include "onnx/onnx_pb.h"
@@ -58,6 +59,8 @@ class Reader {
       for (const std::string& output : node.outputs)
         QRT_MODEL_CHECK(model_->constants.count(output) == 0, "%s: '%s' is defined twice",
                         node.label().c_str(), output.c_str());
+    Names node_names;  // files may give one twice
+    for (Node& node : model_->nodes) node.name = node_names.take(node.name, 2);
     model_->name = source_.graph().name();
     model_->path = source_.path();
     model_->files = source_.files();

@@ -64,6 +64,7 @@ Simulation::Simulation(const FloatModel& model, const Placement& placement,
       interpreter_(interpreter),
       options_(std::move(options)),
       constants_(model, placement, parameters, options_.weights) {
+  for (const size_t node : options_.exact_weights) constants_.remove(node, 1);
   for (size_t i = 0; i < model.nodes.size(); ++i)
     for (const std::string& name : model.nodes[i].inputs) last_reader_[name] = i;
   for (const Value& v : model.outputs) last_reader_[v.name] = model.nodes.size();

@@ -27,7 +27,9 @@ class RoundedConstants {
   // Adds those of one more node.
   void add(size_t node, const FloatModel& model, const Placement& placement,
            const Parameters& parameters, bool with_weights);
-  // Returns the rounded input k of a node; null: the model's own.
+  // Leaves input k of a node as the model has it.
+  void remove(size_t node, size_t k) { tensors_.erase({node, k}); }
+  // Of input k of a node; null: the model's own.
   const Tensor* find(size_t node, size_t k) const;
 
  private:
@@ -38,7 +40,8 @@ class Simulation {
  public:
   struct Options {
     bool weights = true, activations = true;
-    std::set<std::string> exact;  // by the value whose coding they share: left in float
+    std::set<std::string> exact;          // by the value whose coding they share: left in float
+    std::set<size_t> exact_weights = {};  // of layers
   };
   Simulation(const FloatModel& model, const Placement& placement, const Parameters& parameters,
              Interpreter* interpreter, Options options);

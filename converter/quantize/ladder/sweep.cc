@@ -162,14 +162,14 @@ Status Sweep::round_layer(const Layer& layer, Parameters* parameters) {
   const Node& node = model_.nodes[layer.node];
   const Tensor& weights = *model_.constant(layer.weights);
   LayerParameters& p = parameters->layers.at(layer.node);
-  if (node.op == "ConvTranspose" || layer.axis < 0 || parameters->weight_bits > 8) return {};
+  if (node.op == "ConvTranspose" || layer.axis < 0 || p.bits > 8) return {};
   const RowOrder order = row_order(node, weights.shape);
   if (order.terms > kMostTerms || order.terms < 2) return {};
   Gram gram;
   for (const Tensor& x : live_.at(layer.input).rounded)
     QRT_TRY(add_gram(node, x, weights.shape, &gram));
   const auto groups = static_cast<size_t>(gram.groups), rows = order.rows / groups;
-  const int most = (1 << (parameters->weight_bits - 1)) - 1;
+  const int most = (1 << (p.bits - 1)) - 1;
   std::vector<float> w(rows * order.terms), scale(rows);
   std::vector<int32_t> q(w.size());
   for (size_t g = 0; g < groups; ++g) {

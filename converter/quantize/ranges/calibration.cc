@@ -6,26 +6,40 @@
 namespace qrt::quantize {
 
 Status calibrate(const FloatModel& model, const Placement& placement, Interpreter* interpreter,
-                 Samples* samples, const std::vector<size_t>& which, const Progress& progress,
-                 Calibration* calibration) {
-  calibration->clear();
+                 Samples* samples, const std::vector<std::vector<size_t>>& parts,
+                 const Progress& progress, std::vector<Calibration>* calibrations) {
+  calibrations->assign(parts.size(), {});
+  Calibration* part = nullptr;
   // Every coded value counts as the one whose coding it shares.
   std::set<std::string> outputs;
   for (const Value& v : model.outputs) outputs.insert(v.name);
   const auto observe = [&](const std::string& name, const Tensor& value) {
     const auto coded = placement.coded.find(name);
     if (coded == placement.coded.end() && outputs.count(name) == 0) return;
-    (*calibration)[coded == placement.coded.end() ? name : coded->second].add(value.reals.data(),
-                                                                              value.reals.size());
+    (*part)[coded == placement.coded.end() ? name : coded->second].add(value.reals.data(),
+                                                                       value.reals.size());
   };
-  for (size_t i = 0; i < which.size(); ++i) {
-    progress("ranges", static_cast<double>(i) / static_cast<double>(which.size()));
-    Values feeds;
-    QRT_TRY(samples->read(which[i], &feeds));
-    for (const Value& input : model.inputs) observe(input.name, feeds.at(input.name));
-    QRT_TRY(interpreter->run(feeds, observe, nullptr));
+  size_t count = 0, done = 0;
+  for (const std::vector<size_t>& which : parts) count += which.size();
+  for (size_t p = 0; p < parts.size(); ++p) {
+    part = &(*calibrations)[p];
+    for (const size_t sample : parts[p]) {
+      progress("ranges", static_cast<double>(done++) / static_cast<double>(count));
+      Values feeds;
+      QRT_TRY(samples->read(sample, &feeds));
+      for (const Value& input : model.inputs) observe(input.name, feeds.at(input.name));
+      QRT_TRY(interpreter->run(feeds, observe, nullptr));
+    }
   }
-  for (const auto& [name, histogram] : *calibration) {
+  return {};
+}
+
+void add_calibration(const Calibration& part, Calibration* calibration) {
+  for (const auto& [name, histogram] : part) (*calibration)[name].add(histogram);
+}
+
+Status check_values(const Calibration& calibration) {
+  for (const auto& [name, histogram] : calibration) {
     const Extent& extent = histogram.extent();
     if (static_cast<double>(extent.bad) > kMostBad * static_cast<double>(extent.count))
       return error(Code::kInvalidModel,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the float model over the calibration samples, once, and keeps of every tensor only its histogram.
+// Runs the float model over the calibration samples, once, and keeps of every tensor only its histogram:
+// one for each part of the samples, since parts are judged by the ranges of others.
 #ifndef QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
 #define QRT_CONVERTER_QUANTIZE_RANGES_CALIBRATION_H_
 
@@ -24,10 +25,16 @@ using Progress = std::function<void(const char* step, double part)>;
 // The histograms of values whose coding others share, and of the outputs, by value.
 using Calibration = std::map<std::string, Histogram>;
 
-// `which`: indices of the samples to use.
+// Observes the samples of each part, which are given by their indices, apart from the others'.
 Status calibrate(const FloatModel& model, const Placement& placement, Interpreter* interpreter,
-                 Samples* samples, const std::vector<size_t>& which, const Progress& progress,
-                 Calibration* calibration);
+                 Samples* samples, const std::vector<std::vector<size_t>>& parts,
+                 const Progress& progress, std::vector<Calibration>* calibrations);
+
+// Adds what another part has observed.
+void add_calibration(const Calibration& part, Calibration* calibration);
+
+// Returns kInvalidModel where too many values are no numbers.
+Status check_values(const Calibration& calibration);
 
 }  // namespace qrt::quantize
 

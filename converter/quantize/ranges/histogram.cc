@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace qrt::quantize {
 namespace {
@@ -60,6 +61,34 @@ void Extent::add(const float* values, size_t n) {
   hi = std::max(most, 0.0f);
 }
 
+void Extent::add(const Extent& other) {
+  if (other.count > other.bad) {
+    const bool is_first = count == bad;
+    least = is_first ? other.least : std::min(least, other.least);
+    most = is_first ? other.most : std::max(most, other.most);
+  }
+  count += other.count;
+  bad += other.bad;
+  lo = std::min(least, 0.0f);
+  hi = std::max(most, 0.0f);
+}
+
+void Histogram::add(const Histogram& other) {
+  extent_.add(other.extent_);
+  cover_extent();
+  add_bins(other.counts_, other.first_, other.width_);
+  zeros_ += other.zeros_;
+  total_ += other.total_;
+}
+
+// Adds the counts of bins that are as wide as those here, or narrower.
+void Histogram::add_bins(const std::vector<uint64_t>& counts, double first, double width) {
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const double bin = std::floor((first + static_cast<double>(i)) * (width / width_));
+    counts_[static_cast<size_t>(bin - first_)] += counts[i];
+  }
+}
+
 void Histogram::add(const float* values, size_t n) {
   extent_.add(values, n);
   cover_extent();
@@ -83,14 +112,9 @@ void Histogram::cover_extent() {
   } while (last - first >= static_cast<double>(kMostBins));
   const auto bins = static_cast<size_t>(last - first) + 1;
   if (width == width_ && first == first_ && bins == counts_.size()) return;
-  std::vector<uint64_t> counts(bins);
-  for (size_t i = 0; i < counts_.size(); ++i) {
-    const double bin = std::floor((first_ + static_cast<double>(i)) * (width_ / width));
-    counts[static_cast<size_t>(bin - first)] += counts_[i];
-  }
-  counts_ = std::move(counts);
-  width_ = width;
-  first_ = first;
+  const std::vector<uint64_t> before = std::exchange(counts_, std::vector<uint64_t>(bins));
+  const double first_before = std::exchange(first_, first);
+  add_bins(before, first_before, std::exchange(width_, width));
 }
 
 namespace {

@@ -17,6 +17,7 @@ struct Extent {
   uint64_t bad = 0;           // NaN and infinity: in nothing else here
 
   void add(const float* values, size_t n);
+  void add(const Extent& other);
 };
 
 // A bin holds x with floor(x / width) = first + bin. The width is the least power of two with which no
@@ -27,6 +28,8 @@ class Histogram {
   static constexpr size_t kMostBins = 4096;
 
   void add(const float* values, size_t n);
+  // Adds what `other` has counted, as if its values had been added one by one.
+  void add(const Histogram& other);
 
   const Extent& extent() const { return extent_; }
   float lo() const { return extent_.lo; }
@@ -46,6 +49,7 @@ class Histogram {
  private:
   double limited(double x) const;
   void cover_extent();
+  void add_bins(const std::vector<uint64_t>& counts, double first, double width);
   void count(const float* values, size_t runs, size_t step, size_t n);
 
   Extent extent_;

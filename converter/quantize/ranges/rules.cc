@@ -171,7 +171,8 @@ Range least_divergence(const Histogram& h, const Sums& sums) {
 Range range_by(Rule rule, const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
   switch (rule) {
     case Rule::kMinMax:
-    case Rule::kSearch: break;
+    case Rule::kSearch:
+    case Rule::kGiven: break;
     case Rule::kPercentile99999: return percentile(h, sums, 0.99999);
     case Rule::kPercentile9999: return percentile(h, sums, 0.9999);
     case Rule::kPercentile999: return percentile(h, sums, 0.999);
@@ -192,6 +193,7 @@ const char* rule_name(Rule rule) {
     case Rule::kSquares: return "mse";
     case Rule::kEntropy: return "entropy";
     case Rule::kSearch: return "search";
+    case Rule::kGiven: return "given";
   }
   return "min-max";
 }

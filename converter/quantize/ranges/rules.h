@@ -20,6 +20,7 @@ enum class Rule {
   kSquares,
   kEntropy,
   kSearch,  // the outputs' error, of codings that other rules gave
+  kGiven,   // the user's
 };
 const char* rule_name(Rule rule);      // "min-max"
 const std::vector<Rule>& all_rules();  // that read a histogram

@@ -12,11 +12,19 @@
 
 namespace qrt::quantize {
 
+// Sums of squares of one output: its values, and what the quantised model's differ by.
+struct Squares {
+  double signal = 0, noise = 0;
+
+  // The error relative to the output's size.
+  double relative() const { return signal > 0 ? noise / signal : noise; }
+};
+
 // Sums over samples.
 class Comparison {
  public:
-  // One output of one sample. label: the right class, or -1.
-  void add(const Tensor& real, const Tensor& got, int64_t label = -1);
+  // Adds one output of one sample and returns what it adds to the sums. label: the right class, or -1.
+  Squares add(const Tensor& real, const Tensor& got, int64_t label = -1);
 
   size_t samples() const { return samples_; }
   // Signal to noise as a ratio and in dB; HUGE_VAL where there is no difference.
@@ -24,10 +32,13 @@ class Comparison {
   double decibels() const;
   double cosine() const;
   // Error of the result relative to its size: what ladders minimise.
-  double noise() const { return signal_ > 0 ? noise_ / signal_ : noise_; }
+  double noise() const { return squares_.relative(); }
+  const Squares& squares() const { return squares_; }
   bool is_classes() const { return classes_ > 1; }      // outputs are one vector of classes each
   double agreement() const { return share(agree_); }    // of the greatest class, 0 to 1
   double agreement5() const { return share(agree5_); }  // float's greatest is among five
+  // Says that the outputs are no classes, whatever their shape.
+  void forget_classes() { classes_ = 0; }
   bool has_labels() const { return labelled_ > 0; }
   double accuracy() const {
     return labelled_ ? static_cast<double>(right_) / static_cast<double>(labelled_) : 0;
@@ -44,7 +55,8 @@ class Comparison {
   size_t samples_ = 0, rows_ = 0, agree_ = 0, agree5_ = 0, labelled_ = 0, right_ = 0,
          float_right_ = 0;
   int64_t classes_ = 0;
-  double signal_ = 0, noise_ = 0, got_ = 0, product_ = 0;
+  Squares squares_;
+  double got_ = 0, product_ = 0;
 };
 
 // The comparisons of all outputs of a model.
@@ -58,10 +70,22 @@ class Judgement {
   double noise() const;
   const Comparison& first() const { return outputs_[0]; }
   const std::vector<Comparison>& outputs() const { return outputs_; }
+  // By sample and output.
+  const std::vector<std::vector<Squares>>& samples() const { return samples_; }
+  // The signal to noise ratio in dB of the worst output, and the mean of all; an output without noise
+  // counts as kMostDecibels.
+  double worst_decibels() const;
+  double mean_decibels() const;
 
  private:
   std::vector<Comparison> outputs_ = std::vector<Comparison>(1);
+  std::vector<std::vector<Squares>> samples_;
 };
+
+// Noise below the rounding of float32 is none.
+constexpr double kMostDecibels = 150;
+// The ratio of two errors in dB, within what float32 can tell apart.
+double decibels_between(double noise, double other);
 
 }  // namespace qrt::quantize
 

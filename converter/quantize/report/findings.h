@@ -45,6 +45,7 @@ struct RungFinding {
   double before = 0, after = 0;  // noise : signal, the mean of the outputs'
   bool is_kept = false;
   std::vector<Output> outputs = {};  // in the model's order
+  std::string why = {};              // it is kept, or not
 };
 
 // The integer model with 16 bits for its worst tensors.
@@ -66,6 +67,8 @@ struct Findings {
   std::string why_onnx;  // the model has ONNX's arithmetic, not its scheme's: which node, and why
   Remedies remedies;
   size_t calibration_samples = 0, held_out_samples = 0;
+  size_t judged_samples = 0;  // by which the steps were judged
+  double min_sqnr = 0;        // dB that were asked for; 0: none
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;
   struct Set {

@@ -81,6 +81,7 @@ Json findings_json(const Findings& f) {
                            {"before_db", decibels(1 / r.before)},
                            {"after_db", decibels(1 / r.after)},
                            {"kept", r.is_kept},
+                           {"why", r.why},
                            {"outputs", outputs}});
   }
   j["tensors"] = Json::array();

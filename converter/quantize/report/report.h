@@ -4,6 +4,7 @@
 #define QRT_CONVERTER_QUANTIZE_REPORT_REPORT_H_
 
 #include <string>
+#include <vector>
 
 #include "converter/quantize/report/findings.h"
 
@@ -20,6 +21,8 @@ std::string html_report(const Findings& findings);  // one file with everything 
 // Why the model should not be used, "" if nothing is known against it: its answers on the held-out
 // samples are too far from the float model's.
 std::string why_not_to_ship(const Findings& findings);
+// What a user should know before the model is used, each a sentence.
+std::vector<std::string> warnings(const Findings& findings);
 
 }  // namespace qrt::quantize
 

@@ -12,7 +12,11 @@ namespace {
 
 constexpr size_t kRows = 10;  // of the table of tensors: one screen
 // Below these the integer model answers something else than the float model.
-constexpr double kLeastAgreement = 0.8, kLeastRatio = 4;
+// What is no row of classes is useless earlier.
+constexpr double kLeastAgreement = 0.8, kLeastRatio = 4, kLeastRatioOfReals = 10;
+// Below, a result that is no row of classes is doubtful; so is one that fewer samples have judged.
+constexpr double kDoubtfulRatio = 100;
+constexpr size_t kFewSamples = 16;
 
 std::string decibels(double ratio) {
   return std::isinf(ratio) || ratio <= 0 ? "exact" : format("%.1f dB", 10 * std::log10(ratio));
@@ -40,9 +44,16 @@ std::string short_name(const std::string& name, size_t most) {
   return name.size() <= most ? name : ".." + name.substr(name.size() - most + 2);
 }
 
+// The signal to noise ratio of the worst output.
+double least_ratio(const Findings::Set& set) {
+  double least = set.all.ratio();
+  for (const auto& [name, other] : set.others) least = std::min(least, other.ratio());
+  return least;
+}
+
 std::string what_to_try(const Remedies& r) {
   return std::string(r.has_ladder ? "" : "--ladder fast, ") +
-         (r.has_16_bits ? "--max-drop, " : "scheme ort-u8, ") + "or more samples";
+         (r.has_16_bits ? "--min-sqnr 20, " : "--scheme ort-u8, ") + "or more samples";
 }
 
 }  // namespace
@@ -85,8 +96,8 @@ std::string text_report(const Findings& f) {
   add_set("calibration", f.calibration, &text);
   add_set("held out", f.held_out, &text);
   for (const RungFinding& r : f.rungs)
-    text += format("  %-24s %s -> %s%s\n", r.name.c_str(), decibels(1 / r.before).c_str(),
-                   decibels(1 / r.after).c_str(), r.is_kept ? "" : ", not kept");
+    text += format("  %-16s %s -> %s, %s: %s\n", r.name.c_str(), decibels(1 / r.before).c_str(),
+                   decibels(1 / r.after).c_str(), r.is_kept ? "kept" : "not kept", r.why.c_str());
   if (f.tensors.empty()) return text;
   text += format("%-34s %8s %8s %8s %5s %-9s %s\n", "worst tensors", "alone", "so far", "clipped",
                  "codes", "rule", "remedy");
@@ -119,13 +130,32 @@ std::string why_not_to_ship(const Findings& f) {
         "the integer model agrees with the float model on %.1f %% of the held-out samples only, "
         "expected %.0f %% (try %s)",
         c.agreement() * 100, kLeastAgreement * 100, what_to_try(f.remedies).c_str());
-  double least = c.ratio();
-  for (const auto& [name, other] : set.others) least = std::min(least, other.ratio());
-  if (least < kLeastRatio)
+  const double least = least_ratio(set);
+  if (f.min_sqnr > 0 && 10 * std::log10(least) < f.min_sqnr)
+    return format(
+        "the integer model's outputs are %s from the float model's, and --min-sqnr asks for %g dB",
+        decibels(least).c_str(), f.min_sqnr);
+  if (least < (c.is_classes() ? kLeastRatio : kLeastRatioOfReals))
     return format("the integer model's outputs are %s from the float model's, expected %s (try %s)",
-                  decibels(least).c_str(), decibels(kLeastRatio).c_str(),
+                  decibels(least).c_str(),
+                  decibels(c.is_classes() ? kLeastRatio : kLeastRatioOfReals).c_str(),
                   what_to_try(f.remedies).c_str());
   return "";
+}
+
+std::vector<std::string> warnings(const Findings& f) {
+  std::vector<std::string> result;
+  const Findings::Set& set = f.held_out.all.samples() > 0 ? f.held_out : f.calibration;
+  if (f.is_random || set.all.samples() == 0) return result;
+  const double least = least_ratio(set);
+  if (!set.all.is_classes() && least < kDoubtfulRatio)
+    result.push_back(format(
+        "the worst output is %s from the float model's: below %s compare results of your own",
+        decibels(least).c_str(), decibels(kDoubtfulRatio).c_str()));
+  if (f.judged_samples < kFewSamples)
+    result.push_back(format("judged on %s: give %zu or more",
+                            tool::counted(f.judged_samples, "sample").c_str(), kFewSamples));
+  return result;
 }
 
 }  // namespace qrt::quantize

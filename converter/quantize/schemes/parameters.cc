@@ -51,7 +51,7 @@ float least_squares_scale(const std::vector<float>& weights, const Scheme& schem
   float best = allowed_scale(scheme, greatest / most);
   double least = HUGE_VAL;
   // A power of two has few neighbours; other scales shrink by hundredths.
-  const int tries = scheme.power_of_two ? 3 : 26;
+  const int tries = scheme.whole_weights ? 1 : scheme.power_of_two ? 3 : 26;
   for (int i = 0; i < tries; ++i) {
     const float factor =
         scheme.power_of_two ? std::ldexp(1.0f, -i) : 1.0f - 0.01f * static_cast<float>(i);
@@ -149,13 +149,15 @@ void quantise_layer(const FloatModel& model, const Layer& layer, const Scheme& s
   LayerParameters& p = parameters->layers[layer.node];
   const Tensor& weights = *model.constant(layer.weights);
   if (p.bias.empty()) p.bias = real_bias(model, layer);
-  p.scale = weight_scales(scheme, weights, layer.axis, p.bias, input.scale);
-  p.codes = weight_codes(weights, layer.axis, scheme.weight_bits, p.scale);
+  if (p.bits == 0) p.bits = scheme.weight_bits;
+  Scheme own = scheme;
+  own.weight_bits = p.bits;
+  p.scale = weight_scales(own, weights, layer.axis, p.bias, input.scale);
+  p.codes = weight_codes(weights, layer.axis, p.bits, p.scale);
 }
 
 void quantise_layers(const FloatModel& model, const Placement& placement, const Scheme& scheme,
                      Parameters* parameters) {
-  parameters->weight_bits = scheme.weight_bits;
   for (const Layer& layer : placement.layers)
     if (placement.is_coded(layer.input))
       quantise_layer(model, layer, scheme, parameters->coding(placement, layer.input), parameters);

@@ -21,13 +21,13 @@ constexpr double kMostBias = 0x1p30;
 constexpr int32_t kMostFactor = 511;
 
 struct LayerParameters {
+  int bits = 0;                // of the weights; 0: not known yet
   std::vector<float> scale;    // of the weights: one, or one for each output channel
   std::vector<int16_t> codes;  // in the order of the weights
   std::vector<float> bias;     // real, one for each output channel; empty: none
 };
 
 struct Parameters {
-  int weight_bits = 8;
   std::map<std::string, Coding> codings;     // by the value whose coding others share
   std::map<size_t, LayerParameters> layers;  // by node
   std::map<std::string, Coding> constants;   // operands that are quantised
@@ -59,6 +59,7 @@ std::vector<int16_t> weight_codes(const Tensor& weights, int axis, int bits,
 Tensor coded_weights(const Tensor& weights, int axis, const LayerParameters& layer);
 
 // Scales, weights and biases of all layers for the codings in *parameters.
+// Weights that have no number of bits yet get the scheme's.
 void quantise_layers(const FloatModel& model, const Placement& placement, const Scheme& scheme,
                      Parameters* parameters);
 void quantise_layer(const FloatModel& model, const Layer& layer, const Scheme& scheme,

@@ -11,12 +11,14 @@ namespace {
 
 class Placer {
  public:
-  Placer(const FloatModel& model, const std::set<std::string>& forced)
+  Placer(const FloatModel& model, const std::set<std::string>& forced,
+         const std::set<size_t>& excluded)
       : model_(model), forced_(forced) {
     const Roles roles(model);
     for (size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
-      roles_.push_back(roles.of(node));
+      const bool is_excluded = excluded.count(i) != 0;
+      roles_.push_back(is_excluded ? Role::kFloat : roles.of(node));
       for (const std::string& name : node.inputs)
         if (!name.empty()) readers_[name].push_back(i);
       for (const std::string& name : node.outputs) writer_[name] = i;
@@ -346,8 +348,9 @@ const Layer* Placement::layer_of(size_t node) const {
   return layer && layer->node == node ? layer : nullptr;
 }
 
-Placement place(const FloatModel& model, const std::set<std::string>& forced) {
-  return Placer(model, forced).run();
+Placement place(const FloatModel& model, const std::set<std::string>& forced,
+                const std::set<size_t>& excluded) {
+  return Placer(model, forced, excluded).run();
 }
 
 }  // namespace qrt::quantize

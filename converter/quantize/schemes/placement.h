@@ -51,8 +51,9 @@ struct Placement {
 };
 
 // `forced`: values to quantise whatever else is said, as the converter refused their readers
-// otherwise. REQUIRES: the model is simplified.
-Placement place(const FloatModel& model, const std::set<std::string>& forced);
+// otherwise. `excluded`: nodes that stay in float. REQUIRES: the model is simplified.
+Placement place(const FloatModel& model, const std::set<std::string>& forced,
+                const std::set<size_t>& excluded = {});
 
 }  // namespace qrt::quantize
 

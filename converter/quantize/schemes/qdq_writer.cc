@@ -96,8 +96,10 @@ class Writer {
     for (const Value& v : model.inputs) names_in_use_.insert(v.name);
     for (const auto& [name, value] : model.values) names_in_use_.insert(name);
     for (const auto& [name, value] : model.constants) names_in_use_.insert(name);
-    for (const Node& n : model.nodes)
+    for (const Node& n : model.nodes) {
+      node_names_.insert(n.name);
       for (const std::string& y : n.outputs) names_in_use_.insert(y);
+    }
   }
 
   Status run(std::string* bytes) {
@@ -165,7 +167,7 @@ class Writer {
                       const std::string& output) {
     onnx::NodeProto* n = graph_.add_node();
     n->set_op_type(type);
-    n->set_name(name);
+    n->set_name(node_names_.take(name, 2));
     for (std::string& input : inputs) n->add_input(std::move(input));
     n->add_output(output);
     return n;
@@ -212,7 +214,7 @@ class Writer {
   }
   std::string add_weights(const Layer& layer, const LayerParameters& p) {
     const Tensor& w = *model_.constant(layer.weights);
-    const bool is_int16 = parameters_.weight_bits > 8;
+    const bool is_int16 = p.bits > 8;
     return add_codes(layer.weights, is_int16 ? onnx::TensorProto::INT16 : onnx::TensorProto::INT8,
                      w.shape, is_int16 ? raw(p.codes) : raw_as<int8_t>(p.codes), p.scale,
                      layer.axis, true);
@@ -309,7 +311,7 @@ class Writer {
   onnx::ModelProto& proto_ = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena_);
   onnx::GraphProto& graph_;
   std::set<std::string> outputs_, used_constants_;
-  Names names_in_use_;
+  Names names_in_use_, node_names_;
   std::map<std::string, CodingNames> names_;    // of codings
   std::map<std::string, std::string> read_as_;  // what stands for a value behind its quantisation
 };

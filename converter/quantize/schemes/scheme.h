@@ -44,6 +44,7 @@ struct Scheme {
   // MRT's: written as a CVM model, not as ONNX. Activations that layers read may have a zero point all
   // the same (schemes/cvm.h).
   bool is_cvm = false;
+  bool whole_weights = false;  // scales reach to the greatest weight, whatever the rounding costs
 };
 
 const std::vector<Scheme>& schemes();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 
 #include "converter/quantize/float/equalise.h"
 #include "converter/quantize/steps/work.h"
@@ -24,33 +25,158 @@ Status exchange(Work* work, FloatModel* other) {
   return make_placement(work);
 }
 
-// Parameters that a rung has changed, and the rules of the codings that it chose: kept if the held-out
-// samples say that it helped.
-Status keep_if_better(Work* work, const char* rung, Parameters changed,
-                      const std::map<std::string, Rule>& rules, Judgement* judgement) {
-  Judgement after;
-  QRT_TRY(judge(work, changed, work->held_out, &after));
-  const bool is_kept = after.noise() < judgement->noise();
-  work->findings().rungs.push_back(rung_finding(*work, rung, *judgement, after, is_kept));
-  if (!is_kept) return {};
-  work->parameters = std::move(changed);
-  *judgement = after;
-  for (const auto& [root, rule] : rules) work->rules[root] = rule;
+// What a rung makes of a fit's parameters, and the rules of the codings that it chose.
+struct Changed {
+  Parameters parameters;
+  std::map<std::string, Rule> rules;
+};
+using Change = std::function<Status(const Fit&, Changed*)>;
+
+void take(Changed changed, Fit* fit) {
+  fit->parameters = std::move(changed.parameters);
+  for (const auto& [root, rule] : changed.rules) fit->rules[root] = rule;
+}
+
+Status judge_all(Work* work, Judgement* judgement) {
+  for (const Fit* fit : work->judges())
+    QRT_TRY(judge(work, fit->parameters, fit->judged, judgement));
   return {};
 }
 
-Status try_walk(Work* work, const Sweep::Work& what, Judgement* judgement) {
-  Parameters changed = work->parameters;
-  Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
-  QRT_TRY(walk.run(work->samples.get(), work->used, what, work->progress, &changed));
-  return keep_if_better(work, what.name, std::move(changed), walk.rules(), judgement);
+void report_rung(Work* work, const char* rung, const Judgement& before, const Judgement& after,
+                 const Verdict& verdict) {
+  work->findings().rungs.push_back(rung_finding(*work, rung, before, after, verdict));
+}
+
+// Keeps what a rung changes where its judges say that it helps.
+Status try_rung(Work* work, const char* rung, const Change& change, Judgement* judgement) {
+  std::vector<Changed> changed;
+  Judgement after;
+  for (const Fit* fit : work->judges()) {
+    changed.push_back({fit->parameters, {}});
+    QRT_TRY(change(*fit, &changed.back()));
+    QRT_TRY(judge(work, changed.back().parameters, fit->judged, &after));
+  }
+  const Verdict verdict = quantize::verdict(work->model.outputs, *judgement, after);
+  report_rung(work, rung, *judgement, after, verdict);
+  if (!verdict.is_kept) return {};
+  const std::vector<Fit*> judges = work->judges();
+  for (size_t i = 0; i < judges.size(); ++i) take(std::move(changed[i]), judges[i]);
+  *judgement = std::move(after);
+  if (work->folds.empty()) return {};
+  Changed own = {work->fit.parameters, {}};
+  QRT_TRY(change(work->fit, &own));
+  take(std::move(own), &work->fit);
+  return {};
+}
+
+Status try_walk(Work* work, Sweep::Work what, bool chooses, Judgement* judgement) {
+  const auto walk = [&](const Fit& fit, Changed* changed) {
+    what.choices = chooses ? &fit.choices : nullptr;
+    Sweep sweep(work->model, work->placement, work->scheme, &work->interpreter);
+    Status status =
+        sweep.run(work->samples.get(), fit.used, what, work->progress, &changed->parameters);
+    changed->rules = sweep.rules();
+    return status;
+  };
+  return try_rung(work, what.name, walk, judgement);
 }
 
 Status try_search(Work* work, Judgement* judgement) {
-  Parameters changed = work->parameters;
-  std::map<std::string, Rule> rules;
-  QRT_TRY(search_codings(work, &changed, &rules));
-  return keep_if_better(work, "search", std::move(changed), rules, judgement);
+  const auto search = [&](const Fit& fit, Changed* changed) {
+    return search_codings(work, fit, &changed->parameters, &changed->rules);
+  };
+  return try_rung(work, "search", search, judgement);
+}
+
+// Tries the same function with channels of like size.
+Status try_equalised(Work* work, Judgement* judgement) {
+  if (!work->given.empty()) return {};  // they are ranges of the model as it is
+  FloatModel other = work->model;
+  int changed = 0;
+  QRT_TRY(equalise(EqualiseOptions(), &other, &changed));
+  if (changed == 0) return {};
+  // Ranges of few samples are compared with ranges of as few.
+  Fit fit = work->fit;
+  std::vector<Fit> folds = work->folds;
+  const bool has_more = work->fit.used.size() >= 2 * kMostTrial;
+  Judgement before = *judgement, after;
+  if (has_more) {
+    before = Judgement();
+    QRT_TRY(start(work, kMostTrial));
+    QRT_TRY(judge_all(work, &before));
+  }
+  QRT_TRY(exchange(work, &other));
+  QRT_TRY(start(work, kMostTrial));
+  QRT_TRY(judge_all(work, &after));
+  const double enough = work->scheme.per_channel ? kMuchBetter : 1;
+  const Verdict verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  report_rung(work, "equalisation", before, after, verdict);
+  if (!verdict.is_kept) {
+    work->fit = std::move(fit);
+    work->folds = std::move(folds);
+    return exchange(work, &other);
+  }
+  work->is_equalised = true;
+  if (has_more) {
+    QRT_TRY(start(work));
+    after = Judgement();
+    QRT_TRY(judge_all(work, &after));
+  }
+  *judgement = std::move(after);
+  return {};
+}
+
+// Results without the ladder, by which each end of it is measured.
+struct Plain {
+  const char* name;
+  Judgement judgement;
+  bool is_whole = false;  // all values seen are within the ranges
+};
+
+void use_whole_ranges(Work* work) {
+  std::vector<Fit*> fits = {&work->fit};
+  for (Fit& fold : work->folds) fits.push_back(&fold);
+  for (Fit* fit : fits) {
+    fit->parameters = plain_parameters(*work, *fit);
+    for (auto& [root, rule] : fit->rules)
+      if (rule != Rule::kGiven) rule = Rule::kMinMax;
+  }
+}
+
+// Puts a result without the ladder in the place of one that is worse.
+Status fall_back(Work* work, const Plain& plain, const Judgement& judgement) {
+  report_rung(work, plain.name, judgement, plain.judgement,
+              {true, "the steps above end with less than this result without them"});
+  if (work->is_equalised && work->given.empty()) {
+    QRT_TRY(read_again(work));
+    QRT_TRY(make_placement(work));
+    work->is_equalised = false;
+  }
+  QRT_TRY(start(work));
+  if (plain.is_whole) use_whole_ranges(work);
+  return {};
+}
+
+Status try_all(Work* work) {
+  Plain none = {"no ladder", {}, false}, whole = {"min-max", {}, true};
+  QRT_TRY(judge_all(work, &none.judgement));
+  for (const Fit* fit : work->judges())
+    QRT_TRY(judge(work, plain_parameters(*work, *fit), fit->judged, &whole.judgement));
+  Judgement now = none.judgement;
+  QRT_TRY(try_equalised(work, &now));
+  QRT_TRY(try_walk(work, {"ranges", nullptr, false, false}, true, &now));
+  if (work->settings.ladder == Ladder::kFull) QRT_TRY(try_search(work, &now));
+  QRT_TRY(try_walk(work, {"weight rounding", nullptr, true, false}, false, &now));
+  QRT_TRY(try_walk(work, {"bias correction", nullptr, false, true}, false, &now));
+  const auto quality = [](const Plain* p) {
+    return p->judgement.worst_decibels() + p->judgement.mean_decibels();
+  };
+  const Plain* better = quality(&whole) > quality(&none) ? &whole : &none;
+  const bool is_no_worse_than_both =
+      is_no_worse(now, none.judgement) && is_no_worse(now, whole.judgement);
+  const bool is_better = now.worst_decibels() + now.mean_decibels() >= quality(better);
+  return is_no_worse_than_both || is_better ? Status() : fall_back(work, *better, now);
 }
 
 }  // namespace
@@ -94,46 +220,28 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
 }
 
 RungFinding rung_finding(const Work& work, const char* name, const Judgement& before,
-                         const Judgement& after, bool is_kept) {
-  RungFinding finding = {name, before.noise(), after.noise(), is_kept};
+                         const Judgement& after, const Verdict& verdict) {
+  RungFinding finding = {name, before.noise(), after.noise(), verdict.is_kept};
+  finding.why = verdict.why;
   for (size_t i = 0; i < after.outputs().size(); ++i)
     finding.outputs.push_back(
         {work.model.outputs[i].name, before.outputs()[i].noise(), after.outputs()[i].noise()});
   return finding;
 }
 
-// Tries the same function with channels of like size, and takes it if it is nearer to the float model when quantised.
-Status try_equalised(Work* work) {
-  FloatModel other = work->model;
+Status equalise_as_saved(Work* work) {
   int changed = 0;
-  QRT_TRY(equalise(EqualiseOptions(), &other, &changed));
-  if (changed == 0) return {};
-  const size_t step = std::max<size_t>(work->used.size() / kMostTrial, 1);
-  std::vector<size_t> trial;
-  for (size_t i = 0; i < work->used.size() && trial.size() < kMostTrial; i += step)
-    trial.push_back(work->used[i]);
-  Judgement before, after;
-  QRT_TRY(start(work, trial));
-  QRT_TRY(judge(work, work->parameters, work->held_out, &before));
-  QRT_TRY(exchange(work, &other));
-  QRT_TRY(start(work, trial));
-  QRT_TRY(judge(work, work->parameters, work->held_out, &after));
-  const double enough = work->scheme.per_channel ? kMuchBetter : 1;
-  const bool is_kept = after.noise() < enough * before.noise();
-  work->findings().rungs.push_back(rung_finding(*work, "equalisation", before, after, is_kept));
-  return is_kept ? Status() : exchange(work, &other);
+  QRT_TRY(equalise(EqualiseOptions(), &work->model, &changed));
+  work->is_equalised = changed > 0;
+  return work->interpreter.create(work->model, work->settings.threads);
 }
 
 Status climb(Work* work) {
-  if (work->settings.ladder != Ladder::kNone) {
-    Judgement judgement;
-    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement));
-    QRT_TRY(try_walk(work, {"ranges", &work->choices, false, false}, &judgement));
-    if (work->settings.ladder == Ladder::kFull) QRT_TRY(try_search(work, &judgement));
-    QRT_TRY(try_walk(work, {"weight rounding", nullptr, true, false}, &judgement));
-    QRT_TRY(try_walk(work, {"bias correction", nullptr, false, true}, &judgement));
-  }
-  return work->settings.max_drop < 0 ? Status() : promote(work);
+  const Ladder ladder = work->settings.ladder;
+  if (ladder == Ladder::kMinMax) use_whole_ranges(work);
+  if (ladder == Ladder::kFast || ladder == Ladder::kFull) QRT_TRY(try_all(work));
+  const bool is_asked = work->settings.max_drop >= 0 || work->settings.min_sqnr > 0;
+  return is_asked ? promote(work) : Status();
 }
 
 }  // namespace qrt::quantize

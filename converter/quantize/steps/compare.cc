@@ -18,9 +18,9 @@ constexpr size_t kMostSimulated = 16;
 
 Status compare_set(Work* work, const std::vector<size_t>& which, IntegerRunner* integers,
                    Findings::Set* set) {
-  Simulation weights(work->model, work->placement, work->parameters, &work->interpreter,
+  Simulation weights(work->model, work->placement, work->fit.parameters, &work->interpreter,
                      {true, false, {}});
-  Simulation activations(work->model, work->placement, work->parameters, &work->interpreter,
+  Simulation activations(work->model, work->placement, work->fit.parameters, &work->interpreter,
                          {false, true, {}});
   const std::string& output = work->output();
   const size_t n = std::min(which.size(), kMostCompared);
@@ -69,22 +69,36 @@ Status convert_parameters(const Work& work, const Parameters& parameters, Docume
 
 Status build(Work* work) {
   Conversion conversion;
-  QRT_TRY(convert_parameters(*work, work->parameters, &work->result.document, &conversion));
+  QRT_TRY(convert_parameters(*work, work->fit.parameters, &work->result.document, &conversion));
   work->result.bytes = std::move(conversion.bytes);
   work->findings().nodes = std::move(conversion.report);
+  work->result.ranges = save_ranges(work->fit.parameters.codings, work->is_equalised);
   return {};
 }
 
 Status find_errors(Work* work) {
-  work->findings().remedies = {work->settings.ladder != Ladder::kNone,
+  work->findings().remedies = {work->settings.ladder >= Ladder::kFast,
                                work->scheme.bits == 8 && !work->scheme.is_cvm};
   Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
-  Parameters unchanged = work->parameters;
-  QRT_TRY(walk.run(work->samples.get(), work->used, {}, work->progress, &unchanged));
+  Parameters unchanged = work->fit.parameters;
+  QRT_TRY(walk.run(work->samples.get(), work->fit.used, {}, work->progress, &unchanged));
   work->findings().tensors =
-      tensor_findings(work->model, work->placement, work->parameters, work->calibration,
-                      work->rules, walk.errors(), work->findings().remedies);
+      tensor_findings(work->model, work->placement, work->fit.parameters, work->fit.calibration,
+                      work->fit.rules, walk.errors(), work->findings().remedies);
   return {};
+}
+
+bool has_classes(const Work& work) {
+  if (work.settings.task != Task::kAuto) return work.settings.task == Task::kClasses;
+  if (!work.labels.empty()) return true;
+  const auto value = work.model.values.find(work.output());
+  constexpr int64_t kFew = 4;  // angles, coordinates
+  if (value == work.model.values.end() || value->second.shape.size() != 2 ||
+      value->second.shape[1] >= kFew)
+    return true;
+  return std::any_of(work.model.nodes.begin(), work.model.nodes.end(), [&](const Node& n) {
+    return n.op == "Softmax" && n.outputs[0] == work.output();
+  });
 }
 
 Status compare(Work* work) {
@@ -94,13 +108,20 @@ Status compare(Work* work) {
   f.model = tool::with_stdin_named(work->settings.model);
   f.scheme = work->scheme.name;
   f.is_random = work->is_random();
-  f.calibration_samples = work->used.size();
-  f.held_out_samples = work->held_out.size();
+  f.calibration_samples = work->fit.used.size();
+  f.held_out_samples = work->fit.judged.size();
   f.float_nodes = count_float_nodes(f.nodes);
   for (const convert::Finding& n : f.nodes.findings()) f.integer_nodes += n.is_node;
   f.integer_nodes -= f.float_nodes;
-  QRT_TRY(compare_set(work, work->used, &integers, &f.calibration));
-  return compare_set(work, work->held_out, &integers, &f.held_out);
+  f.judged_samples = 0;
+  for (const Fit* fit : work->judges()) f.judged_samples += fit->judged.size();
+  f.min_sqnr = work->settings.min_sqnr;
+  QRT_TRY(compare_set(work, work->fit.used, &integers, &f.calibration));
+  QRT_TRY(compare_set(work, work->fit.judged, &integers, &f.held_out));
+  if (has_classes(*work)) return {};
+  for (Findings::Set* set : {&f.calibration, &f.held_out})
+    for (Comparison* c : {&set->weights, &set->activations, &set->all}) c->forget_classes();
+  return {};
 }
 
 }  // namespace qrt::quantize

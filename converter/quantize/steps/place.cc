@@ -13,10 +13,11 @@ constexpr int kMostRounds = 4;
 Parameters neutral_parameters(const Work& work) {
   Parameters p;
   for (const auto& [name, root] : work.placement.coded)
-    if (name == root) p.codings[name] = coding_for(work.scheme, work.scheme.bits, {-4, 4});
+    if (name == root) p.codings[name] = coding_for(work.scheme, bits_of(work, name), {-4, 4});
   fix_codings(work, &p.codings);
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);
+  for (const size_t node : work.wide_weights) p.layers[node].bits = 16;
   quantise_layers(work.model, work.placement, work.scheme, &p);
   return p;
 }
@@ -49,6 +50,7 @@ Status place_and_judge(Work* work) {
     for (const Value& v : work->model.outputs) work->forced.insert(v.name);
   for (int round = 0; round < kMostRounds; ++round) {
     work->placement = placed(*work, work->forced);
+    QRT_TRY(find_overrides(work));
     QRT_TRY(judge_placement(work));
     const size_t before = work->forced.size();
     const std::set<std::string> refused = refused_nodes(work->findings().nodes);
@@ -70,7 +72,7 @@ std::string first_refusal(const convert::Report& report) {
 }  // namespace
 
 Placement placed(const Work& work, const std::set<std::string>& forced) {
-  Placement placement = place(work.model, forced);
+  Placement placement = place(work.model, forced, work.excluded);
   if (work.scheme.power_of_two) share_codings_of_sums(work.model, &placement);
   return placement;
 }
@@ -79,6 +81,7 @@ Status make_placement(Work* work) {
   const convert::Report& report = work->findings().nodes;
   const bool is_espdl = work->scheme.power_of_two;
   work->arithmetic = {is_espdl ? kEspdlReference : "", false};
+  QRT_TRY(find_excluded(work));
   QRT_TRY(place_and_judge(work));
   if (report.has_refusals() && is_espdl) {
     work->findings().why_onnx = first_refusal(report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "converter/quantize/report/format.h"
 #include "converter/quantize/report/report.h"
 #include "converter/quantize/steps/work.h"
 
@@ -9,6 +10,8 @@ namespace {
 
 // Tensors are ranked on so many samples.
 constexpr size_t kMostRanked = 8;
+// Weights, or activations, that make less of the error are not what to begin with.
+constexpr double kLeastPart = 0.1;
 
 // Points that are lost.
 double drop(const Comparison& c) {
@@ -16,41 +19,91 @@ double drop(const Comparison& c) {
   return c.is_classes() ? (1 - c.agreement()) * 100 : 0;
 }
 
-// The tensors of 8 bits whose roundings the output suffers from most, worst first.
-Status rank(Work* work, std::vector<std::string>* roots) {
-  std::map<std::string, double> noise;  // that is left without the tensor's rounding
-  for (const auto& [root, coding] : work->parameters.codings)
-    if (coding.bits == 8 && work->placement.is_coded(root)) noise[root] = 0;
-  size_t done = 0;
-  for (auto& [root, left] : noise) {
-    work->progress("ranking", static_cast<double>(done++) / static_cast<double>(noise.size()));
-    Simulation without(work->model, work->placement, work->parameters, &work->interpreter,
-                       {true, true, {root}});
-    Judgement c;
-    for (size_t i = 0; i < std::min(work->used.size(), kMostRanked); ++i) {
-      Values feeds, real, got;
-      QRT_TRY(work->samples->read(work->used[i], &feeds));
-      QRT_TRY(work->interpreter.run(feeds, nullptr, &real));
-      QRT_TRY(without.run(feeds, &got));
-      c.add(work->model.outputs, real, got, -1);
-    }
-    left = c.noise();
-    roots->push_back(root);
+// Whether what the user asks for is met.
+bool is_met(const Settings& settings, const Judgement& judgement) {
+  return (settings.max_drop < 0 || drop(judgement.first()) <= settings.max_drop) &&
+         judgement.worst_decibels() >= settings.min_sqnr;
+}
+
+// The points first where they are asked for, then the worst output.
+bool is_better(const Settings& settings, const Judgement& a, const Judgement& b) {
+  const double x = drop(a.first()), y = drop(b.first());
+  if (settings.max_drop >= 0 && x != y) return x < y;
+  return a.worst_decibels() > b.worst_decibels();
+}
+
+// What may get 16 bits: a tensor, by the value whose coding others share, or the weights of a layer.
+struct Candidate {
+  std::string root;
+  size_t layer = 0;  // where there is no root
+  double noise = 0;  // that is left without its rounding
+};
+
+Status noise_of(Work* work, const Simulation::Options& options, double* noise) {
+  Simulation simulation(work->model, work->placement, work->fit.parameters, &work->interpreter,
+                        options);
+  Judgement judgement;
+  for (size_t i = 0; i < std::min(work->fit.used.size(), kMostRanked); ++i) {
+    Values feeds, made, got;
+    const Values* real;
+    QRT_TRY(work->samples->read(work->fit.used[i], &feeds));
+    QRT_TRY(real_outputs(work, work->fit.used[i], feeds, &made, &real));
+    QRT_TRY(simulation.run(feeds, &got));
+    judgement.add(work->model.outputs, *real, got, -1);
   }
-  std::stable_sort(roots->begin(), roots->end(),
-                   [&](const std::string& a, const std::string& b) { return noise[a] < noise[b]; });
+  *noise = judgement.noise();
+  return {};
+}
+
+// The tensors and weights of 8 bits whose roundings the outputs suffer from most, worst first. Those are left
+// out which as a whole have a small part in the error.
+Status rank(Work* work, std::vector<Candidate>* candidates) {
+  double of_weights, of_activations;
+  QRT_TRY(noise_of(work, {true, false, {}, {}}, &of_weights));
+  QRT_TRY(noise_of(work, {false, true, {}, {}}, &of_activations));
+  const double enough = kLeastPart * (of_weights + of_activations);
+  if (of_activations >= enough)
+    for (const auto& [root, coding] : work->fit.parameters.codings)
+      if (coding.bits == 8 && work->placement.is_coded(root) && work->bits.count(root) == 0 &&
+          work->given.count(root) == 0)
+        candidates->push_back({root, 0, 0});
+  if (of_weights >= enough)
+    for (const auto& [node, layer] : work->fit.parameters.layers)
+      if (layer.bits == 8) candidates->push_back({"", node, 0});
+  size_t done = 0;
+  for (Candidate& c : *candidates) {
+    work->progress("ranking",
+                   static_cast<double>(done++) / static_cast<double>(candidates->size()));
+    Simulation::Options options = {true, true, {}, {}};
+    if (c.root.empty()) options.exact_weights.insert(c.layer);
+    if (!c.root.empty()) options.exact.insert(c.root);
+    QRT_TRY(noise_of(work, options, &c.noise));
+  }
+  std::stable_sort(candidates->begin(), candidates->end(),
+                   [](const Candidate& a, const Candidate& b) { return a.noise < b.noise; });
   return {};
 }
 
 Coding wide_coding(const Work& work, const std::string& root) {
-  return range_choices(work.calibration.at(root), work.scheme, 16)[0].coding;
+  return range_choices(work.fit.calibration.at(root), work.scheme, 16)[0].coding;
+}
+
+// Whether the converter takes parameters, with no more nodes in float.
+Status is_taken(Work* work, const Placement& placement, const Parameters& parameters, bool* taken) {
+  Document document;
+  convert::Report report;
+  QRT_TRY(write_document(*work, placement, parameters, &document));
+  QRT_TRY(judge_document(document, work->arithmetic, &report));
+  *taken = !report.has_refusals() &&
+           count_float_nodes(report) <= count_float_nodes(work->findings().nodes);
+  return {};
 }
 
 // Leaves a tensor alone whose readers have no form for 16 bits, or none but float's. A last product has
 // one only if its result is quantised, too.
 Status promote_one(Work* work, const std::string& root) {
   for (const bool with_outputs : {false, true}) {
-    Parameters changed = work->parameters;
+    Parameters changed = work->fit.parameters;
     Placement placement = work->placement;
     if (with_outputs) {
       std::set<std::string> forced = work->forced;
@@ -63,14 +116,54 @@ Status promote_one(Work* work, const std::string& root) {
       }
     }
     changed.codings[root] = wide_coding(*work, root);
-    Document document;
-    convert::Report report;
-    QRT_TRY(write_document(*work, placement, changed, &document));
-    QRT_TRY(judge_document(document, work->arithmetic, &report));
-    if (report.has_refusals() ||
-        count_float_nodes(report) > count_float_nodes(work->findings().nodes))
-      continue;
-    work->parameters = std::move(changed);
+    bool taken;
+    QRT_TRY(is_taken(work, placement, changed, &taken));
+    if (!taken) continue;
+    work->fit.parameters = std::move(changed);
+    work->placement = std::move(placement);
+    break;
+  }
+  return {};
+}
+
+Status promote_weights(Work* work, size_t node) {
+  const Layer& layer = *work->placement.layer_of(node);
+  Parameters changed = work->fit.parameters;
+  changed.layers.at(node).bits = 16;
+  quantise_layer(work->model, layer, work->scheme, changed.coding(work->placement, layer.input),
+                 &changed);
+  bool taken;
+  QRT_TRY(is_taken(work, work->placement, changed, &taken));
+  if (taken) work->fit.parameters = std::move(changed);
+  return {};
+}
+
+// All at once: the operands of a sum, say, have a form for 16 bits together that none has alone.
+Status promote_all(Work* work, const std::vector<Candidate>& candidates) {
+  for (const bool with_outputs : {false, true}) {
+    Parameters changed = work->fit.parameters;
+    Placement placement = work->placement;
+    if (with_outputs) {
+      std::set<std::string> forced = work->forced;
+      for (const Value& v : work->model.outputs) forced.insert(v.name);
+      placement = placed(*work, forced);
+      for (const Value& v : work->model.outputs)
+        if (const auto coded = placement.coded.find(v.name); coded != placement.coded.end())
+          changed.codings[coded->second] = wide_coding(*work, coded->second);
+    }
+    for (const Candidate& c : candidates)
+      if (!c.root.empty()) changed.codings[c.root] = wide_coding(*work, c.root);
+    for (const Candidate& c : candidates) {
+      if (!c.root.empty()) continue;
+      const Layer& layer = *placement.layer_of(c.layer);
+      changed.layers.at(c.layer).bits = 16;
+      quantise_layer(work->model, layer, work->scheme, changed.coding(placement, layer.input),
+                     &changed);
+    }
+    bool taken;
+    QRT_TRY(is_taken(work, placement, changed, &taken));
+    if (!taken) continue;
+    work->fit.parameters = std::move(changed);
     work->placement = std::move(placement);
     break;
   }
@@ -79,35 +172,59 @@ Status promote_one(Work* work, const std::string& root) {
 
 }  // namespace
 
-// Twice as many tensors each time, until the drop is met on the samples held out and as many others
-// as are judged by.
+// Twice as many tensors each time, until what is asked for is met on the samples held out and as many others
+// as are judged by. The best of these steps stays, if it is better than 8 bits.
 Status promote(Work* work) {
-  std::vector<size_t> which = work->held_out;
-  which.insert(which.end(), work->used.begin(), work->used.end());
-  Judgement now;
-  QRT_TRY(judge(work, work->parameters, which, &now));
-  if (!now.first().is_classes() && !now.first().has_labels())
+  const Settings& settings = work->settings;
+  std::vector<size_t> which = work->fit.judged;
+  which.insert(which.end(), work->fit.used.begin(), work->fit.used.end());
+  Judgement before;
+  QRT_TRY(judge(work, work->fit.parameters, which, &before));
+  const bool counts_classes =
+      has_classes(*work) && (before.first().is_classes() || before.first().has_labels());
+  if (settings.max_drop >= 0 && !counts_classes)
     return error(Code::kInvalidArgument,
-                 "--max-drop counts classes: the model's first output, '%s', is no row of classes",
+                 "--max-drop counts classes: the model's first output, '%s', is no row of classes; "
+                 "--min-sqnr counts decibels",
                  work->output().c_str());
-  if (drop(now.first()) <= work->settings.max_drop) return {};
-  const Judgement before = now;
-  std::vector<std::string> roots;
-  QRT_TRY(rank(work, &roots));
-  for (size_t n = 1, done = 0; done < roots.size() && drop(now.first()) > work->settings.max_drop;
-       n *= 2) {
-    for (; done < std::min(n, roots.size()); ++done) QRT_TRY(promote_one(work, roots[done]));
-    now = Judgement();
-    QRT_TRY(judge(work, work->parameters, which, &now));
+  if (is_met(settings, before)) return {};
+  std::vector<Candidate> candidates;
+  QRT_TRY(rank(work, &candidates));
+  Parameters parameters = work->fit.parameters;
+  Placement placement = work->placement;
+  Judgement best = before;
+  size_t wide = 0;
+  bool is_done = false;
+  for (size_t n = 1, done = 0; done < candidates.size() && !is_done; n *= 2) {
+    for (; done < std::min(n, candidates.size()); ++done) {
+      const Candidate& c = candidates[done];
+      QRT_TRY(c.root.empty() ? promote_weights(work, c.layer) : promote_one(work, c.root));
+    }
+    if (done == candidates.size()) QRT_TRY(promote_all(work, candidates));
+    Judgement now;
+    QRT_TRY(judge(work, work->fit.parameters, which, &now));
+    is_done = is_met(settings, now);
+    if (!is_better(settings, now, best)) continue;
+    best = now;
+    wide = done;
+    parameters = work->fit.parameters;
+    placement = work->placement;
   }
-  work->findings().rungs.push_back(rung_finding(*work, "16 bits", before, now, true));
+  work->fit.parameters = std::move(parameters);
+  work->placement = std::move(placement);
+  size_t layers = 0;
+  for (const auto& [node, layer] : work->fit.parameters.layers) layers += layer.bits == 16;
+  const Verdict verdict = {
+      wide > 0, wide > 0 ? format("%zu tried, among them the weights of %zu layers", wide, layers)
+                         : std::string("no gain")};
+  work->findings().rungs.push_back(rung_finding(*work, "16 bits", before, best, verdict));
   return {};
 }
 
 Status try_wide(Work* work) {
   Findings& f = work->findings();
-  if (!f.remedies.has_16_bits || work->held_out.empty()) return {};
-  const Parameters parameters = work->parameters;
+  if (!f.remedies.has_16_bits || work->fit.judged.empty()) return {};
+  const Parameters parameters = work->fit.parameters;
   const Placement placement = work->placement;
   size_t next = 0;
   for (const size_t wanted : {0, 1, 2, 4, 8}) {
@@ -116,16 +233,16 @@ Status try_wide(Work* work) {
       const std::string& name = f.tensors[next].name;
       if (f.tensors[next].is_promoted) continue;
       QRT_TRY(promote_one(work, name));
-      if (work->parameters.codings.at(name).bits == 16) wide.tensors.push_back(name);
+      if (work->fit.parameters.codings.at(name).bits == 16) wide.tensors.push_back(name);
     }
     if (wide.tensors.size() < wanted) break;
     work->progress("16 bits", static_cast<double>(wanted) / 8);
     Judgement judgement;
-    QRT_TRY(judge(work, work->parameters, work->held_out, &judgement, &wide.cost));
+    QRT_TRY(judge(work, work->fit.parameters, work->fit.judged, &judgement, &wide.cost));
     wide.noise = judgement.noise();
     f.wide.push_back(std::move(wide));
   }
-  work->parameters = parameters;
+  work->fit.parameters = parameters;
   work->placement = placement;
   return {};
 }

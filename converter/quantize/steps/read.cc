@@ -11,6 +11,10 @@ namespace {
 
 // Every so many samples one is held out for the report.
 constexpr size_t kHeldOutEvery = 10;
+// Where fewer are held out, all samples judge the steps, in so many folds.
+constexpr size_t kEnoughHeldOut = 16, kFolds = 4;
+// Each fold has integers of its own for all weights, so that larger models do without.
+constexpr int64_t kMostWeights = 8 << 20;
 
 Status check_weights(const FloatModel& model) {
   for (const auto& [name, t] : model.constants)
@@ -54,7 +58,34 @@ Status fix_shapes(Work* work) {
                work->scheme.name);
 }
 
+// Makes folds where the samples that are held out are too few to judge by.
+void divide(Work* work) {
+  int64_t weights = 0;
+  for (const auto& [name, t] : work->model.constants) weights += t.is_real() ? t.size() : 0;
+  const size_t n = work->samples->count(), folds = std::min(kFolds, n);
+  if (work->fit.judged.size() >= kEnoughHeldOut || weights > kMostWeights) return;
+  work->folds.resize(folds);
+  for (size_t f = 0; f < folds; ++f)
+    for (size_t i = 0; i < n; ++i)
+      (i % folds == f ? work->folds[f].judged : work->folds[f].used).push_back(i);
+}
+
+Status prepare(Work* work) {
+  QRT_TRY(fix_shapes(work));
+  QRT_TRY(simplify(&work->model));
+  QRT_TRY(check_weights(work->model));
+  return work->interpreter.create(work->model, work->settings.threads);
+}
+
 }  // namespace
+
+Status read_again(Work* work) {
+  const RunLimits limits = work->model.limits;
+  work->model = FloatModel();
+  QRT_TRY(read_float_model(work->settings.model, &work->model));
+  work->model.limits = limits;
+  return prepare(work);
+}
 
 Status read_inputs(Work* work) {
   QRT_TRY(read_float_model(work->settings.model, &work->model));
@@ -76,13 +107,11 @@ Status read_inputs(Work* work) {
   QRT_TRY(read_labels(work->settings.labels, n, &work->labels));
   const size_t every = std::min(kHeldOutEvery, n);
   for (size_t i = 0; i < n; ++i)
-    (i % every == every - 1 ? work->held_out : work->used).push_back(i);
-  QRT_TRY(fix_shapes(work));
+    (i % every == every - 1 ? work->fit.judged : work->fit.used).push_back(i);
+  QRT_TRY(prepare(work));
+  divide(work);
   Values first;
   QRT_TRY(work->samples->read(0, &first));
-  QRT_TRY(simplify(&work->model));
-  QRT_TRY(check_weights(work->model));
-  QRT_TRY(work->interpreter.create(work->model, work->settings.threads));
   return check_classes(work, first);
 }
 

@@ -14,11 +14,11 @@ struct Sample {
   Values feeds, real;  // and what the float model makes of them
 };
 
-Status load(Work* work, std::vector<Sample>* samples) {
-  const size_t n = std::min(work->used.size(), kMostCompared);
+Status load(Work* work, const std::vector<size_t>& which, std::vector<Sample>* samples) {
+  const size_t n = std::min(which.size(), kMostCompared);
   for (size_t i = 0; i < n; ++i) {
     Sample s;
-    QRT_TRY(work->samples->read(work->used[i * work->used.size() / n], &s.feeds));
+    QRT_TRY(work->samples->read(which[i * which.size() / n], &s.feeds));
     QRT_TRY(work->interpreter.run(s.feeds, nullptr, &s.real));
     samples->push_back(std::move(s));
   }
@@ -38,9 +38,10 @@ Status error_of(Work* work, const Parameters& parameters, const std::vector<Samp
   return {};
 }
 
-// Returns other codings to try: powers of two have the exponents beside theirs; other scales the
-// codings of the rules. None for 16 bits: no sample asks for their headroom.
-std::vector<Coding> others(const Work& work, const std::string& root, const Coding& now) {
+// Powers of two have the exponents beside theirs; other scales what the rules say. Of 16 bits none: no
+// sample asks for their headroom.
+std::vector<Coding> others(const Work& work, const std::vector<RangeChoice>& choices,
+                           const Coding& now) {
   std::vector<Coding> result;
   if (now.bits > 8) return result;
   if (work.scheme.power_of_two) {
@@ -49,7 +50,7 @@ std::vector<Coding> others(const Work& work, const std::string& root, const Codi
       result.back().scale = allowed_scale(work.scheme, now.scale * factor);
     }
   } else {
-    for (const RangeChoice& c : work.choices.at(root)) result.push_back(c.coding);
+    for (const RangeChoice& c : choices) result.push_back(c.coding);
   }
   result.erase(std::remove(result.begin(), result.end(), now), result.end());
   return result;
@@ -66,16 +67,16 @@ void recode(const Work& work, const std::string& root, const Coding& coding,
 
 }  // namespace
 
-Status search_codings(Work* work, Parameters* parameters, std::map<std::string, Rule>* rules) {
+Status search_codings(Work* work, const Fit& fit, Parameters* parameters,
+                      std::map<std::string, Rule>* rules) {
   std::vector<Sample> samples;
-  QRT_TRY(load(work, &samples));
+  QRT_TRY(load(work, fit.used, &samples));
   double least;
   QRT_TRY(error_of(work, *parameters, samples, &least));
   size_t done = 0;
-  for (const auto& [root, choices] : work->choices) {
-    work->progress("search",
-                   static_cast<double>(done++) / static_cast<double>(work->choices.size()));
-    for (const Coding& coding : others(*work, root, parameters->codings.at(root))) {
+  for (const auto& [root, choices] : fit.choices) {
+    work->progress("search", static_cast<double>(done++) / static_cast<double>(fit.choices.size()));
+    for (const Coding& coding : others(*work, choices, parameters->codings.at(root))) {
       Parameters changed = *parameters;
       recode(*work, root, coding, &changed);
       double error;

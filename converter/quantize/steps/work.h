@@ -3,6 +3,7 @@
 #ifndef QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_
 #define QRT_CONVERTER_QUANTIZE_STEPS_WORK_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,9 +12,19 @@
 
 #include "converter/quantize/float/interpreter.h"
 #include "converter/quantize/ladder/sweep.h"
+#include "converter/quantize/ladder/verdict.h"
 #include "converter/quantize/quantize.h"
 
 namespace qrt::quantize {
+
+// Some of the samples, what was learnt from them, and the samples that judge it.
+struct Fit {
+  std::vector<size_t> used, judged;
+  Calibration calibration;
+  Sweep::Choices choices;
+  Parameters parameters;
+  std::map<std::string, Rule> rules;  // that chose each coding
+};
 
 struct Work {
   Work(const Settings& s, const Progress& p, Quantised* r)
@@ -28,21 +39,33 @@ struct Work {
   Interpreter interpreter;  // of `model`
   std::unique_ptr<Samples> samples;
   std::vector<int64_t> labels;  // of all samples, or of none
-  std::vector<size_t> used, held_out;
 
   Placement placement;
+  bool is_equalised = false;     // the model, so that it is no longer the file's
   std::set<std::string> forced;  // quantised because the converter asks for it
+  // What the user asks for: nodes that stay in float; by root, bits and ranges; layers with weights of 16
+  // bits.
+  std::set<size_t> excluded;
+  std::map<std::string, int> bits;
+  std::map<std::string, GivenRange> given;
+  std::set<size_t> wide_weights;
   Arithmetic arithmetic;
 
-  Calibration calibration;
-  Sweep::Choices choices;
-  Parameters parameters;
-  std::map<std::string, Rule> rules;  // that chose each coding
+  // What ships. Where it holds out few samples, folds judge the steps in its place: each sample is judged
+  // by the fold that has not used it.
+  Fit fit;
+  std::vector<Fit> folds;
 
   std::map<size_t, Values> judged;  // the float model's outputs for samples that are judged by
   size_t judged_bytes = 0;
 
   Findings& findings() { return result.findings; }
+  std::vector<Fit*> judges() {
+    if (folds.empty()) return {&fit};
+    std::vector<Fit*> all;
+    for (Fit& fold : folds) all.push_back(&fold);
+    return all;
+  }
   const std::string& output() const { return model.outputs[0].name; }
   int64_t label(size_t sample) const { return labels.empty() ? -1 : labels[sample]; }
   bool is_random() const { return settings.calibration == std::vector<std::string>{"random"}; }
@@ -50,14 +73,24 @@ struct Work {
 
 // read.cc: the model, simplified; samples, labels, and which samples are held out.
 Status read_inputs(Work* work);
+// Reads the model once more, as it was before any step changed it.
+Status read_again(Work* work);
 
 // place.cc: where quantisation is put, for the scheme's own arithmetic; where that has no form of
 // some node, for ONNX's. kUnsupported where a node has no form at all.
 Status make_placement(Work* work);
 Placement placed(const Work& work, const std::set<std::string>& forced);
 
-// start.cc: codings by the ranges of some samples, and weights for them.
-Status start(Work* work, const std::vector<size_t>& which);
+// override.cc: what the user asks for, by the nodes and tensors of the model at hand. kInvalidArgument where
+// it has none of the name.
+Status find_excluded(Work* work);
+Status find_overrides(Work* work);  // REQUIRES: a placement
+int bits_of(const Work& work, const std::string& root);
+
+// start.cc: codings by the ranges of at most so many samples that each fit uses, and weights for them.
+Status start(Work* work, size_t most = SIZE_MAX);
+// Parameters of plain ranges: all values seen, and all weights.
+Parameters plain_parameters(const Work& work, const Fit& fit);
 // Samples, and a model, that can be quantised at all. REQUIRES: start().
 Status check_calibration(Work* work);
 // Results of a Softmax that are coded have the coding of ONNX Runtime's kernel.
@@ -65,9 +98,10 @@ void fix_codings(const Work& work, std::map<std::string, Coding>* codings);
 Coding constant_coding(const Work& work, const std::string& constant);
 
 // climb.cc: the rungs of the ladder.
-Status try_equalised(Work* work);
 Status climb(Work* work);
-// Computes the float model's outputs for a sample: kept for the next time while that is little, else in *made.
+// Equalises the model as it was when the given ranges were saved.
+Status equalise_as_saved(Work* work);
+// What the float model makes of a sample: kept for the next time while that is little, else in *made.
 Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
                     const Values** outputs);
 // Judges how the integer model of some parameters does on some samples, and the cost of a run.
@@ -76,12 +110,13 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
 
 // Returns the outputs' noise before and after a rung, for the report.
 RungFinding rung_finding(const Work& work, const char* name, const Judgement& before,
-                         const Judgement& after, bool is_kept);
+                         const Judgement& after, const Verdict& verdict);
 
 // search.cc: of each tensor in turn the coding with which the outputs are nearest to the float model's.
-Status search_codings(Work* work, Parameters* parameters, std::map<std::string, Rule>* rules);
+Status search_codings(Work* work, const Fit& fit, Parameters* parameters,
+                      std::map<std::string, Rule>* rules);
 
-// promote.cc: 16 bits for the worst tensors, until --max-drop is met.
+// promote.cc: 16 bits for the worst tensors and weights, until --max-drop and --min-sqnr are met.
 Status promote(Work* work);
 // Estimates, for the report, the gain and cost of 16 bits for 1, 2, 4 and 8 of the worst tensors.
 // REQUIRES: find_errors().
@@ -95,6 +130,8 @@ Status convert_parameters(const Work& work, const Parameters& parameters, Docume
 Status build(Work* work);
 Status find_errors(Work* work);
 Status compare(Work* work);
+// Returns whether the first output is a row of classes.
+bool has_classes(const Work& work);
 
 }  // namespace qrt::quantize
 

@@ -1,0 +1,28 @@
+// What says whether a rung of the ladder stays: the errors of the same samples without it and with it.
+#ifndef QRT_CONVERTER_QUANTIZE_LADDER_VERDICT_H_
+#define QRT_CONVERTER_QUANTIZE_LADDER_VERDICT_H_
+
+#include <string>
+#include <vector>
+
+#include "converter/quantize/report/comparison.h"
+
+namespace qrt::quantize {
+
+struct Verdict {
+  bool is_kept = false;
+  std::string why;  // in words, for the report
+};
+
+// A rung stays where the mean of the gains of each sample exceeds its standard error, the noise falls below
+// `enough` times what it was, and no output and no tenth of the samples, ordered by their errors, loses more
+// than 1 dB. REQUIRES: both judged the same samples in the same order.
+Verdict verdict(const std::vector<Value>& outputs, const Judgement& before, const Judgement& after,
+                double enough = 1);
+
+// Returns whether `now` is as good as `other`, but for chance: in the worst output and in the mean of all.
+bool is_no_worse(const Judgement& now, const Judgement& other);
+
+}  // namespace qrt::quantize
+
+#endif  // QRT_CONVERTER_QUANTIZE_LADDER_VERDICT_H_
