@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes ONNX models with weights in blocks (com.microsoft.MatMulNBits), random ones, for measurements and comparisons.
 
     block_models.py product M K N OUT.onnx [OPTION...]    x [M, K] -> MatMulNBits -> y [M, N]; M may be `open`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic of TFLite's dynamic range ("hybrid") models, normative: floats that become int8 codes as they come, with a scale
 // from their own range, as LiteRT's portable reference kernels compute them; what the layers make of the codes' sums stands in
 // edge/edge.h (store_sums). Single IEEE operations, float64 ones where the reference has them, in the order written here: no

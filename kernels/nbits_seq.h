@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The normative definition of nbits-seq: products of float32 activations, quantised block by block, with weights
 // in blocks. Integers, and single operations of IEEE 754 in the order written; the tests compare with ==.
 //

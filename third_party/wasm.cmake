@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Toolchain: WebAssembly with WASI from Debian's clang-19, wasi-libc and libc++, libraries alone. `./dev setup wasm`.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)

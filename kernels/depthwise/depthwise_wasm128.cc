@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise for simd128: 16 channels of one or two output pixels at a time, two taps in a product. The
 // bytes of both are interleaved and widened, and i32x4.dot_i16x8_s multiplies them with pairs of weights,
 // which a block of channels has in this order on the stack. Anything but one filter per channel, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // digits.h with simd128, which shifts all lanes by one count: sums of 64 bits are joined in scalar code.
 #include "kernels/gemm/digits_loops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm by the relaxed dot product of bytes, on engines where it is exact (isa/relaxed_dot.h).
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_wasm.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packing on simd128.
 #include <string.h>
 #include <wasm_simd128.h>

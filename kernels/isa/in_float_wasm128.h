@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantisation of int32 accumulators to bytes in simd128's registers, for the families that multiply.
 #ifndef QRT_KERNELS_ISA_IN_FLOAT_WASM128_H_
 #define QRT_KERNELS_ISA_IN_FLOAT_WASM128_H_

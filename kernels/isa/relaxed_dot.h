@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an engine's relaxed dot product of bytes (i32x4.relaxed_dot_i8x16_i7x16_add_s) gives where its second
 // operand leaves 7 bits, which WebAssembly leaves to the engine.
 #ifndef QRT_KERNELS_ISA_RELAXED_DOT_H_

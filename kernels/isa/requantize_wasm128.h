@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simd128 policy of requantize_tile.h, also that of relaxed SIMD. Shifts have one count for all
 // lanes: those of a channel each are done in double, exactly, or in scalar code.
 #ifndef QRT_KERNELS_ISA_REQUANTIZE_WASM128_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector layer of WebAssembly's simd128; vec_avx2.h says what its functions do. Included only by kernel files with this
 // set's compile flags.
 #ifndef QRT_KERNELS_ISA_VEC_WASM128_H_

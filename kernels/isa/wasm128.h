@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebAssembly's simd128 for the kernel families: stores of part of a vector, and the fused multiply-add
 // that it lacks.
 #ifndef QRT_KERNELS_ISA_WASM128_H_

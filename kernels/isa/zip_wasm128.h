@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of two registers of simd128 in turn, of their lower and of their upper halves.
 #ifndef QRT_KERNELS_ISA_ZIP_WASM128_H_
 #define QRT_KERNELS_ISA_ZIP_WASM128_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A build with QRT_INTEGER_ONLY: the runtime refuses models with these products when it loads them, so that nothing
 // calls them.
 #include "kernels/nbits/nbits.h"

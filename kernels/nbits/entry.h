@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points of the family's files. Only for this folder: others take a row from nbits.h.
 #ifndef QRT_KERNELS_NBITS_ENTRY_H_
 #define QRT_KERNELS_NBITS_ENTRY_H_

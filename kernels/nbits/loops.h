@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the nbits family over the compiler's vectors (float_fallback/lanes.h) and a Policy, which has
 //
 //   dot(acc, u, q)     acc[i] += sum over j < 4 of byte j of u[i] * byte j of q, of which u's are 0..15 and q's int8

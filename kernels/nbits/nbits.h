@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contract of the nbits family: products with weights of 2, 4 or 8 bits in blocks, which have a scale and a zero
 // point each. nbits_seq.h defines those in integers; those in float are fma(x, fl(f(u - zero point) * scale), acc) in
 // the order of k, from 0 on. The same bytes on every instruction set, however rows and panels are split.

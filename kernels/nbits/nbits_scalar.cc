@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #define QRT_FLOAT_LANES 4
 #include "kernels/nbits/loops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of the family and the choice from it: the first row the CPU can run.
 #include "kernels/select.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GatherNBits: rows of weights in blocks, as floats, at indices known only at run time.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMulNBits: products with weights of 2, 4 or 8 bits in blocks. In integers the activations are quantised first, all
 // rows; then every task multiplies some rows by some panels of outputs.
 #include <algorithm>

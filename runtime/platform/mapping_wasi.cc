@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WebAssembly has one memory, whose pages are made when it grows: files are read into it.
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The standard library's locks and threads; where it has none (WASI, without shared memory), what takes
 // their place for the one thread there is.
 #ifndef QRT_RUNTIME_PLATFORM_THREADS_H_

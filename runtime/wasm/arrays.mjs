@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors as typed arrays. Types that JavaScript has none of are arrays of their bits.
 import { QrtError } from './errors.mjs';
 

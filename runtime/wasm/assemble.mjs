@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assembles the npm package: node assemble.mjs OUTPUT WASM128 WASMRELAXED. The CommonJS files are the ES modules with
 // other words for imports and exports.
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test values in a model's file, and digests of what every operator makes of them (runtime/tools/test_values.h, digests.h).
 import { QrtError } from './errors.mjs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models and sessions in the thread that made them.
 import { arrayOf, copyInto } from './arrays.mjs';
 import { TestFile } from './check.mjs';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of the WebAssembly modules: qrt.h for JavaScript, which passes numbers and offsets in the
  * module's memory, and knows no structs. What an info has, qrt_js_tensor() and its like write as 32-bit
  * words and doubles to one place. A function that can fail returns a qrt_status or a null pointer, and

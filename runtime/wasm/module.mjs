@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The WebAssembly modules: which one an engine takes, compiled once; instances of it with a memory each.
 import { QrtError } from './errors.mjs';
 

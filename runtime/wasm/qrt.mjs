@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qrt for JavaScript: exact integer inference of quantised neural networks by WebAssembly.
 import { QrtError } from './errors.mjs';
 import { Model, Session } from './model.mjs';

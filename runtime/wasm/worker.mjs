@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The worker of QrtWorker: one model and its sessions.
 import { Model } from './model.mjs';
 import { isNode, nodeModule } from './module.mjs';

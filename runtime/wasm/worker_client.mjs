@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model in a worker: the interface of Model and Session by promises.
 import { arrayOf, copyInto } from './arrays.mjs';
 import { QrtError } from './errors.mjs';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights in blocks: MatMulNBits and GatherBlockQuantized as com.microsoft packs them, and a blocked DequantizeLinear in
 // front of a MatMul, against the definitions on the source's own bytes; what is refused, and what is damaged.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's dynamic range: layers of float32 activations and weights of few bits, converted and run, against LiteRT's portable
 // kernels written out as naive loops; operators of floats around them; what is refused.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # comments_test.sh SOURCE: no sentence of a comment begins with a word that leaves open what it is about. Names the lines that do.
 set -eu
 words='(Of|The same|What|Whether|Nor|Any)'

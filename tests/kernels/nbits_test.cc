@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row of the nbits family against nbits_seq.h, whose values are pinned here, and against fused products in the
 // order of k: all bits, blocks, tails, splits of the rows; infinities, NaN, ties; guard pages.
 #include "kernels/nbits/nbits.h"

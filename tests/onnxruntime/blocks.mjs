@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // blocks.mjs BIN SEED COUNT: random products with weights in blocks (MatMulNBits) in qrt and in ONNX Runtime, at accuracy_level 4 and
 // without one. Neither has the other's bits: the relative norm of the difference is within 1e-6 for sums of up to 128 blocks, 4e-6
 // beyond. Rows of a batch are run one by one, too, and have the bits of the batch. BIN holds qrt_convert and qrt_run; ORT_DIR is where

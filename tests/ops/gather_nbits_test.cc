@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GatherNBits: every value of the rows at random indices; indices outside; models it has to refuse.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMulNBits against its definition: bits, blocks, zero points, bias, both arithmetics, batches, several tasks; models
 // it has to refuse.
 #include <gtest/gtest.h>

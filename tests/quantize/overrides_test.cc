@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user asks of single nodes and tensors: how it is read.
 #include "converter/quantize/overrides/overrides.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a rung of the ladder stays.
 #include "converter/quantize/ladder/verdict.h"
 

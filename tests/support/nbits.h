@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random weights in blocks for models of tests, and the products that the definitions give.
 #ifndef QRT_TESTS_SUPPORT_NBITS_H_
 #define QRT_TESTS_SUPPORT_NBITS_H_

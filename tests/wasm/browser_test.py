@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The npm package in a browser, main thread and worker: browser_test.py CHROMIUM PACKAGE DIGITS.qrt DIGITS_FOLDER."""
 import functools
 import http.server

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays in .npy files.
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The npm package from its tarball, as a user installs it: package_test.mjs TARBALL NODE_MODULES DIGITS.qrt. NODE_MODULES has
 // esbuild and typescript; DIGITS.qrt is tests/models/digits, whose results for 360 images are ONNX Runtime's.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds the Float operators of one operator of a source to the graph, one for each function. The functions are qrt's own,
 // kernels/float_fallback/float_fallback.h: the same bytes everywhere.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_FLOAT_BUILDER_H_

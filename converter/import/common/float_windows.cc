@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/import/common/float_windows.h"
 
 namespace qrt::convert {

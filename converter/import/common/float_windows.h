@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of convolutions and pools on images of floats, gathered.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_FLOAT_WINDOWS_H_
 #define QRT_CONVERTER_IMPORT_COMMON_FLOAT_WINDOWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scheme ort-dynamic: weights are integers, activations become integers at run time, so that no ranges
 // are needed, and what has no integer form stays as it is. For transformers and recurrent networks.
 #ifndef QRT_CONVERTER_QUANTIZE_DYNAMIC_DYNAMIC_H_

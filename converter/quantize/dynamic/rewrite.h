@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products with constant weights as ONNX Runtime's quantize_dynamic writes them: int8 weights with a scale
 // for each channel, activations that become integers at run time.
 //

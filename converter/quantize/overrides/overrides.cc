@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/quantize/overrides/overrides.h"
 
 #include <cmath>

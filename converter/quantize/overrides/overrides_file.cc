@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overrides as a file: JSON.
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detectors look for what is rare: one place in a thousand decides. A rule that clips one value in a
 // thousand for the sake of all others may clip just these, so that on the way to such an output no range
 // clips a greater share of the values than the events have.

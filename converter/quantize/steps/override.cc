@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user asks of single nodes and tensors, put into effect.
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // judge.mjs list
 // judge.mjs BIN FOLDER [--only NAME,NAME] [--ladders NAME,NAME] [-- OPTIONS OF qrt_quantize]
 // How good qrt_quantize is on networks that others have trained, judged by ONNX Runtime's float outputs (ORT_DIR: where onnxruntime-node

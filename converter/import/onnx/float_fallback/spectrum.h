@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms of known lengths in float: products with matrices of sines and cosines.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_SPECTRUM_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_SPECTRUM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMulNBits and GatherBlockQuantized of com.microsoft, and products with a blocked DequantizeLinear.
 #include "converter/import/onnx/ops/nbits.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of 2, 4 or 8 bits in blocks along k, as MatMulNBits and GatherNBits of schema/qrt_model.fbs read them.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_NBITS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_NBITS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one float32 tensor, or of two that broadcast.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of float32 tensors in models of TFLite's dynamic range, whose products are of floats with weights of 8 or 4 bits
 // (layers.cc) and whose other operators are float by the nature of that form.
 #ifndef QRT_CONVERTER_IMPORT_TFLITE_FLOATS_FLOAT_OP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FULLY_CONNECTED, CONV_2D, DEPTHWISE_CONV_2D and BATCH_MATMUL of float32 activations: with weights of few bits as LiteRT's
 // portable reference kernels compute TFLite's dynamic range (kernels/hybrid.h), with weights of floats in float.
 #include <cfloat>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What looks at more than one float32 element: reductions, normalisations, pools, enlargements.
 #include <algorithm>
 #include <cmath>
