@@ -50,7 +50,7 @@ Status check_dynamic(const Options& options) {
                                       : "--bits");
 }
 
-// What stands on the command line goes before what a file says.
+// Adds the overrides of the files, then those of the command line, which go before a file's.
 Status complete_overrides(const Options& options, quantize::Overrides* overrides) {
   for (const std::string& file : {options.load_ranges, options.config})
     if (!file.empty()) QRT_TRY(quantize::read_overrides(file, overrides));

@@ -11,14 +11,14 @@ install(TARGETS qrt EXPORT qrtTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/qrt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT qrt FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
-# What was linked in from pinned sources is installed beside a static libqrt, where the package files find it.
+# Libraries built from pinned sources are installed beside a static libqrt, which needs them: the package files look there.
 foreach(library cpuinfo pthreadpool)
   if(TARGET ${library} AND NOT BUILD_SHARED_LIBS)
     install(FILES $<TARGET_FILE:${library}> DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT qrt)
   endif()
 endforeach()
 
-# What a static libqrt is linked with, in qrtConfig.cmake and in qrt.pc.
+# The libraries that a static libqrt is linked with, for qrtConfig.cmake and qrt.pc.
 set(QRT_LINKED_LIBRARIES "")
 if(QRT_WITH_PTHREADPOOL)
   list(APPEND QRT_LINKED_LIBRARIES pthreadpool)

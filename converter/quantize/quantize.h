@@ -20,7 +20,7 @@
 
 namespace qrt::quantize {
 
-// What the first output is, which says how results are judged. kAuto: classes where it is a row of four or
+// The kind of the first output, by which results are judged. kAuto: classes where it is a row of four or
 // more, or of two and more with labels or behind a Softmax.
 enum class Task { kAuto, kClasses, kRegression, kBoxes, kAudio };
 

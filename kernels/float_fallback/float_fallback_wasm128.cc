@@ -2,5 +2,5 @@
 #define QRT_FLOAT_LANES 4
 #include "kernels/float_fallback/loops.h"
 
-// Of 16 registers on x86, 8 hold the sums.
+// The sums take 8 of the 16 registers of an engine on x86.
 QRT_FLOAT_LOOPS(wasm128, 2, 4)

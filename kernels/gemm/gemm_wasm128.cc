@@ -59,7 +59,7 @@ QRT_INLINE void widen_panel(const int8_t* w, size_t steps, uint8_t* out) {
   }
 }
 
-// What the tiles of a block of rows share.
+// The arguments common to all tiles of a block of rows: its rows, and a panel of weights, both widened to 16 bits.
 struct WidenedBlock {
   const GemmArgs* g;
   const Output<Wasm128>* output;

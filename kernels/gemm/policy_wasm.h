@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the WebAssembly policies of gemm_tile.h have in common: panels of 16 channels in four vectors,
-// and the store of a tile.
+// The common part of gemm_tile.h's WebAssembly policies: panels of 16 channels in four vectors, and the
+// store of a tile.
 #ifndef QRT_KERNELS_GEMM_POLICY_WASM_H_
 #define QRT_KERNELS_GEMM_POLICY_WASM_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine's relaxed dot product of bytes (i32x4.relaxed_dot_i8x16_i7x16_add_s) gives where its second
-// operand leaves 7 bits, which WebAssembly leaves to the engine.
+// Tests how the engine's relaxed dot product of bytes (i32x4.relaxed_dot_i8x16_i7x16_add_s) takes a second
+// operand of more than 7 bits, for which WebAssembly leaves the result to the engine.
 #ifndef QRT_KERNELS_ISA_RELAXED_DOT_H_
 #define QRT_KERNELS_ISA_RELAXED_DOT_H_
 

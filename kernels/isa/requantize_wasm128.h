@@ -63,7 +63,7 @@ struct Lanes {
     Int low, high;
   };
 
-  // Any stage, by its definition.
+  // A stage of any kind, computed lane by lane in integers of 64 bits, as stages are defined.
   template <bool kClips, Round kRound>
   struct Product {
     Product(const RequantStage& stage, size_t c)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of the nbits family: products with weights of 2, 4 or 8 bits in blocks, which have a scale and a zero
 // point each. nbits_seq.h defines those in integers; those in float are fma(x, fl(f(u - zero point) * scale), acc) in
-// the order of k, from 0 on. The same bytes on every instruction set, however rows and panels are split.
+// the order of k, from 0 on. Results are equal on every instruction set, byte for byte, however rows and panels are split.
 // REQUIRES: rounding to nearest even, subnormals kept. Thread-safe.
 //
 // Weights stand in panels of 16 outputs, a panel in blocks, a block in lines of 64 bytes, which every set reads as

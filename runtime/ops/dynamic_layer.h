@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Conv2D and FullyConnected have for inputs that are quantised as they come (ONNX's
+// The common part of Conv2D and FullyConnected for inputs that are quantised in the run itself (ONNX's
 // DynamicQuantizeLinear, TFLite's dynamic range): the zero point, and where the result is float32 the
 // scale, are inputs, too, known only in a run. The packed weights and the kernels are those of every
 // layer: the zero point goes into the bias, acc = sum of x * w - zero_point * sum of w, the scale into

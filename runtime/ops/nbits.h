@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of weights in blocks share: the checks of their constants, and the weights as kernels read them.
+// The common part of the operators with weights in blocks: checks of their constants, and the weights as kernels read them.
 #ifndef QRT_RUNTIME_OPS_NBITS_H_
 #define QRT_RUNTIME_OPS_NBITS_H_
 

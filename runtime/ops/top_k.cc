@@ -51,8 +51,8 @@ int64_t ordered(float v) {
   return (bits >> 31) != 0 ? -magnitude : magnitude;
 }
 
-// Ranks: the greater, the earlier. Of equal elements the earlier has the greater one. ~v is in the
-// opposite order of v.
+// Gives each element of a row its rank: the greatest rank comes first in the result. Among equal elements the
+// earlier one has the greater rank. ~v is in the opposite order of v.
 template <class T>
 void rank(const uint8_t* row, size_t n, bool smallest, int64_t* ranks) {
   const T* x = reinterpret_cast<const T*>(row);

@@ -39,7 +39,7 @@ int __wrap_pthread_join(pthread_t thread, void** result) {
 int __wrap_fstat(int fd, struct stat* info);
 int __wrap_fstat(int fd, struct stat* info) { return qrt_old___fxstat(QRT_STAT_VERSION, fd, info); }
 
-/* Of glibc 2.32, for the counters of the C++ library's shared pointers: there may always be threads. */
+/* The C++ library's shared pointers read this variable of glibc 2.32 to count without atomics. 0: there may always be threads. */
 char __libc_single_threaded = 0;
 #else
 #error "which versions had glibc's functions at first?"

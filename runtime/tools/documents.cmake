@@ -13,7 +13,7 @@ foreach(target qrt_program qrt_doctor qrt_convert qrt_quantize qrt_run qrt_bench
     list(APPEND pages ${documents}/man1/${name}.1)
   endif()
 endforeach()
-# Of this version in CHANGELOG.md: "## 0.2.0, 2026-11-28".
+# Man pages bear the date of this version's heading in CHANGELOG.md: "## 0.2.0, 2026-11-28".
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS CHANGELOG.md)
 file(STRINGS CHANGELOG.md release_date REGEX "^## ${PROJECT_VERSION}, [0-9-]+$")
 string(REGEX REPLACE ".*, " "" release_date "${release_date}")

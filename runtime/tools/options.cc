@@ -152,8 +152,8 @@ struct CommandLine::App {
     return text + wrapped(kStatuses, 0, 0, width);
   }
 
-  // What man pages and completions are made of (write_documents.py): a line for each entry, with tabs
-  // between its kind and its parts.
+  // Returns the text of which write_documents.py makes man pages and completions: a line for each entry, with
+  // tabs between its kind and its parts.
   std::string table() const {
     std::string text = "usage\t" + usage_line() + "\ndescription\t" + description + "\n";
     for (const Entry& e : arguments) text += "argument\t" + e.left + "\t" + e.help + "\n";

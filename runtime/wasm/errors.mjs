@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every function of the package throws.
+// The class of the errors that functions of the package throw.
 
 class QrtError extends Error {
   // `code`: a status of qrt.h, "INVALID_MODEL".

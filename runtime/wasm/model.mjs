@@ -88,7 +88,7 @@ class Session {
   input(name) {
     return this.#view('input', this.#inputs, name);
   }
-  // What the last run has left; the next one writes there again.
+  // Returns the session's own memory of an output, as the last run has left it; the next run writes there again.
   output(name) {
     return this.#view('output', this.#outputs, name);
   }
@@ -108,7 +108,7 @@ class Session {
       this.#wasm.check(this.#wasm.call('qrt_js_reshape', session, at, count)));
     this.#describe();
   }
-  // What the model keeps between runs takes its initial value again.
+  // Gives everything that the model keeps between runs its initial value again.
   reset() {
     this.#wasm.check(this.#call('qrt_js_reset'));
   }

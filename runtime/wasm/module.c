@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of the WebAssembly modules: qrt.h for JavaScript, which passes numbers and offsets in the
- * module's memory, and knows no structs. What an info has, qrt_js_tensor() and its like write as 32-bit
- * words and doubles to one place. A function that can fail returns a qrt_status or a null pointer, and
+ * module's memory, and knows no structs. Functions that fill an info in qrt.h, such as qrt_js_tensor(), write its
+ * fields to `words` and `numbers` instead. A function that can fail returns a qrt_status or a null pointer, and
  * leaves the message at qrt_js_message(). */
 #include <qrt/qrt.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 export type QrtCode = 'INVALID_ARGUMENT' | 'INVALID_MODEL' | 'UNSUPPORTED' | 'OUT_OF_MEMORY' | 'IO_ERROR' | 'INTERNAL' |
     'CANCELLED' | 'OUT_OF_RANGE';
 
-/** What every function throws. */
+/** The class of the errors that functions of the package throw. */
 export declare class QrtError extends Error {
   readonly name: 'QrtError';
   readonly code: QrtCode;
@@ -11,7 +11,7 @@ export declare class QrtError extends Error {
 
 export type TensorArray = Uint8Array | Int8Array | Uint16Array | Int16Array | Int32Array | Uint32Array |
     BigInt64Array | Float32Array;
-/** Of a canvas, too: its bytes serve as uint8. */
+/** Values for an input. The Uint8ClampedArray of a canvas serves as uint8. */
 export type TensorInput = TensorArray | Uint8ClampedArray;
 
 export type DType = 'uint8' | 'int8' | 'uint16' | 'int16' | 'int32' | 'int64' | 'float32' | 'float16' | 'bfloat16' |
@@ -22,12 +22,12 @@ export interface TensorInfo {
   readonly name: string;
   /** float16 and bfloat16 are Uint16Arrays of their bits, packed and 8-bit floating-point elements bytes. */
   readonly dtype: DType;
-  /** Of a model: -1 is an open dimension. */
+  /** Sizes in the source model's order; a model has -1 for each dimension that it leaves open. */
   readonly dims: readonly number[];
   readonly bytes: number;
-  /** Of a model: a name for each dimension, null where it is fixed. */
+  /** A name or a formula for each dimension of a model's tensor, null where it has none; [] in a session. */
   readonly dimNames: readonly (string | null)[];
-  /** Of an input that is an image. */
+  /** Where an image has its channels; null for all but inputs that are known to be images. */
   readonly layout: 'channels_last' | 'channels_first' | null;
   /** real = (q - zeroPoint) * scale; one pair, or one for each index of `axis`. */
   readonly quantization: { readonly scale: readonly number[]; readonly zeroPoint: readonly number[]; readonly axis: number } | null;
@@ -112,7 +112,7 @@ export declare class Session implements DisposableBySymbol {
   run(inputs?: Record<string, TensorInput>): Record<string, TensorArray>;
   /** Goes on at other sizes of open dimensions; inputs are 0 again. */
   reshape(dims: Record<string, number>): void;
-  /** What the model keeps between runs takes its initial value again. */
+  /** Gives everything that the model keeps between runs its initial value again. */
   reset(): void;
   readonly operators: OperatorInfo[];
   /** With `keepAll`: what operators wrote in the last run. */

@@ -296,7 +296,7 @@ Reference each(double (*f)(double)) {
   };
 }
 
-// Of sines, which nothing quantises: of 8 bits they are tables.
+// Gelu by tanh and QuickGelu have float forms. Their input is a sine that nothing quantises: of 8 bits they would be tables.
 TEST(OnnxFloat, GelusByTanhAndBySigmoid) {
   OnnxBuilder b(20);
   const std::string sine = b.node("Sin", {input(&b, {256})});
@@ -389,7 +389,7 @@ TEST(OnnxFloat, MeanVarianceNormalization) {
 TEST(OnnxFloat, AveragesOfVolumes) {
   for (const int include : {0, 1}) {
     OnnxBuilder b(13);
-    // Of a float result that nothing quantises: the pool is float as well.
+    // The pool reads a float result that nothing quantises, so that it is float as well.
     const std::string y = b.node("AveragePool", {b.node("Sin", {input(&b, {1, 2, 3, 4, 5})})},
                                  {{"kernel_shape", Dims{2, 3, 2}},
                                   {"strides", Dims{1, 2, 2}},

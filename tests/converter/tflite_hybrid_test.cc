@@ -19,7 +19,7 @@ using B = BuiltinOperator;
 using Floats = std::vector<float>;
 using Codes = std::vector<int8_t>;
 
-// What a row, or an image, becomes: PortableSymmetricQuantizeFloats and PortableAsymmetricQuantizeFloats.
+// A row, or an image, as PortableSymmetricQuantizeFloats or PortableAsymmetricQuantizeFloats quantises it.
 struct Row {
   Codes codes;
   float scale = 1;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What libqrt finds in qemu's models of CPUs. cpu_models.sh PROGRAM: kernels_tests. Status 77 without qemu-x86_64.
+# Checks which features libqrt finds on qemu's CPU models. cpu_models.sh PROGRAM: kernels_tests. Status 77 without qemu-x86_64.
 set -eu
 program=$1
 command -v qemu-x86_64 >/dev/null || { echo "qemu-x86_64 is missing: ./dev setup arm64"; exit 77; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU and the system are asked directly is what cpuinfo tells, here and on qemu's models of CPUs
-// (cpu_models.sh).
+// Features that are asked of the CPU and the system directly are those that cpuinfo tells, here and on qemu's
+// models of CPUs (cpu_models.sh).
 #include "runtime/platform/cpu.h"
 
 #include <gtest/gtest.h>

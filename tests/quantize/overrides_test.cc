@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asks of single nodes and tensors: how it is read.
+// Settings that the user gives for single nodes and tensors are read from options and files, or refused.
 #include "converter/quantize/overrides/overrides.h"
 
 #include <gtest/gtest.h>

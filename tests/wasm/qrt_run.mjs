@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What .ci/zoo asks of qrt_run, by the npm package: qrt_run.mjs PACKAGE MODULE MODEL.qrt [ARRAY.npy ...]
+// Does by the npm package what .ci/zoo runs qrt_run for: qrt_run.mjs PACKAGE MODULE MODEL.qrt [ARRAY.npy ...]
 // [--input NAME=ARRAY.npy] [--dim NAME=SIZE] --output-dir FOLDER. Exit statuses as of qrt_run.
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// What the package's types promise: this file compiles, and its refusals do not.
+// The package's types accept this file, and refuse the lines that it marks as errors.
 import { Model, QrtError, QrtWorker, bestModule, type TensorArray, type TensorInfo } from 'qrt';
 
 export async function classify(source: string | ArrayBuffer, pixels: Uint8Array): Promise<number> {

@@ -29,7 +29,7 @@ class FloatBuilder {
   // Makes a x b + c with one of the ORT_GEMM functions; `block` is ORT_GEMM's.
   ValueId gemm(fb::FloatFunction function, ValueId a, ValueId b, ValueId c, const Shape& shape,
                int64_t block);
-  // Of two operands, broadcast.
+  // Applies `function` to two operands, broadcast to one shape.
   Status binary(fb::FloatFunction function, ValueId a, ValueId b, ValueId* y);
   // `function` over rows made of the marked dimensions, which come out as they were, or as 1.
   Status rows(fb::FloatFunction function, const std::vector<bool>& marked, float epsilon, ValueId x,

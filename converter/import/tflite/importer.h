@@ -43,7 +43,7 @@ class Importer {
   Status run();
 
   Rounding rounding() const { return rounding_; }
-  // Whether operators of floats are imported in float (floats/float_op.h).
+  // Returns whether operators of floats are imported in float (floats/float_op.h).
   bool has_floats() const { return has_floats_; }
   Multiplier multiplier(double d) const { return quantize_multiplier(d, rounding_); }
 
@@ -134,7 +134,7 @@ class Importer {
   void export_variables();
   const State& state(const Op& op, int i) const;
   const Handler* handler_of(const Op& op) const;
-  // Whether all floats that an operator reads are functions of bytes, or numbers.
+  // Returns whether all floats that an operator reads are functions of bytes, or constants of one element.
   bool reads_real(const Op& op) const;
   // The constant of the graph's for integers or truth values that are known at conversion. kNoValue:
   // they are not.

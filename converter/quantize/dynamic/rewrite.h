@@ -23,7 +23,7 @@ class ModelProto;
 
 namespace qrt::quantize {
 
-// What became of a model: nodes by name.
+// The result of a rewrite: the names of the nodes that it replaced.
 struct Rewritten {
   std::vector<std::string> nodes;
 };

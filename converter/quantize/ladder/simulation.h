@@ -29,7 +29,7 @@ class RoundedConstants {
            const Parameters& parameters, bool with_weights);
   // Leaves input k of a node as the model has it.
   void remove(size_t node, size_t k) { tensors_.erase({node, k}); }
-  // Of input k of a node; null: the model's own.
+  // Returns the rounded constant that is input k of a node; null where the model's own input stays.
   const Tensor* find(size_t node, size_t k) const;
 
  private:

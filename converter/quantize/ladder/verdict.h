@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What says whether a rung of the ladder stays: the errors of the same samples without it and with it.
+// Decides whether a rung of the ladder stays, by the errors of the same samples without it and with it.
 #ifndef QRT_CONVERTER_QUANTIZE_LADDER_VERDICT_H_
 #define QRT_CONVERTER_QUANTIZE_LADDER_VERDICT_H_
 

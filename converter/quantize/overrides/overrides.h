@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asks of single nodes and tensors: on the command line, in a file, or as ranges that an
-// earlier run has saved.
+// Overrides: settings that the user gives for single nodes and tensors, on the command line, in a file, or as
+// ranges that an earlier run has saved.
 #ifndef QRT_CONVERTER_QUANTIZE_OVERRIDES_OVERRIDES_H_
 #define QRT_CONVERTER_QUANTIZE_OVERRIDES_OVERRIDES_H_
 

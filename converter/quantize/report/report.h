@@ -21,7 +21,7 @@ std::string html_report(const Findings& findings);  // one file with everything 
 // Why the model should not be used, "" if nothing is known against it: its answers on the held-out
 // samples are too far from the float model's.
 std::string why_not_to_ship(const Findings& findings);
-// What a user should know before the model is used, each a sentence.
+// Returns what a user should know before the model is used, a sentence each.
 std::vector<std::string> warnings(const Findings& findings);
 
 }  // namespace qrt::quantize

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kRows = 10;  // of the table of tensors: one screen
 // Below these the integer model answers something else than the float model.
-// What is no row of classes is useless earlier.
+// Results that are no row of classes need a higher ratio, kLeastRatioOfReals, to be of use.
 constexpr double kLeastAgreement = 0.8, kLeastRatio = 4, kLeastRatioOfReals = 10;
 // Below, a result that is no row of classes is doubtful; so is one that fewer samples have judged.
 constexpr double kDoubtfulRatio = 100;

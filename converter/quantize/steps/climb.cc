@@ -25,7 +25,7 @@ Status exchange(Work* work, FloatModel* other) {
   return make_placement(work);
 }
 
-// What a rung makes of a fit's parameters, and the rules of the codings that it chose.
+// A fit's parameters as a rung has changed them, and the rules of the codings that the rung chose.
 struct Changed {
   Parameters parameters;
   std::map<std::string, Rule> rules;

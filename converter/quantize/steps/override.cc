@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user asks of single nodes and tensors, put into effect.
+// Puts into effect the settings that the user gives for single nodes and tensors.
 #include <algorithm>
 
 #include "converter/quantize/steps/work.h"
@@ -99,7 +99,7 @@ Status find_overrides(Work* work) {
   for (const auto& [name, given] : overrides.ranges) {
     const auto coded = work->placement.coded.find(name);
     if (coded == work->placement.coded.end()) {
-      // Of a tensor that an earlier run quantised, and this one does not.
+      // A saved range may be that of a tensor which the earlier run quantised, and this one does not.
       if (given.has_coding && work->model.values.count(name) != 0) continue;
       return error(Code::kInvalidArgument,
                    "--range %s: no tensor of this name is quantised: the tensors are %s",

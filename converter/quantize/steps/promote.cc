@@ -19,7 +19,7 @@ double drop(const Comparison& c) {
   return c.is_classes() ? (1 - c.agreement()) * 100 : 0;
 }
 
-// Whether what the user asks for is met.
+// Returns whether --max-drop and --min-sqnr are met, where the user gives them.
 bool is_met(const Settings& settings, const Judgement& judgement) {
   return (settings.max_drop < 0 || drop(judgement.first()) <= settings.max_drop) &&
          judgement.worst_decibels() >= settings.min_sqnr;
@@ -32,7 +32,7 @@ bool is_better(const Settings& settings, const Judgement& a, const Judgement& b)
   return a.worst_decibels() > b.worst_decibels();
 }
 
-// What may get 16 bits: a tensor, by the value whose coding others share, or the weights of a layer.
+// A candidate for 16 bits: a tensor, named by the value whose coding others share, or the weights of a layer.
 struct Candidate {
   std::string root;
   size_t layer = 0;  // where there is no root
@@ -88,7 +88,7 @@ Coding wide_coding(const Work& work, const std::string& root) {
   return range_choices(work.fit.calibration.at(root), work.scheme, 16)[0].coding;
 }
 
-// Whether the converter takes parameters, with no more nodes in float.
+// Sets *taken to whether the converter accepts the parameters, with no more nodes in float than before.
 Status is_taken(Work* work, const Placement& placement, const Parameters& parameters, bool* taken) {
   Document document;
   convert::Report report;

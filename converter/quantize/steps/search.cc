@@ -38,8 +38,8 @@ Status error_of(Work* work, const Parameters& parameters, const std::vector<Samp
   return {};
 }
 
-// Powers of two have the exponents beside theirs; other scales what the rules say. Of 16 bits none: no
-// sample asks for their headroom.
+// Returns the codings to try in place of `now`: where scales are powers of two, half and twice its scale, elsewhere
+// what the rules have chosen. A coding of 16 bits has none, as no sample asks for its headroom.
 std::vector<Coding> others(const Work& work, const std::vector<RangeChoice>& choices,
                            const Coding& now) {
   std::vector<Coding> result;

@@ -43,15 +43,15 @@ struct Work {
   Placement placement;
   bool is_equalised = false;     // the model, so that it is no longer the file's
   std::set<std::string> forced;  // quantised because the converter asks for it
-  // What the user asks for: nodes that stay in float; by root, bits and ranges; layers with weights of 16
-  // bits.
+  // The user's overrides, for the model at hand: nodes that stay in float; bits and ranges by root; layers with
+  // weights of 16 bits.
   std::set<size_t> excluded;
   std::map<std::string, int> bits;
   std::map<std::string, GivenRange> given;
   std::set<size_t> wide_weights;
   Arithmetic arithmetic;
 
-  // What ships. Where it holds out few samples, folds judge the steps in its place: each sample is judged
+  // The fit that ships. Where it holds out few samples, folds judge the steps in its place: each sample is judged
   // by the fold that has not used it.
   Fit fit;
   std::vector<Fit> folds;
@@ -101,7 +101,7 @@ Coding constant_coding(const Work& work, const std::string& constant);
 Status climb(Work* work);
 // Equalises the model as it was when the given ranges were saved.
 Status equalise_as_saved(Work* work);
-// What the float model makes of a sample: kept for the next time while that is little, else in *made.
+// Points *outputs at the float model's outputs for a sample: kept in `work` up to a number of bytes, else in *made.
 Status real_outputs(Work* work, size_t sample, const Values& feeds, Values* made,
                     const Values** outputs);
 // Judges how the integer model of some parameters does on some samples, and the cost of a run.

@@ -60,7 +60,7 @@ class Model {
   const std::vector<int>& readers(const std::string& tensor) const;
   // Index of the node that writes a tensor, or -1.
   int producer(const std::string& tensor) const;
-  // What the caller asks of weights in blocks.
+  // Returns how the caller wants float activations to be multiplied by weights in blocks.
   Blocks blocks() const { return blocks_; }
   void set_blocks(Blocks blocks) { blocks_ = blocks; }
 

@@ -134,7 +134,7 @@ Status float_stft(FloatGraph* f, ValueId x, ValueId* y) {
   return transform(f, {n, bins, false, false, window.empty() ? nullptr : &window}, x, y);
 }
 
-// Of the axis before the last one, whose length stays.
+// Transforms along the axis before the last one, which keeps its length; any other DFT is left alone.
 Status float_dft(FloatGraph* f, ValueId x, ValueId* y) {
   const NodeView& node = f->node();
   const Shape s = f->shape_of(x);

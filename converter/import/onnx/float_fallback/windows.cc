@@ -145,7 +145,7 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
   const bool include_pad = average && node.integer("count_include_pad", 0) != 0;
   if (image.is_volume()) {
-    // What ceil_mode adds to the padding of depth is not known apart from it.
+    // `window` has no overhang of depth: its padding there includes what ceil_mode adds, which must not be counted.
     if (include_pad && node.integer("ceil_mode", 0) != 0) return Status();
     QRT_TRY(reduce_volume(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, fill, image, window, x, y));
     if (!average) return Status();

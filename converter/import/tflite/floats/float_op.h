@@ -29,7 +29,7 @@ class FloatOp : public FloatBuilder {
   const Op& op() const { return op_; }
   // Input i as floats, a constant among them. False: the operator was refused.
   bool read(int i, ValueId* x);
-  // The same, a constant. Null: it is none, refused.
+  // Returns input i as a constant of floats. Null: it is no constant, or cannot be read; the operator was refused.
   const Value* read_constant(int i);
 
   // Limits y to lo .. hi; NaN stays NaN.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What looks at more than one float32 element: reductions, normalisations, pools, enlargements.
+// Operators that look at more than one float32 element: reductions, normalisations, pools, enlargements.
 #include <algorithm>
 #include <cmath>
 #include <limits>
