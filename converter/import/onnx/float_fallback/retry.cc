@@ -206,7 +206,7 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
   const OpEntry* entry = find_op_entry(node.domain(), node.op());
   if (waits && entry && takes_floats(entry->reads)) return assess_with_floats(importer, node);
   if (importer.allows_float())
-    outcomes.add_remedy(node.index(), " (--allow-float, which was given, does not change that)");
+    outcomes.add_remedy(node.index(), " (--allow-float does not change that)");
   return Status();
 }
 
