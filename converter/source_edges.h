@@ -17,6 +17,8 @@ struct SourceEdges {
   std::vector<std::string> input_shapes;
   // Limits of dimensions that the file leaves open, and which have to stay so: NAME=LEAST:MOST[:STEP], or NAME.
   std::vector<std::string> open;
+  // Inputs that become constants: NAME=VALUE, the value of each element.
+  std::vector<std::string> constants;
 };
 
 }  // namespace qrt::convert

@@ -77,6 +77,15 @@ const ImportOption kOpen = {"open",
                             true,
                             "DIM"};
 
+const ImportOption kConstant = {
+    "constant",
+    "NAME=VALUE, an input of an ONNX model that is always this number, such as a sample rate: it "
+    "leaves the interface; for more inputs repeated",
+    false,
+    {},
+    true,
+    "INPUT"};
+
 const ImportOption kInputShape = {
     "input-shape",
     "[NAME=]1x3x224x224, the shape of an input of an ONNX model whose dimensions the file leaves "
@@ -122,7 +131,7 @@ Status onnx(const std::string& path, const ImportOptions& options, Graph* graph,
   const auto reference = options.find("reference");
   const bool allows_float = options.count("allow-float") != 0;
   const SourceEdges edges = {list_of(options, "outputs"), list_of(options, "input-shape"),
-                             list_of(options, "open")};
+                             list_of(options, "open"), list_of(options, "constant")};
   if (reference == options.end() || reference->second == "ort")
     return import_onnx(path, graph, report, allows_float, edges, blocks_of(options));
   if (allows_float)
@@ -206,6 +215,7 @@ const std::vector<Frontend>& frontends() {
          {"ort", "espdl-p4", "espdl-s3", "espdl-c"}},
         kOutputs,
         kInputShape,
+        kConstant,
         kOpen,
         kState},
        onnx},

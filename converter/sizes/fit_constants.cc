@@ -259,6 +259,15 @@ bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph) {
   return true;
 }
 
+size_t kept_bytes(const Value& constant) {
+  if (!is_whole(constant)) return constant.data.size();
+  std::vector<Axis> axes;
+  for (int d = 0; d < constant.type.shape.rank(); ++d)
+    axes.push_back(is_repeated(constant, d) ? Axis::kRepeated : Axis::kFixed);
+  Shape shape;
+  return without_repeats(constant, axes, &shape).size();
+}
+
 bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId id, Graph* graph) {
   if (id >= largest.values.size()) return false;
   if (is_read_as_table(*graph, id)) return false;

@@ -16,6 +16,9 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports);
 // up to a length and zeros behind it. Returns false where no rule gives the number of each part.
 bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph);
 
+// Returns how many bytes a file holds of a constant: of axes along which all indices are alike one index.
+size_t kept_bytes(const Value& constant);
+
 // Puts a Gather of `graph`, the first import's, in front of all nodes that read constant `id`. Along each axis
 // it reads the first elements of the constant of `largest`, an import at the largest sizes, or the last ones, those from an index on that
 // follows from sizes, or the only one that is repeated along it. Returns false where these do not give the constants of all imports.

@@ -205,6 +205,59 @@ bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::S
   return true;
 }
 
+// An axis of `size` indices with so many more in front and behind: its own mirrored at both ends (step -1), or its first and last
+// ones repeated (step 0).
+struct Padding {
+  int64_t before = 0, after = 0;
+};
+
+// Returns whether the map is the axis with such a padding.
+bool has_padding(const Map& map, int64_t size, int64_t step, Padding* padding) {
+  const auto length = static_cast<int64_t>(map.size());
+  if (size < 1 || length < size) return false;
+  // The first index is as far from 0 as the padding is long, or there are as many zeros.
+  const auto zeros = std::find_if(map.begin(), map.end(), [](int32_t index) { return index != 0; });
+  padding->before = step == 0 ? zeros - map.begin() - 1 : map[0];
+  padding->after = length - size - padding->before;
+  if (padding->before < 0 || padding->after < 0) return false;
+  for (int64_t i = 0; i < length; ++i) {
+    int64_t index = i - padding->before;
+    if (index < 0) index *= step;
+    if (index >= size) index = size - 1 + (index - size + 1) * step;
+    if (map[static_cast<size_t>(i)] != index) return false;
+  }
+  return true;
+}
+
+bool fit_padding(const Imports& imports, const std::vector<const Map*>& maps, int axis,
+                 fb::SizeRuleT* rule) {
+  for (const int step : {-1, 0}) {
+    std::vector<int64_t> before, after;
+    for (size_t i = 0; i < maps.size(); ++i) {
+      Padding padding;
+      if (!has_padding(*maps[i], imports.at[i].inputs[0][axis], step, &padding)) break;
+      before.push_back(padding.before);
+      after.push_back(padding.after);
+    }
+    if (after.size() != maps.size()) continue;
+    const auto front = fit_number(imports, before), back = fit_number(imports, after);
+    if (!front || !back) return false;
+    const Expression size = Expression::dimension(0, axis);
+    const auto add = [&](const Expression& count, const Expression& begin, int by) {
+      auto piece = std::make_unique<fb::IndexPieceT>();
+      piece->count = stored(count);
+      piece->begin = stored(begin);
+      piece->step = by;
+      rule->pieces.push_back(std::move(piece));
+    };
+    add(*front, step == 0 ? Expression(0) : *front, step);
+    add(size, Expression(0), 1);
+    add(*back, size - Expression(step == 0 ? 1 : 2), step);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int axis,
@@ -212,6 +265,8 @@ bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int ax
   if (fit_runs(imports, maps, rule)) return true;
   rule->pieces.clear();
   if (fit_taps(imports, maps, axis, rule)) return true;
+  rule->pieces.clear();
+  if (fit_padding(imports, maps, axis, rule)) return true;
   rule->pieces.clear();
   // A fill is no index that could be computed.
   for (const Map* m : maps)

@@ -153,6 +153,9 @@ class Fit {
     if (imports_.others == nullptr) return false;
     for (const Term& v : *imports_.others)
       if (try_shifted(v.expression)) return true;
+    // As where a table is cut around its middle.
+    for (const Term& v : *imports_.others)
+      if (try_shifted(Expression(0) - v.expression)) return true;
     for (const Term& v : *imports_.others)
       for (const Term& w : *imports_.others) {
         if (&v == &w || !may_be_difference(v, w)) continue;

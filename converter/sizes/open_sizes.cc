@@ -147,9 +147,8 @@ class Opening {
     for (const ValueId id : constants)
       if (!fit_constant(imports_, largest, id, &first) &&
           !fit_constant_of_sum(source, *symbols, limit, id))
-        return error(Code::kUnsupported,
-                     "constant '%s' is another at other sizes, not only a part of one",
-                     first.values[id].name.c_str());
+        return error(Code::kUnsupported, "%s is another at other sizes, not only a part of one",
+                     describe_constant(id).c_str());
     for (Symbol& s : *symbols) {
       const int64_t most = limit - (limit - s.least) % s.step;
       if (!is_limited(s) || most >= s.most) continue;
@@ -191,7 +190,7 @@ class Opening {
   static size_t bytes_of(const Graph& graph, const std::vector<ValueId>& constants) {
     size_t bytes = 0;
     for (const ValueId id : constants)
-      if (id < graph.values.size()) bytes += graph.values[id].data.size();
+      if (id < graph.values.size()) bytes += kept_bytes(graph.values[id]);
     return bytes;
   }
 
@@ -244,12 +243,21 @@ class Opening {
       const auto before = static_cast<double>(source->last_steps());
       const Sizes sizes = largest_sizes(symbols, limit);
       const Status imported = source->import(sizes, &graph, growth);
-      const bool imports = imported.ok();
+      // A Slice whose begin passes the start of its table counts from the end: what fits then does so by luck.
+      const bool shrinks =
+          imported.ok() && std::any_of(constants.begin(), constants.end(), [&](ValueId id) {
+            return id < graph.values.size() && id < largest->values.size() &&
+                   graph.values[id].type.shape.elements() <
+                       largest->values[id].type.shape.elements();
+          });
+      const bool imports = imported.ok() && !shrinks;
       growth = std::max(1.0, static_cast<double>(source->last_steps()) / before);
       if (!imports || bytes_of(graph, constants) > kMostConstantBytes) {
         is_exact = !imports && !source->is_spent();
         why_limited_ = "at " + describe(symbols, sizes) + ": ";
-        why_limited_ += imports ? "its constants become too large" : imported.message();
+        why_limited_ += imports   ? "its constants become too large"
+                        : shrinks ? "a table of constants ends before"
+                                  : imported.message();
         return false;
       }
       *largest = std::move(graph);
@@ -265,6 +273,16 @@ class Opening {
       (works_at(middle) ? good : too_large) = middle;
     }
     return good;
+  }
+
+  // Names a constant, one without a name by a node that reads it.
+  std::string describe_constant(ValueId id) const {
+    const Graph& first = *graphs_[0];
+    if (!first.values[id].name.empty()) return "constant '" + first.values[id].name + "'";
+    for (const Node& node : first.nodes)
+      if (std::count(node.inputs.begin(), node.inputs.end(), id) != 0)
+        return "a constant that " + label_of(node) + " reads";
+    return "a constant";
   }
 
   // Names the first node that another import has in another way.

@@ -101,7 +101,7 @@ double growth_between(const Sizes& from, const Sizes& to) {
 
 std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
   // Odd and even numbers; they have to differ much, or other rules would give the same, or little, where a table
-  // of positions ends early; signals are long.
+  // of positions ends early (the third range stays below 64 for many symbols); signals are long.
   std::vector<Scale> scales = {
       {1,
        {37,  150, 61,  308, 97, 212, 431, 174, 53, 126, 263, 80,
@@ -112,8 +112,8 @@ std::vector<ProbeFamily> probe_families(const std::vector<Symbol>& symbols) {
         83, 68, 107, 79,  32, 61, 110, 43,  74, 103, 20, 99},
        {84, 60, 72, 90, 42, 48}},
       {1,
-       {19, 34, 23, 46, 29, 40, 31, 26, 37, 22, 43, 28,
-        25, 38, 41, 32, 35, 44, 47, 20, 27, 24, 33, 30},
+       {19, 34, 23, 46, 29, 40, 31, 26, 37, 22, 43, 28, 25, 38, 41, 32, 35, 44, 47, 20,
+        27, 24, 33, 30, 49, 58, 53, 62, 55, 50, 59, 52, 61, 56, 48, 63, 51, 60, 57, 54},
        {42, 36, 30, 40, 28, 24}},
       {1,
        {401,  1524, 457,  3614, 779, 2556, 1201, 588,  1013, 2012, 3301, 662,

@@ -18,7 +18,7 @@ namespace qrt {
 
 // Within 4 units in the last place of the real function, but for kErf and kGelu: within 3e-7
 // absolutely (kGelu: times max(1, |x|)). kSin and kCos are the nearest float, but for results that lie
-// halfway to within 2^-12 units. kOrtSigmoid and kOrtTanh have the bits of ONNX Runtime 1.30 on x86-64
+// halfway to within 2^-12 units. kFloor, kCeil and kRound, half to even, are exact and keep the sign of the argument. kOrtSigmoid and kOrtTanh have the bits of ONNX Runtime 1.30 on x86-64
 // with AVX2, within 1e-6.
 enum class FloatUnary : uint8_t {
   kExp,
@@ -32,10 +32,14 @@ enum class FloatUnary : uint8_t {
   kOrtTanh,
   kSin,
   kCos,
-  kFusedGelu
+  kFusedGelu,
+  kFloor,
+  kCeil,
+  kRound
 };
 
-// kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0.
+// kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0. kPow is a^b with the special cases of the C
+// standard's pow: the nearest float, but for results that lie halfway to within 2^-12 units.
 enum class FloatBinary : uint8_t {
   kAdd,
   kSub,
@@ -45,7 +49,8 @@ enum class FloatBinary : uint8_t {
   kMax,
   kEqual,
   kLess,
-  kLessOrEqual
+  kLessOrEqual,
+  kPow
 };
 
 //   kSoftmax:     e_j / sum of e, e_j = exp(x_j - max)

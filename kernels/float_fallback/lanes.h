@@ -141,6 +141,30 @@ QRT_INLINE Floats tanh_of(Floats x) {
   return a < 0.625f ? near : x < 0.0f ? -far : far;
 }
 
+// Returns y with the sign of x. REQUIRES: y has it or is +0.
+QRT_INLINE Floats with_sign(Floats y, Floats x) {
+  Ints bits, signs;
+  __builtin_memcpy(&bits, &y, sizeof bits);
+  __builtin_memcpy(&signs, &x, sizeof signs);
+  return reinterpreted(bits | (signs & INT32_MIN));
+}
+
+// Returns the nearest integer, of two the even one.
+QRT_INLINE Floats rounded_of(Floats x) {
+  const float whole =
+      8388608.0f;  // 2^23: adding it rounds to an integer, and from it on all floats are integers
+  const Floats a = magnitude(x);
+  return with_sign(a < whole ? (a + whole) - whole : a, x);
+}
+QRT_INLINE Floats floor_of(Floats x) {
+  const Floats y = rounded_of(x);
+  return with_sign(y > x ? y - 1.0f : y, x);
+}
+QRT_INLINE Floats ceil_of(Floats x) {
+  const Floats y = rounded_of(x);
+  return with_sign(y < x ? y + 1.0f : y, x);
+}
+
 QRT_INLINE Floats sigmoid_of(Floats x) { return 1.0f / (1.0f + exp_of(-x)); }
 
 // Polynomials of ONNX Runtime on x86-64, whose steps are fused.

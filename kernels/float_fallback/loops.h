@@ -11,6 +11,7 @@
 #include "kernels/float_fallback/lanes.h"
 #include "kernels/float_fallback/layer_norm.h"
 #include "kernels/float_fallback/ort_gemm.h"
+#include "kernels/float_fallback/power.h"
 #include "kernels/float_fallback/recurrent.h"
 #include "kernels/float_fallback/sine.h"
 #include "kernels/float_fallback/taps.h"
@@ -48,6 +49,12 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return gelu_of(v); });
     case FloatUnary::kFusedGelu:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return fused_gelu_of(v); });
+    case FloatUnary::kFloor:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return floor_of(v); });
+    case FloatUnary::kCeil:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return ceil_of(v); });
+    case FloatUnary::kRound:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return rounded_of(v); });
     case FloatUnary::kLog:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return log_of(v); });
     case FloatUnary::kSin:
@@ -92,6 +99,9 @@ inline void binary(FloatBinary f, const float* a, size_t a_step, const float* b,
       return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u < v ? all(1) : all(0); });
     case FloatBinary::kLessOrEqual:
       return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return u <= v ? all(1) : all(0); });
+    case FloatBinary::kPow:
+      for (size_t i = 0; i < n; ++i) y[i] = power_of(a[i * a_step], b[i * b_step]);
+      return;
   }
 }
 

@@ -25,12 +25,16 @@ namespace {
 using F = fb::FloatFunction;
 
 bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
-bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f); }
+bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || f == F::POW; }
+bool is_rounding(F f) { return f >= F::FLOOR && f <= F::ROUND; }
 bool is_rows(F f) { return (f >= F::SOFTMAX && f <= F::REDUCE_MIN) || f == F::LANE_SOFTMAX; }
 bool is_matmul(F f) { return f == F::MATMUL || f == F::FUSED_MATMUL; }
 FloatUnary unary_of(F f) {
   if (f == F::ORT_SIGMOID) return FloatUnary::kOrtSigmoid;
   if (f == F::FUSED_GELU) return FloatUnary::kFusedGelu;
+  if (is_rounding(f))
+    return static_cast<FloatUnary>(static_cast<int>(f) - static_cast<int>(F::FLOOR) +
+                                   static_cast<int>(FloatUnary::kFloor));
   if (f == F::SIN || f == F::COS) return f == F::SIN ? FloatUnary::kSin : FloatUnary::kCos;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
@@ -290,8 +294,11 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p->epsilon = float_of(o->epsilon());
   p->rows = 1;
   p->n = static_cast<size_t>(x.elements());
-  // An element of one: polynomials and divisions, sixteen at a time at best.
-  const double kNs = p->kernel->isa == Isa::kScalar ? 5 : is_binary(p->function) ? 0.3 : 1;
+  // An element of one: polynomials and divisions, sixteen at a time at best; powers one by one.
+  const double kNs = p->function == F::POW            ? 25
+                     : p->kernel->isa == Isa::kScalar ? 5
+                     : is_binary(p->function)         ? 0.3
+                                                      : 1;
   const double ns =
       kNs * static_cast<double>(x.elements() > y.elements() ? x.elements() : y.elements());
   if (is_binary(p->function)) {
@@ -359,8 +366,9 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 // result on every CPU and in the source system. The others are qrt's own functions.
 int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
-  const bool is_exact = is_binary(f) || is_gemm(f) || f == F::ORT_CONV || f == F::SQRT ||
-                        f == F::TABLE || f == F::REDUCE_MAX || f == F::REDUCE_MIN;
+  const bool is_exact = (is_binary(f) && f != F::POW) || is_rounding(f) || is_gemm(f) ||
+                        f == F::ORT_CONV || f == F::SQRT || f == F::TABLE || f == F::REDUCE_MAX ||
+                        f == F::REDUCE_MIN;
   return is_exact ? 1 : kFloatLevel;
 }
 
@@ -396,6 +404,7 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
 }
 
 FloatBinary binary_of(fb::FloatFunction f) {
+  if (f == F::POW) return FloatBinary::kPow;
   const int i = static_cast<int>(f);
   return static_cast<FloatBinary>(is_comparison(f) ? i - static_cast<int>(F::EQUAL) +
                                                          static_cast<int>(FloatBinary::kEqual)

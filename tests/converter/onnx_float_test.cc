@@ -184,7 +184,7 @@ TEST(OnnxFloat, WhatHasNoFloatFormStaysRefused) {
   b.allow_float = true;
   const std::string x = input(&b, {1, 2, 4});
   b.output(b.node("Det", {x}));
-  b.output(b.node("Pow", {x, b.scalar(7.5f)}));
+  b.output(b.node("Hardmax", {x}));
   EXPECT_EQ(b.import().refusals(), 2);
 }
 
@@ -266,6 +266,74 @@ TEST(OnnxFloat, SinesAndLogarithmsOfSums) {
     for (const double v : x) sum += std::exp(v);
     return Row{std::log(sum)};
   }));
+}
+
+// Imports a model of float inputs of these shapes, runs it on numbers and returns its only output.
+std::vector<float> run_floats(OnnxBuilder* b, const std::string& y,
+                              const std::vector<std::vector<float>>& inputs) {
+  b->output(y);
+  b->allow_float = true;
+  std::vector<Bytes> bytes;
+  for (const auto& x : inputs) bytes.push_back(to_bytes(x));
+  return b->run_to<float>(bytes);
+}
+
+TEST(OnnxFloat, Powers) {
+  const std::vector<float> x = {0.0f, 0.25f, 3.0f, 1e-30f, 700.0f, -2.0f};
+  for (const float e : {-0.5f, -1.0f, 0.0f, 1.0f, 1.5f, 4.0f, -3.0f}) {
+    OnnxBuilder b(15);
+    const std::vector<float> y = run_floats(&b, b.node("Pow", {b.input({6}), b.scalar(e)}), {x});
+    ASSERT_EQ(y.size(), x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+      const auto expected =
+          static_cast<float>(std::pow(static_cast<double>(x[i]), static_cast<double>(e)));
+      if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(y[i])) << x[i] << " to the power " << e;
+      else
+        EXPECT_EQ(y[i], expected) << x[i] << " to the power " << e;
+    }
+  }
+  OnnxBuilder whole(15);
+  EXPECT_EQ(run_floats(&whole, whole.node("Pow", {whole.input({2}), whole.scalar<int64_t>(-2)}),
+                       {{4.0f, -0.5f}}),
+            (std::vector<float>{0.0625f, 4.0f}));
+  OnnxBuilder both(15);
+  EXPECT_EQ(run_floats(&both, both.node("Pow", {both.input({2, 1}), both.input({2})}),
+                       {{2.0f, 9.0f}, {0.5f, 3.0f}}),
+            (std::vector<float>{std::sqrt(2.0f), 8.0f, 3.0f, 729.0f}));
+}
+
+TEST(OnnxFloat, RoundingToIntegers) {
+  const std::vector<float> x = {-2.5f, -1.5f, -0.4f, 0.5f, 1.5f, 1e30f};
+  const auto check = [&](const char* op, const std::vector<float>& expected) {
+    OnnxBuilder b(13);
+    EXPECT_EQ(run_floats(&b, b.node(op, {b.input({6})}), {x}), expected) << op;
+  };
+  check("Round", {-2, -2, 0, 0, 2, 1e30f});
+  check("Floor", {-3, -2, -1, 0, 1, 1e30f});
+  check("Ceil", {-2, -1, 0, 1, 2, 1e30f});
+}
+
+TEST(OnnxFloat, ProductsBroadcast) {
+  const auto check = [](const Dims& a, const Dims& c, const std::vector<float>& expected) {
+    OnnxBuilder b(13);
+    const auto numbers = [](const Dims& dims) {
+      std::vector<float> v(1);
+      for (const int64_t d : dims) v.resize(v.size() * static_cast<size_t>(d));
+      for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i + 1);
+      return v;
+    };
+    EXPECT_EQ(run_floats(&b, b.node("MatMul", {b.input(a), b.input(c)}), {numbers(a), numbers(c)}),
+              expected);
+  };
+  // Two matrices by one, one by two, one of each of two dimensions by the other's; vectors.
+  check({2, 1, 2}, {1, 2, 1}, {5, 11});
+  check({1, 1, 2}, {2, 2, 1}, {5, 11});
+  check({2, 1, 1, 2}, {1, 2, 2, 1}, {5, 11, 11, 25});
+  check({1, 2, 1, 2}, {2, 1, 2, 1}, {5, 11, 11, 25});
+  check({1, 2}, {2, 2, 1}, {5, 11});
+  check({2, 1, 2}, {2}, {5, 11});
+  check({2}, {2, 2, 1}, {5, 11});
 }
 
 TEST(OnnxFloat, GroupNormalization) {

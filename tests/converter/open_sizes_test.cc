@@ -228,6 +228,58 @@ const Case kCases[] = {
            128));
      },
      true},
+    {"AnglesBehindAPast",
+     {1, -1, -1, 4},
+     {{1, 1, 1, 4}, {1, 30, 1, 4}, {1, 7, 3, 4}, {1, 1000, 9, 4}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims);
+       const auto count = [&](int64_t axis) {
+         return b->node("Squeeze", {size_of(b, x, axis), number(b, 0)});
+       };
+       const std::string past = count(1), all = b->node("Add", {past, count(2)});
+       const std::string positions = b->node("Range", {past, all, b->scalar<int64_t>(1)});
+       const std::string real = b->node("Cast", {positions}, {{"to", 1}});
+       const std::string angles = b->node("Mul", {b->node("Unsqueeze", {real, number(b, 1)}),
+                                                  b->constant<float>({4}, {1, 0.3f, 0.1f, 0.01f})});
+       b->output(b->node(
+           "Add", {b->node("Mul", {x, b->node("Cos", {angles})}), b->node("Sin", {angles})}));
+     }},
+    {"MirroredToAMultiple",
+     {1, -1, 2},
+     {{1, 4, 2}, {1, 5, 2}, {1, 6, 2}, {1, 7, 2}, {1, 300, 2}, {1, 2001, 2}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims), n = size_of(b, x, 1), four = number(b, 4);
+       const std::string up = b->node("Div", {b->node("Add", {n, number(b, 3)}), four});
+       const std::string missing = b->node("Sub", {b->node("Mul", {up, four}), n});
+       const std::string pads =
+           b->node("Concat", {b->constant<int64_t>({4}, {0, 2, 0, 0}), missing, number(b, 0)},
+                   {{"axis", 0}});
+       b->output(b->node("Pad", {x, pads}, {{"mode", "reflect"}}));
+     }},
+    {"AProductOfImagesByOne",
+     {-1, -1, 4},
+     {{1, 1, 4}, {1, 6, 4}, {3, 5, 4}, {7, 70, 4}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims);
+       const std::string one = b->node("ReduceMax", {x}, {{"axes", Dims{0}}, {"keepdims", 1}});
+       const std::string turned = b->node("Transpose", {one}, {{"perm", Dims{0, 2, 1}}});
+       b->output(b->node("MatMul", {x, turned}));
+       b->output(b->node("MatMul", {one, b->node("Transpose", {x}, {{"perm", Dims{0, 2, 1}}})}));
+     }},
+    {"ShortTablesOfPositions",
+     {-1, -1, -1, 3},
+     {{1, 1, 1, 3}, {2, 64, 5, 3}, {3, 9, 64, 3}, {1, 64, 64, 3}},
+     [](const Dims& dims, OnnxBuilder* b) {
+       const std::string x = b->input(dims);
+       std::vector<float> values(64 * 3);
+       for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 41);
+       const std::string table = b->constant<float>({64, 3}, values);
+       const auto positions = [&](int64_t axis) {
+         return b->node("Slice", {table, number(b, 0), size_of(b, x, axis), number(b, 0)});
+       };
+       const std::string rows = b->node("Unsqueeze", {positions(1), number(b, 1)});
+       b->output(b->node("Add", {b->node("Add", {x, rows}), positions(2)}));
+     }},
     {"ABatchThatIsNotApart",
      {-1, 6},
      {{1, 6}, {2, 6}, {5, 6}},

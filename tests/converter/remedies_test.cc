@@ -178,7 +178,7 @@ TEST(Remedies, OfUnknownOperators) {
             "qrt has no integer form of this operator -> " + rest + "\n");
   EXPECT_EQ(refused_op("Nonsense", "com.example", true),
             "qrt has no integer form of this operator -> " + rest +
-                " (--allow-float, which was given, does not change that)\n");
+                " (--allow-float does not change that)\n");
 }
 
 TEST(Remedies, OfRmsNormalization) {

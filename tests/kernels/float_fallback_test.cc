@@ -87,7 +87,8 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
         FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid,
-        FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos, FloatUnary::kFusedGelu}) {
+        FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos, FloatUnary::kFusedGelu,
+        FloatUnary::kFloor, FloatUnary::kCeil, FloatUnary::kRound}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
       Guarded<float> x(n);
@@ -100,6 +101,40 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
         expect_equal(y, want);
       });
     }
+  }
+}
+
+TEST_F(FloatFallbackTest, RoundsToIntegersAsTheCLibrary) {
+  SCOPED_TRACE(random_.trace());
+  Guarded<float> x(4096);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = i < kCorners.size() ? kCorners[i]
+           : i % 3 == 0        ? static_cast<float>(random_.integer(-9, 9)) * 0.5f
+           : i % 3 == 1        ? random_.real(-2e7f, 2e7f)
+                               : random_.real(-2, 2);
+  const auto check = [&](FloatUnary f, float (*real)(float)) {
+    std::vector<float> want;
+    for (size_t i = 0; i < x.size(); ++i) want.push_back(canonical(real(x[i])));
+    for_rows([&](const FloatKernel& kernel) {
+      Guarded<float> y(x.size());
+      kernel.unary(f, x.data(), y.data(), x.size());
+      expect_equal(y, want);
+    });
+  };
+  check(FloatUnary::kFloor, [](float v) { return std::floor(v); });
+  check(FloatUnary::kCeil, [](float v) { return std::ceil(v); });
+  check(FloatUnary::kRound, [](float v) { return std::nearbyint(v); });
+}
+
+TEST_F(FloatFallbackTest, PowersOfAllSizesAreTheNearestFloats) {
+  SCOPED_TRACE(random_.trace());
+  for (int i = 0; i < 200000; ++i) {
+    const float a = std::exp(random_.real(-88, 88)) * (random_.integer(0, 3) == 0 ? -1 : 1);
+    const float b = i % 2 == 0 ? static_cast<float>(random_.integer(-9, 9)) : random_.real(-4, 4);
+    const double exact = std::pow(static_cast<double>(a), static_cast<double>(b));
+    float y;
+    scalar().binary(FloatBinary::kPow, &a, 1, &b, 1, &y, 1);
+    ASSERT_EQ(bits(y), bits(canonical(static_cast<float>(exact)))) << a << " to the power " << b;
   }
 }
 
@@ -130,13 +165,15 @@ float apply(FloatBinary f, float a, float b) {
     case FloatBinary::kEqual: return a == b ? 1.0f : 0.0f;
     case FloatBinary::kLess: return a < b ? 1.0f : 0.0f;
     case FloatBinary::kLessOrEqual: return a <= b ? 1.0f : 0.0f;
+    case FloatBinary::kPow:
+      return static_cast<float>(std::pow(static_cast<double>(a), static_cast<double>(b)));
   }
   return 0;
 }
 
 TEST_F(FloatFallbackTest, BinaryIsTheOperation) {
   SCOPED_TRACE(random_.trace());
-  for (int f = 0; f <= static_cast<int>(FloatBinary::kLessOrEqual); ++f) {
+  for (int f = 0; f <= static_cast<int>(FloatBinary::kPow); ++f) {
     const auto function = static_cast<FloatBinary>(f);
     for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 400}) {
       for (int scalars = 0; scalars < 4; ++scalars) {

@@ -11,6 +11,7 @@
 #include "converter/import/common/source_limits.h"
 #include "converter/import/onnx/file/dimensions.h"
 #include "converter/import/onnx/file/fused.h"
+#include "converter/import/onnx/file/input_constants.h"
 #include "converter/import/onnx/file/parse.h"
 #include "converter/import/onnx/file/qonnx.h"
 #include "converter/import/onnx/file/upgrade.h"
@@ -152,6 +153,7 @@ Status Model::load(const std::string& path, Model* model, const SourceEdges& edg
   upgrade_nodes([model](const onnx::NodeProto& node) { return model->opset(node); }, g);
   if (!edges.outputs.empty()) QRT_TRY(cut(edges.outputs, g));
   QRT_TRY(set_input_shapes(edges.input_shapes, g));
+  QRT_TRY(set_input_constants(edges.constants, g));
   model->path_ = path;
   const int64_t ir = model->proto_->ir_version();
   QRT_MODEL_CHECK(ir >= kMinIrVersion, "IR version %lld, expected %lld or more",

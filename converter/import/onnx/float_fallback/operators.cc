@@ -25,10 +25,18 @@ struct Form {
   F function;
 };
 
-constexpr Form kUnary[] = {
-    {"Exp", F::EXP},         {"Log", F::LOG},       {"Sqrt", F::SQRT},           {"Erf", F::ERF},
-    {"Gelu", F::FUSED_GELU}, {"Tanh", F::ORT_TANH}, {"Sigmoid", F::ORT_SIGMOID}, {"Sin", F::SIN},
-    {"Cos", F::COS}};
+constexpr Form kUnary[] = {{"Exp", F::EXP},
+                           {"Log", F::LOG},
+                           {"Sqrt", F::SQRT},
+                           {"Erf", F::ERF},
+                           {"Gelu", F::FUSED_GELU},
+                           {"Tanh", F::ORT_TANH},
+                           {"Sigmoid", F::ORT_SIGMOID},
+                           {"Sin", F::SIN},
+                           {"Cos", F::COS},
+                           {"Floor", F::FLOOR},
+                           {"Ceil", F::CEIL},
+                           {"Round", F::ROUND}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
                             {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM},
                             {"Sum", F::ADD}, {"Mean", F::ADD}};
@@ -115,20 +123,33 @@ bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
   return !axes.empty();
 }
 
-// x^2, x^3 and x^0.5, the powers that normalisations and activations are exported with.
+// Makes x^2, x^3 and x^0.5, the powers that normalisations and activations are exported with, of other operators.
 Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shape& shape, ValueId x,
              ValueId* y) {
   const Tensor& exponent = importer.input(node, 1);
   std::vector<float> values;
-  if (!exponent.is_constant() || !constant_floats(exponent, &values) || values.size() != 1)
+  if (exponent.is_plain_constant() && exponent.constant->is_integer())
+    for (int64_t i = 0; i < exponent.constant->elements(); ++i)
+      values.push_back(static_cast<float>(exponent.constant->integer(i)));
+  else if (exponent.is_constant() && !constant_floats(exponent, &values))
     return Status();
-  if (values[0] == 2.0f) return f->binary(F::MUL, x, x, y);
-  if (values[0] == 3.0f) {
-    QRT_TRY(f->binary(F::MUL, x, x, y));
-    return f->binary(F::MUL, *y, x, y);
+  if (values.size() == 1 && exponent.shape.rank() <= shape.rank()) {
+    if (values[0] == 2.0f) return f->binary(F::MUL, x, x, y);
+    if (values[0] == 3.0f) {
+      QRT_TRY(f->binary(F::MUL, x, x, y));
+      return f->binary(F::MUL, *y, x, y);
+    }
+    if (values[0] == 0.5f) {
+      *y = f->add(F::SQRT, {x}, shape);
+      return Status();
+    }
   }
-  if (values[0] == 0.5f) *y = f->add(F::SQRT, {x}, shape);
-  return Status();
+  ValueId b;
+  if (exponent.is_constant())
+    b = f->constant(exponent.shape, values);
+  else if (!f->read(1, &b))
+    return Status();
+  return f->binary(F::POW, x, b, y);
 }
 
 }  // namespace

@@ -61,17 +61,66 @@ bool read_bias(FloatGraph* f, ValueId* bias) {
   return true;
 }
 
+// Returns the dimensions in front of the matrices.
+Shape leading_of(const Shape& shape) {
+  Shape leading;
+  for (int d = 0; d + 2 < shape.rank(); ++d) leading.push_back(shape[d]);
+  return leading;
+}
+
+// Returns matrices x, one for each of `leading`: x has 1 in the place of some of these dimensions, or nothing for the first ones.
+ValueId repeated_matrices(FloatGraph* f, ValueId x, const Shape& leading) {
+  const Shape own = f->shape_of(x);
+  const int missing = leading.rank() + 2 - own.rank();
+  Shape aligned;
+  for (int d = 0; d < missing; ++d) aligned.push_back(1);
+  for (const int64_t d : own) aligned.push_back(d);
+  if (missing > 0) x = f->builder().reshape(f->node(), x, aligned);
+  IndexMaps maps(aligned);
+  for (int d = 0; d < leading.rank(); ++d)
+    if (aligned[d] != leading[d]) maps.keep(d, Indices(static_cast<size_t>(leading[d]), 0));
+  return leading_of(aligned) == leading ? x : f->builder().gather(f->node(), x, maps, 0);
+}
+
 }  // namespace
 
 void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y) {
-  Shape sa = f->shape_of(a);
-  const Shape sb = f->shape_of(b);
-  const int rank = sa.rank(), last = sb.rank() - 1;
-  if (rank < 1 || last < 1 || sa[rank - 1] != sb[last - 1] || (last > 1 && last >= rank)) return;
-  for (int i = 0; i < last - 1; ++i)
-    if (sa[rank - 1 - last + i] != sb[i]) return;
-  sa[rank - 1] = sb[last];
-  *y = f->add(F::FUSED_MATMUL, {a, b}, sa);
+  GraphBuilder& builder = f->builder();
+  const Shape given_a = f->shape_of(a), given_b = f->shape_of(b);
+  if (given_a.rank() < 1 || given_b.rank() < 1) return;
+  const Shape sa = given_a.rank() == 1 ? Shape{1, given_a[0]} : given_a;
+  const Shape sb = given_b.rank() == 1 ? Shape{given_b[0], 1} : given_b;
+  Shape leading;
+  if (sa[sa.rank() - 1] != sb[sb.rank() - 2] ||
+      !broadcast(leading_of(sa), leading_of(sb), &leading))
+    return;
+  Shape made = leading, result = leading;
+  made.push_back(sa[sa.rank() - 2]);
+  made.push_back(sb[sb.rank() - 1]);
+  if (given_a.rank() > 1) result.push_back(sa[sa.rank() - 2]);
+  if (given_b.rank() > 1) result.push_back(sb[sb.rank() - 1]);
+  if (sa != given_a) a = builder.reshape(f->node(), a, sa);
+  if (sb != given_b) b = builder.reshape(f->node(), b, sb);
+  a = repeated_matrices(f, a, leading);
+  // The operator takes one matrix, or a matrix for each of the last leading dimensions.
+  Shape own = leading_of(sb), last;
+  int ones = 0;
+  while (ones < own.rank() && own[ones] == 1) ++ones;
+  const auto matches = [&](int first) {
+    for (int d = first; d < own.rank(); ++d)
+      if (own[d] != leading[leading.rank() - own.rank() + d]) return false;
+    return true;
+  };
+  if (!matches(0) && matches(ones)) {
+    Shape without;
+    for (int d = ones; d < sb.rank(); ++d) without.push_back(sb[d]);
+    b = builder.reshape(f->node(), b, without);
+  } else if (!matches(0)) {
+    for (int d = 0; d < own.rank(); ++d) last.push_back(leading[leading.rank() - own.rank() + d]);
+    b = repeated_matrices(f, b, last);
+  }
+  *y = f->add(F::FUSED_MATMUL, {a, b}, made);
+  if (made != result) *y = builder.reshape(f->node(), *y, result);
 }
 
 Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made) {

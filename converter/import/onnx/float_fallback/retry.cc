@@ -214,7 +214,7 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
   if (waits && entry && (takes_floats(entry->reads) || selects_of_floats(node)))
     return assess_with_floats(importer, node);
   if (importer.allows_float())
-    outcomes.add_remedy(node.index(), " (--allow-float, which was given, does not change that)");
+    outcomes.add_remedy(node.index(), " (--allow-float does not change that)");
   return Status();
 }
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-
 namespace qrt::convert::from_onnx {
 
 using F = fb::FloatFunction;

@@ -2,8 +2,10 @@
 // Concat of quantised tensors: a table for every input whose parameters differ from the output's,
 // then a copy.
 #include <algorithm>
+#include <memory>
 
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/model_edges.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
@@ -104,10 +106,46 @@ bool is_integer_constant(const Tensor& t) {
           t.type == kInt8 || t.type == kInt16 || t.type == kUint16);
 }
 
+// Joins constants of one type that are the same at all sizes, such as the gates of a recurrent layer in another order. Leaves
+// *done false where a part is none.
+Status join_constants(Importer& importer, const NodeView& node, bool* done) {
+  std::vector<Tensor> parts;
+  for (int i = 0; i < node.input_count(); ++i) {
+    parts.push_back(importer.input(node, i));
+    const bool is_known = is_float_constant(parts[0]) || is_integer_constant(parts[0]);
+    if (!is_known || !parts.back().is_plain_constant() || parts.back().type != parts[0].type ||
+        importer.may_differ_at_other_sizes(node, i))
+      return Status();
+  }
+  int axis;
+  auto joined = std::make_shared<Constant>();
+  QRT_TRY(concat_shape(parts, node.integer("axis", 0), &axis, &joined->shape));
+  if (joined->shape.elements() < 1) return Status();
+  joined->type = parts[0].type;
+  const size_t element = element_bytes(joined->type);
+  QRT_TRY(importer.tensors().reserve(static_cast<uint64_t>(joined->shape.elements()) * element,
+                                     importer.graph()));
+  int64_t outer = 1;
+  for (int d = 0; d < axis; ++d) outer *= joined->shape[d];
+  for (int64_t row = 0; row < outer; ++row)
+    for (const Tensor& part : parts) {
+      const std::vector<uint8_t>& data = part.constant->data;
+      const auto bytes = static_cast<std::ptrdiff_t>(data.size()) / outer;
+      joined->data.insert(joined->data.end(), data.begin() + row * bytes,
+                          data.begin() + (row + 1) * bytes);
+    }
+  importer.set_output(node, 0, constant_tensor(std::move(joined)));
+  *done = true;
+  return Status();
+}
+
 }  // namespace
 
 Status import_concat(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
+  bool done = false;
+  QRT_TRY(join_constants(importer, node, &done));
+  if (done) return Status();
   std::vector<Tensor> parts;
   bool values = true, functions = true;
   for (int i = 0; i < node.input_count(); ++i) {

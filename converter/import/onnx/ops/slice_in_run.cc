@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slice and Range that begin at a number of the run, with a length that follows from sizes.
+#include <algorithm>
+#include <iterator>
+
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
@@ -55,6 +58,50 @@ bool is_number_of_a_run(Importer& importer, const RunOffset& start) {
   const Tensor& t = importer.tensors().at(start.base);
   return t.is_value() && (t.type == kInt64 || t.type == kInt32) &&
          t.shape.elements() > start.element;
+}
+
+// Operators between positions and the angles that are made of them.
+constexpr const char* kOfAngles[] = {"Cast",    "Identity", "Unsqueeze", "Squeeze", "Reshape",
+                                     "Flatten", "Expand",   "Transpose", "Concat",  "Mul",
+                                     "Div",     "Add",      "MatMul",    "Einsum"};
+
+// Returns whether a sine or a cosine is computed of the tensor.
+bool leads_to_angles(const Importer& importer, const std::string& tensor) {
+  constexpr size_t kMostTensors = 64;
+  std::vector<std::string> tensors = {tensor};
+  for (size_t i = 0; i < tensors.size() && i < kMostTensors; ++i) {
+    const std::vector<int> readers = importer.model().readers(tensors[i]);
+    for (const int reader : readers) {
+      const NodeView& node = importer.node(reader);
+      if (node.op() == "Sin" || node.op() == "Cos") return true;
+      if (std::any_of(std::begin(kOfAngles), std::end(kOfAngles),
+                      [&](const char* op) { return node.op() == op; }))
+        tensors.push_back(node.output(0));
+    }
+  }
+  return false;
+}
+
+// Makes a Range of numbers that follow from open sizes. *done: false where they are not whole numbers that are one apart.
+Status count_positions(Importer& importer, const NodeView& node, bool* done) {
+  int64_t ends[3];
+  const int type = importer.input(node, 0).type;
+  *done = type == kInt64 || type == kInt32;
+  for (int i = 0; i < 3 && *done; ++i) {
+    const Tensor& t = importer.input(node, i);
+    *done = t.is_plain_constant() && t.constant->is_integer() && t.constant->elements() == 1;
+    if (*done) ends[i] = t.constant->integer(0);
+  }
+  int64_t count = 0;
+  *done = *done && ends[2] == 1 && !__builtin_sub_overflow(ends[1], ends[0], &count) && count >= 1;
+  if (!*done) return Status();
+  QRT_TRY(RunIntegers::check_count(count));
+  importer.note_distance(node, count);
+  RunIntegers r(importer, node);
+  const ValueId y = r.add(r.number(ends[0]), r.indices(count));
+  importer.became(node, "Integer", "I0");
+  set_value(importer, node, type, type == kInt64 ? y : r.narrow(y));
+  return Status();
 }
 
 }  // namespace
@@ -124,6 +171,11 @@ Status slice_in_run(Importer& importer, const NodeView& node) {
 }
 
 Status import_range(Importer& importer, const NodeView& node) {
+  // A constant with the angles of positions that begin behind a past would have to hold those of any past.
+  bool done =
+      importer.may_differ_at_other_sizes(node, 0) && leads_to_angles(importer, node.output(0));
+  if (done) QRT_TRY(count_positions(importer, node, &done));
+  if (done) return Status();
   if (fold_node(importer, node)) return Status();
   Span span;
   const Tensor& step = importer.input(node, 2);
