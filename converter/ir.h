@@ -98,8 +98,8 @@ struct Symbol {
   std::string name;
   int64_t value = 1;  // that the graph's shapes have
   int64_t least = 1, most = INT32_MAX, step = 1;
-  bool is_first = false;    // the first dimension of an input, which may be a batch
-  bool is_other = false;    // a dimension behind the first
+  bool is_first = false;  // the first dimension of an input, which may be a batch
+  bool is_other = false;  // a dimension behind the first
   // The caller asked for this dimension to be open: at more than one size, or from asked_least to asked_most, where
   // that is not 0.
   bool is_asked = false;

@@ -125,8 +125,8 @@ Status SizeLine::go_beyond() {
       const int64_t d = far[i].distance, by = d - near[i].distance;
       if (near[i].node != far[i].node || by == 0 || (d != 0 && (d < 0) == (by < 0))) continue;
       const double left = d == 0 ? 1.0 : static_cast<double>(d);
-      const double at = static_cast<double>(b) + static_cast<double>(b - a) *
-                                                     std::abs(left / static_cast<double>(by));
+      const double at = static_cast<double>(b) +
+                        static_cast<double>(b - a) * std::abs(left / static_cast<double>(by));
       if (at >= INT32_MAX || static_cast<int64_t>(at) + 2 >= nearest) continue;
       nearest = static_cast<int64_t>(at) + 2;
       nearest_distance = i;

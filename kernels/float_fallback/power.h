@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A float to the power of another, in float64: every operation is one of IEEE 754 in the order written. For kernel files only:
 // everything has internal linkage.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_POWER_H_

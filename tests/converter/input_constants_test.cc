@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs that qrt_convert --constant makes constants.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "converter/import/onnx/file/input_constants.h"
 
 #include <algorithm>

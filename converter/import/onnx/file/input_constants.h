@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs that a caller makes constants.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_INPUT_CONSTANTS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_INPUT_CONSTANTS_H_
