@@ -8,7 +8,7 @@ foreach(target qrt_program qrt_doctor qrt_convert qrt_quantize qrt_run qrt_bench
     string(REPLACE qrt_program qrt name ${target})
     set(table ${documents}/tables/${name})
     add_custom_command(OUTPUT ${table} COMMAND ${CMAKE_COMMAND} -E make_directory ${documents}/tables
-                       COMMAND ${target} --option-table >${table} DEPENDS ${target} VERBATIM)
+                       COMMAND ${target} --option-table > ${table} DEPENDS ${target} VERBATIM)
     list(APPEND tables ${table})
     list(APPEND pages ${documents}/man1/${name}.1)
   endif()
