@@ -136,9 +136,8 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
   if (op == "HardSwish")
     made = e.binary(F::MUL, x, e.within(e.add(e.times(x, 1.0f / 6), 0.5f), 0, 1));
   if (op == "Round") {
-    if (!is_of_few_values(*f)) return Status();
     const float even = 1 << 23;  // from here on neighbouring numbers are 1 apart
-    made = e.add(e.add(x, even), -even);
+    made = is_of_few_values(*f) ? e.add(e.add(x, even), -even) : e.unary(F::ROUND, x);
   }
   if (op == "PRelu") {
     ValueId slope;
