@@ -62,10 +62,13 @@ Status SizeLine::find_turns() {
 }
 
 Status SizeLine::try_more() {
-  if (is_large_ || symbol_.is_first || symbol_.tied_to >= 0) return Status();
+  if (is_large_ || symbol_.tied_to >= 0) return Status();
+  const std::vector<int64_t> sizes =
+      symbol_.is_first ? std::vector<int64_t>{16, 70, 150, 523}
+                       : std::vector<int64_t>{64, 127, 4,  5,  6,   8,   9,   10,  12,
+                                              15, 17,  31, 32, 100, 259, 523, 1042};
   bool is_compared;
-  for (const int64_t size : {64, 127, 4, 5, 6, 8, 9, 10, 12, 15, 17, 31, 32, 100, 259, 523, 1042})
-    QRT_TRY(try_at(size, &is_compared));
+  for (const int64_t size : sizes) QRT_TRY(try_at(size, &is_compared));
   return Status();
 }
 

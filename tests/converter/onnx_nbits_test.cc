@@ -188,7 +188,7 @@ void check_dequantized(int type, int64_t k, int64_t n, int64_t block, bool has_z
       byte = static_cast<uint8_t>(byte | code << (i * static_cast<size_t>(bits) % 8));
     }
     auto* t = b->graph().add_initializer();
-    t->set_name("t" + std::to_string(b->graph().initializer_size()));
+    t->set_name("stored" + std::to_string(b->graph().initializer_size()));
     t->set_data_type(type);
     for (const int64_t d : dims) t->add_dims(d);
     t->set_raw_data(bytes.data(), bytes.size());

@@ -115,8 +115,10 @@ TEST_F(OpenDims, BenchMeasuresEachSize) {
       run("qrt_bench", {images_, "--dims", "h=13", "--dims", "w=9", "--runs", "2", "--input", x})
           .status,
       0);
-  expect_failure("qrt_bench", {images_, "--dims", "h=13", "--runs", "2", "--input", x}, 3,
-                 "'w' is 9 in the files, expected 7 (--dims)");
+  const CommandResult by_array = run("qrt_bench", {images_, "--runs", "2", "--input", x});
+  EXPECT_EQ(by_array.status, 0) << by_array.err;
+  EXPECT_NE(by_array.out.find("h=13"), std::string::npos) << by_array.out;
+  expect_failure("qrt_bench", {images_, "--dims", "w=7", "--runs", "2", "--input", x}, 3, "w");
   expect_failure("qrt_bench", {images_, "--dims", "h=1", "--runs", "2"}, 2, "expected 2 to 64");
   expect_failure("qrt_bench", {images_, "--dims", "h", "--runs", "2"}, 2, "expected NAME=SIZE");
   expect_failure("qrt_bench", {images_, "--dims", "h=8", "--dims", "h=9"}, 2, "names 'h' twice");

@@ -54,4 +54,4 @@ def kokoro():
 
 
 MODELS = {'piper': piper, 'kokoro': kokoro}
-FLAGS = {'piper': ['--allow-float']}
+FLAGS = {'piper': ['--allow-float'], 'kokoro': ['--input-shape', 'tokens=1x61', '--input-shape', f'style=1x{WIDTH}']}

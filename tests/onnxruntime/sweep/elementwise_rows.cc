@@ -256,6 +256,44 @@ std::vector<Row> elementwise_rows() {
   };
   for (const char* op : {"Asin", "Acos", "Atanh"}) all.push_back(of_sigmoid(op, 0));
   all.push_back(of_sigmoid("Acosh", 1.0f));
+  for (const char* op : {"IsNaN", "IsInf"})
+    all.push_back(
+        RowBuilder(op)
+            .ranks(2, 4, "chooses",
+                   [=](Graph& g, const Value& x) {
+                     Value y = x;
+                     y.name = g.b.node("Where", {g.node(op, x).name, g.b.scalar(1.0f), x.name});
+                     return y;
+                   })
+            .row());
+  for (const char* op : {"Sum", "Mean"})
+    all.push_back(RowBuilder(op)
+                      .ranks(2, 4, "of three",
+                             [=](Graph& g, const Value& x) {
+                               const std::string other = g.constant(x.dims, -1.0f, 1.0f);
+                               return g.node(op, x, {other, x.name});
+                             })
+                      .row());
+  all.push_back(
+      RowBuilder("STFT")
+          .form("frames of 8", {2, 32, 1},
+                [](Graph& g, const Value& x) {
+                  const Names more = {g.b.scalar<int64_t>(4), g.constant({8}, 0.1f, 1.0f)};
+                  Value y = g.node("STFT", x, more);
+                  y.dims = {2, 7, 5, 2};
+                  return Graph::sized(y, 8);
+                })
+          .row());
+  all.push_back(RowBuilder("DFT")
+                    .form(
+                        "of 32", {2, 32, 1},
+                        [](Graph& g, const Value& x) {
+                          Value y = g.node("DFT", x, {}, {Attr("axis", 1), Attr("onesided", 1)});
+                          y.dims = {2, 17, 2};
+                          return Graph::sized(y, 16);
+                        },
+                        17)
+                    .row());
   all.push_back(unary("Mish", {}, 0, 21));
   all.push_back(unary("Gelu", {}, 0, 21));
   all.push_back(unary("Gelu", {}, 0, 21, kMicrosoft));

@@ -14,7 +14,7 @@ namespace {
 // An input that a caller knows is a number, a flag or a short vector.
 constexpr int64_t kMostElements = 65536;
 
-Status refuse(const std::string& text, const char* why) {
+Status usage_error(const std::string& text, const char* why) {
   return error(Code::kInvalidArgument, "--constant %s: %s", text.c_str(), why);
 }
 
@@ -80,25 +80,25 @@ bool fill(const std::string& text, int64_t elements, onnx::TensorProto* tensor) 
 
 Status set_constant(const std::string& text, onnx::GraphProto* graph) {
   const size_t equals = text.rfind('=');
-  if (equals == std::string::npos) return refuse(text, "expected NAME=VALUE");
+  if (equals == std::string::npos) return usage_error(text, "expected NAME=VALUE");
   const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
   for (const onnx::TensorProto& t : graph->initializer())
-    if (t.name() == name) return refuse(text, "it is a constant already");
+    if (t.name() == name) return usage_error(text, "it is a constant already");
   const auto& inputs = graph->input();
   const auto input =
       std::find_if(inputs.begin(), inputs.end(),
                    [&](const onnx::ValueInfoProto& info) { return info.name() == name; });
-  if (input == inputs.end()) return refuse(text, "the model has no input of this name");
+  if (input == inputs.end()) return usage_error(text, "the model has no input of this name");
   onnx::TensorProto tensor;
   tensor.set_name(name);
   tensor.set_data_type(input->type().tensor_type().elem_type());
   int64_t elements;
   if (!set_dimensions(*input, &tensor, &elements))
-    return refuse(text,
+    return usage_error(text,
                   "the input's shape is not known, or has more than 65536 elements; give it by "
                   "--input-shape");
   if (!fill(value, elements, &tensor))
-    return refuse(text,
+    return usage_error(text,
                   "the input's type holds no such value; expected a number for float32, int64, "
                   "int32, int8 or uint8, or true or false for bool");
   *graph->add_initializer() = std::move(tensor);
