@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn, Optional
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn, Optional
 
 TOOLS = ("bench", "convert", "diff", "doctor", "inspect", "quantize", "run")
 

@@ -309,6 +309,38 @@ def nbits_seq(x, weights, scales):
     return y
 
 
+def rotated(x, positions, cosines, sines):
+    """x [batch, heads, n, each] turned by the angles of its positions [batch, n], halves of a head against each other."""
+    c, s = (wide(table)[positions][:, None] for table in (cosines, sines))
+    low, high = np.split(wide(x), 2, -1)
+    return np.concatenate([low * c - high * s, high * c + low * s], -1).astype(np.float32)
+
+
+def group_query_attention(node, inputs):
+    """Heads of keys that several heads of queries share, causal, with rotary positions and a past that is wholly in use."""
+    query, key, value, past_key, past_value, _, _, cosines, sines = inputs
+    batch, n, width = query.shape
+    heads, groups = node['num_heads'], node['kv_num_heads']
+    each, before = width // heads, past_key.shape[2]
+    apart = [x.reshape(batch, n, count, each).transpose(0, 2, 1, 3) for x, count in ((query, heads), (key, groups), (value, groups))]
+    positions = np.broadcast_to(before + np.arange(n), (batch, n))
+    q, k = (rotated(x, positions, cosines, sines) for x in apart[:2])
+    keys, values = np.concatenate([past_key, k], 2), np.concatenate([past_value, apart[2]], 2)
+    all_keys, all_values = (wide(np.repeat(x, heads // groups, 1)) for x in (keys, values))
+    scores = wide(q) @ all_keys.transpose(0, 1, 3, 2) * node['scale']
+    hidden = np.arange(before + n)[None] > before + np.arange(n)[:, None]
+    scores = np.where(hidden, -np.inf, scores)
+    scores = np.exp(scores - scores.max(-1, keepdims=True))
+    y = (scores / scores.sum(-1, keepdims=True)) @ all_values
+    return y.transpose(0, 2, 1, 3).reshape(batch, n, width).astype(np.float32), keys, values
+
+
+def skip_rms_norm(node, inputs):
+    total = inputs[0] + inputs[1]
+    y = rms_norm({**node, 'axis': -1}, [total, inputs[2]])
+    return y, None, None, total
+
+
 def elementwise(function):
     return lambda node, inputs: narrow(function(*[wide(value) for value in inputs]), inputs[0])
 
@@ -352,6 +384,7 @@ OPERATORS = {
     'AveragePool': average_pool, 'GlobalAveragePool': lambda node, inputs: narrow(wide(inputs[0]).mean(tuple(range(2, inputs[0].ndim)), keepdims=True), inputs[0]),
     'LSTM': lstm, 'LayerNormalization': layer_norm, 'SimplifiedLayerNormalization': rms_norm, 'InstanceNormalization': instance_norm,
     'Resize': resize, 'ScatterND': scatter_nd, 'Pad': pad, 'MatMulNBits': matmul_n_bits,
+    'GroupQueryAttention': group_query_attention, 'SkipSimplifiedLayerNormalization': skip_rms_norm,
     'GatherElements': lambda node, inputs: np.take_along_axis(inputs[0], inputs[1], node.get('axis', 0)),
     'ArgMax': lambda node, inputs: np.expand_dims(inputs[0].argmax(node.get('axis', 0)), node.get('axis', 0)) if node.get('keepdims', 1) else inputs[0].argmax(node.get('axis', 0)),
 }
