@@ -94,13 +94,15 @@ Status set_constant(const std::string& text, onnx::GraphProto* graph) {
   tensor.set_data_type(input->type().tensor_type().elem_type());
   int64_t elements;
   if (!set_dimensions(*input, &tensor, &elements))
-    return usage_error(text,
-                  "the input's shape is not known, or has more than 65536 elements; give it by "
-                  "--input-shape");
+    return usage_error(
+        text,
+        "the input's shape is not known, or has more than 65536 elements; give it by "
+        "--input-shape");
   if (!fill(value, elements, &tensor))
-    return usage_error(text,
-                  "the input's type holds no such value; expected a number for float32, int64, "
-                  "int32, int8 or uint8, or true or false for bool");
+    return usage_error(
+        text,
+        "the input's type holds no such value; expected a number for float32, int64, "
+        "int32, int8 or uint8, or true or false for bool");
   *graph->add_initializer() = std::move(tensor);
   return Status();
 }
