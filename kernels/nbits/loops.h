@@ -239,15 +239,20 @@ inline void product_rows(const NBitsWeights& w, const NBitsRows& x, size_t panel
 
 template <class Policy, int kBits, int MR, int NV>
 inline void products(const NBitsWeights& w, NBitsRows x, size_t rows, size_t panel, float* y) {
-  const auto next = [&](size_t count) {
+  const auto skip = [&](size_t count) {
     x.q += count * w.blocks * w.block;
     x.scales += count * w.blocks;
     x.sums += count * w.blocks;
     y += count * w.n;
-    rows -= count;
   };
-  for (; rows >= MR; next(MR)) product_rows<Policy, kBits, MR, NV>(w, x, panel, y);
-  for (; rows >= 2; next(2)) product_rows<Policy, kBits, 2, NV>(w, x, panel, y);
+  for (; rows >= MR; rows -= MR) {
+    product_rows<Policy, kBits, MR, NV>(w, x, panel, y);
+    skip(MR);
+  }
+  for (; rows >= 2; rows -= 2) {
+    product_rows<Policy, kBits, 2, NV>(w, x, panel, y);
+    skip(2);
+  }
   if (rows > 0) product_rows<Policy, kBits, 1, kVectors>(w, x, panel, y);
 }
 
