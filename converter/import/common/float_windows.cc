@@ -35,7 +35,8 @@ Status gather_taps(FloatBuilder* f, const int64_t (&output)[2], const int64_t (&
 ValueId reduce_taps(FloatBuilder* f, fb::FloatFunction function, int64_t channels, ValueId x) {
   const Shape rows = f->shape_of(x);
   const int64_t pixels = rows[1] * rows[2];
-  x = f->builder().reshape(f->source(), x, {rows[0], pixels, rows[3] / channels, channels});
+  const int64_t taps = channels == 0 ? 0 : rows[3] / channels;  // an open dimension may be 0
+  x = f->builder().reshape(f->source(), x, {rows[0], pixels, taps, channels});
   x = f->builder().transpose(f->source(), x, {0, 1, 3, 2});
   x = f->add(function, {x}, {rows[0], pixels, channels, 1});
   return f->builder().reshape(f->source(), x, {rows[0], rows[1], rows[2], channels});
