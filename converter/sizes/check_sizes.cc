@@ -33,6 +33,7 @@ class Checker {
     QRT_TRY(check_own());
     QRT_TRY(check_alone());
     QRT_TRY(check_limits());
+    QRT_TRY(check_ties());
     QRT_TRY(allow_zero());
     for (const Symbol& s : graph_->symbols)
       if (s.wants_zero() && s.least != 0)
@@ -281,6 +282,42 @@ class Checker {
             "its open dimensions cannot stay open: the largest %s that is right depends on "
             "another open dimension; give sizes by --input-shape NAME=1x3x224x224",
             name.c_str());
+    return Status();
+  }
+
+  // Compares where a tied symbol has another size than the one that it is tied to. A file whose operators do not refuse that must
+  // have its source's results there. A wrong result at 1 in the place of the other symbol's size raises that one's least; any other
+  // refuses the file.
+  Status check_ties() {
+    for (size_t at = 0; at < own_.size(); ++at) {
+      if (graph_->symbols[at].tied_to < 0) continue;
+      const auto leader = static_cast<size_t>(graph_->symbols[at].tied_to);
+      const auto is_wrong_at = [&](size_t changed, int64_t size, bool* is_wrong) {
+        *is_wrong = false;
+        if (size == own_[changed] || !is_legal(changed, size)) return Status();
+        Sizes sizes = own_;
+        sizes[changed] = size;
+        Verdict verdict;
+        begin_part(0.3);
+        QRT_TRY(judge(sizes, &verdict));
+        *is_wrong = verdict == Verdict::kWrong;
+        return Status();
+      };
+      const int64_t step = graph_->symbols[at].step;
+      bool is_wrong;
+      for (const int64_t by : {9 * step, -5 * step, 2 * own_[at]}) {
+        QRT_TRY(is_wrong_at(at, own_[at] + by, &is_wrong));
+        if (is_wrong)
+          return error(Code::kUnsupported,
+                       "its open dimensions cannot stay open: '%s' and '%s' have to be one size, "
+                       "and nothing in the model refuses others; give sizes by --input-shape "
+                       "NAME=1x3x224x224",
+                       graph_->symbols[at].name.c_str(), graph_->symbols[leader].name.c_str());
+      }
+      Symbol& other = graph_->symbols[leader];
+      QRT_TRY(is_wrong_at(leader, 1, &is_wrong));
+      if (is_wrong) other.least = 1 + other.step;
+    }
     return Status();
   }
 

@@ -165,7 +165,7 @@ Floats multiplied(const Floats& x, size_t rows, const Codes& w, size_t out, cons
 }
 
 TEST(TfliteHybrid, FullyConnectedHasThePortableKernelsBits) {
-  if (is_integer_build()) GTEST_SKIP();
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers of floats";
   Random random;
   for (int i = 0; i < 400; ++i) {
     SCOPED_TRACE(random.trace() + " model " + std::to_string(i));
@@ -193,7 +193,7 @@ TEST(TfliteHybrid, FullyConnectedHasThePortableKernelsBits) {
 }
 
 TEST(TfliteHybrid, BatchMatmulHasThePortableKernelsBits) {
-  if (is_integer_build()) GTEST_SKIP();
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers of floats";
   Random random;
   for (int i = 0; i < 150; ++i) {
     SCOPED_TRACE(random.trace() + " model " + std::to_string(i));
@@ -353,7 +353,7 @@ void check_conv(Random* random, bool depthwise) {
 }
 
 TEST(TfliteHybrid, ConvolutionsHaveThePortableKernelsBits) {
-  if (is_integer_build()) GTEST_SKIP();
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers of floats";
   Random random;
   for (int i = 0; i < 450; ++i) {
     SCOPED_TRACE(random.trace() + " model " + std::to_string(i));
@@ -371,7 +371,7 @@ int layer(TfliteBuilder* b, int x, int in, int out, const Codes& w) {
 }
 
 TEST(TfliteHybrid, OperatorsBetweenLayersAreFloat) {
-  if (is_integer_build()) GTEST_SKIP();
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers of floats";
   Random random;
   const Codes w = random_weights(&random, 24, false);
   const Floats x = random_bias(&random, 8), bias = random_bias(&random, 6);
@@ -420,7 +420,7 @@ TEST(TfliteHybrid, OperatorsBetweenLayersAreFloat) {
 }
 
 TEST(TfliteHybrid, PoolsConvolutionsAndEnlargementsOfFloats) {
-  if (is_integer_build()) GTEST_SKIP();
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers of floats";
   Random random;
   const Floats x = random_bias(&random, 5 * 4 * 3);
   std::vector<uint16_t> halves;

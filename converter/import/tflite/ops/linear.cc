@@ -70,9 +70,9 @@ bool prove_int16(Importer& importer, const Op& op, const Linear& linear, size_t 
 }
 
 // Proves that no accumulator leaves int32, for which the reference leaves the result undefined,
-// also after the left shift of a multiplier above 1, but for biases that alone make it possible.
-// Those are the +-(2^31 - 1) that TFLite's converter clips the biases of dead channels to, whose
-// weights have tiny scales: the reference's sums wrap modulo 2^32 there, and so do qrt's. A
+// also after the left shift of a multiplier above 1. Biases that leave it by themselves are taken:
+// TFLite's converter clips those of dead channels, whose weights have tiny scales, to
+// +-(2^31 - 1), and the reference's sums wrap modulo 2^32 there, as qrt's do. A
 // multiplier of 0 makes 0 of any sum. `channel_of`: of a weight's index.
 bool prove_no_overflow(Importer& importer, const Op& op, const Linear& linear,
                        const std::function<size_t(size_t)>& channel_of) {
