@@ -139,6 +139,40 @@ TEST(OpenNames, OfSizesThatHaveToBeEqualAreTied) {
 }
 
 // The graph says what --explain reports of its dimensions.
+// A table is cut to the length of one input and added to another one, of which it may be a broadcast row. The source gives the
+// cut's length to both only where these are one size.
+TEST(OpenNames, TiedSizesThatDifferAreRightOrRefused) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const auto number = [&](int64_t n) { return b.constant<int64_t>({1}, {n}); };
+  const std::string ids = b.input({1, -1, 2}), x = b.input({1, -1, 2});
+  name_dims(&b, 0, {"", "past"});
+  name_dims(&b, 1, {"", "rows"});
+  const auto length = [&](const std::string& of) {
+    return b.node("Gather", {b.node("Shape", {of}), number(1)});
+  };
+  std::vector<float> values = counted(2 * 220, 0.5f);
+  const std::string table = b.constant<float>({1, 220, 2}, values);
+  const std::string cut = b.node("Slice", {table, number(0), length(x), number(1)});
+  b.output(b.node("Add", {ids, x}));
+  b.output(b.node("Add", {x, cut}));
+  const Converted c = convert_whole(b);
+  ASSERT_TRUE(c.status.ok()) << c.status.message();
+  for (const auto& [past, rows] : {std::pair<int64_t, int64_t>(4, 4), {1, 22}, {22, 1}, {7, 9}}) {
+    testing::RunOptions options;
+    options.dims = {{"past", past}, {"rows", rows}};
+    const testing::RunResult r = testing::run_model(
+        c.file, {floats(counted(2 * past, 10)), floats(counted(2 * rows, 100))}, options);
+    if (past == rows) {
+      ASSERT_EQ(r.status, QRT_OK) << r.message;
+    }
+    if (r.status != QRT_OK) continue;
+    std::vector<float> want = counted(2 * rows, 100);
+    for (size_t i = 0; i < want.size(); ++i) want[i] += values[i];
+    EXPECT_EQ(r.outputs[1], floats(want)) << past << " and " << rows;
+  }
+}
+
 TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
   const Converted sum = decoder();
   ASSERT_TRUE(sum.status.ok()) << sum.status.message();
