@@ -10,12 +10,12 @@ namespace qrt::bench {
 namespace {
 
 // "CPU part" of cores that ARM designed ("CPU implementer" 0x41).
-struct Part {
+struct CpuPart {
   unsigned long number;
   const char* name;
 };
 constexpr unsigned long kArm = 0x41;
-constexpr Part kParts[] = {
+constexpr CpuPart kParts[] = {
     {0xd03, "Cortex-A53"},  {0xd04, "Cortex-A35"},  {0xd05, "Cortex-A55"},  {0xd07, "Cortex-A57"},
     {0xd08, "Cortex-A72"},  {0xd09, "Cortex-A73"},  {0xd0a, "Cortex-A75"},  {0xd0b, "Cortex-A76"},
     {0xd0c, "Neoverse-N1"}, {0xd0d, "Cortex-A77"},  {0xd40, "Neoverse-V1"}, {0xd41, "Cortex-A78"},
@@ -27,7 +27,7 @@ constexpr Part kParts[] = {
 
 std::string core_name(const std::string& implementer, const std::string& part) {
   if (strtoul(implementer.c_str(), nullptr, 0) == kArm)
-    for (const Part& p : kParts)
+    for (const CpuPart& p : kParts)
       if (p.number == strtoul(part.c_str(), nullptr, 0)) return p.name;
   return "ARM implementer " + implementer + " part " + part;
 }

@@ -16,7 +16,7 @@ double percentile(const std::vector<double>& sorted, double p) {
 }
 
 template <class F>
-std::vector<double> of_ten_parts(const std::vector<double>& values, const F& f) {
+std::vector<double> of_ten_groups(const std::vector<double>& values, const F& f) {
   const size_t n = values.size(), parts = std::min<size_t>(n, 10);
   std::vector<double> results;
   for (size_t i = 0; i < parts; ++i) {
@@ -34,7 +34,7 @@ double least(const std::vector<double>& values) {
 // Raises running times to the least wall time. Beside others on its host a virtual machine's clock of
 // running time stands still now and then, and a run seems to take nothing. Some of many runs that are
 // shorter than a scheduler's turn are not interrupted, and none takes less time than these.
-void mend_running_times(double least_wall, std::vector<double>* cpu) {
+void clamp_running_times(double least_wall, std::vector<double>* cpu) {
   constexpr double kTurn = 1;  // ms
   if (least_wall >= kTurn) return;
   for (double& t : *cpu) t = std::max(t, least_wall);
@@ -91,15 +91,15 @@ void summarise(const std::vector<RunTime>& runs, size_t threads, Measurement* m)
   std::vector<double> cpu = each(runs, [](const RunTime& run) { return run.cpu; });
   const bool has_cpu = threads == 1 && cpu[0] > 0;
   if (has_cpu) {
-    mend_running_times(least(each(runs, [](const RunTime& run) { return run.end - run.begin; })),
-                       &cpu);
+    clamp_running_times(least(each(runs, [](const RunTime& run) { return run.end - run.begin; })),
+                        &cpu);
     m->cpu_median = median(cpu);
     m->cpu_min = least(cpu);
   }
-  const std::vector<double> medians = of_ten_parts(latencies, median);
+  const std::vector<double> medians = of_ten_groups(latencies, median);
   const auto [lowest, highest] = std::minmax_element(medians.begin(), medians.end());
   m->median_noise = (*highest - *lowest) / m->median;
-  m->min_noise = median(of_ten_parts(has_cpu ? cpu : latencies, least)) / m->least_ms() - 1;
+  m->min_noise = median(of_ten_groups(has_cpu ? cpu : latencies, least)) / m->least_ms() - 1;
 }
 
 }  // namespace qrt::bench

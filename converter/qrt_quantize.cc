@@ -76,7 +76,7 @@ Status complete(const Options& options, Settings* settings) {
   settings->min_sqnr = options.min_sqnr;
   settings->threads = static_cast<int>(options.threads);
   settings->budget = options.budget;
-  settings->try_wide = !options.report.empty();
+  settings->try_int16 = !options.report.empty();
   QRT_TRY(options.images.complete(&settings->images));
   if (options.output.empty() && options.onnx.empty() && options.cvm.empty() &&
       options.report.empty() && options.save_ranges.empty())

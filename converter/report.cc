@@ -22,8 +22,8 @@ void Report::refused(std::string node, std::string op, std::string rule, std::st
                        std::move(tensor), std::move(remedy)});
 }
 
-void Report::refused_part(std::string name, std::string kind, std::string rule,
-                          std::string remedy) {
+void Report::refused_in_file(std::string name, std::string kind, std::string rule,
+                             std::string remedy) {
   refused(name, std::move(kind), std::move(rule), name, std::move(remedy));
   findings_.back().is_node = false;
 }

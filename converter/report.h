@@ -80,7 +80,7 @@ class Report {
   void refused(std::string node, std::string op, std::string rule, std::string tensor,
                std::string remedy);
   // Adds a part of the file that is no node: `kind` says what it is, "input".
-  void refused_part(std::string name, std::string kind, std::string rule, std::string remedy);
+  void refused_in_file(std::string name, std::string kind, std::string rule, std::string remedy);
   void not_assessed(std::string node, std::string op, std::string rule);
 
   void note_scale(ScaleNote note) { scale_notes_.push_back(std::move(note)); }

@@ -47,14 +47,14 @@ uint32_t producer_through_shapes(const PlannedStep& step, const PlanVector<Plann
   }
 }
 
-// Room for the pieces of a leader whose follower is of another type. False: there is none.
-bool make_pieces(const PlannedStep& follower, PlannedStep* leader) {
+// Room for the tiles of a leader whose follower is of another type. False: there is none.
+bool reserve_tile_scratch(const PlannedStep& follower, PlannedStep* leader) {
   size_t all, at, total;
-  if (follower.run_piece == nullptr || leader->piece_tasks == 0 ||
-      !checked_mul(leader->piece_tasks, leader->piece_bytes, &all) ||
+  if (follower.run_tile == nullptr || leader->tile_tasks == 0 ||
+      !checked_mul(leader->tile_tasks, leader->tile_bytes, &all) ||
       !checked_align(leader->scratch_bytes, kAlignment, &at) || !checked_add(at, all, &total))
     return false;
-  leader->pieces_at = at;
+  leader->tile_scratch_at = at;
   leader->scratch_bytes = total;
   return true;
 }
@@ -76,7 +76,8 @@ int64_t row_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.
 bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& producer,
                  const ScratchVector<uint32_t>& readers, PlanVector<PlannedStep>* steps,
                  PlannedStep* step) {
-  if (float_step(*step) != FloatStep::kProduct || step->inputs[0] == step->inputs[1]) return false;
+  if (float_step_kind(*step) != FloatStepKind::kProduct || step->inputs[0] == step->inputs[1])
+    return false;
   AttentionScores scores;
   ScratchVector<PlannedStep*> taken;
   bool has_softmax = false;
@@ -92,11 +93,12 @@ bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
       continue;
     }
     if (row_of(types[t].shape) != n) return false;
-    const FloatStep kind = float_step(maker);
-    if (kind == FloatStep::kSoftmax && !has_softmax) {
+    const FloatStepKind kind = float_step_kind(maker);
+    if (kind == FloatStepKind::kSoftmax && !has_softmax) {
       has_softmax = true;
       t = maker.inputs[0];
-    } else if (kind == FloatStep::kBinary && has_softmax && maker.inputs[0] != maker.inputs[1]) {
+    } else if (kind == FloatStepKind::kBinary && has_softmax &&
+               maker.inputs[0] != maker.inputs[1]) {
       // The scores are the side that has the output's shape and that this step alone reads, and a step makes.
       const auto can_be = [&](uint32_t input) {
         return types[input].shape == types[t].shape && producer[input] != kNone &&
@@ -106,7 +108,7 @@ bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
       scores.stages.push_back({&maker, &types[maker.inputs[1 - input]].shape,
                                &types[maker.inputs[input]].shape, input});
       t = maker.inputs[input];
-    } else if (kind == FloatStep::kProduct && has_softmax) {
+    } else if (kind == FloatStepKind::kProduct && has_softmax) {
       scores.product = &maker;
     } else {
       return false;
@@ -213,7 +215,8 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
     const uint32_t between = leader.outputs[0], output = step.outputs[0];
     if (readers[between] != 1 || types[between].shape.elements() != types[output].shape.elements())
       continue;
-    if (types[between].dtype != types[output].dtype && !make_pieces(step, &leader)) continue;
+    if (types[between].dtype != types[output].dtype && !reserve_tile_scratch(step, &leader))
+      continue;
     leader.follower = &step;
     step.leader = &leader;
     step.run = nullptr;

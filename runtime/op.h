@@ -104,7 +104,7 @@ struct Step {
   size_t output_pitch = 0;           // 0: dense
   PlanVector<size_t> parts;          // of a Concat, see PlannedStep
 
-  // The step whose work this one's run() does on every piece of its output, by follow(). That one's
+  // The step whose work this one's run() does on every tile of its output, by run_follower(). That one's
   // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
   const Step* follower = nullptr;
   void (*run_elements)(const Step& step, const RunContext& context, size_t begin,
@@ -112,14 +112,14 @@ struct Step {
   // Computes a part of the output as run_elements does, where the leader's output, tensor
   // `between`, has another type and no memory of its own: its elements from `begin` on stand at
   // `piece`.
-  void (*run_piece)(const Step& step, const RunContext& context, uint32_t between,
-                    const uint8_t* piece, size_t begin, size_t count) = nullptr;
-  // The place of a leader's pieces of `between` in the scratch memory; kNoPieces: none are needed.
-  static constexpr size_t kNoPieces = SIZE_MAX;
-  size_t pieces_at = kNoPieces;
-  size_t piece_bytes = 0;  // of one task
+  void (*run_tile)(const Step& step, const RunContext& context, uint32_t between,
+                   const uint8_t* tile, size_t begin, size_t count) = nullptr;
+  // The place of a leader's tiles of `between` in the scratch memory; kNoTileScratch: none are needed.
+  static constexpr size_t kNoTileScratch = SIZE_MAX;
+  size_t tile_scratch_at = kNoTileScratch;
+  size_t tile_bytes = 0;  // of one task
 
-  bool has_pieces() const { return pieces_at != kNoPieces; }
+  bool has_tile_scratch() const { return tile_scratch_at != kNoTileScratch; }
 
   // Constants of a later step, to be fetched into the second-level cache meanwhile.
   const uint8_t* ahead = nullptr;
@@ -155,13 +155,13 @@ struct PlannedStep : Step {
   // the planner puts them; 0 rows: they have to be dense.
   size_t input_rows = 0, output_rows = 0;
 
-  // Fusion (fuse.h). A step whose run() hands every piece of its output to follow() can lead; one
+  // Fusion (fuse.h). A step whose run() hands every tile of its output to run_follower() can lead; one
   // that makes element i of its output from the elements i of its inputs can follow: it has
   // run_elements().
   bool can_lead = false;
   // The number of tasks, at most, of a step that can lead a follower of another type; each task
-  // fills piece_bytes at a time. 0: it cannot.
-  size_t piece_tasks = 0;
+  // fills tile_bytes at a time. 0: it cannot.
+  size_t tile_tasks = 0;
   const PlannedStep* leader = nullptr;  // does this step's work
 
   // Fetching ahead (fuse.h). Constants that this step reads once, in order and no slower than
@@ -186,28 +186,29 @@ inline size_t output_pitch(const Step& step, size_t dense) {
   return step.output_pitch == 0 ? dense : step.output_pitch;
 }
 
-// The leader has written `rows` pieces of `count` elements of its output, `stride` apart, the first
+// The leader has written `rows` rows of `count` elements of its output, `stride` apart, the first
 // at element `begin`: its follower's work on them.
-inline void follow(const Step& leader, const RunContext& context, size_t begin, size_t rows,
-                   size_t count, size_t stride) {
+inline void run_follower(const Step& leader, const RunContext& context, size_t begin, size_t rows,
+                         size_t count, size_t stride) {
   const Step& step = *leader.follower;
   if (count == stride) count *= rows, rows = 1;
   for (; rows > 0; --rows, begin += stride) step.run_elements(step, context, begin, count);
 }
 
-// Runs the follower on a piece that the leader has written densely into its scratch memory.
-inline void follow_piece(const Step& leader, const RunContext& context, const uint8_t* piece,
-                         size_t element_bytes, size_t begin, size_t rows, size_t count,
-                         size_t stride) {
+// Runs the follower on a tile that the leader has written densely into its scratch memory.
+inline void run_follower_on_tile(const Step& leader, const RunContext& context, const uint8_t* tile,
+                                 size_t element_bytes, size_t begin, size_t rows, size_t count,
+                                 size_t stride) {
   const Step& step = *leader.follower;
   if (count == stride) count *= rows, rows = 1;
-  for (; rows > 0; --rows, begin += stride, piece += count * element_bytes)
-    step.run_piece(step, context, leader.outputs[0], piece, begin, count);
+  for (; rows > 0; --rows, begin += stride, tile += count * element_bytes)
+    step.run_tile(step, context, leader.outputs[0], tile, begin, count);
 }
-// Returns the scratch memory for the pieces of one task, null where the leader needs none.
-inline uint8_t* piece_of(const Step& leader, const RunContext& context, size_t task) {
-  return leader.has_pieces() ? context.scratch + leader.pieces_at + task * leader.piece_bytes
-                             : nullptr;
+// Returns the scratch memory for the tiles of one task, null where the leader needs none.
+inline uint8_t* tile_scratch_of(const Step& leader, const RunContext& context, size_t task) {
+  return leader.has_tile_scratch()
+             ? context.scratch + leader.tile_scratch_at + task * leader.tile_bytes
+             : nullptr;
 }
 
 // The bytes that the operator of a step may keep without asking the budget, PrepareContext::take().

@@ -19,16 +19,16 @@ using ParallelFn = void (*)(void* context, void (*task)(void* argument, size_t i
                             void* argument, size_t count);
 
 // Returns where the i-th of n nearly equal parts of `count` begins.
-constexpr size_t part_begin(size_t count, size_t i, size_t n) {
+constexpr size_t chunk_begin(size_t count, size_t i, size_t n) {
   return static_cast<size_t>(uint64_t{count} * i / n);
 }
 
 struct Parallel;
 
-// f(piece, begin, end) over [0, total) in at most `most` pieces; borders are multiples of `grain`.
-// piece < most: pieces that run at once differ in it, so that it may address scratch of their own.
+// f(chunk, begin, end) over [0, total) in at most `most` chunks; borders are multiples of `grain`.
+// chunk < most: chunks that run at once differ in it, so that it may address scratch of their own.
 template <class F>
-void for_pieces(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f);
+void for_chunks(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f);
 
 // The means by which a session runs its tasks. Not owning. A Parallel belongs to one session and is
 // used by one run() at a time.
@@ -50,10 +50,10 @@ struct Parallel {
     dispatch([](void* p, size_t i) { (*static_cast<const F*>(p))(i); }, const_cast<F*>(&f), count);
   }
 
-  // for_pieces() in at most `threads` chunks.
+  // for_chunks() in at most `threads` chunks.
   template <class F>
   void chunks(size_t total, size_t grain, const F& f) const {
-    for_pieces(*this, threads, total, grain, f);
+    for_chunks(*this, threads, total, grain, f);
   }
 
   // task(argument, i) for every i < count.
@@ -61,11 +61,12 @@ struct Parallel {
 };
 
 template <class F>
-void for_pieces(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f) {
+void for_chunks(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f) {
   const size_t units = (total + grain - 1) / grain;
   const size_t n = most < units ? most : units;
   parallel.run(n, [&](size_t i) {
-    const size_t begin = part_begin(units, i, n) * grain, end = part_begin(units, i + 1, n) * grain;
+    const size_t begin = chunk_begin(units, i, n) * grain,
+                 end = chunk_begin(units, i + 1, n) * grain;
     f(i, begin, end < total ? end : total);
   });
 }

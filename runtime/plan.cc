@@ -9,9 +9,9 @@
 #include "runtime/checked.h"
 #include "runtime/fuse.h"
 #include "runtime/infer.h"
+#include "runtime/micro_batches.h"
 #include "runtime/providers/provider.h"
 #include "runtime/sharing.h"
-#include "runtime/slices.h"
 
 namespace qrt {
 namespace {
@@ -20,8 +20,8 @@ constexpr uint32_t kNoStep = UINT32_MAX;
 
 // Freedoms of a planner. Where one turns out to lead too far, planning begins again without it.
 struct Freedom {
-  bool slice;  // cut a batch
-  bool spend;  // memory to save time
+  bool micro_batch;  // cut a batch
+  bool spend;        // memory to save time
 };
 
 class Planner {
@@ -52,23 +52,23 @@ class Planner {
     QRT_TRY(memory_.take(own_bytes()));
     QRT_TRY(choose_sizes());
     QRT_TRY(choose_batch());
-    QRT_TRY(choose_slices());
+    QRT_TRY(choose_micro_batches());
     QRT_TRY(prepare_steps(may));
-    if (!may->slice && may_.slice) return std::shared_ptr<Plan>();
+    if (!may->micro_batch && may_.micro_batch) return std::shared_ptr<Plan>();
     if (!options_.keep_all) fuse_steps(file_, types_, &plan_->steps);
     sharing_.emplace(file_, types_);
     sharing_->share(options_.keep_all, &plan_->steps);
     fetch_ahead(&plan_->steps);
     assign_outputs();
-    if (plan_->slices > 1) {
-      find_sliced_slots();
-      if (keeps_sliced_slots()) {
-        may->slice = false;
+    if (plan_->micro_batches > 1) {
+      find_micro_batch_slots();
+      if (keeps_micro_batch_slots()) {
+        may->micro_batch = false;
         return std::shared_ptr<Plan>();
       }
     }
     QRT_TRY(place_tensors());
-    find_ends();
+    find_model_tensors();
     QRT_TRY(place_state());
     plan_->table_bytes = memory_.taken() - plan_->session_table_bytes;
     plan_->is_limited = !may_.spend || memory_.has_refused();
@@ -98,13 +98,15 @@ class Planner {
 
   // Steps, and what a plan and a session have for every slot.
   size_t own_bytes() const {
-    constexpr size_t kSlotBytes = sizeof(TensorType) + sizeof(Place) + sizeof(End::Member);
+    constexpr size_t kSlotBytes =
+        sizeof(TensorType) + sizeof(TensorMemory) + sizeof(ModelTensor::Member);
     constexpr size_t kPieceBytes = 24 * PlanMemory::kPieceBytes;  // of a step's allocations
-    const size_t outputs = file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + sizeof(End));
+    const size_t outputs =
+        file_.outputs()->size() * (kSlotBytes + sizeof(FinalCopy) + sizeof(ModelTensor));
     return file_.operators()->size() * (sizeof(PlannedStep) + kStepBytes + kPieceBytes) +
-           plan_->variables.size() * (2 * sizeof(End) + sizeof(FinalCopy)) +
-           file_.tensors()->size() * kSlotBytes + outputs + file_.inputs()->size() * sizeof(End) +
-           plan_->session_table_bytes;
+           plan_->variables.size() * (2 * sizeof(ModelTensor) + sizeof(FinalCopy)) +
+           file_.tensors()->size() * kSlotBytes + outputs +
+           file_.inputs()->size() * sizeof(ModelTensor) + plan_->session_table_bytes;
   }
 
   Status choose_sizes() {
@@ -138,20 +140,22 @@ class Planner {
     return {};
   }
 
-  Status choose_slices() {
+  Status choose_micro_batches() {
     // Variables pass from run to run what one image leaves to the next.
-    if (may_.slice && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
+    if (may_.micro_batch && plan_->variables.empty() && plan_->batch > 1 &&
+        plan_->model->has_batch()) {
       // A model that cannot run at batch 1 is not cut.
       const size_t taken = memory_.taken();
       InferredTypes one;
       if (types_at(1, &one).ok())
-        plan_->slices = count_slices(file_, one.types, whole_.types, plan_->batch, plan_->threads);
+        plan_->micro_batches =
+            count_micro_batches(file_, one.types, whole_.types, plan_->batch, plan_->threads);
       memory_.give_back(memory_.taken() - taken);
     }
-    if (plan_->slices > 1) {
+    if (plan_->micro_batches > 1) {
       for (const auto& fields : whole_.fields)
         if (fields != nullptr) memory_.give_back(fields->bytes());
-      QRT_TRY(types_at(plan_->batch / plan_->slices, &whole_));
+      QRT_TRY(types_at(plan_->batch / plan_->micro_batches, &whole_));
     }
     types_ = std::move(whole_.types);
     plan_->fields = std::move(whole_.fields);
@@ -172,12 +176,13 @@ class Planner {
 
   Status prepare_steps(Freedom* may) {
     plan_->steps.resize(file_.operators()->size());
-    for (uint32_t i = 0; i < plan_->steps.size() && may->slice == may_.slice; ++i) {
+    for (uint32_t i = 0; i < plan_->steps.size() && may->micro_batch == may_.micro_batch; ++i) {
       Status status = prepare_step(i);
       if (!status.ok()) return std::move(status).at(op_label(file_, i));
-      // Finds early, for most models, what keeps_sliced_slots() would find after all steps.
+      // Finds early, for most models, what keeps_micro_batch_slots() would find after all steps.
       const PlannedStep& step = plan_->steps[i];
-      if (plan_->slices > 1 && step.keeps_addresses && reads_input(step)) may->slice = false;
+      if (plan_->micro_batches > 1 && step.keeps_addresses && reads_input(step))
+        may->micro_batch = false;
     }
     return {};
   }
@@ -265,7 +270,7 @@ class Planner {
       const uint32_t from = v->next(), to = v->tensor(), root = sharing_->root(from);
       if (options_.keep_all || is_kept[root] || is_kept[to] || (*is_taken)[root] ||
           constant_data(root) != nullptr || sharing_->home(from).offset != 0 ||
-          slice_bytes(root) != slice_bytes(to)) {
+          micro_batch_bytes(root) != micro_batch_bytes(to)) {
         plan_->final_copies.push_back({from, to, plan_->slot_bytes(to)});
         continue;
       }
@@ -276,27 +281,30 @@ class Planner {
   }
 
   // Bytes that the steps of one run use of a slot.
-  size_t slice_bytes(uint32_t slot) const { return tensor_bytes(types_[slot]); }
+  size_t micro_batch_bytes(uint32_t slot) const { return tensor_bytes(types_[slot]); }
 
   // Model inputs and outputs with what shares their memory.
-  void find_sliced_slots() {
-    is_sliced_.resize(plan_->types.size());
-    for (uint32_t t : *file_.inputs()) is_sliced_[sharing_->root(t)] = true;
-    for (uint32_t t : *file_.outputs()) is_sliced_[sharing_->root(t)] = true;
+  void find_micro_batch_slots() {
+    is_by_micro_batch_.resize(plan_->types.size());
+    for (uint32_t t : *file_.inputs()) is_by_micro_batch_[sharing_->root(t)] = true;
+    for (uint32_t t : *file_.outputs()) is_by_micro_batch_[sharing_->root(t)] = true;
     for (uint32_t slot = 0; slot < sharing_->slots(); ++slot) {
-      if (!is_sliced_[sharing_->root(slot)] || constant_data(sharing_->root(slot)) != nullptr)
+      if (!is_by_micro_batch_[sharing_->root(slot)] ||
+          constant_data(sharing_->root(slot)) != nullptr)
         continue;
-      plan_->sliced_slots.push_back({slot, slice_bytes(sharing_->root(slot))});
+      plan_->micro_batch_slots.push_back({slot, micro_batch_bytes(sharing_->root(slot))});
     }
   }
 
   // Addresses that bind() keeps must not move.
-  bool keeps_sliced_slots() {
-    const auto is_sliced = [this](uint32_t slot) { return is_sliced_[sharing_->root(slot)]; };
+  bool keeps_micro_batch_slots() {
+    const auto is_by_micro_batch = [this](uint32_t slot) {
+      return is_by_micro_batch_[sharing_->root(slot)];
+    };
     return std::any_of(plan_->steps.begin(), plan_->steps.end(), [&](const PlannedStep& step) {
       return step.keeps_addresses &&
-             (std::any_of(step.inputs.begin(), step.inputs.end(), is_sliced) ||
-              std::any_of(step.outputs.begin(), step.outputs.end(), is_sliced));
+             (std::any_of(step.inputs.begin(), step.inputs.end(), is_by_micro_batch) ||
+              std::any_of(step.outputs.begin(), step.outputs.end(), is_by_micro_batch));
     });
   }
 
@@ -316,7 +324,7 @@ class Planner {
     for (uint32_t t : *file_.inputs()) use(t, 0), use(t, end);
     for (const fb::Variable* v : plan_->variables) use(v->tensor(), 0), use(v->tensor(), end);
     for (const FinalCopy& copy : plan_->final_copies) use(copy.from, end);
-    for (const End& next : plan_->next_contents) use(next.slot, 0), use(next.slot, end);
+    for (const ModelTensor& next : plan_->next_contents) use(next.slot, 0), use(next.slot, end);
     for (uint32_t i = 0; i < end; ++i) {
       for (uint32_t t : plan_->steps[i].inputs) use(t, i);
       for (uint32_t t : plan_->steps[i].outputs) {
@@ -324,9 +332,9 @@ class Planner {
         if (options_.keep_all) use(t, end);
       }
     }
-    for (const End& output : plan_->outputs) {
+    for (const ModelTensor& output : plan_->outputs) {
       use(output.slot, end);
-      if (plan_->slices > 1) use(output.slot, 0);  // the next slice leaves it alone
+      if (plan_->micro_batches > 1) use(output.slot, 0);  // the next micro-batch leaves it alone
     }
   }
 
@@ -339,64 +347,64 @@ class Planner {
     QRT_TRY(place_outside(plan_->outputs, options_.external_outputs, "output"));
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       if (sharing_->root(slot) != slot || lifetimes_[slot].first == kNoStep) continue;
-      if (plan_->places[slot].kind == Place::Kind::kExternal) continue;
+      if (plan_->places[slot].kind == TensorMemory::Kind::kExternal) continue;
       if (const uint8_t* data = constant_data(slot)) {
-        plan_->places[slot] = {Place::Kind::kConstant, 0, data};
+        plan_->places[slot] = {TensorMemory::Kind::kConstant, 0, data};
         continue;
       }
       // An output's own copy is not moved but whole.
       const bool is_whole =
-          plan_->slices > 1 && (is_sliced_[slot] || slot >= file_.tensors()->size());
-      const size_t bytes = is_whole ? plan_->slot_bytes(slot) : slice_bytes(slot);
+          plan_->micro_batches > 1 && (is_by_micro_batch_[slot] || slot >= file_.tensors()->size());
+      const size_t bytes = is_whole ? plan_->slot_bytes(slot) : micro_batch_bytes(slot);
       blocks.push_back({bytes + kSlack, lifetimes_[slot].first, lifetimes_[slot].last});
       owners.push_back(slot);
     }
     if (!place_blocks(&blocks, kMaxMemory, &plan_->arena_bytes)) return too_large();
     for (size_t i = 0; i < blocks.size(); ++i) {
-      plan_->places[owners[i]] = {Place::Kind::kArena, blocks[i].offset, nullptr};
+      plan_->places[owners[i]] = {TensorMemory::Kind::kArena, blocks[i].offset, nullptr};
     }
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       const Sharing::Home in = sharing_->home(slot);
-      Place place = plan_->places[in.tensor];
+      TensorMemory place = plan_->places[in.tensor];
       place.offset += in.offset;
-      if (place.kind == Place::Kind::kConstant) place.data += in.offset;
+      if (place.kind == TensorMemory::Kind::kConstant) place.data += in.offset;
       plan_->places[slot] = place;
     }
     return {};
   }
 
-  Status place_outside(const PlanVector<End>& ends, const std::vector<size_t>& which,
+  Status place_outside(const PlanVector<ModelTensor>& ends, const std::vector<size_t>& which,
                        const char* role) {
     for (const size_t i : which) {
       if (i >= ends.size())
         return error(Code::kInvalidArgument, "there is no %s %zu to be external: the model has %zu",
                      role, i, ends.size());
-      plan_->places[sharing_->root(ends[i].slot)].kind = Place::Kind::kExternal;
+      plan_->places[sharing_->root(ends[i].slot)].kind = TensorMemory::Kind::kExternal;
     }
     return {};
   }
 
   // Finds the tensors that share memory with each input and output, and move with it.
-  void find_ends() {
-    ScratchVector<End*> end_of(plan_->types.size());  // by slot; of roots
-    for (PlanVector<End>* ends :
+  void find_model_tensors() {
+    ScratchVector<ModelTensor*> model_tensor_of(plan_->types.size());  // by slot; of roots
+    for (PlanVector<ModelTensor>* ends :
          {&plan_->inputs, &plan_->outputs, &plan_->exchanged, &plan_->next_contents})
-      for (End& end : *ends) end_of[sharing_->root(end.slot)] = &end;
+      for (ModelTensor& end : *ends) model_tensor_of[sharing_->root(end.slot)] = &end;
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
       const Sharing::Home in = sharing_->home(slot);
-      if (End* end = end_of[in.tensor]) end->members.push_back({slot, in.offset});
+      if (ModelTensor* end = model_tensor_of[in.tensor]) end->members.push_back({slot, in.offset});
     }
     for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
       const PlannedStep& step = plan_->steps[i];
       if (!step.keeps_addresses) continue;
       for (const auto* operands : {&step.inputs, &step.outputs})
         for (uint32_t t : *operands)
-          if (End* end = end_of[sharing_->root(t)]) end->keepers.push_back(i);
+          if (ModelTensor* end = model_tensor_of[sharing_->root(t)]) end->keepers.push_back(i);
     }
-    for (End& output : plan_->outputs) output.is_read = false;
+    for (ModelTensor& output : plan_->outputs) output.is_read = false;
     for (const PlannedStep& step : plan_->steps)
       for (uint32_t t : step.inputs)
-        if (End* end = end_of[sharing_->root(t)]) end->is_read = true;
+        if (ModelTensor* end = model_tensor_of[sharing_->root(t)]) end->is_read = true;
   }
 
   const uint8_t* constant_data(uint32_t slot) const {
@@ -440,9 +448,9 @@ class Planner {
   const size_t max_memory_;
   MemoryBudget memory_;
   SharedTables& shared_;
-  InferredTypes whole_;            // until slices are chosen
-  TensorTypes types_;              // by slot, of one slice
-  ScratchVector<bool> is_sliced_;  // by slot; of roots
+  InferredTypes whole_;                    // until micro-batches are chosen
+  TensorTypes types_;                      // by slot, of one micro-batch
+  ScratchVector<bool> is_by_micro_batch_;  // by slot; of roots
   std::optional<Sharing> sharing_;
   ScratchVector<Lifetime> lifetimes_;  // by slot; of roots
 };

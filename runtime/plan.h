@@ -45,24 +45,24 @@ size_t default_max_memory(const VerifiedModel& model, size_t batch);
 // read, too; model inputs and outputs are aligned and separate. Views and parts of channels have
 // rows apart (Step::output_pitch), only where all steps that write and read them take such rows, as
 // convolutions and Concat do.
-struct Place {
+struct TensorMemory {
   enum class Kind : uint8_t { kNone, kConstant, kArena, kExternal };
   Kind kind = Kind::kNone;        // kNone: no operator touches it; kExternal: the caller's memory
   size_t offset = 0;              // kArena: bytes from the arena's start
   const uint8_t* data = nullptr;  // kConstant: in the model's bytes
 };
 
-// A large batch is run in slices, some images through all steps after the others, so that what
-// steps hand to each other stays in the cache (runtime/slices.h). Steps, and memory between them,
-// are made for one slice; model inputs and outputs hold the whole batch, and these slots move on by
-// `bytes` from slice to slice.
-struct SlicedSlot {
+// A large batch is run in micro-batches, some images through all steps after the others, so that what
+// steps hand to each other stays in the cache (runtime/micro_batches.h). Steps, and memory between them,
+// are made for one micro-batch; model inputs and outputs hold the whole batch, and these slots move on by
+// `bytes` from micro-batch to micro-batch.
+struct MicroBatchSlot {
   uint32_t slot;
   size_t bytes;
 };
 
 // A model input or output, whose memory a caller may replace, with all that stands in it.
-struct End {
+struct ModelTensor {
   struct Member {
     uint32_t slot;
     size_t offset;  // bytes
@@ -86,7 +86,7 @@ struct FinalCopy {
 struct Plan {
   const VerifiedModel* model;
   size_t batch;
-  size_t slices = 1;  // a divisor of batch
+  size_t micro_batches = 1;  // a divisor of batch
   size_t threads;
   const Provider* provider;
   IsaSet isas;
@@ -95,20 +95,20 @@ struct Plan {
 
   SymbolSizes sizes;  // of all symbols
 
-  PlanVector<PlannedStep> steps;     // steps[i] belongs to operator i
-  OperatorFields fields;             // by operator, at one slice; steps keep pointers into them
+  PlanVector<PlannedStep> steps;  // steps[i] belongs to operator i
+  OperatorFields fields;          // by operator, at one micro-batch; steps keep pointers into them
   PlanVector<size_t> state_offsets;  // by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.
-  PlanVector<TensorType> types;     // by slot, of the whole batch
-  PlanVector<Place> places;         // by slot
-  PlanVector<End> inputs, outputs;  // in the model's order; no two share memory
+  PlanVector<TensorType> types;             // by slot, of the whole batch
+  PlanVector<TensorMemory> places;          // by slot
+  PlanVector<ModelTensor> inputs, outputs;  // in the model's order; no two share memory
   PlanVector<FinalCopy> final_copies;
   // After a run exchanged[i], a variable, changes its memory with next_contents[i], its next content, and so does all that
   // stands in either. So the content passes to the next run without a copy. Not where a step keeps
   // addresses in either, or something else holds the next content's memory: these are copied (FinalCopy).
-  PlanVector<End> exchanged, next_contents;
-  PlanVector<SlicedSlot> sliced_slots;
+  PlanVector<ModelTensor> exchanged, next_contents;
+  PlanVector<MicroBatchSlot> micro_batch_slots;
   PlanVector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
 
   // Session memory: [arena][state][scratch], each a multiple of kAlignment and with slack.

@@ -18,8 +18,8 @@
 namespace {
 
 using qrt::Code;
-using qrt::End;
 using qrt::guarded;
+using qrt::ModelTensor;
 using qrt::null_argument;
 using qrt::Plan;
 using qrt::PlannedStep;
@@ -37,15 +37,16 @@ TensorFacts facts_of(const Plan& plan, uint32_t tensor) {
 }
 
 // Inputs or outputs, and what messages call them.
-struct Ends {
-  qrt::PlanVector<End> Plan::*ends;
+struct ModelTensors {
+  qrt::PlanVector<ModelTensor> Plan::*ends;
   const char* role;
 };
-constexpr Ends kInputs = {&Plan::inputs, "input"}, kOutputs = {&Plan::outputs, "output"};
+constexpr ModelTensors kInputs = {&Plan::inputs, "input"}, kOutputs = {&Plan::outputs, "output"};
 
-Status find_end(const qrt_session* session, const Ends& of, size_t index, const End** end) {
+Status find_model_tensor(const qrt_session* session, const ModelTensors& of, size_t index,
+                         const ModelTensor** end) {
   if (session == nullptr) return null_argument("session");
-  const qrt::PlanVector<End>& ends = plan_of(session).*of.ends;
+  const qrt::PlanVector<ModelTensor>& ends = plan_of(session).*of.ends;
   if (index >= ends.size()) {
     return qrt::error(Code::kInvalidArgument, "there is no %s %zu: the model has %zu", of.role,
                       index, ends.size());
@@ -61,7 +62,7 @@ struct Extent {
 };
 constexpr int kAnyType = INT32_MIN;
 
-Status check_extent(const qrt::TensorType& type, const Ends& of, size_t index,
+Status check_extent(const qrt::TensorType& type, const ModelTensors& of, size_t index,
                     const Extent& given) {
   const bool is_bytes = given.dtype == kAnyType;
   if (!is_bytes && given.dtype != static_cast<int>(type.dtype))
@@ -78,11 +79,11 @@ Status check_extent(const qrt::TensorType& type, const Ends& of, size_t index,
 }
 
 // Copies `data` into an input, or an output into `data`.
-qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, void* data,
+qrt_status transfer(const qrt_session* session, const ModelTensors& of, size_t index, void* data,
                     const Extent& extent, qrt_error* error) {
   return guarded(error, [&]() -> Status {
-    const End* end = nullptr;
-    QRT_TRY(find_end(session, of, index, &end));
+    const ModelTensor* end = nullptr;
+    QRT_TRY(find_model_tensor(session, of, index, &end));
     const size_t bytes = plan_of(session).slot_bytes(end->slot);
     if (data == nullptr && bytes != 0) return null_argument("data");
     if (!session->session->has_memory(*end))
@@ -96,7 +97,7 @@ qrt_status transfer(const qrt_session* session, const Ends& of, size_t index, vo
                         index);
     QRT_TRY(check_extent(plan_of(session).types[end->slot], of, index, extent));
     if (bytes != 0 && is_input) memcpy(session->session->data_to_fill(*end), data, bytes);
-    if (bytes != 0 && !is_input) memcpy(data, session->session->end_data(*end), bytes);
+    if (bytes != 0 && !is_input) memcpy(data, session->session->model_tensor_data(*end), bytes);
     return {};
   });
 }
@@ -121,9 +122,10 @@ qrt_status transfer_state(const qrt_session* session, size_t index, void* data, 
   });
 }
 
-Status bind(qrt_session* session, const Ends& of, size_t index, uint8_t* data, size_t capacity) {
-  const End* end = nullptr;
-  QRT_TRY(find_end(session, of, index, &end));
+Status bind(qrt_session* session, const ModelTensors& of, size_t index, uint8_t* data,
+            size_t capacity) {
+  const ModelTensor* end = nullptr;
+  QRT_TRY(find_model_tensor(session, of, index, &end));
   const size_t bytes = plan_of(session).slot_bytes(end->slot);
   if (data != nullptr && reinterpret_cast<uintptr_t>(data) % QRT_BUFFER_ALIGNMENT != 0)
     return qrt::error(Code::kInvalidArgument,
@@ -452,12 +454,12 @@ qrt_status qrt_session_get_output_bytes(const qrt_session* session, size_t index
 
 void* qrt_session_input_data(qrt_session* session, size_t index) {
   if (session == nullptr || index >= plan_of(session).inputs.size()) return nullptr;
-  return session->session->end_data(plan_of(session).inputs[index]);
+  return session->session->model_tensor_data(plan_of(session).inputs[index]);
 }
 
 const void* qrt_session_output_data(const qrt_session* session, size_t index) {
   if (session == nullptr || index >= plan_of(session).outputs.size()) return nullptr;
-  return session->session->end_data(plan_of(session).outputs[index]);
+  return session->session->model_tensor_data(plan_of(session).outputs[index]);
 }
 
 qrt_status qrt_session_bind_input(qrt_session* session, size_t index, const void* data,
@@ -533,7 +535,7 @@ qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_
   info.source_op = text(step.op->source_op());
   info.kernel = step.kernel;
   info.level = qrt::arithmetic_level(*step.op);
-  info.macs = step.macs * s.plan().slices;
+  info.macs = step.macs * s.plan().micro_batches;
   info.runs_in =
       step.leader == nullptr ? index : static_cast<size_t>(step.leader - s.plan().steps.data());
   const qrt::StepBytes bytes = qrt::step_bytes(s.plan(), step);

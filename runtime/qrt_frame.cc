@@ -107,12 +107,12 @@ class Frame {
 };
 
 // The place of a result's pixel between two pixels of the frame.
-struct Place {
+struct PixelLayout {
   size_t first, second;
   int weight;  // of the second, in 256ths
 };
 
-Place place(size_t i, size_t from, size_t to) {
+PixelLayout place(size_t i, size_t from, size_t to) {
   const auto numerator = static_cast<int64_t>(128 * (2 * i + 1) * from);
   const int64_t most = 256 * static_cast<int64_t>(from - 1);
   const int64_t p =
@@ -121,7 +121,7 @@ Place place(size_t i, size_t from, size_t to) {
   return {first, std::min(first + 1, from - 1), static_cast<int>(p % 256)};
 }
 
-Pixel between(const Frame& frame, const Place& x, const Place& y) {
+Pixel between(const Frame& frame, const PixelLayout& x, const PixelLayout& y) {
   if (x.weight == 0 && y.weight == 0) return frame.at(x.first, y.first);
   const Pixel a = frame.at(x.first, y.first), b = frame.at(x.second, y.first),
               c = frame.at(x.first, y.second), d = frame.at(x.second, y.second);
@@ -215,7 +215,7 @@ void write(const Frame& frame, const Target& t, const Values& values, size_t ind
     }
   T* const image = static_cast<T*>(data) + index * t.channels * t.width * t.height;
   for (size_t y = 0; y < t.height; ++y) {
-    const Place row = place(y, frame.height(), t.height);
+    const PixelLayout row = place(y, frame.height(), t.height);
     for (size_t x = 0; x < t.width; ++x) {
       const Pixel pixel = between(frame, place(x, frame.width(), t.width), row);
       T* const to = image + y * t.y_step + x * t.x_step;

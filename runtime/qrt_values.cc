@@ -12,9 +12,9 @@ namespace qrt {
 namespace {
 
 // Says which pair of scale and zero point an element has.
-class Pairs {
+class QuantIndex {
  public:
-  explicit Pairs(const qrt_tensor_info& tensor) : q_(*tensor.quantization) {
+  explicit QuantIndex(const qrt_tensor_info& tensor) : q_(*tensor.quantization) {
     if (q_.count <= 1) return;
     for (int d = q_.axis + 1; d < tensor.rank; ++d) inner_ *= static_cast<size_t>(tensor.dims[d]);
   }
@@ -27,20 +27,20 @@ class Pairs {
 
 template <class T>
 void quantize(const qrt_tensor_info& tensor, const float* values, size_t count, void* data) {
-  const Pairs pairs(tensor);
+  const QuantIndex quant_index(tensor);
   for (size_t i = 0; i < count; ++i) {
-    const T element = quantized<T>(values[i], *tensor.quantization, pairs.of(i));
+    const T element = quantized<T>(values[i], *tensor.quantization, quant_index.of(i));
     memcpy(static_cast<char*>(data) + i * sizeof element, &element, sizeof element);
   }
 }
 
 template <class T>
 void dequantize(const qrt_tensor_info& tensor, const void* data, size_t count, float* values) {
-  const Pairs pairs(tensor);
+  const QuantIndex quant_index(tensor);
   for (size_t i = 0; i < count; ++i) {
     T element;
     memcpy(&element, static_cast<const char*>(data) + i * sizeof element, sizeof element);
-    const size_t pair = pairs.of(i);
+    const size_t pair = quant_index.of(i);
     const int64_t difference = int64_t{element} - tensor.quantization->zero_point[pair];
     values[i] = static_cast<float>(difference) * tensor.quantization->scale[pair];
   }

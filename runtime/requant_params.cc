@@ -96,8 +96,8 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
 
 // One value per channel and, beyond the last, copies of it; in the file, or else in `own`.
 template <class T, class Vector>
-const T* spread(const Vector& source, size_t channels, const uint8_t* file_end,
-                PlanVector<T>* own) {
+const T* for_each_channel(const Vector& source, size_t channels, const uint8_t* file_end,
+                          PlanVector<T>* own) {
   static_assert(sizeof(T) == sizeof(source.Get(0)));
   const uint8_t* const stored = source.Data();
   const size_t bytes = padded_channels(channels) * sizeof(T);
@@ -205,14 +205,14 @@ RequantParams make_requant(const fb::Requant& r, size_t channels, const uint8_t*
     p.requant.zero_point_before = r.zero_point_before();
     p.requant.fused = r.fused();
     p.requant.offset = r.offset();
-    p.requant.scale = spread(*r.scale(), channels, file_end, &p.scale);
+    p.requant.scale = for_each_channel(*r.scale(), channels, file_end, &p.scale);
     return p;
   }
   p.requant.stage_count = static_cast<int32_t>(r.stages()->size());
   for (uint32_t i = 0; i < r.stages()->size(); ++i) {
     const fb::RequantStage& s = *r.stages()->Get(i);
-    p.requant.stages[i] = {spread(*s.multiplier(), channels, file_end, &p.multiplier[i]),
-                           spread(*s.shift(), channels, file_end, &p.shift[i]),
+    p.requant.stages[i] = {for_each_channel(*s.multiplier(), channels, file_end, &p.multiplier[i]),
+                           for_each_channel(*s.shift(), channels, file_end, &p.shift[i]),
                            static_cast<Round>(s.rounding()), s.clip_lo(), s.clip_hi()};
   }
   return p;

@@ -189,9 +189,9 @@ void Session::make_tables(bool profiles) {
 
 void Session::find_tensors() {
   for (size_t slot = 0; slot < tensors_.size(); ++slot) {
-    const Place& place = plan_->places[slot];
-    tensors_[slot] =
-        place.kind == Place::Kind::kConstant ? const_cast<uint8_t*>(place.data) : own_memory(place);
+    const TensorMemory& place = plan_->places[slot];
+    tensors_[slot] = place.kind == TensorMemory::Kind::kConstant ? const_cast<uint8_t*>(place.data)
+                                                                 : own_memory(place);
   }
 }
 
@@ -206,7 +206,7 @@ void Session::fill_memory(bool is_zeros) {
 // reads it.
 void Session::clear_old_inputs() const {
   for (size_t i = 0; i < plan_->inputs.size(); ++i) {
-    const End& input = plan_->inputs[i];
+    const ModelTensor& input = plan_->inputs[i];
     if (!is_old_[i] || tensors_[input.slot] != own_memory(plan_->places[input.slot])) continue;
     memset(tensors_[input.slot], 0, plan_->slot_bytes(input.slot));
     is_old_[i] = false;
@@ -214,7 +214,7 @@ void Session::clear_old_inputs() const {
   }
 }
 
-uint8_t* Session::data_to_fill(const End& input) {
+uint8_t* Session::data_to_fill(const ModelTensor& input) {
   const size_t i = index_of(input);
   uint8_t* copied = copied_[i];
   if (copied != nullptr) return copied;
@@ -231,14 +231,14 @@ Status Session::keep_bindings(const Session& old, size_t held, ScratchVector<boo
   keeps->resize(bindings_.size());
   for (const auto ends : {&Plan::inputs, &Plan::outputs})
     for (size_t i = 0; i < (plan_.get()->*ends).size(); ++i) {
-      const End &end = (plan_.get()->*ends)[i], &before = (old.plan_.get()->*ends)[i];
+      const ModelTensor &end = (plan_.get()->*ends)[i], &before = (old.plan_.get()->*ends)[i];
       const size_t index = index_of(end);
       const Binding& binding = old.bindings_[index];
       if (binding.data == nullptr ||
           plan_->types[end.slot].shape != old.plan_->types[before.slot].shape)
         continue;
       (*keeps)[index] = true;
-      const bool is_external = plan_->places[end.slot].kind == Place::Kind::kExternal;
+      const bool is_external = plan_->places[end.slot].kind == TensorMemory::Kind::kExternal;
       if (!is_copied(end, binding) || !is_external) continue;
       if (old.stand_ins_[index] == nullptr) QRT_TRY(make_stand_in(end, held));
       held += plan_->slot_bytes(end.slot) + kSlack;
@@ -318,45 +318,45 @@ Status Session::reshape(std::shared_ptr<const Plan> plan) {
   for (size_t i = 0; i < keeps.size(); ++i) {
     if (!keeps[i] || next.stand_ins_[i] == nullptr || stand_ins_[i] != nullptr) continue;
     stand_ins_[i] = std::move(next.stand_ins_[i]);
-    stand_in_bytes_ += plan_->slot_bytes(end_at(i).slot) + kSlack;
+    stand_in_bytes_ += plan_->slot_bytes(model_tensor_at(i).slot) + kSlack;
   }
   start_steps();
   for (size_t i = 0; i < keeps.size(); ++i)
-    if (keeps[i]) place_binding(end_at(i), next.bindings_[i]);
+    if (keeps[i]) place_binding(model_tensor_at(i), next.bindings_[i]);
   return {};
 }
 
-uint8_t* Session::own_memory(const Place& place) const {
-  return place.kind == Place::Kind::kArena ? block_.data() + place.offset : nullptr;
+uint8_t* Session::own_memory(const TensorMemory& place) const {
+  return place.kind == TensorMemory::Kind::kArena ? block_.data() + place.offset : nullptr;
 }
 
-uint8_t* Session::own_memory(const End& end) const {
+uint8_t* Session::own_memory(const ModelTensor& end) const {
   uint8_t* own = own_memory(plan_->places[end.slot]);
   return own != nullptr ? own : stand_ins_[index_of(end)].get();
 }
 
-size_t Session::index_of(const End& end) const {
-  const std::less<const End*> is_before;
-  const End* inputs = plan_->inputs.data();
+size_t Session::index_of(const ModelTensor& end) const {
+  const std::less<const ModelTensor*> is_before;
+  const ModelTensor* inputs = plan_->inputs.data();
   if (!is_before(&end, inputs) && is_before(&end, inputs + plan_->inputs.size()))
     return static_cast<size_t>(&end - inputs);
   return plan_->inputs.size() + static_cast<size_t>(&end - plan_->outputs.data());
 }
 
-void Session::move(const End& end, uint8_t* data) {
-  for (const End::Member& m : end.members)
+void Session::move(const ModelTensor& end, uint8_t* data) {
+  for (const ModelTensor::Member& m : end.members)
     tensors_[m.slot] = data != nullptr ? data + m.offset : own_memory(plan_->places[m.slot]);
   for (const uint32_t step : end.keepers) is_stale_[step] = true;
   has_moved_ = true;
 }
 
-const End& Session::end_at(size_t index) const {
+const ModelTensor& Session::model_tensor_at(size_t index) const {
   const size_t inputs = plan_->inputs.size();
   return index < inputs ? plan_->inputs[index] : plan_->outputs[index - inputs];
 }
 
 // `held`: the bytes that the session holds already.
-Status Session::make_stand_in(const End& end, size_t held) {
+Status Session::make_stand_in(const ModelTensor& end, size_t held) {
   const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
   if (bytes > max_memory_ || held > max_memory_ - bytes)
     return error(Code::kOutOfMemory,
@@ -372,11 +372,11 @@ Status Session::make_stand_in(const End& end, size_t held) {
   return {};
 }
 
-bool Session::is_copied(const End& end, const Binding& binding) const {
+bool Session::is_copied(const ModelTensor& end, const Binding& binding) const {
   return binding.data != nullptr && !binding.has_slack && end.is_read;
 }
 
-Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
+Status Session::bind(const ModelTensor& end, uint8_t* data, bool has_slack) {
   const Binding binding = {data, has_slack};
   if (is_copied(end, binding) && own_memory(end) == nullptr)
     QRT_TRY(make_stand_in(end, memory_bytes()));
@@ -385,34 +385,34 @@ Status Session::bind(const End& end, uint8_t* data, bool has_slack) {
 }
 
 // REQUIRES: there is memory of the session's where that is copied.
-void Session::place_binding(const End& end, const Binding& binding) {
+void Session::place_binding(const ModelTensor& end, const Binding& binding) {
   const size_t index = index_of(end);
   bindings_[index] = binding;
   copied_[index] = is_copied(end, binding) ? binding.data : nullptr;
   move(end, copied_[index] != nullptr ? own_memory(end) : binding.data);
 }
 
-uint8_t* Session::end_memory(const End& end) const {
+uint8_t* Session::model_tensor_memory(const ModelTensor& end) const {
   uint8_t* copied = copied_[index_of(end)];
   return copied != nullptr ? copied : tensors_[end.slot];
 }
 
-uint8_t* Session::end_data(const End& end) const {
+uint8_t* Session::model_tensor_data(const ModelTensor& end) const {
   if (old_inputs_ != 0) clear_old_inputs();
-  return end_memory(end);
+  return model_tensor_memory(end);
 }
 
-bool Session::is_bound(const End& end) const {
-  uint8_t* memory = end_memory(end);
+bool Session::is_bound(const ModelTensor& end) const {
+  uint8_t* memory = model_tensor_memory(end);
   return memory != nullptr && memory != own_memory(plan_->places[end.slot]);
 }
 
 // Fails where runs cannot use what is bound.
 Status Session::take_bound() {
   size_t n = 0;
-  for (const PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
-    for (const End& end : *ends) {
-      const uint8_t* begin = end_memory(end);
+  for (const PlanVector<ModelTensor>* ends : {&plan_->inputs, &plan_->outputs})
+    for (const ModelTensor& end : *ends) {
+      const uint8_t* begin = model_tensor_memory(end);
       const bool is_output = ends == &plan_->outputs;
       const size_t index = static_cast<size_t>(&end - ends->data());
       if (begin == nullptr)
@@ -455,8 +455,8 @@ RunContext Session::context(uint8_t* state) {
 }
 
 void Session::start_steps() {
-  for (const PlanVector<End>* ends : {&plan_->inputs, &plan_->outputs})
-    for (const End& end : *ends)
+  for (const PlanVector<ModelTensor>* ends : {&plan_->inputs, &plan_->outputs})
+    for (const ModelTensor& end : *ends)
       if (tensors_[end.slot] == nullptr) move(end, nullptr);
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     const PlannedStep& step = plan_->steps[i];
@@ -503,7 +503,7 @@ Status Session::run() {
   if (parallel_.threads > 1 && process_.is_inherited()) leave_threads();
   if (has_moved_) QRT_TRY(take_bound());
   if (old_inputs_ != 0) clear_old_inputs();
-  for (const End& input : plan_->inputs)
+  for (const ModelTensor& input : plan_->inputs)
     if (const uint8_t* from = copied_[index_of(input)])
       memcpy(tensors_[input.slot], from, plan_->slot_bytes(input.slot));
   const bool may_choose = parallel_.threads > 1 && plan_->provider == nullptr;
@@ -526,30 +526,31 @@ Status Session::run() {
   for (const FinalCopy& copy : plan_->final_copies) {
     memcpy(tensors_[copy.to], tensors_[copy.from], copy.bytes);
   }
-  for (const End& output : plan_->outputs)
+  for (const ModelTensor& output : plan_->outputs)
     if (uint8_t* to = copied_[index_of(output)])
       memcpy(to, tensors_[output.slot], plan_->slot_bytes(output.slot));
   for (size_t i = 0; i < plan_->exchanged.size(); ++i) {
-    const End &variable = plan_->exchanged[i], &next = plan_->next_contents[i];
+    const ModelTensor &variable = plan_->exchanged[i], &next = plan_->next_contents[i];
     uint8_t *const now = tensors_[variable.slot], *const then = tensors_[next.slot];
-    for (const End::Member& m : variable.members) tensors_[m.slot] = then + m.offset;
-    for (const End::Member& m : next.members) tensors_[m.slot] = now + m.offset;
+    for (const ModelTensor::Member& m : variable.members) tensors_[m.slot] = then + m.offset;
+    for (const ModelTensor::Member& m : next.members) tensors_[m.slot] = now + m.offset;
   }
   return {};
 }
 
 void Session::run_calls() {
   if (profile_ != nullptr) profile_->start_run();
-  size_t slices = 0;
-  for (; slices < plan_->slices && !has_ended(); ++slices) {
+  size_t micro_batches = 0;
+  for (; micro_batches < plan_->micro_batches && !has_ended(); ++micro_batches) {
     for (const Call& call : calls_) {
       if (has_ended()) break;
       call.step->run(*call.step, context(call.state));
       if (profile_ != nullptr) profile_->end_step(call.index);
     }
-    for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] += s.bytes;
+    for (const MicroBatchSlot& s : plan_->micro_batch_slots) tensors_[s.slot] += s.bytes;
   }
-  for (const SlicedSlot& s : plan_->sliced_slots) tensors_[s.slot] -= s.bytes * slices;
+  for (const MicroBatchSlot& s : plan_->micro_batch_slots)
+    tensors_[s.slot] -= s.bytes * micro_batches;
 }
 
 void Session::reset() {

@@ -165,14 +165,14 @@ class Session {
   // run on; null: the session's own again. Where kSlack bytes behind it cannot be read, but steps would
   // read them, runs go on in memory of the session's: an input is copied there before a run, an output
   // from there after it. kOutOfMemory where that has to be allocated. REQUIRES: aligned to kAlignment.
-  Status bind(const End& end, uint8_t* data, bool has_slack);
-  bool is_bound(const End& end) const;
-  // Returns the memory of an input as end_data() does, for a caller that writes all of it.
-  uint8_t* data_to_fill(const End& input);
+  Status bind(const ModelTensor& end, uint8_t* data, bool has_slack);
+  bool is_bound(const ModelTensor& end) const;
+  // Returns the memory of an input as model_tensor_data() does, for a caller that writes all of it.
+  uint8_t* data_to_fill(const ModelTensor& input);
   // The caller's memory where that is bound, or the session's; null for an external one that is not.
-  uint8_t* end_data(const End& end) const;
-  // Returns whether end_data() has any memory to return.
-  bool has_memory(const End& end) const { return end_memory(end) != nullptr; }
+  uint8_t* model_tensor_data(const ModelTensor& end) const;
+  // Returns whether model_tensor_data() has any memory to return.
+  bool has_memory(const ModelTensor& end) const { return model_tensor_memory(end) != nullptr; }
 
   // Allocates nothing where nothing is bound and nothing fails. After kCancelled, and after kOutOfRange, which is an index
   // among the inputs that the table it is for does not have, variables hold what they held before, and outputs are of no use.
@@ -244,18 +244,18 @@ class Session {
   void fill_memory(bool is_zeros);
   void clear_old_inputs() const;
   void start_steps();
-  Status make_stand_in(const End& end, size_t held);
-  bool is_copied(const End& end, const Binding& binding) const;
-  void place_binding(const End& end, const Binding& binding);
+  Status make_stand_in(const ModelTensor& end, size_t held);
+  bool is_copied(const ModelTensor& end, const Binding& binding) const;
+  void place_binding(const ModelTensor& end, const Binding& binding);
   Status keep_bindings(const Session& old, size_t held, ScratchVector<bool>* keeps);
   void swap_tables(Session& other) noexcept;
-  uint8_t* end_memory(const End& end) const;
-  uint8_t* own_memory(const End& end) const;
-  uint8_t* own_memory(const Place& place) const;
-  void move(const End& end, uint8_t* data);
+  uint8_t* model_tensor_memory(const ModelTensor& end) const;
+  uint8_t* own_memory(const ModelTensor& end) const;
+  uint8_t* own_memory(const TensorMemory& place) const;
+  void move(const ModelTensor& end, uint8_t* data);
   // Returns the place of an end among all inputs, followed by all outputs.
-  size_t index_of(const End& end) const;
-  const End& end_at(size_t index) const;
+  size_t index_of(const ModelTensor& end) const;
+  const ModelTensor& model_tensor_at(size_t index) const;
   Status take_bound();
   bool has_ended() const { return is_cancelled_ || failure_.step != nullptr; }
   Status tell_failure();
@@ -271,7 +271,7 @@ class Session {
   std::unique_ptr<OwnPlans> own_plans_;  // holds the plan and the tables below, if there are any
   std::shared_ptr<const Plan> plan_;
   PlanVector<uint8_t*> tensors_;  // by slot
-  PlanVector<Call> calls_;        // of one slice, in order
+  PlanVector<Call> calls_;        // of one micro-batch, in order
   Parallel parallel_;
   std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
   std::unique_ptr<Team> team_;  // of a caller's pool; null after a run that had no use for it

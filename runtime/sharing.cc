@@ -48,7 +48,7 @@ Sharing::Home Sharing::home(uint32_t t) {
 }
 
 // Finds the tensors that have a value before a run, or must keep one behind it.
-void Sharing::find_ends() {
+void Sharing::find_model_tensors() {
   const size_t n = types_.size();
   is_input_.resize(n), is_output_.resize(n), uses_.resize(n), whole_of_.resize(n, kNoTensor);
   for (uint32_t t : *model_.inputs()) is_input_[t] = true;
@@ -66,12 +66,12 @@ void Sharing::share(bool keep_all, PlanVector<PlannedStep>* steps) {
   // A leader writes into its follower's output, which the follower then changes in place.
   for (const PlannedStep& step : *steps)
     if (step.follower != nullptr) homes_[step.outputs[0]] = {step.follower->outputs[0], 0, 0};
-  find_ends();
+  find_model_tensors();
   find_rows(keep_all);
   for (uint32_t i = 0; i < steps->size(); ++i) {
     PlannedStep& step = (*steps)[i];
     if (share_view(&step)) continue;
-    if (!step.parts.empty()) share_parts(&step);
+    if (!step.parts.empty()) share_concat_output(&step);
     for (uint32_t t : step.outputs) uses_[root(t)].writers.push_back(i);
   }
   for (PlannedStep& step : *steps) set_pitches(&step);
@@ -82,7 +82,7 @@ void Sharing::share(bool keep_all, PlanVector<PlannedStep>* steps) {
 size_t Sharing::output_rows(const PlannedStep& step) const {
   if (step.follower != nullptr) return 0;
   if (step.leader == nullptr) return step.output_rows;
-  if (step.leader->follower != &step || step.leader->has_pieces() || step.inputs.size() != 1)
+  if (step.leader->follower != &step || step.leader->has_tile_scratch() || step.inputs.size() != 1)
     return 0;
   const size_t rows = step.leader->output_rows;
   return rows != 0 && bytes(step.outputs[0]) / rows >= kMinFollowedRow ? rows : 0;
@@ -147,7 +147,7 @@ bool Sharing::fits_rows(uint32_t t, size_t rows) {
 
 // Inputs of a concatenation are written where its output has them, if nothing holds them
 // elsewhere.
-void Sharing::share_parts(PlannedStep* step) {
+void Sharing::share_concat_output(PlannedStep* step) {
   const uint32_t whole = step->outputs[0];
   const size_t rows = step->shared_rows;
   ScratchVector<uint32_t> parts(step->inputs.size(), kNoTensor);

@@ -46,12 +46,12 @@ class Sharing {
 
   size_t bytes(uint32_t tensor) const { return tensor_bytes(types_[tensor]); }
   size_t output_rows(const PlannedStep& step) const;
-  void find_ends();
+  void find_model_tensors();
   void find_rows(bool keep_all);
   bool fits_rows(uint32_t t, size_t rows);
   void stand_in(uint32_t root, size_t rows);
   bool share_view(PlannedStep* step);
-  void share_parts(PlannedStep* step);
+  void share_concat_output(PlannedStep* step);
   bool may_be_written_beside(uint32_t part, uint32_t whole);
   void set_pitches(PlannedStep* step);
 

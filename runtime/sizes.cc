@@ -138,13 +138,13 @@ int64_t symbol_of(const fb::Size& size) {
 
 std::string to_string(const fb::Size& size, const fb::Model& model) {
   if (!built::kOpenDims) return "";
-  struct Part {
+  struct Term {
     std::string text;
     int binding;  // 0: a sum, 1: a product, 2: binds strongest
   };
-  std::vector<Part> stack;
-  const auto within = [](const Part& part, int binding) {
-    return part.binding >= binding ? part.text : "(" + part.text + ")";
+  std::vector<Term> stack;
+  const auto within = [](const Term& term, int binding) {
+    return term.binding >= binding ? term.text : "(" + term.text + ")";
   };
   for (uint32_t i = 0; i < size.functions()->size(); ++i) {
     const int32_t value = size.values()->Get(i);
@@ -158,9 +158,9 @@ std::string to_string(const fb::Size& size, const fb::Model& model) {
       stack.push_back({std::to_string(value), 2});
       continue;
     }
-    const Part b = std::move(stack.back());
+    const Term b = std::move(stack.back());
     stack.pop_back();
-    const Part a = std::move(stack.back());
+    const Term a = std::move(stack.back());
     stack.pop_back();
     switch (function) {
       case fb::SizeFunction::ADD: stack.push_back({a.text + " + " + b.text, 0}); break;
@@ -307,7 +307,7 @@ class SizedFields::Maker {
     if (rule.resize() == nullptr) {
       const int axis = o->axes()->Get(rule.index())->axis();
       QRT_MODEL_CHECK(!inputs_.empty() && axis < inputs_[0].rank(), "it is of axis %d", axis);
-      QRT_TRY(add_pieces(rule, inputs_[0][axis], &map));
+      QRT_TRY(add_index_pieces(rule, inputs_[0][axis], &map));
     } else {
       ResizedAxis axis;
       QRT_TRY(read_axis(rule, o->axes()->Get(rule.index())->axis(), &axis));
@@ -321,7 +321,7 @@ class SizedFields::Maker {
   }
 
   // `size`: the length of the axis that the map reads.
-  Status add_pieces(const fb::SizeRule& rule, int64_t size, PlanVector<int32_t>* map) {
+  Status add_index_pieces(const fb::SizeRule& rule, int64_t size, PlanVector<int32_t>* map) {
     QRT_MODEL_CHECK(length(rule.pieces()) != 0, "it has neither pieces nor resize");
     for (const fb::IndexPiece* piece : *rule.pieces()) {
       int64_t count, begin = -1, rows = 1;

@@ -40,11 +40,11 @@ void Team::open() {
   jobs_ = 0;
   members_.store(0, std::memory_order_relaxed);
   gone_.store(0, std::memory_order_relaxed);
-  for (Share& share : shares_) share.state.store(kNone << 32, std::memory_order_relaxed);
+  for (TaskRange& range : task_ranges_) range.state.store(kNone << 32, std::memory_order_relaxed);
 }
 
 void Team::close() {
-  for (Share& share : shares_) share.state.store(kClosed << 32, std::memory_order_release);
+  for (TaskRange& range : task_ranges_) range.state.store(kClosed << 32, std::memory_order_release);
   wake(1, threads_);
 }
 
@@ -64,7 +64,7 @@ void Team::help(size_t member) {
   for (;;) {
     uint64_t job;
     const bool has_slept = wait(member, [&] {
-      return (job = shares_[member].state.load(std::memory_order_acquire) >> 32) != seen;
+      return (job = task_ranges_[member].state.load(std::memory_order_acquire) >> 32) != seen;
     });
     if (has_slept) turn = Clock::now();
     if (job == kClosed) break;
@@ -91,21 +91,21 @@ bool Team::wait(size_t member, const F& is_over) {
 
 template <class F>
 void Team::sleep(size_t member, const F& is_over) {
-  Bed& bed = beds_[member];
+  SleepSlot& sleep_slot = sleep_slots_[member];
   platform::Lock lock(mutex_);
-  bed.is_used.store(true, std::memory_order_relaxed);
+  sleep_slot.is_used.store(true, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);  // wake() sees it, or it is over here
-  bed.wake.wait(lock, is_over);
-  bed.is_used.store(false, std::memory_order_relaxed);
+  sleep_slot.wake.wait(lock, is_over);
+  sleep_slot.is_used.store(false, std::memory_order_relaxed);
 }
 
 // Wakes the members of [begin, end) that sleep, after the condition that they wait for was set.
 void Team::wake(size_t begin, size_t end) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (size_t i = begin; i < end; ++i) {
-    if (!beds_[i].is_used.load(std::memory_order_relaxed)) continue;
+    if (!sleep_slots_[i].is_used.load(std::memory_order_relaxed)) continue;
     const platform::LockGuard lock(mutex_);
-    beds_[i].wake.notify_one();
+    sleep_slots_[i].wake.notify_one();
   }
 }
 
@@ -115,12 +115,12 @@ void Team::run(Task task, void* argument, size_t count) {
   ++jobs_;
   // The leader's own share comes last: it is written at once, the others have to be fetched.
   for (size_t i = led_; i-- > 0;) {
-    Share& share = shares_[i];
-    share.task = task;
-    share.argument = argument;
-    share.first = part_begin(count, i, led_);
-    const size_t indices = part_begin(count, i + 1, led_) - share.first;
-    share.state.store(last_job_ << 32 | indices, std::memory_order_release);
+    TaskRange& range = task_ranges_[i];
+    range.task = task;
+    range.argument = argument;
+    range.first = chunk_begin(count, i, led_);
+    const size_t indices = chunk_begin(count, i + 1, led_) - range.first;
+    range.state.store(last_job_ << 32 | indices, std::memory_order_release);
   }
   wake(1, led_);
   work(last_job_, 0, nullptr);
@@ -129,19 +129,19 @@ void Team::run(Task task, void* argument, size_t count) {
 
 void Team::work(uint64_t job, size_t member, Clock::time_point* turn) {
   for (size_t i = 0; i < threads_; ++i) {
-    Share& share = shares_[(member + i) % threads_];
-    uint64_t finished = 0, state = share.state.load(std::memory_order_acquire);
+    TaskRange& range = task_ranges_[(member + i) % threads_];
+    uint64_t finished = 0, state = range.state.load(std::memory_order_acquire);
     while (state >> 32 == job && static_cast<uint32_t>(state) != 0) {
-      if (!share.state.compare_exchange_weak(state, state - 1, std::memory_order_acquire)) continue;
+      if (!range.state.compare_exchange_weak(state, state - 1, std::memory_order_acquire)) continue;
       // The share stays as it is until this task is finished.
-      share.task(share.argument, share.first + static_cast<uint32_t>(state) - 1);
+      range.task(range.argument, range.first + static_cast<uint32_t>(state) - 1);
       ++finished;
       if (turn != nullptr && Clock::now() - *turn > kTurn) {
         finish(std::exchange(finished, 0));
         platform::yield();
         *turn = Clock::now();
       }
-      state = share.state.load(std::memory_order_acquire);
+      state = range.state.load(std::memory_order_acquire);
     }
     if (finished != 0) finish(finished);
   }

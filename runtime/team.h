@@ -27,7 +27,7 @@ class Team {
  public:
   using Task = void (*)(void* argument, size_t index);
 
-  explicit Team(size_t threads) : threads_(threads), shares_(threads), beds_(threads) {}
+  explicit Team(size_t threads) : threads_(threads), task_ranges_(threads), sleep_slots_(threads) {}
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
@@ -78,7 +78,7 @@ class Team {
   // it wrote a step before, then what others have left of theirs. One line of memory holds all that
   // a member needs, and its change wakes it. The leader writes it while no task of the last job is
   // running; all but the state is read by who has taken an index.
-  struct alignas(64) Share {
+  struct alignas(64) TaskRange {
     std::atomic<uint64_t> state{0};  // number of the job; lower half: indices left, the first ones
     Task task = nullptr;
     void* argument = nullptr;
@@ -86,13 +86,13 @@ class Team {
   };
 
   // A member's condition variable, in a cache line that rarely changes.
-  struct alignas(64) Bed {
+  struct alignas(64) SleepSlot {
     std::atomic<bool> is_used{false};
     platform::ConditionVariable wake;
   };
 
   void help(size_t member);
-  // Until is_over(), in this member's bed in the end; whether there.
+  // Until is_over(), in this member's sleep slot in the end; whether there.
   template <class F>
   bool wait(size_t member, const F& is_over);
   template <class F>
@@ -104,9 +104,9 @@ class Team {
   void say_goodbye();
 
   const size_t threads_;
-  std::vector<Share> shares_;
-  std::vector<Bed> beds_;
-  platform::Mutex mutex_;  // of beds_
+  std::vector<TaskRange> task_ranges_;
+  std::vector<SleepSlot> sleep_slots_;
+  platform::Mutex mutex_;  // of sleep_slots_
   bool leads_ = false;
   size_t led_ = 0;  // members of the jobs, the leader among them
   size_t jobs_ = 0;

@@ -50,7 +50,7 @@ void ImageProblem::make(uint64_t weight_bytes, uint64_t scratch_bytes, Args* arg
 
 // Strips as even as can be.
 template <class Args>
-void ImageProblem::run_strips(void (*kernel)(const Args&), Args args, size_t strip_rows) {
+void ImageProblem::run_row_ranges(void (*kernel)(const Args&), Args args, size_t strip_rows) {
   const size_t rows = args.shape.out_h, strips = (rows + strip_rows - 1) / strip_rows;
   for (size_t i = 0; i < strips; ++i, args.row_begin = args.row_end) {
     args.row_end = rows * (i + 1) / strips;
@@ -58,9 +58,9 @@ void ImageProblem::run_strips(void (*kernel)(const Args&), Args args, size_t str
   }
 }
 
-template void ImageProblem::run_strips(void (*)(const GroupedArgs&), GroupedArgs, size_t);
-template void ImageProblem::run_strips(void (*)(const NarrowArgs&), NarrowArgs, size_t);
-template void ImageProblem::run_strips(void (*)(const StemArgs&), StemArgs, size_t);
+template void ImageProblem::run_row_ranges(void (*)(const GroupedArgs&), GroupedArgs, size_t);
+template void ImageProblem::run_row_ranges(void (*)(const NarrowArgs&), NarrowArgs, size_t);
+template void ImageProblem::run_row_ranges(void (*)(const StemArgs&), StemArgs, size_t);
 
 GroupedShape grouped_shape(const Layer& l) { return {l.window(), l.in_c, l.group}; }
 
@@ -69,7 +69,7 @@ GroupedProblem::GroupedProblem(const Layer& layer, const GroupedKernel& kernel)
   const GroupedShape shape = grouped_shape(layer);
   make(grouped_weight_bytes(kernel, shape), grouped_scratch_bytes(kernel, shape), &args_);
   grouped_weights(kernel, shape, packed(shape.taps(), shape.group).data(), shape.group, weights());
-  strip_rows_ = grouped_strip_rows(kernel, shape);
+  strip_rows_ = grouped_rows_per_call(kernel, shape);
   args_.shape = shape;
   args_.x_pitch = shape.channels;
   args_.zero_point = kInputZeroPoint;
@@ -86,22 +86,22 @@ StemShape stem_shape(const Layer& l) { return {l.window(), l.in_c, l.out_c}; }
 
 bool NarrowProblem::takes(const Layer& l) {
   return l.kind == Layer::Kind::kConv && l.stride == 1 && l.kernel > 1 &&
-         l.out_c <= kNarrowMostOutputs && narrow_strip_rows(narrow_shape(l)) > 0;
+         l.out_c <= kNarrowMostOutputs && narrow_rows_per_call(narrow_shape(l)) > 0;
 }
 
 NarrowProblem::NarrowProblem(const Layer& layer, const NarrowKernel& kernel)
-    : ImageProblem(layer, kernel.isa), kernel_(kernel), moves_(layer.out_c) {
+    : ImageProblem(layer, kernel.isa), kernel_(kernel), window_offsets_(layer.out_c) {
   const NarrowShape shape = narrow_shape(layer);
   make(narrow_weight_bytes(shape), narrow_scratch_bytes(shape), &args_);
   const std::vector<int8_t> source = packed(layer.kernel * layer.kernel, layer.in_c);
   narrow_weights({source.data(), layer.in_c, layer.out_c, layer.kernel, layer.kernel, false}, shape,
-                 moves_.data(), weights());
-  strip_rows_ = narrow_strip_rows(shape);
+                 window_offsets_.data(), weights());
+  strip_rows_ = narrow_rows_per_call(shape);
   args_.shape = shape;
   args_.x_pitch = layer.in_c;
   args_.zero_point = kInputZeroPoint;
   args_.weights = weights();
-  args_.moves = moves_.data();
+  args_.window_offsets = window_offsets_.data();
 }
 
 bool StemProblem::takes(const Layer& l) { return l.kind == Layer::Kind::kConv && l.in_c <= 4; }
@@ -113,7 +113,7 @@ StemProblem::StemProblem(const Layer& layer, const StemKernel& kernel)
   stem_weights(packed(layer.kernel, layer.kernel * layer.in_c).data(), shape, weights());
   offsets_.resize(stem_offset_count(shape));
   stem_offsets(shape, offsets_.data());
-  strip_rows_ = stem_strip_rows(shape);
+  strip_rows_ = stem_rows_per_call(shape);
   args_.shape = shape;
   args_.zero_point = kInputZeroPoint;
   args_.weights = weights();

@@ -32,7 +32,7 @@ class ImageProblem {
   template <class Args>
   void make(uint64_t weight_bytes, uint64_t scratch_bytes, Args* args);
   template <class Args>
-  static void run_strips(void (*kernel)(const Args&), Args args, size_t strip_rows);
+  static void run_row_ranges(void (*kernel)(const Args&), Args args, size_t strip_rows);
 
   int8_t* weights() const { return reinterpret_cast<int8_t*>(weights_->data()); }
 
@@ -51,7 +51,7 @@ class GroupedProblem : public ImageProblem {
  public:
   // REQUIRES: a grouped layer, kernel.group == layer.group.
   GroupedProblem(const Layer& layer, const GroupedKernel& kernel);
-  void run() const { run_strips(kernel_.fn, args_, strip_rows_); }
+  void run() const { run_row_ranges(kernel_.fn, args_, strip_rows_); }
 
  private:
   const GroupedKernel& kernel_;
@@ -64,12 +64,12 @@ class NarrowProblem : public ImageProblem {
   // REQUIRES: a convolution, takes().
   NarrowProblem(const Layer& layer, const NarrowKernel& kernel);
   static bool takes(const Layer& layer);
-  void run() const { run_strips(kernel_.fn, args_, strip_rows_); }
+  void run() const { run_row_ranges(kernel_.fn, args_, strip_rows_); }
 
  private:
   const NarrowKernel& kernel_;
   NarrowArgs args_{};
-  std::vector<NarrowMove> moves_;
+  std::vector<WindowOffset> window_offsets_;
   size_t strip_rows_;
 };
 
@@ -78,7 +78,7 @@ class StemProblem : public ImageProblem {
   // REQUIRES: a convolution, takes().
   StemProblem(const Layer& layer, const StemKernel& kernel);
   static bool takes(const Layer& layer);
-  void run() const { run_strips(kernel_.fn, args_, strip_rows_); }
+  void run() const { run_row_ranges(kernel_.fn, args_, strip_rows_); }
 
  private:
   const StemKernel& kernel_;

@@ -108,7 +108,7 @@ void leaky_relu(benchmark::State& state, const ElementwiseKernel& kernel) {
   params.has_negative = true;
   params.negative_count = 1;
   params.negative[0] = constants.requant.stages[0];
-  const RescaleRun run{DType::kInt16, DType::kInt16, x.data(), y.data(), kValues, 0, 1};
+  const RescaleArgs run{DType::kInt16, DType::kInt16, x.data(), y.data(), kValues, 0, 1};
   bench::measure(state, {0, 4.0 * kValues, nullptr}, [&] {
     kernel.rescale(params, run);
     benchmark::ClobberMemory();

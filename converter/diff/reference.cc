@@ -30,7 +30,7 @@ Status Reference::open(const std::string& folder) {
   if (!is_indexed_) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed))
       if (entry.path().extension() == ".npy")
-        files_[tool::file_part(entry.path().stem().string())].push_back(entry.path().string());
+        files_[tool::file_name_of(entry.path().stem().string())].push_back(entry.path().string());
     if (failed) return cannot_be_read();
     if (!files_.empty()) return {};
     return error(Code::kInvalidModel,
@@ -57,7 +57,7 @@ Status Reference::open(const std::string& folder) {
 }
 
 std::string Reference::key(const std::string& name) const {
-  return is_indexed_ ? name : tool::file_part(name);
+  return is_indexed_ ? name : tool::file_name_of(name);
 }
 
 std::vector<std::string> Reference::others(const std::vector<std::string>& known) const {

@@ -2,7 +2,7 @@
 // Pass: removes nodes that no output of the model needs.
 #include <algorithm>
 
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {

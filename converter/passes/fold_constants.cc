@@ -2,7 +2,7 @@
 // Pass: Transpose, Reshape and Gather of constants become constants. (Front ends fold everything
 // else.)
 #include "converter/import/common/index_maps.h"
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 #include "converter/permutation.h"
 #include "runtime/tools/budget.h"

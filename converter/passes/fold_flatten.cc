@@ -2,13 +2,13 @@
 // Pass: Transpose + flattening Reshape + FullyConnected. The rows that reach FullyConnected hold a
 // permutation of the elements before the Transpose, so its weights take their columns in that order
 // and the Transpose goes. Lut of one table may stand between.
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 #include "converter/permutation.h"
 
 namespace qrt::convert {
 
-std::vector<int> fully_connected_behind(const Graph& graph, const Links& links, size_t index) {
+std::vector<int> fully_connected_behind(const Graph& graph, const DefUse& def_use, size_t index) {
   const Node& node = graph.nodes[index];
   if (!node.options.AsReshape()) return {};
   const Shape& in = graph.values[node.inputs[0]].type.shape;
@@ -19,8 +19,8 @@ std::vector<int> fully_connected_behind(const Graph& graph, const Links& links, 
   while (!rows.empty()) {
     const ValueId value = rows.back();
     rows.pop_back();
-    if (links.is_output[value] || links.consumers[value].empty()) return {};
-    for (int i : links.consumers[value]) {
+    if (def_use.is_output[value] || def_use.consumers[value].empty()) return {};
+    for (int i : def_use.consumers[value]) {
       const Node& consumer = graph.nodes[static_cast<size_t>(i)];
       const auto* lut = consumer.options.AsLut();
       if (lut && !lut->per_channel)
@@ -35,12 +35,12 @@ std::vector<int> fully_connected_behind(const Graph& graph, const Links& links, 
 }
 
 void fold_flatten(Graph* graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
-    const std::vector<int> behind = fully_connected_behind(*graph, links, i);
+    const std::vector<int> behind = fully_connected_behind(*graph, def_use, i);
     if (behind.empty()) continue;
     Node& reshape = graph->nodes[i];
-    const int before = links.producer[reshape.inputs[0]];
+    const int before = def_use.producer[reshape.inputs[0]];
     if (before < 0) continue;
     const Node& producer = graph->nodes[static_cast<size_t>(before)];
     const auto* transpose = producer.options.AsTranspose();

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "converter/import/common/index_maps.h"
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
@@ -94,16 +94,16 @@ bool widen(Node* node, int64_t fill, const Border& border, bool write) {
 }  // namespace
 
 void fold_pads(Graph* graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   for (Node& pad : graph->nodes) {
     const auto* gather = pad.options.AsGather();
     if (!gather) continue;
     const ValueId x = pad.inputs[0], y = pad.outputs[0];
     Border border;
-    if (graph->values[x].type.dtype != DType::kUInt8 || links.is_output[y] ||
+    if (graph->values[x].type.dtype != DType::kUInt8 || def_use.is_output[y] ||
         !read_border(IndexMaps(graph->values[x].type.shape, *gather), &border))
       continue;
-    const std::vector<int>& readers = links.consumers[y];
+    const std::vector<int>& readers = def_use.consumers[y];
     const auto at = [&](int i) { return &graph->nodes[static_cast<size_t>(i)]; };
     const bool all = std::all_of(readers.begin(), readers.end(), [&](int i) {
       return at(i)->inputs[0] == y && widen(at(i), gather->fill, border, false);

@@ -4,7 +4,7 @@
 // other sides, and the Transpose goes: ReduceMax or ReduceMean of [n, c, h, w] behind a convolution.
 #include <algorithm>
 
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
@@ -73,9 +73,9 @@ Node reshape(const Node& of, ValueId from, ValueId to, const Shape& shape) {
 }  // namespace
 
 void fold_reductions(Graph* graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   const auto producer = [&](ValueId value) -> const Node* {
-    const int i = links.producer[value];
+    const int i = def_use.producer[value];
     return i < 0 ? nullptr : &graph->nodes[static_cast<size_t>(i)];
   };
   struct Fold {

@@ -10,18 +10,18 @@
 #include <cmath>
 #include <optional>
 
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
 namespace {
 
-class Chain {
+class ScalePattern {
  public:
-  Chain(Graph* graph, const Links& links, size_t layer)
-      : graph_(*graph), links_(links), layer_(layer), last_(layer) {}
+  ScalePattern(Graph* graph, const DefUse& def_use, size_t layer)
+      : graph_(*graph), def_use_(def_use), layer_(layer), last_(layer) {}
 
-  // Fuses the chain behind the layer. Returns false, and changes nothing, where the chain is another.
+  // Fuses the nodes behind the layer. Returns false, and changes nothing, where the nodes is another.
   bool fuse() {
     const Node& layer = graph_.nodes[layer_];
     if (layer.inputs.size() != 4) return false;
@@ -53,8 +53,8 @@ class Chain {
 
   // The only reader of a value that nothing else needs, or -1.
   int next(ValueId v) const {
-    const std::vector<int>& readers = links_.consumers[v];
-    return readers.size() == 1 && !links_.is_output[v] ? readers[0] : -1;
+    const std::vector<int>& readers = def_use_.consumers[v];
+    return readers.size() == 1 && !def_use_.is_output[v] ? readers[0] : -1;
   }
 
   static bool is_float(const Node& n, fb::FloatFunction function) {
@@ -85,7 +85,7 @@ class Chain {
     return values;
   }
 
-  // Returns the operand of an operator of the chain that the chain did not make.
+  // Returns the operand of an operator of the nodes that the nodes did not make.
   ValueId beside(const Node& n) const {
     return n.inputs[0] == node(gone_.back()).outputs[0] ? n.inputs[1] : n.inputs[0];
   }
@@ -96,13 +96,13 @@ class Chain {
   bool read_product(const Node& n) {
     if (!is_float(n, fb::FloatFunction::MUL)) return false;
     const Shape& y = shape(n.outputs[0]);
-    const int maker = links_.producer[beside(n)];
+    const int maker = def_use_.producer[beside(n)];
     if (maker < 0 || y != shape(node(gone_[0]).inputs[0]) || n.inputs[0] == n.inputs[1] ||
         !is_float(node(maker), fb::FloatFunction::MUL))
       return false;
     for (size_t i = 0; i < 2; ++i) {
       const ValueId scale = node(maker).inputs[i];
-      const bool is_known = links_.producer[scale] < static_cast<int>(layer_);
+      const bool is_known = def_use_.producer[scale] < static_cast<int>(layer_);
       if (graph_.values[scale].is_constant || shape(scale).elements() != 1 || !is_known) continue;
       const auto weights = per_channel(node(maker).inputs[1 - i], y.rank());
       if (!weights) continue;
@@ -129,7 +129,7 @@ class Chain {
   }
 
   Graph& graph_;
-  const Links& links_;
+  const DefUse& def_use_;
   const size_t layer_;
   size_t last_;            // the layer, or the Transpose behind it
   std::vector<int> gone_;  // nodes that the layer stands for
@@ -142,11 +142,11 @@ class Chain {
 }  // namespace
 
 void fuse_dynamic_scales(Graph* graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   bool any = false;
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
     const fb::OpOptionsUnion& o = graph->nodes[i].options;
-    if (o.AsFullyConnected() || o.AsConv2D()) any |= Chain(graph, links, i).fuse();
+    if (o.AsFullyConnected() || o.AsConv2D()) any |= ScalePattern(graph, def_use, i).fuse();
   }
   if (!any) return;
   erase_removed(graph);

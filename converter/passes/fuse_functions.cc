@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "converter/convert.h"
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 #include "runtime/session.h"
 #include "runtime/verify.h"
@@ -37,11 +37,11 @@ struct Operand {
 };
 
 // The operand itself, what it is a function of, and so on.
-std::vector<Operand> ways(const Graph& graph, const Links& links, ValueId operand) {
+std::vector<Operand> ways(const Graph& graph, const DefUse& def_use, ValueId operand) {
   std::vector<Operand> all = {{operand, {}}};
   while (all.size() <= kMostFunctions) {
     Operand next = all.back();
-    const int node = links.producer[next.root];
+    const int node = def_use.producer[next.root];
     if (!is_function(graph, node)) break;
     next.functions.push_back(node);
     next.root = graph.nodes[static_cast<size_t>(node)].inputs[0];
@@ -51,9 +51,9 @@ std::vector<Operand> ways(const Graph& graph, const Links& links, ValueId operan
 }
 
 // Both operands as functions of the same tensor, the nearest there is.
-bool trace(const Graph& graph, const Links& links, const Node& node, Operand* a, Operand* b) {
-  const std::vector<Operand> of_a = ways(graph, links, node.inputs[0]);
-  for (const Operand& way : ways(graph, links, node.inputs[1])) {
+bool trace(const Graph& graph, const DefUse& def_use, const Node& node, Operand* a, Operand* b) {
+  const std::vector<Operand> of_a = ways(graph, def_use, node.inputs[0]);
+  for (const Operand& way : ways(graph, def_use, node.inputs[1])) {
     const auto same = std::find_if(of_a.begin(), of_a.end(),
                                    [&](const Operand& other) { return other.root == way.root; });
     if (same == of_a.end()) continue;
@@ -126,7 +126,7 @@ class Evaluator {
 }  // namespace
 
 void fuse_functions(Graph* graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   bool any = false;
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
     const Node& node = graph->nodes[i];
@@ -135,7 +135,7 @@ void fuse_functions(Graph* graph) {
       continue;
     Operand a, b;
     std::vector<uint8_t> table;
-    if (!trace(*graph, links, node, &a, &b) || !Evaluator(*graph).run(a, b, node, &table).ok())
+    if (!trace(*graph, def_use, node, &a, &b) || !Evaluator(*graph).run(a, b, node, &table).ok())
       continue;
     const ValueId y = node.outputs[0];
     Node lut = make_node<fb::LutOptionsT>(node.name, node.source_op, {a.root}, {y});

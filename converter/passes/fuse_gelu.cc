@@ -4,7 +4,7 @@
 //   x * (Erf(x / sqrt 2) + 1) * 0.5        with the factors in any order
 //
 // becomes the one function that it is: a pass over the tensor instead of five.
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
@@ -14,14 +14,14 @@ using F = fb::FloatFunction;
 
 class Gelu {
  public:
-  Gelu(Graph* graph, const Links& links) : graph_(*graph), links_(links) {}
+  Gelu(Graph* graph, const DefUse& def_use) : graph_(*graph), def_use_(def_use) {}
 
   // Fuses the Gelu around the Erf at `index`. Returns false, and changes nothing, where the nodes
   // around it are others.
   bool fuse(int index) {
     gone_ = {index};
     const ValueId scaled = node(index).inputs[0];
-    const int first = links_.producer[scaled];
+    const int first = def_use_.producer[scaled];
     if (first < 0 || next(scaled) != index || !read_scaled(node(first))) return false;
     gone_.push_back(first);
     int at = step(index, F::ADD);
@@ -40,7 +40,7 @@ class Gelu {
         has_half = true;
       } else if (!has_x && !has_half && is_half_of_x(other, at)) {
         has_x = has_half = true;
-        gone_.push_back(links_.producer[other]);
+        gone_.push_back(def_use_.producer[other]);
       } else {
         return false;
       }
@@ -62,8 +62,8 @@ class Gelu {
 
   // The only reader of a value that nothing else needs, or -1.
   int next(ValueId v) const {
-    const std::vector<int>& readers = links_.consumers[v];
-    return readers.size() == 1 && !links_.is_output[v] ? readers[0] : -1;
+    const std::vector<int>& readers = def_use_.consumers[v];
+    return readers.size() == 1 && !def_use_.is_output[v] ? readers[0] : -1;
   }
   int step(int i, F function) const {
     const int at = next(node(i).outputs[0]);
@@ -90,7 +90,7 @@ class Gelu {
   }
 
   bool is_half_of_x(ValueId v, int reader) const {
-    const int maker = links_.producer[v];
+    const int maker = def_use_.producer[v];
     if (maker < 0 || next(v) != reader || !is(node(maker), F::MUL)) return false;
     const std::vector<ValueId>& in = node(maker).inputs;
     return (in[0] == x_ && is_scalar(in[1], 0.5f)) || (in[1] == x_ && is_scalar(in[0], 0.5f));
@@ -107,7 +107,7 @@ class Gelu {
   }
 
   Graph& graph_;
-  const Links& links_;
+  const DefUse& def_use_;
   std::vector<int> gone_;  // nodes that the last one stands for
   ValueId x_ = kNoValue;
 };
@@ -115,12 +115,12 @@ class Gelu {
 }  // namespace
 
 void fuse_gelu(Graph* graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   bool any = false;
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
     const auto* o = graph->nodes[i].options.AsFloat();
     if (o && o->function == F::ERF && !graph->nodes[i].outputs.empty())
-      any |= Gelu(graph, links).fuse(static_cast<int>(i));
+      any |= Gelu(graph, def_use).fuse(static_cast<int>(i));
   }
   if (any) erase_removed(graph);
 }

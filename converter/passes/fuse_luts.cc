@@ -2,7 +2,7 @@
 // Pass: a Lut behind a Lut becomes one table; a Lut that maps every value to itself goes.
 #include <algorithm>
 
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {
@@ -46,7 +46,7 @@ std::vector<uint8_t> composed(const Table& first, const Table& second) {
 }
 
 // Tables of 16 bits are one for the whole tensor.
-bool can_chain(const Table& first, const Table& second) {
+bool can_compose(const Table& first, const Table& second) {
   const bool is_int16 = first.codes > 256 || first.width > 1 || second.width == 2;
   return !is_int16 || (first.tables() == 1 && second.tables() == 1);
 }
@@ -81,8 +81,8 @@ void fuse_luts(Graph* graph) {
     const int before = joiner.producer(in);
     if (before >= 0 && nodes[static_cast<size_t>(before)].options.AsLut() &&
         joiner.readers(in) == 1 && !joiner.is_output(in) &&
-        can_chain(table_of(*graph, nodes[static_cast<size_t>(before)]),
-                  table_of(*graph, nodes[i]))) {
+        can_compose(table_of(*graph, nodes[static_cast<size_t>(before)]),
+                    table_of(*graph, nodes[i]))) {
       const Node& first = nodes[static_cast<size_t>(before)];
       const Table from = table_of(*graph, first), to = table_of(*graph, nodes[i]);
       const auto table = composed(from, to);

@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 #include "converter/permutation.h"
 
@@ -70,7 +70,7 @@ class Mover {
 
   // Gives node `first` a layout; with `spread`, then its neighbours whose uses this breaks, and so
   // on. Keeps that if it lowers the cost.
-  bool try_layout(int first, const Layout& layout, bool spread);
+  bool try_layout(int first, const Layout& layout, bool propagates);
   bool improve(const Use& use);
 
   ValueId materialise(const Use& use, std::vector<Node>* nodes);
@@ -95,7 +95,7 @@ class Mover {
 bool is_transpose(const Node& node) { return node.options.AsTranspose() != nullptr; }
 
 Mover::Mover(Graph* graph) : graph_(graph) {
-  const Links links(*graph);
+  const DefUse def_use(*graph);
   const size_t count = graph->values.size();
   views_.resize(count);
   producer_.assign(count, -1);
@@ -108,7 +108,7 @@ Mover::Mover(Graph* graph) : graph_(graph) {
     layouts_.push_back(
         {identity_perm(shape(n.inputs[0]).rank()), identity_perm(shape(n.outputs[0]).rank())});
     if (broadcasts(n)) layouts_.back().in = layouts_.back().out;
-    foldable_.push_back(!fully_connected_behind(*graph, links, i).empty());
+    foldable_.push_back(!fully_connected_behind(*graph, def_use, i).empty());
     if (const auto* transpose = n.options.AsTranspose()) {
       const View& from = views_[n.inputs[0]];
       views_[n.outputs[0]] = {from.root, compose(from.perm, transpose->perm)};
@@ -218,7 +218,7 @@ uint64_t Mover::cost(ValueId root) const {
   return transposes.size() * bytes;
 }
 
-bool Mover::try_layout(int first, const Layout& start, bool spread) {
+bool Mover::try_layout(int first, const Layout& start, bool propagates) {
   std::map<int, Layout> before;  // of the nodes changed
   std::set<ValueId> roots;       // whose cost may have changed
   uint64_t cost_before = 0;
@@ -239,7 +239,7 @@ bool Mover::try_layout(int first, const Layout& start, bool spread) {
     if (l && !before.count(i)) assign(i, *l);
   };
   assign(first, start);
-  while (spread && !queue.empty()) {
+  while (propagates && !queue.empty()) {
     const int i = queue.front();
     queue.pop_front();
     for (const Use& use : uses_[node(i).outputs[0]]) {
@@ -267,14 +267,14 @@ bool Mover::try_layout(int first, const Layout& start, bool spread) {
 bool Mover::improve(const Use& use) {
   if (is_free(use, rest(use))) return false;
   const View& v = view(input(use));
-  for (const bool spread : {true, false}) {
+  for (const bool propagates : {true, false}) {
     if (use.node != kModelOutput) {
       const auto l = layout_from_input(use.node, compose(inverse(v.perm), made_as(v.root)));
-      if (l && try_layout(use.node, *l, spread)) return true;
+      if (l && try_layout(use.node, *l, propagates)) return true;
     }
     if (const int producer = producer_[v.root]; producer >= 0) {
       const auto l = layout_from_output(producer, compose(v.perm, wanted_as(use)));
-      if (l && try_layout(producer, *l, spread)) return true;
+      if (l && try_layout(producer, *l, propagates)) return true;
     }
   }
   return false;

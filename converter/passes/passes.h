@@ -8,7 +8,7 @@
 
 namespace qrt::convert {
 
-struct Links;
+struct DefUse;
 
 // Removes nodes that no output needs.
 void drop_dead(Graph* graph);
@@ -69,7 +69,7 @@ void open_batch(Graph* graph);
 
 // Layers whose weights are beyond int8 in some output channels only become several layers side by
 // side, so that only these channels take two products for a weight.
-void split_wide_weights(Graph* graph);
+void split_int16_weights(Graph* graph);
 
 // Weights into the packed forms, input zero points into the bias.
 Status pack_weights(Graph* graph);
@@ -77,7 +77,7 @@ Status pack_weights(Graph* graph);
 // The FullyConnected nodes behind the Reshape at `index` if it only feeds such, directly or through
 // Lut of one table, as rows of all its elements but dimension 0: a permutation of these can go into
 // the weights. Else nothing.
-std::vector<int> fully_connected_behind(const Graph& graph, const Links& links, size_t index);
+std::vector<int> fully_connected_behind(const Graph& graph, const DefUse& def_use, size_t index);
 
 }  // namespace qrt::convert
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "converter/import/common/index_maps.h"
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {

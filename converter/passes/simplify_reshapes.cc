@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 #include "converter/passes/passes.h"
 
 namespace qrt::convert {

@@ -16,7 +16,7 @@ Status quantize(const Settings& settings, const Progress& progress,
   QRT_TRY(check_calibration(&work));
   QRT_TRY(climb(&work));
   QRT_TRY(find_errors(&work));
-  if (settings.try_wide) QRT_TRY(try_wide(&work));
+  if (settings.try_int16) QRT_TRY(try_int16(&work));
   QRT_TRY(build(&work));
   return compare(&work);
 }

@@ -39,8 +39,8 @@ struct Settings {
   double min_sqnr = 0;   // dB that the worst output is to have; 0: not asked for
   double max_drop = -1;  // points of agreement, or of accuracy with labels; below 0: not asked for
   int threads = 1;
-  uint64_t budget = 1;    // times what a run may take for files of this size
-  bool try_wide = false;  // for the report: what 16 bits would bring
+  uint64_t budget = 1;     // times what a run may take for files of this size
+  bool try_int16 = false;  // for the report: what 16 bits would bring
 };
 
 struct Quantised {

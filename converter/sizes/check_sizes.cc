@@ -11,7 +11,7 @@
 
 #include "converter/convert.h"
 #include "converter/sizes/runs.h"
-#include "converter/sizes/size_line.h"
+#include "converter/sizes/size_search.h"
 #include "runtime/session.h"
 #include "runtime/tools/budget.h"
 
@@ -151,7 +151,7 @@ class Checker {
     const SessionOptions options = options_at(sizes, source_bytes_);
     *verdict = Verdict::kTooCostly;
     if (!can_afford(sizes, options)) return Status();
-    WideIntegers integers = integers_;
+    LargeIntegers integers = integers_;
     if (is_far_) integers.alone = *std::max_element(sizes.begin(), sizes.end());
     const Status ran = run_on_numbers(model_, options, integers, &got);
     FileOfSizes fixed;
@@ -190,7 +190,7 @@ class Checker {
   }
 
   // Gives the next comparisons a part of the work that is left.
-  void begin_part(double part) {
+  void begin_phase(double part) {
     part_ = static_cast<uint64_t>(part * static_cast<double>(budget_.steps_left()));
   }
 
@@ -199,7 +199,7 @@ class Checker {
   // where they cannot be compared.
   Status check_alone() {
     const std::vector<Symbol> before = graph_->symbols;
-    std::vector<SizeLine> lines;
+    std::vector<SizeSearch> lines;
     std::vector<size_t> open;
     for (size_t at = 0; at < own_.size(); ++at) {
       Symbol& s = graph_->symbols[at];
@@ -217,7 +217,7 @@ class Checker {
     constexpr double kForUsual = 0.6, kForTurns = 0.75, kForMore = 0.5;
     auto left = static_cast<double>(open.size());
     for (const size_t at : open) {
-      begin_part(kForUsual / left--);
+      begin_phase(kForUsual / left--);
       QRT_TRY(lines[at].try_usual());
     }
     std::vector<size_t> turning;
@@ -226,16 +226,16 @@ class Checker {
     left = static_cast<double>(turning.size());
     for (const size_t at : open) {
       const bool turns = std::find(turning.begin(), turning.end(), at) != turning.end();
-      begin_part(kForTurns / (turns ? left-- : left + 1));
+      begin_phase(kForTurns / (turns ? left-- : left + 1));
       QRT_TRY(lines[at].find_turns());
     }
     left = static_cast<double>(open.size());
     for (const size_t at : open) {
-      begin_part(kForMore / left--);
+      begin_phase(kForMore / left--);
       QRT_TRY(lines[at].try_more());
     }
     for (size_t at = 0; at < lines.size(); ++at) {
-      const SizeLine& line = lines[at];
+      const SizeSearch& line = lines[at];
       right_.emplace_back(line.right().begin(), line.right().end());
       for (const size_t i : line.varying()) ++varying_[i];
       for (const size_t i : line.limiting()) limiting_[i] = graph_->symbols[at].name;
@@ -298,7 +298,7 @@ class Checker {
         Sizes sizes = own_;
         sizes[changed] = size;
         Verdict verdict;
-        begin_part(0.3);
+        begin_phase(0.3);
         QRT_TRY(judge(sizes, &verdict));
         *is_wrong = verdict == Verdict::kWrong;
         return Status();
@@ -333,7 +333,7 @@ class Checker {
     if (zeros.empty()) return Status();
     for (const size_t s : zeros) graph_->symbols[s].least = 0;
     QRT_TRY(make_file());
-    begin_part(0.6);
+    begin_phase(0.6);
     std::mt19937 random(3);
     const auto is_right_at = [&](const std::vector<size_t>& at, bool* is_right) {
       constexpr int kTries = 4;
@@ -372,7 +372,7 @@ class Checker {
   // Compares at sizes of all symbols at once: in turns at random ones within the limits, and at those at which each symbol was
   // right alone, the largest and the smallest first. Fails at a wrong result.
   Status check_together() {
-    begin_part(1);
+    begin_phase(1);
     const int tries = file_.size() > kLargeFile ? 4 : 14;
     std::mt19937 random(2);
     for (int i = 0; i < tries; ++i) {
@@ -428,7 +428,7 @@ class Checker {
   uint64_t part_ = 0;  // steps that are left to what is compared now
   uint64_t own_read_ = 0,
            least_read_ = UINT64_MAX;  // bytes by the import at the file's own sizes, and by any
-  WideIntegers integers_;
+  LargeIntegers integers_;
   bool is_far_ = false;  // indices that stand alone are the largest size
   std::vector<Distance> own_distances_;
   Sizes own_;

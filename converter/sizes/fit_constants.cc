@@ -63,8 +63,8 @@ std::vector<uint8_t> read(const std::vector<uint8_t>& data, const Shape& from, c
   return maps.apply(data.data(), element_bytes, 0);
 }
 
-bool is_part(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
-             const std::vector<Axis>& axes, int64_t shift = 0) {
+bool is_subset(const Value& v, const std::vector<uint8_t>& data, const Shape& from,
+               const std::vector<Axis>& axes, int64_t shift = 0) {
   for (size_t d = 0; d < axes.size(); ++d) {
     const int64_t to = v.type.shape[static_cast<int>(d)], most = from[static_cast<int>(d)];
     if (axes[d] != Axis::kFixed && axes[d] != Axis::kRepeated &&
@@ -86,7 +86,7 @@ int64_t shift_of(const Value& v, const std::vector<uint8_t>& data, const Shape& 
   int tries = 0;
   for (int64_t shift = 0; tries < kMostTries && shift + v.type.shape[axis] <= from[axis]; ++shift) {
     if (read(data, from, maps.to(), axes, bytes, shift) != own) continue;
-    if (is_part(v, data, from, axes, shift)) return shift;
+    if (is_subset(v, data, from, axes, shift)) return shift;
     ++tries;
   }
   return -1;
@@ -117,8 +117,8 @@ bool is_repeated(const Value& v, int axis) {
 
 // Returns whether all constants are parts of the largest one, and how: every axis that is marked kFirst becomes kFirst or
 // kLast, or else one of them kShifted, which begins at (*shifts)[i] in import i, and all others kFirst.
-bool choose_parts(const std::vector<const Value*>& values, const std::vector<uint8_t>& data,
-                  const Shape& from, std::vector<Axis>* axes, std::vector<int64_t>* shifts) {
+bool choose_subsets(const std::vector<const Value*>& values, const std::vector<uint8_t>& data,
+                    const Shape& from, std::vector<Axis>* axes, std::vector<int64_t>* shifts) {
   std::vector<size_t> parts;
   for (size_t d = 0; d < axes->size(); ++d)
     if ((*axes)[d] == Axis::kFirst) parts.push_back(d);
@@ -126,7 +126,7 @@ bool choose_parts(const std::vector<const Value*>& values, const std::vector<uin
     for (size_t i = 0; i < parts.size(); ++i)
       (*axes)[parts[i]] = (choice >> i & 1) != 0 ? Axis::kLast : Axis::kFirst;
     if (std::all_of(values.begin(), values.end(),
-                    [&](const Value* v) { return is_part(*v, data, from, *axes); }))
+                    [&](const Value* v) { return is_subset(*v, data, from, *axes); }))
       return true;
   }
   for (const size_t shifted : parts) {
@@ -170,9 +170,9 @@ bool is_read_as_table(const Graph& graph, ValueId id) {
 }
 
 // Different parts of constants along one axis, in the order in which they are met.
-class Parts {
+class Subsets {
  public:
-  explicit Parts(int axis) : axis_(axis) {}
+  explicit Subsets(int axis) : axis_(axis) {}
 
   // Appends the number of each index's part to the map. Returns false where there are too many parts.
   bool add(const Value& v, std::vector<int32_t>* map) {
@@ -218,7 +218,7 @@ class Parts {
 
 }  // namespace
 
-bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph) {
+bool fit_constant_by_index(const ImportedGraphs& imports, ValueId id, Graph* graph) {
   if (is_read_as_table(*graph, id)) return false;
   const Value& own = graph->values[id];
   const int rank = own.type.shape.rank();
@@ -236,7 +236,7 @@ bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph) {
     }
   }
   if (axis < 0) return false;
-  Parts parts(axis);
+  Subsets parts(axis);
   std::vector<std::vector<int32_t>> maps(values.size());
   for (size_t i = 0; i < values.size(); ++i)
     if (!parts.add(values[i], &maps[i])) return false;
@@ -307,7 +307,7 @@ bool fit_constant(const ImportedGraphs& imports, const Graph& largest, ValueId i
   Shape from;
   const std::vector<uint8_t> data = without_repeats(most, axes, &from);
   std::vector<int64_t> shifts;
-  if (!choose_parts(values, data, from, &axes, &shifts)) return false;
+  if (!choose_subsets(values, data, from, &axes, &shifts)) return false;
   std::optional<Expression> shift = Expression(0);
   if (!shifts.empty()) shift = fit_number(sizes, shifts);
   if (!shift) return false;

@@ -14,7 +14,7 @@ std::vector<ValueId> differing_constants(const ImportedGraphs& imports);
 
 // Replaces constant `id` of `graph`, the first import's, that differs along one axis by a Gather of its few different parts: ones
 // up to a length and zeros behind it. Returns false where no rule gives the number of each part.
-bool fit_pieces(const ImportedGraphs& imports, ValueId id, Graph* graph);
+bool fit_constant_by_index(const ImportedGraphs& imports, ValueId id, Graph* graph);
 
 // Returns how many bytes a file holds of a constant: of axes along which all indices are alike one index.
 size_t kept_bytes(const Value& constant);

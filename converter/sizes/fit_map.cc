@@ -14,38 +14,40 @@ using Map = std::vector<int32_t>;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// A run of a map: filled, or indices that are floor((begin + i * step) / divisor).
-struct Run {
+// A progression of a map: filled, or indices that are floor((begin + i * step) / divisor).
+struct Progression {
   bool is_fill = false;
   int64_t count = 0, begin = 0, step = 1, divisor = 1;
 };
 
-bool continues(const Run& run, int32_t index) {
-  if (run.is_fill || index < 0) return run.is_fill && index < 0;
-  return floor_div(run.begin + run.count * run.step, run.divisor) == index;
+bool continues(const Progression& progression, int32_t index) {
+  if (progression.is_fill || index < 0) return progression.is_fill && index < 0;
+  return floor_div(progression.begin + progression.count * progression.step, progression.divisor) ==
+         index;
 }
 
-// Cuts a map into the fewest runs of one step.
-std::vector<Run> runs_of(const Map& map) {
-  std::vector<Run> runs;
+// Cuts a map into the fewest progressions of one step.
+std::vector<Progression> progressions_of(const Map& map) {
+  std::vector<Progression> progressions;
   for (size_t i = 0; i < map.size(); ++i) {
-    if (!runs.empty() && runs.back().count > 1 && continues(runs.back(), map[i])) {
-      ++runs.back().count;
+    if (!progressions.empty() && progressions.back().count > 1 &&
+        continues(progressions.back(), map[i])) {
+      ++progressions.back().count;
       continue;
     }
-    Run* last = runs.empty() ? nullptr : &runs.back();
+    Progression* last = progressions.empty() ? nullptr : &progressions.back();
     if (last && last->count == 1 && last->is_fill == (map[i] < 0)) {
       if (!last->is_fill) last->step = map[i] - last->begin;
       ++last->count;
       continue;
     }
-    runs.push_back({map[i] < 0, 1, map[i], 1, 1});
+    progressions.push_back({map[i] < 0, 1, map[i], 1, 1});
   }
-  return runs;
+  return progressions;
 }
 
 // Returns whether floor((begin + i * step) / divisor) gives the whole map.
-bool is_run(const Map& map, int64_t begin, int64_t step, int64_t divisor) {
+bool is_progression(const Map& map, int64_t begin, int64_t step, int64_t divisor) {
   for (size_t i = 0; i < map.size(); ++i)
     if (floor_div(begin + static_cast<int64_t>(i) * step, divisor) != map[i]) return false;
   return true;
@@ -55,31 +57,34 @@ std::unique_ptr<fb::SizeT> stored(const Expression& e) {
   return std::make_unique<fb::SizeT>(e.stored());
 }
 
-// Numbers of one run of every import as a piece.
-bool add_piece(const Imports& imports, const std::vector<Run>& runs, fb::SizeRuleT* rule) {
+// Numbers of one progression of every import as a piece.
+bool add_index_piece(const Imports& imports, const std::vector<Progression>& progressions,
+                     fb::SizeRuleT* rule) {
   std::vector<int64_t> counts, begins;
   int64_t step = 1;
   bool has_step = false;
-  for (const Run& run : runs) {
-    counts.push_back(run.count);
-    begins.push_back(run.begin);
-    if (run.is_fill != runs.front().is_fill || run.divisor != runs.front().divisor) return false;
-    if (run.count < 2 || run.is_fill) continue;
-    if (has_step && run.step != step) return false;
-    step = run.step;
+  for (const Progression& progression : progressions) {
+    counts.push_back(progression.count);
+    begins.push_back(progression.begin);
+    if (progression.is_fill != progressions.front().is_fill ||
+        progression.divisor != progressions.front().divisor)
+      return false;
+    if (progression.count < 2 || progression.is_fill) continue;
+    if (has_step && progression.step != step) return false;
+    step = progression.step;
     has_step = true;
   }
   auto piece = std::make_unique<fb::IndexPieceT>();
   const auto count = fit_number(imports, counts);
   if (!count) return false;
   piece->count = stored(*count);
-  piece->is_fill = runs.front().is_fill;
+  piece->is_fill = progressions.front().is_fill;
   if (!piece->is_fill) {
     const auto begin = fit_number(imports, begins);
     if (!begin) return false;
     piece->begin = stored(*begin);
     piece->step = static_cast<int32_t>(step);
-    piece->divisor = static_cast<int32_t>(runs.front().divisor);
+    piece->divisor = static_cast<int32_t>(progressions.front().divisor);
   }
   rule->pieces.push_back(std::move(piece));
   return true;
@@ -93,22 +98,23 @@ bool fit_quotient(const Imports& imports, const std::vector<const Map*>& maps,
     for (int64_t step = 1; step <= kMostStep && step < divisor; ++step)
       for (int64_t begin = -divisor; begin < 2 * divisor; ++begin) {
         if (!std::all_of(maps.begin(), maps.end(),
-                         [&](const Map* m) { return is_run(*m, begin, step, divisor); }))
+                         [&](const Map* m) { return is_progression(*m, begin, step, divisor); }))
           continue;
-        std::vector<Run> runs;
+        std::vector<Progression> progressions;
         for (const Map* m : maps)
-          runs.push_back({false, static_cast<int64_t>(m->size()), begin, step, divisor});
-        return add_piece(imports, runs, rule);
+          progressions.push_back({false, static_cast<int64_t>(m->size()), begin, step, divisor});
+        return add_index_piece(imports, progressions, rule);
       }
   return false;
 }
 
-// Puts empty fills around the only run of indices where there are none. Returns false for other runs.
-bool surround(std::vector<Run>* runs) {
-  const Run none{true, 0, -1, 1, 1};
-  if (runs->empty() || !runs->front().is_fill) runs->insert(runs->begin(), none);
-  if (!runs->back().is_fill || runs->size() == 1) runs->push_back(none);
-  return runs->size() == 3 && !(*runs)[1].is_fill;
+// Puts empty fills around the only progression of indices where there are none. Returns false for other progressions.
+bool surround(std::vector<Progression>* progressions) {
+  const Progression none{true, 0, -1, 1, 1};
+  if (progressions->empty() || !progressions->front().is_fill)
+    progressions->insert(progressions->begin(), none);
+  if (!progressions->back().is_fill || progressions->size() == 1) progressions->push_back(none);
+  return progressions->size() == 3 && !(*progressions)[1].is_fill;
 }
 
 // A window that moves over an axis: row r, tap i reads begin + r * row_step + i * step.
@@ -187,20 +193,21 @@ bool fit_taps(const Imports& imports, const std::vector<const Map*>& maps, int a
   return false;
 }
 
-bool fit_runs(const Imports& imports, const std::vector<const Map*>& maps, fb::SizeRuleT* rule) {
+bool fit_progressions(const Imports& imports, const std::vector<const Map*>& maps,
+                      fb::SizeRuleT* rule) {
   constexpr size_t kMostRuns = 16;
-  std::vector<std::vector<Run>> all;
-  for (const Map* m : maps) all.push_back(runs_of(*m));
-  const auto has_other_number = [&](const std::vector<Run>& runs) {
-    return runs.size() > kMostRuns || runs.size() != all.front().size();
+  std::vector<std::vector<Progression>> all;
+  for (const Map* m : maps) all.push_back(progressions_of(*m));
+  const auto has_other_number = [&](const std::vector<Progression>& progressions) {
+    return progressions.size() > kMostRuns || progressions.size() != all.front().size();
   };
   if (std::any_of(all.begin(), all.end(), has_other_number))
-    for (std::vector<Run>& runs : all)
-      if (!surround(&runs)) return false;
+    for (std::vector<Progression>& progressions : all)
+      if (!surround(&progressions)) return false;
   for (size_t k = 0; k < all.front().size(); ++k) {
-    std::vector<Run> runs;
-    for (const auto& of_import : all) runs.push_back(of_import[k]);
-    if (!add_piece(imports, runs, rule)) return false;
+    std::vector<Progression> progressions;
+    for (const auto& of_import : all) progressions.push_back(of_import[k]);
+    if (!add_index_piece(imports, progressions, rule)) return false;
   }
   return true;
 }
@@ -262,7 +269,7 @@ bool fit_padding(const Imports& imports, const std::vector<const Map*>& maps, in
 
 bool fit_map(const Imports& imports, const std::vector<const Map*>& maps, int axis,
              fb::SizeRuleT* rule) {
-  if (fit_runs(imports, maps, rule)) return true;
+  if (fit_progressions(imports, maps, rule)) return true;
   rule->pieces.clear();
   if (fit_taps(imports, maps, axis, rule)) return true;
   rule->pieces.clear();

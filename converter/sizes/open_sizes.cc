@@ -132,7 +132,7 @@ class Opening {
     std::vector<ValueId> constants;
     for (const ValueId id : differing_constants(imports_))
       if (!fit_run_numbers(imports_, id, graphs_[0].get()) &&
-          !fit_pieces(imports_, id, graphs_[0].get()))
+          !fit_constant_by_index(imports_, id, graphs_[0].get()))
         constants.push_back(id);
     if (constants.empty()) return Status();
     Graph largest;

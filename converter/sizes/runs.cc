@@ -10,7 +10,7 @@ namespace {
 
 // Fills a tensor with numbers that make ordinary activations: floats between -4 and 4, any bytes; and with such integers
 // where they are wider.
-void fill(uint8_t* data, const TensorType& type, const WideIntegers& integers,
+void fill(uint8_t* data, const TensorType& type, const LargeIntegers& integers,
           std::mt19937* random) {
   const auto elements = static_cast<size_t>(type.shape.elements());
   if (type.dtype == DType::kFloat32) {
@@ -72,18 +72,19 @@ uint64_t steps_of_run(const Plan& plan) {
   uint64_t steps = 0;
   for (const PlannedStep& step : plan.steps)
     steps += step.macs / kMacsPerStep + step_bytes(plan, step).all / kBytesPerStep;
-  for (const End& input : plan.inputs) steps += kStepsPerInputByte * plan.slot_bytes(input.slot);
+  for (const ModelTensor& input : plan.inputs)
+    steps += kStepsPerInputByte * plan.slot_bytes(input.slot);
   return steps;
 }
 
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
-                      const SessionOptions& options, const WideIntegers& integers,
+                      const SessionOptions& options, const LargeIntegers& integers,
                       std::vector<Output>* out) {
   Result<std::unique_ptr<Session>> session = Session::create(model, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();
   std::mt19937 random(1);
-  for (const End& input : plan.inputs)
+  for (const ModelTensor& input : plan.inputs)
     fill((*session)->data(input.slot), plan.types[input.slot], integers, &random);
   for (const fb::Variable* v : plan.variables)
     fill((*session)->data(v->tensor()), plan.types[v->tensor()], integers, &random);
@@ -93,7 +94,7 @@ Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
     const uint8_t* data = (*session)->data(slot);
     out->push_back({type, std::vector<uint8_t>(data, data + tensor_bytes(type))});
   };
-  for (const End& output : plan.outputs) take(output.slot);
+  for (const ModelTensor& output : plan.outputs) take(output.slot);
   for (const fb::Variable* v : plan.variables) take(v->tensor());
   return Status();
 }

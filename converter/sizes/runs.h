@@ -31,7 +31,7 @@ SessionOptions options_at(const Sizes& sizes, uint64_t source_bytes);
 uint64_t steps_of_run(const Plan& plan);
 
 // Integers of more than 16 bits, which may be indices or masks.
-struct WideIntegers {
+struct LargeIntegers {
   int least = 0, most = 1;  // the smallest and the largest value, 0 or 1
   // The value of an input of one integer, such as a position in a table; 0: it is chosen like the others.
   int64_t alone = 0;
@@ -40,7 +40,7 @@ struct WideIntegers {
 // Runs a model on numbers that follow from its inputs' types, which its variables have at first, too. *out are the outputs,
 // then what the variables hold afterwards.
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
-                      const SessionOptions& options, const WideIntegers& integers,
+                      const SessionOptions& options, const LargeIntegers& integers,
                       std::vector<Output>* out);
 
 }  // namespace qrt::convert

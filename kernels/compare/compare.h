@@ -14,7 +14,7 @@ namespace qrt {
 
 // y[i] of a[i] and b[i], for n elements; an operand may be one element, repeated. All pointers are
 // aligned to the element.
-struct BinaryRun {
+struct BinaryArgs {
   const void* a;
   const void* b;
   bool a_is_scalar, b_is_scalar;
@@ -25,8 +25,8 @@ struct BinaryRun {
 struct MinMaxKernel {
   const char *minimum_name, *maximum_name;  // "min_avx2"
   Isa isa;
-  void (*minimum)(DType dtype, const BinaryRun& run);
-  void (*maximum)(DType dtype, const BinaryRun& run);
+  void (*minimum)(DType dtype, const BinaryArgs& run);
+  void (*maximum)(DType dtype, const BinaryArgs& run);
 };
 
 const MinMaxKernel* min_max_kernels(size_t* count);

@@ -9,7 +9,7 @@ namespace qrt {
 namespace {
 
 template <class T, bool kMaximum>
-inline void min_max(const BinaryRun& run) {
+inline void min_max(const BinaryArgs& run) {
   const T* a = static_cast<const T*>(run.a);
   const T* b = static_cast<const T*>(run.b);
   T* y = static_cast<T*>(run.y);
@@ -28,7 +28,7 @@ inline void min_max(const BinaryRun& run) {
 }
 
 template <bool kMaximum>
-inline void min_max(DType dtype, const BinaryRun& run) {
+inline void min_max(DType dtype, const BinaryArgs& run) {
   switch (dtype) {
     case DType::kUInt8: return min_max<uint8_t, kMaximum>(run);
     case DType::kInt8: return min_max<int8_t, kMaximum>(run);
@@ -42,8 +42,8 @@ inline void min_max(DType dtype, const BinaryRun& run) {
 }  // namespace
 }  // namespace qrt
 
-#define QRT_VECTOR_ROW(suffix)                                                             \
-  void minimum_##suffix(DType dtype, const BinaryRun& run) { min_max<false>(dtype, run); } \
-  void maximum_##suffix(DType dtype, const BinaryRun& run) { min_max<true>(dtype, run); }
+#define QRT_VECTOR_ROW(suffix)                                                              \
+  void minimum_##suffix(DType dtype, const BinaryArgs& run) { min_max<false>(dtype, run); } \
+  void maximum_##suffix(DType dtype, const BinaryArgs& run) { min_max<true>(dtype, run); }
 
 #endif  // QRT_KERNELS_COMPARE_COMPARE_VECTORS_H_

@@ -7,9 +7,9 @@
 
 namespace qrt {
 
-#define QRT_COMPARE(isa, suffix)                            \
-  void minimum_##suffix(DType dtype, const BinaryRun& run); \
-  void maximum_##suffix(DType dtype, const BinaryRun& run);
+#define QRT_COMPARE(isa, suffix)                             \
+  void minimum_##suffix(DType dtype, const BinaryArgs& run); \
+  void maximum_##suffix(DType dtype, const BinaryArgs& run);
 #include "kernels/compare/compare.inc"
 
 }  // namespace qrt

@@ -28,7 +28,7 @@ TransposePlan plan_transpose(const int64_t* in_dims, size_t rank, const uint8_t*
 
 // A row of gathered blocks (block_bytes each) is a list of runs, each one kind of work for many
 // blocks.
-struct GatherRun {
+struct GatherSpan {
   enum class Kind : uint8_t { kCopy, kFill, kBlocks };
   Kind kind;
   int32_t first;         // kCopy: the input's first block
@@ -37,7 +37,7 @@ struct GatherRun {
 };
 
 struct GatherRows {
-  const GatherRun* runs;
+  const GatherSpan* runs;
   size_t run_count;
   size_t block_bytes;
   size_t output_bytes;  // of a row

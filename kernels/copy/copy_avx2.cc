@@ -136,10 +136,10 @@ constexpr ThreePlanes three_planes() {
 constexpr ThreePlanes kThreePlanes = three_planes();
 
 inline __m256i shuffle_three(const __m256i (&v)[3], const uint8_t (&masks)[3][16]) {
-  const auto part = [&](size_t i) {
+  const auto area = [&](size_t i) {
     return _mm256_shuffle_epi8(v[i], _mm256_broadcastsi128_si256(load16(masks[i])));
   };
-  return _mm256_or_si256(_mm256_or_si256(part(0), part(1)), part(2));
+  return _mm256_or_si256(_mm256_or_si256(area(0), area(1)), area(2));
 }
 
 struct Avx2 {

@@ -55,19 +55,19 @@ void gather_rows(const GatherRows& plan, const void* input, size_t input_stride,
   const uint8_t* in = static_cast<const uint8_t*>(input);
   uint8_t* out = static_cast<uint8_t*>(output);
   for (size_t r = 0; r < plan.run_count; ++r) {
-    const GatherRun& run = plan.runs[r];
+    const GatherSpan& run = plan.runs[r];
     const size_t bytes = run.count * plan.block_bytes;
     switch (run.kind) {
-      case GatherRun::Kind::kCopy:
+      case GatherSpan::Kind::kCopy:
         copy_rows(in + static_cast<size_t>(run.first) * plan.block_bytes, input_stride, out,
                   plan.output_bytes, rows, bytes);
         break;
-      case GatherRun::Kind::kFill:
+      case GatherSpan::Kind::kFill:
         for (size_t i = 0; i < rows; ++i)
           fill_elements(plan.fill, plan.element_bytes, out + i * plan.output_bytes,
                         bytes / plan.element_bytes);
         break;
-      case GatherRun::Kind::kBlocks:
+      case GatherSpan::Kind::kBlocks:
         for (size_t i = 0; i < rows; ++i)
           copy_blocks(in + i * input_stride, run.index, run.count, plan.block_bytes,
                       out + i * plan.output_bytes);

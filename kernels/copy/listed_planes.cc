@@ -92,8 +92,8 @@ Side rest_of(const TransposeLoop* loops, size_t rank) {
 // `count` runs of `bytes` bytes, n <= bytes <= 2 * n, n = sizeof(T), to dense ones: a head and a tail that
 // overlap.
 template <class T>
-void short_runs(const uint8_t* input, const size_t* at, size_t count, size_t bytes,
-                uint8_t* output) {
+void copy_short_spans(const uint8_t* input, const size_t* at, size_t count, size_t bytes,
+                      uint8_t* output) {
   const size_t tail = bytes - sizeof(T);
   for (size_t i = 0; i < count; ++i, output += bytes) {
     T head, rest;
@@ -109,20 +109,20 @@ struct Block32 {
   Block16 parts[2];
 };
 
-void move_runs(const uint8_t* input, const size_t* at, size_t count, size_t bytes,
-               uint8_t* output) {
+void copy_spans(const uint8_t* input, const size_t* at, size_t count, size_t bytes,
+                uint8_t* output) {
   if (bytes > 64) {
     for (size_t i = 0; i < count; ++i) memcpy(output + i * bytes, input + at[i], bytes);
   } else if (bytes > 32) {
-    short_runs<Block32>(input, at, count, bytes, output);
+    copy_short_spans<Block32>(input, at, count, bytes, output);
   } else if (bytes > 16) {
-    short_runs<Block16>(input, at, count, bytes, output);
+    copy_short_spans<Block16>(input, at, count, bytes, output);
   } else if (bytes > 8) {
-    short_runs<uint64_t>(input, at, count, bytes, output);
+    copy_short_spans<uint64_t>(input, at, count, bytes, output);
   } else if (bytes > 4) {
-    short_runs<uint32_t>(input, at, count, bytes, output);
+    copy_short_spans<uint32_t>(input, at, count, bytes, output);
   } else {
-    short_runs<uint16_t>(input, at, count, bytes, output);
+    copy_short_spans<uint16_t>(input, at, count, bytes, output);
   }
 }
 
@@ -186,7 +186,7 @@ bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loo
         if (type < 4)
           planes.of[type]({in, input_at, out, output_at, row_count, count});
         else
-          move_runs(in, input_at, count, bytes, out);
+          copy_spans(in, input_at, count, bytes, out);
       });
     }
   }

@@ -133,12 +133,12 @@ struct Quads {
 // A row of taps of 16 channels as the packed weights of a column: of every quad the lowest byte is one.
 template <class V>
 QRT_NOINLINE void pack_taps(const uint8_t* row, size_t taps, uint8_t* column) {
-  using Part = typename Quads<V>::Unsigned;
+  using Quad = typename Quads<V>::Unsigned;
   for (size_t first = 0; first < taps; first += 4) {
-    for (size_t at = 0; at < 64; at += sizeof(Part)) {
-      Part quad = {};
+    for (size_t at = 0; at < 64; at += sizeof(Quad)) {
+      Quad quad = {};
       for (size_t i = 0; i < 4 && first + i < taps; ++i) {
-        Part tap;
+        Quad tap;
         memcpy(&tap, row + (first + i) * 64 + at, sizeof(tap));
         quad |= tap << static_cast<uint32_t>(8 * i);
       }
@@ -191,7 +191,7 @@ QRT_NOINLINE void prepare(const Block& b) {
     copy_constants(b.args.requant.scale + b.c, b.args.scratch + 64 * kLanes);
 
   // A line is one column of taps.
-  const DepthwiseLine& line = b.plan.line;
+  const DepthwiseRow& line = b.plan.line;
   const bool is_line = line.columns > 0;
   const size_t kernel_w = is_line ? 1 : s.kernel_w, groups = is_line ? line.columns : b.plan.groups;
   const size_t quads = line.is_packed ? (s.kernel_w + 3) / 4 : (s.kernel_h + 3) / 4 * s.kernel_w;

@@ -61,17 +61,17 @@ QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V:
 }
 
 // Returns whether the epilogue stores whole registers, also where only a part of a block exists:
-// then copy_part() copies that part, so that no epilogue has to know of it.
+// then copy_partial() copies that part, so that no epilogue has to know of it.
 template <class V, Store kStore>
 constexpr bool stores_whole() {
   return V::kStoresWhole && kStore != Store::kGeneric;
 }
 
 template <class V>
-QRT_NOINLINE void copy_part(const uint8_t* part, const Block& b, size_t row_bytes, size_t rows,
-                            uint8_t* out) {
+QRT_NOINLINE void copy_partial(const uint8_t* part, const Block& b, size_t row_bytes, size_t rows,
+                               uint8_t* out) {
   for (size_t i = 0; i < rows; ++i, out += row_bytes)
-    V::store_part(out, V::load(part + i * b.band_bytes), b.n);
+    V::store_partial(out, V::load(part + i * b.band_bytes), b.n);
 }
 
 // kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the number of
@@ -132,7 +132,7 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   if constexpr (stores_whole<V, kStore>()) {
     static_assert(kPixels == 1);
     constexpr size_t kBytes = 16 * V::kTile.lanes;
-    uint8_t part[(kRows + 1) * kBytes];  // copy_part() reads registers
+    uint8_t part[(kRows + 1) * kBytes];  // copy_partial() reads registers
     const size_t part_bytes = b.band_bytes;
     const bool is_whole = b.n == part_bytes && rows_left >= kRows * b.bands;
     uint8_t* const to = is_whole ? out : part;
@@ -143,7 +143,7 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
     });
     if (!is_whole) {
       const size_t most = kRows * b.bands, rows = rows_left < most ? rows_left : most;
-      copy_part<V>(part, b, loop.row_bytes, rows, out);
+      copy_partial<V>(part, b, loop.row_bytes, rows, out);
     }
   } else {
     unroll<kRows>([&](auto r) QRT_INLINE_LAMBDA {

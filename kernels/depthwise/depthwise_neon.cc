@@ -5,7 +5,7 @@
 namespace qrt {
 namespace {
 
-struct NeonWide : Neon {
+struct NeonInt16 : Neon {
   static constexpr DepthwiseTile kTile = kDepthwiseNeon;
   static constexpr int kOutputs = 4;
   static constexpr bool kSlides = false;
@@ -32,7 +32,7 @@ struct NeonWide : Neon {
   QRT_INLINE void multiply_taps(Acc (&acc)[kRows][kPixels][4], const uint8_t* data,
                                 size_t pixel_step, const uint8_t* const (&weights)[kRows],
                                 size_t taps) {
-    Taps<NeonWide, kRows, kPixels>(data, pixel_step, weights).multiply(acc, taps);
+    Taps<NeonInt16, kRows, kPixels>(data, pixel_step, weights).multiply(acc, taps);
   }
   QRT_INLINE void multiply(int half, Acc& acc, uint8x16_t data, uint8x16_t weights) {
     if (half == 0)
@@ -44,6 +44,6 @@ struct NeonWide : Neon {
 
 }  // namespace
 
-void depthwise_u8s8_neon(const DepthwiseArgs& args) { run<NeonWide>(args); }
+void depthwise_u8s8_neon(const DepthwiseArgs& args) { run<NeonInt16>(args); }
 
 }  // namespace qrt

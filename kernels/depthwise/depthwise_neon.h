@@ -207,7 +207,7 @@ struct Taps {
   using Accs = int32x4_t[kRows][kPixels][4];
 
   // The registers loaded in advance: all of a part, and one of the next.
-  struct Part {
+  struct Operands {
     uint8x16_t data[kPixels], weights[kRows];
   };
 
@@ -225,7 +225,7 @@ struct Taps {
     if (taps >= kUnrolled) {
       const ptrdiff_t last = static_cast<ptrdiff_t>(taps - rest - kUnrolled) * kStep;
       move(last);
-      Part first[2];
+      Operands first[2];
       ptrdiff_t index = -last;
       load_first(first, index);
       while (index != 0) multiply_taps<kUnrolled, true>(acc, first, index);
@@ -240,7 +240,7 @@ struct Taps {
   __attribute__((always_inline)) void multiply_rest(Accs& acc, size_t taps) {
     if constexpr (kTaps > 0) {
       if (taps == kTaps) {
-        Part first[2];
+        Operands first[2];
         ptrdiff_t index = 0;
         load_first(first, index);
         multiply_taps<kTaps, false>(acc, first, index);
@@ -258,7 +258,7 @@ struct Taps {
   }
 
   // Load i of a part, in the order in which its products need them.
-  __attribute__((always_inline)) void load(int part, int i, Part& to, ptrdiff_t index) const {
+  __attribute__((always_inline)) void load(int part, int i, Operands& to, ptrdiff_t index) const {
     const bool is_data = i > 0 && i <= kPixels;
     const int row = i == 0 || is_data ? 0 : i - kPixels, pixel = is_data ? i - 1 : 0;
     const uint8_t* const base = is_data ? pixels_[pixel][part] : rows_[row][part];
@@ -270,7 +270,7 @@ struct Taps {
       to.weights[row] = v;
   }
 
-  __attribute__((always_inline)) void load_first(Part (&first)[2], ptrdiff_t index) const {
+  __attribute__((always_inline)) void load_first(Operands (&first)[2], ptrdiff_t index) const {
     unroll<kAhead>(
         [&](auto i) QRT_INLINE_LAMBDA { load(i / kLoads, i % kLoads, first[i / kLoads], index); });
   }
@@ -279,10 +279,10 @@ struct Taps {
   // `index` becomes. The index of a tap comes from MADD, whose result is as late as that of the
   // products that it goes beside.
   template <int kTaps, bool kMore>
-  __attribute__((always_inline)) void multiply_taps(Accs& acc, Part (&first)[2],
+  __attribute__((always_inline)) void multiply_taps(Accs& acc, Operands (&first)[2],
                                                     ptrdiff_t& index) const {
     constexpr int kAll = kTaps * kParts;
-    Part part[kAll + 2];
+    Operands part[kAll + 2];
     part[0] = first[0], part[1] = first[1];
     ptrdiff_t of_tap[kTaps + 1];
     of_tap[0] = index;

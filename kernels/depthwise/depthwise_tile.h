@@ -35,7 +35,7 @@
 //     store_fixed<kFromZero>(acc[4], constants, out, band_bytes, bands)
 //   kStoresWhole                           whether these store all 16 * lanes bytes whatever n is, their
 //                                          upper half band_bytes behind the lower; if so, there are
-//     store_part(p, load(q), n)            stores the first n bytes of a register
+//     store_partial(p, load(q), n)            stores the first n bytes of a register
 //   kHolds                                 whether there are, instead of Fused and all these stores,
 //     Constants<store>(constants)          what an epilogue reads, kHeld: in registers
 //     store<store>(acc[4], Constants<store>, out, band_bytes, bands)
@@ -61,8 +61,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/depthwise/depthwise_line.h"
 #include "kernels/depthwise/depthwise_loops.h"
+#include "kernels/depthwise/depthwise_row.h"
 #include "kernels/depthwise/depthwise_slide.h"
 
 namespace qrt {
@@ -93,9 +93,9 @@ constexpr typename Loops<V>::Slide slide_of() {
 }
 
 template <class V, Store kStore>
-constexpr auto line_of() -> decltype(Loops<V>::line) {
-  if constexpr (has_lines<V>() && kStore != Store::kGeneric)
-    return compute_line<V, kStore>;
+constexpr auto row_loops_of() -> decltype(Loops<V>::line) {
+  if constexpr (has_row_loops<V>() && kStore != Store::kGeneric)
+    return compute_short_row<V, kStore>;
   else
     return nullptr;
 }
@@ -132,7 +132,7 @@ Loops<V> loops_of() {
           {slide_of<V, kStore, 1, true>(), slide_of<V, kStore, kTwo, true>()},
           {compute_of<V, kStore, 1>(), compute_of<V, kStore, kTwo>()},
           {compute_3x3_of<V, kStore, 1>(), compute_3x3_of<V, kStore, kTwo>()},
-          line_of<V, kStore>()};
+          row_loops_of<V, kStore>()};
 }
 
 // Returns whether slide() computes the shape. It takes the columns of a dilated kernel one phase at
@@ -243,14 +243,14 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
                      row_step<V>(b) * s.out_w * b.channels};
   const Pixels<V> pixels(b);
   if (is_line) {
-    if constexpr (has_lines<V>()) {
-      if (loops.line != nullptr && is_short_line<V>(p, s, b.n)) {
+    if constexpr (has_row_loops<V>()) {
+      if (loops.line != nullptr && is_short_row<V>(p, s, b.n)) {
         for (; y < end; ++y) loops.line(b, loop, y);
         return;
       }
     }
     const bool is_3x3 = taps == kTaps3x3<V> && !p.line.is_far;
-    return compute_lines(b, pixels, loop, is_3x3 ? loops.compute_3x3 : loops.compute, y, end);
+    return compute_long_row(b, pixels, loop, is_3x3 ? loops.compute_3x3 : loops.compute, y, end);
   }
   const size_t bands = bands_of<V>(b);
   const size_t step = row_step<V>(b), firsts = step < end - y ? step : end - y;
@@ -340,7 +340,7 @@ void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t 
                    size_t n, size_t y, size_t end) {
   if constexpr (sizeof...(Narrower) > 0) {
     const bool is_wide =
-        has_lines<V>() && is_short_line<V>(plan, args.shape, n);  // has no use for bands
+        has_row_loops<V>() && is_short_row<V>(plan, args.shape, n);  // has no use for bands
     if (!is_wide && n <= 16 * V::kTile.lanes / (2 * V::kBands))
       return compute_block<Narrower...>(args, plan, channels, c, n, y, end);
   }

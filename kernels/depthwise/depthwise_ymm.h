@@ -114,11 +114,11 @@ struct Ymm {
   }
 
   // The first n <= 32 bytes.
-  QRT_INLINE void store_part(uint8_t* p, __m256i v, size_t n) {
+  QRT_INLINE void store_partial(uint8_t* p, __m256i v, size_t n) {
     if (n == 32)
       save(p, v);
     else
-      avx2::Vec::store_part(p, v, n);
+      avx2::Vec::store_partial(p, v, n);
   }
 
   struct Finish {

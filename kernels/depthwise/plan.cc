@@ -56,7 +56,7 @@ constexpr size_t kLongPhase = 16, kShortPhase = 4;
 constexpr size_t kSparse = 16;
 
 // Returns the line of a shape that is one and is faster so; otherwise a line without columns.
-DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
+DepthwiseRow row_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
   if (s.terms > 1) return {};
   const bool is_column = depthwise_is_column(s);
   if (is_column ? s.kernel_h == 1 : s.kernel_h != 1 || s.kernel_w == 1) return {};
@@ -73,7 +73,7 @@ DepthwiseLine line_of(const DepthwiseTile& tile, const DepthwiseShape& s) {
 
 // REQUIRES: the shape of a line is that of an undilated row in whole columns.
 DepthwisePlan plan_of(const DepthwiseTile& tile, const DepthwiseShape& s,
-                      const DepthwiseLine& line) {
+                      const DepthwiseRow& line) {
   DepthwisePlan p;
   p.line = line;
   p.groups = ceil_div(s.kernel_h, tile.group_rows);
@@ -125,7 +125,7 @@ bool depthwise_tile_supports(const DepthwiseTile& tile, const DepthwiseShape& s)
 }
 
 DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& shape) {
-  const DepthwiseLine line = line_of(tile, shape);
+  const DepthwiseRow line = row_of(tile, shape);
   if (line.columns == 0) return plan_of(tile, shape, line);
   DepthwiseShape s = line.is_packed ? depthwise_as_row(shape) : shape;
   // The plan is that of the line's last column, and of a second output in it if that is the next place.

@@ -55,7 +55,7 @@ constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
-struct DepthwiseLine {
+struct DepthwiseRow {
   size_t columns;  // that an output reads; 0: no line
   size_t step;     // pixels from one of these to the next
   size_t phases;   // outputs from one of a phase to the next
@@ -65,7 +65,7 @@ struct DepthwiseLine {
 };
 
 struct DepthwisePlan {
-  DepthwiseLine line;
+  DepthwiseRow line;
   size_t groups;
   size_t pass_rows;     // output rows of one pass: 1 or 2
   size_t row_step;      // from one to the next: 1, or the dilation, where both read the same rows

@@ -24,8 +24,8 @@ struct Avx2 : avx2::Vec {
 
 }  // namespace
 
-QRT_EDGE_RUNS(avx2, Avx2)
-QRT_EDGE_RUNS_OF_HALVES(avx2, Avx2)
+QRT_EDGE_LOOPS(avx2, Avx2)
+QRT_EDGE_LOOPS_OF_HALVES(avx2, Avx2)
 QRT_EDGE_LANES(avx2, Avx2)
 
 }  // namespace qrt

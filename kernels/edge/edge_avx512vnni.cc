@@ -67,8 +67,8 @@ struct Avx512 : avx512vnni::Vec {
 
 }  // namespace
 
-QRT_EDGE_RUNS(avx512vnni, Avx512)
-QRT_EDGE_RUNS_OF_HALVES(avx512vnni, Avx512)
+QRT_EDGE_LOOPS(avx512vnni, Avx512)
+QRT_EDGE_LOOPS_OF_HALVES(avx512vnni, Avx512)
 QRT_EDGE_LANES(avx512vnni, Avx512)
 
 }  // namespace qrt

@@ -57,11 +57,11 @@ class EdgeLanes {
   static inline I splat(int32_t i) { return i - I{}; }
 
   // f(at, count): whole vectors, then a part of one.
-  template <class Whole, class Part>
-  static inline void for_lanes(size_t n, const Whole& whole, const Part& part) {
+  template <class Whole, class Partial>
+  static inline void for_lanes(size_t n, const Whole& whole, const Partial& partial) {
     size_t i = 0;
     for (; i + kLanes <= n; i += kLanes) whole(i);
-    if (i < n) part(i, n - i);
+    if (i < n) partial(i, n - i);
   }
 
   // HE(v) for |v| < 2^22: adding 1.5 * 2^23 leaves no bits behind the point.

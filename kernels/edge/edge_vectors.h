@@ -43,9 +43,9 @@ struct Divider {
 
 // Instead of a division: the steps of kernels/hybrid.h.
 template <class V>
-struct HybridSteps {
+struct HybridQuanta {
   using Float = typename V::Float;
-  explicit HybridSteps(const HybridScale& s)
+  explicit HybridQuanta(const HybridScale& s)
       : factor(V::splat(s.factor)),
         zero(V::splat(static_cast<float>(s.zero_point))),
         least(V::splat(static_cast<float>(s.lo))),
@@ -63,7 +63,7 @@ struct EdgeVectors : Vec {
 };
 
 template <class V>
-struct Runs {
+struct EdgeLoops {
   using Int = typename V::Int;
   using Float = typename V::Float;
   static constexpr size_t kLanes = V::kLanes, kBlock = V::kBytes;
@@ -78,7 +78,7 @@ struct Runs {
     Division by;
 
     Int at(const float* x) const { return of(V::load_float(x)); }
-    Int part(const float* x, size_t n) const { return of(V::load_float(V::first_lanes(n), x)); }
+    Int partial(const float* x, size_t n) const { return of(V::load_float(V::first_lanes(n), x)); }
     Int of(Float x) const {
       const Float v = by.in_quanta(x);
       return kAway ? V::round_away(v) : V::round(v);
@@ -92,7 +92,7 @@ struct Runs {
     Float low, high;
 
     Int at(const uint16_t* x) const { return of(V::load_half(x)); }
-    Int part(const uint16_t* x, size_t n) const { return of(V::load_half_part(x, n)); }
+    Int partial(const uint16_t* x, size_t n) const { return of(V::load_half_partial(x, n)); }
     Int of(Float x) const {
       const Float v = by.quotient(x);
       return V::round(kWrapsHigh ? V::max(V::min_from(v, -0x1p31f, high), low)
@@ -115,15 +115,15 @@ struct Runs {
       V::store(to, bytes.of(v0, v1, v2, v3));
     };
     if (V::kStreams && n >= kStreamedFrom) {
-      const size_t part = n / kStreams / kBlock * kBlock;
-      for (size_t i = 0; i < part; i += kBlock)
-        for (size_t k = 0; k < kStreams; ++k) block(x + k * part + i, y + k * part + i);
-      n -= kStreams * part, x += kStreams * part, y += kStreams * part;
+      const size_t partial = n / kStreams / kBlock * kBlock;
+      for (size_t i = 0; i < partial; i += kBlock)
+        for (size_t k = 0; k < kStreams; ++k) block(x + k * partial + i, y + k * partial + i);
+      n -= kStreams * partial, x += kStreams * partial, y += kStreams * partial;
     }
     for (; n >= kBlock; n -= kBlock, x += kBlock, y += kBlock) block(x, y);
     for (size_t i = 0; i < n; i += kLanes) {
-      const Int v = V::max_s32(in.part(x + i, n - i), V::splat32(lo - zp));
-      V::store_low_bytes_part(y + i, V::add32(v, V::splat32(zp + offset)), n - i);
+      const Int v = V::max_s32(in.partial(x + i, n - i), V::splat32(lo - zp));
+      V::store_low_bytes_partial(y + i, V::add32(v, V::splat32(zp + offset)), n - i);
     }
   }
 
@@ -139,7 +139,7 @@ struct Runs {
   }
 
   static void quantize_by(const float* x, size_t n, const HybridScale& scale, uint8_t* y) {
-    quantize(x, n, OfFloats<HybridSteps<V>, true>{HybridSteps<V>(scale)}, 0, scale.lo, 128, y);
+    quantize(x, n, OfFloats<HybridQuanta<V>, true>{HybridQuanta<V>(scale)}, 0, scale.lo, 128, y);
   }
 
   static void quantize_halves(const uint16_t* x, size_t n, float scale, int32_t zp, int32_t lo,
@@ -176,7 +176,7 @@ struct Runs {
       if (rest == 0) continue;
       const Int v = quanta(V::load_float(m, x + whole), V::load_float(m, scale + whole),
                            V::load(m, zp + whole));
-      V::store_low_bytes_part(y + whole, v, rest);
+      V::store_low_bytes_partial(y + whole, v, rest);
     }
   }
 
@@ -207,7 +207,7 @@ struct Runs {
       block([](float* to, Float v) QRT_INLINE_LAMBDA { V::store_float(to, v); });
     for (size_t i = 0; i < n; i += kLanes)
       V::store_float(V::first_lanes(n - i), y + i,
-                     real(V::template widen_part<kSigned>(x + i, n - i), z, s));
+                     real(V::template widen_partial<kSigned>(x + i, n - i), z, s));
   }
 
   template <bool kSigned>
@@ -229,7 +229,7 @@ struct Runs {
       }
       if (c < whole) V::store_float(y + c, of(V::template widen<kSigned>(x + c), c));
       if (rest == 0) continue;
-      const Int v = V::template widen_part<kSigned>(x + whole, rest);
+      const Int v = V::template widen_partial<kSigned>(x + whole, rest);
       V::store_float(m, y + whole,
                      real(v, V::load(m, zp + whole), V::load_float(m, scale + whole)));
     }
@@ -274,51 +274,51 @@ struct Runs {
 }  // namespace qrt
 
 // The entry points that a layer gives: of floats, and of float16 where it has blocks of its own for them.
-#define QRT_EDGE_RUNS(suffix, V)                                                                   \
+#define QRT_EDGE_LOOPS(suffix, V)                                                                  \
   void edge_quantize_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,       \
                               int32_t hi, uint8_t* y) {                                            \
-    Runs<V>::quantize_floats<false>(x, n, scale, zp, lo, hi, y);                                   \
+    EdgeLoops<V>::quantize_floats<false>(x, n, scale, zp, lo, hi, y);                              \
   }                                                                                                \
   void edge_quantize_away_##suffix(const float* x, size_t n, float scale, int32_t zp, int32_t lo,  \
                                    int32_t hi, uint8_t* y) {                                       \
-    Runs<V>::quantize_floats<true>(x, n, scale, zp, lo, hi, y);                                    \
+    EdgeLoops<V>::quantize_floats<true>(x, n, scale, zp, lo, hi, y);                               \
   }                                                                                                \
   void edge_quantize_channels_##suffix(const float* x, size_t rows, size_t channels,               \
                                        const float* scale, const int32_t* zp, int32_t lo,          \
                                        int32_t hi, uint8_t* y) {                                   \
-    Runs<V>::quantize_channels(x, rows, channels, scale, zp, lo, hi, y);                           \
+    EdgeLoops<V>::quantize_channels(x, rows, channels, scale, zp, lo, hi, y);                      \
   }                                                                                                \
   void edge_dequantize_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale,           \
                                 int32_t zp, float* y) {                                            \
-    is_signed ? Runs<V>::dequantize<true>(x, n, scale, zp, y)                                      \
-              : Runs<V>::dequantize<false>(x, n, scale, zp, y);                                    \
+    is_signed ? EdgeLoops<V>::dequantize<true>(x, n, scale, zp, y)                                 \
+              : EdgeLoops<V>::dequantize<false>(x, n, scale, zp, y);                               \
   }                                                                                                \
   void edge_dequantize_channels_##suffix(const uint8_t* x, bool is_signed, size_t rows,            \
                                          size_t channels, const float* scale, const int32_t* zp,   \
                                          float* y) {                                               \
-    is_signed ? Runs<V>::dequantize_channels<true>(x, rows, channels, scale, zp, y)                \
-              : Runs<V>::dequantize_channels<false>(x, rows, channels, scale, zp, y);              \
+    is_signed ? EdgeLoops<V>::dequantize_channels<true>(x, rows, channels, scale, zp, y)           \
+              : EdgeLoops<V>::dequantize_channels<false>(x, rows, channels, scale, zp, y);         \
   }                                                                                                \
   void edge_dequantize_i32_##suffix(const int32_t* x, size_t rows, size_t channels,                \
                                     const float* scale, float* y) {                                \
-    Runs<V>::dequantize_i32(x, rows, channels, scale, y);                                          \
+    EdgeLoops<V>::dequantize_i32(x, rows, channels, scale, y);                                     \
   }                                                                                                \
   void edge_quantize_by_##suffix(const float* x, size_t n, const HybridScale& scale, uint8_t* y) { \
-    Runs<V>::quantize_by(x, n, scale, y);                                                          \
+    EdgeLoops<V>::quantize_by(x, n, scale, y);                                                     \
   }
-#define QRT_EDGE_RUNS_OF_HALVES(suffix, V)                                                    \
+#define QRT_EDGE_LOOPS_OF_HALVES(suffix, V)                                                   \
   void edge_quantize_half_##suffix(const uint16_t* x, size_t n, float scale, int32_t zp,      \
                                    int32_t lo, int32_t hi, int32_t offset, uint8_t* y) {      \
-    Runs<V>::quantize_halves(x, n, scale, zp, lo, hi, offset, y);                             \
+    EdgeLoops<V>::quantize_halves(x, n, scale, zp, lo, hi, offset, y);                        \
   }                                                                                           \
   void edge_dequantize_half_##suffix(const uint8_t* x, bool is_signed, size_t n, float scale, \
                                      int32_t zp, uint16_t* y) {                               \
-    is_signed ? Runs<V>::dequantize_half<true>(x, n, scale, zp, y)                            \
-              : Runs<V>::dequantize_half<false>(x, n, scale, zp, y);                          \
+    is_signed ? EdgeLoops<V>::dequantize_half<true>(x, n, scale, zp, y)                       \
+              : EdgeLoops<V>::dequantize_half<false>(x, n, scale, zp, y);                     \
   }
 #define QRT_VECTOR_ROW(suffix)                \
   using EdgeLayer = EdgeVectors<suffix::Vec>; \
-  QRT_EDGE_RUNS(suffix, EdgeLayer)            \
+  QRT_EDGE_LOOPS(suffix, EdgeLayer)           \
   QRT_EDGE_LANES(suffix, EdgeLayer)           \
   QRT_EDGE_HALVES(suffix, EdgeLayer)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight elements in the bytes of one word: gathered by three shifts, spread by three more.
+// Eight elements in the bytes of one word: gathered by three shifts, expand_fields by three more.
 #include "kernels/edge/packed.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ inline uint32_t gather(uint64_t w) {
 }
 
 template <int kBits>
-inline uint64_t spread(uint32_t packed) {
+inline uint64_t expand_fields(uint32_t packed) {
   uint64_t w = packed;
   if (kBits == 4) {
     w = (w | w << 16) & 0x0000ffff0000ffffu;
@@ -61,7 +61,7 @@ void unpack(bool is_signed, const uint8_t* packed, size_t n, uint8_t* codes) {
     const size_t count = n < 8 ? n : 8;
     uint32_t in = 0;
     memcpy(&in, packed, (count * kBits + 7) / 8);
-    uint64_t w = spread<kBits>(in);
+    uint64_t w = expand_fields<kBits>(in);
     if (is_signed) w = sign_extend<kBits>(w);
     memcpy(codes, &w, count);
     n -= count;

@@ -23,7 +23,7 @@ struct MulParams {
   Requant requant;
 };
 
-struct ElementwiseRun {
+struct ElementwiseArgs {
   const uint8_t* a;
   const uint8_t* b;
   bool a_is_scalar, b_is_scalar;  // the operand is one element, repeated
@@ -31,7 +31,7 @@ struct ElementwiseRun {
   size_t n;
 };
 
-struct Int16Run {
+struct Int16Args {
   const int16_t* a;
   const int16_t* b;
   bool a_is_scalar, b_is_scalar;
@@ -41,7 +41,7 @@ struct Int16Run {
 
 // y[i] = rescale(params, x[i], (channel + i) % channels); types kUInt8, kInt16 and kInt32. Reads
 // exactly n elements.
-struct RescaleRun {
+struct RescaleArgs {
   DType from, to;
   const void* x;
   void* y;
@@ -53,18 +53,18 @@ struct ElementwiseKernel {
   const char* name;        // "elementwise_u8_avx2", of what takes bytes
   const char* int16_name;  // "elementwise_s16_avx2", of the rest
   Isa isa;
-  void (*add)(const AddParams& params, const ElementwiseRun& run);
-  void (*add_int)(const AddIntParams& params, const ElementwiseRun& run);
-  void (*mul)(const MulParams& params, const ElementwiseRun& run);
+  void (*add)(const AddParams& params, const ElementwiseArgs& run);
+  void (*add_int)(const AddIntParams& params, const ElementwiseArgs& run);
+  void (*mul)(const MulParams& params, const ElementwiseArgs& run);
   // Read exactly n elements. Kind kInt; products within int32 (checked at load).
-  void (*add_int16)(const AddIntParams& params, const Int16Run& run);
-  void (*mul_int16)(const MulParams& params, const Int16Run& run);
-  void (*rescale)(const RescaleParams& params, const RescaleRun& run);
+  void (*add_int16)(const AddIntParams& params, const Int16Args& run);
+  void (*mul_int16)(const MulParams& params, const Int16Args& run);
+  void (*rescale)(const RescaleParams& params, const RescaleArgs& run);
 };
 
 // ElementwiseKernel::mul_int16 where products leave int32, for every instruction set; no product of
 // one and a multiplier reaches 2^62.
-void mul_int16_in_64_bits(const MulParams& params, const Int16Run& run);
+void mul_int16_in_64_bits(const MulParams& params, const Int16Args& run);
 
 const ElementwiseKernel* elementwise_kernels(size_t* count);
 const ElementwiseKernel* select_elementwise(IsaSet isas);

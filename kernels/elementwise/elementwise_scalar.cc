@@ -5,21 +5,21 @@
 
 namespace qrt {
 
-void elementwise_add_scalar(const AddParams& params, const ElementwiseRun& run) {
+void elementwise_add_scalar(const AddParams& params, const ElementwiseArgs& run) {
   for (size_t i = 0; i < run.n; ++i) {
     const uint8_t a = run.a[run.a_is_scalar ? 0 : i], b = run.b[run.b_is_scalar ? 0 : i];
     run.y[i] = static_cast<uint8_t>(add_f32(params, a, b));
   }
 }
 
-void elementwise_add_int_scalar(const AddIntParams& params, const ElementwiseRun& run) {
+void elementwise_add_int_scalar(const AddIntParams& params, const ElementwiseArgs& run) {
   for (size_t i = 0; i < run.n; ++i) {
     const uint8_t a = run.a[run.a_is_scalar ? 0 : i], b = run.b[run.b_is_scalar ? 0 : i];
     run.y[i] = static_cast<uint8_t>(add_int(params, a, b));
   }
 }
 
-void elementwise_mul_scalar(const MulParams& params, const ElementwiseRun& run) {
+void elementwise_mul_scalar(const MulParams& params, const ElementwiseArgs& run) {
   for (size_t i = 0; i < run.n; ++i) {
     const int32_t a = run.a[run.a_is_scalar ? 0 : i] - params.a_zero_point;
     const int32_t b = run.b[run.b_is_scalar ? 0 : i] - params.b_zero_point;
@@ -27,13 +27,13 @@ void elementwise_mul_scalar(const MulParams& params, const ElementwiseRun& run) 
   }
 }
 
-void elementwise_add_int16_scalar(const AddIntParams& params, const Int16Run& run) {
+void elementwise_add_int16_scalar(const AddIntParams& params, const Int16Args& run) {
   for (size_t i = 0; i < run.n; ++i)
     run.y[i] = static_cast<int16_t>(
         add_int(params, run.a[run.a_is_scalar ? 0 : i], run.b[run.b_is_scalar ? 0 : i]));
 }
 
-void elementwise_mul_int16_scalar(const MulParams& params, const Int16Run& run) {
+void elementwise_mul_int16_scalar(const MulParams& params, const Int16Args& run) {
   for (size_t i = 0; i < run.n; ++i) {
     const int32_t a = run.a[run.a_is_scalar ? 0 : i] - params.a_zero_point;
     const int32_t b = run.b[run.b_is_scalar ? 0 : i] - params.b_zero_point;
@@ -41,7 +41,7 @@ void elementwise_mul_int16_scalar(const MulParams& params, const Int16Run& run) 
   }
 }
 
-void mul_int16_in_64_bits(const MulParams& params, const Int16Run& run) {
+void mul_int16_in_64_bits(const MulParams& params, const Int16Args& run) {
   const Requant& r = params.requant;
   for (size_t i = 0; i < run.n; ++i) {
     const int64_t a = run.a[run.a_is_scalar ? 0 : i] - params.a_zero_point;
@@ -51,7 +51,7 @@ void mul_int16_in_64_bits(const MulParams& params, const Int16Run& run) {
   }
 }
 
-void elementwise_rescale_scalar(const RescaleParams& params, const RescaleRun& run) {
+void elementwise_rescale_scalar(const RescaleParams& params, const RescaleArgs& run) {
   for (size_t i = 0; i < run.n; ++i) {
     const int32_t x = run.from == DType::kUInt8   ? static_cast<const uint8_t*>(run.x)[i]
                       : run.from == DType::kInt16 ? static_cast<const int16_t*>(run.x)[i]

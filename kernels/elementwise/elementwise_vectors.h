@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elementwise family over a vector layer V (isa/vec_<isa>.h): add and mul in float by the blocks
-// of walk.h, 64 bytes at a time, in integers by chunks.h. Everything here is local to the including
+// of walk.h, 64 bytes at a time, in integers by blocks.h. Everything here is local to the including
 // file.
 #ifndef QRT_KERNELS_ELEMENTWISE_ELEMENTWISE_VECTORS_H_
 #define QRT_KERNELS_ELEMENTWISE_ELEMENTWISE_VECTORS_H_
 
-#include "kernels/elementwise/chunks_int16.h"
+#include "kernels/elementwise/blocks_int16.h"
 #include "kernels/elementwise/walk.h"
 #include "kernels/isa/inline.h"
 
@@ -28,13 +28,13 @@ struct OfRegisters {
   void whole(const uint8_t* a, const uint8_t* b, uint8_t* y) const {
     for (size_t i = 0; i < kBlock; i += V::kBytes) V::store(y + i, block().bytes(a + i, b + i));
   }
-  static void load_part(uint8_t (&to)[kBlock], const uint8_t* x, size_t n) {
-    V::load_part(to, x, n);
+  static void load_partial(uint8_t (&to)[kBlock], const uint8_t* x, size_t n) {
+    V::load_partial(to, x, n);
   }
-  static void store_part(uint8_t* y, const uint8_t (&from)[kBlock], size_t n) {
+  static void store_partial(uint8_t* y, const uint8_t (&from)[kBlock], size_t n) {
     size_t i = 0;
     for (; i + V::kBytes <= n; i += V::kBytes) V::store(y + i, V::load8(from + i));
-    if (i < n) V::store_part(y + i, V::load8(from + i), n - i);
+    if (i < n) V::store_partial(y + i, V::load8(from + i), n - i);
   }
   const Block& block() const { return static_cast<const Block&>(*this); }
 };
@@ -116,13 +116,13 @@ struct Blocks {
 }  // namespace
 }  // namespace qrt
 
-#define QRT_VECTOR_ROW(suffix)                                                        \
-  void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run) { \
-    add<Blocks<suffix::Vec>::Sum>(params, run);                                       \
-  }                                                                                   \
-  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run) { \
-    mul<Blocks<suffix::Vec>::Product, suffix::Lanes>(params, run);                    \
-  }                                                                                   \
+#define QRT_VECTOR_ROW(suffix)                                                         \
+  void elementwise_add_##suffix(const AddParams& params, const ElementwiseArgs& run) { \
+    add<Blocks<suffix::Vec>::Sum>(params, run);                                        \
+  }                                                                                    \
+  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseArgs& run) { \
+    mul<Blocks<suffix::Vec>::Product, suffix::Lanes>(params, run);                     \
+  }                                                                                    \
   QRT_ELEMENTWISE_INTEGERS(suffix, suffix::Lanes)
 
 #endif  // QRT_KERNELS_ELEMENTWISE_ELEMENTWISE_VECTORS_H_

@@ -8,13 +8,13 @@
 
 namespace qrt {
 
-#define QRT_ELEMENTWISE(isa, suffix)                                                        \
-  void elementwise_add_##suffix(const AddParams& params, const ElementwiseRun& run);        \
-  void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseRun& run); \
-  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseRun& run);        \
-  void elementwise_add_int16_##suffix(const AddIntParams& params, const Int16Run& run);     \
-  void elementwise_mul_int16_##suffix(const MulParams& params, const Int16Run& run);        \
-  void elementwise_rescale_##suffix(const RescaleParams& params, const RescaleRun& run);
+#define QRT_ELEMENTWISE(isa, suffix)                                                         \
+  void elementwise_add_##suffix(const AddParams& params, const ElementwiseArgs& run);        \
+  void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseArgs& run); \
+  void elementwise_mul_##suffix(const MulParams& params, const ElementwiseArgs& run);        \
+  void elementwise_add_int16_##suffix(const AddIntParams& params, const Int16Args& run);     \
+  void elementwise_mul_int16_##suffix(const MulParams& params, const Int16Args& run);        \
+  void elementwise_rescale_##suffix(const RescaleParams& params, const RescaleArgs& run);
 #include "kernels/elementwise/elementwise.inc"
 
 }  // namespace qrt

@@ -21,7 +21,7 @@ struct Sum {
   double reach;
   int32_t lo, hi;
   const void* params;
-  void (*value)(const void* params, const ElementwiseRun& run);
+  void (*value)(const void* params, const ElementwiseArgs& run);
 };
 
 int32_t floor_of(double v) {
@@ -173,7 +173,7 @@ bool make_sum_tables(const AddParams& p, SumTables* tables) {
   sum.lo = p.lo;
   sum.hi = p.hi;
   sum.params = &p;
-  sum.value = [](const void* params, const ElementwiseRun& run) {
+  sum.value = [](const void* params, const ElementwiseArgs& run) {
     elementwise_add_scalar(*static_cast<const AddParams*>(params), run);
   };
   return make(sum, tables);
@@ -195,7 +195,7 @@ bool make_sum_tables_of_integers(const AddIntParams& p, SumTables* tables) {
   sum.lo = r.lo;
   sum.hi = r.hi;
   sum.params = &p;
-  sum.value = [](const void* params, const ElementwiseRun& run) {
+  sum.value = [](const void* params, const ElementwiseArgs& run) {
     elementwise_add_int_scalar(*static_cast<const AddIntParams*>(params), run);
   };
   return make(sum, tables);

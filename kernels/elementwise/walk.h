@@ -7,14 +7,14 @@
 //   template <bool kFused, bool kHalfUp> struct Product;
 //
 // made from SumConstants and ProductConstants, each with whole(a, b, y), which computes kBlock
-// outputs, and load_part(to, x, n) and store_part(y, from, n), which copy the first n bytes of a
+// outputs, and load_partial(to, x, n) and store_partial(y, from, n), which copy the first n bytes of a
 // block, 0 < n < kBlock, and touch no others.
 #ifndef QRT_KERNELS_ELEMENTWISE_WALK_H_
 #define QRT_KERNELS_ELEMENTWISE_WALK_H_
 
 #include <string.h>
 
-#include "kernels/elementwise/chunks.h"
+#include "kernels/elementwise/blocks.h"
 
 namespace qrt {
 namespace {
@@ -63,22 +63,22 @@ inline void walk(const Block& block, const Operand& first, const Operand& second
                  size_t n) {
   const uint8_t* a = first.data;
   const uint8_t* b = second.data;
-  alignas(64) uint8_t a_part[kBlock], b_part[kBlock], y_part[kBlock];
+  alignas(64) uint8_t a_partial[kBlock], b_partial[kBlock], y_partial[kBlock];
   for (; n > 0; n -= kBlock, a += first.step, b += second.step, y += kBlock) {
-    const bool is_part = n < kBlock;
-    if (is_part) {
-      Block::load_part(a_part, a, n);
-      Block::load_part(b_part, b, n);
-      a = a_part;
-      b = b_part;
+    const bool is_partial = n < kBlock;
+    if (is_partial) {
+      Block::load_partial(a_partial, a, n);
+      Block::load_partial(b_partial, b, n);
+      a = a_partial;
+      b = b_partial;
     }
-    block.whole(a, b, is_part ? y_part : y);
-    if (is_part) return Block::store_part(y, y_part, n);
+    block.whole(a, b, is_partial ? y_partial : y);
+    if (is_partial) return Block::store_partial(y, y_partial, n);
   }
 }
 
 template <template <bool, bool, bool> class Sum>
-inline void add(const AddParams& p, const ElementwiseRun& run) {
+inline void add(const AddParams& p, const ElementwiseArgs& run) {
   // x86 converts numbers from 2^31 on to INT32_MIN. The loader allows sums that round to 2^31; no
   // real model comes near.
   if (kIntegerOnly) return elementwise_add_scalar(p, run);
@@ -112,9 +112,9 @@ inline void add(const AddParams& p, const ElementwiseRun& run) {
 
 // Lanes: policy of isa/requantize_tile.h.
 template <template <bool, bool> class Product, class Lanes>
-inline void mul(const MulParams& p, const ElementwiseRun& run) {
+inline void mul(const MulParams& p, const ElementwiseArgs& run) {
   const Requant& r = p.requant;
-  if (r.kind == RequantKind::kInt) return mul_in_chunks<Lanes>(p, run);
+  if (r.kind == RequantKind::kInt) return mul_in_blocks<Lanes>(p, run);
   // The condition is that of add(), with |p| <= 65,025.
   if (kIntegerOnly || !(*r.scale < 0x1p14f)) return elementwise_mul_scalar(p, run);
   const Operand a(run.a, run.a_is_scalar), b(run.b, run.b_is_scalar);

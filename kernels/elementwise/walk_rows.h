@@ -35,15 +35,15 @@ __attribute__((noinline)) void walk_row(const Params& params, const uint8_t* a, 
     Vec::store(y, block.join(first, block.second(Vec::load(b))));
   }
   if (n > 0) {
-    const typename Vec::Part part(n);
+    const typename Vec::Partial part(n);
     const auto first = block.first(part.load(a));
     part.store(y, block.join(first, block.second(part.load(b))));
   }
 }
 
 // The rows of x, of one register or part of it, beside `held`.
-template <bool kFirstIsSame, class Block, class Part, class Int>
-inline void walk_column(const Block& block, const Part& part, Int held, const uint8_t* x,
+template <bool kFirstIsSame, class Block, class Partial, class Int>
+inline void walk_column(const Block& block, const Partial& part, Int held, const uint8_t* x,
                         size_t step, uint8_t* y, size_t y_step, size_t rows) {
   if constexpr (kFirstIsSame) {
     const auto first = block.first(held);
@@ -72,7 +72,7 @@ __attribute__((noinline)) void walk_beside(const Params& params, const uint8_t* 
     };
     size_t i = 0;
     for (; i + kRegister <= r.n; i += kRegister) column(typename Vec::Whole(kRegister), i);
-    if (i < r.n) column(typename Vec::Part(r.n - i), i);
+    if (i < r.n) column(typename Vec::Partial(r.n - i), i);
   }
 }
 

@@ -15,12 +15,12 @@ template <int MR, int NV>
 QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR][NV];
   Floats line[NV];
-  const auto load_line = [&](size_t i) QRT_INLINE_LAMBDA {
+  const auto load_weights = [&](size_t i) QRT_INLINE_LAMBDA {
     QRT_UNROLL
     for (int v = 0; v < NV; ++v)
       line[v] = load(b + i * p.b_stride + static_cast<size_t>(v) * kLanes);
   };
-  load_line(0);
+  load_weights(0);
   QRT_UNROLL
   for (int r = 0; r < MR; ++r) {
     const Floats splat = all(a[static_cast<size_t>(r) * p.a_stride]);
@@ -28,7 +28,7 @@ QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b
     for (int v = 0; v < NV; ++v) sums[r][v] = splat * line[v];
   }
   for (size_t i = 1; i < p.k; ++i) {
-    load_line(i);
+    load_weights(i);
     QRT_UNROLL
     for (int r = 0; r < MR; ++r) {
       const Floats splat = all(a[static_cast<size_t>(r) * p.a_stride + i]);
@@ -49,18 +49,18 @@ QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b
 template <int MR>
 QRT_INLINE void fused_few_columns(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR];
-  const Floats first = load_part(b, p.n);
+  const Floats first = load_partial(b, p.n);
   QRT_UNROLL
   for (int r = 0; r < MR; ++r) sums[r] = all(a[static_cast<size_t>(r) * p.a_stride]) * first;
   for (size_t i = 1; i < p.k; ++i) {
-    const Floats line = load_part(b + i * p.b_stride, p.n);
+    const Floats line = load_partial(b + i * p.b_stride, p.n);
     QRT_UNROLL
     for (int r = 0; r < MR; ++r)
       sums[r] = fused_lanes(all(a[static_cast<size_t>(r) * p.a_stride + i]), line, sums[r]);
   }
   QRT_UNROLL
   for (int r = 0; r < MR; ++r)
-    save_part(y + static_cast<size_t>(r) * p.y_stride, canonical(sums[r]), p.n);
+    save_partial(y + static_cast<size_t>(r) * p.y_stride, canonical(sums[r]), p.n);
 }
 
 // MR rows against all columns.

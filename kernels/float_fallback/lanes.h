@@ -28,7 +28,7 @@ QRT_INLINE Floats load(const float* p) {
 QRT_INLINE void save(float* p, Floats v) { __builtin_memcpy(p, &v, sizeof v); }
 
 // Loads the first n floats at p, and 0 in the lanes behind them. Reads nothing else. REQUIRES: n < kLanes.
-QRT_INLINE Floats load_part(const float* p, size_t n) {
+QRT_INLINE Floats load_partial(const float* p, size_t n) {
 #if defined(__AVX512F__) && QRT_FLOAT_LANES == 16
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
 #elif defined(__AVX2__) && QRT_FLOAT_LANES == 8
@@ -41,7 +41,7 @@ QRT_INLINE Floats load_part(const float* p, size_t n) {
 #endif
 }
 // Saves the first n floats of v at p, and writes nothing else. REQUIRES: n < kLanes.
-QRT_INLINE void save_part(float* p, Floats v, size_t n) {
+QRT_INLINE void save_partial(float* p, Floats v, size_t n) {
 #if defined(__AVX512F__) && QRT_FLOAT_LANES == 16
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), v);
 #elif defined(__AVX2__) && QRT_FLOAT_LANES == 8

@@ -50,9 +50,9 @@ QRT_INLINE void means_of(const float* x, size_t n, float (&mean)[R]) {
 
 // Sums in eight lanes, in as many registers as they take.
 constexpr size_t kPartLanes = kLanes < 8 ? kLanes : 8;
-typedef float Part __attribute__((vector_size(4 * kPartLanes)));
+typedef float HalfLanes __attribute__((vector_size(4 * kPartLanes)));
 struct Eight {
-  Part parts[8 / kPartLanes];
+  HalfLanes parts[8 / kPartLanes];
 };
 
 // Sums the squared deviations of R rows over their whole eights.
@@ -65,7 +65,7 @@ QRT_INLINE void square_deviations(const float* x, const float (&mean)[R], size_t
     for (int r = 0; r < R; ++r) {
       QRT_UNROLL
       for (size_t p = 0; p < 8 / kPartLanes; ++p) {
-        Part d;
+        HalfLanes d;
         __builtin_memcpy(&d, x + static_cast<size_t>(r) * n + i + p * kPartLanes, sizeof d);
         d = d - mean[r];
         s[r].parts[p] = fused_lanes(d, d, s[r].parts[p]);

@@ -29,12 +29,12 @@ QRT_INLINE void for_blocks(size_t n, const F& f) {
 // fl32(k * x_scale) it is x_scale times the sum of k less the sum of d. All of this is exact in any
 // order: d is a float, a multiple of the scale's last place and at most 128 times that, and in double
 // precision so is the whole.
-struct Parts {
+struct RowSums {
   __m512 steps, roundings;
 };
 
 // A row as floats.
-QRT_INLINE Parts dequantize(const LayerNormBytes& p, const uint8_t* x, size_t n, float* to) {
+QRT_INLINE RowSums dequantize(const LayerNormBytes& p, const uint8_t* x, size_t n, float* to) {
   const __m512 scale = _mm512_set1_ps(p.x_scale);
   const __m512i zero_point = _mm512_set1_epi32(p.x_zero_point);
   __m512i steps[2] = {};
@@ -178,7 +178,7 @@ void layer_norm_bytes_avx512vnni(const LayerNormBytes& p, const uint8_t* x, size
     float mean[kRows], inverse[kRows];
     __m512 parts[2 * kRows] = {};
     for (size_t r = 0; r < count; ++r) {
-      const Parts of_row = dequantize(p, x + r * n, n, floats + r * n);
+      const RowSums of_row = dequantize(p, x + r * n, n, floats + r * n);
       parts[r] = of_row.steps;
       parts[kRows + r] = of_row.roundings;
     }

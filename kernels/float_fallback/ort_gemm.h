@@ -77,7 +77,7 @@ QRT_INLINE void blocks_few_columns(const Matrix& m, const float* a, const float*
     const size_t end = m.k - begin < m.block ? m.k : begin + m.block;
     Floats sums[MR] = {};
     for (size_t i = begin; i < end; ++i) {
-      const Floats line = load_part(m.row(i), m.n);
+      const Floats line = load_partial(m.row(i), m.n);
       QRT_UNROLL
       for (int r = 0; r < MR; ++r)
         sums[r] = fused_lanes(all(a[static_cast<size_t>(r) * m.k + i]), line, sums[r]);
@@ -86,8 +86,8 @@ QRT_INLINE void blocks_few_columns(const Matrix& m, const float* a, const float*
     for (int r = 0; r < MR; ++r) {
       const size_t row = static_cast<size_t>(r);
       float* const to = y + row * m.y_stride;
-      const Floats before = load_part(begin == 0 ? bias + row * bias_step : to, m.n);
-      save_part(to, canonical(fused_lanes(sums[r], all(m.alpha), before)), m.n);
+      const Floats before = load_partial(begin == 0 ? bias + row * bias_step : to, m.n);
+      save_partial(to, canonical(fused_lanes(sums[r], all(m.alpha), before)), m.n);
     }
   }
 }

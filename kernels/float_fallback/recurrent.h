@@ -10,35 +10,35 @@ namespace qrt {
 namespace {
 
 // `count` floats of an array, as many as a register has but at its end.
-struct PartOfLanes {
+struct PartialLanes {
   size_t count;
 };
 
-inline __attribute__((noinline)) void get_part(size_t count, const float* p, Floats* v) {
+inline __attribute__((noinline)) void get_partial(size_t count, const float* p, Floats* v) {
   float part[kLanes] = {};
   __builtin_memcpy(part, p, count * sizeof(float));
   *v = load(part);
 }
-inline __attribute__((noinline)) void put_part(size_t count, float* p, const Floats* v) {
+inline __attribute__((noinline)) void put_partial(size_t count, float* p, const Floats* v) {
   __builtin_memcpy(p, v, count * sizeof(float));
 }
-QRT_INLINE Floats get(PartOfLanes lanes, const float* p) {
+QRT_INLINE Floats get(PartialLanes lanes, const float* p) {
   if (lanes.count == kLanes) return load(p);
   Floats v;
-  get_part(lanes.count, p, &v);
+  get_partial(lanes.count, p, &v);
   return v;
 }
-QRT_INLINE void put(PartOfLanes lanes, float* p, Floats v) {
+QRT_INLINE void put(PartialLanes lanes, float* p, Floats v) {
   if (lanes.count == kLanes)
     save(p, v);
   else
-    put_part(lanes.count, p, &v);
+    put_partial(lanes.count, p, &v);
 }
 
 // Calls f(index, lanes) for n floats.
 template <class F>
 QRT_INLINE void for_lanes(size_t n, const F& f) {
-  for (size_t i = 0; i < n; i += kLanes) f(i, PartOfLanes{n - i < kLanes ? n - i : kLanes});
+  for (size_t i = 0; i < n; i += kLanes) f(i, PartialLanes{n - i < kLanes ? n - i : kLanes});
 }
 
 // The quotient whose polynomials ort_tanh_of() fuses, with every step rounded.
@@ -73,7 +73,7 @@ inline void lstm_gates(const RecurrentGates& g, const float* sums, float* conten
   const size_t n = g.cells;
   const float *const i_sum = sums, *const o_sum = sums + n, *const f_sum = sums + 2 * n;
   const float* const c_sum = sums + 3 * n;
-  for_lanes(n, [&](size_t at, PartOfLanes lanes) QRT_INLINE_LAMBDA {
+  for_lanes(n, [&](size_t at, PartialLanes lanes) QRT_INLINE_LAMBDA {
     const Floats before = get(lanes, content + at);
     const auto gate = [&](const float* sum, size_t number, size_t peephole, Floats of)
                           QRT_INLINE_LAMBDA {
@@ -95,7 +95,7 @@ inline void lstm_gates(const RecurrentGates& g, const float* sums, float* conten
 
 inline void gru_reset(const RecurrentGates& g, const float* sums, const float* x, float* y) {
   const size_t n = g.cells;
-  for_lanes(n, [&](size_t at, PartOfLanes lanes) QRT_INLINE_LAMBDA {
+  for_lanes(n, [&](size_t at, PartialLanes lanes) QRT_INLINE_LAMBDA {
     const Floats v = limited(g, get(lanes, sums + n + at) + get(lanes, g.bias + n + at));
     put(lanes, y + at, canonical(get(lanes, x + at) * rounded_sigmoid_of(v)));
   });
@@ -103,7 +103,7 @@ inline void gru_reset(const RecurrentGates& g, const float* sums, const float* x
 
 inline void gru_output(const RecurrentGates& g, const float* sums, const float* before, float* y) {
   const size_t n = g.cells;
-  for_lanes(n, [&](size_t at, PartOfLanes lanes) QRT_INLINE_LAMBDA {
+  for_lanes(n, [&](size_t at, PartialLanes lanes) QRT_INLINE_LAMBDA {
     const Floats z = ort_sigmoid_of(limited(g, get(lanes, sums + at) + get(lanes, g.bias + at)));
     const Floats h = rounded_tanh_of(
         limited(g, get(lanes, sums + 2 * n + at) + get(lanes, g.bias + 2 * n + at)));
@@ -112,7 +112,7 @@ inline void gru_output(const RecurrentGates& g, const float* sums, const float* 
 }
 
 inline void rnn_output(const RecurrentGates& g, const float* sums, const float* x, float* y) {
-  for_lanes(g.cells, [&](size_t at, PartOfLanes lanes) QRT_INLINE_LAMBDA {
+  for_lanes(g.cells, [&](size_t at, PartialLanes lanes) QRT_INLINE_LAMBDA {
     const Floats v = limited(g, get(lanes, sums + at) + get(lanes, x + at));
     put(lanes, y + at, canonical(g.is_relu ? (v > 0.0f ? v : all(0.0f)) : tanh_of(v)));
   });

@@ -9,7 +9,7 @@
 namespace qrt {
 
 #define QRT_FORMULA(isa, suffix) \
-  void formula_##suffix(const FormulaParams& params, const FormulaRun& run);
+  void formula_##suffix(const FormulaParams& params, const FormulaArgs& run);
 #include "kernels/formula/formula.inc"
 
 }  // namespace qrt

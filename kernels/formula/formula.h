@@ -58,7 +58,7 @@ struct FormulaParams {
 };
 
 // y may be a or b where their elements are as wide.
-struct FormulaRun {
+struct FormulaArgs {
   const void* a;
   const void* b;
   bool a_is_scalar, b_is_scalar;  // the operand is one element, repeated
@@ -69,7 +69,7 @@ struct FormulaRun {
 struct FormulaKernel {
   const char* name;  // "formula_avx2"
   Isa isa;
-  void (*run)(const FormulaParams& params, const FormulaRun& run);
+  void (*run)(const FormulaParams& params, const FormulaArgs& run);
 };
 
 const FormulaKernel* formula_kernels(size_t* count);

@@ -211,7 +211,7 @@ struct FormulaLoops {
     write(p.y, v, y);
   }
 
-  QRT_INLINE void run(const FormulaParams& p, const FormulaRun& run) {
+  QRT_INLINE void run(const FormulaParams& p, const FormulaArgs& run) {
     const size_t a_bytes = bytes_of(p.a.element), b_bytes = bytes_of(p.b.element),
                  y_bytes = bytes_of(p.y.element);
     Copy a_copy, b_copy, y_copy;
@@ -240,9 +240,9 @@ struct FormulaLoops {
 }  // namespace
 }  // namespace qrt
 
-#define QRT_FORMULA_LOOPS(suffix, ...)                                        \
-  void formula_##suffix(const FormulaParams& params, const FormulaRun& run) { \
-    FormulaLoops<__VA_ARGS__>::run(params, run);                              \
+#define QRT_FORMULA_LOOPS(suffix, ...)                                         \
+  void formula_##suffix(const FormulaParams& params, const FormulaArgs& run) { \
+    FormulaLoops<__VA_ARGS__>::run(params, run);                               \
   }
 
 #endif  // QRT_KERNELS_FORMULA_FORMULA_LOOPS_H_

@@ -22,7 +22,7 @@ struct Operand {
   ptrdiff_t stride;
 };
 
-struct Part {
+struct KBlock {
   size_t begin, steps;  // first k of all taps one after the other, and how many times 64
 };
 
@@ -32,14 +32,14 @@ struct Product {
       : g(args),
         k(args.taps * args.kc),
         steps((k + kTileK - 1) / kTileK),
-        parts((steps + kSteps - 1) / kSteps),
+        k_blocks((steps + kSteps - 1) / kSteps),
         blocks((args.m + 2 * kTileRows - 1) / (2 * kTileRows)),
         rows((args.m + 2 * blocks - 1) / (2 * blocks)),
         in_place(args.taps == 1 || args.kc % kTileK == 0) {}
 
-  Part part(size_t i) const {
-    const size_t first = steps * i / parts;
-    return {first * kTileK, steps * (i + 1) / parts - first};
+  KBlock k_block(size_t i) const {
+    const size_t first = steps * i / k_blocks;
+    return {first * kTileK, steps * (i + 1) / k_blocks - first};
   }
   // Tiles spread the rows evenly; the last ones repeat some rows of those before.
   size_t first_row(size_t tile) const {
@@ -47,7 +47,7 @@ struct Product {
   }
 
   const GemmArgs& g;
-  const size_t k, steps, parts;
+  const size_t k, steps, k_blocks;
   const size_t blocks;  // of two tiles of rows
   const size_t rows;    // of a tile
   const bool in_place;  // every step lies in one tap
@@ -100,12 +100,13 @@ QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t a
 // The operands of one tile of rows for every step of a part; `buffer` holds kTileRows rows of the part, kPitch apart.
 constexpr size_t kPitch = kSteps * kTileK + 64;  // not a multiple of 4096
 
-void find_lhs(const Product& p, size_t row, const Part& part, uint8_t* buffer, Operand* operands) {
+void find_lhs(const Product& p, size_t row, const KBlock& k_block, uint8_t* buffer,
+              Operand* operands) {
   const GemmArgs& g = p.g;
   if (p.in_place) {
-    size_t tap = part.begin / g.kc, at = part.begin - tap * g.kc;
-    for (size_t step = 0; step < part.steps;) {
-      const size_t left = part.steps - step, of_tap = (g.kc - at + kTileK - 1) / kTileK;
+    size_t tap = k_block.begin / g.kc, at = k_block.begin - tap * g.kc;
+    for (size_t step = 0; step < k_block.steps;) {
+      const size_t left = k_block.steps - step, of_tap = (g.kc - at + kTileK - 1) / kTileK;
       const size_t n = of_tap < left ? of_tap : left;
       Operand operand;
       if (!find_in_place(p, row, tap, at, &operand)) {
@@ -121,17 +122,17 @@ void find_lhs(const Product& p, size_t row, const Part& part, uint8_t* buffer, O
   }
   // Taps one after the other. A copy may write up to 60 bytes too many, which the next one mends.
   const size_t bytes =
-      p.k - part.begin < part.steps * kTileK ? p.k - part.begin : part.steps * kTileK;
+      p.k - k_block.begin < k_block.steps * kTileK ? p.k - k_block.begin : k_block.steps * kTileK;
   for (size_t i = 0; i < p.rows; ++i) {
     uint8_t* to = buffer + i * kPitch;
-    size_t tap = part.begin / g.kc, at = part.begin - tap * g.kc;
+    size_t tap = k_block.begin / g.kc, at = k_block.begin - tap * g.kc;
     for (size_t done = 0; done < bytes; ++tap, at = 0) {
       const size_t left = bytes - done, n = g.kc - at < left ? g.kc - at : left;
       copy_bytes(to + done, row_of_tap(g, row + i, tap) + at, n);
       done += n;
     }
   }
-  for (size_t step = 0; step < part.steps; ++step)
+  for (size_t step = 0; step < k_block.steps; ++step)
     operands[step] = {buffer + step * kTileK, static_cast<ptrdiff_t>(kPitch)};
 }
 

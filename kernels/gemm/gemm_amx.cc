@@ -82,17 +82,17 @@ class Pending {
   }
 
   // Pieces in one of `shares` equal parts of what is left, rounded up.
-  size_t share(size_t shares) const { return (left_ + shares - 1) / shares; }
+  size_t quota(size_t shares) const { return (left_ + shares - 1) / shares; }
 
   // The next `count` pieces, or what is left of them.
   __attribute__((always_inline)) void store(size_t count) {
-    if (left_ > 0) store_pieces(count < left_ ? count : left_);
+    if (left_ > 0) store_next_rows(count < left_ ? count : left_);
   }
 
  private:
   static constexpr size_t kPieceRows = 4;
 
-  __attribute__((noinline)) void store_pieces(size_t count) {
+  __attribute__((noinline)) void store_next_rows(size_t count) {
     left_ -= count;
     for (; count > 0; --count) {
       // The last rows of a tile repeat some of those before.
@@ -183,7 +183,7 @@ struct Streams {
 };
 
 // The address of the accumulators of two tiles of rows in memory.
-struct Place {
+struct TilePosition {
   int32_t* upper;
   int32_t* lower;
   size_t pitch;  // bytes
@@ -192,10 +192,10 @@ struct Place {
 // Adds the products of a part to the accumulators, which start from `start` (one row) or from the sums in memory;
 // kTiles: of channels. Pending results are stored before the new ones, which may take their place.
 template <int kTiles>
-QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs)[2][kSteps],
+QRT_INLINE void multiply(const Product& p, const KBlock& k_block, const Operand (&lhs)[2][kSteps],
                          const int8_t* weights, const int8_t (*padded)[kTileBytes],
-                         const int32_t* start, const Place& sums, const Place& results,
-                         Pending* pending, Streams* streams) {
+                         const int32_t* start, const TilePosition& sums,
+                         const TilePosition& results, Pending* pending, Streams* streams) {
   if (start != nullptr) {
     const size_t same = 0;  // every row
     QRT_TILE_LOAD(0, start, same);
@@ -213,11 +213,11 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
     }
   }
   const size_t line = 64, block_bytes = p.k * kBlock;
-  const int8_t* w = weights + part.begin * kBlock;
-  const bool ends = part.begin + part.steps * kTileK > p.k;
-  const size_t share = pending->share(part.steps);
-  for (size_t step = 0; step < part.steps; ++step, w += kTileBytes) {
-    const bool pads = ends && step + 1 == part.steps;
+  const int8_t* w = weights + k_block.begin * kBlock;
+  const bool ends = k_block.begin + k_block.steps * kTileK > p.k;
+  const size_t quota = pending->quota(k_block.steps);
+  for (size_t step = 0; step < k_block.steps; ++step, w += kTileBytes) {
+    const bool pads = ends && step + 1 == k_block.steps;
     const int8_t* const b0 = pads ? padded[0] : w;
     QRT_TILE_LOAD(4, lhs[0][step].p, lhs[0][step].stride);
     QRT_TILE_LOAD(6, b0, line);
@@ -231,7 +231,7 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
       QRT_TILE_DOT(3, 5, 7);
     }
     streams->fetch(w + 2 * block_bytes, block_bytes);
-    pending->store(share);
+    pending->store(quota);
   }
   QRT_TILE_STORE(0, results.upper, results.pitch);
   QRT_TILE_STORE(2, results.lower, results.pitch);
@@ -241,7 +241,7 @@ QRT_INLINE void multiply(const Product& p, const Part& part, const Operand (&lhs
   }
 }
 
-QRT_INLINE Place place_in_output(const Product& p, size_t block, size_t channel) {
+QRT_INLINE TilePosition place_in_output(const Product& p, size_t block, size_t channel) {
   const GemmArgs& g = p.g;
   uint8_t* const c = static_cast<uint8_t*>(g.c) + channel * sizeof(int32_t);
   return {reinterpret_cast<int32_t*>(c + p.first_row(2 * block) * g.c_stride),
@@ -255,14 +255,14 @@ void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block,
   const GemmArgs& g = p.g;
   const size_t block_bytes = p.k * kBlock;
   const auto* const epilogue = output.in_registers();
-  for (size_t i = 0; i < p.parts; ++i) {
-    const Part part = p.part(i);
-    const bool is_last = i + 1 == p.parts;
-    if (finds || p.parts > 1)
+  for (size_t i = 0; i < p.k_blocks; ++i) {
+    const KBlock k_block = p.k_block(i);
+    const bool is_last = i + 1 == p.k_blocks;
+    if (finds || p.k_blocks > 1)
       for (size_t tile = 0; tile < 2; ++tile)
-        find_lhs(p, p.first_row(2 * block + tile), part, buffer[tile], lhs[tile]);
+        find_lhs(p, p.first_row(2 * block + tile), k_block, buffer[tile], lhs[tile]);
     for (size_t j = begin; j < end; j += kBlockChannels) {
-      Sums* const s = p.parts == 1 ? sums : sums + (j - begin) / kBlockChannels;
+      Sums* const s = p.k_blocks == 1 ? sums : sums + (j - begin) / kBlockChannels;
       const int8_t* const weights = g.weights + j / kBlock * block_bytes;
       const bool is_pair = j + kTileChannels < end;
       alignas(64) int8_t padded[2][kTileBytes];
@@ -280,15 +280,15 @@ void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block,
       }
       const int32_t* const from = i == 0 ? start : nullptr;
       const size_t columns = end - j < kBlockChannels ? end - j : kBlockChannels;
-      const Place waiting = {s->rows[0], s->rows[p.rows], Sums::kPitchBytes};
+      const TilePosition waiting = {s->rows[0], s->rows[p.rows], Sums::kPitchBytes};
       // Whole tiles of sums that are the output need no copy.
       const bool is_output = is_last && g.requant.kind == RequantKind::kAcc &&
                              columns == (is_pair ? 2 : 1) * kTileChannels;
-      const Place results = is_output ? place_in_output(p, block, j) : waiting;
+      const TilePosition results = is_output ? place_in_output(p, block, j) : waiting;
       if (is_pair) {
-        multiply<2>(p, part, lhs, weights, padded, from, waiting, results, pending, streams);
+        multiply<2>(p, k_block, lhs, weights, padded, from, waiting, results, pending, streams);
       } else {
-        multiply<1>(p, part, lhs, weights, padded, from, waiting, results, pending, streams);
+        multiply<1>(p, k_block, lhs, weights, padded, from, waiting, results, pending, streams);
       }
       if (is_last && !is_output) pending->set(j, columns, block, s);
     }
@@ -317,7 +317,7 @@ void gemm_u8s8_32x32_k64_amx(const GemmArgs& args) {
               sums, lhs, by_group || group == 0, &pending, &streams);
   }
   __asm__ volatile("tilerelease" ::);
-  pending.store(pending.share(1));
+  pending.store(pending.quota(1));
 }
 
 }  // namespace qrt

@@ -6,7 +6,7 @@
 //
 // The packed form has 4 k of 16 channels in a line; ZIP of dwords makes 8 k of channel pairs from
 // two lines. That is done once for kRowBlock rows, kChunk steps at a time, into memory; sums that
-// another chunk continues wait in memory, too. A last group of 4 k is multiplied with zeros.
+// another block continues wait in memory, too. A last group of 4 k is multiplied with zeros.
 // Products of few rows take few_rows.h with USDOT instead, as they are bound by
 // the stream of weights.
 #include "kernels/gemm/few_rows.h"
@@ -30,7 +30,7 @@ struct I8mm : PolicyDot {
 };
 
 constexpr size_t kTileRows = 4;
-constexpr size_t kRowBlock = 96;  // rows that share a chunk of weights
+constexpr size_t kRowBlock = 96;  // rows that share a block of weights
 constexpr size_t kChunk = 64;     // steps of 8 k
 constexpr size_t kHalf = 8;       // channels of half a packed block: a panel is two or three
 constexpr int kMaxHalves = 3;
@@ -44,7 +44,7 @@ QRT_INLINE void multiply(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
 
 // A part of a sum: steps first .. first + count of all, with kc rounded up to a multiple of 8 in
 // each tap.
-struct Chunk {
+struct KBlock {
   size_t first, count;
   bool starts, ends;  // the sums
 };
@@ -56,11 +56,11 @@ struct Panel {
   size_t half, columns;  // first half block, channels to store
 };
 
-// The runs of steps of one tap in a chunk: f(tap, step of the tap, steps).
+// The runs of steps of one tap in a block: f(tap, step of the tap, steps).
 template <class F>
-QRT_INLINE void for_taps(const GemmArgs& g, const Chunk& chunk, const F& f) {
-  const size_t tap_steps = (g.kc + 7) / 8, end = chunk.first + chunk.count;
-  for (size_t s = chunk.first; s < end;) {
+QRT_INLINE void for_taps(const GemmArgs& g, const KBlock& k_block, const F& f) {
+  const size_t tap_steps = (g.kc + 7) / 8, end = k_block.first + k_block.count;
+  for (size_t s = k_block.first; s < end;) {
     const size_t tap = s / tap_steps, step = s % tap_steps;
     const size_t count = tap_steps - step < end - s ? tap_steps - step : end - s;
     f(tap, step, count);
@@ -70,14 +70,14 @@ QRT_INLINE void for_taps(const GemmArgs& g, const Chunk& chunk, const F& f) {
 
 // 8 k of each pair of channels of a panel, [step][pair][2][8].
 template <int kHalves>
-void zip_weights(const Panel& panel, const Chunk& chunk, int8_t* zipped) {
+void zip_weights(const Panel& panel, const KBlock& k_block, int8_t* zipped) {
   const GemmArgs& g = *panel.g;
   const int8_t* halves[kHalves];
   for (size_t h = 0; h < kHalves; ++h) {
     const size_t half = panel.half + h;
     halves[h] = g.weights + half / 2 * (g.taps * g.kc * kBlock) + half % 2 * (4 * kHalf);
   }
-  for_taps(g, chunk, [&](size_t tap, size_t step, size_t count) {
+  for_taps(g, k_block, [&](size_t tap, size_t step, size_t count) {
     for (size_t s = step; s < step + count; ++s) {
       const size_t line = tap * g.kc + s * 8;
       const bool whole = s * 8 + 8 <= g.kc;
@@ -167,18 +167,18 @@ QRT_INLINE void store_block(const Panel& panel, const Sums<P, kHalves>& sums, in
   store.rows(of_four, c + channel, g.c_stride, rows);
 }
 
-// Rows row .. row + rows - 1 (2 P or 2 P - 1 of them) by a chunk of a panel.
+// Rows row .. row + rows - 1 (2 P or 2 P - 1 of them) by a block of a panel.
 template <int P, int kHalves>
-__attribute__((noinline)) void run_tile(const Panel& panel, const Chunk& chunk,
+__attribute__((noinline)) void run_tile(const Panel& panel, const KBlock& k_block,
                                         const int8_t* zipped, size_t row, int rows,
                                         int32_t* memory) {
   const GemmArgs& g = *panel.g;
   Sums<P, kHalves> sums;
-  if (chunk.starts)
+  if (k_block.starts)
     sums.start(g.bias + panel.half * kHalf, panel.output->in_registers());
   else
     sums.load(memory);
-  for_taps(g, chunk, [&](size_t tap, size_t step, size_t count) QRT_INLINE_LAMBDA {
+  for_taps(g, k_block, [&](size_t tap, size_t step, size_t count) QRT_INLINE_LAMBDA {
     // An odd last row is its own partner; what it gives is not stored.
     const uint8_t* a[2 * P];
     QRT_UNROLL
@@ -204,7 +204,7 @@ __attribute__((noinline)) void run_tile(const Panel& panel, const Chunk& chunk,
       zipped += 64 * kHalves;
     }
   });
-  if (!chunk.ends) {
+  if (!k_block.ends) {
     sums.save(memory);
     return;
   }
@@ -222,22 +222,22 @@ void run_panel(const Panel& panel, size_t begin, size_t end) {
   const size_t steps = g.taps * ((g.kc + 7) / 8);
   for (size_t s = 0; s < steps; s += kChunk) {
     const size_t count = steps - s < kChunk ? steps - s : kChunk;
-    const Chunk chunk = {s, count, s == 0, s + count == steps};
-    zip_weights<kHalves>(panel, chunk, zipped);
+    const KBlock k_block = {s, count, s == 0, s + count == steps};
+    zip_weights<kHalves>(panel, k_block, zipped);
     for (size_t row = begin; row < end; row += kTileRows) {
       const int rows = end - row < kTileRows ? static_cast<int>(end - row) : kTileRows;
       int32_t* const sums = memory + (row - begin) * kHalf * kHalves;
       if (rows > 2)
-        run_tile<2, kHalves>(panel, chunk, zipped, row, rows, sums);
+        run_tile<2, kHalves>(panel, k_block, zipped, row, rows, sums);
       else
-        run_tile<1, kHalves>(panel, chunk, zipped, row, rows, sums);
+        run_tile<1, kHalves>(panel, k_block, zipped, row, rows, sums);
     }
   }
 }
 
 }  // namespace
 
-void gemm_u8s8_4x24_k8_i8mm(const GemmArgs& args) {
+void gemm_u8s8_4x16_k8_i8mm(const GemmArgs& args) {
   const Output<I8mm> output(args);
   if (args.m <= I8mm::kFewRows) return multiply_few_rows<I8mm>(args, output);
   // Panels of three halves, but of two where they do not come out even.

@@ -29,13 +29,13 @@ void run_column_of(size_t rows, const Column<P>& column) {
 
 // Distributes rows row_begin .. row_end over tiles of at most MR: evenly, so that none is too small
 // to hide the latency of the dot product.
-struct Spread {
+struct RowSplit {
   size_t tiles, short_rows, long_tiles, row_begin;
 };
 
 // The rows against one panel of NV vectors, in tiles of kLeast rows or more.
 template <class P, int MR, int NV, int kLeast = 1>
-void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size_t channel,
+void run_panel(const GemmArgs& g, const Output<P>& output, const RowSplit& s, size_t channel,
                size_t columns, const Fetch& fetch) {
   const int8_t* weights = g.weights + channel / kBlock * (g.taps * g.kc * kBlock);
   if constexpr (NV * P::kLanes < static_cast<int>(kBlock)) weights += channel % kBlock * 4;
@@ -56,7 +56,7 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   constexpr int kBlockVectors = static_cast<int>(kBlock) / P::kLanes;
   const size_t block_bytes = g.taps * g.kc * kBlock;
   const size_t rows = row_end - row_begin, tiles = (rows + MR - 1) / MR;
-  const Spread spread = {tiles, rows / tiles, rows % tiles, row_begin};
+  const RowSplit split = {tiles, rows / tiles, rows % tiles, row_begin};
   const size_t ahead_tiles = g.ahead == nullptr ? 0 : tiles / 2, panel_tiles = tiles - ahead_tiles;
   Fetch fetch = {nullptr, panel_tiles, kPanel * 4 / panel_tiles, nullptr, 0};
   // The bytes that these rows have to prefetch of g.ahead, the same for each panel.
@@ -72,20 +72,20 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
     fetch.panel = g.weights + (j + kPanel) / kBlock * block_bytes;
     if constexpr (!std::is_void<Narrow>::value) {
       constexpr size_t kHalf = kBlock / 2;
-      if (spread.short_rows >= Narrow::kLeastRows && (columns - 1) % kBlock < kHalf) {
+      if (split.short_rows >= Narrow::kLeastRows && (columns - 1) % kBlock < kHalf) {
         if (columns <= kHalf)
-          run_panel<typename Narrow::Half, MR, 1, Narrow::kLeastRows>(g, output, spread, j, columns,
+          run_panel<typename Narrow::Half, MR, 1, Narrow::kLeastRows>(g, output, split, j, columns,
                                                                       fetch);
         else
-          run_panel<typename Narrow::BlockAndHalf, MR, 2, Narrow::kLeastRows>(g, output, spread, j,
+          run_panel<typename Narrow::BlockAndHalf, MR, 2, Narrow::kLeastRows>(g, output, split, j,
                                                                               columns, fetch);
         continue;
       }
     }
     if (columns <= kBlock && kPanel > kBlock)
-      run_panel<P, MR, kBlockVectors>(g, output, spread, j, columns, fetch);
+      run_panel<P, MR, kBlockVectors>(g, output, split, j, columns, fetch);
     else
-      run_panel<P, MR, NV>(g, output, spread, j, columns, fetch);
+      run_panel<P, MR, NV>(g, output, split, j, columns, fetch);
   }
 }
 

@@ -90,7 +90,7 @@ QRT_INLINE void load_splats(const uint8_t*& p, uint32x4_t (&a)[1][2]) {
 
 // A load by register offset goes beside a multiplication on cores that execute in order (see
 // gemm_neondot.cc).
-QRT_INLINE int8x16_t load_line(const int8_t* w, ptrdiff_t offset) {
+QRT_INLINE int8x16_t load_weights(const int8_t* w, ptrdiff_t offset) {
   int8x16_t b;
   __asm__ volatile("ldr %q0, [%1, %2]" : "=w"(b) : "r"(w), "r"(offset) : "memory");
   return b;
@@ -102,7 +102,7 @@ QRT_INLINE void add_pairs(int32x4_t& sum, int16x8_t products) {
 
 // The registers of a loop over k.
 template <int R>
-struct Step {
+struct KLoop {
   const uint8_t* a;           // left-hand bytes of the step
   int8x16_t b, c;             // its first lines of weights
   int16x8_t low[R], high[R];  // products of the last line, not yet in the sums
@@ -115,7 +115,7 @@ struct Step {
 // before them, and all products of a line precede their sums, which hides the latencies on cores
 // that execute in order. The sums of the last line hide those of the next left-hand bytes.
 template <bool kPair, bool kMore, int R>
-QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], Step<R>& s) {
+QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], KLoop<R>& s) {
   constexpr int kLines = kPair ? 8 : 4;
   uint32x4_t a[R][2];
   add_pairs(acc[0][3].low, s.low[0]);
@@ -133,9 +133,9 @@ QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], Step<R>& s) {
     QRT_UNROLL
     for (int i = 0; i < R; ++i) {
       __asm__ volatile("smull %0.8h, %1.8b, %2.8b" : "=w"(s.low[i]) : "w"(a[i][0]), "w"(s.b));
-      if (i == 0 && loads) b_next = load_line(s.w[line], s.index);
+      if (i == 0 && loads) b_next = load_weights(s.w[line], s.index);
       __asm__ volatile("smull2 %0.8h, %1.16b, %2.16b" : "=w"(s.high[i]) : "w"(a[i][0]), "w"(s.b));
-      if (i == 0 && loads && kPair) c_next = load_line(s.w[line + 4], s.index);
+      if (i == 0 && loads && kPair) c_next = load_weights(s.w[line + 4], s.index);
     }
     if constexpr (kPair) {
       QRT_UNROLL
@@ -158,11 +158,11 @@ QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], Step<R>& s) {
 
 // count k, a multiple of 4 and more than 0: left-hand bytes from flip_rows(), weights from w on.
 template <int R>
-QRT_INLINE void multiply_chunk(Neon::Acc (&acc)[R][4], const uint8_t* flipped, const int8_t* w,
-                               size_t count) {
+QRT_INLINE void multiply_k_block(Neon::Acc (&acc)[R][4], const uint8_t* flipped, const int8_t* w,
+                                 size_t count) {
   constexpr ptrdiff_t kPairBytes = 8 * kBlock;
   const ptrdiff_t last = count < 8 ? 0 : static_cast<ptrdiff_t>(count / 8 - 1) * kPairBytes;
-  Step<R> s;
+  KLoop<R> s;
   s.a = flipped;
   s.index = -last;
   QRT_UNROLL
@@ -242,7 +242,7 @@ __attribute__((noinline)) void run_tile(const GemmArgs& g, const Panel& panel, s
       const size_t count = g.kc - begin < kChunk ? g.kc - begin : kChunk;
       alignas(64) uint8_t flipped[R * kChunk];
       flip_rows<R>(rows, begin, count, flipped);
-      multiply_chunk<R>(acc, flipped, w, count);
+      multiply_k_block<R>(acc, flipped, w, count);
       w += count * kBlock;
     }
   }

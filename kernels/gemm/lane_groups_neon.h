@@ -68,7 +68,7 @@ struct LaneGroups : PolicyDot {
   };
 
   template <int MR>
-  QRT_INLINE int8x16_t load_line(const Group<MR>& s, int line) {
+  QRT_INLINE int8x16_t load_weights(const Group<MR>& s, int line) {
     const bool low = line < kLines / 2;
     const int8_t* const p = low ? s.lower : s.upper;
     const ptrdiff_t offset = s.offset[low ? line : line - kLines / 2];
@@ -89,9 +89,9 @@ struct LaneGroups : PolicyDot {
         // Two lines ahead, of which the last two belong to the next group: both beside line 14, as
         // beside line 15 the next left-hand bytes are loaded.
         if (j == (MR > 1 ? 1 : 0) && line < kLines - 1 && (!kLast || line + 2 < kLines))
-          s.b[(line + 2) % 4] = load_line(s, line + 2);
+          s.b[(line + 2) % 4] = load_weights(s, line + 2);
         if (j == MR * Op::kPasses - 1 && line == kLines - 2 && !kLast)
-          s.b[(line + 3) % 4] = load_line(s, line + 3);
+          s.b[(line + 3) % 4] = load_weights(s, line + 3);
         if (j == MR - 1 && line == kLines / 2) {
           __asm__ volatile("madd %0, %1, %2, %3"
                            : "=r"(prefetch)

@@ -12,8 +12,8 @@ namespace {
 struct Zips256 {
   static constexpr size_t kLanes = 2;
   using Bytes = __m256i;
-  using Part = size_t;
-  using LanePart = size_t;
+  using Partial = size_t;
+  using PartialLanes = size_t;
   struct Sums {
     __attribute__((always_inline)) void add(Bytes v) {
       const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), v);
@@ -28,10 +28,10 @@ struct Zips256 {
   };
 
   QRT_INLINE Bytes missing() { return _mm256_set1_epi8(-128); }
-  QRT_INLINE Bytes load(const uint8_t* p, Part n) {
-    return n == 32 ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : load_part(p, n);
+  QRT_INLINE Bytes load(const uint8_t* p, Partial n) {
+    return n == 32 ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)) : load_partial(p, n);
   }
-  __attribute__((noinline)) static Bytes load_part(const uint8_t* p, Part n) {
+  __attribute__((noinline)) static Bytes load_partial(const uint8_t* p, Partial n) {
     alignas(32) uint8_t bytes[32];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
@@ -40,7 +40,7 @@ struct Zips256 {
   QRT_INLINE __m128i load_lane(const uint8_t* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   }
-  __attribute__((noinline)) static __m128i load_lane(const uint8_t* p, LanePart n) {
+  __attribute__((noinline)) static __m128i load_lane(const uint8_t* p, PartialLanes n) {
     alignas(16) uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
@@ -50,7 +50,7 @@ struct Zips256 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(load_lane(p)), load_lane(p + stride), 1);
   }
   // REQUIRES: lanes > 0
-  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride, size_t lanes, LanePart n) {
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride, size_t lanes, PartialLanes n) {
     const Bytes v = _mm256_inserti128_si256(missing(), load_lane(p, n), 0);
     return lanes == 1 ? v : _mm256_inserti128_si256(v, load_lane(p + stride, n), 1);
   }

@@ -10,12 +10,12 @@ namespace {
 struct Zips512 {
   static constexpr size_t kLanes = 4;
   using Bytes = __m512i;
-  struct Part {
-    explicit Part(size_t n) : mask(~uint64_t{0} >> (64 - n)) {}
+  struct Partial {
+    explicit Partial(size_t n) : mask(~uint64_t{0} >> (64 - n)) {}
     __mmask64 mask;
   };
-  struct LanePart {
-    explicit LanePart(size_t n) : mask(static_cast<__mmask16>(0xffff >> (16 - n))) {}
+  struct PartialLanes {
+    explicit PartialLanes(size_t n) : mask(static_cast<__mmask16>(0xffff >> (16 - n))) {}
     __mmask16 mask;
   };
   struct Sums {
@@ -31,10 +31,10 @@ struct Zips512 {
   };
 
   QRT_INLINE Bytes missing() { return _mm512_set1_epi8(-128); }
-  QRT_INLINE Bytes load(const uint8_t* p, const Part& part) {
+  QRT_INLINE Bytes load(const uint8_t* p, const Partial& part) {
     return _mm512_mask_loadu_epi8(missing(), part.mask, p);
   }
-  QRT_INLINE __m128i load_lane(const uint8_t* p, const LanePart& part) {
+  QRT_INLINE __m128i load_lane(const uint8_t* p, const PartialLanes& part) {
     return _mm_mask_loadu_epi8(_mm_set1_epi8(-128), part.mask, p);
   }
   QRT_INLINE __m128i load_lane(const uint8_t* p) {
@@ -47,7 +47,8 @@ struct Zips512 {
     return _mm512_inserti32x4(v3, load_lane(p + 3 * stride), 3);
   }
   // REQUIRES: lanes > 0
-  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride, size_t lanes, const LanePart& part) {
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t stride, size_t lanes,
+                              const PartialLanes& part) {
     Bytes v = _mm512_inserti32x4(missing(), load_lane(p, part), 0);
     if (lanes > 1) v = _mm512_inserti32x4(v, load_lane(p + stride, part), 1);
     if (lanes > 2) v = _mm512_inserti32x4(v, load_lane(p + 2 * stride, part), 2);

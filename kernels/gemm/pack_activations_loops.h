@@ -2,7 +2,7 @@
 // The packing of a computed right side, written once for all vector sets. A policy V has registers of
 // kLanes lanes of 16 bytes:
 //
-//   Part, LanePart             of kLanes * 16 bytes and of 16 the first n; for the rest loads give 128, the
+//   Partial, PartialLanes             of kLanes * 16 bytes and of 16 the first n; for the rest loads give 128, the
 //                              byte that packs to 0
 //   load(p, part)              kLanes * 16 bytes
 //   load_lanes(p, stride), load_lanes(p, stride, lanes, part)
@@ -40,7 +40,7 @@ struct Packing {
 template <class V>
 QRT_INLINE void pack_rows(const Packing p) {
   using Bytes = typename V::Bytes;
-  const typename V::Part part(p.channels);
+  const typename V::Partial part(p.channels);
   const size_t blocks = (p.channels + kBlock - 1) / kBlock;
   const uint8_t* b = p.b;
   int8_t* to = p.to;
@@ -112,7 +112,7 @@ QRT_INLINE void pack_channels(const Packing p) {
   }
   while (left > 0) {
     const size_t bytes = left < kLaneBytes ? left : kLaneBytes;
-    const typename V::LanePart part(bytes);
+    const typename V::PartialLanes part(bytes);
     pack(bytes, [&](size_t channel) QRT_INLINE_LAMBDA {
       if (channel >= p.channels) return V::missing();
       return V::load_lanes(b + channel * p.stride, 4 * p.stride, (p.channels - channel + 3) / 4,

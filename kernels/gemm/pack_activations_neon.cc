@@ -12,8 +12,8 @@ namespace {
 struct Zips128 {
   static constexpr size_t kLanes = 1;
   using Bytes = uint8x16_t;
-  using Part = size_t;
-  using LanePart = size_t;
+  using Partial = size_t;
+  using PartialLanes = size_t;
   struct Sums {
     __attribute__((always_inline)) void add(Bytes v) {
       sums = vpadalq_s16(sums, vpaddlq_s8(vreinterpretq_s8_u8(v)));
@@ -26,17 +26,19 @@ struct Zips128 {
   };
 
   QRT_INLINE Bytes missing() { return vdupq_n_u8(128); }
-  QRT_INLINE Bytes load(const uint8_t* p, Part n) {
-    return n == 16 ? vld1q_u8(p) : load_part(p, n);
+  QRT_INLINE Bytes load(const uint8_t* p, Partial n) {
+    return n == 16 ? vld1q_u8(p) : load_partial(p, n);
   }
-  __attribute__((noinline)) static Bytes load_part(const uint8_t* p, Part n) {
+  __attribute__((noinline)) static Bytes load_partial(const uint8_t* p, Partial n) {
     uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
     return vld1q_u8(bytes);
   }
   QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t) { return vld1q_u8(p); }
-  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t, LanePart n) { return load(p, n); }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t, PartialLanes n) {
+    return load(p, n);
+  }
   QRT_INLINE Bytes low8(Bytes a, Bytes b) { return vzip1q_u8(a, b); }
   QRT_INLINE Bytes high8(Bytes a, Bytes b) { return vzip2q_u8(a, b); }
   QRT_INLINE uint16x8_t by16(Bytes v) { return vreinterpretq_u16_u8(v); }

@@ -15,8 +15,8 @@ using wasm128::Zip;
 struct Zips128 {
   static constexpr size_t kLanes = 1;
   using Bytes = v128_t;
-  using Part = size_t;
-  using LanePart = size_t;
+  using Partial = size_t;
+  using PartialLanes = size_t;
   struct Sums {
     __attribute__((always_inline)) void add(Bytes v) {
       const v128_t four = wasm_i32x4_extadd_pairwise_i16x8(wasm_i16x8_extadd_pairwise_i8x16(v));
@@ -30,17 +30,19 @@ struct Zips128 {
   };
 
   QRT_INLINE Bytes missing() { return wasm_u8x16_const_splat(128); }
-  QRT_INLINE Bytes load(const uint8_t* p, Part n) {
-    return n == 16 ? wasm_v128_load(p) : load_part(p, n);
+  QRT_INLINE Bytes load(const uint8_t* p, Partial n) {
+    return n == 16 ? wasm_v128_load(p) : load_partial(p, n);
   }
-  __attribute__((noinline)) static Bytes load_part(const uint8_t* p, Part n) {
+  __attribute__((noinline)) static Bytes load_partial(const uint8_t* p, Partial n) {
     uint8_t bytes[16];
     memset(bytes, 128, sizeof bytes);
     memcpy(bytes, p, n);
     return wasm_v128_load(bytes);
   }
   QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t) { return wasm_v128_load(p); }
-  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t, LanePart n) { return load(p, n); }
+  QRT_INLINE Bytes load_lanes(const uint8_t* p, size_t, size_t, PartialLanes n) {
+    return load(p, n);
+  }
   QRT_INLINE Bytes low8(Bytes a, Bytes b) { return Zip<1>::low(a, b); }
   QRT_INLINE Bytes high8(Bytes a, Bytes b) { return Zip<1>::high(a, b); }
   QRT_INLINE Bytes low16(Bytes a, Bytes b) { return Zip<2>::low(a, b); }

@@ -52,7 +52,7 @@ enum GroupedLayout { kGroupedWords256, kGroupedBytes256, kGroupedBytes512, kGrou
 
 struct GroupedKernel;
 
-// Output rows row_begin .. row_end - 1 of one image, at most grouped_strip_rows().
+// Output rows row_begin .. row_end - 1 of one image, at most grouped_rows_per_call().
 struct GroupedArgs {
   GroupedShape shape;
   const uint8_t* x;  // the image; its pixels may be over-read by up to 64 bytes
@@ -90,7 +90,7 @@ void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, con
 
 // Output rows of a call: their pixels, padded and as the kernel wants them, stay in the first-level
 // cache.
-size_t grouped_strip_rows(const GroupedKernel& kernel, const GroupedShape& shape);
+size_t grouped_rows_per_call(const GroupedKernel& kernel, const GroupedShape& shape);
 // Saturates.
 uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
 

@@ -25,17 +25,17 @@ struct Words : Vectors256 {
 
 void grouped_u8s8_4_avx2(const GroupedArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run_strip<PartialSums<Words, 2, 2, 6, 6, true>>(args);
+  run_row_range<PartialSums<Words, 2, 2, 6, 6, true>>(args);
 }
 
 void grouped_u8s8_8_avx2(const GroupedArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run_strip<PartialSums<Words, 4, 4, 4, 2, true>>(args);
+  run_row_range<PartialSums<Words, 4, 4, 4, 2, true>>(args);
 }
 
 void grouped_u8s8_16_avx2(const GroupedArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run_strip<PartialSums<Words, 4, 4, 4, 2, false>>(args);
+  run_row_range<PartialSums<Words, 4, 4, 4, 2, false>>(args);
 }
 
 }  // namespace qrt

@@ -46,15 +46,15 @@ struct Vectors512 {
 }  // namespace
 
 void grouped_u8s8_4_avx512vnni(const GroupedArgs& args) {
-  run_strip<PartialSums<Vectors512, 1, 1, 8, 8, false>>(args);
+  run_row_range<PartialSums<Vectors512, 1, 1, 8, 8, false>>(args);
 }
 
 void grouped_u8s8_8_avx512vnni(const GroupedArgs& args) {
-  run_strip<PartialSums<Vectors512, 2, 2, 8, 8, false>>(args);
+  run_row_range<PartialSums<Vectors512, 2, 2, 8, 8, false>>(args);
 }
 
 void grouped_u8s8_16_avx512vnni(const GroupedArgs& args) {
-  run_strip<PartialSums<Vectors512, 4, 4, 4, 4, false>>(args);
+  run_row_range<PartialSums<Vectors512, 4, 4, 4, 4, false>>(args);
 }
 
 }  // namespace qrt

@@ -34,17 +34,17 @@ struct Bytes : Vectors256 {
 
 void grouped_u8s8_4_avxvnni(const GroupedArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run_strip<PartialSums<Bytes, 1, 2, 6, 6, false>>(args);
+  run_row_range<PartialSums<Bytes, 1, 2, 6, 6, false>>(args);
 }
 
 void grouped_u8s8_8_avxvnni(const GroupedArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run_strip<PartialSums<Bytes, 2, 4, 6, 3, false>>(args);
+  run_row_range<PartialSums<Bytes, 2, 4, 6, 3, false>>(args);
 }
 
 void grouped_u8s8_16_avxvnni(const GroupedArgs& args) {
   const avx2::RoundDown down(args.requant);
-  run_strip<PartialSums<Bytes, 4, 4, 6, 3, false>>(args);
+  run_row_range<PartialSums<Bytes, 4, 4, 6, 3, false>>(args);
 }
 
 }  // namespace qrt

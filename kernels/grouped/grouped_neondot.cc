@@ -116,8 +116,8 @@ struct Dots {
 
 }  // namespace
 
-void grouped_u8s8_4_neondot(const GroupedArgs& args) { run_strip<Dots<4, 5>>(args); }
+void grouped_u8s8_4_neondot(const GroupedArgs& args) { run_row_range<Dots<4, 5>>(args); }
 
-void grouped_u8s8_8_neondot(const GroupedArgs& args) { run_strip<Dots<8, 4>>(args); }
+void grouped_u8s8_8_neondot(const GroupedArgs& args) { run_row_range<Dots<8, 4>>(args); }
 
 }  // namespace qrt

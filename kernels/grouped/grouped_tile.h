@@ -21,7 +21,7 @@
 namespace qrt {
 namespace {
 
-struct Strip {
+struct RowRange {
   const GroupedArgs& args;
   GroupedScratch scratch;
   const uint32_t* outputs;  // where the pixels of an output begin
@@ -30,8 +30,8 @@ struct Strip {
 };
 
 // The places of outputs' pixels, the same for all panels.
-__attribute__((noinline)) void find_places(const GroupedScratch& scratch, uint32_t* outputs,
-                                           uint32_t* steps) {
+__attribute__((noinline)) void find_offsets(const GroupedScratch& scratch, uint32_t* outputs,
+                                            uint32_t* steps) {
   const GroupedShape& s = scratch.shape;
   const size_t pixel = kGroupedPanel * scratch.element_bytes, row = scratch.row_bytes();
   for (size_t y = 0; y < scratch.rows; ++y)
@@ -52,7 +52,7 @@ QRT_INLINE uint8_t* copy_pixels(const uint8_t* from, size_t pitch, size_t pixels
   return to;
 }
 
-// The rows of the image that the strip needs, of the panel from `channel` on, with their padding.
+// The rows of the image that the range of rows needs, of the panel from `channel` on, with their padding.
 template <class F>
 __attribute__((noinline)) void fill_pixels(const GroupedArgs& args, const GroupedScratch& scratch,
                                            size_t channel, uint8_t* to) {
@@ -77,7 +77,7 @@ __attribute__((noinline)) void fill_pixels(const GroupedArgs& args, const Groupe
 // The outputs of a panel. The last tile begins so early that it is a whole one; where there is none,
 // the last pixel is repeated, and what there is of it stored.
 template <class F>
-__attribute__((noinline)) void run_panel(const Strip& strip, const GemmArgs& outputs,
+__attribute__((noinline)) void run_panel(const RowRange& range, const GemmArgs& outputs,
                                          const Output<typename F::Policy>& output, size_t channel,
                                          const int8_t* weights) {
   using P = typename F::Policy;
@@ -94,15 +94,15 @@ __attribute__((noinline)) void run_panel(const Strip& strip, const GemmArgs& out
     bias[v] = P::load_acc(outputs.bias + channel + static_cast<size_t>(v) * P::kLanes);
     if (epilogue != nullptr) bias[v] = epilogue->start(bias[v]);
   }
-  const size_t all = strip.scratch.outputs(), steps = strip.scratch.steps();
+  const size_t all = range.scratch.outputs(), steps = range.scratch.steps();
   const size_t pitch = outputs.c_stride;
   for (size_t done = 0; done < all; done += kPixels) {
     const size_t first = all - done >= kPixels ? done : all < kPixels ? 0 : all - kPixels;
     const uint8_t* pixel[kPixels];
     QRT_UNROLL
-    for (size_t i = 0; i < kPixels; ++i) pixel[i] = strip.pixels + strip.outputs[first + i];
+    for (size_t i = 0; i < kPixels; ++i) pixel[i] = range.pixels + range.outputs[first + i];
     typename P::Acc acc[kPixels][kVectors];
-    F::sums(pixel, strip.steps, steps, weights, acc);
+    F::sums(pixel, range.steps, steps, weights, acc);
     QRT_UNROLL
     for (size_t i = 0; i < kPixels; ++i) {
       QRT_UNROLL
@@ -124,14 +124,14 @@ __attribute__((noinline)) void run_panel(const Strip& strip, const GemmArgs& out
 }
 
 template <class F>
-QRT_INLINE void run_strip(const GroupedArgs& args) {
+QRT_INLINE void run_row_range(const GroupedArgs& args) {
   const GroupedShape& s = args.shape;
   const GroupedScratch scratch(F::kElementBytes, s, args.row_end - args.row_begin);
-  uint32_t* const places = reinterpret_cast<uint32_t*>(args.scratch);
+  uint32_t* const offsets = reinterpret_cast<uint32_t*>(args.scratch);
   uint32_t* const steps = reinterpret_cast<uint32_t*>(args.scratch + scratch.steps_at());
   uint8_t* const pixels = args.scratch + scratch.pixels_at();
-  find_places(scratch, places, steps);
-  const Strip strip = {args, scratch, places, steps, pixels};
+  find_offsets(scratch, offsets, steps);
+  const RowRange range = {args, scratch, offsets, steps, pixels};
 
   GemmArgs outputs = {};
   outputs.n = s.channels;
@@ -146,7 +146,7 @@ QRT_INLINE void run_strip(const GroupedArgs& args) {
   const size_t panel_bytes = kGroupedPanel * s.taps() * s.group * F::kElementBytes;
   for (size_t c = 0; c < s.channels; c += kGroupedPanel, weights += panel_bytes) {
     fill_pixels<F>(args, scratch, c, pixels);
-    run_panel<F>(strip, outputs, output, c, weights);
+    run_panel<F>(range, outputs, output, c, weights);
   }
 }
 

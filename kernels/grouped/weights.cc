@@ -39,9 +39,9 @@ size_t place_by_lane(const GroupedShape& shape, size_t o, size_t tap, size_t i) 
 
 // The places of weights in their panel for products by cell: sub-blocks of as many outputs as accumulators
 // hold at a time, then taps, cells of inputs, accumulators, cells of a vector, dwords, elements.
-class PlacesByCell {
+class OffsetsByCell {
  public:
-  PlacesByCell(const GroupedKernel& kernel, const GroupedShape& shape)
+  OffsetsByCell(const GroupedKernel& kernel, const GroupedShape& shape)
       : taps_(shape.taps()), group_(shape.group), in_dword_(4 / kernel.element_bytes()) {
     const size_t in_cell = 4 * in_dword_;
     cells_of_vector_ = kernel.layout == kGroupedBytes512 ? 4 : 2;
@@ -103,7 +103,7 @@ uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& s
 void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
                      size_t k, int8_t* weights) {
   const Packed source(packed, shape.taps(), k);
-  const PlacesByCell places(kernel, shape);
+  const OffsetsByCell offsets(kernel, shape);
   const bool by_lane = kernel.layout == kGroupedDots128;
   memset(weights, 0, static_cast<size_t>(grouped_weight_bytes(kernel, shape)));
   for (size_t o = 0; o < shape.channels; ++o) {
@@ -114,7 +114,7 @@ void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, con
         const int8_t w = source.at(o, tap, first + i);
         const size_t row = o % kGroupedPanel;
         const size_t at =
-            panel + (by_lane ? place_by_lane(shape, row, tap, i) : places.of(row, tap, i));
+            panel + (by_lane ? place_by_lane(shape, row, tap, i) : offsets.of(row, tap, i));
         if (kernel.element_bytes() == 1) {
           weights[at] = w;
         } else {
@@ -126,7 +126,7 @@ void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, con
   }
 }
 
-size_t grouped_strip_rows(const GroupedKernel& kernel, const GroupedShape& shape) {
+size_t grouped_rows_per_call(const GroupedKernel& kernel, const GroupedShape& shape) {
   constexpr size_t kGoodBytes = 20 << 10;  // of the first-level cache, beside weights
   size_t rows = 1;
   while (rows < shape.out_h &&
@@ -136,7 +136,8 @@ size_t grouped_strip_rows(const GroupedKernel& kernel, const GroupedShape& shape
 }
 
 uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape) {
-  return GroupedScratch(kernel.element_bytes(), shape, grouped_strip_rows(kernel, shape)).bytes();
+  return GroupedScratch(kernel.element_bytes(), shape, grouped_rows_per_call(kernel, shape))
+      .bytes();
 }
 
 }  // namespace qrt

@@ -12,7 +12,7 @@ namespace {
 template <class T>
 struct Traits {
   using Unsigned = std::make_unsigned_t<T>;
-  using Wide = std::conditional_t<(sizeof(T) < 4), uint32_t, Unsigned>;
+  using Promoted = std::conditional_t<(sizeof(T) < 4), uint32_t, Unsigned>;
 };
 
 template <class T>
@@ -28,9 +28,9 @@ bool is_minus_one(T v) {
 // The lowest value over -1 is that value again.
 template <class T>
 T quotient(T a, T b) {
-  using Wide = typename Traits<T>::Wide;
+  using Promoted = typename Traits<T>::Promoted;
   if (b == 0) return 0;
-  if (is_minus_one(b)) return static_cast<T>(Wide{0} - static_cast<Wide>(a));
+  if (is_minus_one(b)) return static_cast<T>(Promoted{0} - static_cast<Promoted>(a));
   return static_cast<T>(a / b);
 }
 
@@ -43,9 +43,9 @@ T remainder(T a, T b) {
 template <class T, IntegerFunction kFunction>
 T compute(T a, T b) {
   using Unsigned = typename Traits<T>::Unsigned;
-  using Wide = typename Traits<T>::Wide;
+  using Promoted = typename Traits<T>::Promoted;
   constexpr Unsigned kBits = 8 * sizeof(T);
-  const Wide u = static_cast<Wide>(a), v = static_cast<Wide>(b);
+  const Promoted u = static_cast<Promoted>(a), v = static_cast<Promoted>(b);
   const Unsigned count = static_cast<Unsigned>(b);
   switch (kFunction) {
     case IntegerFunction::kAdd: return static_cast<T>(u + v);
@@ -71,7 +71,7 @@ T compute(T a, T b) {
 }
 
 template <class T, class Y, IntegerFunction kFunction>
-void each(const BinaryRun& run) {
+void each(const BinaryArgs& run) {
   const T* a = static_cast<const T*>(run.a);
   const T* b = static_cast<const T*>(run.b);
   Y* y = static_cast<Y*>(run.y);

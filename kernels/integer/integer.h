@@ -30,8 +30,8 @@ constexpr size_t kIntegerFunctions = 14;
 // Comparisons write bytes of 0 and 1.
 constexpr bool is_comparison(IntegerFunction f) { return f >= IntegerFunction::kEqual; }
 
-// y[i] = f(a[i], b[i]) as in BinaryRun; y may equal an operand, for comparisons of bytes only.
-using IntegerFn = void (*)(const BinaryRun& run);
+// y[i] = f(a[i], b[i]) as in BinaryArgs; y may equal an operand, for comparisons of bytes only.
+using IntegerFn = void (*)(const BinaryArgs& run);
 IntegerFn integer_kernel(DType dtype, IntegerFunction function);
 
 }  // namespace qrt

@@ -76,7 +76,7 @@ struct Vec {
   QRT_INLINE Int load(Mask m, const int32_t* p) { return _mm256_maskload_epi32(p, m); }
   QRT_INLINE Float load_float(Mask m, const float* p) { return _mm256_maskload_ps(p, m); }
   QRT_INLINE void store_float(Mask m, float* p, Float v) { _mm256_maskstore_ps(p, m, v); }
-  QRT_INLINE void store_part(uint8_t* p, Int v, size_t n) {  // n < kBytes bytes
+  QRT_INLINE void store_partial(uint8_t* p, Int v, size_t n) {  // n < kBytes bytes
     __m128i low = _mm256_castsi256_si128(v);
     if (n & 16) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(p), low);
@@ -85,22 +85,22 @@ struct Vec {
     }
     store_bytes(p, low, n & 15);
   }
-  QRT_INLINE void load_part(uint8_t (&to)[64], const uint8_t* p, size_t n) {  // n <= 64
+  QRT_INLINE void load_partial(uint8_t (&to)[64], const uint8_t* p, size_t n) {  // n <= 64
     memset(to, 0, sizeof to);
     memcpy(to, p, n);
   }
 
   // The first n bytes of a register, 0 < n <= kBytes: nothing else is read or stored. x86 only.
-  class Part {
+  class Partial {
    public:
-    explicit Part(size_t n) : n_(n), dwords_(n % 4 == 0 ? first_lanes(n / 4) : zero()) {}
+    explicit Partial(size_t n) : n_(n), dwords_(n % 4 == 0 ? first_lanes(n / 4) : zero()) {}
     __attribute__((always_inline)) Int load(const uint8_t* p) const {
       if (n_ % 4 == 0) return Vec::load(dwords_, reinterpret_cast<const int32_t*>(p));
       uint8_t bytes[64];
-      load_part(bytes, p, n_);
+      load_partial(bytes, p, n_);
       return Vec::load(bytes);
     }
-    __attribute__((always_inline)) void store(uint8_t* p, Int v) const { store_part(p, v, n_); }
+    __attribute__((always_inline)) void store(uint8_t* p, Int v) const { store_partial(p, v, n_); }
 
    private:
     size_t n_;
@@ -123,13 +123,13 @@ struct Vec {
     v[1] = widen<kSigned>(p + kLanes);
   }
   template <bool kSigned>
-  QRT_INLINE Int widen_part(const uint8_t* p, size_t n) {
-    return widen<kSigned>(load_bytes_part(p, n));
+  QRT_INLINE Int widen_partial(const uint8_t* p, size_t n) {
+    return widen<kSigned>(load_bytes_partial(p, n));
   }
   QRT_INLINE __m128i load_bytes(const uint8_t* p) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   }
-  QRT_INLINE __m128i load_bytes_part(const uint8_t* p, size_t n) {
+  QRT_INLINE __m128i load_bytes_partial(const uint8_t* p, size_t n) {
     uint8_t bytes[kLanes] = {};
     memcpy(bytes, p, n < kLanes ? n : kLanes);
     return load_bytes(bytes);
@@ -153,7 +153,7 @@ struct Vec {
     store_low_bytes(p, a);
     store_low_bytes(p + kLanes, b);
   }
-  QRT_INLINE void store_low_bytes_part(uint8_t* p, Int v, size_t n) {
+  QRT_INLINE void store_low_bytes_partial(uint8_t* p, Int v, size_t n) {
     uint8_t bytes[kLanes];
     store_low_bytes(bytes, v);
     memcpy(p, bytes, n < kLanes ? n : kLanes);
@@ -176,7 +176,7 @@ struct Vec {
   QRT_INLINE void store16(uint8_t* p, Sixteen v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
   }
-  QRT_INLINE void store16_part(uint8_t* p, __m128i v, size_t n) { store_bytes(p, v, n); }
+  QRT_INLINE void store16_partial(uint8_t* p, __m128i v, size_t n) { store_bytes(p, v, n); }
 
   QRT_INLINE Int zero() { return _mm256_setzero_si256(); }
   QRT_INLINE Int splat8(int32_t v) { return _mm256_set1_epi8(static_cast<char>(v)); }
@@ -356,7 +356,7 @@ struct Vec {
   QRT_INLINE Float load_half(const uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
-  QRT_INLINE Float load_half_part(const uint16_t* p, size_t n) {
+  QRT_INLINE Float load_half_partial(const uint16_t* p, size_t n) {
     uint16_t halves[kLanes] = {};
     memcpy(halves, p, (n < kLanes ? n : kLanes) * sizeof *p);
     return load_half(halves);

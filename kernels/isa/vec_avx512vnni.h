@@ -42,16 +42,16 @@ struct Vec {
   QRT_INLINE Int load(Mask m, const int32_t* p) { return _mm512_maskz_loadu_epi32(m, p); }
   QRT_INLINE Float load_float(Mask m, const float* p) { return _mm512_maskz_loadu_ps(m, p); }
   QRT_INLINE void store_float(Mask m, float* p, Float v) { _mm512_mask_storeu_ps(p, m, v); }
-  QRT_INLINE void store_part(uint8_t* p, Int v, size_t n) {
+  QRT_INLINE void store_partial(uint8_t* p, Int v, size_t n) {
     _mm512_mask_storeu_epi8(p, (__mmask64{1} << n) - 1, v);
   }
-  QRT_INLINE void load_part(uint8_t (&to)[64], const uint8_t* p, size_t n) {
+  QRT_INLINE void load_partial(uint8_t (&to)[64], const uint8_t* p, size_t n) {
     store(to, _mm512_maskz_loadu_epi8(~uint64_t{0} >> (64 - n), p));
   }
 
-  class Part {
+  class Partial {
    public:
-    explicit Part(size_t n) : mask_(~uint64_t{0} >> (64 - n)) {}
+    explicit Partial(size_t n) : mask_(~uint64_t{0} >> (64 - n)) {}
     __attribute__((always_inline)) Int load(const uint8_t* p) const {
       return _mm512_maskz_loadu_epi8(mask_, p);
     }
@@ -62,7 +62,7 @@ struct Vec {
    private:
     __mmask64 mask_;
   };
-  using Whole = Part;  // a full mask costs nothing
+  using Whole = Partial;  // a full mask costs nothing
 
   template <bool kSigned>
   QRT_INLINE Int widen(const uint8_t* p) {
@@ -74,13 +74,13 @@ struct Vec {
     v[1] = widen<kSigned>(p + kLanes);
   }
   template <bool kSigned>
-  QRT_INLINE Int widen_part(const uint8_t* p, size_t n) {
-    return widen<kSigned>(load_bytes_part(p, n));
+  QRT_INLINE Int widen_partial(const uint8_t* p, size_t n) {
+    return widen<kSigned>(load_bytes_partial(p, n));
   }
   QRT_INLINE __m128i load_bytes(const uint8_t* p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   }
-  QRT_INLINE __m128i load_bytes_part(const uint8_t* p, size_t n) {
+  QRT_INLINE __m128i load_bytes_partial(const uint8_t* p, size_t n) {
     return _mm_maskz_loadu_epi8(first_lanes(n), p);
   }
   template <bool kSigned>
@@ -97,7 +97,7 @@ struct Vec {
     store_low_bytes(p, a);
     store_low_bytes(p + kLanes, b);
   }
-  QRT_INLINE void store_low_bytes_part(uint8_t* p, Int v, size_t n) {
+  QRT_INLINE void store_low_bytes_partial(uint8_t* p, Int v, size_t n) {
     _mm512_mask_cvtepi32_storeu_epi8(p, first_lanes(n), v);
   }
   QRT_INLINE void sixteen_less(const uint8_t* p, int32_t zero_point, Int (&v)[1]) {
@@ -109,7 +109,7 @@ struct Vec {
   QRT_INLINE void store16(uint8_t* p, Sixteen v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
   }
-  QRT_INLINE void store16_part(uint8_t* p, __m128i v, size_t n) {
+  QRT_INLINE void store16_partial(uint8_t* p, __m128i v, size_t n) {
     _mm_mask_storeu_epi8(p, static_cast<__mmask16>((1u << n) - 1), v);
   }
 
@@ -262,7 +262,7 @@ struct Vec {
   QRT_INLINE Float load_half(const uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
-  QRT_INLINE Float load_half_part(const uint16_t* p, size_t n) {
+  QRT_INLINE Float load_half_partial(const uint16_t* p, size_t n) {
     return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first_lanes(n), p));
   }
   QRT_INLINE void store_half(uint16_t* p, Float v) {

@@ -54,11 +54,11 @@ struct Vec {
     vst1q_f32(lanes, v);
     memcpy(p, lanes, m * sizeof *p);
   }
-  QRT_INLINE void store_part(uint8_t* p, Bytes v, size_t n) { store_bytes(p, v, n); }
-  QRT_INLINE void store_part(uint8_t* p, Words v, size_t n) {
+  QRT_INLINE void store_partial(uint8_t* p, Bytes v, size_t n) { store_bytes(p, v, n); }
+  QRT_INLINE void store_partial(uint8_t* p, Words v, size_t n) {
     store_bytes(p, vreinterpretq_u8_s16(v), n);
   }
-  QRT_INLINE void load_part(uint8_t (&to)[64], const uint8_t* p, size_t n) {
+  QRT_INLINE void load_partial(uint8_t (&to)[64], const uint8_t* p, size_t n) {
     memset(to, 0, sizeof to);
     memcpy(to, p, n);
   }
@@ -72,7 +72,7 @@ struct Vec {
     v[1] = vmovl_high_s16(words);
   }
   template <bool kSigned>
-  QRT_INLINE Int widen_part(const uint8_t* p, size_t n) {
+  QRT_INLINE Int widen_partial(const uint8_t* p, size_t n) {
     uint8_t bytes[2 * kLanes] = {};
     memcpy(bytes, p, first_lanes(n));
     Int v[2];
@@ -98,7 +98,7 @@ struct Vec {
     const int16x8_t words = vmovn_high_s32(vmovn_s32(a), b);
     vst1_u8(p, vreinterpret_u8_s8(vmovn_s16(words)));
   }
-  QRT_INLINE void store_low_bytes_part(uint8_t* p, Int v, size_t n) {
+  QRT_INLINE void store_low_bytes_partial(uint8_t* p, Int v, size_t n) {
     uint8_t bytes[kLanes];
     store_low_bytes(bytes, v);
     memcpy(p, bytes, first_lanes(n));
@@ -121,7 +121,7 @@ struct Vec {
     return vqmovun_high_s16(vqmovun_s16(low), high);
   }
   QRT_INLINE void store16(uint8_t* p, Sixteen v) { store(p, v); }
-  QRT_INLINE void store16_part(uint8_t* p, Sixteen v, size_t n) { store_part(p, v, n); }
+  QRT_INLINE void store16_partial(uint8_t* p, Sixteen v, size_t n) { store_partial(p, v, n); }
 
   QRT_INLINE Int zero() { return vdupq_n_s32(0); }
   QRT_INLINE Bytes splat8(int32_t v) { return vdupq_n_u8(static_cast<uint8_t>(v)); }

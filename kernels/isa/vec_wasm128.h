@@ -52,8 +52,8 @@ struct Vec {
     store_float(lanes, v);
     memcpy(p, lanes, m * sizeof *p);
   }
-  QRT_INLINE void store_part(uint8_t* p, Int v, size_t n) { store_bytes(p, v, n); }
-  QRT_INLINE void load_part(uint8_t (&to)[64], const uint8_t* p, size_t n) {
+  QRT_INLINE void store_partial(uint8_t* p, Int v, size_t n) { store_bytes(p, v, n); }
+  QRT_INLINE void load_partial(uint8_t (&to)[64], const uint8_t* p, size_t n) {
     memset(to, 0, sizeof to);
     memcpy(to, p, n);
   }
@@ -69,7 +69,7 @@ struct Vec {
     return widen_four<kSigned>(wasm_v128_load32_zero(p));
   }
   template <bool kSigned>
-  QRT_INLINE Int widen_part(const uint8_t* p, size_t n) {
+  QRT_INLINE Int widen_partial(const uint8_t* p, size_t n) {
     uint8_t bytes[kLanes] = {};
     memcpy(bytes, p, first_lanes(n));
     return widen<kSigned>(bytes);
@@ -84,7 +84,7 @@ struct Vec {
         wasm_i8x16_shuffle(a, b, 0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
     wasm_v128_store64_lane(p, eight, 0);
   }
-  QRT_INLINE void store_low_bytes_part(uint8_t* p, Int v, size_t n) {
+  QRT_INLINE void store_low_bytes_partial(uint8_t* p, Int v, size_t n) {
     uint8_t bytes[kLanes];
     store_low_bytes(bytes, v);
     memcpy(p, bytes, first_lanes(n));
@@ -103,7 +103,7 @@ struct Vec {
     return packus16(add16(packs32(v[0], v[1]), add), add16(packs32(v[2], v[3]), add));
   }
   QRT_INLINE void store16(uint8_t* p, Sixteen v) { store(p, v); }
-  QRT_INLINE void store16_part(uint8_t* p, Sixteen v, size_t n) { store_part(p, v, n); }
+  QRT_INLINE void store16_partial(uint8_t* p, Sixteen v, size_t n) { store_partial(p, v, n); }
 
   QRT_INLINE Int zero() { return wasm_i32x4_const_splat(0); }
   QRT_INLINE Bytes splat8(int32_t v) { return wasm_i8x16_splat(static_cast<int8_t>(v)); }

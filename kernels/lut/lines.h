@@ -25,7 +25,7 @@ struct alignas(64) LineBlock {
   uint8_t at[2][kLinesBlock], more[2][kLinesBlock];
   // The corrections that the block has: whether any lo > 0 or hi < 255, and how many of `at`.
   bool is_limited;
-  uint8_t mends;
+  uint8_t corrections;
 };
 struct LineConstants {
   const LineBlock* blocks;

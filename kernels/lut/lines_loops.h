@@ -5,8 +5,8 @@
 //   kRows                           of so many at a time
 //   Constants<kLines>(block, i)     the lines from i, of kBytes elements
 //   map(constants, x, stride, v)    x[0..kBytes) of v's rows, as registers
-//   limit(block, i, v), mend(block, j, i, x, stride, v)   to lo..hi; where x is at[j]
-//   store(y, v), store_part(y, v, n)   n < kBytes bytes
+//   limit(block, i, v), correct(block, j, i, x, stride, v)   to lo..hi; where x is at[j]
+//   store(y, v), store_partial(y, v, n)   n < kBytes bytes
 #ifndef QRT_KERNELS_LUT_LINES_LOOPS_H_
 #define QRT_KERNELS_LUT_LINES_LOOPS_H_
 
@@ -27,11 +27,11 @@ QRT_INLINE void map_some(const Constants& lines, const LineBlock& block, size_t 
   if (block.is_limited) Set::limit(block, i, v);
   QRT_UNROLL
   for (size_t j = 0; j < 2; ++j)
-    if (j < block.mends) Set::mend(block, j, i, x, stride, v);
+    if (j < block.corrections) Set::correct(block, j, i, x, stride, v);
   QRT_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
     if (n < Set::kBytes)
-      Set::store_part(y + r * stride, v[r], n);
+      Set::store_partial(y + r * stride, v[r], n);
     else
       Set::store(y + r * stride, v[r]);
   }

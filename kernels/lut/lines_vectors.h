@@ -71,8 +71,8 @@ struct LinesVectors {
   }
 
   template <size_t kRows>
-  QRT_INLINE void mend(const LineBlock& k, size_t j, size_t i, const uint8_t* x, size_t stride,
-                       Bytes (&y)[kRows]) {
+  QRT_INLINE void correct(const LineBlock& k, size_t j, size_t i, const uint8_t* x, size_t stride,
+                          Bytes (&y)[kRows]) {
     const Bytes at = Vec::load8(k.at[j] + i), more = Vec::load8(k.more[j] + i);
     QRT_UNROLL
     for (size_t r = 0; r < kRows; ++r)
@@ -80,7 +80,7 @@ struct LinesVectors {
   }
 
   QRT_INLINE void store(uint8_t* y, Bytes v) { Vec::store(y, v); }
-  QRT_INLINE void store_part(uint8_t* y, Bytes v, size_t n) { Vec::store_part(y, v, n); }
+  QRT_INLINE void store_partial(uint8_t* y, Bytes v, size_t n) { Vec::store_partial(y, v, n); }
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kColumnFrom = 512;
 
 template <size_t kBytes>
-void map(const uint8_t* table, const PairLutRun& run) {
+void map(const uint8_t* table, const PairLutArgs& run) {
   uint8_t* y = static_cast<uint8_t*>(run.y);
   const size_t a_step = run.a_is_scalar ? 0 : 1, b_step = run.b_is_scalar ? 0 : 1;
   for (size_t i = 0; i < run.n; ++i) {
@@ -22,7 +22,7 @@ void map(const uint8_t* table, const PairLutRun& run) {
 
 }  // namespace
 
-void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutRun& run) {
+void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutArgs& run) {
   uint8_t* y = static_cast<uint8_t*>(run.y);
   if (!run.a_is_scalar && !run.b_is_scalar) {
     kernel.map_pairs(table, run.a, run.b, y, run.n);
@@ -37,7 +37,7 @@ void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutRun
   }
 }
 
-void pair_lut_f32(const uint8_t* table, const PairLutRun& run) { map<4>(table, run); }
+void pair_lut_f32(const uint8_t* table, const PairLutArgs& run) { map<4>(table, run); }
 
 void lut_f32(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows, size_t channels) {
   for (size_t r = 0; r < rows; ++r)

@@ -15,15 +15,15 @@ namespace qrt {
 
 constexpr size_t kPairLutEntries = 65536;
 
-struct PairLutRun {
+struct PairLutArgs {
   const uint8_t* a;
   const uint8_t* b;
   bool a_is_scalar, b_is_scalar;
   void* y;
   size_t n;
 };
-void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutRun& run);
-void pair_lut_f32(const uint8_t* table, const PairLutRun& run);
+void pair_lut_u8(const LutKernel& kernel, const uint8_t* table, const PairLutArgs& run);
+void pair_lut_f32(const uint8_t* table, const PairLutArgs& run);
 
 // Looks up one byte: y[r][c] = table of channel c at x[r][c], rows x channels float32; 256 float32
 // for each channel.

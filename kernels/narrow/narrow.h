@@ -38,14 +38,14 @@ namespace qrt {
 
 constexpr size_t kNarrowMostOutputs = 32;  // of a layer that may gain
 
-struct NarrowMove {
+struct WindowOffset {
   uint16_t y, x;  // taps
 };
 
 // The kernel is an output's window, and strides are 1.
 struct NarrowShape : Window2D {
   size_t in_c, out_c;
-  NarrowMove most = {0, 0};  // of all outputs'
+  WindowOffset most = {0, 0};  // of all outputs'
 
   size_t dwords() const { return (in_c + 3) / 4; }  // of a pixel
   size_t steps() const { return kernel_h * kernel_w * dwords(); }
@@ -53,20 +53,20 @@ struct NarrowShape : Window2D {
   size_t padded_w() const { return out_w + (most.x + kernel_w - 1) * dilation_w; }
   size_t padded_h(size_t rows) const { return rows + (most.y + kernel_h - 1) * dilation_h; }
   // From a position to where the window of an output with this move begins.
-  size_t place(NarrowMove move) const {
-    return move.y * dilation_h * padded_w() + move.x * dilation_w;
+  size_t place(WindowOffset offset) const {
+    return offset.y * dilation_h * padded_w() + offset.x * dilation_w;
   }
 };
 
-// Output rows row_begin .. row_end - 1 of one image, at most narrow_strip_rows().
+// Output rows row_begin .. row_end - 1 of one image, at most narrow_rows_per_call().
 struct NarrowArgs {
   NarrowShape shape;
   const uint8_t* x;  // the image; its pixels may be over-read by up to 64 bytes
   size_t x_pitch;    // bytes from pixel to pixel
   uint8_t zero_point;
-  const int8_t* weights;    // as narrow_weights() leaves them
-  const NarrowMove* moves;  // of every output
-  const int32_t* bias;      // readable to the next multiple of 64 channels, as the requantisation's
+  const int8_t* weights;               // as narrow_weights() leaves them
+  const WindowOffset* window_offsets;  // of every output
+  const int32_t* bias;  // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
   uint8_t* y;  // the image
   size_t y_pitch;
@@ -98,18 +98,19 @@ bool narrow_is_joined(const NarrowLayer& layer, size_t pixels);
 
 // Finds the smallest window for all weights that are not zero, and where every output has it: sets
 // kernel_h, kernel_w and most of the shape, and moves[out_c].
-void narrow_windows(const NarrowLayer& layer, NarrowShape* shape, NarrowMove* moves);
+void find_windows_of_outputs(const NarrowLayer& layer, NarrowShape* shape,
+                             WindowOffset* window_offsets);
 
 uint64_t narrow_weight_bytes(const NarrowShape& shape);
-void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const NarrowMove* moves,
-                    int8_t* weights);
+void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape,
+                    const WindowOffset* window_offsets, int8_t* weights);
 
 // Output rows of a call, whose planes stay in the second-level cache; 0: not even one row's do.
-size_t narrow_strip_rows(const NarrowShape& shape);
+size_t narrow_rows_per_call(const NarrowShape& shape);
 size_t narrow_scratch_bytes(const NarrowShape& shape);
 
 // The work of an image: positions of which every output is computed, dwords that are put into planes.
-// REQUIRES: narrow_strip_rows() > 0.
+// REQUIRES: narrow_rows_per_call() > 0.
 struct NarrowWork {
   size_t positions, dwords;
 };

@@ -20,7 +20,7 @@ struct Constants {
   float *scale, *offset, *nudge;
 };
 
-struct Strip {
+struct RowRange {
   const NarrowArgs& args;
   NarrowScratch scratch;
   uint8_t* planes;
@@ -56,7 +56,7 @@ QRT_INLINE __m512i load_cells(const uint8_t* p, size_t pitch) {
 }
 
 // `pixels` pixels of a row of the image to their planes.
-__attribute__((noinline)) void spread_pixels(const uint8_t* from, size_t pitch, size_t pixels,
+__attribute__((noinline)) void expand_pixels(const uint8_t* from, size_t pitch, size_t pixels,
                                              size_t dwords, size_t plane_bytes, uint8_t* to) {
   for (size_t dword = 0; dword < dwords; dword += 4, from += 16, to += 4 * plane_bytes) {
     const uint8_t* pixel = from;
@@ -77,30 +77,30 @@ __attribute__((noinline)) void spread_pixels(const uint8_t* from, size_t pitch, 
 }
 
 // Writes `pixels` zero points at one position of all planes.
-__attribute__((noinline)) void spread_zeros(uint8_t zero, size_t pixels, size_t dwords,
+__attribute__((noinline)) void expand_zeros(uint8_t zero, size_t pixels, size_t dwords,
                                             size_t plane_bytes, uint8_t* to) {
   for (size_t i = 0; i < dwords; ++i) memset(to + i * plane_bytes, zero, 4 * pixels);
 }
 
-// The rows of the image that the strip needs, with their padding.
-__attribute__((noinline)) void fill_planes(const Strip& strip) {
-  const NarrowArgs& args = strip.args;
+// The rows of the image that the range of rows needs, with their padding.
+__attribute__((noinline)) void fill_planes(const RowRange& range) {
+  const NarrowArgs& args = range.args;
   const NarrowShape& s = args.shape;
   const size_t width = s.padded_w(), left = s.pad_left < width ? s.pad_left : width;
   const size_t inside = s.in_w < width - left ? s.in_w : width - left;
-  const size_t dwords = s.dwords(), plane_bytes = strip.scratch.plane_bytes();
-  uint8_t* to = strip.planes;
-  for (size_t r = 0; r < s.padded_h(strip.scratch.rows); ++r, to += 4 * width) {
+  const size_t dwords = s.dwords(), plane_bytes = range.scratch.plane_bytes();
+  uint8_t* to = range.planes;
+  for (size_t r = 0; r < s.padded_h(range.scratch.rows); ++r, to += 4 * width) {
     // Rows before the image wrap around to values beyond its size.
     const size_t y = args.row_begin + r - s.pad_top;
     if (y >= s.in_h) {
-      spread_zeros(args.zero_point, width, dwords, plane_bytes, to);
+      expand_zeros(args.zero_point, width, dwords, plane_bytes, to);
       continue;
     }
-    spread_zeros(args.zero_point, left, dwords, plane_bytes, to);
-    spread_pixels(args.x + y * s.in_w * args.x_pitch, args.x_pitch, inside, dwords, plane_bytes,
+    expand_zeros(args.zero_point, left, dwords, plane_bytes, to);
+    expand_pixels(args.x + y * s.in_w * args.x_pitch, args.x_pitch, inside, dwords, plane_bytes,
                   to + 4 * left);
-    spread_zeros(args.zero_point, width - left - inside, dwords, plane_bytes,
+    expand_zeros(args.zero_point, width - left - inside, dwords, plane_bytes,
                  to + 4 * (left + inside));
   }
 }
@@ -150,30 +150,30 @@ __attribute__((noinline)) void multiply(const uint8_t* planes, const uint32_t* s
 }
 
 // Sums of block i of the outputs, from `first` on, of one block of positions.
-__attribute__((noinline)) void multiply_block(const Strip& strip, size_t block, size_t first,
+__attribute__((noinline)) void multiply_block(const RowRange& range, size_t block, size_t first,
                                               size_t outputs) {
-  const size_t n = strip.args.shape.steps(), pitch = strip.ring_pitch;
-  const size_t at = (block * kPositions) & (strip.ring - 1);
-  const uint8_t* const planes = strip.planes + block * kPositions * sizeof(uint32_t);
-  const int8_t* const weights = strip.args.weights + 4 * first * n;
-  const int32_t* const start = strip.constants.start + first;
-  int32_t* const sums = strip.ring_of(first) + at;
+  const size_t n = range.args.shape.steps(), pitch = range.ring_pitch;
+  const size_t at = (block * kPositions) & (range.ring - 1);
+  const uint8_t* const planes = range.planes + block * kPositions * sizeof(uint32_t);
+  const int8_t* const weights = range.args.weights + 4 * first * n;
+  const int32_t* const start = range.constants.start + first;
+  int32_t* const sums = range.ring_of(first) + at;
   switch (outputs) {
-    case 1: multiply<1>(planes, strip.steps, n, weights, start, sums, pitch); break;
-    case 2: multiply<2>(planes, strip.steps, n, weights, start, sums, pitch); break;
-    case 3: multiply<3>(planes, strip.steps, n, weights, start, sums, pitch); break;
-    default: multiply<4>(planes, strip.steps, n, weights, start, sums, pitch); break;
+    case 1: multiply<1>(planes, range.steps, n, weights, start, sums, pitch); break;
+    case 2: multiply<2>(planes, range.steps, n, weights, start, sums, pitch); break;
+    case 3: multiply<3>(planes, range.steps, n, weights, start, sums, pitch); break;
+    default: multiply<4>(planes, range.steps, n, weights, start, sums, pitch); break;
   }
   if (at > 0) return;
   for (size_t o = 0; o < outputs; ++o)
-    memcpy(sums + o * pitch + strip.ring, sums + o * pitch, kLanes * sizeof(int32_t));
+    memcpy(sums + o * pitch + range.ring, sums + o * pitch, kLanes * sizeof(int32_t));
 }
 
-// Bytes of outputs o .. o + 3 of `count` vectors of positions, to their dwords in strip.pixels.
+// Bytes of outputs o .. o + 3 of `count` vectors of positions, to their dwords in range.pixels.
 template <Epilogue::Form kForm>
-__attribute__((noinline)) void requantize(const Strip& strip, const Epilogue& epilogue, size_t o,
+__attribute__((noinline)) void requantize(const RowRange& range, const Epilogue& epilogue, size_t o,
                                           size_t first, size_t count) {
-  const NarrowShape& s = strip.args.shape;
+  const NarrowShape& s = range.args.shape;
   const __m512i by_position =
       _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
   avx512vnni::ChannelConstants k[4];
@@ -182,33 +182,34 @@ __attribute__((noinline)) void requantize(const Strip& strip, const Epilogue& ep
   QRT_UNROLL
   for (size_t i = 0; i < 4; ++i) {
     const size_t output = o + i < s.out_c ? o + i : s.out_c - 1;
-    k[i] = {_mm512_set1_ps(strip.constants.scale[output]),
-            _mm512_set1_ps(strip.constants.offset[output]),
-            _mm512_set1_ps(strip.constants.nudge[output])};
-    ring[i] = strip.ring_of(output);
-    at[i] = first + s.place(strip.args.moves[output]);
+    k[i] = {_mm512_set1_ps(range.constants.scale[output]),
+            _mm512_set1_ps(range.constants.offset[output]),
+            _mm512_set1_ps(range.constants.nudge[output])};
+    ring[i] = range.ring_of(output);
+    at[i] = first + s.place(range.args.window_offsets[output]);
   }
-  uint32_t* const to = strip.pixels + o / 4 * kPositions;
+  uint32_t* const to = range.pixels + o / 4 * kPositions;
   for (size_t v = 0; v < count; ++v) {
     __m512i sum[4];
     QRT_UNROLL
     for (size_t i = 0; i < 4; ++i)
-      sum[i] = _mm512_loadu_si512(ring[i] + ((at[i] + kLanes * v) & (strip.ring - 1)));
+      sum[i] = _mm512_loadu_si512(ring[i] + ((at[i] + kLanes * v) & (range.ring - 1)));
     const __m512i b = epilogue.bytes<kForm>(sum[0], sum[1], sum[2], sum[3], k);
     _mm512_store_si512(to + kLanes * v, _mm512_shuffle_epi8(b, by_position));
   }
 }
 
-void requantize_block(const Strip& strip, const Epilogue& e, size_t o, size_t first, size_t count) {
+void requantize_block(const RowRange& range, const Epilogue& e, size_t o, size_t first,
+                      size_t count) {
   switch (e.form) {
-    case Epilogue::kFused: return requantize<Epilogue::kFused>(strip, e, o, first, count);
-    case Epilogue::kAffine: return requantize<Epilogue::kAffine>(strip, e, o, first, count);
+    case Epilogue::kFused: return requantize<Epilogue::kFused>(range, e, o, first, count);
+    case Epilogue::kAffine: return requantize<Epilogue::kAffine>(range, e, o, first, count);
     // The general ones serve what is simpler.
     case Epilogue::kFixed:
-    case Epilogue::kFixedFromZero: return requantize<Epilogue::kFixed>(strip, e, o, first, count);
+    case Epilogue::kFixedFromZero: return requantize<Epilogue::kFixed>(range, e, o, first, count);
     case Epilogue::kFromZero:
-    case Epilogue::kPlain: return requantize<Epilogue::kPlain>(strip, e, o, first, count);
-    case Epilogue::kLimited: return requantize<Epilogue::kLimited>(strip, e, o, first, count);
+    case Epilogue::kPlain: return requantize<Epilogue::kPlain>(range, e, o, first, count);
+    case Epilogue::kLimited: return requantize<Epilogue::kLimited>(range, e, o, first, count);
   }
 }
 
@@ -218,33 +219,33 @@ struct Pixel {
   uint8_t* c;  // of its row's first
 };
 
-Pixel moved(const Strip& strip, Pixel p, size_t positions) {
-  const NarrowShape& s = strip.args.shape;
+Pixel moved(const RowRange& range, Pixel p, size_t positions) {
+  const NarrowShape& s = range.args.shape;
   for (p.x += positions; p.x >= s.padded_w(); p.x -= s.padded_w())
-    p.c += s.out_w * strip.args.y_pitch;
+    p.c += s.out_w * range.args.y_pitch;
   return p;
 }
 
 // f(i, n, c) for every run of positions i .. i + n - 1 of a vector whose outputs are of one row, the
 // first at c.
 template <class F>
-QRT_INLINE void for_runs(const Strip& strip, Pixel p, const F& f) {
-  const NarrowShape& s = strip.args.shape;
-  const size_t width = s.padded_w(), row_bytes = s.out_w * strip.args.y_pitch;
-  const uint8_t* const end = strip.args.y + strip.args.row_end * row_bytes;
+QRT_INLINE void for_ring_spans(const RowRange& range, Pixel p, const F& f) {
+  const NarrowShape& s = range.args.shape;
+  const size_t width = s.padded_w(), row_bytes = s.out_w * range.args.y_pitch;
+  const uint8_t* const end = range.args.y + range.args.row_end * row_bytes;
   for (size_t i = 0; i < kLanes && p.c < end; p.x = 0, p.c += row_bytes) {
     const size_t left = p.x < s.out_w ? s.out_w - p.x : 0,
                  n = left < kLanes - i ? left : kLanes - i;
-    if (n > 0) f(i, n, p.c + p.x * strip.args.y_pitch);
+    if (n > 0) f(i, n, p.c + p.x * range.args.y_pitch);
     i += width - p.x;
   }
 }
 
-// 16 outputs, or what there is of them, of 16 positions, from strip.pixels.
-QRT_INLINE void store_pixels(const Strip& strip, const Pixel& p, const uint32_t* from,
+// 16 outputs, or what there is of them, of 16 positions, from range.pixels.
+QRT_INLINE void store_pixels(const RowRange& range, const Pixel& p, const uint32_t* from,
                              size_t output) {
-  const NarrowShape& s = strip.args.shape;
-  const size_t left = s.out_c - output, pitch = strip.args.y_pitch;
+  const NarrowShape& s = range.args.shape;
+  const size_t left = s.out_c - output, pitch = range.args.y_pitch;
   const __mmask16 mask = static_cast<__mmask16>(left < 16 ? (1 << left) - 1 : 0xffff);
   __m512i v[4];
   QRT_UNROLL
@@ -266,7 +267,7 @@ QRT_INLINE void store_pixels(const Strip& strip, const Pixel& p, const uint32_t*
   alignas(64) uint8_t cells[4][64];
   QRT_UNROLL
   for (size_t i = 0; i < 4; ++i) _mm512_store_si512(cells[i], v[i]);
-  for_runs(strip, p, [&](size_t first, size_t n, uint8_t* c) {
+  for_ring_spans(range, p, [&](size_t first, size_t n, uint8_t* c) {
     for (size_t i = first; i < first + n; ++i, c += pitch)
       _mm_mask_storeu_epi8(c + output, mask, load_cell(cells[i % 4] + i / 4 * 16));
   });
@@ -278,20 +279,20 @@ struct Ready {
   Pixel pixel;  // of the first position
 };
 
-// Outputs of those, from strip.pixels.
-void store_block(const Strip& strip, const Ready& ready) {
+// Outputs of those, from range.pixels.
+void store_block(const RowRange& range, const Ready& ready) {
   Pixel p = ready.pixel;
-  for (size_t v = 0; v < ready.count; ++v, p = moved(strip, p, kLanes))
-    for (size_t o = 0; o < strip.args.shape.out_c; o += kBlock)
-      store_pixels(strip, p, strip.pixels + o / 4 * kPositions + kLanes * v, o);
+  for (size_t v = 0; v < ready.count; ++v, p = moved(range, p, kLanes))
+    for (size_t o = 0; o < range.args.shape.out_c; o += kBlock)
+      store_pixels(range, p, range.pixels + o / 4 * kPositions + kLanes * v, o);
 }
 
 // Splats' constants, and where sums start.
-void find_constants(const Strip& strip, const Epilogue& epilogue) {
-  const Constants& c = strip.constants;
-  for (size_t o = 0; o < strip.args.shape.out_c; o += kLanes) {
+void find_constants(const RowRange& range, const Epilogue& epilogue) {
+  const Constants& c = range.constants;
+  for (size_t o = 0; o < range.args.shape.out_c; o += kLanes) {
     const avx512vnni::ChannelConstants k = epilogue.constants(o);
-    _mm512_store_si512(c.start + o, epilogue.start(_mm512_loadu_si512(strip.args.bias + o)));
+    _mm512_store_si512(c.start + o, epilogue.start(_mm512_loadu_si512(range.args.bias + o)));
     _mm512_store_ps(c.scale + o, k.scale);
     _mm512_store_ps(c.offset + o, k.offset);
     _mm512_store_ps(c.nudge + o, k.nudge);
@@ -311,19 +312,19 @@ void narrow_u8s8_4x64_avx512vnni(const NarrowArgs& args) {
   uint8_t* const memory = args.scratch;
   float* const constants = reinterpret_cast<float*>(memory + scratch.starts_at());
   const size_t all = 16 * scratch.out_groups();
-  const Strip strip = {args,
-                       scratch,
-                       memory,
-                       reinterpret_cast<uint32_t*>(memory + scratch.steps_at()),
-                       reinterpret_cast<int32_t*>(memory + scratch.sums_at()),
-                       {reinterpret_cast<int32_t*>(constants), constants + all, constants + 2 * all,
-                        constants + 3 * all},
-                       reinterpret_cast<uint32_t*>(memory + scratch.pixels_at()),
-                       scratch.ring(),
-                       scratch.ring_pitch()};
-  find_steps(scratch, strip.steps);
-  find_constants(strip, epilogue);
-  fill_planes(strip);
+  const RowRange range = {args,
+                          scratch,
+                          memory,
+                          reinterpret_cast<uint32_t*>(memory + scratch.steps_at()),
+                          reinterpret_cast<int32_t*>(memory + scratch.sums_at()),
+                          {reinterpret_cast<int32_t*>(constants), constants + all,
+                           constants + 2 * all, constants + 3 * all},
+                          reinterpret_cast<uint32_t*>(memory + scratch.pixels_at()),
+                          scratch.ring(),
+                          scratch.ring_pitch()};
+  find_steps(scratch, range.steps);
+  find_constants(range, epilogue);
+  fill_planes(range);
   // Outputs of a block are stored between the products of the next: they are independent of each
   // other, and take other ports.
   const NarrowBlocks blocks(s.out_c);
@@ -332,11 +333,11 @@ void narrow_u8s8_4x64_avx512vnni(const NarrowArgs& args) {
   Ready ready = {0, 0, {0, args.y + args.row_begin * s.out_w * args.y_pitch}};
   for (size_t block = 0; ready.first < needed; ++block) {
     for (size_t i = 0, first = 0; i < blocks.count; first += blocks.size(i++)) {
-      if (block < all_blocks) multiply_block(strip, block, first, blocks.size(i));
-      if (ready.count > 0) requantize_block(strip, epilogue, 4 * i, ready.first, ready.count);
+      if (block < all_blocks) multiply_block(range, block, first, blocks.size(i));
+      if (ready.count > 0) requantize_block(range, epilogue, 4 * i, ready.first, ready.count);
     }
-    store_block(strip, ready);
-    ready.pixel = moved(strip, ready.pixel, ready.count * kLanes);
+    store_block(range, ready);
+    ready.pixel = moved(range, ready.pixel, ready.count * kLanes);
     ready.first += ready.count * kLanes;
     // Whole vectors of positions that have all of their sums.
     const size_t computed = (block + 1) * kPositions;

@@ -60,7 +60,8 @@ bool narrow_is_joined(const NarrowLayer& layer, size_t pixels) {
   return true;
 }
 
-void narrow_windows(const NarrowLayer& layer, NarrowShape* shape, NarrowMove* moves) {
+void find_windows_of_outputs(const NarrowLayer& layer, NarrowShape* shape,
+                             WindowOffset* window_offsets) {
   shape->kernel_h = shape->kernel_w = 1;
   for (size_t o = 0; o < shape->out_c; ++o) {
     const Window window(layer, o);
@@ -72,7 +73,7 @@ void narrow_windows(const NarrowLayer& layer, NarrowShape* shape, NarrowMove* mo
     const Window window(layer, o);
     const size_t y = least(window.top, layer.kernel_h - shape->kernel_h);
     const size_t x = least(window.left, layer.kernel_w - shape->kernel_w);
-    moves[o] = {static_cast<uint16_t>(y), static_cast<uint16_t>(x)};
+    window_offsets[o] = {static_cast<uint16_t>(y), static_cast<uint16_t>(x)};
     shape->most.y = static_cast<uint16_t>(most(shape->most.y, y));
     shape->most.x = static_cast<uint16_t>(most(shape->most.x, x));
   }
@@ -82,8 +83,8 @@ uint64_t narrow_weight_bytes(const NarrowShape& shape) {
   return uint64_t{shape.steps()} * shape.out_c * kGroup;
 }
 
-void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const NarrowMove* moves,
-                    int8_t* weights) {
+void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape,
+                    const WindowOffset* window_offsets, int8_t* weights) {
   const NarrowBlocks blocks(shape.out_c);
   for (size_t block = 0, first = 0; block < blocks.count; first += blocks.size(block++))
     for (size_t y = 0; y < shape.kernel_h; ++y)
@@ -91,11 +92,12 @@ void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const Na
         for (size_t x = 0; x < shape.kernel_w; ++x)
           for (size_t o = first; o < first + blocks.size(block); ++o)
             for (size_t i = kGroup * dword; i < kGroup * (dword + 1); ++i)
-              *weights++ =
-                  i < shape.in_c ? layer.at(o, y + moves[o].y, x + moves[o].x, i) : int8_t{0};
+              *weights++ = i < shape.in_c
+                               ? layer.at(o, y + window_offsets[o].y, x + window_offsets[o].x, i)
+                               : int8_t{0};
 }
 
-size_t narrow_strip_rows(const NarrowShape& shape) {
+size_t narrow_rows_per_call(const NarrowShape& shape) {
   constexpr size_t kGoodBytes = 256 << 10;
   const auto fits = [&](size_t rows) {
     return rows <= shape.out_h && NarrowScratch(shape, rows).bytes() <= kGoodBytes;
@@ -106,11 +108,11 @@ size_t narrow_strip_rows(const NarrowShape& shape) {
 }
 
 size_t narrow_scratch_bytes(const NarrowShape& shape) {
-  return NarrowScratch(shape, narrow_strip_rows(shape)).bytes();
+  return NarrowScratch(shape, narrow_rows_per_call(shape)).bytes();
 }
 
 NarrowWork narrow_work(const NarrowShape& shape) {
-  const size_t rows = narrow_strip_rows(shape), strips = (shape.out_h + rows - 1) / rows;
+  const size_t rows = narrow_rows_per_call(shape), strips = (shape.out_h + rows - 1) / rows;
   const NarrowScratch scratch(shape, (shape.out_h + strips - 1) / strips);
   return {strips * scratch.blocks() * kNarrowPositions,
           strips * shape.padded_h(scratch.rows) * shape.padded_w() * shape.dwords()};

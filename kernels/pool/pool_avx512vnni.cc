@@ -16,7 +16,7 @@ struct HalfVectors {
   }
   static Bytes max(Bytes a, Bytes b) { return _mm256_max_epu8(a, b); }
   static void store(uint8_t* p, Bytes v) { _mm256_storeu_si256(reinterpret_cast<Bytes*>(p), v); }
-  static void store_part(uint8_t* p, Bytes v, size_t n) {
+  static void store_partial(uint8_t* p, Bytes v, size_t n) {
     _mm256_mask_storeu_epi8(p, (__mmask32{1} << n) - 1, v);
   }
 };

@@ -2,7 +2,7 @@
 // The pools' loops over rows, windows and blocks of channels, for a vector policy V:
 //
 //   V::kBytes                   channels of a vector of bytes (16, 32 or 64)
-//   V::Bytes zero() load(p) max(a, b); store(p, v); store_part(p, v, n)       n < kBytes
+//   V::Bytes zero() load(p) max(a, b); store(p, v); store_partial(p, v, n)       n < kBytes
 //   V::Words                    the same for int16: kBytes of them, zero() is the lowest
 //   V::Narrower                 load(), max() and stores for pixels of no more than its kBytes,
 //                               or NoVectors
@@ -11,7 +11,7 @@
 //   V::to_bytes(sums32, SumScale) -> Bytes; spill(sums32, int32_t[kBytes])    in channel order
 //   V::Lanes                    policy of isa/requantize_tile.h, for integer requantisations
 //   V::Average(args)            16 channels of average pool at a time: zero() add(sum, p)
-//                               finish(sum, count) -> Bytes16; store16(p, v), store16_part(p, v, n)
+//                               finish(sum, count) -> Bytes16; store16(p, v), store16_partial(p, v, n)
 //
 // A load may reach up to 63 bytes past the input.
 #ifndef QRT_KERNELS_POOL_POOL_LOOPS_H_
@@ -41,7 +41,7 @@ inline void store_channels(uint8_t* y, typename V::Bytes v, size_t n) {
   if (n >= V::kBytes) {
     V::store(y, v);
   } else {
-    V::store_part(y, v, n);
+    V::store_partial(y, v, n);
   }
 }
 
@@ -178,8 +178,8 @@ inline void max_large_window(const PoolShape& s, const uint8_t* x, Window rows, 
 // A row of outputs in two passes: maxima over the window's rows for a strip of input columns, whole
 // vectors whatever the number of channels, then over the columns of each window.
 template <class V>
-inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window rows, size_t reach,
-                              uint8_t* y) {
+inline void max_row_by_column_blocks(const PoolShape& s, const uint8_t* input, Window rows,
+                                     size_t reach, uint8_t* y) {
   alignas(64) uint8_t strip[kStripBytes + 64];
   const size_t strip_outputs = (kStripBytes / s.c - reach) / s.stride_w + 1;
   const size_t row_step = s.dilation_h * s.in_w * s.c, col_step = s.dilation_w * s.c;
@@ -228,7 +228,7 @@ inline void max_pool(const MaxPoolArgs& args) {
     const Window rows = window_rows(s, row);
     uint8_t* y = args.output + row * s.out_w * s.c;
     if (by_strips) {
-      max_row_by_strips<V>(s, args.input, rows, reach, y);
+      max_row_by_column_blocks<V>(s, args.input, rows, reach, y);
       continue;
     }
     for (size_t col = 0; col < s.out_w; ++col) {
@@ -299,7 +299,7 @@ inline void average_window(const typename V::Average& average, const PoolShape& 
     if (v + 1 < kVectors || n_last == 16) {
       V::Average::store16(y + 16 * v, bytes);
     } else {
-      V::Average::store16_part(y + 16 * v, bytes, n_last);
+      V::Average::store16_partial(y + 16 * v, bytes, n_last);
     }
   }
 }

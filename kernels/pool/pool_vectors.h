@@ -19,7 +19,7 @@ struct VectorsOfWords {
   static Bytes load(const uint8_t* p) { return Vec::load16(p); }
   static Bytes max(Bytes a, Bytes b) { return Vec::max_s16(a, b); }
   static void store(uint8_t* p, Bytes v) { Vec::store(p, v); }
-  static void store_part(uint8_t* p, Bytes v, size_t n) { Vec::store_part(p, v, n); }
+  static void store_partial(uint8_t* p, Bytes v, size_t n) { Vec::store_partial(p, v, n); }
 };
 
 template <class Vec, class LanesPolicy, class NarrowerPolicy>
@@ -36,7 +36,7 @@ struct PoolVectors {
   static Bytes load(const uint8_t* p) { return Vec::load8(p); }
   static Bytes max(Bytes a, Bytes b) { return Vec::max_u8(a, b); }
   static void store(uint8_t* p, Bytes v) { Vec::store(p, v); }
-  static void store_part(uint8_t* p, Bytes v, size_t n) { Vec::store_part(p, v, n); }
+  static void store_partial(uint8_t* p, Bytes v, size_t n) { Vec::store_partial(p, v, n); }
 
   struct Sums16 {
     typename Vec::Sums v[2];
@@ -110,8 +110,8 @@ struct PoolVectors {
       return Vec::narrow16(q, output_offset_);
     }
     static void store16(uint8_t* p, typename Vec::Sixteen v) { Vec::store16(p, v); }
-    static void store16_part(uint8_t* p, typename Vec::Sixteen v, size_t n) {
-      Vec::store16_part(p, v, n);
+    static void store16_partial(uint8_t* p, typename Vec::Sixteen v, size_t n) {
+      Vec::store16_partial(p, v, n);
     }
 
    private:

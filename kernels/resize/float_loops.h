@@ -27,7 +27,7 @@ namespace {
 
 // Elements of the output for which the sources stay in the first-level cache until all rows that
 // are made of them have had them.
-constexpr size_t kStrip = 1024;
+constexpr size_t kColumnBlock = 1024;
 
 // Pixel x of row r of the output: its source pixels and their weights.
 template <size_t kPlanes>
@@ -78,7 +78,7 @@ template <class Lanes, size_t kPlanes>
 void few_channels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                   const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   constexpr size_t kMost = 64;
-  const typename Lanes::template Steps<true> steps(bytes);
+  const typename Lanes::template ToCodes<true> steps(bytes);
   float sums[kMost] = {};
   while (x < end) {
     size_t held = 0;
@@ -101,10 +101,10 @@ void few_channels(const ResizeRow<float>& row, const ResizePlane<float, float>* 
 // Computes pixels of less than a block of channels: the surplus of a store falls where the next
 // pixel comes, but for the row's last pixels.
 template <class Lanes, size_t kPlanes>
-void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                   const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+void pixels_below_block(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                        const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
-  const typename Lanes::template Steps<true> steps(bytes);
+  const typename Lanes::template ToCodes<true> steps(bytes);
   const size_t n = row.channels;
   for (size_t left = (row.out_w - x) * n; x < end; ++x, y += n, left -= n) {
     const FloatPixel<kPlanes> pixel(row, planes, r, x);
@@ -122,11 +122,11 @@ void narrow_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>*
 // Computes kBlocks blocks of a pixel at a time. The last ones are moved back to end with the pixel:
 // some channels are computed twice.
 template <class Lanes, bool kMayTruncate, size_t kPlanes, size_t kBlocks>
-void wide_pixels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
-                 const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
+void pixels_of_blocks(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
+                      const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
   using Block = typename Lanes::Block;
   constexpr size_t kStep = kBlocks * Lanes::kBlock;
-  const typename Lanes::template Steps<kMayTruncate> steps(bytes);
+  const typename Lanes::template ToCodes<kMayTruncate> steps(bytes);
   const size_t n = row.channels, last = n - kStep;
   for (; x < end; ++x, y += n) {
     const FloatPixel<kPlanes> pixel(row, planes, r, x);
@@ -156,15 +156,15 @@ void doubled_rows(const ResizeRow<float>& row, const ResizePlane<float, float>& 
                   const ResizeBytes bytes, size_t r, uint8_t* y) {
   using Block = typename Lanes::Block;
   constexpr size_t kBlocks = 4, kStep = kBlocks * Lanes::kBlock;
-  const typename Lanes::template Steps<false> steps(bytes);
+  const typename Lanes::template ToCodes<false> steps(bytes);
   const size_t n = row.channels, last = n - kStep, pitch = row.out_w * n;
   for (size_t x = 0, pixels; x < row.out_w; x += pixels, y += pixels * n) {
     pixels = 2;
     if (!are_doubled(row.low_weight, row.high_weight, x, row.out_w) ||
         row.low[x] != row.low[x + 1] || row.high[x] != row.high[x + 1]) {
       pixels = 1;
-      wide_pixels<Lanes, false, 1, kBlocks>(row, &plane, bytes, r, x, x + 1, y);
-      wide_pixels<Lanes, false, 1, kBlocks>(row, &plane, bytes, r + 1, x, x + 1, y + pitch);
+      pixels_of_blocks<Lanes, false, 1, kBlocks>(row, &plane, bytes, r, x, x + 1, y);
+      pixels_of_blocks<Lanes, false, 1, kBlocks>(row, &plane, bytes, r + 1, x, x + 1, y + pitch);
       continue;
     }
     const size_t lo = static_cast<size_t>(row.low[x]) * n;
@@ -196,11 +196,11 @@ void doubled_rows(const ResizeRow<float>& row, const ResizePlane<float, float>& 
   }
 }
 
-// f(r, x, end, output) for the pixels [x, end) of rows [first, last), by strips.
+// f(r, x, end, output) for the pixels [x, end) of rows [first, last), by column blocks.
 template <class F>
-inline void for_strips(const ResizeRow<float>& row, size_t first, size_t last, uint8_t* y,
-                       const F& f) {
-  const size_t step = row.channels < kStrip ? kStrip / row.channels : 1;
+inline void for_column_blocks(const ResizeRow<float>& row, size_t first, size_t last, uint8_t* y,
+                              const F& f) {
+  const size_t step = row.channels < kColumnBlock ? kColumnBlock / row.channels : 1;
   for (size_t x = 0; x < row.out_w; x += step) {
     const size_t end = row.out_w - x < step ? row.out_w : x + step;
     for (size_t r = first; r < last; ++r) f(r, x, end, y + (r * row.out_w + x) * row.channels);
@@ -212,21 +212,21 @@ void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>& plane
              const ResizeBytes& bytes, uint8_t* y) {
   if constexpr (!kIntegerOnly) {
     static_assert(Lanes::kBlocks * Lanes::kBlock <= kWideResize, "a pixel has less");
-    const auto by_strips = [&](size_t begin, size_t end_row) {
-      for_strips(row, begin, end_row, y, [&](size_t r, size_t x, size_t end, uint8_t* to) {
-        wide_pixels<Lanes, false, 1, Lanes::kBlocks>(row, &plane, bytes, r, x, end, to);
+    const auto by_column_blocks = [&](size_t begin, size_t end_row) {
+      for_column_blocks(row, begin, end_row, y, [&](size_t r, size_t x, size_t end, uint8_t* to) {
+        pixels_of_blocks<Lanes, false, 1, Lanes::kBlocks>(row, &plane, bytes, r, x, end, to);
       });
     };
     size_t first = 0;
     for (size_t r = 0; Lanes::kDoubles && r < row.rows; ++r) {
       if (!are_doubled(row.row_low_weight, row.row_high_weight, r, row.rows)) continue;
-      by_strips(first, r);
+      by_column_blocks(first, r);
       if constexpr (Lanes::kDoubles)
         doubled_rows<Lanes>(row, plane, bytes, r, y + r * row.out_w * row.channels);
       first = r + 2;
       ++r;
     }
-    by_strips(first, row.rows);
+    by_column_blocks(first, row.rows);
   }
 }
 
@@ -234,13 +234,13 @@ void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>& plane
 template <class Lanes, size_t kPlanes>
 void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                    const ResizeBytes& bytes, uint8_t* y) {
-  for_strips(row, 0, row.rows, y, [&](size_t r, size_t x, size_t end, uint8_t* to) {
+  for_column_blocks(row, 0, row.rows, y, [&](size_t r, size_t x, size_t end, uint8_t* to) {
     if (row.channels <= 2)
       few_channels<Lanes, kPlanes>(row, planes, bytes, r, x, end, to);
     else if (row.channels < Lanes::kBlock)
-      narrow_pixels<Lanes, kPlanes>(row, planes, bytes, r, x, end, to);
+      pixels_below_block<Lanes, kPlanes>(row, planes, bytes, r, x, end, to);
     else
-      wide_pixels<Lanes, true, kPlanes, 1>(row, planes, bytes, r, x, end, to);
+      pixels_of_blocks<Lanes, true, kPlanes, 1>(row, planes, bytes, r, x, end, to);
   });
 }
 
@@ -317,13 +317,13 @@ void row_by_columns(const ResizeRow<float>& row, const ResizePlane<float, float>
   if constexpr (!kIntegerOnly) {
     using Block = typename Lanes::Block;
     constexpr size_t kBlocks = 4, kStep = kBlocks * Lanes::kBlock;
-    static_assert(kStep <= kLeastColumns && kStrip % kStep == 0, "a row has less");
+    static_assert(kStep <= kLeastColumns && kColumnBlock % kStep == 0, "a row has less");
     const size_t n = row.out_w * row.channels;
     const Block shift = Lanes::splat(columns.shift);
     const ResizeBytes of_ties = bytes;  // the others stay in registers
     const FloatTies ties(row, plane, of_ties);
-    for (size_t strip = 0; strip < n; strip += kStrip) {
-      const size_t end = n - strip < kStrip ? n : strip + kStrip;
+    for (size_t strip = 0; strip < n; strip += kColumnBlock) {
+      const size_t end = n - strip < kColumnBlock ? n : strip + kColumnBlock;
       for (size_t r = 0; r < row.rows; ++r) {
         const Block low_scale = Lanes::splat(row.row_low_weight[r] * columns.scale);
         const Block high_scale = Lanes::splat(row.row_high_weight[r] * columns.scale);

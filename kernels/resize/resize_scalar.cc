@@ -19,8 +19,8 @@ struct Lanes {
   // Limits are integers, so that they may come before rounding: |v| < 2^22, and 1.5 * 2^23 leaves
   // no bits behind the point.
   template <bool kMayTruncate>
-  struct Steps {
-    explicit Steps(const ResizeBytes& b)
+  struct ToCodes {
+    explicit ToCodes(const ResizeBytes& b)
         : truncates(kMayTruncate && b.truncates),
           scale(splat(b.scale)),
           low(static_cast<float>(b.lo - b.offset) - Half{}),

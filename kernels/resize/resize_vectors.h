@@ -18,8 +18,8 @@ struct ResizeVectors : Vec {
 
   // Two products with 1 / scale in two parts; bounds.cc has the proof.
   template <bool kMayTruncate>
-  struct Steps {
-    explicit Steps(const ResizeBytes& b) : truncates(kMayTruncate && b.truncates) {
+  struct ToCodes {
+    explicit ToCodes(const ResizeBytes& b) : truncates(kMayTruncate && b.truncates) {
       const float reciprocal = 1 / b.scale;
       inverse = Vec::splat(reciprocal);
       rest = Vec::fma(Vec::splat(-reciprocal), Vec::splat(b.scale), Vec::splat(1)) * inverse;

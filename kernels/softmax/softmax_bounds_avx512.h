@@ -41,14 +41,14 @@ QRT_INLINE __m128 sum_of(__m512 v) {
 }
 
 // And of 16 bytes, for each row of a register: all of them become the greatest.
-QRT_INLINE __m512i spread_greatest(__m512i v) {
+QRT_INLINE __m512i broadcast_max(__m512i v) {
   const __m512i swap_bytes = _mm512_set4_epi32(0x0e0f0c0d, 0x0a0b0809, 0x06070405, 0x02030001);
   v = _mm512_max_epu8(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));
   v = _mm512_max_epu8(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
   v = _mm512_max_epu8(v, _mm512_rol_epi32(v, 16));
   return _mm512_max_epu8(v, _mm512_shuffle_epi8(v, swap_bytes));
 }
-QRT_INLINE __m512 spread_sum(__m512 v) {
+QRT_INLINE __m512 broadcast_sum(__m512 v) {
   v = _mm512_add_ps(v, _mm512_permute_ps(v, 0x4e));
   return _mm512_add_ps(v, _mm512_permute_ps(v, 0xb1));
 }
@@ -96,7 +96,7 @@ class Group {
     }
     __m512i reach = _mm512_setzero_si512();
     for (size_t r = 0; r < rows_; r += kFour) {
-      const __m512i greatest = spread_greatest(_mm512_load_si512(&greatest_[r]));
+      const __m512i greatest = broadcast_max(_mm512_load_si512(&greatest_[r]));
       _mm512_store_si512(&greatest_[r], greatest);
       reach = _mm512_max_epu8(reach, _mm512_subs_epu8(greatest, _mm512_load_si512(&least_[r])));
     }
@@ -136,7 +136,8 @@ class Group {
     for (size_t r = rows_; r % kFour != 0; ++r) _mm_store_ps(sum_[r], _mm_set1_ps(1));
     const float w = (1.5f * static_cast<float>(n_) + 16) * 0x1p-24f;
     for (size_t r = 0; r < rows_; r += kFour) {
-      const __m512 inverse = _mm512_div_ps(_mm512_set1_ps(1), spread_sum(_mm512_load_ps(sum_[r])));
+      const __m512 inverse =
+          _mm512_div_ps(_mm512_set1_ps(1), broadcast_sum(_mm512_load_ps(sum_[r])));
       _mm512_store_ps(low_[r], _mm512_mul_ps(inverse, _mm512_set1_ps(1 - w)));
       _mm512_store_ps(high_[r], _mm512_mul_ps(inverse, _mm512_set1_ps(1 + w)));
     }

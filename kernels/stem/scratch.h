@@ -19,13 +19,13 @@ struct StemScratch {
   StemScratch(const StemShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 
   // Returns the number of outputs, at least a tile, of which the last output is repeated then.
-  size_t places() const {
+  size_t positions() const {
     const size_t outputs = rows * shape.out_w;
     return outputs < kStemTile ? kStemTile : outputs;
   }
   // Shared dwords are made from two vectors of bytes.
   size_t pixel_bytes() const { return round_up(shape.padded_h(rows) * shape.padded_bytes() + 128); }
-  size_t shared_pitch() const { return round_up((places() + kStemLanes) * sizeof(uint32_t)); }
+  size_t shared_pitch() const { return round_up((positions() + kStemLanes) * sizeof(uint32_t)); }
   size_t bytes() const { return pixel_bytes() + shape.shared() * shared_pitch(); }
 
  private:

@@ -49,7 +49,7 @@ struct StemShape : Window2D {
   size_t padded_bytes() const { return (out_w - 1) * pixel_bytes() + row_bytes(); }
 };
 
-// Output rows row_begin .. row_end - 1 of one image, at most stem_strip_rows().
+// Output rows row_begin .. row_end - 1 of one image, at most stem_rows_per_call().
 struct StemArgs {
   StemShape shape;
   const uint8_t* x;  // the image, dense
@@ -82,7 +82,7 @@ size_t stem_offset_count(const StemShape& shape);
 void stem_offsets(const StemShape& shape, uint32_t* offsets);
 
 // Output rows of a call, whose inputs stay in the first-level cache.
-size_t stem_strip_rows(const StemShape& shape);
+size_t stem_rows_per_call(const StemShape& shape);
 size_t stem_scratch_bytes(const StemShape& shape);
 
 // All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar

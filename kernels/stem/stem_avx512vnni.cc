@@ -14,23 +14,23 @@ using Epilogue = avx512vnni::RequantInRegisters;
 
 constexpr size_t kBlock = 16;  // channels of a vector
 
-struct Strip {
+struct RowRange {
   const StemArgs& args;
   StemScratch scratch;
   const Epilogue& epilogue;
-  const uint32_t *places, *steps;  // StemArgs::offsets
+  const uint32_t *positions, *steps;  // StemArgs::offsets
   uint8_t *pixels, *shared;
 };
 
-// The rows of the image that the strip needs, with their padding.
-void fill_pixels(const Strip& strip) {
-  const StemArgs& args = strip.args;
+// The rows of the image that the range of rows needs, with their padding.
+void fill_pixels(const RowRange& range) {
+  const StemArgs& args = range.args;
   const StemShape& s = args.shape;
   const size_t width = s.padded_bytes(), in_bytes = s.in_w * s.in_c;
   const size_t left = s.pad_left * s.in_c < width ? s.pad_left * s.in_c : width;
   const size_t inside = in_bytes < width - left ? in_bytes : width - left;
-  uint8_t* to = strip.pixels;
-  for (size_t r = 0; r < s.padded_h(strip.scratch.rows); ++r, to += width) {
+  uint8_t* to = range.pixels;
+  for (size_t r = 0; r < s.padded_h(range.scratch.rows); ++r, to += width) {
     // Rows before the image wrap around to values beyond its size.
     const size_t y = args.row_begin * s.stride_h + r - s.pad_top;
     if (y >= s.in_h) {
@@ -65,21 +65,21 @@ struct EveryPixel {
 };
 
 // The dwords that the kernel's rows share, of every output.
-void fill_shared(const Strip& strip) {
-  const StemShape& s = strip.args.shape;
+void fill_shared(const RowRange& range) {
+  const StemShape& s = range.args.shape;
   const EveryPixel every(s.pixel_bytes());
   const size_t width = s.padded_bytes(), all = s.kernel_h * s.rest();
   for (size_t dword = 0; dword < s.shared(); ++dword) {
-    uint8_t* const to = strip.shared + dword * strip.scratch.shared_pitch();
+    uint8_t* const to = range.shared + dword * range.scratch.shared_pitch();
     const size_t bytes = all - 4 * dword < 4 ? all - 4 * dword : 4;
     size_t from[4] = {};
     for (size_t i = 0; i < bytes; ++i) {
       const size_t row = (4 * dword + i) % s.kernel_h, byte = (4 * dword + i) / s.kernel_h;
       from[i] = row * s.dilation_h * width + 4 * s.row_dwords() + byte;
     }
-    for (size_t y = 0; y < strip.scratch.rows; ++y)
+    for (size_t y = 0; y < range.scratch.rows; ++y)
       for (size_t x = 0; x < s.out_w; x += kStemLanes) {
-        const uint8_t* const p = strip.pixels + y * s.stride_h * width + x * s.pixel_bytes();
+        const uint8_t* const p = range.pixels + y * s.stride_h * width + x * s.pixel_bytes();
         __m512i v = every.of(p + from[0]);
         for (size_t i = 1; i < bytes; ++i)
           v = _mm512_or_si512(v, _mm512_sll_epi32(every.of(p + from[i]),
@@ -135,29 +135,29 @@ QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kV
 // The outputs of a panel of channels. The last tile begins so early that it is a whole one; where there
 // is none, the last output is repeated, and what there is of it stored.
 template <int kPixels, int kVectors>
-__attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, size_t columns) {
+__attribute__((noinline)) void run_panel(const RowRange& range, size_t channel, size_t columns) {
   static_assert(kPixels <= static_cast<int>(kStemTile), "places of repeated outputs");
-  const StemShape& s = strip.args.shape;
+  const StemShape& s = range.args.shape;
   const size_t own = s.kernel_h * s.row_dwords(), shared = s.shared();
-  const size_t block_bytes = s.steps() * 4 * kBlock, shared_pitch = strip.scratch.shared_pitch();
-  const Epilogue epilogue = strip.epilogue;
+  const size_t block_bytes = s.steps() * 4 * kBlock, shared_pitch = range.scratch.shared_pitch();
+  const Epilogue epilogue = range.epilogue;
   avx512vnni::ChannelConstants k[kVectors];
   __m512i bias[kVectors];
   QRT_UNROLL
   for (size_t v = 0; v < kVectors; ++v) {
     k[v] = epilogue.constants(channel + kBlock * v);
-    bias[v] = epilogue.start(_mm512_loadu_si512(strip.args.bias + channel + kBlock * v));
+    bias[v] = epilogue.start(_mm512_loadu_si512(range.args.bias + channel + kBlock * v));
   }
   const auto mask = static_cast<uint32_t>((uint64_t{1} << columns) - 1);
-  const int8_t* const weights = strip.args.weights + channel / kBlock * block_bytes;
-  const size_t all = strip.scratch.rows * s.out_w, pitch = strip.args.y_pitch;
-  uint8_t* const y = strip.args.y + strip.args.row_begin * s.out_w * pitch + channel;
+  const int8_t* const weights = range.args.weights + channel / kBlock * block_bytes;
+  const size_t all = range.scratch.rows * s.out_w, pitch = range.args.y_pitch;
+  uint8_t* const y = range.args.y + range.args.row_begin * s.out_w * pitch + channel;
   for (size_t done = 0; done < all; done += kPixels) {
     const size_t first = all - done >= kPixels ? done : all < kPixels ? 0 : all - kPixels;
     const uint8_t* pixel[kPixels];
     QRT_UNROLL
     for (int i = 0; i < kPixels; ++i)
-      pixel[i] = strip.pixels + strip.places[first + static_cast<size_t>(i)];
+      pixel[i] = range.pixels + range.positions[first + static_cast<size_t>(i)];
     __m512i acc[kPixels][kVectors];
     QRT_UNROLL
     for (int i = 0; i < kPixels; ++i) {
@@ -181,10 +181,10 @@ __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, siz
       }
     };
     for (size_t step = 0; step < own; ++step) {
-      const size_t at = strip.steps[step];
+      const size_t at = range.steps[step];
       multiply([&](int i) QRT_INLINE_LAMBDA { return pixel[i] + at; });
     }
-    const uint8_t* dwords = strip.shared + 4 * first;
+    const uint8_t* dwords = range.shared + 4 * first;
     for (size_t step = 0; step < shared; ++step, dwords += shared_pitch)
       multiply([&](int i) QRT_INLINE_LAMBDA { return dwords + 4 * i; });
     uint8_t part[kPixels * kBlock * kVectors];
@@ -206,23 +206,23 @@ void stem_u8s8_avx512vnni(const StemArgs& args) {
   const StemShape& s = args.shape;
   const StemScratch scratch(s, args.row_end - args.row_begin);
   const Epilogue epilogue = Epilogue::make(args.requant, args.bias, s.out_c, 4 * s.steps());
-  const StemScratch most(s, stem_strip_rows(s));
-  const Strip strip = {args,
-                       scratch,
-                       epilogue,
-                       args.offsets,
-                       args.offsets + most.places(),
-                       args.scratch,
-                       args.scratch + scratch.pixel_bytes()};
-  fill_pixels(strip);
-  if (s.shared() > 0) fill_shared(strip);
+  const StemScratch most(s, stem_rows_per_call(s));
+  const RowRange range = {args,
+                          scratch,
+                          epilogue,
+                          args.offsets,
+                          args.offsets + most.positions(),
+                          args.scratch,
+                          args.scratch + scratch.pixel_bytes()};
+  fill_pixels(range);
+  if (s.shared() > 0) fill_shared(range);
   for (size_t channel = 0; channel < s.out_c;) {
     const size_t left = s.out_c - channel;
     if (left > kBlock) {
-      run_panel<4, 2>(strip, channel, left < 2 * kBlock ? left : 2 * kBlock);
+      run_panel<4, 2>(range, channel, left < 2 * kBlock ? left : 2 * kBlock);
       channel += 2 * kBlock;
     } else {
-      run_panel<8, 1>(strip, channel, left);
+      run_panel<8, 1>(range, channel, left);
       channel += kBlock;
     }
   }

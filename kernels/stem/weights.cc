@@ -37,13 +37,14 @@ void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights)
 }
 
 size_t stem_offset_count(const StemShape& shape) {
-  return StemScratch(shape, stem_strip_rows(shape)).places() + shape.kernel_h * shape.row_dwords();
+  return StemScratch(shape, stem_rows_per_call(shape)).positions() +
+         shape.kernel_h * shape.row_dwords();
 }
 
 void stem_offsets(const StemShape& shape, uint32_t* offsets) {
-  const StemScratch scratch(shape, stem_strip_rows(shape));
+  const StemScratch scratch(shape, stem_rows_per_call(shape));
   const size_t row = shape.padded_bytes(), outputs = scratch.rows * shape.out_w;
-  for (size_t i = 0; i < scratch.places(); ++i) {
+  for (size_t i = 0; i < scratch.positions(); ++i) {
     const size_t o = i < outputs ? i : outputs - 1;
     *offsets++ = static_cast<uint32_t>(o / shape.out_w * shape.stride_h * row +
                                        o % shape.out_w * shape.pixel_bytes());
@@ -53,7 +54,7 @@ void stem_offsets(const StemShape& shape, uint32_t* offsets) {
       *offsets++ = static_cast<uint32_t>(y * shape.dilation_h * row + 4 * i);
 }
 
-size_t stem_strip_rows(const StemShape& shape) {
+size_t stem_rows_per_call(const StemShape& shape) {
   constexpr size_t kGoodBytes = 28 << 10;
   size_t rows = 1;
   while (rows < shape.out_h && StemScratch(shape, rows + 1).bytes() <= kGoodBytes) ++rows;
@@ -61,7 +62,7 @@ size_t stem_strip_rows(const StemShape& shape) {
 }
 
 size_t stem_scratch_bytes(const StemShape& shape) {
-  return StemScratch(shape, stem_strip_rows(shape)).bytes();
+  return StemScratch(shape, stem_rows_per_call(shape)).bytes();
 }
 
 }  // namespace qrt

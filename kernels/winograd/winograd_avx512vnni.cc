@@ -8,7 +8,7 @@ namespace qrt {
 namespace {
 
 // gemm_tile.h on int16: a step is two of them from each side, as many bytes as four int8.
-struct Pairs : Avx512Vnni {
+struct AdjacentProducts : Avx512Vnni {
   static constexpr int kTileRows = 12;
   static constexpr int kTileVectors = 2;
 
@@ -23,6 +23,8 @@ struct Pairs : Avx512Vnni {
 
 }  // namespace
 
-void winograd_u8s8_4x4_avx512vnni(const WinogradArgs& args) { run_block<Pairs, 6>(args); }
+void winograd_u8s8_4x4_avx512vnni(const WinogradArgs& args) {
+  run_block<AdjacentProducts, 6>(args);
+}
 
 }  // namespace qrt

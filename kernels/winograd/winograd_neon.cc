@@ -9,13 +9,13 @@ namespace qrt {
 namespace {
 
 // gemm_tile.h on int16: a line of weights is 4 channels of output by one of input, then by the next.
-struct Pairs : LaneGroups<Pairs> {
+struct AdjacentProducts : LaneGroups<AdjacentProducts> {
   static constexpr int kTileRows = 4;
   static constexpr int kTileVectors = 4;
   static constexpr int kPasses = 2;
   static constexpr bool kFlips = false;
   template <int NV>
-  using Store = StoreNeon<Pairs>;
+  using Store = StoreNeon<AdjacentProducts>;
 
   QRT_INLINE int16x8_t load_pixels(const uint8_t* p) {
     return vmovl_s8(vreinterpret_s8_u8(veor_u8(vld1_u8(p), vdup_n_u8(0x80))));
@@ -42,6 +42,6 @@ struct Pairs : LaneGroups<Pairs> {
 
 }  // namespace
 
-void winograd_u8s8_4x4_neon(const WinogradArgs& args) { run_block<Pairs, 6>(args); }
+void winograd_u8s8_4x4_neon(const WinogradArgs& args) { run_block<AdjacentProducts, 6>(args); }
 
 }  // namespace qrt

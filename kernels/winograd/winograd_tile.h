@@ -83,7 +83,7 @@ QRT_INLINE typename P::Acc exact_acc(typename Vectors<P>::Sums v) {
 }
 
 // The place of a tile: its first output, and how many rows and pixels of outputs it has.
-struct TilePlace {
+struct TileExtent {
   size_t image, y, x, rows, pixels;
 };
 
@@ -92,7 +92,7 @@ struct Block {
   size_t tiles;
   uint8_t *pixels, *sums, *tile;  // of the scratch memory
   size_t pixel_stride, sum_stride;
-  TilePlace places[kWinogradMostTiles];
+  TileExtent extents[kWinogradMostTiles];
 };
 
 QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_t tile) {
@@ -113,20 +113,20 @@ __attribute__((noinline)) void place_tiles(Block* block) {
     const size_t number = block->args->tile_begin + i, in_image = number % tiles;
     const size_t y = first_output(in_image / tiles_w, s.out_h, s.dilation_h, s.tile_h()),
                  x = first_output(in_image % tiles_w, s.out_w, s.dilation_w, kWinogradTile);
-    block->places[i] = {number / tiles, y, x, outputs_from(y, s.out_h, s.dilation_h, s.tile_h()),
-                        outputs_from(x, s.out_w, s.dilation_w, kWinogradTile)};
+    block->extents[i] = {number / tiles, y, x, outputs_from(y, s.out_h, s.dilation_h, s.tile_h()),
+                         outputs_from(x, s.out_w, s.dilation_w, kWinogradTile)};
   }
 }
 
 // The kRows x 6 pixels of a tile.
 template <int kRows>
-QRT_INLINE void find_pixels(const WinogradArgs& args, const TilePlace& place,
+QRT_INLINE void find_pixels(const WinogradArgs& args, const TileExtent& extent,
                             const uint8_t* (&pixel)[kRows][6]) {
   const WinogradShape& s = args.shape;
   // Coordinates before the image wrap around to values beyond its size.
-  const size_t first_y = place.y - s.pad_top, first_x = place.x - s.pad_left;
+  const size_t first_y = extent.y - s.pad_top, first_x = extent.x - s.pad_left;
   const size_t height = (kRows - 1) * s.dilation_h, width = 5 * s.dilation_w;
-  const uint8_t* const image = args.x + place.image * s.in_h * s.in_w * args.x_pitch;
+  const uint8_t* const image = args.x + extent.image * s.in_h * s.in_w * args.x_pitch;
   if (first_y < s.in_h && height < s.in_h - first_y && first_x < s.in_w &&
       width < s.in_w - first_x) {
     const uint8_t* row = image + (first_y * s.in_w + first_x) * args.x_pitch;
@@ -189,7 +189,7 @@ void fill_pixels(const Block& block, size_t i) {
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
   const uint8_t* pixel[kRows][6];
-  find_pixels<kRows>(args, block.places[i], pixel);
+  find_pixels<kRows>(args, block.extents[i], pixel);
   Words* const tile = reinterpret_cast<Words*>(block.tile);
   uint8_t* out = block.pixels + i * winograd_channels(s) * sizeof(int16_t);
   for (size_t k = 0; k < s.in_c; k += sizeof(Words) / 2, out += sizeof(Words)) {
@@ -267,13 +267,13 @@ void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t colu
   constexpr int kVectors = Vectors<P>::kOfPanel;
   const WinogradArgs& args = *block.args;
   const WinogradShape& s = args.shape;
-  const TilePlace& place = block.places[i];
-  const size_t rows = place.rows, pixels = place.pixels;
+  const TileExtent& extent = block.extents[i];
+  const size_t rows = extent.rows, pixels = extent.pixels;
   if (pixels == 0) return;
   const size_t channel = panel.channel, pitch = panel.outputs->c_stride;
   const size_t row_pitch = s.dilation_h * s.out_w * args.y_pitch;
   const typename P::Epilogue* const epilogue = panel.output->in_registers();
-  uint8_t* y = args.y + ((place.image * s.out_h + place.y) * s.out_w + place.x) * args.y_pitch;
+  uint8_t* y = args.y + ((extent.image * s.out_h + extent.y) * s.out_w + extent.x) * args.y_pitch;
   if constexpr (Vectors<P>::kHoldTile && kRows == 6) {
     using Form = typename P::Epilogue::Form;
     if (epilogue != nullptr && (epilogue->form == Form::kFused || epilogue->is_plain())) {

@@ -114,8 +114,8 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs<ElementwiseRun>(p.broadcast, step, context,
-                               [&](const ElementwiseRun& r) { p.kernel->add(p.add, r); });
+  for_all_spans<ElementwiseArgs>(p.broadcast, step, context,
+                                 [&](const ElementwiseArgs& r) { p.kernel->add(p.add, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -137,8 +137,8 @@ struct IntParams {
 
 void run_int(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
-  for_all_runs<ElementwiseRun>(p.broadcast, step, context,
-                               [&](const ElementwiseRun& r) { p.kernel->add_int(p.add, r); });
+  for_all_spans<ElementwiseArgs>(p.broadcast, step, context,
+                                 [&](const ElementwiseArgs& r) { p.kernel->add_int(p.add, r); });
 }
 
 void run_int_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -149,8 +149,8 @@ void run_int_elements(const Step& step, const RunContext& context, size_t begin,
 
 void run_int16(const Step& step, const RunContext& context) {
   const IntParams& p = step.as<IntParams>();
-  for_all_runs<Int16Run>(p.broadcast, step, context,
-                         [&](const Int16Run& r) { p.kernel->add_int16(p.add, r); });
+  for_all_spans<Int16Args>(p.broadcast, step, context,
+                           [&](const Int16Args& r) { p.kernel->add_int16(p.add, r); });
 }
 
 struct TableParams {

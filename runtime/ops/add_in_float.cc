@@ -39,9 +39,9 @@ double fraction(double v) {
 }
 
 // Pairs of bytes, with what kernels may read behind them.
-struct Pairs {
+struct CodePairs {
   // Lists the pairs whose sum of terms is within `reach` of an integer and a half, and some more.
-  Pairs(const Terms& a_terms, const Terms& b_terms, double reach) {
+  CodePairs(const Terms& a_terms, const Terms& b_terms, double reach) {
     if (reach >= 0.5) {
       for (size_t i = 0; i < kBytes * kBytes; ++i) push(i / kBytes, i % kBytes);
     } else {
@@ -112,7 +112,7 @@ bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddPar
   const double greatest =
       kMiddle * (std::fabs(a_scale) + std::fabs(b_scale)) + std::fabs(constant) + 1;
   const double reach = kGreatestNudge + 0x1p-20 * greatest + a.error + b.error + error_of_stages(r);
-  const Pairs pairs(a, b, reach);
+  const CodePairs pairs(a, b, reach);
 
   PlanVector<uint8_t> want(pairs.count), got(pairs.count);
   kernel.add_int(p, {pairs.a.data(), pairs.b.data(), false, false, want.data(), pairs.count});

@@ -2,7 +2,7 @@
 // ArgMax: where along an axis the greatest or least element is.
 #include "kernels/compare/compare.h"
 #include "kernels/integer_build.h"
-#include "runtime/ops/axis_lines.h"
+#include "runtime/ops/axis_layout.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/elements.h"
 #include "runtime/ops/ops.h"
@@ -43,7 +43,7 @@ struct Params {
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const size_t index_bytes = p.args.to_int64 ? sizeof(int64_t) : sizeof(int32_t);
-  for_pieces(*context.parallel, p.tasks, p.args.outer, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.args.outer, 1, [&](size_t, size_t begin, size_t end) {
     ArgMaxArgs args = p.args;
     args.x = context.in(step, 0) + begin * p.row_bytes;
     args.outer = end - begin;
@@ -59,7 +59,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->fn = arg_max_kernel(x.dtype);
   ArgMaxArgs& args = params->args;
   args = {};
-  const AxisLines lines = axis_lines(x.shape, options->axis());
+  const AxisLayout lines = axis_layout(x.shape, options->axis());
   args.outer = lines.outer;
   args.n = lines.n;
   args.inner = lines.inner;

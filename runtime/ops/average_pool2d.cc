@@ -6,7 +6,7 @@
 #include "kernels/pool/pool_int16.h"
 #include "runtime/ops/geometry.h"
 #include "runtime/ops/ops.h"
-#include "runtime/ops/pool_step.h"
+#include "runtime/ops/pool_call.h"
 
 namespace qrt {
 namespace {
@@ -92,7 +92,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  PoolStep pool;
+  PoolCall pool;
   float value[256];
   AveragePoolArgs args{};
 };
@@ -104,7 +104,7 @@ void run(const Step& step, const RunContext& context) {
 }
 
 struct IntParams {
-  PoolStep pool;
+  PoolCall pool;
   AverageIntArgs args{};
 };
 
@@ -115,7 +115,7 @@ void run_int(const Step& step, const RunContext& context) {
 }
 
 struct Int16Params {
-  PoolStep pool;
+  PoolCall pool;
   PoolInt16Args args{};
 };
 

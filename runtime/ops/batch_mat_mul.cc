@@ -68,7 +68,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 // The matrices that make one of the output.
-struct Pair {
+struct MatrixIndices {
   size_t a, b;
 };
 
@@ -87,8 +87,8 @@ struct Leading {
     }
   }
 
-  Pair at(size_t matrix) const {
-    Pair pair{0, 0};
+  MatrixIndices at(size_t matrix) const {
+    MatrixIndices pair{0, 0};
     for (int i = count; i-- > 0; matrix /= dims[i]) {
       pair.a += matrix % dims[i] * a_step[i];
       pair.b += matrix % dims[i] * b_step[i];
@@ -112,7 +112,7 @@ struct Params {
   size_t b_count, pack_tasks;
   std::shared_ptr<const TableBytes> constant;  // the packed right sides of a constant; else null
   // Channels that a task packs and multiplies at a time, in scratch of its own; 0: all are packed first.
-  size_t piece_channels;
+  size_t channels_at_a_time;
   // Packed right sides, then their column sums, which become the biases.
   size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
   // The left side with its tails, in scratch, where the right side's zero point asks for them.
@@ -160,7 +160,7 @@ size_t block_count(const Params& p) { return p.b_count * ceil_div(p.gemm.n, 16);
 void pack(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
-  for_pieces(*context.parallel, p.pack_tasks, block_count(p), 1,
+  for_chunks(*context.parallel, p.pack_tasks, block_count(p), 1,
              [&](size_t, size_t begin, size_t end) {
                pack_blocks(operands, context.in(step, 1), begin, end, context.scratch);
              });
@@ -184,7 +184,7 @@ const uint8_t* with_tails(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
   uint8_t* const y = context.scratch + p.a_offset;
-  for_pieces(*context.parallel, p.tail_tasks, p.a_rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tail_tasks, p.a_rows, 1, [&](size_t, size_t begin, size_t end) {
     while (begin < end) {
       const size_t row = begin % p.gemm.m, rows = std::min(end - begin, p.gemm.m - row);
       const size_t at = operands.a.offset(begin / p.gemm.m) + row * operands.a.stride;
@@ -197,43 +197,43 @@ const uint8_t* with_tails(const Step& step, const RunContext& context) {
 }
 
 // Packs a part's channels and multiplies by them.
-void multiply_pieces(const Step& step, const RunContext& context, GemmOperands args, size_t task,
-                     size_t b, size_t part) {
+void pack_and_multiply(const Step& step, const RunContext& context, GemmOperands args, size_t task,
+                       size_t b, size_t chunk) {
   const Params& p = *step.as<Operands>().params;
   uint8_t* const packed = context.scratch + task * (p.packed_bytes + p.bias_bytes);
   int32_t* const bias = reinterpret_cast<int32_t*>(packed + p.packed_bytes);
   args.weights = reinterpret_cast<const int8_t*>(packed);
   args.bias = bias;
-  const GemmRange range = gemm_range(p.gemm, part);
-  GemmRange piece = range;
-  for (; piece.n_begin < range.n_end; piece.n_begin = piece.n_end) {
-    piece.n_end = std::min(piece.n_begin + p.piece_channels, range.n_end);
-    pack_channels(step.as<Operands>(), context.in(step, 1), b, piece.n_begin, piece.n_end, packed,
+  const GemmRange range = gemm_range(p.gemm, chunk);
+  GemmRange tile = range;
+  for (; tile.n_begin < range.n_end; tile.n_begin = tile.n_end) {
+    tile.n_end = std::min(tile.n_begin + p.channels_at_a_time, range.n_end);
+    pack_channels(step.as<Operands>(), context.in(step, 1), b, tile.n_begin, tile.n_end, packed,
                   bias);
-    args.first_channel = piece.n_begin;
-    run_gemm_range(p.gemm, args, 0, piece);
+    args.first_channel = tile.n_begin;
+    run_gemm_range(p.gemm, args, 0, tile);
   }
 }
 
 void run(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
-  const bool is_packed = p.piece_channels == 0;
+  const bool is_packed = p.channels_at_a_time == 0;
   if (is_packed && p.constant == nullptr) pack(step, context);
   const uint8_t* const area = p.constant != nullptr ? p.constant->data() : context.scratch;
   const bool stands = p.tail_bytes == 0;
   const uint8_t* const a = stands ? context.in(step, 0) : with_tails(step, context);
   const size_t a_stride = stands ? operands.a.stride : p.gemm.kc;
-  for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t part) {
-    const Pair pair = p.leading.at(outer);
+  for_gemm_chunks(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t chunk) {
+    const MatrixIndices pair = p.leading.at(outer);
     GemmOperands args{};
     args.a = a + (stands ? operands.a.offset(pair.a) : pair.a * p.gemm.m * a_stride);
     args.a_stride = a_stride;
     args.c = context.out(step, 0) + outer * p.gemm.m * p.gemm.c_stride();
-    if (!is_packed) return multiply_pieces(step, context, args, task, pair.b, part);
+    if (!is_packed) return pack_and_multiply(step, context, args, task, pair.b, chunk);
     args.weights = reinterpret_cast<const int8_t*>(area + pair.b * p.packed_bytes);
     args.bias = reinterpret_cast<const int32_t*>(area + bias_offset(p, pair.b));
-    run_gemm_part(p.gemm, args, 0, part);
+    run_gemm_chunk(p.gemm, args, 0, chunk);
   });
 }
 
@@ -266,11 +266,11 @@ void run_int16(const Step& step, const RunContext& context) {
   const auto* a = reinterpret_cast<const int16_t*>(context.in(step, 0));
   const auto* b = reinterpret_cast<const int16_t*>(context.in(step, 1));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.matrices * p.rows, 1,
+  for_chunks(*context.parallel, p.tasks, p.matrices * p.rows, 1,
              [&](size_t, size_t begin, size_t end) {
                while (begin < end) {
                  const size_t matrix = begin / p.rows, row = begin % p.rows;
-                 const Pair pair = p.leading.at(matrix);
+                 const MatrixIndices pair = p.leading.at(matrix);
                  ProductInt16Args args{};
                  args.a = a + (pair.a * p.rows + row) * p.k;
                  args.b = b + pair.b * p.k * p.n;
@@ -313,9 +313,9 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
 constexpr size_t kPieceBytes = 16 << 10, kPieceLeftBytes = 256 << 10;
 
 // See Params.
-size_t piece_channels(const Params& p, bool b_is_constant) {
+size_t channels_at_a_time(const Params& p, bool b_is_constant) {
   const GemmCall& gemm = p.gemm;
-  const bool is_used_once = p.b_count == gemm.outer && gemm.m_parts == 1;
+  const bool is_used_once = p.b_count == gemm.outer && gemm.m_chunks == 1;
   if (b_is_constant || !is_used_once || gemm.m > kPieceLeftBytes / gemm.kc) return 0;
   return std::max(kPieceBytes / gemm.kc / 64, size_t{1}) * 64;
 }
@@ -352,9 +352,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const uint32_t moved = gemm.kernel->signed_lhs ? 128 : 0;
   p.sum_factor = moved - options->a_zero_point();
   p.sum_addend = moved * activation_excess(p.k, p.b_zero_point);
-  p.piece_channels = piece_channels(p, b_is_constant);
-  const size_t channels = p.piece_channels == 0 ? gemm.n : std::min(p.piece_channels, gemm.n);
-  const size_t areas = p.piece_channels == 0 ? p.b_count : gemm.tasks;
+  p.channels_at_a_time = channels_at_a_time(p, b_is_constant);
+  const size_t channels =
+      p.channels_at_a_time == 0 ? gemm.n : std::min(p.channels_at_a_time, gemm.n);
+  const size_t areas = p.channels_at_a_time == 0 ? p.b_count : gemm.tasks;
   size_t bytes = 0;
   // Kernels read biases up to the next multiple of 64 channels.
   if (!checked_align(size_or_most(gemm_packed_bytes(channels, 1, gemm.kc)), kAlignment,

@@ -27,24 +27,24 @@ class Joined {
   }
 
   // `count` elements of 1, 2, 4 or 8 bytes from x on, each `run` times over; count * run * bytes <= kBytes.
-  const uint8_t* spread(const uint8_t* x, size_t bytes, size_t run, size_t count) {
+  const uint8_t* repeated(const uint8_t* x, size_t bytes, size_t run, size_t count) {
     switch (bytes) {
-      case 1: spread_bytes(x, run, count); break;
-      case 2: spread_elements<uint16_t>(x, run, count); break;
-      case 4: spread_elements<uint32_t>(x, run, count); break;
-      default: spread_elements<uint64_t>(x, run, count);
+      case 1: repeat_bytes(x, run, count); break;
+      case 2: repeat_elements<uint16_t>(x, run, count); break;
+      case 4: repeat_elements<uint32_t>(x, run, count); break;
+      default: repeat_elements<uint64_t>(x, run, count);
     }
     return bytes_;
   }
 
  private:
-  void spread_bytes(const uint8_t* x, size_t run, size_t count) {
+  void repeat_bytes(const uint8_t* x, size_t run, size_t count) {
     for (uint8_t* to = bytes_; count > 0; --count, ++x, to += run)
       for (size_t j = 0; j < run; j += kSlack) memset(to + j, *x, kSlack);  // a vector's store
   }
 
   template <class T>
-  void spread_elements(const uint8_t* x, size_t run, size_t count) {
+  void repeat_elements(const uint8_t* x, size_t run, size_t count) {
     uint8_t* to = bytes_;
     for (; count > 0; --count, x += sizeof(T)) {
       T element;
@@ -59,7 +59,7 @@ class Joined {
 
 // Returns how many runs to join: in the innermost loop one operand must continue where the run ends,
 // and the other must be repeated or have one element for each run.
-size_t runs_to_join(const Broadcast& p) {
+size_t spans_to_join(const Broadcast& p) {
   if (p.rank == 0) return 1;
   const size_t inner = p.rank - 1, a = p.a_stride[inner], b = p.b_stride[inner];
   const bool a_continues = !p.a_is_scalar && a == p.run, b_continues = !p.b_is_scalar && b == p.run;
@@ -106,8 +106,8 @@ void for_rows(const Broadcast& p, const uint8_t* a, const uint8_t* b, uint8_t* y
       runs = std::min(end - i, p.dims[inner] - index[inner]);
       const size_t joined = std::min(most, runs);
       if (spreads) {
-        if (p.a_is_scalar) r.a = written.spread(a, p.a_bytes, p.run, joined);
-        if (p.b_is_scalar) r.b = written.spread(b, p.b_bytes, p.run, joined);
+        if (p.a_is_scalar) r.a = written.repeated(a, p.a_bytes, p.run, joined);
+        if (p.b_is_scalar) r.b = written.repeated(b, p.b_bytes, p.run, joined);
         r.a_is_scalar = r.b_is_scalar = false;
       } else if (joined > 1) {
         if (a_stride == 0) r.a = written.repeat(a, p.run * p.a_bytes, most);
@@ -218,7 +218,7 @@ Broadcast plan_broadcast(const PrepareContext& context, double ns) {
   std::reverse(p.dims, p.dims + p.rank);
   std::reverse(p.a_stride, p.a_stride + p.rank);
   std::reverse(p.b_stride, p.b_stride + p.rank);
-  p.joined = runs_to_join(p);
+  p.joined = spans_to_join(p);
   return p;
 }
 
@@ -228,11 +228,11 @@ void for_all_rows(const Broadcast& p, const Step& step, const RunContext& contex
   const uint8_t *a = context.in(step, 0), *b = context.in(step, 1);
   uint8_t* y = context.out(step, 0);
   if (p.runs >= p.tasks) {
-    for_pieces(*context.parallel, p.tasks, p.runs, 1, [&](size_t, size_t begin, size_t end) {
+    for_chunks(*context.parallel, p.tasks, p.runs, 1, [&](size_t, size_t begin, size_t end) {
       for_rows(p, a, b, y, begin, end, 0, p.run, f, argument);
     });
   } else {
-    for_pieces(*context.parallel, p.tasks, p.run, kAlignment,
+    for_chunks(*context.parallel, p.tasks, p.run, kAlignment,
                [&](size_t, size_t begin, size_t end) {
                  for_rows(p, a, b, y, 0, p.runs, begin, end, f, argument);
                });

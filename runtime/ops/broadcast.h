@@ -44,7 +44,7 @@ struct Broadcast {
 // REQUIRES: infer_broadcast() or infer_broadcast_shape() succeeded.
 Broadcast plan_broadcast(const PrepareContext& context, double ns);
 
-// The whole output of a step as rows, in p.tasks parallel pieces: f(argument, rows).
+// The whole output of a step as rows, in p.tasks parallel chunks: f(argument, rows).
 void for_all_rows(const Broadcast& p, const Step& step, const RunContext& context,
                   void (*f)(const void* argument, const Rows& rows), const void* argument);
 
@@ -55,9 +55,9 @@ void for_all_rows(const Broadcast& p, const Step& step, const RunContext& contex
       [](const void* argument, const Rows& rows) { (*static_cast<const F*>(argument))(rows); }, &f);
 }
 
-// Calls f(Run) for each row of the output. Run has the fields of ElementwiseRun, with any pointers.
+// Calls f(Run) for each row of the output. Run has the fields of ElementwiseArgs, with any pointers.
 template <class Run, class F>
-void for_all_runs(const Broadcast& p, const Step& step, const RunContext& context, const F& f) {
+void for_all_spans(const Broadcast& p, const Step& step, const RunContext& context, const F& f) {
   for_all_rows(p, step, context, [&](Rows r) {
     for (; r.rows > 0; --r.rows, r.a += r.a_step, r.b += r.b_step, r.y += r.y_step) {
       f(Run{reinterpret_cast<decltype(Run::a)>(r.a), reinterpret_cast<decltype(Run::b)>(r.b),

@@ -89,7 +89,7 @@ void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const uint8_t* x = context.in(step, 0);
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.tasks, p.elements, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.elements, 1, [&](size_t, size_t begin, size_t end) {
     p.fn(x + begin * p.x_bytes, end - begin, y + begin * p.y_bytes);
   });
 }

@@ -57,7 +57,7 @@ void ChannelLines::set(size_t channel, const TableLines& lines, bool is_limited)
 }
 
 // Adds what entries that came out wrong lack. False: they are more than can be mended.
-bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t table[256]) {
+bool ChannelLines::correct(size_t channel, const uint8_t got[256], const uint8_t table[256]) {
   size_t wrong[2] = {};
   int count = 0;
   for (size_t x = 0; x < 256; ++x) {
@@ -70,7 +70,7 @@ bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t ta
       LineBlock& block = blocks_[at / kLinesBlock];
       block.at[i][at % kLinesBlock] = static_cast<uint8_t>(wrong[i]);
       block.more[i][at % kLinesBlock] = static_cast<uint8_t>(table[wrong[i]] - got[wrong[i]]);
-      block.mends = std::max(block.mends, static_cast<uint8_t>(i + 1));
+      block.corrections = std::max(block.corrections, static_cast<uint8_t>(i + 1));
     }
   }
   return true;
@@ -98,8 +98,8 @@ std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
         one.map(every, got[limits], 256);
         if (memcmp(got[limits], table, 256) == 0) return true;
       }
-      is_limited = !all->mend(c, got[false], table);
-      return !is_limited || all->mend(c, got[true], table);
+      is_limited = !all->correct(c, got[false], table);
+      return !is_limited || all->correct(c, got[true], table);
     };
     if (!fit_lines(table, gives, &searches, &lines)) return nullptr;
     all->set(c, lines, is_limited);

@@ -34,7 +34,7 @@ class ChannelLines {
  private:
   ChannelLines(const LinesKernel* kernel, size_t channels);
   void set(size_t channel, const TableLines& lines, bool is_limited);
-  bool mend(size_t channel, const uint8_t got[256], const uint8_t table[256]);
+  bool correct(size_t channel, const uint8_t got[256], const uint8_t table[256]);
 
   const LinesKernel* kernel_;
   size_t channels_, period_;  // elements

@@ -49,7 +49,7 @@ void run(const Step& step, const RunContext& context) {
   const size_t to_pitch = output_pitch(step, p.output_bytes);
   // Task t copies its share of every input: of the rows, or of each row's bytes.
   context.parallel->run(p.tasks, [&](size_t t) {
-    const auto cut = [&](size_t total, size_t i) { return part_begin(total, i, p.tasks); };
+    const auto cut = [&](size_t total, size_t i) { return chunk_begin(total, i, p.tasks); };
     const size_t row_begin = by_rows ? cut(p.rows, t) : 0;
     const size_t row_end = by_rows ? cut(p.rows, t + 1) : p.rows;
     for (size_t i = 0; i < p.input_bytes.size(); ++i) {

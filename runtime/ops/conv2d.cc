@@ -138,10 +138,10 @@ void run_dense(const Step& step, const RunContext& context) {
     args.c = y;
     args.c_stride = step.output_pitch;
     if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, i, &args);
-    for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t group, size_t part) {
+    for_gemm_chunks(p.gemm, *context.parallel, [&](size_t task, size_t group, size_t chunk) {
       GemmOperands a = args;
       a.a = x + group * p.geometry.k;
-      run_leading_part(step, context, p.gemm, a, task, 0, group, part);
+      run_leading_chunk(step, context, p.gemm, a, task, 0, group, chunk);
     });
     if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, i, y, out_elements);
   }
@@ -187,12 +187,12 @@ void run_indirect(const Step& step, const RunContext& context) {
       memset(context.state, p.dynamic.zero_point(step, context, i), p.zero_bytes);
       p.dynamic.start(step, context, p.gemm, i, &args);
     }
-    for_gemm_parts(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t part) {
+    for_gemm_chunks(p.gemm, *context.parallel, [&](size_t task, size_t outer, size_t chunk) {
       const size_t image = outer / g.groups, group = outer % g.groups;
       GemmOperands a = args;
       a.a_offset = static_cast<ptrdiff_t>((i * images + image) * image_bytes + group * g.k);
       a.c = y + image * p.gemm.m * args.c_stride;
-      run_leading_part(step, context, p.gemm, a, task, image, group, part);
+      run_leading_chunk(step, context, p.gemm, a, task, image, group, chunk);
     });
     if (p.dynamic.is_used())
       p.dynamic.finish(step, context, args, i, y, p.gemm.outer * p.gemm.m * p.gemm.n);
@@ -229,24 +229,25 @@ struct RowsJob {
 void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
   const Geometry& g = job.p.geometry;
   args->c = job.y + row * g.out_w * job.p.gemm.c_stride();
-  run_gemm_part(job.p.gemm, *args, 0, 0);
+  run_gemm_chunk(job.p.gemm, *args, 0, 0);
   if (job.step.follower == nullptr) return;
   const size_t count = g.out_w * g.out_c, at = row * count;
-  if (args->piece != nullptr)
-    follow_piece(job.step, job.context, args->piece, job.p.gemm.element_bytes, at, 1, count, count);
+  if (args->tile != nullptr)
+    run_follower_on_tile(job.step, job.context, args->tile, job.p.gemm.element_bytes, at, 1, count,
+                         count);
   else
-    follow(job.step, job.context, at, 1, count, count);
+    run_follower(job.step, job.context, at, 1, count, count);
 }
 
 // Output rows [begin, end), read from the image itself: nothing to pad. `piece`: of the task, see
-// piece_of().
-void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* piece) {
+// tile_scratch_of().
+void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* tile) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = g.in_w * g.in_c;
   GemmOperands args = job.args;
-  args.piece = piece;
-  args.piece_stride = p.gemm.c_stride();
+  args.tile = tile;
+  args.tile_stride = p.gemm.c_stride();
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = row_bytes * g.dilation_h;
   for (size_t row = begin; row < end; ++row) {
@@ -260,13 +261,13 @@ void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* pi
 // of strip_rows output rows. With more: the kernel's rows of one output row, once per term, as the
 // taps stand.
 void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scratch,
-                     uint8_t* piece) {
+                     uint8_t* tile) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
   const size_t row_bytes = p.padded_w * g.in_c;
   GemmOperands args = job.args;
-  args.piece = piece;
-  args.piece_stride = p.gemm.c_stride();
+  args.tile = tile;
+  args.tile_stride = p.gemm.c_stride();
   args.a_stride = g.stride_w * g.in_c;
   args.a_tap_stride = g.terms == 1 ? row_bytes * g.dilation_h : row_bytes;
   for (size_t row = begin; row < end;) {
@@ -301,13 +302,13 @@ void run_rows(const Step& step, const RunContext& context) {
       job.zero_point = p.dynamic.zero_point(step, context, i);
       p.dynamic.start(step, context, p.gemm, i, &job.args);
     }
-    for_pieces(*context.parallel, p.row_tasks, rows, 1, [&](size_t task, size_t begin, size_t end) {
-      uint8_t* const piece = piece_of(step, context, task);
+    for_chunks(*context.parallel, p.row_tasks, rows, 1, [&](size_t task, size_t begin, size_t end) {
+      uint8_t* const tile = tile_scratch_of(step, context, task);
       begin += i * rows, end += i * rows;
       if (p.task_scratch == 0) {
-        run_rows_unpadded(job, begin, end, piece);
+        run_rows_unpadded(job, begin, end, tile);
       } else {
-        run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch, piece);
+        run_rows_padded(job, begin, end, context.scratch + task * p.task_scratch, tile);
       }
     });
     if (p.dynamic.is_used())
@@ -361,7 +362,7 @@ Status prepare_rows(size_t threads, Params* p, PlannedStep* step) {
 }
 
 // Returns whether the layer takes the form "rows".
-bool runs_as_rows(const Geometry& g) { return g.row_taps && !g.is_dense; }
+bool is_run_by_rows(const Geometry& g) { return g.row_taps && !g.is_dense; }
 
 // Makes the products of the forms "dense", "indirect" and "rows".
 Status make_products(const PrepareContext& context, const Geometry& g, GemmCall* gemm) {
@@ -373,7 +374,7 @@ Status make_products(const PrepareContext& context, const Geometry& g, GemmCall*
   if (g.is_dense) {
     gemm->outer = g.groups;
     gemm->m = g.images / scales_of(context) * g.in_h * g.in_w;
-  } else if (runs_as_rows(g)) {
+  } else if (is_run_by_rows(g)) {
     gemm->m = g.out_w;
   } else {
     gemm->outer = g.images / scales_of(context) * g.groups;
@@ -382,7 +383,7 @@ Status make_products(const PrepareContext& context, const Geometry& g, GemmCall*
   QRT_TRY(context.take(gemm_table_bytes(options->requant(), gemm->groups, gemm->n)));
   make_gemm({context.inputs[1].data, context.inputs[2].data, options->weight_sum()},
             {options->requant(), options->pair_safe(), context.file_end, context.shared},
-            context.isas, runs_as_rows(g) ? 1 : context.threads, gemm);
+            context.isas, is_run_by_rows(g) ? 1 : context.threads, gemm);
   return {};
 }
 
@@ -415,7 +416,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   QRT_TRY(prepare_form(context, g, &gemm, step));
   if (step->run != nullptr) return Status();
 
-  const bool as_rows = runs_as_rows(g);
+  const bool as_rows = is_run_by_rows(g);
   step->kernel = gemm.kernel->name;
   step->can_lead = !is_dynamic_layer(context);
   if (!as_rows) {
@@ -431,10 +432,10 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     QRT_TRY(prepare_indirect(params.get(), step));
   }
   if (as_rows && gemm.element_bytes > 1) {
-    step->piece_tasks = params->row_tasks;
-    step->piece_bytes = round_up(g.out_w * g.out_c * gemm.element_bytes + kSlack, kAlignment);
+    step->tile_tasks = params->row_tasks;
+    step->tile_bytes = round_up(g.out_w * g.out_c * gemm.element_bytes + kSlack, kAlignment);
   } else if (!as_rows) {
-    offer_pieces(gemm, step);
+    offer_tiles(gemm, step);
   }
   QRT_TRY(params->dynamic.prepare(context, options->weight_sum(), options->store(),
                                   /*each_row=*/false, gemm, &step->scratch_bytes));

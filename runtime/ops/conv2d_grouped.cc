@@ -7,7 +7,7 @@
 
 #include "kernels/grouped/grouped.h"
 #include "runtime/ops/conv2d_forms.h"
-#include "runtime/ops/conv2d_strips.h"
+#include "runtime/ops/conv2d_row_ranges.h"
 #include "runtime/ops/dynamic_layer.h"
 
 namespace qrt {
@@ -23,7 +23,7 @@ struct Params {
   const GroupedKernel* kernel;
   GemmCall layer;  // its bias, requantisation and packed weights
   std::shared_ptr<const TableBytes> weights;
-  Strips strips;
+  RowRanges ranges;
   uint8_t input_zero_point;
 };
 
@@ -38,7 +38,7 @@ void run(const Step& step, const RunContext& context) {
   job.bias = p.layer.bias().data();
   job.requant = p.layer.requant();
   job.y_pitch = output_pitch(step, s.channels);
-  run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.channels);
+  run_row_ranges(step, context, p.ranges, p.kernel->fn, job, job.x_pitch, s.channels);
 }
 
 // Returns the weights in the kernel's form, or null where they take too much memory.
@@ -94,13 +94,13 @@ Status prepare_grouped_conv2d(const PrepareContext& context, const Conv2DGeometr
             context.isas, 1, &layer);
   step->macs = step->macs / g.k * std::min(g.k, shape.group);
   const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
-  params->strips =
-      Strips(context, g, ns, grouped_strip_rows(*kernel, shape), static_cast<size_t>(scratch));
+  params->ranges = RowRanges(context, g, ns, grouped_rows_per_call(*kernel, shape),
+                             static_cast<size_t>(scratch));
   step->kernel = kernel->name;
   step->can_lead = true;
   step->input_rows = g.images * g.in_h * g.in_w;
   step->output_rows = g.images * g.out_h * g.out_w;
-  step->scratch_bytes = params->strips.scratch_bytes();
+  step->scratch_bytes = params->ranges.scratch_bytes();
   step->run = run;
   step->params = std::move(params);
   return Status();

@@ -80,7 +80,7 @@ void run(const Step& step, const RunContext& context) {
     left.indirection = reinterpret_cast<const uint8_t* const*>(context.state);
   }
   for (size_t image = 0; image < g.images; ++image) {
-    for_pieces(*context.parallel, p.int16.split_tasks, p.padded_h, 1,
+    for_chunks(*context.parallel, p.int16.split_tasks, p.padded_h, 1,
                [&](size_t, size_t begin, size_t end) {
                  split_rows(p, x + image * g.in_h * g.in_w * g.in_c, begin, end,
                             p.int16.high(context.scratch), p.int16.low(context.scratch));

@@ -7,7 +7,7 @@
 
 #include "kernels/narrow/narrow.h"
 #include "runtime/ops/conv2d_forms.h"
-#include "runtime/ops/conv2d_strips.h"
+#include "runtime/ops/conv2d_row_ranges.h"
 #include "runtime/ops/dynamic_layer.h"
 
 namespace qrt {
@@ -23,9 +23,9 @@ struct Params {
   NarrowShape shape;
   const NarrowKernel* kernel;
   GemmCall gemm;  // its bias and requantisation
-  PlanVector<NarrowMove> moves;
+  PlanVector<WindowOffset> window_offsets;
   std::shared_ptr<const TableBytes> weights;
-  Strips strips;
+  RowRanges ranges;
   uint8_t input_zero_point;
 };
 
@@ -37,11 +37,11 @@ void run(const Step& step, const RunContext& context) {
   job.x_pitch = input_pitch(step, 0, s.in_c);
   job.zero_point = p.input_zero_point;
   job.weights = p.weights->as<int8_t>();
-  job.moves = p.moves.data();
+  job.window_offsets = p.window_offsets.data();
   job.bias = p.gemm.bias().data();
   job.requant = p.gemm.requant();
   job.y_pitch = output_pitch(step, s.out_c);
-  run_strips(step, context, p.strips, p.kernel->fn, job, job.x_pitch, s.out_c);
+  run_row_ranges(step, context, p.ranges, p.kernel->fn, job, job.x_pitch, s.out_c);
 }
 
 // Returns whether `values` of n outputs repeat their first `period` values throughout.
@@ -118,9 +118,9 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   NarrowShape& s = params->shape;
   s = {g, g.in_c, outputs};
   s.out_w = g.out_w * g.stride_w, s.stride_w = 1;
-  params->moves.resize(outputs);
-  narrow_windows(layer, &s, params->moves.data());
-  if (s.padded_w() > kMostPadded || s.padded_h(1) > kMostPadded || narrow_strip_rows(s) == 0)
+  params->window_offsets.resize(outputs);
+  find_windows_of_outputs(layer, &s, params->window_offsets.data());
+  if (s.padded_w() > kMostPadded || s.padded_h(1) > kMostPadded || narrow_rows_per_call(s) == 0)
     return Status();
   const double products = products_of(s);
   if (products > kGain * products_of(*gemm, g.out_h * g.out_w)) return Status();
@@ -129,21 +129,21 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   key.add(layer.packed, layer.in_c, layer.out_c, layer.kernel_h, layer.kernel_w, layer.row_taps);
   params->weights =
       context.share_bytes(key, static_cast<size_t>(narrow_weight_bytes(s)), [&](uint8_t* data) {
-        narrow_weights(layer, s, params->moves.data(), reinterpret_cast<int8_t*>(data));
+        narrow_weights(layer, s, params->window_offsets.data(), reinterpret_cast<int8_t*>(data));
       });
   if (params->weights == nullptr) return Status();
   params->kernel = kernel;
   params->gemm = std::move(*gemm);
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
   const double ns = real(g.images) * products * kVectorProducts / speed_of(kernel->isa).macs;
-  params->strips = Strips(context, g, ns, narrow_strip_rows(s), narrow_scratch_bytes(s));
+  params->ranges = RowRanges(context, g, ns, narrow_rows_per_call(s), narrow_scratch_bytes(s));
   step->kernel = kernel->name;
   step->macs = uint64_t{g.images} * s.out_h * s.out_w * outputs * s.kernel_h * s.kernel_w * s.in_c;
   step->can_lead = true;
   step->input_rows = g.images * g.in_h * g.in_w;
   // Joined pixels may not be put apart from one another.
   if (g.stride_w == 1) step->output_rows = g.images * g.out_h * g.out_w;
-  step->scratch_bytes = params->strips.scratch_bytes();
+  step->scratch_bytes = params->ranges.scratch_bytes();
   step->run = run;
   step->params = std::move(params);
   return Status();

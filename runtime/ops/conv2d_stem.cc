@@ -5,7 +5,7 @@
 
 #include "kernels/stem/stem.h"
 #include "runtime/ops/conv2d_forms.h"
-#include "runtime/ops/conv2d_strips.h"
+#include "runtime/ops/conv2d_row_ranges.h"
 #include "runtime/ops/dynamic_layer.h"
 
 namespace qrt {
@@ -22,7 +22,7 @@ struct Params {
   StemShape shape;
   const StemKernel* kernel;
   GemmCall gemm;  // its bias, requantisation and packed weights
-  Strips strips;
+  RowRanges ranges;
   std::shared_ptr<const TableBytes> weights;
   PlanVector<uint32_t> offsets;
   uint8_t input_zero_point;
@@ -39,7 +39,7 @@ void run(const Step& step, const RunContext& context) {
   job.bias = p.gemm.bias().data();
   job.requant = p.gemm.requant();
   job.y_pitch = output_pitch(step, s.out_c);
-  run_strips(step, context, p.strips, p.kernel->fn, job, s.in_c, s.out_c);
+  run_row_ranges(step, context, p.ranges, p.kernel->fn, job, s.in_c, s.out_c);
 }
 
 }  // namespace
@@ -76,11 +76,11 @@ Status prepare_stem_conv2d(const PrepareContext& context, const Conv2DGeometry& 
   params->gemm = std::move(*gemm);
   params->input_zero_point = context.op->options_as<fb::Conv2DOptions>()->input_zero_point();
   const double ns = static_cast<double>(step->macs) / speed_of(kernel->isa).macs;
-  params->strips = Strips(context, g, ns, stem_strip_rows(s), stem_scratch_bytes(s));
+  params->ranges = RowRanges(context, g, ns, stem_rows_per_call(s), stem_scratch_bytes(s));
   step->kernel = kernel->name;
   step->can_lead = true;
   step->output_rows = g.images * g.out_h * g.out_w;
-  step->scratch_bytes = params->strips.scratch_bytes();
+  step->scratch_bytes = params->ranges.scratch_bytes();
   step->run = run;
   step->params = std::move(params);
   return Status();

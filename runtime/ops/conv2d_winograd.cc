@@ -35,7 +35,7 @@ struct Params {
   GemmCall gemm;  // its bias, requantisation and packed weights
   DynamicLayer dynamic;
   size_t images, tasks, task_scratch;
-  size_t blocks, parts;  // of tiles, of channels
+  size_t blocks, channel_chunks;  // of tiles, of channels
   std::shared_ptr<const TableBytes> weights;
   // A pixel of zero points. A dynamic layer keeps its pixel in the step's state, because every run
   // writes it.
@@ -63,18 +63,18 @@ constexpr size_t kLeastPart = 64;
 
 // Returns into how many parts to cut the channels: more than one where tasks outnumber the blocks
 // of tiles.
-size_t parts_of(const WinogradShape& s, size_t blocks, size_t tasks) {
+size_t channel_chunks_of(const WinogradShape& s, size_t blocks, size_t tasks) {
   const size_t most = std::max<size_t>(s.out_c / kLeastPart, 1);
   return blocks < tasks ? std::min(ceil_div(tasks, blocks), most) : 1;
 }
 
 // Nanoseconds of `tiles` tiles in so many blocks, each of which reads the weights, and parts of channels.
 double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tiles, size_t blocks,
-               size_t parts) {
+               size_t channel_chunks) {
   const auto real = [](size_t v) { return static_cast<double>(v); };
   const double products =
       real(kWinogradTile * s.tile_h() * s.taps()) * real(s.in_c) * real(s.out_c);
-  const double tile = products / kernel.gain + kernel.transform_in * real(s.in_c * parts) +
+  const double tile = products / kernel.gain + kernel.transform_in * real(s.in_c * channel_chunks) +
                       kernel.transform_out * real(s.out_c);
   const uint64_t bytes = winograd_weight_bytes(s);
   const FarWeights far = far_weights();
@@ -86,8 +86,8 @@ double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tile
 }
 
 // The follower's work on the outputs of a block, by the rows of pixels within one row of tiles.
-void follow_block(const Step& step, const RunContext& context, const Params& p, size_t stride,
-                  size_t begin, size_t end) {
+void run_follower_on_tiles(const Step& step, const RunContext& context, const Params& p,
+                           size_t stride, size_t begin, size_t end) {
   const WinogradShape& s = p.shape;
   while (begin < end) {
     const size_t image = begin / s.tiles(), tile = begin % s.tiles();
@@ -95,8 +95,8 @@ void follow_block(const Step& step, const RunContext& context, const Params& p, 
     const size_t first_y = tile / s.tiles_w() * s.tile_h(), first_x = x * kWinogradTile;
     const size_t pixels = std::min(tiles * kWinogradTile, s.out_w - first_x);
     for (size_t y = first_y; y < std::min(first_y + s.tile_h(), s.out_h); ++y)
-      follow(step, context, ((image * s.out_h + y) * s.out_w + first_x) * stride, pixels, s.out_c,
-             stride);
+      run_follower(step, context, ((image * s.out_h + y) * s.out_w + first_x) * stride, pixels,
+                   s.out_c, stride);
     begin += tiles;
   }
 }
@@ -122,22 +122,23 @@ void run(const Step& step, const RunContext& context) {
   }
   const size_t tiles = p.images * p.shape.tiles(),
                panels = ceil_div(p.shape.out_c, kWinogradColumns);
-  for_pieces(*context.parallel, p.tasks, p.blocks * p.parts, 1,
-             [&](size_t task, size_t begin, size_t end) {
-               WinogradArgs args = job;
-               args.scratch = context.scratch + task * p.task_scratch;
-               for (size_t i = begin; i < end; ++i) {
-                 const size_t block = i / p.parts, part = i % p.parts;
-                 args.tile_begin = part_begin(tiles, block, p.blocks);
-                 args.tile_end = part_begin(tiles, block + 1, p.blocks);
-                 args.channel_begin = part_begin(panels, part, p.parts) * kWinogradColumns;
-                 args.channel_end = std::min(
-                     part_begin(panels, part + 1, p.parts) * kWinogradColumns, p.shape.out_c);
-                 p.kernel->fn(args);
-                 if (step.follower != nullptr)
-                   follow_block(step, context, p, job.y_pitch, args.tile_begin, args.tile_end);
-               }
-             });
+  for_chunks(
+      *context.parallel, p.tasks, p.blocks * p.channel_chunks, 1,
+      [&](size_t task, size_t begin, size_t end) {
+        WinogradArgs args = job;
+        args.scratch = context.scratch + task * p.task_scratch;
+        for (size_t i = begin; i < end; ++i) {
+          const size_t block = i / p.channel_chunks, chunk = i % p.channel_chunks;
+          args.tile_begin = chunk_begin(tiles, block, p.blocks);
+          args.tile_end = chunk_begin(tiles, block + 1, p.blocks);
+          args.channel_begin = chunk_begin(panels, chunk, p.channel_chunks) * kWinogradColumns;
+          args.channel_end = std::min(
+              chunk_begin(panels, chunk + 1, p.channel_chunks) * kWinogradColumns, p.shape.out_c);
+          p.kernel->fn(args);
+          if (step.follower != nullptr)
+            run_follower_on_tiles(step, context, p, job.y_pitch, args.tile_begin, args.tile_end);
+        }
+      });
   if (p.dynamic.is_used())
     p.dynamic.finish(step, context, of_run, 0, context.out(step, 0),
                      p.images * p.shape.out_h * p.shape.out_w * p.shape.out_c);
@@ -182,8 +183,8 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   const size_t blocks = ceil_div(tiles, winograd_block(*kernel, shape));
   const size_t tasks =
       task_count(time_of(*kernel, shape, tiles, blocks, 1), SIZE_MAX, context.threads);
-  const size_t parts = parts_of(shape, blocks, tasks);
-  const double ns = time_of(*kernel, shape, tiles, blocks, parts);
+  const size_t channel_chunks = channel_chunks_of(shape, blocks, tasks);
+  const double ns = time_of(*kernel, shape, tiles, blocks, channel_chunks);
   const bool pays = g.in_c >= kFewChannels && tiles >= kFewTiles &&
                     ns < static_cast<double>(step->macs * g.terms) / speed_of(kernel->isa).macs;
   const uint64_t weight_bytes = winograd_weight_bytes(shape);
@@ -198,10 +199,10 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
   params->images = g.images;
   const auto* options = context.op->options_as<fb::Conv2DOptions>();
   params->weights = weights;
-  params->tasks = std::min(tasks, blocks * parts);
-  params->parts = parts;
+  params->tasks = std::min(tasks, blocks * channel_chunks);
+  params->channel_chunks = channel_chunks;
   // Rounds up, so that every task has as many blocks.
-  params->blocks = parts > 1 ? blocks : std::min(round_up(blocks, params->tasks), tiles);
+  params->blocks = channel_chunks > 1 ? blocks : std::min(round_up(blocks, params->tasks), tiles);
   params->task_scratch = round_up(winograd_scratch_bytes(*kernel, shape), kAlignment);
   params->zero_bytes = round_up(g.in_c + kSlack, kAlignment);
   if (is_dynamic) {
@@ -211,7 +212,8 @@ Status prepare_winograd_conv2d(const PrepareContext& context, const Conv2DGeomet
         make_padding(context, options->input_zero_point(), params->zero_bytes, &params->padding));
   }
   step->kernel = kernel->name;
-  step->can_lead = !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1 && parts == 1;
+  step->can_lead =
+      !is_dynamic && shape.dilation_h == 1 && shape.dilation_w == 1 && channel_chunks == 1;
   step->input_rows = g.images * g.in_h * g.in_w;
   if (!is_dynamic) step->output_rows = g.images * g.out_h * g.out_w;
   step->scratch_bytes = params->task_scratch * params->tasks;

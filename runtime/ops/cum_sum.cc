@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CumSum: running sums of integers along one axis.
-#include "runtime/ops/axis_lines.h"
+#include "runtime/ops/axis_layout.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -20,7 +20,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  AxisLines lines;
+  AxisLayout lines;
   bool exclusive, reverse;
   size_t tasks;
 };
@@ -32,7 +32,7 @@ void run(const Step& step, const RunContext& context) {
   const size_t n = p.lines.n, inner = p.lines.inner;
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
   T* y = reinterpret_cast<T*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.lines.count(), 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.lines.count(), 1, [&](size_t, size_t begin, size_t end) {
     for (size_t line = begin; line < end; ++line) {
       const size_t first = line / inner * n * inner + line % inner;
       T sum = 0;
@@ -50,7 +50,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::CumSumOptions>();
   const TensorType& x = context.inputs[0].type;
   auto params = make_planned<Params>();
-  params->lines = axis_lines(x.shape, o->axis());
+  params->lines = axis_layout(x.shape, o->axis());
   params->exclusive = o->exclusive();
   params->reverse = o->reverse();
   params->tasks =

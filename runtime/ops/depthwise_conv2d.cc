@@ -90,7 +90,7 @@ void run(const Step& step, const RunContext& context) {
   uint8_t* y = context.out(step, 0);
   const size_t in_bytes = s.in_h * s.in_w * s.in_c;
   const size_t out_bytes = s.out_h * s.out_w * s.in_c * s.multiplier;
-  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+  for_chunks(*context.parallel, p.tasks, p.images * s.out_h, 1,
              [&](size_t task, size_t begin, size_t end) {
                DepthwiseArgs args{};
                args.shape = s;

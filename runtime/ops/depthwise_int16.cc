@@ -25,7 +25,7 @@ void run(const Step& step, const RunContext& context) {
   const DepthwiseShape& s = p.args.shape;
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   auto* y = reinterpret_cast<int16_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.images * s.out_h, 1,
+  for_chunks(*context.parallel, p.tasks, p.images * s.out_h, 1,
              [&](size_t, size_t begin, size_t end) {
                DepthwiseInt16Args args = p.args;
                while (begin < end) {

@@ -3,7 +3,7 @@
 // any axis, or in blocks. 8 bits and int32 to float32 go straight through the kernels, and 8 bits
 // to float16 per tensor; what else there is through chunks on the stack: unpack, scale, narrow.
 #include "runtime/ops/check.h"
-#include "runtime/ops/edge_step.h"
+#include "runtime/ops/edge_call.h"
 #include "runtime/ops/ops.h"
 
 namespace qrt {
@@ -43,7 +43,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  EdgeStep edge;
+  EdgeCall edge;
   DType input, output;
   bool is_signed;
   PlanVector<float> table;  // of a small float: by code
@@ -117,12 +117,12 @@ void run_chunk(const Job& job, size_t at, size_t count) {
   const size_t bytes = packed ? 1 : dtype_bytes(p.input);
   const uint8_t* x = packed ? codes : job.x + at * bytes;
   float* y = p.output == DType::kFloat32 ? reinterpret_cast<float*>(job.y) + at : real;
-  for_runs(p.edge.layout, at, at + count,
-           [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
-             const EdgeGrid g = grid_at(job.grid, entry, each);
-             for (size_t r = 0; r < rows; ++r, first += n)
-               to_real(p, x + (first - at) * bytes, n, g, y + (first - at));
-           });
+  for_grid_spans(p.edge.layout, at, at + count,
+                 [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
+                   const EdgeGrid g = grid_at(job.grid, entry, each);
+                   for (size_t r = 0; r < rows; ++r, first += n)
+                     to_real(p, x + (first - at) * bytes, n, g, y + (first - at));
+                 });
   if (p.output == DType::kFloat32) return;
   auto* out = reinterpret_cast<uint16_t*>(job.y) + at;
   if (p.output == DType::kFloat16) return p.edge.kernel->narrow_half(real, count, out);
@@ -132,24 +132,24 @@ void run_chunk(const Job& job, size_t at, size_t count) {
 void run_chunks(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Job job = {p, p.edge.grid(step, context), context.in(step, 0), context.out(step, 0)};
-  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
+  for_chunks(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                for (size_t at = begin; at < end; at += kEdgeChunk)
                  run_chunk(job, at, std::min(kEdgeChunk, end - at));
              });
 }
 
-// f(at, rows, n, grid) for every run of a piece; 8 bits and int32 to float32.
+// f(at, rows, n, grid) for every run of a tile; 8 bits and int32 to float32.
 template <class F>
 void run_direct(const Step& step, const RunContext& context, const F& f) {
   const Params& p = step.as<Params>();
   const EdgeGrid grid = p.edge.grid(step, context);
-  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
+  for_chunks(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               for_runs(p.edge.layout, begin, end,
-                        [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
-                          f(at, rows, n, grid_at(grid, entry, each));
-                        });
+               for_grid_spans(p.edge.layout, begin, end,
+                              [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
+                                f(at, rows, n, grid_at(grid, entry, each));
+                              });
              });
 }
 

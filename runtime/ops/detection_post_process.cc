@@ -81,7 +81,7 @@ void run(const Step& step, const RunContext& context) {
   const DetectionParams& d = p.detection;
   const auto out = [&](size_t i) { return reinterpret_cast<float*>(context.out(step, i)); };
   const size_t results = d.most_boxes * d.result_stride;
-  for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.images, 1, [&](size_t task, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       detect(d, context.in(step, 0) + i * d.rows * d.box_stride,
              context.in(step, 1) + i * d.rows * (d.first_class + d.classes),

@@ -51,7 +51,7 @@ Status check_finite(const InferContext& context, size_t i, const char* what, siz
 
 // Values of one for each channel where the kernels read them.
 template <class T>
-PlanVector<T> spread(const T* values, const GemmCall& gemm) {
+PlanVector<T> repeat_for_groups(const T* values, const GemmCall& gemm) {
   const size_t stride = channel_stride(gemm.n);
   PlanVector<T> result(gemm.bias().size(), T{});
   for (size_t g = 0; g < gemm.groups; ++g)
@@ -59,10 +59,10 @@ PlanVector<T> spread(const T* values, const GemmCall& gemm) {
   return result;
 }
 
-PlanVector<float> spread_floats(const OpInput& input, const GemmCall& gemm) {
+PlanVector<float> repeat_floats_for_groups(const OpInput& input, const GemmCall& gemm) {
   PlanVector<float> values(input.data_bytes / sizeof(float));
   memcpy(values.data(), input.data, input.data_bytes);
-  return spread(values.data(), gemm);
+  return repeat_for_groups(values.data(), gemm);
 }
 
 }  // namespace
@@ -114,9 +114,9 @@ Status DynamicLayer::prepare(const PrepareContext& context,
           has_addend ? context.inputs[kAddend].data : nullptr, gemm.groups, gemm.n, values);
   tables_ = context.shared->get<Tables>(key, [&] {
     auto made = std::make_shared<Tables>();
-    made->sums = spread(weight_sum->data(), gemm);
-    if (has_scale) made->w_scale = spread_floats(context.inputs[kWeightScale], gemm);
-    if (has_addend) made->addend = spread_floats(context.inputs[kAddend], gemm);
+    made->sums = repeat_for_groups(weight_sum->data(), gemm);
+    if (has_scale) made->w_scale = repeat_floats_for_groups(context.inputs[kWeightScale], gemm);
+    if (has_addend) made->addend = repeat_floats_for_groups(context.inputs[kAddend], gemm);
     return made;
   });
   at_ = round_up(*scratch_bytes, kAlignment);
@@ -174,7 +174,7 @@ void DynamicLayer::store_floats(const Step& step, const RunContext& context, siz
                                 uint8_t* y, size_t elements) const {
   const auto* scales = reinterpret_cast<const float*>(context.in(step, kScale));
   const uint8_t* zeros = context.in(step, kZeroPoint);
-  for_pieces(*context.parallel, tasks_, elements / store_.channels, 1,
+  for_chunks(*context.parallel, tasks_, elements / store_.channels, 1,
              [&](size_t, size_t begin, size_t end) {
                SumStore s = store_;
                s.y = reinterpret_cast<float*>(y) + begin * s.channels;

@@ -239,7 +239,7 @@ void run(const Step& step, const RunContext& context) {
     job.y_zero = *context.in(step, kYZero);
   }
   if (p.has_bias) job.bias = reinterpret_cast<const int32_t*>(context.in(step, kBias));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row)
       p.is_convolution ? convolution_row(job, row) : product_row(job, row);
   });

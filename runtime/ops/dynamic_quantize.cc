@@ -83,7 +83,7 @@ void run_whole_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) {
       const float* const from = x + row * p.elements;
       const RowScale made(p.form, extremes_of(p, from, p.elements));
@@ -98,18 +98,18 @@ void run_cut_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  auto* parts = reinterpret_cast<Extremes*>(context.scratch);
+  auto* chunks = reinterpret_cast<Extremes*>(context.scratch);
   for (size_t row = 0; row < p.rows; ++row, x += p.elements, y += p.elements) {
-    std::fill_n(parts, p.tasks, Extremes());
-    for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+    std::fill_n(chunks, p.tasks, Extremes());
+    for_chunks(*context.parallel, p.tasks, p.elements, kAlignment,
                [&](size_t task, size_t begin, size_t end) {
-                 parts[task] = extremes_of(p, x + begin, end - begin);
+                 chunks[task] = extremes_of(p, x + begin, end - begin);
                });
     Extremes all;
-    for (size_t i = 0; i < p.tasks; ++i) all.add(parts[i]);
+    for (size_t i = 0; i < p.tasks; ++i) all.add(chunks[i]);
     const RowScale made(p.form, all);
     put_scale(step, context, row, made);
-    for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+    for_chunks(*context.parallel, p.tasks, p.elements, kAlignment,
                [&](size_t, size_t begin, size_t end) {
                  made.quantize(p, x + begin, end - begin, y + begin);
                });

@@ -118,8 +118,8 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
   return add_output(DType::kFloat32, shape, outputs);
 }
 
-FloatLine find_line(const float* table, IsaSet isas) {
-  FloatLine line;
+LinearTable find_linear_table(const float* table, IsaSet isas) {
+  LinearTable line;
   const float* const zero = std::find(table, table + 256, 0.0f);
   line.zero_point = static_cast<int32_t>(zero - table);
   if (line.zero_point == 256) return line;
@@ -137,7 +137,7 @@ using Params = FloatParams;
 void run_elements(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   float* y = floats(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.n, 16, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.n, 16, [&](size_t, size_t begin, size_t end) {
     if (p.line.kernel != nullptr)
       p.line.kernel->dequantize(context.in(step, 0) + begin, false, end - begin, p.line.scale,
                                 p.line.zero_point, y + begin);
@@ -152,7 +152,7 @@ void run_elements(const Step& step, const RunContext& context) {
 void run_rows(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   if (p.function == F::LANE_SOFTMAX) {
-    for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+    for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
       p.kernel->lane_softmax({p.n, p.n, FloatBinary::kDiv, 1},
                              floats(context.in(step, 0)) + begin * p.n, end - begin,
                              floats(context.out(step, 0)) + begin * p.n);
@@ -162,7 +162,7 @@ void run_rows(const Step& step, const RunContext& context) {
   const size_t made = is_reduction(p.function) ? 1 : p.n;
   const auto f =
       static_cast<FloatRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.kernel->rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
                    floats(context.out(step, 0)) + begin * made, end - begin, p.n);
   });
@@ -173,7 +173,7 @@ void run_layer_norm(const Step& step, const RunContext& context) {
   const float *x = floats(context.in(step, 0)), *scale = floats(context.in(step, 1));
   const float* bias = p.has_bias ? floats(context.in(step, 2)) : nullptr;
   float* y = floats(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.kernel->layer_norm(p.epsilon, x + begin * p.n, scale, bias, y + begin * p.n, end - begin,
                          p.n);
   });
@@ -192,7 +192,7 @@ void run_layer_norm_bytes(const Step& step, const RunContext& context) {
   LayerNormBytes norm = p.norm;
   norm.scale = floats(context.in(step, 1));
   norm.bias = p.has_bias ? floats(context.in(step, 2)) : nullptr;
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
     p.kernel->layer_norm_bytes(norm, context.in(step, 0) + begin * p.n, end - begin, p.n,
                                floats(context.scratch + task * p.task_bytes),
                                context.out(step, 0) + begin * p.n);
@@ -203,7 +203,7 @@ void run_matmul(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
   float* y = floats(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.matrices.for_rows(begin, end, [&](size_t row, size_t rows, size_t matrix) {
       const float* const right = b + matrix * p.k * p.n;
       if (p.function == F::MATMUL)
@@ -227,7 +227,7 @@ void run_gemm(const Step& step, const RunContext& context) {
   const float *a = floats(context.in(step, 0)), *b = floats(context.in(step, 1));
   const float* c = floats(context.in(step, 2));
   float* y = floats(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.matrices.for_rows(begin, end, [&](size_t row, size_t rows, size_t matrix) {
       p.kernel->ort_gemm(p.gemm, a + row * p.gemm.k, rows, b + matrix * p.gemm.k * p.gemm.n,
                          c + row * p.bias_step, p.bias_step, y + row * p.gemm.n);
@@ -258,7 +258,7 @@ Status prepare_gemm(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-struct FloatRun {
+struct FloatArgs {
   const float* a;
   const float* b;
   bool a_is_scalar, b_is_scalar;
@@ -269,7 +269,7 @@ struct FloatRun {
 void run_binary(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const FloatBinary binary = binary_of(p.function);
-  for_all_runs<FloatRun>(p.broadcast, step, context, [&](const FloatRun& r) {
+  for_all_spans<FloatArgs>(p.broadcast, step, context, [&](const FloatArgs& r) {
     p.kernel->binary(binary, r.a, r.a_is_scalar ? 0 : 1, r.b, r.b_is_scalar ? 0 : 1, r.y, r.n);
   });
 }
@@ -333,7 +333,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     p->tasks = task_count(ns, (p->n + 15) / 16, context.threads);
     step->run = run_elements;
     step->kernel = p->function == F::TABLE ? "float_table" : p->kernel->unary_name;
-    if (p->function == F::TABLE) p->line = find_line(floats(context.inputs[1].data), context.isas);
+    if (p->function == F::TABLE)
+      p->line = find_linear_table(floats(context.inputs[1].data), context.isas);
     if (p->line.kernel != nullptr) step->kernel = p->line.kernel->name;
   }
   step->params = std::move(p);
@@ -380,7 +381,7 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
       !find_byte_grid(quantize, &grid))
     return false;
   const Params& p = layer_norm->as<Params>();
-  const FloatLine& line = table.as<Params>().line;
+  const LinearTable& line = table.as<Params>().line;
   if (p.kernel->layer_norm_bytes == nullptr || p.n < kMinLayerNormBytes ||
       p.n > kMaxLayerNormBytes || line.kernel == nullptr || !is_ordinary(line.scale) ||
       !is_ordinary(grid.scale))
@@ -411,12 +412,12 @@ FloatBinary binary_of(fb::FloatFunction f) {
                                                    : i - static_cast<int>(F::ADD));
 }
 
-FloatStep float_step(const Step& step) {
-  if (step.run == run_binary) return FloatStep::kBinary;
+FloatStepKind float_step_kind(const Step& step) {
+  if (step.run == run_binary) return FloatStepKind::kBinary;
   const bool has_params = step.run == run_matmul || step.run == run_rows;
-  if (has_params && step.as<Params>().function == F::FUSED_MATMUL) return FloatStep::kProduct;
-  if (has_params && step.as<Params>().function == F::LANE_SOFTMAX) return FloatStep::kSoftmax;
-  return FloatStep::kOther;
+  if (has_params && step.as<Params>().function == F::FUSED_MATMUL) return FloatStepKind::kProduct;
+  if (has_params && step.as<Params>().function == F::LANE_SOFTMAX) return FloatStepKind::kSoftmax;
+  return FloatStepKind::kOther;
 }
 
 std::string describe_float(const fb::Operator& op) {

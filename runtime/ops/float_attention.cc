@@ -107,7 +107,7 @@ void run_attention(const Step& step, const RunContext& context) {
   const float *q = floats(context.in(step, 0)), *k = floats(context.in(step, 1));
   const float* v = floats(context.in(step, 2));
   float* y = floats(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
     float* const scores = floats(context.scratch + task * p.task_bytes);
     for (size_t at = begin; at < end; at += p.block) {
       const size_t block_end = std::min(end, at + p.block);

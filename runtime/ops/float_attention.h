@@ -24,7 +24,7 @@ struct AttentionScores {
 // Lets `product` of these scores, a step that multiplies them by values, make them for itself, a block of rows
 // that stays in the cache at a time. Its inputs become those of the scores' product, the values and the stages'
 // operands. Returns false where it cannot, and changes nothing then.
-// REQUIRES: float_step() of scores.product and `product` is kProduct, of the stages' steps kBinary; what is
+// REQUIRES: float_step_kind() of scores.product and `product` is kProduct, of the stages' steps kBinary; what is
 // between is a Softmax, of rows as long as those of the scores.
 bool join_attention(const AttentionScores& scores, PlannedStep* product);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of floats; see float_conv.h. A strip of outputs at a time, the lines of every plane that its windows read are
+// Convolutions of floats; see float_conv.h. A tile of outputs at a time, the lines of every plane that its windows read are
 // written out with their padding, those that are a stride apart side by side: each position of the window then reads a run of
-// them, at an offset, for all outputs of the strip. Sums go to memory of the same lines, and without their ends to the output.
+// them, at an offset, for all outputs of the tile. Sums go to memory of the same lines, and without their ends to the output.
 #include "runtime/ops/float_conv.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 namespace qrt {
 namespace {
 
-// The planes that a strip reads have up to kStripFloats, and a strip at least kMinOutputs outputs, so that its products
+// The planes that a tile reads have up to kTileFloats, and a tile at least kMinOutputs outputs, so that its products
 // are long enough.
-constexpr size_t kStripFloats = 16 << 10, kMinOutputs = 256;
-// A strip of single outputs, which read each value a few times, reads up to kFilterFloats: half of a small first-level cache.
+constexpr size_t kTileFloats = 16 << 10, kMinOutputs = 256;
+// A tile of single outputs, which read each value a few times, reads up to kFilterFloats: half of a small first-level cache.
 // From kLongRow columns on its rows go to the output one by one.
 constexpr size_t kFilterFloats = 4 << 10, kLongRow = 64;
 // Strides and dilations up to it leave little of a line unread.
@@ -64,12 +64,12 @@ Status geometry_of(const InferContext& context, Geometry* g) {
 
 // The layout of one axis' padded copy: planes of lines that are a stride apart. With small steps all taps share the planes;
 // otherwise each tap has a plane of its own.
-struct AxisLines {
+struct AxisLayout {
   size_t stride, dilation, taps;
   bool is_shared;
 
-  AxisLines() = default;
-  AxisLines(size_t s, size_t d, size_t k)
+  AxisLayout() = default;
+  AxisLayout(size_t s, size_t d, size_t k)
       : stride(s), dilation(d), taps(k), is_shared(std::max(s, d) <= kCompact) {}
 
   size_t planes() const { return is_shared ? stride : taps; }
@@ -87,11 +87,11 @@ struct AxisLines {
 struct Params {
   const FloatKernel* kernel;
   Geometry geometry;
-  OrtGemm gemm;  // but for the outputs of a strip
-  AxisLines down, across;
-  size_t rows, columns;  // outputs of a strip
-  size_t row_strips, column_strips, tasks, task_bytes;
-  bool is_dense;               // what a strip reads of a plane are whole lines of it
+  OrtGemm gemm;  // but for the outputs of a tile
+  AxisLayout down, across;
+  size_t rows, columns;  // outputs of a tile
+  size_t row_tiles, column_tiles, tasks, task_bytes;
+  bool is_dense;               // what a tile reads of a plane are whole lines of it
   size_t pitch;                // floats of a line that is written out
   PlanVector<size_t> offsets;  // of channels and positions, in what is written out
 
@@ -100,23 +100,23 @@ struct Params {
   size_t sums() const { return rows * pitch; }
 };
 
-// Copies lines of n floats, each as two pieces of `piece` floats that may overlap. REQUIRES: piece <= n <= 2 * piece.
-template <size_t piece>
-void copy_lines_in_pieces(const float* x, size_t x_pitch, size_t lines, size_t n, float* y,
-                          size_t y_pitch) {
+// Copies lines of n floats, each as two copies of `width` floats that may overlap. REQUIRES: width <= n <= 2 * width.
+template <size_t width>
+void copy_rows_twice(const float* x, size_t x_pitch, size_t lines, size_t n, float* y,
+                     size_t y_pitch) {
   for (; lines > 0; --lines, x += x_pitch, y += y_pitch) {
-    memcpy(y, x, piece * sizeof(float));
-    memcpy(y + n - piece, x + n - piece, piece * sizeof(float));
+    memcpy(y, x, width * sizeof(float));
+    memcpy(y + n - width, x + n - width, width * sizeof(float));
   }
 }
 
 // Copies lines of n floats, a pitch apart. Lines of small images are shorter than a call of memcpy takes.
-void copy_lines(const float* x, size_t x_pitch, size_t lines, size_t n, float* y, size_t y_pitch) {
+void copy_rows(const float* x, size_t x_pitch, size_t lines, size_t n, float* y, size_t y_pitch) {
   const auto copy = n > 16   ? nullptr
-                    : n >= 8 ? copy_lines_in_pieces<8>
-                    : n >= 4 ? copy_lines_in_pieces<4>
-                    : n >= 2 ? copy_lines_in_pieces<2>
-                             : copy_lines_in_pieces<1>;
+                    : n >= 8 ? copy_rows_twice<8>
+                    : n >= 4 ? copy_rows_twice<4>
+                    : n >= 2 ? copy_rows_twice<2>
+                             : copy_rows_twice<1>;
   if (n == 0) return;
   if (copy != nullptr) return copy(x, x_pitch, lines, n, y, y_pitch);
   for (; lines > 0; --lines, x += x_pitch, y += y_pitch) memcpy(y, x, n * sizeof(float));
@@ -159,31 +159,32 @@ void clear_outside(const Inside& rows, const Inside& columns, size_t lines, size
 }
 
 // Outputs of one group from (row, column) on.
-struct Strip {
+struct OutputTile {
   size_t image, group, row, column, rows, columns;
 };
 
-// Writes what the outputs of a strip read of a plane, its padding only with `clears`.
-void write_plane(const Params& p, const float* plane, const Strip& strip, bool clears, float* y) {
+// Writes what the outputs of a tile read of a plane, its padding only with `clears`.
+void write_plane(const Params& p, const float* plane, const OutputTile& tile, bool clears,
+                 float* y) {
   const Geometry& g = p.geometry;
-  const size_t all = p.down.lines(p.rows), lines = p.down.lines(strip.rows);
+  const size_t all = p.down.lines(p.rows), lines = p.down.lines(tile.rows);
   if (p.is_dense) {
-    memcpy(y, plane + strip.row * g.in_w, lines * p.pitch * sizeof(float));
+    memcpy(y, plane + tile.row * g.in_w, lines * p.pitch * sizeof(float));
     return;
   }
   for (size_t across = 0; across < p.across.planes(); ++across) {
     const Inside columns(g.pad_left, g.in_w, g.stride_w,
-                         strip.column * g.stride_w + p.across.origin(across), p.pitch);
+                         tile.column * g.stride_w + p.across.origin(across), p.pitch);
     for (size_t down = 0; down < p.down.planes(); ++down) {
       float* const to = y + (down * p.across.planes() + across) * all * p.pitch;
-      const Inside rows(g.pad_top, g.in_h, g.stride_h, strip.row * g.stride_h + p.down.origin(down),
+      const Inside rows(g.pad_top, g.in_h, g.stride_h, tile.row * g.stride_h + p.down.origin(down),
                         lines);
       if (clears) clear_outside(rows, columns, lines, p.pitch, to);
       const float* const from = plane + rows.at * g.in_w + columns.at;
       const size_t pitch = g.stride_h * g.in_w;
       float* const inside = to + rows.first * p.pitch + columns.first;
       if (g.stride_w == 1) {
-        copy_lines(from, pitch, rows.count(), columns.count(), inside, p.pitch);
+        copy_rows(from, pitch, rows.count(), columns.count(), inside, p.pitch);
         continue;
       }
       for (size_t line = 0; line < rows.count(); ++line)
@@ -192,33 +193,33 @@ void write_plane(const Params& p, const float* plane, const Strip& strip, bool c
   }
 }
 
-// `clears`: `planes` does not hold the padding of this strip yet.
-void run_strip(const Step& step, const RunContext& context, const Strip& strip, bool clears,
-               float* planes) {
+// `clears`: `planes` does not hold the padding of this tile yet.
+void run_output_tile(const Step& step, const RunContext& context, const OutputTile& tile,
+                     bool clears, float* planes) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
-  const size_t in = strip.image * g.in_c + strip.group * g.group_in();
-  const size_t outs = g.group_out(), out = strip.group * outs;
+  const size_t in = tile.image * g.in_c + tile.group * g.group_in();
+  const size_t outs = g.group_out(), out = tile.group * outs;
   const float *x = floats(context.in(step, 0)), *w = floats(context.in(step, 1)) + out * p.gemm.k;
   const float* const bias = floats(context.in(step, 2)) + out;
   float* const y = floats(context.out(step, 0));
   for (size_t c = 0; c < g.group_in(); ++c)
-    write_plane(p, x + (in + c) * g.in_pixels(), strip, clears, planes + c * p.written());
+    write_plane(p, x + (in + c) * g.in_pixels(), tile, clears, planes + c * p.written());
   float* const sums = planes + g.group_in() * p.written();
   float* const zeros = sums + outs * p.sums();
   const size_t first =
-      (strip.image * g.out_c + out) * g.out_pixels() + strip.row * g.out_w + strip.column;
-  const size_t n = (strip.rows - 1) * p.pitch + strip.columns;
+      (tile.image * g.out_c + out) * g.out_pixels() + tile.row * g.out_w + tile.column;
+  const size_t n = (tile.rows - 1) * p.pitch + tile.columns;
   // Lines without ends are outputs as they are.
-  const bool is_row_by_row = outs == 1 && strip.columns >= kLongRow;
-  const bool is_whole = p.pitch == g.out_w || strip.rows == 1 || is_row_by_row;
+  const bool is_row_by_row = outs == 1 && tile.columns >= kLongRow;
+  const bool is_whole = p.pitch == g.out_w || tile.rows == 1 || is_row_by_row;
   float* const to = is_whole ? y + first : sums;
   const size_t stride = is_whole ? g.out_pixels() : p.sums();
   if (outs == 1) {
     const FloatTaps taps = {p.offsets.data(), w, p.gemm.k, *bias};
     if (is_row_by_row)
-      for (size_t r = 0; r < strip.rows; ++r)
-        p.kernel->sum_taps(taps, planes + r * p.pitch, strip.columns, to + r * g.out_w);
+      for (size_t r = 0; r < tile.rows; ++r)
+        p.kernel->sum_taps(taps, planes + r * p.pitch, tile.columns, to + r * g.out_w);
     else
       p.kernel->sum_taps(taps, planes, n, to);
   } else {
@@ -232,46 +233,46 @@ void run_strip(const Step& step, const RunContext& context, const Strip& strip, 
       p.kernel->binary(FloatBinary::kAdd, to + o * stride, 1, bias + o, 0, to + o * stride, n);
   }
   for (size_t o = 0; o < outs && !is_whole; ++o)
-    copy_lines(sums + o * p.sums(), p.pitch, strip.rows, strip.columns,
-               y + first + o * g.out_pixels(), g.out_w);
+    copy_rows(sums + o * p.sums(), p.pitch, tile.rows, tile.columns, y + first + o * g.out_pixels(),
+              g.out_w);
   if (step.follower == nullptr) return;
-  const size_t together = strip.columns == g.out_w ? strip.rows : 1;
-  for (size_t r = 0; r < strip.rows; r += together)
-    follow(step, context, first + r * g.out_w, outs, together * strip.columns, g.out_pixels());
+  const size_t together = tile.columns == g.out_w ? tile.rows : 1;
+  for (size_t r = 0; r < tile.rows; r += together)
+    run_follower(step, context, first + r * g.out_w, outs, together * tile.columns, g.out_pixels());
 }
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
-  const size_t strips = p.row_strips * p.column_strips, units = g.images * g.groups * strips;
-  for_pieces(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
+  const size_t tiles = p.row_tiles * p.column_tiles, units = g.images * g.groups * tiles;
+  for_chunks(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
     float* const memory = floats(context.scratch + task * p.task_bytes);
     for (size_t unit = begin; unit < end; ++unit) {
-      const size_t planes = unit / strips, part = unit % strips;
-      const size_t row = part / p.column_strips * p.rows;
-      const size_t column = part % p.column_strips * p.columns;
-      run_strip(step, context,
-                {planes / g.groups, planes % g.groups, row, column, std::min(p.rows, g.out_h - row),
-                 std::min(p.columns, g.out_w - column)},
-                unit == begin || strips > 1, memory);
+      const size_t planes = unit / tiles, part = unit % tiles;
+      const size_t row = part / p.column_tiles * p.rows;
+      const size_t column = part % p.column_tiles * p.columns;
+      run_output_tile(step, context,
+                      {planes / g.groups, planes % g.groups, row, column,
+                       std::min(p.rows, g.out_h - row), std::min(p.columns, g.out_w - column)},
+                      unit == begin || tiles > 1, memory);
     }
   });
 }
 
-// Chooses the strips, and lists the offsets.
-void plan_strips(Params* p) {
+// Chooses the tiles, and lists the offsets.
+void plan_row_ranges(Params* p) {
   const Geometry& g = p->geometry;
-  p->down = AxisLines(g.stride_h, g.dilation_h, g.kernel_h);
-  p->across = AxisLines(g.stride_w, g.dilation_w, g.kernel_w);
+  p->down = AxisLayout(g.stride_h, g.dilation_h, g.kernel_h);
+  p->across = AxisLayout(g.stride_w, g.dilation_w, g.kernel_w);
   const size_t planes = g.group_in() * p->down.planes() * p->across.planes();
-  const size_t floats = g.group_out() == 1 ? kFilterFloats : kStripFloats;
+  const size_t floats = g.group_out() == 1 ? kFilterFloats : kTileFloats;
   const size_t fitting = std::max(floats / planes / p->down.lines(1), kMinOutputs);
   p->columns = std::min(g.out_w, fitting);
-  p->column_strips = ceil_div(g.out_w, p->columns);
+  p->column_tiles = ceil_div(g.out_w, p->columns);
   p->pitch = p->across.lines(p->columns);
   const size_t rows = std::max(floats / planes / p->pitch, ceil_div(kMinOutputs, p->pitch));
   p->rows = p->columns < g.out_w ? 1 : std::clamp(rows, size_t{1}, g.out_h);
-  p->row_strips = ceil_div(g.out_h, p->rows);
+  p->row_tiles = ceil_div(g.out_h, p->rows);
   p->is_dense = g.kernel_h == 1 && g.kernel_w == 1 && g.stride_h == 1 && g.stride_w == 1 &&
                 g.out_h == g.in_h && g.out_w == g.in_w && p->pitch == g.in_w;
   const size_t plane_floats = p->down.lines(p->rows) * p->pitch;
@@ -309,10 +310,10 @@ Status prepare_float_conv(const PrepareContext& context, PlannedStep* step) {
       ort_gemm_block(static_cast<int64_t>(pixels), static_cast<int64_t>(g.terms()), false));
   p->gemm.alpha = 1;
   QRT_TRY(context.take(g.terms() * sizeof(size_t)));
-  plan_strips(p.get());
+  plan_row_ranges(p.get());
   const double products = static_cast<double>(g.images * g.out_c) * static_cast<double>(pixels) *
                           static_cast<double>(g.terms());
-  const size_t units = product_or_most({g.images, g.groups, p->row_strips, p->column_strips});
+  const size_t units = product_or_most({g.images, g.groups, p->row_tiles, p->column_tiles});
   p->tasks = task_count(products / 8, units, context.threads);
   // Planes, sums, and the zeros that sums begin with.
   const size_t planes = product_or_most({g.group_in(), p->down.planes(), p->across.planes(),

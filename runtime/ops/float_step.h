@@ -17,7 +17,7 @@ namespace qrt {
 
 // A table that is fl32((x - zero_point) * scale), what DequantizeLinear leaves behind: nothing has to
 // be looked up.
-struct FloatLine {
+struct LinearTable {
   const EdgeKernel* kernel = nullptr;  // null: the table is another
   float scale = 0;
   int32_t zero_point = 0;
@@ -49,7 +49,7 @@ struct FloatMatrices {
 
 struct FloatParams {
   const FloatKernel* kernel;
-  FloatLine line;  // of a TABLE
+  LinearTable line;  // of a TABLE
   fb::FloatFunction function;
   float epsilon;
   Broadcast broadcast;
@@ -66,8 +66,8 @@ inline float* floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 FloatBinary binary_of(fb::FloatFunction f);
 
 // The kinds of steps that attention is made of; the parameters of all but kOther are FloatParams.
-enum class FloatStep { kOther, kProduct, kBinary, kSoftmax };
-FloatStep float_step(const Step& step);
+enum class FloatStepKind { kOther, kProduct, kBinary, kSoftmax };
+FloatStepKind float_step_kind(const Step& step);
 
 }  // namespace qrt
 

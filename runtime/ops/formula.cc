@@ -95,16 +95,16 @@ struct Params {
 };
 
 // Elements begin to begin + count; the values `between` are taken from `piece` instead of memory.
-void run_piece(const Step& step, const RunContext& context, uint32_t between, const uint8_t* piece,
-               size_t begin, size_t count) {
+void run_tile(const Step& step, const RunContext& context, uint32_t between, const uint8_t* tile,
+              size_t begin, size_t count) {
   const Params& p = step.as<Params>();
   const Broadcast& b = p.broadcast;
   const auto operand = [&](size_t i, size_t element_bytes) {
-    return piece != nullptr && step.inputs[i] == between
-               ? piece
+    return tile != nullptr && step.inputs[i] == between
+               ? tile
                : context.in(step, i) + begin * element_bytes;
   };
-  FormulaRun r{};
+  FormulaArgs r{};
   r.a = operand(0, b.a_bytes);
   if (p.formula.has_b) r.b = operand(1, b.b_is_scalar ? 0 : b.b_bytes);
   r.b_is_scalar = b.b_is_scalar;
@@ -114,17 +114,17 @@ void run_piece(const Step& step, const RunContext& context, uint32_t between, co
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
-  run_piece(step, context, 0, nullptr, begin, count);
+  run_tile(step, context, 0, nullptr, begin, count);
 }
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   if (p.formula.has_b) {
-    for_all_runs<FormulaRun>(p.broadcast, step, context,
-                             [&](const FormulaRun& r) { p.kernel->run(p.formula, r); });
+    for_all_spans<FormulaArgs>(p.broadcast, step, context,
+                               [&](const FormulaArgs& r) { p.kernel->run(p.formula, r); });
     return;
   }
-  for_pieces(
+  for_chunks(
       *context.parallel, p.broadcast.tasks, p.broadcast.run, kAlignment,
       [&](size_t, size_t begin, size_t end) { run_elements(step, context, begin, end - begin); });
 }
@@ -172,7 +172,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const Broadcast& broadcast = params->broadcast;
   if (broadcast.rank == 0 && !broadcast.a_is_scalar) {
     step->run_elements = run_elements;
-    step->run_piece = run_piece;
+    step->run_tile = run_tile;
   }
   step->kernel = params->kernel->name;
   step->run = run;

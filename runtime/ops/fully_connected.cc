@@ -82,8 +82,8 @@ void run(const Step& step, const RunContext& context) {
   uint8_t* const y = context.out(step, 0);
   args.c = y;
   if (p.dynamic.is_used()) p.dynamic.start(step, context, p.gemm, 0, &args);
-  for_gemm_parts(p.gemm, *context.parallel,
-                 [&](size_t, size_t, size_t part) { run_gemm_part(p.gemm, args, 0, part); });
+  for_gemm_chunks(p.gemm, *context.parallel,
+                  [&](size_t, size_t, size_t chunk) { run_gemm_chunk(p.gemm, args, 0, chunk); });
   if (p.dynamic.is_used()) p.dynamic.finish(step, context, args, 0, y, p.gemm.m * p.gemm.n);
 }
 
@@ -97,7 +97,7 @@ void run_int16(const Step& step, const RunContext& context) {
   const auto* x = reinterpret_cast<const int16_t*>(context.in(step, 0));
   uint8_t* high = p.int16.high(context.scratch);
   uint8_t* low = p.int16.low(context.scratch);
-  for_pieces(*context.parallel, p.int16.split_tasks, p.int16.gemm.m * p.in, kAlignment,
+  for_chunks(*context.parallel, p.int16.split_tasks, p.int16.gemm.m * p.in, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                p.int16.kernel->split(x + begin, end - begin, high + begin, low + begin);
              });

@@ -66,7 +66,7 @@ struct Outer {
 
 struct Params {
   GatherRows row;
-  PlanVector<GatherRun> runs;
+  PlanVector<GatherSpan> runs;
   Outer outer[kMaxTensorRank];
   size_t outer_count;
   size_t rows;          // that the kernel walks by itself; they share one place of the outer axes
@@ -90,7 +90,7 @@ ptrdiff_t group_offset(const Params& p, size_t g) {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.groups * p.rows, 1,
+  for_chunks(*context.parallel, p.tasks, p.groups * p.rows, 1,
              [&](size_t, size_t begin, size_t end) {
                const size_t row_bytes = p.row.output_bytes;
                const uint8_t* x = context.in(step, 0);
@@ -119,10 +119,11 @@ void run(const Step& step, const RunContext& context) {
 // pieces go block by block, but for the few of which many rows consist (a slice of channels).
 // add(run) for each of them, in order.
 template <class Add>
-void for_runs(const int32_t* index, size_t count, size_t block_bytes, size_t rows, const Add& add) {
+void for_gather_spans(const int32_t* index, size_t count, size_t block_bytes, size_t rows,
+                      const Add& add) {
   constexpr size_t kShortBytes = 32, kMinBytes = 4, kMinRows = 8, kFew = 4;
-  using Kind = GatherRun::Kind;
-  GatherRun blocks = {Kind::kBlocks, 0, 0, nullptr};  // not added yet
+  using Kind = GatherSpan::Kind;
+  GatherSpan blocks = {Kind::kBlocks, 0, 0, nullptr};  // not added yet
   const auto add_blocks = [&] {
     if (blocks.count != 0) add(blocks);
     blocks.count = 0;
@@ -140,7 +141,7 @@ void for_runs(const int32_t* index, size_t count, size_t block_bytes, size_t row
       blocks.count += static_cast<uint32_t>(n);
     } else {
       add_blocks();
-      add(GatherRun{kind, index[i], static_cast<uint32_t>(n), nullptr});
+      add(GatherSpan{kind, index[i], static_cast<uint32_t>(n), nullptr});
     }
     i += n;
   }
@@ -201,13 +202,13 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   }
   if (maps[last]) {
     size_t runs = 0;
-    for_runs(maps[last], size(to, last), block, p.rows, [&](const GatherRun&) { ++runs; });
-    QRT_TRY(context.take(runs * sizeof(GatherRun)));
+    for_gather_spans(maps[last], size(to, last), block, p.rows, [&](const GatherSpan&) { ++runs; });
+    QRT_TRY(context.take(runs * sizeof(GatherSpan)));
     p.runs.reserve(runs);
-    for_runs(maps[last], size(to, last), block, p.rows,
-             [&](const GatherRun& run) { p.runs.push_back(run); });
+    for_gather_spans(maps[last], size(to, last), block, p.rows,
+                     [&](const GatherSpan& run) { p.runs.push_back(run); });
   } else {
-    p.runs.push_back({GatherRun::Kind::kCopy, 0, static_cast<uint32_t>(size(to, last)), nullptr});
+    p.runs.push_back({GatherSpan::Kind::kCopy, 0, static_cast<uint32_t>(size(to, last)), nullptr});
   }
   p.row = {p.runs.data(),
            p.runs.size(),

@@ -52,7 +52,7 @@ void run(const Step& step, const RunContext& context) {
     return;
   }
   auto* y = reinterpret_cast<float*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       write_row(p.weights, placed(index[i], p.weights.n), y + i * p.weights.k);
   });

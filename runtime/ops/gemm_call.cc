@@ -29,7 +29,7 @@ constexpr size_t kFollowWeights = 512 << 10, kFollowSums = 256 << 10;
 // Sums of more products take so long that a cheaper requantisation does not show.
 constexpr size_t kShortSums = 256;
 
-// Chooses m_parts, n_parts and tasks so that the slowest of `threads` workers is done first. The
+// Chooses m_chunks, n_chunks and tasks so that the slowest of `threads` workers is done first. The
 // time of a part is its arithmetic plus the bytes it streams: rows share the weights, columns the
 // input, so a product with few rows is cut by channels and one with many by rows. Outputs cut by
 // channels move between the cores, since the steps before and after are cut by rows.
@@ -38,32 +38,32 @@ void cut(size_t threads, GemmCall* gemm) {
   const double k = static_cast<double>(gemm->taps * gemm->kc);
   const size_t mr = gemm->kernel->mr, nr = gemm->kernel->nr;
   const size_t m_tiles = ceil_div(gemm->m, mr), n_tiles = ceil_div(gemm->n, nr);
-  const auto part_ns = [&](size_t m_parts, size_t n_parts) {
-    const double rows = static_cast<double>(ceil_div(gemm->m, m_parts));
-    const double columns = static_cast<double>(ceil_div(n_tiles, n_parts) * nr);
-    const double moved = static_cast<double>(n_parts - 1) / static_cast<double>(n_parts) * rows *
+  const auto chunk_ns = [&](size_t m_chunks, size_t n_chunks) {
+    const double rows = static_cast<double>(ceil_div(gemm->m, m_chunks));
+    const double columns = static_cast<double>(ceil_div(n_tiles, n_chunks) * nr);
+    const double moved = static_cast<double>(n_chunks - 1) / static_cast<double>(n_chunks) * rows *
                          (k + static_cast<double>(gemm->n));
     return k * (rows * columns / macs_per_ns + (rows + columns) / kReuseBytesPerNs) +
            moved / kMovedBytesPerNs;
   };
   const size_t workers =
-      task_count(static_cast<double>(gemm->outer) * part_ns(1, 1), size_t{256}, threads);
+      task_count(static_cast<double>(gemm->outer) * chunk_ns(1, 1), size_t{256}, threads);
   if (workers == 1) return;
   double best = 0;
-  for (size_t n_parts = 1; n_parts <= std::min(n_tiles, workers); ++n_parts) {
-    for (size_t m_parts = 1; m_parts <= m_tiles; ++m_parts) {
-      const size_t parts = m_parts * n_parts;
-      if (parts > 1 && gemm->outer * parts > 4 * workers) break;
-      const double ns =
-          static_cast<double>(ceil_div(gemm->outer * parts, workers)) * part_ns(m_parts, n_parts);
+  for (size_t n_chunks = 1; n_chunks <= std::min(n_tiles, workers); ++n_chunks) {
+    for (size_t m_chunks = 1; m_chunks <= m_tiles; ++m_chunks) {
+      const size_t chunks = m_chunks * n_chunks;
+      if (chunks > 1 && gemm->outer * chunks > 4 * workers) break;
+      const double ns = static_cast<double>(ceil_div(gemm->outer * chunks, workers)) *
+                        chunk_ns(m_chunks, n_chunks);
       if (best == 0 || ns < best) {
         best = ns;
-        gemm->m_parts = m_parts;
-        gemm->n_parts = n_parts;
+        gemm->m_chunks = m_chunks;
+        gemm->n_chunks = n_chunks;
       }
     }
   }
-  gemm->tasks = std::min(gemm->outer * gemm->m_parts * gemm->n_parts, 4 * workers);
+  gemm->tasks = std::min(gemm->outer * gemm->m_chunks * gemm->n_chunks, 4 * workers);
 }
 
 // Returns for how many channels the arrays of a requantisation are made.
@@ -136,14 +136,14 @@ size_t spare_bytes(const GemmCall& gemm) {
   return spare > 0 ? static_cast<size_t>(spare) : 0;
 }
 
-GemmRange gemm_range(const GemmCall& gemm, size_t part) {
+GemmRange gemm_range(const GemmCall& gemm, size_t chunk) {
   const size_t nr = gemm.kernel->nr;
   const size_t n_tiles = ceil_div(gemm.n, nr);
-  const size_t mp = part % gemm.m_parts, np = part / gemm.m_parts;
+  const size_t mp = chunk % gemm.m_chunks, np = chunk / gemm.m_chunks;
   // Kernels spread the rows of a part over tiles of their own.
-  return {gemm.m * mp / gemm.m_parts, gemm.m * (mp + 1) / gemm.m_parts,
-          n_tiles * np / gemm.n_parts * nr,
-          std::min(n_tiles * (np + 1) / gemm.n_parts * nr, gemm.n)};
+  return {gemm.m * mp / gemm.m_chunks, gemm.m * (mp + 1) / gemm.m_chunks,
+          n_tiles * np / gemm.n_chunks * nr,
+          std::min(n_tiles * (np + 1) / gemm.n_chunks * nr, gemm.n)};
 }
 
 void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
@@ -151,13 +151,14 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   // The range is cut where the arrays of the requantisation end; the next part takes them from their start again.
   const size_t left = gemm.requant_channels - range.n_begin % gemm.requant_channels;
   if (range.n_end - range.n_begin > left) {
-    GemmRange part = range;
-    GemmOperands of_part = operands;
-    for (part.n_end = range.n_begin + left; part.n_begin < range.n_end; part.n_begin = part.n_end,
-        part.n_end = std::min(part.n_end + gemm.requant_channels, range.n_end)) {
-      if (operands.piece != nullptr)
-        of_part.piece = operands.piece + (part.n_begin - range.n_begin) * gemm.element_bytes;
-      run_gemm_range(gemm, of_part, group, part);
+    GemmRange chunk = range;
+    GemmOperands of_chunk = operands;
+    for (chunk.n_end = range.n_begin + left; chunk.n_begin < range.n_end;
+         chunk.n_begin = chunk.n_end,
+        chunk.n_end = std::min(chunk.n_end + gemm.requant_channels, range.n_end)) {
+      if (operands.tile != nullptr)
+        of_chunk.tile = operands.tile + (chunk.n_begin - range.n_begin) * gemm.element_bytes;
+      run_gemm_range(gemm, of_chunk, group, chunk);
     }
     return;
   }
@@ -187,9 +188,9 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
   args.c_stride = operands.c_stride != 0 ? operands.c_stride : gemm.c_stride();
   args.c = static_cast<uint8_t*>(operands.c) + range.m_begin * args.c_stride +
            (group * gemm.n + range.n_begin) * gemm.element_bytes;
-  if (operands.piece != nullptr) {
-    args.c = operands.piece;
-    args.c_stride = operands.piece_stride;
+  if (operands.tile != nullptr) {
+    args.c = operands.tile;
+    args.c_stride = operands.tile_stride;
   }
   args.ahead = operands.ahead;
   args.ahead_bytes = operands.ahead_bytes;
@@ -199,7 +200,7 @@ void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t g
 namespace {
 
 // Rows of a follower's piece, of `all_rows`.
-size_t rows_of_piece(const GemmCall& gemm, size_t all_rows, size_t columns) {
+size_t rows_of_tile(const GemmCall& gemm, size_t all_rows, size_t columns) {
   const size_t mr = gemm.kernel->mr, row_bytes = columns * gemm.element_bytes;
   const bool is_whole = gemm.taps * gemm.kc * columns >= kFollowWeights &&
                         (gemm.element_bytes == 1 || all_rows * row_bytes <= kFollowSums);
@@ -209,26 +210,26 @@ size_t rows_of_piece(const GemmCall& gemm, size_t all_rows, size_t columns) {
 
 }  // namespace
 
-void offer_pieces(const GemmCall& gemm, PlannedStep* step) {
+void offer_tiles(const GemmCall& gemm, PlannedStep* step) {
   if (gemm.element_bytes == 1) return;
   size_t bytes = 0;
-  for (size_t part = 0; part < gemm.m_parts * gemm.n_parts; ++part) {
-    const GemmRange range = gemm_range(gemm, part);
+  for (size_t chunk = 0; chunk < gemm.m_chunks * gemm.n_chunks; ++chunk) {
+    const GemmRange range = gemm_range(gemm, chunk);
     const size_t n = range.n_end - range.n_begin, m = range.m_end - range.m_begin;
-    bytes = std::max(bytes, rows_of_piece(gemm, m, n) * n * gemm.element_bytes);
+    bytes = std::max(bytes, rows_of_tile(gemm, m, n) * n * gemm.element_bytes);
   }
-  step->piece_tasks = std::min(gemm.tasks, gemm.outer * gemm.m_parts * gemm.n_parts);
-  step->piece_bytes = round_up(bytes + kSlack, kAlignment);
+  step->tile_tasks = std::min(gemm.tasks, gemm.outer * gemm.m_chunks * gemm.n_chunks);
+  step->tile_bytes = round_up(bytes + kSlack, kAlignment);
 }
 
-void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
-                      const GemmOperands& operands, size_t task, size_t image, size_t group,
-                      size_t part) {
-  const GemmRange range = gemm_range(gemm, part);
-  const size_t parts = gemm.m_parts * gemm.n_parts, all = gemm.outer * parts;
-  const size_t index = (image * gemm.groups + group) * parts + part;
-  const size_t ahead_begin = part_begin(step.ahead_bytes, index, all);
-  const size_t ahead_bytes = part_begin(step.ahead_bytes, index + 1, all) - ahead_begin;
+void run_leading_chunk(const Step& step, const RunContext& context, const GemmCall& gemm,
+                       const GemmOperands& operands, size_t task, size_t image, size_t group,
+                       size_t chunk) {
+  const GemmRange range = gemm_range(gemm, chunk);
+  const size_t chunks = gemm.m_chunks * gemm.n_chunks, all = gemm.outer * chunks;
+  const size_t index = (image * gemm.groups + group) * chunks + chunk;
+  const size_t ahead_begin = chunk_begin(step.ahead_bytes, index, all);
+  const size_t ahead_bytes = chunk_begin(step.ahead_bytes, index + 1, all) - ahead_begin;
   const int8_t* const ahead = reinterpret_cast<const int8_t*>(step.ahead) + ahead_begin;
   GemmOperands block_operands = operands;
   block_operands.ahead = ahead;
@@ -236,10 +237,10 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmCal
   if (step.follower == nullptr) return run_gemm_range(gemm, block_operands, group, range);
   const size_t all_rows = range.m_end - range.m_begin;
   const size_t columns = range.n_end - range.n_begin;
-  const size_t rows = rows_of_piece(gemm, all_rows, columns);
-  uint8_t* const piece = piece_of(step, context, task);
-  block_operands.piece = piece;
-  block_operands.piece_stride = columns * gemm.element_bytes;
+  const size_t rows = rows_of_tile(gemm, all_rows, columns);
+  uint8_t* const tile = tile_scratch_of(step, context, task);
+  block_operands.tile = tile;
+  block_operands.tile_stride = columns * gemm.element_bytes;
   GemmRange block = range;
   for (; block.m_begin < range.m_end; block.m_begin = block.m_end) {
     block.m_end = std::min(block.m_begin + rows, range.m_end);
@@ -249,15 +250,16 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmCal
     run_gemm_range(gemm, block_operands, group, block);
     const size_t row = image * gemm.m + block.m_begin;
     const size_t block_rows = block.m_end - block.m_begin;
-    if (piece != nullptr) {
+    if (tile != nullptr) {
       const size_t stride = gemm.groups * gemm.n;
-      follow_piece(step, context, piece, gemm.element_bytes,
-                   row * stride + group * gemm.n + range.n_begin, block_rows, columns, stride);
+      run_follower_on_tile(step, context, tile, gemm.element_bytes,
+                           row * stride + group * gemm.n + range.n_begin, block_rows, columns,
+                           stride);
       continue;
     }
     const size_t stride = output_pitch(step, gemm.c_stride()) / gemm.element_bytes;
-    follow(step, context, row * stride + group * gemm.n + range.n_begin, block_rows, columns,
-           stride);
+    run_follower(step, context, row * stride + group * gemm.n + range.n_begin, block_rows, columns,
+                 stride);
   }
 }
 

@@ -31,8 +31,8 @@ struct GemmCall {
   size_t requant_channels = SIZE_MAX;  // that its arrays hold; channels beyond begin at 0 again
   size_t element_bytes = 1;            // of the output
 
-  size_t outer = 1, m_parts = 1, n_parts = 1;
-  size_t tasks = 1;  // 1: the calling thread does all parts
+  size_t outer = 1, m_chunks = 1, n_chunks = 1;
+  size_t tasks = 1;  // 1: the calling thread does all chunks
 
   const PlanVector<int32_t>& bias() const { return *bias_table; }
   const Requant& requant() const { return requant_table->requant; }
@@ -76,8 +76,8 @@ size_t spare_bytes(const GemmCall& gemm);
 struct GemmRange {
   size_t m_begin, m_end, n_begin, n_end;
 };
-// Returns the rows and columns of part `part` < m_parts * n_parts.
-GemmRange gemm_range(const GemmCall& gemm, size_t part);
+// Returns the rows and columns of chunk `chunk` < m_chunks * n_chunks.
+GemmRange gemm_range(const GemmCall& gemm, size_t chunk);
 
 // The parameters that a run adds to a gemm's: fields of GemmArgs by their names.
 struct GemmOperands {
@@ -99,8 +99,8 @@ struct GemmOperands {
   void* c = nullptr;
   size_t c_stride = 0;
   // Instead, if not null: where the first row and channel of the range stands.
-  uint8_t* piece = nullptr;
-  size_t piece_stride = 0;
+  uint8_t* tile = nullptr;
+  size_t tile_stride = 0;
 
   const int8_t* ahead = nullptr;
   size_t ahead_bytes = 0;
@@ -111,28 +111,28 @@ struct GemmOperands {
 void run_gemm_range(const GemmCall& gemm, const GemmOperands& operands, size_t group,
                     const GemmRange& range);
 
-inline void run_gemm_part(const GemmCall& gemm, const GemmOperands& operands, size_t group,
-                          size_t part) {
-  run_gemm_range(gemm, operands, group, gemm_range(gemm, part));
+inline void run_gemm_chunk(const GemmCall& gemm, const GemmOperands& operands, size_t group,
+                           size_t chunk) {
+  run_gemm_range(gemm, operands, group, gemm_range(gemm, chunk));
 }
 
-// Runs a part of the product for a step that may lead a follower. The follower runs behind each
+// Runs a chunk of the product for a step that may lead a follower. The follower runs behind each
 // block of rows, which it finds in the cache. `image` counts the products of m rows before this one
-// in the output. The part prefetches its share of the step's `ahead` bytes.
-void run_leading_part(const Step& step, const RunContext& context, const GemmCall& gemm,
-                      const GemmOperands& operands, size_t task, size_t image, size_t group,
-                      size_t part);
-// Sets piece_tasks and piece_bytes of a step that runs such parts, if it makes accumulators.
-void offer_pieces(const GemmCall& gemm, PlannedStep* step);
+// in the output. The chunk prefetches its share of the step's `ahead` bytes.
+void run_leading_chunk(const Step& step, const RunContext& context, const GemmCall& gemm,
+                       const GemmOperands& operands, size_t task, size_t image, size_t group,
+                       size_t chunk);
+// Sets tile_tasks and tile_bytes of a step that runs such chunks, if it makes accumulators.
+void offer_tiles(const GemmCall& gemm, PlannedStep* step);
 
-// f(task, outer index, part) for every part of every product.
+// f(task, outer index, chunk) for every chunk of every product.
 template <class F>
-void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) {
-  const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;
+void for_gemm_chunks(const GemmCall& gemm, const Parallel& parallel, const F& f) {
+  const size_t chunks = gemm.m_chunks * gemm.n_chunks, total = gemm.outer * chunks;
   const size_t tasks = gemm.tasks < total ? gemm.tasks : total;
   parallel.run(tasks, [&](size_t t) {
-    for (size_t i = part_begin(total, t, tasks); i < part_begin(total, t + 1, tasks); ++i)
-      f(t, i / parts, i % parts);
+    for (size_t i = chunk_begin(total, t, tasks); i < chunk_begin(total, t + 1, tasks); ++i)
+      f(t, i / chunks, i % chunks);
   });
 }
 

@@ -42,7 +42,7 @@ struct Params {
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const size_t blocks = ceil_div(p.args.c, kBlock);
-  for_pieces(*context.parallel, p.tasks, p.images * blocks, 1,
+  for_chunks(*context.parallel, p.tasks, p.images * blocks, 1,
              [&](size_t, size_t begin, size_t end) {
                GlobalSumArgs args = p.args;
                while (begin < end) {
@@ -66,7 +66,7 @@ struct Int16Params {
 
 void run_int16(const Step& step, const RunContext& context) {
   const Int16Params& p = step.as<Int16Params>();
-  for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
     GlobalSumInt16Args args = p.args;
     for (size_t i = begin; i < end; ++i) {
       args.input = reinterpret_cast<const int16_t*>(context.in(step, 0)) + i * args.pixels * args.c;

@@ -96,7 +96,7 @@ Int16Constants make_int16_constants(const InferContext& context, size_t channels
                                     const fb::Requant& requant, bool is_planes, size_t digits) {
   Int16Constants constants;
   constants.requant = make_requant(requant, channels);
-  spread_groups(channels, group, &constants.requant);
+  repeat_requant_for_groups(channels, group, &constants.requant);
   const size_t stride = channel_stride(group);
   constants.bias.resize(channels / group * stride);
   for (size_t c = 0; c < channels; ++c)
@@ -142,7 +142,7 @@ void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const Gem
                     size_t group_offset, uint8_t* y) {
   const GemmCall& gemm = int16.gemm;
   const size_t groups = gemm.groups / int16.digits;
-  const size_t parts = gemm.m_parts * gemm.n_parts, total = groups * parts;
+  const size_t chunks = gemm.m_chunks * gemm.n_chunks, total = groups * chunks;
   const size_t tasks = std::min(gemm.tasks, total);
   const size_t block_sums = int16.block_rows * int16.block_columns;
   const size_t task_bytes = round_up(block_sums * 2 * int16.digits * sizeof(int32_t), kAlignment);
@@ -199,15 +199,15 @@ void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const Gem
   context.parallel->run(tasks, [&](size_t task) {
     int32_t* sums =
         reinterpret_cast<int32_t*>(context.scratch + 2 * int16.plane_bytes + task * task_bytes);
-    for (size_t i = part_begin(total, task, tasks); i < part_begin(total, task + 1, tasks); ++i) {
-      const GemmRange range = gemm_range(gemm, i % parts);
+    for (size_t i = chunk_begin(total, task, tasks); i < chunk_begin(total, task + 1, tasks); ++i) {
+      const GemmRange range = gemm_range(gemm, i % chunks);
       GemmRange block = range;
       for (; block.n_begin < range.n_end; block.n_begin = block.n_end) {
         block.n_end = std::min(block.n_begin + int16.block_columns, range.n_end);
         for (block.m_begin = range.m_begin; block.m_begin < range.m_end;
              block.m_begin = block.m_end) {
           block.m_end = std::min(block.m_begin + int16.block_rows, range.m_end);
-          run_block(i / parts, block, sums);
+          run_block(i / chunks, block, sums);
         }
       }
     }

@@ -39,7 +39,7 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs<BinaryRun>(p.broadcast, step, context, p.fn);
+  for_all_spans<BinaryArgs>(p.broadcast, step, context, p.fn);
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {

@@ -31,7 +31,7 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     l2_normalize_rows(p.zero_point, p.one_rounding, context.in(step, 0) + begin * p.n,
                       context.out(step, 0) + begin * p.n, end - begin, p.n);
   });

@@ -15,7 +15,7 @@ constexpr size_t kReadAhead = 64;  // channels readable beyond the last
 
 // Spreads groups x group values to groups x channel_stride(group) values and kReadAhead more.
 template <class T>
-PlanVector<T> spread(size_t channels, size_t group, const T* values) {
+PlanVector<T> repeat_for_groups(size_t channels, size_t group, const T* values) {
   const size_t stride = channel_stride(group), groups = channels / group;
   PlanVector<T> result(groups * stride + kReadAhead, values[channels - 1]);
   for (size_t g = 0; g < groups; ++g)
@@ -43,7 +43,7 @@ std::shared_ptr<const LayerRequant> layer_requant(const LayerSource& source, boo
         made->moved_bias = bias;
     }
     if (fits) find_affine_fits(channels, isas, &made->params);
-    spread_groups(channels, group, &made->params);
+    repeat_requant_for_groups(channels, group, &made->params);
     return made;
   });
 }
@@ -94,17 +94,17 @@ PlanVector<int32_t> fold_bias(PlanVector<int32_t> bias,
     const uint32_t sum = static_cast<uint32_t>(weight_sum->Get(static_cast<uint32_t>(c)));
     bias[c] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + 128 * sum);
   }
-  if (bias.size() != group) return spread(bias.size(), group, bias.data());
+  if (bias.size() != group) return repeat_for_groups(bias.size(), group, bias.data());
   bias.reserve(channel_stride(group) + kReadAhead);
   bias.resize(channel_stride(group) + kReadAhead, int32_t{bias.back()});
   return bias;
 }
 
-void spread_groups(size_t channels, size_t group, RequantParams* params) {
+void repeat_requant_for_groups(size_t channels, size_t group, RequantParams* params) {
   if (channels == group) return;
   const auto to_groups = [channels, group](auto& values, const auto*& pointer) {
     if (pointer == nullptr) return;
-    values = spread(channels, group, pointer);
+    values = repeat_for_groups(channels, group, pointer);
     pointer = values.data();
   };
   Requant& r = params->requant;

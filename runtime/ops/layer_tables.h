@@ -55,7 +55,7 @@ uint64_t layer_bias_bytes(const fb::Requant* requant, size_t groups, size_t grou
 constexpr size_t channel_stride(size_t group) { return (group + 15) / 16 * 16; }
 
 // Spreads the per-channel arrays of make_requant() the same way; those of one group are as they should be.
-void spread_groups(size_t channels, size_t group, RequantParams* params);
+void repeat_requant_for_groups(size_t channels, size_t group, RequantParams* params);
 
 // Reads a constant bias of int32, and brings one into the form of layer_bias().
 PlanVector<int32_t> read_bias(const uint8_t* bias, size_t channels);

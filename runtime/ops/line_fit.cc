@@ -88,7 +88,7 @@ bool find_line(const Bounds& bounds, bool ties, double slope, double step, doubl
                double* intercept) {
   constexpr double kEnough = 1e-4, kSteepest = 512;
   const double tie = ties ? 1e-3 : -kEnough;
-  struct Pair {
+  struct Bound {
     bool known;
     double height, rise;  // room = height + rise * slope
   } rising = {}, falling = {};

@@ -149,7 +149,7 @@ void run(const Step& step, const RunContext& context) {
   lstm.bias = context.in(step, 2);
   lstm.recurrent_weights = reinterpret_cast<const int8_t*>(context.in(step, 3));
   lstm.recurrent_bias = context.in(step, 4);
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; ++row) run_row<T>(p, lstm, step, context, row);
   });
 }

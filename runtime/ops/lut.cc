@@ -73,7 +73,7 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+  for_chunks(*context.parallel, p.tasks, p.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                p.kernel->map(p.table, context.in(step, 0) + begin, context.out(step, 0) + begin,
                              end - begin);
@@ -87,7 +87,7 @@ void run_elements(const Step& step, const RunContext& context, size_t begin, siz
 
 void run_line(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+  for_chunks(*context.parallel, p.tasks, p.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                p.lines->map(context.in(step, 0) + begin, context.out(step, 0) + begin, end - begin);
              });
@@ -100,7 +100,7 @@ void run_line_elements(const Step& step, const RunContext& context, size_t begin
 
 void run_channels(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
+  for_chunks(*context.parallel, p.tasks, p.elements / p.channels, 1,
              [&](size_t, size_t begin, size_t end) {
                map_channels(p.table, context.in(step, 0) + begin * p.channels,
                             context.out(step, 0) + begin * p.channels, end - begin, p.channels);
@@ -109,7 +109,7 @@ void run_channels(const Step& step, const RunContext& context) {
 
 void run_lines(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
+  for_chunks(*context.parallel, p.tasks, p.elements / p.channels, 1,
              [&](size_t, size_t begin, size_t end) {
                p.lines->map(context.in(step, 0) + begin * p.channels,
                             context.out(step, 0) + begin * p.channels, (end - begin) * p.channels);
@@ -119,7 +119,7 @@ void run_lines(const Step& step, const RunContext& context) {
 void run_planes(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const ChannelPlanes& planes = p.planes;
-  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, planes.rows,
+  for_chunks(*context.parallel, p.tasks, p.elements / p.channels, planes.rows,
              [&](size_t task, size_t begin, size_t end) {
                uint8_t* const memory =
                    context.scratch + task * round_up(planes.bytes(), kAlignment);
@@ -184,7 +184,7 @@ void run_16(const Step& step, const RunContext& context) {
   const auto* table = reinterpret_cast<const Y*>(p.table);
   const auto* x = reinterpret_cast<const X*>(context.in(step, 0));
   auto* y = reinterpret_cast<Y*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+  for_chunks(*context.parallel, p.tasks, p.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                for (size_t i = begin; i < end; ++i) y[i] = table[x[i]];
              });
@@ -214,7 +214,7 @@ Status prepare_16(const PrepareContext& context, PlannedStep* step) {
 
 void run_float(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.elements / p.channels, 1,
+  for_chunks(*context.parallel, p.tasks, p.elements / p.channels, 1,
              [&](size_t, size_t begin, size_t end) {
                begin *= p.channels;
                lut_f32(p.table, context.in(step, 0) + begin,

@@ -49,7 +49,7 @@ struct Params {
 template <class Multiply>
 void for_units(const Params& p, const RunContext& context, const Multiply& multiply) {
   const size_t row_units = p.row_units();
-  for_pieces(*context.parallel, p.tasks, p.panels * row_units, 1,
+  for_chunks(*context.parallel, p.tasks, p.panels * row_units, 1,
              [&](size_t, size_t begin, size_t end) {
                for (size_t unit = begin; unit < end; ++unit) {
                  const size_t row = unit % row_units * kRowsOfUnit;
@@ -67,7 +67,7 @@ void run(const Step& step, const RunContext& context) {
   auto* scales = reinterpret_cast<float*>(context.scratch + p.scales_at);
   auto* sums = reinterpret_cast<int32_t*>(context.scratch + p.sums_at);
   const size_t stride = w.blocks * w.block;
-  for_pieces(*context.parallel, p.quantize_tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.quantize_tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.kernel->quantize(w, x + begin * w.k, end - begin, q + begin * stride,
                        scales + begin * w.blocks, sums + begin * w.blocks);
   });

@@ -3,7 +3,7 @@
 #include "kernels/pool/pool_int16.h"
 #include "runtime/ops/geometry.h"
 #include "runtime/ops/ops.h"
-#include "runtime/ops/pool_step.h"
+#include "runtime/ops/pool_call.h"
 
 namespace qrt {
 
@@ -34,19 +34,19 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 void run(const Step& step, const RunContext& context) {
-  const PoolStep& pool = step.as<PoolStep>();
+  const PoolCall& pool = step.as<PoolCall>();
   run_pool(pool, *context.parallel, context.in(step, 0), context.out(step, 0), MaxPoolArgs{},
            pool.kernel->max);
 }
 
 void run_int16(const Step& step, const RunContext& context) {
-  const PoolStep& pool = step.as<PoolStep>();
+  const PoolCall& pool = step.as<PoolCall>();
   run_pool(pool, *context.parallel, in_16(step, context), out_16(step, context), PoolInt16Args{},
            pool.kernel->max_int16);
 }
 
 Status prepare(const PrepareContext& context, PlannedStep* step) {
-  auto pool = make_planned<PoolStep>();
+  auto pool = make_planned<PoolCall>();
   QRT_TRY(max_pool_geometry(context, &pool->shape));
   make_pool(context, pool.get());
   if (runs_int16(context.inputs[0].type.dtype)) {

@@ -17,15 +17,15 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  void (*fn)(DType dtype, const BinaryRun& run);
+  void (*fn)(DType dtype, const BinaryArgs& run);
   DType dtype;
   Broadcast broadcast;
 };
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs<BinaryRun>(p.broadcast, step, context,
-                          [&](const BinaryRun& r) { p.fn(p.dtype, r); });
+  for_all_spans<BinaryArgs>(p.broadcast, step, context,
+                            [&](const BinaryArgs& r) { p.fn(p.dtype, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {

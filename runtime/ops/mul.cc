@@ -45,8 +45,8 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs<ElementwiseRun>(p.broadcast, step, context,
-                               [&](const ElementwiseRun& r) { p.kernel->mul(p.mul, r); });
+  for_all_spans<ElementwiseArgs>(p.broadcast, step, context,
+                                 [&](const ElementwiseArgs& r) { p.kernel->mul(p.mul, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {
@@ -81,14 +81,14 @@ struct Int16Params {
 
 void run_int16(const Step& step, const RunContext& context) {
   const Int16Params& p = step.as<Int16Params>();
-  for_all_runs<Int16Run>(p.broadcast, step, context,
-                         [&](const Int16Run& r) { p.kernel->mul_int16(p.mul, r); });
+  for_all_spans<Int16Args>(p.broadcast, step, context,
+                           [&](const Int16Args& r) { p.kernel->mul_int16(p.mul, r); });
 }
 
 void run_far(const Step& step, const RunContext& context) {
   const Int16Params& p = step.as<Int16Params>();
-  for_all_runs<Int16Run>(p.broadcast, step, context,
-                         [&](const Int16Run& r) { mul_int16_in_64_bits(p.mul, r); });
+  for_all_spans<Int16Args>(p.broadcast, step, context,
+                           [&](const Int16Args& r) { mul_int16_in_64_bits(p.mul, r); });
 }
 
 Status prepare_int16(const PrepareContext& context, PlannedStep* step) {

@@ -16,15 +16,15 @@ constexpr size_t kBytes = 256, kValues = 16;  // of the first operand at a time
 constexpr size_t kPairs = kBytes * kValues;
 constexpr int kTries = 7;
 
-struct Pairs {
-  Pairs() {
+struct CodePairs {
+  CodePairs() {
     for (size_t i = 0; i < kPairs; ++i) b[i] = static_cast<uint8_t>(i % kBytes);
   }
   alignas(kAlignment) uint8_t a[kPairs + kSlack], b[kPairs + kSlack], want[kPairs], got[kPairs];
 };
 
 bool serves(const MulParams& params, const ElementwiseKernel& kernel,
-            const ScaledProductKernel& cheaper, const ScaledProduct& product, Pairs* pairs) {
+            const ScaledProductKernel& cheaper, const ScaledProduct& product, CodePairs* pairs) {
   uint8_t *a = pairs->a, *b = pairs->b;
   for (size_t value = 0; value < kBytes; value += kValues) {
     for (size_t i = 0; i < kValues; ++i)
@@ -51,7 +51,7 @@ bool mul_in_float(const MulParams& params, const ElementwiseKernel& kernel,
   if (!(scale < 0.49f)) return false;
   constexpr float kRounder = 0x1.8p23f;
   const int32_t more = r.zero_point + (is_float && r.zero_point_before ? r.offset : 0);
-  Pairs pairs;
+  CodePairs pairs;
   float above = scale, below = scale;
   for (int i = 0; i < kTries; ++i) {
     const bool up = i % 2 == 1;

@@ -34,7 +34,7 @@ struct Params {
   Broadcast broadcast;
 };
 
-void map(const Params& p, const PairLutRun& run) {
+void map(const Params& p, const PairLutArgs& run) {
   if (p.kernel != nullptr)
     pair_lut_u8(*p.kernel, p.table, run);
   else
@@ -43,7 +43,7 @@ void map(const Params& p, const PairLutRun& run) {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_all_runs<PairLutRun>(p.broadcast, step, context, [&](const PairLutRun& r) { map(p, r); });
+  for_all_spans<PairLutArgs>(p.broadcast, step, context, [&](const PairLutArgs& r) { map(p, r); });
 }
 
 void run_elements(const Step& step, const RunContext& context, size_t begin, size_t count) {

@@ -9,7 +9,7 @@
 #include "kernels/edge/half_up.h"
 #include "kernels/edge/packed.h"
 #include "runtime/ops/check.h"
-#include "runtime/ops/edge_step.h"
+#include "runtime/ops/edge_call.h"
 #include "runtime/ops/ops.h"
 
 namespace qrt {
@@ -72,7 +72,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  EdgeStep edge;
+  EdgeCall edge;
   DType input, output;
   int32_t lo = 0, hi = 0, offset = 0;
   fb::Rounding rounding = fb::Rounding::HALF_EVEN;
@@ -139,32 +139,32 @@ void divide(const Job& job, size_t at, size_t count, float* v) {
   const Params& p = job.p;
   const fb::Division type = p.edge.division;
   const float limit = p.overflow == fb::Overflow::INT64 ? 9223372036854775808.0f : 2147483648.0f;
-  for_runs(p.edge.layout, at, at + count,
-           [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
-             for (size_t r = 0; r < rows; ++r, first += n) {
-               for (size_t i = 0; i < n; ++i) {
-                 const size_t e = entry + (each ? i : 0);
-                 float& q = v[first - at + i];
-                 if (type == fb::Division::F64) {
-                   const double dividend =
-                       p.input == DType::kInt32
-                           ? static_cast<double>(reinterpret_cast<const int32_t*>(job.x)[first + i])
-                           : double{q};
-                   q = quotient_f64(dividend / static_cast<double>(job.int_scale[e]),
-                                    !p.is_small_float);
-                 } else {
-                   q = rounded_to(type, rounded_to(type, q) / job.grid.scale[e]);
-                 }
-                 if (p.overflow == fb::Overflow::CAST) q = cast_quotient(p, q);
-                 if (!p.wraps || (q >= -limit && q < limit)) continue;
-                 q = job.grid.zero_point[e] - p.offset < 0 ? INFINITY : -INFINITY;
-               }
-             }
-           });
+  for_grid_spans(
+      p.edge.layout, at, at + count,
+      [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
+        for (size_t r = 0; r < rows; ++r, first += n) {
+          for (size_t i = 0; i < n; ++i) {
+            const size_t e = entry + (each ? i : 0);
+            float& q = v[first - at + i];
+            if (type == fb::Division::F64) {
+              const double dividend =
+                  p.input == DType::kInt32
+                      ? static_cast<double>(reinterpret_cast<const int32_t*>(job.x)[first + i])
+                      : double{q};
+              q = quotient_f64(dividend / static_cast<double>(job.int_scale[e]), !p.is_small_float);
+            } else {
+              q = rounded_to(type, rounded_to(type, q) / job.grid.scale[e]);
+            }
+            if (p.overflow == fb::Overflow::CAST) q = cast_quotient(p, q);
+            if (!p.wraps || (q >= -limit && q < limit)) continue;
+            q = job.grid.zero_point[e] - p.offset < 0 ? INFINITY : -INFINITY;
+          }
+        }
+      });
 }
 
 // int32 and uint32: HE(v) + zp in int64, where HE(v) is the smallest int64 if that has no value.
-int64_t quantize_wide(float v, int64_t zp, fb::Overflow overflow) {
+int64_t quantize_to_int64(float v, int64_t zp, fb::Overflow overflow) {
   const float r = std::nearbyint(v);
   constexpr float kLimit = 9223372036854775808.0f;
   int64_t q = INT64_MIN;
@@ -176,14 +176,14 @@ int64_t quantize_wide(float v, int64_t zp, fb::Overflow overflow) {
   return static_cast<int64_t>(static_cast<uint64_t>(q) + static_cast<uint64_t>(zp));
 }
 
-void encode_wide(const Params& p, const float* v, size_t n, const EdgeGrid& g, uint8_t* out) {
+void encode_32_bits(const Params& p, const float* v, size_t n, const EdgeGrid& g, uint8_t* out) {
   const bool is_signed = p.output == DType::kInt32;
   const int64_t lo = is_signed ? INT32_MIN : 0, hi = is_signed ? INT32_MAX : int64_t{UINT32_MAX};
   for (size_t i = 0; i < n; ++i) {
     const size_t e = g.each ? i : 0;
     const int64_t zp =
         is_signed ? g.zero_point[e] : static_cast<int64_t>(static_cast<uint32_t>(g.zero_point[e]));
-    const int64_t q = quantize_wide(v[i] / g.scale[e], zp, p.overflow);
+    const int64_t q = quantize_to_int64(v[i] / g.scale[e], zp, p.overflow);
     const auto word = static_cast<uint32_t>(q < lo ? lo : q > hi ? hi : q);
     memcpy(out + i * sizeof word, &word, sizeof word);
   }
@@ -229,7 +229,7 @@ void encode(const Params& p, const float* v, size_t rows, size_t n, const EdgeGr
     } else if (p.output == DType::kFloat16 || p.output == DType::kBFloat16) {
       encode_half(p, v, n, g, reinterpret_cast<uint16_t*>(out));
     } else if (bytes == 4) {
-      encode_wide(p, v, n, g, out);
+      encode_32_bits(p, v, n, g, out);
     } else {
       k.quantize16(v, n, g, p.lo, p.hi, reinterpret_cast<uint16_t*>(out));
     }
@@ -254,12 +254,12 @@ void run_chunk(const Job& job, size_t at, size_t count) {
   }
   const size_t bytes = p.is_packed ? 1 : dtype_bytes(p.output);
   uint8_t* out = p.is_packed ? codes : job.y + at * bytes;
-  for_runs(p.edge.layout, at, at + count,
-           [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
-             EdgeGrid g = grid_at(job.grid, entry, each);
-             if (divides) g.scale = p.ones.data();
-             encode(p, v + (first - at), rows, n, g, out + (first - at) * bytes);
-           });
+  for_grid_spans(p.edge.layout, at, at + count,
+                 [&](size_t first, size_t rows, size_t n, size_t entry, bool each) {
+                   EdgeGrid g = grid_at(job.grid, entry, each);
+                   if (divides) g.scale = p.ones.data();
+                   encode(p, v + (first - at), rows, n, g, out + (first - at) * bytes);
+                 });
   if (!p.is_packed) return;
   const int bits = dtype_bits(p.output);
   pack_codes(bits, codes, count, job.y + at * static_cast<size_t>(bits) / 8);
@@ -272,7 +272,7 @@ void run_chunks(const Step& step, const RunContext& context) {
                        ? reinterpret_cast<const int32_t*>(context.in(step, 1))
                        : nullptr,
                    context.in(step, 0), context.out(step, 0)};
-  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
+  for_chunks(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                for (size_t at = begin; at < end; at += kEdgeChunk)
                  run_chunk(job, at, std::min(kEdgeChunk, end - at));
@@ -296,15 +296,15 @@ void run_bytes(const Step& step, const RunContext& context) {
   const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
+  for_chunks(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                if (p.rounding != fb::Rounding::HALF_EVEN)
                  return quantize_tensor(p, x + begin, end - begin, grid.scale[0],
                                         grid.zero_point[0], y + begin);
-               for_runs(p.edge.layout, begin, end,
-                        [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
-                          encode(p, x + at, rows, n, grid_at(grid, entry, each), y + at);
-                        });
+               for_grid_spans(p.edge.layout, begin, end,
+                              [&](size_t at, size_t rows, size_t n, size_t entry, bool each) {
+                                encode(p, x + at, rows, n, grid_at(grid, entry, each), y + at);
+                              });
              });
 }
 
@@ -314,7 +314,7 @@ void run_other_16(const Step& step, const RunContext& context) {
   const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0));
   auto* y = reinterpret_cast<uint16_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
+  for_chunks(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                const size_t n = end - begin;
                if (p.rounding == fb::Rounding::HALF_UP)
@@ -330,7 +330,7 @@ void run_half(const Step& step, const RunContext& context) {
   const EdgeGrid grid = p.edge.grid(step, context);
   const auto* x = reinterpret_cast<const uint16_t*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
+  for_chunks(*context.parallel, p.edge.tasks, p.edge.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
                p.edge.kernel->quantize_half(x + begin, end - begin, grid.scale[0],
                                             grid.zero_point[0] - p.offset, p.lo - p.offset,
@@ -387,21 +387,21 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
 
 }  // namespace
 
-bool quantizes_in_parts(const Step& step) {
+bool quantizes_ranges(const Step& step) {
   if (step.run != run_bytes) return false;
-  const EdgeStep& edge = step.as<Params>().edge;
+  const EdgeCall& edge = step.as<Params>().edge;
   return edge.layout.kind == EdgeLayout::Kind::kTensor && !edge.reads_inputs();
 }
 
-void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
-                   uint8_t* to) {
+void quantize_range(const Step& step, const RunContext& context, size_t begin, size_t count,
+                    uint8_t* to) {
   const Params& p = step.as<Params>();
   const auto* x = reinterpret_cast<const float*>(context.in(step, 0)) + begin;
   quantize_tensor(p, x, count, p.edge.scale[0], p.edge.zero_point[0], to);
 }
 
 bool find_byte_grid(const Step& step, ByteGrid* grid) {
-  if (!quantizes_in_parts(step)) return false;
+  if (!quantizes_ranges(step)) return false;
   const Params& p = step.as<Params>();
   *grid = {p.edge.kernel, p.edge.scale[0], p.edge.zero_point[0], p.lo, p.hi};
   return p.rounding == fb::Rounding::HALF_EVEN;

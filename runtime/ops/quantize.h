@@ -13,11 +13,11 @@ namespace qrt {
 
 // Returns whether the step is a Quantize that makes bytes of float32, all with one scale of its
 // options.
-bool quantizes_in_parts(const Step& step);
+bool quantizes_ranges(const Step& step);
 
-// The elements [begin, begin + count) of its output, to `to`. REQUIRES: quantizes_in_parts(step).
-void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
-                   uint8_t* to);
+// The elements [begin, begin + count) of its output, to `to`. REQUIRES: quantizes_ranges(step).
+void quantize_range(const Step& step, const RunContext& context, size_t begin, size_t count,
+                    uint8_t* to);
 
 // The arguments of EdgeKernel::quantize() for such a step, which rounds half to even.
 struct ByteGrid {

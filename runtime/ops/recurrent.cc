@@ -373,7 +373,7 @@ bool are_lengths(const Step& step, const RunContext& context) {
 template <class F>
 void for_rows(const RunContext& context, size_t tasks, size_t directions, size_t count,
               const F& f) {
-  for_pieces(*context.parallel, tasks, directions * count, 1,
+  for_chunks(*context.parallel, tasks, directions * count, 1,
              [&](size_t, size_t begin, size_t end) {
                while (begin < end) {
                  const size_t direction = begin / count, first = direction * count;
@@ -416,7 +416,7 @@ void multiply_input_bytes(const Step& step, const RunContext& context) {
   const DynamicScale scale(all);
   const ByteRows rows = {context.scratch + bytes.x_at,
                          reinterpret_cast<uint32_t*>(context.scratch + bytes.x_sums_at)};
-  for_pieces(*context.parallel, p.x_tasks, inputs, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.x_tasks, inputs, 1, [&](size_t, size_t begin, size_t end) {
     bytes.x.quantize(x, scale, begin, end, rows);
   });
   for_rows(context, p.x_tasks, p.directions, inputs,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduce: sums or maxima along one axis, of integers without quantisation.
-#include "runtime/ops/axis_lines.h"
+#include "runtime/ops/axis_layout.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/tasks.h"
@@ -25,7 +25,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  AxisLines lines;
+  AxisLayout lines;
   size_t tasks;
   uint32_t zero_point;
   bool maximum;
@@ -60,7 +60,7 @@ void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const T* x = reinterpret_cast<const T*>(context.in(step, 0));
   int32_t* y = reinterpret_cast<int32_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.lines.count(), 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.lines.count(), 1, [&](size_t, size_t begin, size_t end) {
     while (begin < end) {
       const size_t image = begin / p.lines.inner, first = begin % p.lines.inner;
       const size_t last = end - begin < p.lines.inner - first ? first + end - begin : p.lines.inner;
@@ -78,7 +78,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::ReduceOptions>();
   const TensorType& x = context.inputs[0].type;
   auto params = make_planned<Params>();
-  params->lines = axis_lines(x.shape, o->axis());
+  params->lines = axis_layout(x.shape, o->axis());
   params->zero_point = static_cast<uint32_t>(o->zero_point());
   params->maximum = o->maximum();
   params->tasks = task_count(0.5 * static_cast<double>(x.shape.elements()), params->lines.count(),

@@ -101,9 +101,9 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.elements, kAlignment,
+  for_chunks(*context.parallel, p.tasks, p.elements, kAlignment,
              [&](size_t, size_t begin, size_t end) {
-               RescaleRun r{};
+               RescaleArgs r{};
                r.from = p.from;
                r.to = p.to;
                r.x = context.in(step, 0) + begin * p.from_bytes;

@@ -77,7 +77,7 @@ void run(const Step& step, const RunContext& context) {
   const auto* x = reinterpret_cast<const int32_t*>(context.in(step, 0));
   uint8_t* y = context.out(step, 0);
   const size_t block_rows = std::max(kBlock / p.channels, size_t{1});
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     for (size_t row = begin; row < end; row += block_rows) {
       const size_t rows = std::min(block_rows, end - row);
       for (size_t c = 0; c < p.channels; c += kBlock) {

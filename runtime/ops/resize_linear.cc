@@ -140,7 +140,7 @@ class FloatRows {
   }
 
  private:
-  struct Pair {
+  struct RowCache {
     float* rows[2] = {};
     const uint8_t* held[2] = {};
     size_t next = 0;
@@ -152,7 +152,7 @@ class FloatRows {
 
   // Returns the place of plane k that holds the row x; a new row does not take the place `keep`.
   size_t place(size_t k, const ResizeRow<float>& row, const uint8_t* x, size_t keep) {
-    Pair& pair = pairs_[k];
+    RowCache& pair = pairs_[k];
     for (size_t i = 0; i < 2; ++i)
       if (pair.held[i] == x) return i;
     const size_t at = keep < 2 ? 1 - keep : pair.next;
@@ -165,7 +165,7 @@ class FloatRows {
   }
 
   const Params& p_;
-  Pair pairs_[2];
+  RowCache pairs_[2];
   float* columns_[2];
 };
 
@@ -216,7 +216,7 @@ void for_rows(const Params& p, const Step& step, const RunContext& context, size
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
     uint8_t* scratch = context.scratch + task * p.task_scratch;
     if (is_float(p.kind) && is_integer_build()) {
       for_rows<uint8_t, float, uint8_t>(

@@ -10,7 +10,7 @@ void run_softmax(const Step& step, const RunContext& context) {
   const auto& p = step.as<SoftmaxRows>();
   const uint8_t* x = context.in(step, 0);
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.run(p, x + begin * p.x_bytes, y + begin * p.y_bytes, end - begin);
   });
 }

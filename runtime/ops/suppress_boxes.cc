@@ -107,7 +107,7 @@ void run(const Step& step, const RunContext& context) {
   const int32_t* x = reinterpret_cast<const int32_t*>(context.in(step, 0));
   const int32_t* counts = reinterpret_cast<const int32_t*>(context.in(step, 1));
   int32_t* y = reinterpret_cast<int32_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.images, 1, [&](size_t task, size_t begin, size_t end) {
     uint32_t* order = reinterpret_cast<uint32_t*>(context.scratch) + task * p.rows;
     for (size_t i = begin; i < end; ++i)
       suppress(p, x + i * p.rows * kBox, counts[i], y + i * p.rows * kBox, order);

@@ -65,7 +65,7 @@ void run(const Step& step, const RunContext& context) {
   const auto* state = reinterpret_cast<const int16_t*>(context.in(step, 4));
   auto* next = reinterpret_cast<int16_t*>(context.out(step, 1));
   const size_t row_state = svdf.filters * svdf.memory;
-  for_pieces(*context.parallel, p.tasks, p.rows * p.units, 1,
+  for_chunks(*context.parallel, p.tasks, p.rows * p.units, 1,
              [&](size_t, size_t begin, size_t end) {
                while (begin < end) {
                  const size_t row = begin / p.units, unit = begin % p.units;

@@ -53,7 +53,7 @@ void run(const Step& step, const RunContext& context) {
   const auto* index = reinterpret_cast<const Index*>(context.in(step, 1));
   if (p.is_checked && !are_inside(step, context, index, p.batches * p.indices, p.size)) return;
   uint8_t* y = context.out(step, 0);
-  for_pieces(*context.parallel, p.tasks, p.batches * p.outer * p.indices, 1,
+  for_chunks(*context.parallel, p.tasks, p.batches * p.outer * p.indices, 1,
              [&](size_t, size_t begin, size_t end) {
                for (size_t i = begin; i < end; ++i) {
                  const size_t row = i / p.indices, batch = row / p.outer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how many tasks a step's work is worth. prepare() sets the number from an estimate of its
-// time; run() only cuts (for_pieces() of parallel.h).
+// time; run() only cuts (for_chunks() of parallel.h).
 #ifndef QRT_RUNTIME_OPS_TASKS_H_
 #define QRT_RUNTIME_OPS_TASKS_H_
 

@@ -79,7 +79,7 @@ void run(const Step& step, const RunContext& context) {
   constexpr bool kRanks = sizeof(Scratch) == sizeof(int64_t);
   const Params& p = step.as<Params>();
   uint8_t *values = context.out(step, 0), *indices = context.out(step, 1);
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t task, size_t begin, size_t end) {
     Scratch* best = reinterpret_cast<Scratch*>(context.scratch + task * p.scratch_bytes);
     for (size_t r = begin; r < end; ++r) {
       const uint8_t* row = context.in(step, 0) + r * p.n * p.element_bytes;

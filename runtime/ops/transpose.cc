@@ -42,7 +42,7 @@ struct Params {
 
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
-  for_pieces(*context.parallel, p.tasks, p.plan.rank ? p.plan.dims[0] : 1, 1,
+  for_chunks(*context.parallel, p.tasks, p.plan.rank ? p.plan.dims[0] : 1, 1,
              [&](size_t, size_t begin, size_t end) {
                p.kernel->transpose(p.plan, context.in(step, 0), context.out(step, 0), begin, end);
              });
@@ -86,15 +86,15 @@ TransposePlan plan_block(size_t channels, size_t pixels) {
 void run_pulling(const Step& step, const RunContext& context) {
   const PullParams& p = step.as<PullParams>();
   const size_t blocks = (p.pixels + kBlock - 1) / kBlock;
-  for_pieces(*context.parallel, p.tasks, p.images * blocks, 1,
+  for_chunks(*context.parallel, p.tasks, p.images * blocks, 1,
              [&](size_t task, size_t begin, size_t end) {
                uint8_t* planes = context.scratch + task * kBlock * p.channels;
                for (size_t i = begin; i < end; ++i) {
                  const size_t image = i / blocks, first = i % blocks * kBlock;
                  const size_t count = p.pixels - first < kBlock ? p.pixels - first : kBlock;
                  for (size_t c = 0; c < p.channels; ++c)
-                   quantize_part(*p.quantize, context, (image * p.channels + c) * p.pixels + first,
-                                 count, planes + c * count);
+                   quantize_range(*p.quantize, context, (image * p.channels + c) * p.pixels + first,
+                                  count, planes + c * count);
                  const TransposePlan& plan = count == kBlock ? p.block : p.rest;
                  uint8_t* out = context.out(step, 0) + (image * p.pixels + first) * p.channels;
                  p.kernel->transpose(plan, planes, out, 0, plan.rank ? plan.dims[0] : 1);
@@ -106,7 +106,7 @@ void run_pulling(const Step& step, const RunContext& context) {
 void run_interleaving(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const size_t n = p.plan.dims[1], groups = p.plan.dims[2];
-  for_pieces(*context.parallel, p.tasks, p.plan.dims[0], 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.plan.dims[0], 1, [&](size_t, size_t begin, size_t end) {
     const uint8_t* parts[kMaxInterleaved];
     size_t pitches[kMaxInterleaved];
     for (size_t k = 0; k < groups; ++k) {
@@ -125,7 +125,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands&) {
 }  // namespace
 
 bool pull_from_quantize(const Step& quantize, PlannedStep* transpose) {
-  if (transpose->run != run || !quantizes_in_parts(quantize)) return false;
+  if (transpose->run != run || !quantizes_ranges(quantize)) return false;
   const Params& p = transpose->as<Params>();
   const TransposePlan& plan = p.plan;
   if (plan.element_bytes != 1 || plan.rank < 2 || plan.rank > 3) return false;

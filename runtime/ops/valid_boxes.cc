@@ -31,7 +31,7 @@ void run(const Step& step, const RunContext& context) {
   int32_t* counts = reinterpret_cast<int32_t*>(context.out(step, 0));
   int32_t* y = reinterpret_cast<int32_t*>(context.out(step, 1));
   const size_t image = p.rows * p.k;
-  for_pieces(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.images, 1, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const int32_t* from = x + i * image;
       int32_t* to = y + i * image;

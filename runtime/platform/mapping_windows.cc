@@ -20,9 +20,9 @@ int open_utf8(const char* path) {
     errno = ENOENT;
     return -1;
   }
-  std::wstring wide(static_cast<size_t>(length), L'\0');
-  MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide.data(), length);
-  return _wopen(wide.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+  std::wstring utf16(static_cast<size_t>(length), L'\0');
+  MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, utf16.data(), length);
+  return _wopen(utf16.c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
 }
 
 Status failed() {

@@ -7,7 +7,7 @@
 
 #include "kernels/edge/numbers.h"
 #include "kernels/edge/packed.h"
-#include "runtime/ops/edge_step.h"
+#include "runtime/ops/edge_call.h"
 
 namespace qrt::tool {
 namespace {

@@ -171,7 +171,7 @@ bool has_extension(const std::string& name, const std::string& extension) {
          name.compare(name.size() - extension.size(), extension.size(), extension) == 0;
 }
 
-std::string file_part(const std::string& name) {
+std::string file_name_of(const std::string& name) {
   std::string part = name.substr(0, 100);
   for (char& c : part)
     if (!isalnum(static_cast<unsigned char>(c)) && (c == '\0' || strchr("._-", c) == nullptr))

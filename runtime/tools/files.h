@@ -50,7 +50,7 @@ Status read_text(const std::string& path, std::string* text);
 bool has_extension(const std::string& name, const std::string& extension);
 
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
-std::string file_part(const std::string& name);
+std::string file_name_of(const std::string& name);
 
 // Before long work: that write_file() can make each of `outputs` ("": not wanted), that no two of
 // them are one file, and that none is one of `inputs`, FILE or NAME=FILE. kInvalidArgument, or kIoError

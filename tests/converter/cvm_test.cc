@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "converter/convert.h"
-#include "converter/import/cvm/chain.h"
+#include "converter/import/cvm/fused_ops.h"
 #include "converter/import/cvm/infer.h"
 #include "converter/lint.h"
 #include "tests/support/cvm_runner.h"
@@ -17,8 +17,8 @@
 namespace qrt::convert::cvm_test {
 namespace {
 
+using from_cvm::ElementOp;
 using from_cvm::Form;
-using from_cvm::Link;
 using from_cvm::Model;
 using from_cvm::Range;
 using testing::CvmBuilder;
@@ -164,28 +164,28 @@ TEST(Cvm, DamagedFilesAreRefused) {
 
 // Every value in turn through the links and through the requantisation.
 TEST(Cvm, AChainAndItsRequantisationAreTheSame) {
-  Link shift, factor;
+  ElementOp shift, factor;
   shift.function = fb::FormulaFunction::SHIFT_RIGHT;
   shift.value = 3;
   factor.function = fb::FormulaFunction::MULTIPLY;
   factor.value = 1777;
-  Link last = shift;
+  ElementOp last = shift;
   last.value = 11;
-  const std::vector<Link> links = {from_cvm::clamp_to(-30000, 30000),
-                                   shift,
-                                   from_cvm::clamp_to(-2000, 1500),
-                                   factor,
-                                   last,
-                                   from_cvm::clamp_to(-127, 127),
-                                   from_cvm::clamp_to(0, INT32_MAX)};
+  const std::vector<ElementOp> ops = {from_cvm::clamp_to(-30000, 30000),
+                                      shift,
+                                      from_cvm::clamp_to(-2000, 1500),
+                                      factor,
+                                      last,
+                                      from_cvm::clamp_to(-127, 127),
+                                      from_cvm::clamp_to(0, INT32_MAX)};
   const Range range{-40000, 40000};
-  for (size_t count = 0; count <= links.size(); ++count) {
-    const auto requant = from_cvm::requantization(links, count, range);
+  for (size_t count = 0; count <= ops.size(); ++count) {
+    const auto requant = from_cvm::requantization(ops, count, range);
     ASSERT_TRUE(requant) << count;
     ASSERT_LE(requant->stages.size(), 2u);
     for (int32_t x = -40000; x <= 40000; ++x) {
       int32_t expected = x;
-      for (size_t i = 0; i < count; ++i) expected = from_cvm::apply(links[i], expected);
+      for (size_t i = 0; i < count; ++i) expected = from_cvm::apply(ops[i], expected);
       int64_t v = x;
       for (const auto& s : requant->stages) {
         const int64_t half = s.shift > 0 ? int64_t{1} << (s.shift - 1) : 0;
@@ -198,12 +198,12 @@ TEST(Cvm, AChainAndItsRequantisationAreTheSame) {
 }
 
 TEST(Cvm, MoreRoundingsThanTwoAreNoRequantisation) {
-  Link shift;
+  ElementOp shift;
   shift.function = fb::FormulaFunction::SHIFT_RIGHT;
   shift.value = 2;
   EXPECT_TRUE(from_cvm::requantization({shift, shift}, 2, {-100, 100}));
   EXPECT_FALSE(from_cvm::requantization({shift, shift, shift}, 3, {-100, 100}));
-  Link negative;
+  ElementOp negative;
   negative.function = fb::FormulaFunction::MULTIPLY;
   negative.value = -3;
   EXPECT_FALSE(from_cvm::requantization({negative}, 1, {-100, 100}));

@@ -17,9 +17,9 @@ namespace {
 
 using convert::ImportOptions;
 using Named = std::map<std::string, Bytes>;
-using Pairs = std::vector<std::pair<std::string, std::string>>;
+using StateNames = std::vector<std::pair<std::string, std::string>>;
 
-std::string text_of(const Pairs& pairs) {
+std::string text_of(const StateNames& pairs) {
   std::string text;
   for (const auto& [in, out] : pairs) text += (text.empty() ? "" : "\n") + in + "=" + out;
   return text;
@@ -59,12 +59,13 @@ Named run(api::Session* session, const Named& inputs) {
 }
 
 // Inputs that are no state, by step.
-using Steps = std::vector<Named>;
+using InputsByRun = std::vector<Named>;
 
 // Compares steps of the model with states to those of the model without, whose outputs are given back.
 template <class Model>
-void expect_stream(const char* format, const Model& bytes, const Pairs& pairs, const Steps& steps,
-                   const ImportOptions& options = {}, const std::vector<qrt_dim>& dims = {}) {
+void expect_stream(const char* format, const Model& bytes, const StateNames& pairs,
+                   const InputsByRun& steps, const ImportOptions& options = {},
+                   const std::vector<qrt_dim>& dims = {}) {
   const api::Model with = converted(import_with(format, bytes, text_of(pairs), options));
   const api::Model without = converted(import_with(format, bytes, "", options));
   ASSERT_EQ(with.input_count() + pairs.size(), without.input_count());
@@ -107,15 +108,15 @@ void expect_stream(const char* format, const Model& bytes, const Pairs& pairs, c
 
 Bytes bytes_of(const std::vector<float>& values) { return to_bytes(values); }
 
-Steps random_steps(const std::string& name, size_t bytes, size_t count) {
+InputsByRun random_steps(const std::string& name, size_t bytes, size_t count) {
   Random random;
-  Steps steps(count);
+  InputsByRun steps(count);
   for (Named& step : steps) step[name] = random_integers<uint8_t>(&random, bytes);
   return steps;
 }
 
 // y = x + h, the next h = x * 0.5 + h * 0.75; elements of uint8 whose zero point is 0.
-std::string leaky_sum(Pairs* pairs, int64_t batch = 1) {
+std::string leaky_sum(StateNames* pairs, int64_t batch = 1) {
   OnnxBuilder b;
   const std::string x = b.input<uint8_t>({batch, 5}, "x"), h = b.input<uint8_t>({batch, 5}, "h");
   const std::string real = b.dq<uint8_t>(x, 0.5f, 0), past = b.dq<uint8_t>(h, 0.75f, 0);
@@ -127,13 +128,13 @@ std::string leaky_sum(Pairs* pairs, int64_t batch = 1) {
 }
 
 TEST(MakeStates, OfIntegers) {
-  Pairs pairs;
+  StateNames pairs;
   const std::string bytes = leaky_sum(&pairs);
   expect_stream("onnx", bytes, pairs, random_steps("x", 5, 12));
 }
 
 TEST(MakeStates, WithAnOpenBatch) {
-  Pairs pairs;
+  StateNames pairs;
   const std::string bytes = leaky_sum(&pairs, -1);
   Imported imported = import_with("onnx", bytes, text_of(pairs));
   ASSERT_EQ(imported.graph.variables.size(), 1u);
@@ -165,9 +166,9 @@ TEST(MakeStates, OfARecurrentLayerAndACounter) {
   const std::string count = b.input<int64_t>({1}, "count");
   const std::string more = b.node("Add", {count, b.constant<int64_t>({1}, {2})});
   b.output(more);
-  Steps steps(7);
+  InputsByRun steps(7);
   for (Named& step : steps) step["x"] = bytes_of(floats(12));
-  const Pairs pairs = {{"h", "hn"}, {"count", more}, {"c", "cn"}};
+  const StateNames pairs = {{"h", "hn"}, {"count", more}, {"c", "cn"}};
   expect_stream("onnx", b.bytes(), pairs, steps, {{"allow-float", "on"}});
 }
 
@@ -196,7 +197,7 @@ TEST(MakeStates, OfTfliteBeginAtTheZeroPoint) {
             next = b.output(TensorType::INT8, {1, 6}, 0.25f, -7);
   b.op(BuiltinOperator::ADD, {x, h}, {y}, tflite::AddOptionsT());
   b.op(BuiltinOperator::ADD, {h, x}, {next}, tflite::AddOptionsT());
-  const Pairs pairs = {{b.at(h).name, b.at(next).name}};
+  const StateNames pairs = {{b.at(h).name, b.at(next).name}};
   const Bytes bytes = b.build();
   const Imported imported = import_with("tflite", bytes, text_of(pairs));
   ASSERT_TRUE(imported.status.ok()) << imported.status.message();
@@ -249,7 +250,7 @@ TEST(MakeStates, BesideAnOpenLength) {
   Random random;
   for (const int64_t length : {1, 2, 5, 33}) {
     SCOPED_TRACE(length);
-    Steps steps(5);
+    InputsByRun steps(5);
     for (Named& step : steps) {
       std::vector<float> values(static_cast<size_t>(3 * length));
       for (float& v : values) v = random.real(-1, 1);

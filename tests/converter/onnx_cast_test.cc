@@ -125,9 +125,9 @@ TEST(OnnxCast, BitsOfABytes) {
   OnnxBuilder b(26);
   b.output(b.node("BitCast", {b.input<int8_t>({4})}, {{"to", kUint8}}));
   EXPECT_EQ(b.run({bytes({255, 128, 127, 0})})[0], bytes({255, 128, 127, 0}));
-  OnnxBuilder wide(26);
-  wide.output(wide.node("BitCast", {wide.input<int8_t>({4})}, {{"to", kInt16}}));
-  EXPECT_EQ(wide.import().status.code(), Code::kInvalidModel);
+  OnnxBuilder large(26);
+  large.output(large.node("BitCast", {large.input<int8_t>({4})}, {{"to", kInt16}}));
+  EXPECT_EQ(large.import().status.code(), Code::kInvalidModel);
 }
 
 // DynamicQuantizeLinear as ONNX writes it out in other operators.

@@ -54,7 +54,7 @@ struct Scope {
 };
 
 // Puts a step into a scope. `in`: the step's number (of a Loop), the states, the slices; returns the new states and what is stacked.
-using Step = std::function<Names(Scope* scope, const Names& in)>;
+using Iteration = std::function<Names(Scope* scope, const Names& in)>;
 
 struct Scanned {
   Dims dims;
@@ -67,7 +67,7 @@ struct Stacked {
 };
 
 struct Case {
-  Step step;
+  Iteration step;
   std::vector<Dims> states;
   std::vector<Scanned> scanned;  // of a Scan; a Loop has none
   std::vector<Stacked> stacked;

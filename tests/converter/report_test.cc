@@ -64,9 +64,9 @@ TEST(Report, NamesWhatCouldNotBeAssessed) {
 
 TEST(Report, CountsNodesAndOtherPartsApart) {
   Report r = sample();
-  r.refused_part("y", "output", "it does not depend on the inputs", "remove it");
+  r.refused_in_file("y", "output", "it does not depend on the inputs", "remove it");
   EXPECT_EQ(r.refusals(), "1 of 2 nodes refused and 1 other part of the model");
-  r.refused_part("x", "input", "has the type string", "");
+  r.refused_in_file("x", "input", "has the type string", "");
   EXPECT_NE(r.text(false).find("\n1 of 2 nodes refused and 2 other parts of the model\n"),
             std::string::npos)
       << r.text(false);

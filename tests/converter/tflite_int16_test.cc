@@ -404,7 +404,7 @@ TEST(TfliteInt16, UnaryOperators) {
 }
 
 // The reference's table of the sigmoid, checked against its known checksum, and its interpolation.
-int32_t reference_piece(int t, int bits, int32_t limit) {
+int32_t reference_polynomial(int t, int bits, int32_t limit) {
   static const std::vector<uint16_t> table = [] {
     const auto s = [](double v) { return 1 / (1 + std::exp(-v / 24)); };
     std::vector<uint16_t> values;
@@ -436,12 +436,12 @@ TEST(TfliteInt16, LogisticAndTanh) {
     check_unary(B::LOGISTIC, none, in, TensorType::INT16, 1.0f / 32768, int16_t{}, false,
                 [&](int x) {
                   const int t = argument(x, false);
-                  const int32_t r = reference_piece(t, 9, 0xfffe);
+                  const int32_t r = reference_polynomial(t, 9, 0xfffe);
                   return (t >= 0 ? r + 512 : (1 << 25) - r + 511) >> 10;
                 });
     check_unary(B::TANH, none, in, TensorType::INT16, 1.0f / 32768, int16_t{}, false, [&](int x) {
       const int t = argument(x, true);
-      const int32_t r = reference_piece(t, 8, 0xffff);
+      const int32_t r = reference_polynomial(t, 8, 0xffff);
       return (t >= 0 ? r - (1 << 23) + 128 : -r + (1 << 23) + 127) >> 8;
     });
   }

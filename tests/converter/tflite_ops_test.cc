@@ -618,9 +618,9 @@ TEST(TfliteSoftmax, ToInt16IsCloseToTheRealFunction) {
        {TfliteReference::kDoubleRounding, TfliteReference::kSingleRounding}) {
     const std::vector<Bytes> y = b.run({input}, reference);
     ASSERT_EQ(y.size(), 1u);
-    std::vector<int16_t> wide(250);
-    ASSERT_EQ(y[0].size(), wide.size() * sizeof(int16_t));
-    memcpy(wide.data(), y[0].data(), y[0].size());
+    std::vector<int16_t> large(250);
+    ASSERT_EQ(y[0].size(), large.size() * sizeof(int16_t));
+    memcpy(large.data(), y[0].data(), y[0].size());
     for (size_t row = 0; row < 25; ++row) {
       double sum = 0;
       const auto e = [&](size_t j) {
@@ -628,7 +628,7 @@ TEST(TfliteSoftmax, ToInt16IsCloseToTheRealFunction) {
       };
       for (size_t j = 0; j < 10; ++j) sum += e(j);
       for (size_t j = 0; j < 10; ++j)
-        ASSERT_NEAR(wide[row * 10 + j], std::min(65536 * e(j) / sum, 65535.0) - 32768, 1);
+        ASSERT_NEAR(large[row * 10 + j], std::min(65536 * e(j) / sum, 65535.0) - 32768, 1);
     }
   }
 }

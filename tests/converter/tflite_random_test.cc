@@ -47,7 +47,7 @@ struct Limits {
 class RandomModel {
  public:
   RandomModel(Random* random, bool is_int16, bool single)
-      : random_(*random), is_wide_(is_int16), single_(single) {
+      : random_(*random), is_int16_(is_int16), single_(single) {
     Image x = image(pick(1, 2), pick(1, 7), pick(1, 7), pick(1, 9));
     x.id = b_.input(type(), x.dims(), x.scale, x.zero_point);
     for (size_t i = 0; i < size(x); ++i) x.q.push_back(pick(least(), most()));
@@ -101,9 +101,9 @@ class RandomModel {
 
  private:
   int pick(int lo, int hi) { return static_cast<int>(random_.integer(lo, hi)); }
-  T type() const { return is_wide_ ? T::INT16 : T::INT8; }
-  int least() const { return is_wide_ ? -32768 : -128; }
-  int most() const { return is_wide_ ? 32767 : 127; }
+  T type() const { return is_int16_ ? T::INT16 : T::INT8; }
+  int least() const { return is_int16_ ? -32768 : -128; }
+  int most() const { return is_int16_ ? 32767 : 127; }
   static size_t size(const Image& x) { return static_cast<size_t>(x.n * x.h * x.w * x.c); }
   Image& any() {
     return images_[static_cast<size_t>(pick(0, static_cast<int>(images_.size()) - 1))];
@@ -113,7 +113,7 @@ class RandomModel {
     Bytes all;
     for (const int v : x.q) {
       all.push_back(static_cast<uint8_t>(v));
-      if (is_wide_) all.push_back(static_cast<uint8_t>(v >> 8));
+      if (is_int16_) all.push_back(static_cast<uint8_t>(v >> 8));
     }
     return all;
   }
@@ -122,9 +122,9 @@ class RandomModel {
   Image image(int n, int h, int w, int c) {
     Image x;
     x.n = n, x.h = h, x.w = w, x.c = c;
-    const int exponent = pick(-8, -3) - (is_wide_ ? 8 : 0);
+    const int exponent = pick(-8, -3) - (is_int16_ ? 8 : 0);
     x.scale = pick(0, 3) == 0 ? std::ldexp(1.0f, exponent) : random_.scale(exponent);
-    x.zero_point = is_wide_ ? 0 : pick(-128, 127);
+    x.zero_point = is_int16_ ? 0 : pick(-128, 127);
     return x;
   }
 
@@ -174,13 +174,14 @@ class RandomModel {
     const int id = b_.constant(T::INT8, shape, w.w, w.scale, zeros, axis);
     const auto out = static_cast<int32_t>(w.bias.size());
     const std::vector<int32_t> narrow(w.bias.begin(), w.bias.end());
-    return {x.id, id,
-            is_wide_ ? b_.constant(T::INT64, {out}, w.bias) : b_.constant(T::INT32, {out}, narrow)};
+    return {
+        x.id, id,
+        is_int16_ ? b_.constant(T::INT64, {out}, w.bias) : b_.constant(T::INT32, {out}, narrow)};
   }
   // Returns the output for a sum with bias; `product` x scale * w scale.
   int layer_output(int64_t acc, double product, const Image& y, Limits l) const {
     const ReferenceMultiplier m = reference_multiplier(product / static_cast<double>(y.scale));
-    if (!is_wide_) return clamped(scaled(static_cast<int32_t>(acc), m) + y.zero_point, l);
+    if (!is_int16_) return clamped(scaled(static_cast<int32_t>(acc), m) + y.zero_point, l);
     const int64_t m16 = m.value < 0x7fff0000 ? (m.value + 0x8000) >> 16 : 0x7fff;
     const int total = 15 - m.shift;
     return clamped(((acc * m16 + (int64_t{1} << (total - 1))) >> total) + y.zero_point, l);
@@ -303,7 +304,7 @@ class RandomModel {
       return *same[static_cast<size_t>(pick(0, static_cast<int>(same.size()) - 1))];
     Image x = image(1, 1, 1, a.c);
     for (int i = 0; i < a.c; ++i) x.q.push_back(pick(least(), most()));
-    if (is_wide_)
+    if (is_int16_)
       x.id = b_.constant(T::INT16, x.dims(), std::vector<int16_t>(x.q.begin(), x.q.end()),
                          {x.scale}, {0});
     else
@@ -320,7 +321,7 @@ class RandomModel {
     const Image a = any(), c = operand(a);
     Image y = image(a.n, a.h, a.w, a.c);
     const Real sa = a.scale, sb = c.scale, twice = 2 * std::max(sa, sb);
-    const int left = is_wide_ ? 15 : 20;
+    const int left = is_int16_ ? 15 : 20;
     const Real fine = static_cast<Real>(1 << left) * static_cast<Real>(y.scale);
     const auto ma = reference_multiplier(static_cast<double>(Real(sa / twice)));
     const auto mb = reference_multiplier(static_cast<double>(Real(sb / twice)));
@@ -431,7 +432,7 @@ class RandomModel {
     std::vector<int8_t> alpha(static_cast<size_t>(by_element ? x.h * x.w * x.c : x.c));
     for (int8_t& a : alpha) a = static_cast<int8_t>(pick(-128, 127));
     const float scale = random_.scale(-7);
-    const int zero_point = is_wide_ ? 0 : pick(-20, 20);
+    const int zero_point = is_int16_ ? 0 : pick(-20, 20);
     const int id = b_.constant(
         T::INT8, by_element ? TfliteBuilder::Dims{x.h, x.w, x.c} : TfliteBuilder::Dims{1, 1, x.c},
         alpha, {scale}, {zero_point});
@@ -512,7 +513,7 @@ class RandomModel {
   }
 
   Random& random_;
-  const bool is_wide_, single_;
+  const bool is_int16_, single_;
   TfliteBuilder b_;
   Bytes input_;
   std::vector<Image> images_;

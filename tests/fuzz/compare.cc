@@ -114,7 +114,7 @@ bool run_way(const ModelPtr& model, const SessionSizes& at, const Way& way, uint
     } else if (!ran.ok()) {
       failed(std::string("a session does not run: ") + ran.message());
     } else {
-      for (const End& output : plan.outputs) take(output.slot);
+      for (const ModelTensor& output : plan.outputs) take(output.slot);
     }
     for (const fb::Variable* v : plan.variables) take(v->tensor());
   }

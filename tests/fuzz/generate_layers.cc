@@ -52,7 +52,7 @@ void Generator::append_conv2d() {
   o.requant = requant(static_cast<size_t>(out), true, x.dtype);
   const DType dtype = o.requant->kind == fb::RequantKind::ACC ? DType::kInt32 : x.dtype;
   const auto channels = static_cast<size_t>(out);
-  emit(std::move(o), {x.tensor, weights, x.is_int16() ? wide_bias(channels) : bias(channels)},
+  emit(std::move(o), {x.tensor, weights, x.is_int16() ? int64_bias(channels) : bias(channels)},
        {-1, h.out, w.out, out}, dtype);
 }
 
@@ -87,7 +87,7 @@ void Generator::append_depthwise_conv2d() {
   const uint32_t stored =
       store({h.kernel, w.kernel, out}, fb::Packing::DEPTHWISE, storage, std::move(packed));
   o.requant = requant(channels, false, x.dtype);
-  emit(std::move(o), {x.tensor, stored, x.is_int16() ? wide_bias(channels) : bias(channels)},
+  emit(std::move(o), {x.tensor, stored, x.is_int16() ? int64_bias(channels) : bias(channels)},
        {-1, h.out, w.out, out}, x.dtype);
 }
 
@@ -104,7 +104,7 @@ void Generator::append_fully_connected() {
   const auto channels = static_cast<size_t>(out);
   Shape shape = x.shape;
   shape[last] = out;
-  emit(std::move(o), {x.tensor, weights, x.is_int16() ? wide_bias(channels) : bias(channels)},
+  emit(std::move(o), {x.tensor, weights, x.is_int16() ? int64_bias(channels) : bias(channels)},
        shape, dtype);
 }
 

@@ -159,7 +159,7 @@ uint32_t Generator::bias(size_t channels) {
   return m_.bias(choose_.values<int32_t>(channels, -most, most - 1));
 }
 
-uint32_t Generator::wide_bias(size_t channels) {
+uint32_t Generator::int64_bias(size_t channels) {
   if (choose_.coin()) return bias(channels);
   const int64_t most = int64_t{1} << choose_.integer(0, 40);
   return m_.constant({static_cast<int64_t>(channels)}, DType::kInt64,

@@ -87,7 +87,7 @@ class Generator {
   std::vector<std::unique_ptr<fb::RequantStageT>> stages();
   uint32_t bias(size_t channels);
   // Adds the bias of an INT16 layer: 32 or 64 bits.
-  uint32_t wide_bias(size_t channels);
+  uint32_t int64_bias(size_t channels);
   int zero_point_16() { return choose_.coin() ? 0 : choose_.integer(-32768, 32767); }
 
   // The storage of weights: 8 bits, or 4 or 2 with or without offsets.

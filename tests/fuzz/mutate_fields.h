@@ -30,11 +30,14 @@ class FieldMutator {
   void run(std::vector<uint8_t>* file, const flatbuffers::TypeTable* root) {
     const testing::Fields fields = testing::fields_of(*file, root);
     for (int n = 1 + any_.below(3); n > 0; --n) {
-      if (any_.below(4) == 0 && !fields.links.empty()) {
-        const testing::Link& link = fields.links[any_.pick(fields.links.size())];
+      if (any_.below(4) == 0 && !fields.references.empty()) {
+        const testing::Reference& reference =
+            fields.references[any_.pick(fields.references.size())];
         // Most others are of another kind, or stand before it.
         for (int tries = 0; tries < 50; ++tries)
-          if (testing::redirect(file, link, fields.links[any_.pick(fields.links.size())])) break;
+          if (testing::redirect(file, reference,
+                                fields.references[any_.pick(fields.references.size())]))
+            break;
       } else if (!fields.numbers.empty()) {
         const testing::Field& field = fields.numbers[any_.pick(fields.numbers.size())];
         testing::set(file, field, any_.value(testing::get(*file, field)));

@@ -176,10 +176,11 @@ TEST(Mutators, TakeNumbersThatAreNotAligned) {
   b.at(x).quantization->zero_point = {1, 7};
   std::vector<uint8_t> file = b.build();
   int moved = 0;
-  for (const testing::Link& link : testing::fields_of(file, tflite_types::ModelTypeTable()).links) {
-    if (link.element != flatbuffers::ET_LONG) continue;
-    const auto offset = static_cast<uint32_t>(link.to + 4 - link.at);
-    memcpy(file.data() + link.at, &offset, sizeof offset);
+  for (const testing::Reference& reference :
+       testing::fields_of(file, tflite_types::ModelTypeTable()).references) {
+    if (reference.element != flatbuffers::ET_LONG) continue;
+    const auto offset = static_cast<uint32_t>(reference.to + 4 - reference.at);
+    memcpy(file.data() + reference.at, &offset, sizeof offset);
     ++moved;
   }
   ASSERT_EQ(moved, 1);

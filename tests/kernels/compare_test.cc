@@ -62,8 +62,8 @@ void check_arg_max(DType element) {
         for (int flags = 0; flags < 8; ++flags) {
           const bool minimum = flags & 1, last = flags & 2, wide = flags & 4;
           Guarded<int32_t> narrow_y(wide ? 1 : outer * inner);
-          Guarded<int64_t> wide_y(wide ? outer * inner : 1);
-          void* y = wide ? static_cast<void*>(wide_y.data()) : narrow_y.data();
+          Guarded<int64_t> int64_y(wide ? outer * inner : 1);
+          void* y = wide ? static_cast<void*>(int64_y.data()) : narrow_y.data();
           arg_max_kernel(element)({x.data(), outer, n, inner, minimum, last, wide, y});
           for (size_t o = 0; o < outer; ++o) {
             for (size_t i = 0; i < inner; ++i) {
@@ -73,7 +73,7 @@ void check_arg_max(DType element) {
                 if ((minimum ? v < b : v > b) || (last && v == b)) best = k;
               }
               const size_t at = o * inner + i;
-              ASSERT_EQ(wide ? wide_y[at] : narrow_y[at], static_cast<int64_t>(best))
+              ASSERT_EQ(wide ? int64_y[at] : narrow_y[at], static_cast<int64_t>(best))
                   << outer << " x " << n << " x " << inner << ", flags " << flags;
             }
           }

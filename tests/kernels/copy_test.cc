@@ -284,14 +284,14 @@ TEST_P(CopyTest, CopiesRowsOfEveryLength) {
 // Runs of all kinds, in rows with a stride, of every block size: the row's index list says what
 // each block is.
 TEST(GatherRows, MakesEveryKindOfRunOfEveryBlockSize) {
-  using Kind = GatherRun::Kind;
+  using Kind = GatherSpan::Kind;
   Random random;
   const std::vector<int32_t> scattered = {4, 0, 0, 6, 2};
-  const std::vector<GatherRun> runs = {{Kind::kFill, -1, 2, nullptr},
-                                       {Kind::kCopy, 1, 3, nullptr},
-                                       {Kind::kBlocks, 4, 5, scattered.data()},
-                                       {Kind::kCopy, 6, 1, nullptr},
-                                       {Kind::kFill, -1, 1, nullptr}};
+  const std::vector<GatherSpan> runs = {{Kind::kFill, -1, 2, nullptr},
+                                        {Kind::kCopy, 1, 3, nullptr},
+                                        {Kind::kBlocks, 4, 5, scattered.data()},
+                                        {Kind::kCopy, 6, 1, nullptr},
+                                        {Kind::kFill, -1, 1, nullptr}};
   const std::vector<int32_t> row = {-1, -1, 1, 2, 3, 4, 0, 0, 6, 2, 6, -1};
   constexpr size_t kBlocks = 7;  // of an input row
   constexpr uint64_t kFill = 0x0123456789ABCDEF;

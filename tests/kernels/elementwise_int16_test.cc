@@ -62,7 +62,7 @@ TEST_P(ElementwiseInt16Test, AddsAndMultiplies) {
       random_.fill(a, INT16_MIN, INT16_MAX);
       random_.fill(b, INT16_MIN, INT16_MAX);
       a[0] = INT16_MIN;  // -2^31 with a left shift of 16
-      const Int16Run run{a.data(), b.data(), a_scalar, b_scalar, y.data(), n};
+      const Int16Args run{a.data(), b.data(), a_scalar, b_scalar, y.data(), n};
       GetParam().add_int16(add, run);
       for (size_t i = 0; i < n; ++i) {
         const int64_t scale = int64_t{1} << add.left_shift;
@@ -106,7 +106,7 @@ void check_rescale(const ElementwiseKernel& kernel, Random& random, DType from, 
       Guarded<From> x(n);
       Guarded<To> y(n);
       random.fill(x, std::numeric_limits<From>::min(), std::numeric_limits<From>::max());
-      RescaleRun run{from, to, x.data(), y.data(), n, 2, slopes.size()};
+      RescaleArgs run{from, to, x.data(), y.data(), n, 2, slopes.size()};
       kernel.rescale(p, run);
       for (size_t i = 0; i < n; ++i) {
         const int64_t v = int64_t{x[i]} - p.zero_point;

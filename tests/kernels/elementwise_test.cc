@@ -190,7 +190,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
     if (!has(detected_isas(), kernel_.isa)) GTEST_SKIP() << "this CPU lacks " << kernel_.name;
   }
 
-  void expect_add(const AddParams& p, const ElementwiseRun& run) {
+  void expect_add(const AddParams& p, const ElementwiseArgs& run) {
     std::vector<uint8_t> want(run.n);
     for (size_t i = 0; i < run.n; ++i)
       want[i] = static_cast<uint8_t>(
@@ -200,7 +200,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
       ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
   }
 
-  void expect_add_int(const AddIntParams& p, const ElementwiseRun& run) {
+  void expect_add_int(const AddIntParams& p, const ElementwiseArgs& run) {
     std::vector<uint8_t> want(run.n);
     for (size_t i = 0; i < run.n; ++i)
       want[i] = static_cast<uint8_t>(
@@ -223,7 +223,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
     }
   }
 
-  void expect_mul(const MulParams& p, const ElementwiseRun& run) {
+  void expect_mul(const MulParams& p, const ElementwiseArgs& run) {
     std::vector<uint8_t> want(run.n);
     for (size_t i = 0; i < run.n; ++i) {
       const int32_t a = run.a[run.a_is_scalar ? 0 : i] - p.a_zero_point;

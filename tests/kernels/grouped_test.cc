@@ -73,7 +73,7 @@ class GroupedTester {
  public:
   GroupedTester& x_gap(size_t v) { return x_gap_ = v, *this; }
   GroupedTester& y_gap(size_t v) { return y_gap_ = v, *this; }
-  GroupedTester& strip(size_t v) { return strip_ = v, *this; }
+  GroupedTester& rows_per_call(size_t v) { return rows_per_call_ = v, *this; }
   GroupedTester& bias(int32_t most) { return bias_ = most, *this; }
   GroupedTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
   // Sums as they are unless set.
@@ -118,7 +118,7 @@ class GroupedTester {
     args.requant = requant_;
     args.y = y.data(), args.y_pitch = y_pitch;
     args.scratch = scratch.data();
-    const size_t rows = std::min(strip_, grouped_strip_rows(kernel, s));
+    const size_t rows = std::min(rows_per_call_, grouped_rows_per_call(kernel, s));
     for (args.row_begin = 0; args.row_begin < s.out_h; args.row_begin = args.row_end) {
       args.row_end = std::min(args.row_begin + rows, s.out_h);
       kernel.fn(args);
@@ -140,7 +140,7 @@ class GroupedTester {
   }
 
  private:
-  size_t x_gap_ = 0, y_gap_ = 0, strip_ = SIZE_MAX;
+  size_t x_gap_ = 0, y_gap_ = 0, rows_per_call_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255;
   int32_t bias_ = INT32_MAX;
   Requant requant_ = testing::sums_alone();
@@ -240,11 +240,14 @@ TEST(Grouped, StripsAndPitches) {
     Random random;
     const size_t channels = channels_of(kernel);
     const Weights weights = random_weights(channels, 9, kernel.group, &random);
-    for (size_t strip : {1, 2, 3, 5, 8})
-      GroupedTester().strip(strip).x_gap(7).y_gap(9).run(same(13, 11, channels, 0), weights, kernel,
-                                                         &random);
+    for (size_t rows_per_call : {1, 2, 3, 5, 8})
+      GroupedTester()
+          .rows_per_call(rows_per_call)
+          .x_gap(7)
+          .y_gap(9)
+          .run(same(13, 11, channels, 0), weights, kernel, &random);
     const GroupedShape large = same(90, 60, channels, kernel.group);
-    ASSERT_LT(grouped_strip_rows(kernel, large), large.out_h);
+    ASSERT_LT(grouped_rows_per_call(kernel, large), large.out_h);
     GroupedTester().run(large, weights, kernel, &random);
   });
 }

@@ -23,7 +23,7 @@ struct LineChannel {
 };
 
 // Half to even, then to a byte, then to the channel's limits; entries that were found wrong are mended last.
-uint8_t expected_of_lines(const LineChannel& c, bool two, int mends, uint8_t x) {
+uint8_t expected_of_lines(const LineChannel& c, bool two, int corrections, uint8_t x) {
   const auto line = [&](int i) {
     return static_cast<float>(static_cast<double>(x) * c.slope[i] + c.intercept[i]);
   };
@@ -32,14 +32,14 @@ uint8_t expected_of_lines(const LineChannel& c, bool two, int mends, uint8_t x) 
   const double rounded = std::nearbyint(double{v});
   const int byte = rounded < 0 ? 0 : rounded > 255 ? 255 : static_cast<int>(rounded);
   uint8_t y = static_cast<uint8_t>(byte < c.lo ? c.lo : byte > c.hi ? c.hi : byte);
-  for (int i = 0; i < mends; ++i)
+  for (int i = 0; i < corrections; ++i)
     if (x == c.at[i]) y = static_cast<uint8_t>(y + c.more[i]);
   return y;
 }
 
 // Checks `channels` channels and `n` elements: whole rows, and a part of one at the end.
 void check_lines(const LinesKernel& kernel, size_t channels, size_t n, bool two, bool with_signs,
-                 bool limited, int mends) {
+                 bool limited, int corrections) {
   testing::Random random;
   std::vector<LineChannel> all(channels);
   std::vector<LineBlock> blocks((channels + kLinesBlock - 1) / kLinesBlock);
@@ -68,14 +68,14 @@ void check_lines(const LinesKernel& kernel, size_t channels, size_t n, bool two,
     block.lo[i] = k.lo;
     block.hi[i] = k.hi;
     block.is_limited = limited;
-    block.mends = static_cast<uint8_t>(mends);
+    block.corrections = static_cast<uint8_t>(corrections);
   }
   testing::Guarded<uint8_t> x(n, 64), y(n);
   for (size_t i = 0; i < n; ++i) x[i] = static_cast<uint8_t>(random.integer(0, 255));
   const auto map = with_signs ? kernel.map_signed : two ? kernel.map_two : kernel.map;
   map({blocks.data(), channels}, x.data(), y.data(), n);
   for (size_t i = 0; i < n; ++i)
-    ASSERT_EQ(int{y[i]}, int{expected_of_lines(all[i % channels], two, mends, x[i])})
+    ASSERT_EQ(int{y[i]}, int{expected_of_lines(all[i % channels], two, corrections, x[i])})
         << kernel.name << ": " << channels << " channels, element " << i;
 }
 
@@ -90,9 +90,9 @@ TEST_P(LinesKernels, MapsEveryLengthOfAPeriodAndOfItsRest) {
        {size_t{1}, bytes - 1, bytes, bytes + 1, 2 * bytes + 3, size_t{64}, size_t{65}, size_t{131}})
     for (const size_t rows : {size_t{1}, size_t{2}, size_t{5}})
       for (const int form : {0, 1, 2})
-        for (const int mends : {0, 1, 2})
+        for (const int corrections : {0, 1, 2})
           check_lines(kernel, channels, rows * channels + channels / 2, form > 0, form > 1,
-                      mends != 1, mends);
+                      corrections != 1, corrections);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LinesKernels, ::testing::Range(size_t{0}, [] {

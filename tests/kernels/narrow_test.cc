@@ -65,12 +65,12 @@ Weights random_weights(size_t n, size_t h, size_t w, size_t k, Random* random) {
 }
 
 // Output o has its weights in a window of h x w from row o / 2 % 2 * moves and column o % 2 * moves on.
-Weights windows(size_t n, size_t h, size_t w, size_t k, size_t moves, Random* random) {
-  Weights weights = random_weights(n, h + moves, w + moves, k, random);
+Weights windows(size_t n, size_t h, size_t w, size_t k, size_t window_offsets, Random* random) {
+  Weights weights = random_weights(n, h + window_offsets, w + window_offsets, k, random);
   for (size_t o = 0; o < n; ++o)
-    for (size_t y = 0; y < h + moves; ++y)
-      for (size_t x = 0; x < w + moves; ++x) {
-        const size_t in_y = y - o / 2 % 2 * moves, in_x = x - o % 2 * moves;
+    for (size_t y = 0; y < h + window_offsets; ++y)
+      for (size_t x = 0; x < w + window_offsets; ++x) {
+        const size_t in_y = y - o / 2 % 2 * window_offsets, in_x = x - o % 2 * window_offsets;
         for (size_t i = 0; i < k && (in_y >= h || in_x >= w); ++i) weights.at(o, y, x, i) = 0;
       }
   return weights;
@@ -90,7 +90,7 @@ class NarrowTester {
  public:
   NarrowTester& x_gap(size_t v) { return x_gap_ = v, *this; }
   NarrowTester& y_gap(size_t v) { return y_gap_ = v, *this; }
-  NarrowTester& strip(size_t v) { return strip_ = v, *this; }
+  NarrowTester& rows_per_call(size_t v) { return rows_per_call_ = v, *this; }
   NarrowTester& bias(int32_t most) { return bias_ = most, *this; }
   NarrowTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
   // To where most sums differ unless set.
@@ -99,15 +99,15 @@ class NarrowTester {
   void run(NarrowShape s, const Weights& source, const NarrowKernel& kernel, Random* random) const {
     const std::vector<int8_t> packed = source.packed();
     const NarrowLayer layer = source.layer(packed);
-    std::vector<NarrowMove> moves(s.out_c);
-    narrow_windows(layer, &s, moves.data());
+    std::vector<WindowOffset> window_offsets(s.out_c);
+    find_windows_of_outputs(layer, &s, window_offsets.data());
     SCOPED_TRACE(std::string(kernel.name) + " " + std::to_string(s.in_h) + "x" +
                  std::to_string(s.in_w) + "x" + std::to_string(s.in_c) + " to " +
                  std::to_string(s.out_h) + "x" + std::to_string(s.out_w) + "x" +
                  std::to_string(s.out_c) + ", windows of " + std::to_string(s.kernel_h) + "x" +
                  std::to_string(s.kernel_w) + " " + random->trace());
     Guarded<int8_t> weights(narrow_weight_bytes(s));
-    narrow_weights(layer, s, moves.data(), weights.data());
+    narrow_weights(layer, s, window_offsets.data(), weights.data());
 
     const size_t x_pitch = s.in_c + x_gap_, in_pixels = s.in_h * s.in_w;
     Guarded<uint8_t> x((in_pixels - 1) * x_pitch + s.in_c, kSlack);
@@ -130,12 +130,13 @@ class NarrowTester {
     args.shape = s;
     args.x = x.data(), args.x_pitch = x_pitch;
     args.zero_point = static_cast<uint8_t>(random->integer(lo_, hi_));
-    args.weights = weights.data(), args.moves = moves.data(), args.bias = bias.data();
+    args.weights = weights.data(), args.window_offsets = window_offsets.data(),
+    args.bias = bias.data();
     ASSERT_TRUE(kernel.handles(requant, s.out_c));
     args.requant = requant;
     args.y = y.data(), args.y_pitch = y_pitch;
     args.scratch = scratch.data();
-    const size_t rows = std::min(strip_, narrow_strip_rows(s));
+    const size_t rows = std::min(rows_per_call_, narrow_rows_per_call(s));
     ASSERT_GT(rows, 0u);
     for (args.row_begin = 0; args.row_begin < s.out_h; args.row_begin = args.row_end) {
       args.row_end = std::min(args.row_begin + rows, s.out_h);
@@ -160,7 +161,7 @@ class NarrowTester {
   }
 
  private:
-  size_t x_gap_ = 0, y_gap_ = 0, strip_ = SIZE_MAX;
+  size_t x_gap_ = 0, y_gap_ = 0, rows_per_call_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255;
   int32_t bias_ = 0;  // 0: as the sums
   Requant requant_ = {};
@@ -204,27 +205,27 @@ TEST(Narrow, Joined) {
 TEST(Narrow, Windows) {
   Random random;
   for (bool row_taps : {false, true})
-    for (size_t moves : {0, 1, 3}) {
-      Weights weights = windows(5, 3, 2, 6, moves, &random);
+    for (size_t window_offsets : {0, 1, 3}) {
+      Weights weights = windows(5, 3, 2, 6, window_offsets, &random);
       weights.row_taps = row_taps;
       const std::vector<int8_t> packed = weights.packed();
       NarrowShape s = same(4, 4, weights);
-      std::vector<NarrowMove> found(5);
-      narrow_windows(weights.layer(packed), &s, found.data());
+      std::vector<WindowOffset> found(5);
+      find_windows_of_outputs(weights.layer(packed), &s, found.data());
       EXPECT_EQ(s.kernel_h, 3u);
       EXPECT_EQ(s.kernel_w, 2u);
-      EXPECT_EQ(s.most.y, moves);
-      EXPECT_EQ(s.most.x, moves);
+      EXPECT_EQ(s.most.y, window_offsets);
+      EXPECT_EQ(s.most.x, window_offsets);
       for (size_t o = 0; o < 5; ++o) {
-        EXPECT_EQ(found[o].y, o / 2 % 2 * moves);
-        EXPECT_EQ(found[o].x, o % 2 * moves);
+        EXPECT_EQ(found[o].y, o / 2 % 2 * window_offsets);
+        EXPECT_EQ(found[o].x, o % 2 * window_offsets);
       }
     }
   const Weights nothing(2, 3, 3, 4);
   const std::vector<int8_t> packed = nothing.packed();
   NarrowShape s = same(4, 4, nothing);
-  NarrowMove found[2];
-  narrow_windows(nothing.layer(packed), &s, found);
+  WindowOffset found[2];
+  find_windows_of_outputs(nothing.layer(packed), &s, found);
   EXPECT_EQ(s.kernel_h * s.kernel_w, 1u);
   EXPECT_EQ(found[1].y + found[1].x, 4);  // the last of the kernel
 }
@@ -285,13 +286,13 @@ TEST(Narrow, WindowsWithinAKernel) {
   for_kernels([](const NarrowKernel& kernel) {
     Random random;
     for (size_t n : {2, 3, 4, 9})
-      for (size_t moves : {1, 2, 3}) {
-        const Weights weights = windows(n, 3, 2, 7, moves, &random);
+      for (size_t window_offsets : {1, 2, 3}) {
+        const Weights weights = windows(n, 3, 2, 7, window_offsets, &random);
         for (size_t dilation : {1, 2})
           for (size_t w : {1, 5, 31, 64, 150}) {
             NarrowShape s = same(9, w, weights);
             s.dilation_h = dilation, s.dilation_w = 3 - dilation;
-            NarrowTester().strip(n).run(s, weights, kernel, &random);
+            NarrowTester().rows_per_call(n).run(s, weights, kernel, &random);
           }
       }
   });
@@ -301,17 +302,20 @@ TEST(Narrow, StripsAndPitches) {
   for_kernels([](const NarrowKernel& kernel) {
     Random random;
     const Weights weights = random_weights(6, 3, 3, 8, &random);
-    for (size_t strip : {1, 2, 3, 5, 8})
-      NarrowTester().strip(strip).x_gap(7).y_gap(9).run(same(13, 11, weights), weights, kernel,
-                                                        &random);
+    for (size_t rows_per_call : {1, 2, 3, 5, 8})
+      NarrowTester()
+          .rows_per_call(rows_per_call)
+          .x_gap(7)
+          .y_gap(9)
+          .run(same(13, 11, weights), weights, kernel, &random);
     const Weights wide = random_weights(2, 3, 3, 64, &random);
     const NarrowShape large = same(90, 60, wide);
     NarrowShape shape = large;
     shape.kernel_h = shape.kernel_w = 3;
-    ASSERT_LT(narrow_strip_rows(shape), large.out_h);
+    ASSERT_LT(narrow_rows_per_call(shape), large.out_h);
     NarrowTester().run(large, wide, kernel, &random);
     shape.out_w = 1 << 16;
-    EXPECT_EQ(narrow_strip_rows(shape), 0u);
+    EXPECT_EQ(narrow_rows_per_call(shape), 0u);
   });
 }
 

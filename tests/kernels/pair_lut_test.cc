@@ -46,7 +46,7 @@ TEST(PairLut, Bytes) {
   for (const LutKernel& kernel : testing::rows_of_this_cpu(lut_kernels)) {
     SCOPED_TRACE(kernel.name);
     check<uint8_t>(
-        [&](const uint8_t* table, const PairLutRun& run) { pair_lut_u8(kernel, table, run); });
+        [&](const uint8_t* table, const PairLutArgs& run) { pair_lut_u8(kernel, table, run); });
   }
 }
 

@@ -43,7 +43,7 @@ StemShape shape_of(size_t h, size_t w, size_t c, size_t n, size_t kernel, size_t
 class StemTester {
  public:
   StemTester& y_gap(size_t v) { return y_gap_ = v, *this; }
-  StemTester& strip(size_t v) { return strip_ = v, *this; }
+  StemTester& rows_per_call(size_t v) { return rows_per_call_ = v, *this; }
   StemTester& bias(int32_t most) { return bias_ = most, *this; }
   StemTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
   StemTester& weights(int lo, int hi) { return least_ = lo, most_ = hi, *this; }
@@ -90,7 +90,7 @@ class StemTester {
     args.requant = requant;
     args.y = y.data(), args.y_pitch = y_pitch;
     args.scratch = scratch.data();
-    const size_t rows = std::min(strip_, stem_strip_rows(s));
+    const size_t rows = std::min(rows_per_call_, stem_rows_per_call(s));
     for (args.row_begin = 0; args.row_begin < s.out_h; args.row_begin = args.row_end) {
       args.row_end = std::min(args.row_begin + rows, s.out_h);
       kernel.fn(args);
@@ -114,7 +114,7 @@ class StemTester {
   }
 
  private:
-  size_t y_gap_ = 0, strip_ = SIZE_MAX;
+  size_t y_gap_ = 0, rows_per_call_ = SIZE_MAX;
   int lo_ = 0, hi_ = 255, least_ = -128, most_ = 127;
   int32_t bias_ = 0;  // 0: as the sums
   Requant requant_ = {};
@@ -177,10 +177,13 @@ TEST(Stem, KernelsStridesBorders) {
 TEST(Stem, Strips) {
   for_kernels([](const StemKernel& kernel) {
     Random random;
-    for (size_t strip : {1, 2, 3, 5, 8})
-      StemTester().strip(strip).y_gap(9).run(shape_of(23, 11, 3, 20, 3, 2), kernel, &random);
+    for (size_t rows_per_call : {1, 2, 3, 5, 8})
+      StemTester()
+          .rows_per_call(rows_per_call)
+          .y_gap(9)
+          .run(shape_of(23, 11, 3, 20, 3, 2), kernel, &random);
     const StemShape large = shape_of(150, 140, 3, 12, 3, 1);
-    ASSERT_LT(stem_strip_rows(large), large.out_h);
+    ASSERT_LT(stem_rows_per_call(large), large.out_h);
     StemTester().run(large, kernel, &random);
   });
 }

@@ -104,16 +104,16 @@ fb::AddOptionsT int_options(bool subtract) {
 
 // The formula of the schema, in 64 bits.
 uint8_t int_sum(const fb::AddOptionsT& o, uint8_t a, uint8_t b) {
-  const auto chain = [](const auto& stages, int64_t v) {
+  const auto apply_stages = [](const auto& stages, int64_t v) {
     for (const auto& s : stages)
       v = clamp_int(
           rounding_shift(v * s->multiplier[0], s->shift[0], static_cast<Round>(s->rounding)),
           s->clip_lo, s->clip_hi);
     return v;
   };
-  const int64_t x = chain(o.a_stages, (a - o.a_zero_point) * (int64_t{1} << o.left_shift));
-  const int64_t y = chain(o.b_stages, (b - o.b_zero_point) * (int64_t{1} << o.left_shift));
-  const int64_t v = chain(o.requant->stages, o.subtract ? x - y : x + y);
+  const int64_t x = apply_stages(o.a_stages, (a - o.a_zero_point) * (int64_t{1} << o.left_shift));
+  const int64_t y = apply_stages(o.b_stages, (b - o.b_zero_point) * (int64_t{1} << o.left_shift));
+  const int64_t v = apply_stages(o.requant->stages, o.subtract ? x - y : x + y);
   return static_cast<uint8_t>(clamp_int(v + o.requant->zero_point, o.requant->lo, o.requant->hi));
 }
 

@@ -149,8 +149,8 @@ TEST(BatchMatMul, ManyTasks) {
 }
 
 // Checks int16 operands: sums of 64 bits.
-void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN,
-                int a_zero = 0, int b_zero = 0) {
+void check_int16(const Shape& a, const Shape& b, bool transposed, int64_t lowest = INT16_MIN,
+                 int a_zero = 0, int b_zero = 0) {
   SCOPED_TRACE(a.to_string() + " * " + b.to_string());
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -195,12 +195,12 @@ void check_wide(const Shape& a, const Shape& b, bool transposed, int64_t lowest 
 
 TEST(BatchMatMul, Of16Bits) {
   for (const bool transposed : {false, true}) {
-    for (const int64_t n : {1, 31, 32, 33, 65}) check_wide({2, 3, 5}, {2, 5, n}, transposed);
-    for (const int64_t k : {1, 2, 17, 300}) check_wide({1, 2, k}, {k, 7}, transposed);
-    check_wide({3, 40, 90}, {3, 90, 50}, transposed);
-    check_wide({3, 4, 90}, {3, 90, 50}, transposed, INT16_MIN, -32768, 32767);
-    check_wide({3, 4, 90}, {3, 90, 33}, transposed, INT16_MIN, 5, -777);
-    check_wide({1, 1, 33025}, {33025, 2}, transposed, -32767);
+    for (const int64_t n : {1, 31, 32, 33, 65}) check_int16({2, 3, 5}, {2, 5, n}, transposed);
+    for (const int64_t k : {1, 2, 17, 300}) check_int16({1, 2, k}, {k, 7}, transposed);
+    check_int16({3, 40, 90}, {3, 90, 50}, transposed);
+    check_int16({3, 4, 90}, {3, 90, 50}, transposed, INT16_MIN, -32768, 32767);
+    check_int16({3, 4, 90}, {3, 90, 33}, transposed, INT16_MIN, 5, -777);
+    check_int16({1, 1, 33025}, {33025, 2}, transposed, -32767);
   }
 }
 

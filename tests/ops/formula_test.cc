@@ -68,7 +68,7 @@ int32_t joined(P pair, int64_t a, int64_t b) {
   return 0;
 }
 
-int32_t chain(const Steps& steps, int32_t v) {
+int32_t apply_steps(const Steps& steps, int32_t v) {
   for (const StepSpec& s : steps) v = step(s, v);
   return v;
 }
@@ -129,7 +129,7 @@ void check_unary(DType from, int32_t zero_point, size_t n, const Steps& steps, D
   SCOPED_TRACE(random.trace());
   const std::vector<T> x = samples<T>(n, &random);
   std::vector<int32_t> y;
-  for (T v : x) y.push_back(chain(steps, cut(int64_t{v} - zero_point)));
+  for (T v : x) y.push_back(apply_steps(steps, cut(int64_t{v} - zero_point)));
   ModelBuilder m;
   fb::FormulaOptionsT o;
   o.a_zero_point = zero_point;
@@ -181,7 +181,8 @@ TEST(Formula, EveryPairOnMixedTypes) {
                           : b.size() == 1  ? 0
                           : b.size() == 50 ? i % 50
                                            : i / 50;
-        y.push_back(chain(steps, joined(pair, chain(a_steps, a[i]), chain(b_steps, b[at] - 7))));
+        y.push_back(apply_steps(
+            steps, joined(pair, apply_steps(a_steps, a[i]), apply_steps(b_steps, b[at] - 7))));
       }
       ModelBuilder m;
       fb::FormulaOptionsT o;

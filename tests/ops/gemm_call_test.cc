@@ -51,17 +51,17 @@ TEST(GemmCall, EveryTileBelongsToOnePart) {
         for (size_t threads = 1; threads <= 16; ++threads) {
           const GemmCall g = make(m, n, 1024, outer, threads);
           const size_t m_tiles = ceil_div(m, g.kernel->mr), n_tiles = ceil_div(n, g.kernel->nr);
-          ASSERT_LE(g.m_parts, m_tiles);
-          ASSERT_LE(g.n_parts, n_tiles);
-          std::vector<int> seen(outer * g.m_parts * g.n_parts);
+          ASSERT_LE(g.m_chunks, m_tiles);
+          ASSERT_LE(g.n_chunks, n_tiles);
+          std::vector<int> seen(outer * g.m_chunks * g.n_chunks);
           Parallel parallel;
           parallel.threads = threads;
           parallel.custom = [](void*, void (*task)(void*, size_t), void* argument, size_t count) {
             for (size_t i = 0; i < count; ++i) task(argument, i);
           };
-          for_gemm_parts(g, parallel, [&](size_t task, size_t o, size_t part) {
+          for_gemm_chunks(g, parallel, [&](size_t task, size_t o, size_t part) {
             ASSERT_LT(task, g.tasks);
-            ++seen[o * g.m_parts * g.n_parts + part];
+            ++seen[o * g.m_chunks * g.n_chunks + part];
           });
           for (int s : seen) ASSERT_EQ(s, 1);
         }
@@ -73,8 +73,8 @@ TEST(GemmCall, EveryTileBelongsToOnePart) {
 // Rounds of the greatest part against the ideal share.
 double efficiency(const GemmCall& g, size_t threads) {
   const size_t m_tiles = ceil_div(g.m, g.kernel->mr), n_tiles = ceil_div(g.n, g.kernel->nr);
-  const size_t rounds = ceil_div(g.outer * g.m_parts * g.n_parts, threads);
-  const size_t greatest = ceil_div(m_tiles, g.m_parts) * ceil_div(n_tiles, g.n_parts);
+  const size_t rounds = ceil_div(g.outer * g.m_chunks * g.n_chunks, threads);
+  const size_t greatest = ceil_div(m_tiles, g.m_chunks) * ceil_div(n_tiles, g.n_chunks);
   return static_cast<double>(g.outer * m_tiles * n_tiles) /
          static_cast<double>(threads * rounds * greatest);
 }
@@ -88,15 +88,15 @@ TEST(GemmCall, LargeProductsAreBalanced) {
     for (size_t threads = 2; threads <= 16; ++threads) {
       const GemmCall g = make(layer.m, layer.n, layer.k, 1, threads);
       EXPECT_GE(efficiency(g, threads), 0.5) << layer.m << " x " << layer.n << " on " << threads
-                                             << " threads: " << g.m_parts << " x " << g.n_parts;
+                                             << " threads: " << g.m_chunks << " x " << g.n_chunks;
     }
   }
 }
 
 TEST(GemmCall, ASingleRowIsCutByChannels) {
   const GemmCall g = make(1, 4096, 4096, 1, 4);
-  EXPECT_EQ(g.m_parts, 1u);
-  EXPECT_GE(g.n_parts, 4u);
+  EXPECT_EQ(g.m_chunks, 1u);
+  EXPECT_GE(g.n_chunks, 4u);
 }
 
 TEST(GemmCall, SmallProductsStayOnTheCallingThread) {
@@ -106,7 +106,7 @@ TEST(GemmCall, SmallProductsStayOnTheCallingThread) {
 
 TEST(GemmCall, OneThreadIsNotCut) {
   const GemmCall g = make(3136, 256, 1024, 1, 1);
-  EXPECT_EQ(g.m_parts * g.n_parts, 1u);
+  EXPECT_EQ(g.m_chunks * g.n_chunks, 1u);
 }
 
 TEST(GemmCall, GroupsStandApart) {
@@ -119,7 +119,7 @@ TEST(GemmCall, GroupsStandApart) {
 TEST(Tasks, PiecesAreEvenAndOnBorders) {
   const Parallel parallel;
   std::vector<size_t> borders = {0};
-  for_pieces(parallel, 3, 200, 64, [&](size_t i, size_t begin, size_t end) {
+  for_chunks(parallel, 3, 200, 64, [&](size_t i, size_t begin, size_t end) {
     EXPECT_EQ(i + 1, borders.size());
     EXPECT_EQ(begin, borders.back());
     borders.push_back(end);

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-#include "runtime/ops/edge_step.h"
+#include "runtime/ops/edge_call.h"
 #include "tests/support/edge.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"

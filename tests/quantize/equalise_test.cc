@@ -13,7 +13,7 @@ using quantize::Dims;
 using quantize::Element;
 
 // Conv, Relu, depthwise, Relu, Conv; its inner channels times `factors` where they are given.
-FloatModel chain(const std::vector<float>& factors, const char* limit = "Relu") {
+FloatModel sequence(const std::vector<float>& factors, const char* limit = "Relu") {
   Random random;
   FloatModel m;
   m.inputs.push_back({"x", {-1, 3, 6, 6}, Element::kFloat});
@@ -40,7 +40,8 @@ FloatModel chain(const std::vector<float>& factors, const char* limit = "Relu") 
 }
 
 // Greatest over least of the channels' greatest magnitudes.
-double spread(const FloatModel& model, const Tensor& x, const std::string& name, size_t channels) {
+double range_ratio(const FloatModel& model, const Tensor& x, const std::string& name,
+                   size_t channels) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(model, 1).ok());
   std::vector<double> most(channels, 0);
@@ -60,9 +61,9 @@ TEST(Equalise, ScaledTwinsBecomeAlike) {
   Random random;
   const Tensor x = random_tensor({2, 3, 6, 6}, &random);
   const std::vector<float> factors = {16, 1.0f / 16, 4, 0.25f, 1};
-  FloatModel plain = chain({}), scaled = chain(factors);
+  FloatModel plain = sequence({}), scaled = sequence(factors);
   const Tensor want = run_model(scaled, {{"x", x}}).at("y");
-  const double before = spread(scaled, x, "b", 5);
+  const double before = range_ratio(scaled, x, "b", 5);
   for (FloatModel* model : {&plain, &scaled}) {
     int changed = 0;
     ASSERT_TRUE(quantize::equalise({}, model, &changed).ok());
@@ -70,12 +71,12 @@ TEST(Equalise, ScaledTwinsBecomeAlike) {
   }
   expect_near(run_model(scaled, {{"x", x}}).at("y").reals, want.reals, 2e-6f);
   EXPECT_GT(before, 30);
-  EXPECT_NEAR(spread(scaled, x, "b", 5), spread(plain, x, "b", 5), 0.2);
+  EXPECT_NEAR(range_ratio(scaled, x, "b", 5), range_ratio(plain, x, "b", 5), 0.2);
 }
 
 // Channels of the sizes that samples showed become of one size, but for what their readers take.
 TEST(Equalise, HeedsTheMaximaOfSamples) {
-  FloatModel model = chain({});
+  FloatModel model = sequence({});
   quantize::EqualiseOptions options;
   options.maxima["b"] = {1, 1, 100, 1, 1};
   const Tensor before = model.constants.at("w1");
@@ -90,17 +91,17 @@ TEST(Equalise, HeedsTheMaximaOfSamples) {
 
 // A value that is read elsewhere too, or behind a limit, keeps its size.
 TEST(Equalise, LeavesWhatOthersRead) {
-  FloatModel model = chain({}, "Clip");
+  FloatModel model = sequence({}, "Clip");
   int changed = 0;
   ASSERT_TRUE(quantize::equalise({}, &model, &changed).ok());
   EXPECT_EQ(changed, 1);  // only behind the depthwise layer
-  FloatModel read = chain({});
+  FloatModel read = sequence({});
   read.outputs.push_back({"b", {}, Element::kFloat});
   ASSERT_TRUE(quantize::equalise({}, &read, &changed).ok());
   EXPECT_EQ(changed, 1);
   quantize::EqualiseOptions relaxed;
   relaxed.relax_limits = true;
-  FloatModel clip = chain({}, "Clip");
+  FloatModel clip = sequence({}, "Clip");
   ASSERT_TRUE(quantize::equalise(relaxed, &clip, &changed).ok());
   EXPECT_EQ(changed, 2);
   EXPECT_EQ(count_of(clip, "Clip"), 0);

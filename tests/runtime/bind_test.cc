@@ -254,7 +254,7 @@ TEST_F(Bind, OutputsThatAreTheSameAreWrittenToEachBuffer) {
   ASSERT_EQ(all, (std::vector<Bytes>{all[0], all[0], values, all[0], data, values}));
 }
 
-// A batch that is run in slices (slices.h): all that moves from slice to slice moves in the buffers.
+// A batch that is run in micro-batches (micro_batches.h): all that moves from micro-batch to micro-batch moves in the buffers.
 TEST_F(Bind, BatchesInSlices) {
   ModelBuilder m;
   const Shape images = {-1, 50, 125, 31};

@@ -44,8 +44,8 @@ Weights random_weights(testing::Random* random, int bits, bool with_offsets, siz
 
 // make(weights tensor maker) builds the model; the narrow one has the outputs of the wide one.
 using Maker = std::function<uint32_t(ModelBuilder*, const Shape&, fb::Packing)>;
-void expect_as_wide(const Weights& w, const std::vector<Bytes>& inputs,
-                    const std::function<ModelBuilder(const Maker&)>& make) {
+void expect_as_unpacked(const Weights& w, const std::vector<Bytes>& inputs,
+                        const std::function<ModelBuilder(const Maker&)>& make) {
   const ModelBuilder wide = make([&](ModelBuilder* m, const Shape& shape, fb::Packing packing) {
     return m->packed(shape, packing, w.wide);
   });
@@ -69,7 +69,7 @@ void check_fully_connected(int bits, bool with_offsets, int64_t in, int64_t out)
                      [&](size_t i) { return i / kWeightBlock % lines * 4 + i % 4 < k; });
   Bytes x(k);
   random.fill(x, 0, 255);
-  expect_as_wide(w, {x}, [&](const Maker& weights) {
+  expect_as_unpacked(w, {x}, [&](const Maker& weights) {
     ModelBuilder m;
     const uint32_t input = m.input({-1, in}), output = m.output({-1, out}, DType::kInt32);
     fb::FullyConnectedOptionsT o;
@@ -104,7 +104,7 @@ TEST(Widen, GroupedConvolutionHasOffsetsOfItsOwnInEveryGroup) {
       random_weights(&random, 4, true, kGroups * bytes, kGroups * 2, [](size_t) { return true; });
   Bytes x(6 * 5 * kIn * kGroups);
   random.fill(x, 0, 255);
-  expect_as_wide(w, {x}, [&](const Maker& weights) {
+  expect_as_unpacked(w, {x}, [&](const Maker& weights) {
     ModelBuilder m;
     const uint32_t input = m.input({-1, 6, 5, kIn * kGroups});
     const uint32_t output = m.output({-1, 6, 5, kOut * kGroups}, DType::kInt32);
@@ -138,7 +138,7 @@ void check_depthwise(int bits, bool with_offsets) {
                      [](size_t i) { return i % 4 < 3; });
   Bytes x(7 * 6 * kChannels);
   random.fill(x, 0, 255);
-  expect_as_wide(w, {x}, [&](const Maker& weights) {
+  expect_as_unpacked(w, {x}, [&](const Maker& weights) {
     ModelBuilder m;
     const uint32_t input = m.input({-1, 7, 6, kChannels});
     const uint32_t output = m.output({-1, 7, 6, kChannels});

@@ -244,14 +244,14 @@ void damage_alone(const Bytes& file, Refusals* refusals) {
     }
   }
   // The lengths of its vectors: of links within the operator, which stands before all it names.
-  for (const testing::Link& link : fields.links) {
-    if (link.element < 0 || link.type != nullptr) continue;
+  for (const testing::Reference& reference : fields.references) {
+    if (reference.element < 0 || reference.type != nullptr) continue;
     uint32_t length;
-    memcpy(&length, file.data() + link.to, sizeof length);
+    memcpy(&length, file.data() + reference.to, sizeof length);
     for (uint32_t shorter : {0u, length / 2, length - 1}) {
       if (shorter >= length) continue;
       Bytes changed = file;
-      memcpy(changed.data() + link.to, &shorter, sizeof shorter);
+      memcpy(changed.data() + reference.to, &shorter, sizeof shorter);
       ++(*refusals)[refusal(changed)];
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that share memory: what a Concat puts together is written in place, slices of neighbours
+// Tensors that share memory: what a Concat puts together is written in place, micro-batches of neighbours
 // are views, and nobody can tell from the bytes. Models are compared with the same ones in which
 // every tensor is an output and so has memory of its own.
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ uint32_t concat(ModelBuilder* m, std::vector<uint32_t> parts, uint32_t y, uint32
   return y;
 }
 
-uint32_t slice(ModelBuilder* m, uint32_t x, uint32_t y, int axis, int begin, int end) {
+uint32_t micro_batch(ModelBuilder* m, uint32_t x, uint32_t y, int axis, int begin, int end) {
   fb::GatherOptionsT o;
   o.axes.push_back(std::make_unique<fb::GatherAxisT>());
   o.axes[0]->axis = static_cast<uint8_t>(axis);
@@ -211,12 +211,12 @@ TEST(Sharing, ASliceOfNeighboursIsAView) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 6, 4, 5});
   const uint32_t a = table(&m, x, m.tensor({-1, 6, 4, 5}), 1);
-  const uint32_t middle = slice(&m, a, m.tensor({-1, 3, 4, 5}), 1, 2, 5);
-  const uint32_t row = slice(&m, middle, m.tensor({-1, 1, 4, 5}), 1, 1, 2);
-  const uint32_t tail = slice(&m, row, m.tensor({-1, 1, 2, 5}), 2, 2, 4);
-  const uint32_t columns = slice(&m, a, m.tensor({-1, 6, 4, 2}), 3, 1, 3);
-  const uint32_t of_input = slice(&m, x, m.tensor({-1, 2, 4, 5}), 1, 3, 5);
-  const uint32_t result = slice(&m, a, m.output({-1, 4, 4, 5}), 1, 0, 4);
+  const uint32_t middle = micro_batch(&m, a, m.tensor({-1, 3, 4, 5}), 1, 2, 5);
+  const uint32_t row = micro_batch(&m, middle, m.tensor({-1, 1, 4, 5}), 1, 1, 2);
+  const uint32_t tail = micro_batch(&m, row, m.tensor({-1, 1, 2, 5}), 2, 2, 4);
+  const uint32_t columns = micro_batch(&m, a, m.tensor({-1, 6, 4, 2}), 3, 1, 3);
+  const uint32_t of_input = micro_batch(&m, x, m.tensor({-1, 2, 4, 5}), 1, 3, 5);
+  const uint32_t result = micro_batch(&m, a, m.output({-1, 4, 4, 5}), 1, 0, 4);
   table(&m, tail, m.output({-1, 1, 2, 5}), 2);
   table(&m, columns, m.output({-1, 6, 4, 2}), 3);
   table(&m, of_input, m.output({-1, 2, 4, 5}), 4);
@@ -261,7 +261,7 @@ TEST(Sharing, ASliceOfAConstantReadsTheFile) {
   ModelBuilder m;
   const uint32_t x = m.input({2, 4});
   const uint32_t constant = m.constant({4, 4}, DType::kUInt8, testing::pattern<uint8_t>(16, 1, 99));
-  const uint32_t rows = slice(&m, constant, m.tensor({2, 4}), 0, 1, 3);
+  const uint32_t rows = micro_batch(&m, constant, m.tensor({2, 4}), 0, 1, 3);
   concat(&m, {rows, x}, m.output({4, 4}));
   EXPECT_EQ(kernel_of(*planned(m), 0), "view");
   expect_same_bytes(m);
@@ -272,7 +272,7 @@ TEST(Sharing, APartLivesAsLongAsWhatViewsTheWhole) {
   const uint32_t x = m.input({1, 640});
   const uint32_t a = table(&m, x, m.tensor({1, 640}), 1), b = table(&m, x, m.tensor({1, 640}), 2);
   const uint32_t whole = concat(&m, {a, b}, m.tensor({1, 1280}), 1);
-  const uint32_t view = slice(&m, whole, m.tensor({1, 640}), 1, 320, 960);
+  const uint32_t view = micro_batch(&m, whole, m.tensor({1, 640}), 1, 320, 960);
   uint32_t last = x;
   for (int i = 0; i < 4; ++i) last = table(&m, last, m.tensor({1, 640}), i);
   concat(&m, {last, view}, m.output({1, 1280}), 1);
@@ -363,8 +363,8 @@ TEST(Sharing, ASplitOfChannelsIsViewsForConvolutions) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 6, 5, 8});
   const uint32_t y = convolve(&m, x, m.tensor({-1, 6, 5, 30}));
-  const uint32_t a = slice(&m, y, m.tensor({-1, 6, 5, 13}), 3, 0, 13);
-  const uint32_t b = slice(&m, y, m.tensor({-1, 6, 5, 17}), 3, 13, 30);
+  const uint32_t a = micro_batch(&m, y, m.tensor({-1, 6, 5, 13}), 3, 0, 13);
+  const uint32_t b = micro_batch(&m, y, m.tensor({-1, 6, 5, 17}), 3, 13, 30);
   const uint32_t c = convolve(&m, b, m.tensor({-1, 6, 5, 9}), 3);
   concat(&m, {a, b, c, b}, m.output({-1, 6, 5, 56}), 3);
   for (const size_t batch : {1, 2}) {
@@ -395,7 +395,7 @@ TEST(Sharing, ASliceOfEveryRowMayFixAnIndex) {
   }
   const uint32_t part = m.tensor({-1, 6, 1, 1, 4});
   m.op(std::move(o), {deep}, {part});
-  const uint32_t all = slice(&m, deep, m.tensor({-1, 6, 1, 3, 1}), 4, 3, 4);
+  const uint32_t all = micro_batch(&m, deep, m.tensor({-1, 6, 1, 3, 1}), 4, 3, 4);
   concat(&m, {part, part}, m.output({-1, 6, 1, 1, 8}), 4);
   concat(&m, {all, all}, m.output({-1, 6, 1, 3, 2}), 4);
   const auto plan = planned(m);
@@ -437,7 +437,7 @@ TEST(Sharing, RowsStayTogetherForThoseWhoNeedThemSo) {
   const uint32_t viewed = convolve(&m, x, m.tensor(shape), 3);
   const uint32_t flat = reshape(&m, viewed, m.tensor({-1, 25, 8}), {-1, 25, 8});
   const uint32_t sliced = convolve(&m, x, m.tensor(shape), 3);
-  const uint32_t high = slice(&m, sliced, m.tensor({-1, 2, 5, 8}), 1, 0, 2);
+  const uint32_t high = micro_batch(&m, sliced, m.tensor({-1, 2, 5, 8}), 1, 0, 2);
   const uint32_t free = convolve(&m, x, m.tensor(shape), 3);
   const std::vector<uint32_t> parts = {looked_up, written, shown, viewed, sliced, free};
   const uint32_t whole = concat(&m, parts, m.tensor({-1, 5, 5, 48}), 3);
@@ -465,7 +465,7 @@ TEST(Sharing, RowsStayTogetherWhereEveryTensorIsKept) {
   EXPECT_NE(plan->steps[2].run, nullptr);
 }
 
-// One image a slice: its parts stand in the output of the whole batch, which moves on.
+// One image a micro-batch: its parts stand in the output of the whole batch, which moves on.
 TEST(Sharing, PartsMoveOnWithTheSlicesOfABatch) {
   ModelBuilder m;
   const Shape image = {-1, 50, 125, 62};
@@ -473,7 +473,7 @@ TEST(Sharing, PartsMoveOnWithTheSlicesOfABatch) {
   const uint32_t a = table(&m, x, m.tensor(image), 1), b = table(&m, x, m.tensor(image), 2);
   const uint32_t whole = concat(&m, {a, b}, m.output({-1, 100, 125, 62}), 1);
   const auto plan = planned(m, 3);
-  ASSERT_EQ(plan->slices, 3u);
+  ASSERT_EQ(plan->micro_batches, 3u);
   EXPECT_EQ(kernel_of(*plan, 2), "in place");
   EXPECT_TRUE(is_at(*plan, b, whole, 50 * 125 * 62));
   expect_same_bytes(m);
@@ -483,11 +483,11 @@ TEST(Sharing, ElementsOfSeveralBytesKeepTheirAlignment) {
   for (const DType dtype : {DType::kInt16, DType::kFloat32, DType::kInt64}) {
     ModelBuilder m;
     const uint32_t x = m.input({1, 3, 7}, dtype);
-    const uint32_t a = slice(&m, x, m.tensor({1, 3, 5}, dtype), 2, 1, 6);
-    const uint32_t b = slice(&m, x, m.tensor({1, 3, 5}, dtype), 2, 2, 7);
+    const uint32_t a = micro_batch(&m, x, m.tensor({1, 3, 5}, dtype), 2, 1, 6);
+    const uint32_t b = micro_batch(&m, x, m.tensor({1, 3, 5}, dtype), 2, 2, 7);
     const uint32_t whole = concat(&m, {a, b}, m.tensor({1, 6, 5}, dtype), 1);
-    const uint32_t row = slice(&m, whole, m.tensor({1, 1, 5}, dtype), 1, 3, 4);
-    slice(&m, row, m.output({1, 1, 2}, dtype), 2, 3, 5);
+    const uint32_t row = micro_batch(&m, whole, m.tensor({1, 1, 5}, dtype), 1, 3, 4);
+    micro_batch(&m, row, m.output({1, 1, 2}, dtype), 2, 3, 5);
     const auto plan = planned(m);
     EXPECT_TRUE(is_at(*plan, b, whole, 15 * dtype_bytes(dtype)));
     EXPECT_TRUE(is_at(*plan, row, whole, 15 * dtype_bytes(dtype)));
@@ -509,7 +509,7 @@ void concat_some(ModelBuilder* m, testing::Random* random, const Any& any, const
   concat(m, std::move(parts), tensor(sum), axis);
 }
 
-// Graphs of tables, slices, reshapes and concatenations of whatever there is so far.
+// Graphs of tables, micro-batches, reshapes and concatenations of whatever there is so far.
 TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
   testing::Random random;
   for (int round = 0; round < 15; ++round) {
@@ -531,7 +531,7 @@ TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
         case 2: {
           const int begin = static_cast<int>(random.integer(0, size - 1));
           const int end = static_cast<int>(random.integer(begin + 1, size));
-          slice(&m, x, tensor(end - begin), 1, begin, end);
+          micro_batch(&m, x, tensor(end - begin), 1, begin, end);
           break;
         }
         default: concat_some(&m, &random, any, tensor, 1);
@@ -544,7 +544,7 @@ TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
   }
 }
 
-// Convolutions, tables, slices and concatenations of channels of whatever there is so far.
+// Convolutions, tables, micro-batches and concatenations of channels of whatever there is so far.
 TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
   testing::Random random;
   for (int round = 0; round < 10; ++round) {
@@ -565,7 +565,7 @@ TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
         case 1: {
           const int begin = static_cast<int>(random.integer(0, size - 1));
           const int end = static_cast<int>(random.integer(begin + 1, size));
-          slice(&m, x, tensor(end - begin), 3, begin, end);
+          micro_batch(&m, x, tensor(end - begin), 3, begin, end);
           break;
         }
         case 2:

@@ -116,7 +116,7 @@ TEST(States, PassWithoutACopyWhereNothingHoldsTheirMemory) {
     const ModelBuilder m = testing::stream_model();
     const auto plan = testing::planned(m, options);
     std::vector<std::string> exchanged;
-    for (const End& variable : plan->exchanged)
+    for (const ModelTensor& variable : plan->exchanged)
       exchanged.push_back(plan->model->tensor(variable.slot).name()->str());
     EXPECT_EQ(exchanged.size() + plan->final_copies.size(), 7u);
     return exchanged;

@@ -31,7 +31,7 @@ using Tables = std::vector<flatbuffers::Offset<T>>;
 
 // A model of one Lut, part by part: what a test leaves out or multiplies is written once and named
 // often.
-struct Parts {
+struct ModelTables {
   Builder fbb;
   Tables<fb::Tensor> tensors;
   Tables<fb::Operator> operators;
@@ -41,7 +41,7 @@ struct Parts {
        has_buffers = true;
   uint32_t version = 1, default_batch = 1;
 
-  explicit Parts(size_t table_bytes = 256) {
+  explicit ModelTables(size_t table_bytes = 256) {
     fbb.CreateVector(Bytes(64));
     fbb.ForceVectorAlignment(table_bytes, 1, 64);
     const auto table = fbb.CreateVector(Bytes(table_bytes, 1));
@@ -73,39 +73,40 @@ struct Parts {
 };
 
 // After `change`, the file is refused with a message that has `part`.
-void refuses(const std::string& part, const std::function<void(Parts&)>& change) {
-  Parts parts;
+void refuses(const std::string& part, const std::function<void(ModelTables&)>& change) {
+  ModelTables parts;
   change(parts);
   expect_refused(parts.build(), QRT_INVALID_MODEL, part);
 }
 
 TEST(VerifyLimits, AcceptTheModelThatTheTestsChange) {
-  ASSERT_EQ(testing::run_model(Parts().build(), {Bytes(8)}).status, QRT_OK);
+  ASSERT_EQ(testing::run_model(ModelTables().build(), {Bytes(8)}).status, QRT_OK);
 }
 
 TEST(VerifyLimits, EveryPartIsNeeded) {
   const std::string missing = "tensors, operators, inputs, outputs or buffers are missing";
-  refuses(missing, [](Parts& p) { p.has_tensors = false; });
-  refuses(missing, [](Parts& p) { p.has_operators = false; });
-  refuses(missing, [](Parts& p) { p.has_inputs = false; });
-  refuses(missing, [](Parts& p) { p.has_outputs = false; });
-  refuses(missing, [](Parts& p) { p.has_buffers = false; });
+  refuses(missing, [](ModelTables& p) { p.has_tensors = false; });
+  refuses(missing, [](ModelTables& p) { p.has_operators = false; });
+  refuses(missing, [](ModelTables& p) { p.has_inputs = false; });
+  refuses(missing, [](ModelTables& p) { p.has_outputs = false; });
+  refuses(missing, [](ModelTables& p) { p.has_buffers = false; });
 }
 
 TEST(VerifyLimits, Counts) {
   refuses("1048577 tensors, expected at most 1048576",
-          [](Parts& p) { p.tensors.resize(kMaxTensors + 1, p.tensors[0]); });
+          [](ModelTables& p) { p.tensors.resize(kMaxTensors + 1, p.tensors[0]); });
   refuses("32769 operators, expected at most 32768",
-          [](Parts& p) { p.operators.resize(kMaxOperators + 1, p.operators[0]); });
+          [](ModelTables& p) { p.operators.resize(kMaxOperators + 1, p.operators[0]); });
   refuses("4097 inputs, expected at most 4096",
-          [](Parts& p) { p.inputs.resize(kMaxModelInputs + 1); });
+          [](ModelTables& p) { p.inputs.resize(kMaxModelInputs + 1); });
   refuses("4097 outputs, expected 1 to 4096",
-          [](Parts& p) { p.outputs.resize(kMaxModelInputs + 1, 1); });
-  refuses("0 outputs, expected 1 to 4096", [](Parts& p) { p.outputs.clear(); });
-  refuses("buffers is empty, expected an empty buffer 0", [](Parts& p) { p.buffers.clear(); });
+          [](ModelTables& p) { p.outputs.resize(kMaxModelInputs + 1, 1); });
+  refuses("0 outputs, expected 1 to 4096", [](ModelTables& p) { p.outputs.clear(); });
+  refuses("buffers is empty, expected an empty buffer 0",
+          [](ModelTables& p) { p.buffers.clear(); });
   refuses("default_batch is 2147483648, expected 1 to 2147483647",
-          [](Parts& p) { p.default_batch = uint32_t{1} << 31; });
-  refuses("default_batch is 0, expected 1", [](Parts& p) { p.default_batch = 0; });
+          [](ModelTables& p) { p.default_batch = uint32_t{1} << 31; });
+  refuses("default_batch is 0, expected 1", [](ModelTables& p) { p.default_batch = 0; });
 }
 
 // 2 GiB where addresses have 64 bits.
@@ -139,7 +140,7 @@ TEST(VerifyLimits, BatchesBeyondAllElements) {
 }
 
 TEST(VerifyLimits, OperandsOfAllOperators) {
-  refuses("the operators have more than 1048576 operands", [](Parts& p) {
+  refuses("the operators have more than 1048576 operands", [](ModelTables& p) {
     const std::vector<uint32_t> inputs(kMaxOperands), outputs = {1};
     p.operators = {fb::CreateOperatorDirect(p.fbb, "join", "", fb::OpOptions::Concat,
                                             fb::CreateConcatOptions(p.fbb).Union(), &inputs,
@@ -148,21 +149,22 @@ TEST(VerifyLimits, OperandsOfAllOperators) {
 }
 
 TEST(VerifyLimits, OperatorsWithoutOperands) {
-  const auto lut = [](Parts& p, const std::vector<uint32_t>* in, const std::vector<uint32_t>* out) {
+  const auto lut = [](ModelTables& p, const std::vector<uint32_t>* in,
+                      const std::vector<uint32_t>* out) {
     p.operators = {fb::CreateOperatorDirect(p.fbb, "map", "", fb::OpOptions::Lut,
                                             fb::CreateLutOptions(p.fbb, 1).Union(), in, out)};
   };
   const std::vector<uint32_t> none, one = {1};
   const std::string missing = "op 0 (Lut 'map'): its inputs or outputs are missing";
-  refuses(missing, [&](Parts& p) { lut(p, nullptr, &one); });
-  refuses(missing, [&](Parts& p) { lut(p, &none, nullptr); });
-  refuses(missing, [&](Parts& p) { lut(p, &none, &none); });
-  refuses("op 0 (Lut 'map'): has 0 inputs", [&](Parts& p) { lut(p, &none, &one); });
+  refuses(missing, [&](ModelTables& p) { lut(p, nullptr, &one); });
+  refuses(missing, [&](ModelTables& p) { lut(p, &none, nullptr); });
+  refuses(missing, [&](ModelTables& p) { lut(p, &none, &none); });
+  refuses("op 0 (Lut 'map'): has 0 inputs", [&](ModelTables& p) { lut(p, &none, &one); });
 }
 
 // 2100 operators that name one table of a megabyte.
 TEST(VerifyLimits, TablesAreReadAtEveryUse) {
-  Parts parts(1 << 20);
+  ModelTables parts(1 << 20);
   constexpr uint32_t kOperators = 2100;
   const std::vector<int32_t> shape = {8};
   for (uint32_t i = 1; i <= kOperators; ++i) {
@@ -180,7 +182,7 @@ TEST(VerifyLimits, TablesAreReadAtEveryUse) {
 // limit depends on their number.
 TEST(VerifyLimits, SharedTablesCountWithTheirPlaces) {
   for (size_t stages = 1900; stages < 1930; ++stages) {
-    Parts parts;
+    ModelTables parts;
     const auto stage = fb::CreateRequantStage(parts.fbb);
     const auto all = parts.fbb.CreateVector(Tables<fb::RequantStage>(stages, stage));
     fb::RequantBuilder requant(parts.fbb);
@@ -311,7 +313,7 @@ TEST(VerifyLimits, VariablesOfInt32) {
 
 TEST(VerifyLimits, OptionsThatAreMissing) {
   const auto with = [](fb::OpOptions type, bool has_options) {
-    return [=](Parts& p) {
+    return [=](ModelTables& p) {
       const auto options = has_options ? fb::CreateLutOptions(p.fbb, 1).Union() : 0;
       p.operators = {
           fb::CreateOperatorDirect(p.fbb, "map", "", type, options, &p.inputs, &p.outputs)};
@@ -323,7 +325,7 @@ TEST(VerifyLimits, OptionsThatAreMissing) {
 }
 
 TEST(VerifyLimits, OperatorsOfLaterVersions) {
-  Parts parts;
+  ModelTables parts;
   parts.operators = {fb::CreateOperatorDirect(parts.fbb, "map", "", static_cast<fb::OpOptions>(200),
                                               fb::CreateLutOptions(parts.fbb, 1).Union(),
                                               &parts.inputs, &parts.outputs)};
@@ -333,7 +335,7 @@ TEST(VerifyLimits, OperatorsOfLaterVersions) {
 
 // One operator that names one constant of a megabyte 2100 times.
 TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
-  Parts parts(1 << 20);
+  ModelTables parts(1 << 20);
   const std::vector<int32_t> shape = {1 << 20};
   parts.tensors.push_back(fb::CreateTensorDirect(parts.fbb, "c", fb::DType::UINT8, &shape, 1));
   const std::vector<uint32_t> inputs(2100, 2), outputs = {1};

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/edge/numbers.h"
-#include "runtime/ops/edge_step.h"
+#include "runtime/ops/edge_call.h"
 #include "runtime/tensor.h"
 #include "tests/support/random.h"
 

@@ -37,7 +37,7 @@ inline EspdlBuilder conv() {
   return b;
 }
 
-inline EspdlBuilder wide() {
+inline EspdlBuilder int16_model() {
   EspdlBuilder b("esp32s3");
   b.constant("w", EspdlType::INT16, {3, 3, 8, 1}, ramp<int16_t>(72), {-12}, "(N/8)HWC8");
   b.constant("b", EspdlType::INT64, {8}, ramp<int64_t>(8), {-16});
@@ -150,7 +150,7 @@ inline std::vector<Bytes> sample_espdl_models() {
   using namespace espdl_models;
   std::vector<Bytes> files;
   for (const EspdlBuilder& b :
-       {conv(), wide(), products(), computed(), moves(), stream(), resize(), elements()})
+       {conv(), int16_model(), products(), computed(), moves(), stream(), resize(), elements()})
     files.push_back(b.build());
   files.push_back(conv().build("EDL1"));
   files.push_back(

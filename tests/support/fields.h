@@ -31,7 +31,7 @@ struct Field {
 };
 
 // A reference to a table, a string, or a vector of numbers or references.
-struct Link {
+struct Reference {
   size_t at, to;          // where it stands, and what it names
   const TypeTable* type;  // of the table, or of the elements; null: neither are tables
   int element;            // of a vector: flatbuffers::ElementaryType, else -1
@@ -39,7 +39,7 @@ struct Link {
 
 struct Fields {
   std::vector<Field> numbers;
-  std::vector<Link> links;
+  std::vector<Reference> references;
 };
 
 class FieldWalk {
@@ -56,7 +56,7 @@ class FieldWalk {
   static constexpr size_t kFew = 3;
 
   size_t place(const uint8_t* p) const { return static_cast<size_t>(p - file_); }
-  static const uint8_t* follow(const uint8_t* p) {
+  static const uint8_t* run_follower(const uint8_t* p) {
     return p + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(p);
   }
 
@@ -84,8 +84,8 @@ class FieldWalk {
       inner = union_member(*inner, before != nullptr ? *before : 0);
       if (inner == nullptr) return;
     }
-    fields_.links.push_back({place(value), place(follow(value)), inner, -1});
-    table(follow(value), inner);
+    fields_.references.push_back({place(value), place(run_follower(value)), inner, -1});
+    table(run_follower(value), inner);
   }
 
   // REQUIRES: of numbers alone, as all of our schemas' are.
@@ -96,22 +96,22 @@ class FieldWalk {
   }
 
   void string(const uint8_t* value) {
-    fields_.links.push_back({place(value), place(follow(value)), nullptr, -1});
+    fields_.references.push_back({place(value), place(run_follower(value)), nullptr, -1});
   }
 
   void vector(const uint8_t* value, const TypeTable& type, size_t i,
               flatbuffers::ElementaryType element, const TypeTable* inner) {
     const bool has_tables = element == flatbuffers::ET_SEQUENCE;
-    fields_.links.push_back({place(value), place(follow(value)), has_tables ? inner : nullptr,
-                             static_cast<int>(element)});
-    if (!seen_.insert({follow(value), inner, element}).second) return;
-    const auto* v = reinterpret_cast<const flatbuffers::Vector<uint8_t>*>(follow(value));
+    fields_.references.push_back({place(value), place(run_follower(value)),
+                                  has_tables ? inner : nullptr, static_cast<int>(element)});
+    if (!seen_.insert({run_follower(value), inner, element}).second) return;
+    const auto* v = reinterpret_cast<const flatbuffers::Vector<uint8_t>*>(run_follower(value));
     const size_t n = v->size(), bytes = has_tables ? 4 : size_of(element);
     for (size_t k = 0; k < n; ++k) {
       const uint8_t* at = v->Data() + k * bytes;
       if (has_tables) {
-        fields_.links.push_back({place(at), place(follow(at)), inner, -1});
-        table(follow(at), inner);
+        fields_.references.push_back({place(at), place(run_follower(at)), inner, -1});
+        table(run_follower(at), inner);
       } else if (element == flatbuffers::ET_STRING) {
         string(at);
       } else if (k < kFew || k + kFew >= n) {
@@ -153,10 +153,13 @@ inline void set(std::vector<uint8_t>* file, const Field& field, int64_t value) {
 
 // Lets a link name what another of its kind names. False where that stands before it: references
 // only lead on.
-inline bool redirect(std::vector<uint8_t>* file, const Link& link, const Link& other) {
-  if (other.type != link.type || other.element != link.element || other.to <= link.at) return false;
-  const auto offset = static_cast<uint32_t>(other.to - link.at);
-  memcpy(file->data() + link.at, &offset, sizeof offset);
+inline bool redirect(std::vector<uint8_t>* file, const Reference& reference,
+                     const Reference& other) {
+  if (other.type != reference.type || other.element != reference.element ||
+      other.to <= reference.at)
+    return false;
+  const auto offset = static_cast<uint32_t>(other.to - reference.at);
+  memcpy(file->data() + reference.at, &offset, sizeof offset);
   return true;
 }
 

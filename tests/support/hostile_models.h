@@ -11,7 +11,7 @@
 namespace qrt::testing {
 
 // x -> (Quantize -> Dequantize -> op) again and again.
-inline onnx::ModelProto chain(int count, const char* op, bool with_pairs) {
+inline onnx::ModelProto sequence_of(int count, const char* op, bool with_pairs) {
   onnx::ModelProto model;
   model.set_ir_version(8);
   model.add_opset_import()->set_version(13);

@@ -75,8 +75,8 @@ inline void set_threads(size_t threads, SessionOptions* options) {
 class CallersBuffers {
  public:
   explicit CallersBuffers(const Plan& plan) {
-    for (const PlanVector<End>* ends : {&plan.inputs, &plan.outputs})
-      for (const End& end : *ends) {
+    for (const PlanVector<ModelTensor>* ends : {&plan.inputs, &plan.outputs})
+      for (const ModelTensor& end : *ends) {
         const size_t bytes = round_up(plan.slot_bytes(end.slot), kAlignment);
         buffers_.push_back({&end, std::make_unique<Guarded<uint8_t>>(bytes, kSlack)});
       }
@@ -96,7 +96,7 @@ class CallersBuffers {
   }
 
  private:
-  std::vector<std::pair<const End*, std::unique_ptr<Guarded<uint8_t>>>> buffers_;
+  std::vector<std::pair<const ModelTensor*, std::unique_ptr<Guarded<uint8_t>>>> buffers_;
 };
 
 // The provider of kernels to run: null, our own on one instruction set, or "xnnpack".
@@ -146,7 +146,7 @@ inline void expect_outputs(const ModelBuilder& builder, size_t batch,
           ASSERT_EQ(plan.slot_bytes(slot), inputs[k].size());
           memcpy((*session)->data(slot), inputs[k].data(), inputs[k].size());
         }
-        for (const End& output : plan.outputs)
+        for (const ModelTensor& output : plan.outputs)
           memset((*session)->data(output.slot), 0xA5, plan.slot_bytes(output.slot));
         ASSERT_TRUE((*session)->run().ok());
         ASSERT_TRUE(buffers.is_untouched_behind(plan)) << plan.steps[0].kernel;

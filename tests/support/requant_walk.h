@@ -87,7 +87,7 @@ class RequantWalk {
   }
 
   // Lines, where all channels have one. REQUIRES: closed.
-  bool add_lines() {
+  bool add_affine() {
     slope_.assign(acc_.size(), 0);
     intercept_ = slope_;
     for (size_t c = 0; c < channels_; ++c)
@@ -146,12 +146,12 @@ void for_all_requantisations(Random& random, const Check& check) {
       one.add(k);
       one.close();
       check(one);
-      if (one.add_lines()) check(one);
+      if (one.add_affine()) check(one);
       all.add(k);
     }
     all.close();
     check(all);
-    if (all.add_lines()) check(all);
+    if (all.add_affine()) check(all);
   };
   for (Round round : rounds) {
     const std::string name = "rounding " + std::to_string(static_cast<int>(round));

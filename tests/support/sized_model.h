@@ -252,16 +252,16 @@ class SizedModel {
     columns->field = fb::SizeField::MAP;
     columns->index = 1;
     const SizeOf dw = dimension(0, 2);
-    columns->pieces.push_back(piece(constant_size(1), nullptr, 1));
+    columns->pieces.push_back(index_piece(constant_size(1), nullptr, 1));
     columns->pieces.back()->is_fill = true;
     const SizeOf zero = constant_size(0), last = dw - 1;
-    columns->pieces.push_back(piece(dw, &zero, 1));
-    columns->pieces.push_back(piece(dw / 2, &last, -1));
+    columns->pieces.push_back(index_piece(dw, &zero, 1));
+    columns->pieces.push_back(index_piece(dw / 2, &last, -1));
     add_rule(op, std::move(columns));
     return y;
   }
-  static std::unique_ptr<fb::IndexPieceT> piece(const SizeOf& count, const SizeOf* begin,
-                                                int32_t step) {
+  static std::unique_ptr<fb::IndexPieceT> index_piece(const SizeOf& count, const SizeOf* begin,
+                                                      int32_t step) {
     auto p = std::make_unique<fb::IndexPieceT>();
     p->count = count.stored();
     if (begin != nullptr) p->begin = begin->stored();

@@ -147,7 +147,7 @@ inline TfliteBuilder delay() {
 }
 
 // Returns a model of int16 layers.
-inline TfliteBuilder wide() {
+inline TfliteBuilder int16_model() {
   TfliteBuilder b;
   const TensorType type = TensorType::INT16;
   const int size = b.constant<int32_t>(TensorType::INT32, {4}, {1, 8, 8, 4});
@@ -275,11 +275,11 @@ inline TfliteBuilder choices() {
   b.op(B::LESS_EQUAL, {x, y}, {less});
   b.op(B::LOGICAL_AND, {less, z}, {both});
   b.op(B::LOGICAL_NOT, {both}, {none});
-  const int wide = b.tensor(TensorType::INT16, {2, 3}),
+  const int int16_model = b.tensor(TensorType::INT16, {2, 3}),
             real = b.tensor(TensorType::FLOAT32, {2, 3});
-  b.op(B::CAST, {x}, {wide});
+  b.op(B::CAST, {x}, {int16_model});
   b.op(B::SELECT_V2, {none, x, y}, {b.output(TensorType::INT8, {2, 3}, 0.05f, -3)});
-  b.op(B::EQUAL, {wide, wide}, {b.output(TensorType::BOOL, {2, 3})});
+  b.op(B::EQUAL, {int16_model, int16_model}, {b.output(TensorType::BOOL, {2, 3})});
   b.op(B::DEQUANTIZE, {x}, {real});
   const int shares = b.tensor(TensorType::FLOAT32, {2, 3});
   tflite::SoftmaxOptionsT softmax;
@@ -301,9 +301,9 @@ inline TfliteBuilder sums() {
   const int quotient = b.activation(TensorType::INT8, {2, 5}, 0.1f, 0);
   b.op(B::DIV, {all, sum}, {quotient}, tflite::DivOptionsT());
   b.op(B::LOG_SOFTMAX, {quotient}, {b.output(TensorType::INT8, {2, 5}, 1.0f / 16, 127)});
-  const int wide = b.input(TensorType::INT16, {2, 5}, 0.001f, 7);
+  const int int16_model = b.input(TensorType::INT16, {2, 5}, 0.001f, 7);
   const int shifted = b.activation(TensorType::INT16, {2, 5}, 0.002f, 0);
-  b.op(B::ADD, {wide, wide}, {shifted}, tflite::AddOptionsT());
+  b.op(B::ADD, {int16_model, int16_model}, {shifted}, tflite::AddOptionsT());
   b.op(B::SQUARED_DIFFERENCE, {shifted, shifted}, {b.output(TensorType::INT16, {2, 5}, 0.1f)});
   return b;
 }
@@ -347,7 +347,7 @@ inline std::vector<Bytes> sample_tflite_models() {
           moves().build(),
           edges().build(),
           delay().build(),
-          wide().build(),
+          int16_model().build(),
           sequence().build(),
           shares().build(),
           detector().build(),

@@ -19,8 +19,8 @@ namespace qrt::hostile_costs_test {
 namespace {
 
 using testing::add_node;
-using testing::chain;
 using testing::CommandResult;
+using testing::sequence_of;
 
 class HostileCosts : public testing::CostTest {
  protected:
@@ -38,21 +38,21 @@ class HostileCosts : public testing::CostTest {
 // ---- time and memory ----
 
 TEST_F(HostileCosts, OnnxChainOfTables) {
-  const CommandResult r =
-      convert_within_limits(write("c.onnx", chain(20000, "Sigmoid", true).SerializeAsString()));
+  const CommandResult r = convert_within_limits(
+      write("c.onnx", sequence_of(20000, "Sigmoid", true).SerializeAsString()));
   EXPECT_EQ(r.status, 0) << r.err;
 }
 
 TEST_F(HostileCosts, OnnxChainOfAdds) {
   const CommandResult r =
-      convert_within_limits(write("c.onnx", chain(20000, "Add", true).SerializeAsString()));
+      convert_within_limits(write("c.onnx", sequence_of(20000, "Add", true).SerializeAsString()));
   EXPECT_EQ(r.status, 0) << r.err;
 }
 
 TEST_F(HostileCosts, OnnxFileOfTooManyNodes) {
   for (const char* op : {"Add", "Identity", "Relu"}) {
     const CommandResult r =
-        convert_within_limits(write("c.onnx", chain(100000, op, false).SerializeAsString()));
+        convert_within_limits(write("c.onnx", sequence_of(100000, op, false).SerializeAsString()));
     EXPECT_EQ(r.status, 4) << r.err;
     EXPECT_NE(r.err.find("the limit is 65536"), std::string::npos) << r.err;
   }
@@ -183,7 +183,7 @@ TEST_F(HostileCosts, OnnxNodesThatEachMakeMuch) {
                {"ConstantOfShape", {1000000}},  // a constant each
                {"Gather", std::vector<int64_t>(100000)}};
   for (const auto& c : cases) {
-    onnx::ModelProto model = chain(1, "Relu", true);
+    onnx::ModelProto model = sequence_of(1, "Relu", true);
     add_integers(&model, "second", c.second);
     for (int i = 0; i < kSharers; ++i)
       add_node(&model, c.op,
@@ -197,7 +197,7 @@ TEST_F(HostileCosts, OnnxNodesThatEachMakeMuch) {
 // Parameters of channels that are all alike become those of a tensor, once they are read.
 TEST_F(HostileCosts, OnnxParametersOfManyChannels) {
   constexpr int kChannels = 500000;
-  onnx::ModelProto model = chain(1, "Relu", true);
+  onnx::ModelProto model = sequence_of(1, "Relu", true);
   onnx::GraphProto& g = *model.mutable_graph();
   onnx::TensorProto* scales = g.add_initializer();
   scales->set_name("scales");
@@ -230,7 +230,7 @@ TEST_F(HostileCosts, OnnxParametersOfManyChannels) {
 
 // Each reader of a tensor is asked whether a Slice takes everything, and again for every pair.
 TEST_F(HostileCosts, OnnxSlicesOfAMillionAxes) {
-  onnx::ModelProto model = chain(0, "Relu", true);
+  onnx::ModelProto model = sequence_of(0, "Relu", true);
   add_integers(&model, "starts", std::vector<int64_t>(1000000));
   add_integers(&model, "ends", {1});
   onnx::GraphProto& g = *model.mutable_graph();
@@ -252,7 +252,7 @@ TEST_F(HostileCosts, OnnxSlicesOfAMillionAxes) {
 
 TEST_F(HostileCosts, OnnxNodesOfManyInputsAndOutputs) {
   for (const char* op : {"Max", "Concat", "Split"}) {
-    onnx::ModelProto model = chain(1, "Relu", true);
+    onnx::ModelProto model = sequence_of(1, "Relu", true);
     onnx::NodeProto* n = add_node(&model, op, {"t5"}, "y");
     const bool splits = std::string(op) == "Split";
     for (int i = 1; i < 1000000; ++i)
@@ -396,7 +396,7 @@ TEST_F(HostileCosts, OnnxConstantsThatUnfold) {
                {"ConstantOfShape", {2000, 2000}, onnx::TensorProto::INT64}};
   for (const auto& c : cases)
     for (const int casts : {1, 40}) {
-      onnx::ModelProto model = chain(1, "Relu", true);
+      onnx::ModelProto model = sequence_of(1, "Relu", true);
       onnx::TensorProto* one = model.mutable_graph()->add_initializer();
       one->set_name("one");
       one->set_data_type(onnx::TensorProto::INT8);
@@ -521,7 +521,7 @@ TEST_F(HostileCosts, CvmTextOfManyValues) {
 TEST_F(HostileCosts, ExternalDataUnderManyNames) {
   constexpr int64_t kElements = int64_t{2} << 20;
   write("data.bin", std::string(4 * kElements, '\0'));
-  onnx::ModelProto model = chain(1, "Relu", true);
+  onnx::ModelProto model = sequence_of(1, "Relu", true);
   std::string location = "data.bin";
   for (int i = 0; i < 200; ++i, location = "./" + location) {
     const std::string name = "c" + std::to_string(i);

@@ -13,8 +13,8 @@
 namespace qrt::hostile_paths_test {
 namespace {
 
-using testing::chain;
 using testing::CommandResult;
+using testing::sequence_of;
 
 class HostilePaths : public testing::CommandTest {};
 
@@ -22,7 +22,7 @@ class HostilePaths : public testing::CommandTest {};
 
 // The scale of a model lies in the file `location`.
 std::string with_external_scale(const std::string& location) {
-  onnx::ModelProto model = chain(1, "Relu", true);
+  onnx::ModelProto model = sequence_of(1, "Relu", true);
   onnx::TensorProto* s = model.mutable_graph()->mutable_initializer(0);
   s->clear_float_data();
   s->set_data_location(onnx::TensorProto::EXTERNAL);
@@ -86,7 +86,7 @@ void expect_plain(const std::string& text) {
 }
 
 TEST_F(HostilePaths, NamesInTheConvertersReports) {
-  onnx::ModelProto model = chain(1, "Relu", true);
+  onnx::ModelProto model = sequence_of(1, "Relu", true);
   model.mutable_graph()->mutable_node(2)->set_name(kEvil);
   const std::string good = write("good.onnx", model.SerializeAsString());
   expect_plain(run("qrt_convert", {good, "--explain"}).out);
@@ -151,7 +151,7 @@ TEST_F(HostilePaths, OutputOverASymbolicLink) {
   namespace fs = std::filesystem;
   const std::string target = write("target", std::string("keep"));
   fs::create_symlink(target, path("out.qrt"));
-  const std::string model = write("m.onnx", chain(1, "Relu", true).SerializeAsString());
+  const std::string model = write("m.onnx", sequence_of(1, "Relu", true).SerializeAsString());
   ASSERT_EQ(run("qrt_convert", {model, "-o", path("out.qrt")}).status, 0);
   EXPECT_EQ(read(target), "keep");
   EXPECT_FALSE(fs::is_symlink(path("out.qrt")));

@@ -16,8 +16,8 @@ namespace qrt::reader_costs_test {
 namespace {
 
 using testing::add_node;
-using testing::chain;
 using testing::CommandResult;
+using testing::sequence_of;
 
 class ReaderCosts : public testing::CostTest {
  protected:
@@ -76,7 +76,7 @@ TEST_F(ReaderCosts, OnnxConstants) {
                {"Where", {"b", "t5", "c"}}};
   for (const auto& c : cases) {
     SCOPED_TRACE(c.op);
-    onnx::ModelProto model = chain(1, "Relu", true);
+    onnx::ModelProto model = sequence_of(1, "Relu", true);
     model.mutable_graph()
         ->mutable_input(0)
         ->mutable_type()
@@ -134,7 +134,7 @@ TEST_F(ReaderCosts, CvmConstants) {
 
 // chain()'s tensor, and one of another scale, joined: "c0" waits.
 onnx::ModelProto waiting() {
-  onnx::ModelProto model = chain(1, "Relu", true);
+  onnx::ModelProto model = sequence_of(1, "Relu", true);
   onnx::TensorProto* scale = model.mutable_graph()->add_initializer();
   scale->set_name("s2");
   scale->set_data_type(onnx::TensorProto::FLOAT);

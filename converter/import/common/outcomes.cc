@@ -42,7 +42,7 @@ void Outcomes::add_remedy(int node, const std::string& remedy) { at(node).remedy
 
 void Outcomes::refuse_outside(const char* kind, const std::string& name, const std::string& rule,
                               const std::string& remedy) {
-  report_->refused_part(name, kind, rule, remedy);
+  report_->refused_in_file(name, kind, rule, remedy);
 }
 
 void Outcomes::note_scales(int node, const std::string& tensor, const std::vector<float>& scales) {

@@ -89,10 +89,10 @@ void Importer::import_input() {
   const Range range = precision_range(form.precision);
   const auto limit = static_cast<int32_t>(range.hi);
   if (!is_byte) {
-    state.chain = std::make_shared<Chain>();
-    state.chain->from = {input, declared, kAnyInt32};
-    state.chain->ranges = {kAnyInt32, range};
-    state.chain->links = {clamp_to(-limit, limit)};
+    state.fused = std::make_shared<FusedOps>();
+    state.fused->from = {input, declared, kAnyInt32};
+    state.fused->ranges = {kAnyInt32, range};
+    state.fused->element_ops = {clamp_to(-limit, limit)};
     return;
   }
   const Storage storage = storage_for(range);
@@ -188,7 +188,7 @@ const std::vector<int32_t>* Importer::constant(EntryId entry) const {
 
 Range Importer::range(EntryId entry) const {
   const State& state = states_[same_as(entry)];
-  if (state.chain) return state.chain->range();
+  if (state.fused) return state.fused->range();
   if (const auto* values = constant(entry)) return range_of(*values);
   return state.stored.range;
 }
@@ -238,9 +238,9 @@ Stored Importer::stored(EntryId e) {
     const Storage storage = storage_for(values);
     state.stored = {add_parameter(entry, storage), storage, values};
   } else {
-    const std::shared_ptr<Chain> chain = std::move(state.chain);
-    state.chain = nullptr;
-    const Stored made = write(entry, *chain, nullptr);
+    const std::shared_ptr<FusedOps> fused = std::move(state.fused);
+    state.fused = nullptr;
+    const Stored made = write(entry, *fused, nullptr);
     states_[entry].stored = made;
   }
   return states_[entry].stored;
@@ -249,10 +249,10 @@ Stored Importer::stored(EntryId e) {
 ValueId Importer::stored_as(EntryId e, Storage storage) {
   const EntryId entry = same_as(e);
   State& state = states_[entry];
-  if (state.chain && state.readers == 1) {
-    const std::shared_ptr<Chain> chain = std::move(state.chain);
-    state.chain = nullptr;
-    const Stored made = write(entry, *chain, &storage);
+  if (state.fused && state.readers == 1) {
+    const std::shared_ptr<FusedOps> fused = std::move(state.fused);
+    state.fused = nullptr;
+    const Stored made = write(entry, *fused, &storage);
     states_[entry].stored = made;
     return made.value;
   }
@@ -262,123 +262,123 @@ ValueId Importer::stored_as(EntryId e, Storage storage) {
   return write_formula(op_of(entry), from, {}, from.range, &storage).value;
 }
 
-std::shared_ptr<Chain> Importer::take_chain(EntryId e) {
+std::shared_ptr<FusedOps> Importer::take_fused(EntryId e) {
   const EntryId entry = same_as(e);
   State& state = states_[entry];
-  if (state.chain && state.readers == 1 && state.chain->links.size() < kMaxLinks)
-    return std::move(state.chain);
-  auto chain = std::make_shared<Chain>();
-  chain->from = stored(entry);
-  chain->ranges = {chain->from.range};
-  return chain;
+  if (state.fused && state.readers == 1 && state.fused->element_ops.size() < kMaxLinks)
+    return std::move(state.fused);
+  auto fused = std::make_shared<FusedOps>();
+  fused->from = stored(entry);
+  fused->ranges = {fused->from.range};
+  return fused;
 }
 
 // Limits that hold already are no step, and two limitations are one.
-void Importer::add_link(Link link, Chain* chain) {
-  if (link.function == F::CLAMP) {
-    if (chain->range().within(link.value, link.high)) return;
-    if (!chain->links.empty() && chain->links.back().function == F::CLAMP) {
-      const Link& last = chain->links.back();
-      link = clamp_to(std::clamp(last.value, link.value, link.high),
-                      std::clamp(last.high, link.value, link.high));
-      chain->links.pop_back();
-      chain->ranges.pop_back();
+void Importer::add_op(ElementOp operation, FusedOps* fused) {
+  if (operation.function == F::CLAMP) {
+    if (fused->range().within(operation.value, operation.high)) return;
+    if (!fused->element_ops.empty() && fused->element_ops.back().function == F::CLAMP) {
+      const ElementOp& last = fused->element_ops.back();
+      operation = clamp_to(std::clamp(last.value, operation.value, operation.high),
+                           std::clamp(last.high, operation.value, operation.high));
+      fused->element_ops.pop_back();
+      fused->ranges.pop_back();
     }
   }
-  chain->ranges.push_back(range_after(link, chain->range(), &chain->wraps));
-  chain->links.push_back(std::move(link));
+  fused->ranges.push_back(range_after(operation, fused->range(), &fused->wraps));
+  fused->element_ops.push_back(std::move(operation));
 }
 
-void Importer::extend(const Op& op, int i, Link link) {
-  extend(op, i, std::vector<Link>{std::move(link)});
+void Importer::extend(const Op& op, int i, ElementOp operation) {
+  extend(op, i, std::vector<ElementOp>{std::move(operation)});
 }
 
-void Importer::extend(const Op& op, int i, std::vector<Link> links) {
-  std::shared_ptr<Chain> chain = take_chain(op.input(i));
-  for (Link& link : links) add_link(std::move(link), chain.get());
-  chain->nodes.push_back(op.index);
-  states_[op.output()].chain = std::move(chain);
+void Importer::extend(const Op& op, int i, std::vector<ElementOp> element_ops) {
+  std::shared_ptr<FusedOps> fused = take_fused(op.input(i));
+  for (ElementOp& operation : element_ops) add_op(std::move(operation), fused.get());
+  fused->nodes.push_back(op.index);
+  states_[op.output()].fused = std::move(fused);
 }
 
 void Importer::set_product(const Op& op, std::shared_ptr<Product> product) {
-  auto chain = std::make_shared<Chain>();
-  chain->ranges = {product->range};
-  chain->product = std::move(product);
-  chain->nodes = {op.index};
-  states_[op.output()].chain = std::move(chain);
+  auto fused = std::make_shared<FusedOps>();
+  fused->ranges = {product->range};
+  fused->product = std::move(product);
+  fused->nodes = {op.index};
+  states_[op.output()].fused = std::move(fused);
 }
 
 bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   const EntryId entry = same_as(op.input(i));
   const State& state = states_[entry];
   const auto* values = constant(factors);
-  if (!values || !state.chain || state.readers != 1 || !state.chain->product ||
-      state.chain->wraps || !is_scalar_chain(state.chain->links) ||
+  if (!values || !state.fused || state.readers != 1 || !state.fused->product ||
+      state.fused->wraps || !is_scalar(state.fused->element_ops) ||
       shape(op.output()) != shape(entry))
     return false;
   const Shape &x = shape(entry), &w = shape(factors);
-  const int axis = state.chain->product->channel_axis - (x.rank() - w.rank());
-  if (axis < 0 || w[axis] != w.elements() || w[axis] != x[state.chain->product->channel_axis])
+  const int axis = state.fused->product->channel_axis - (x.rank() - w.rank());
+  if (axis < 0 || w[axis] != w.elements() || w[axis] != x[state.fused->product->channel_axis])
     return false;
-  Link link;
-  link.function = F::MULTIPLY;
-  link.by_channel = *values;
-  // The link is added only where all of the chain so far fits the product's requantisation.
-  std::vector<Link> links = state.chain->links;
-  links.push_back(link);
-  if (!requantization(links, links.size(), state.chain->ranges[0])) return false;
-  extend(op, i, std::move(link));
+  ElementOp operation;
+  operation.function = F::MULTIPLY;
+  operation.by_channel = *values;
+  // The link is added only where all of the sequence so far fits the product's requantisation.
+  std::vector<ElementOp> element_ops = state.fused->element_ops;
+  element_ops.push_back(operation);
+  if (!requantization(element_ops, element_ops.size(), state.fused->ranges[0])) return false;
+  extend(op, i, std::move(operation));
   return true;
 }
 
-// A chain that the one operator that reads it may take over. Accumulators are to be read as they
+// A sequence that the one operator that reads it may take over. Accumulators are to be read as they
 // are, but for what fits a byte, which the product itself writes.
 bool Importer::may_be_joined(EntryId e) const {
   const State& state = states_[same_as(e)];
-  return state.chain && state.readers == 1 && !state.chain->pair &&
-         is_scalar_chain(state.chain->links) &&
-         !(state.chain->product && storage_for(state.chain->range()).dtype == DType::kUInt8);
+  return state.fused && state.readers == 1 && !state.fused->pair &&
+         is_scalar(state.fused->element_ops) &&
+         !(state.fused->product && storage_for(state.fused->range()).dtype == DType::kUInt8);
 }
 
 bool Importer::gives_sums(EntryId e) const {
-  return may_be_joined(e) && states_[same_as(e)].chain->product;
+  return may_be_joined(e) && states_[same_as(e)].fused->product;
 }
 
-Stored Importer::operand(EntryId e, std::vector<Link>* links) {
+Stored Importer::operand(EntryId e, std::vector<ElementOp>* element_ops) {
   const EntryId entry = same_as(e);
   if (!may_be_joined(entry)) return stored(entry);
   const State& state = states_[entry];
-  Chain& chain = *state.chain;
-  if (!chain.product) {
-    *links = chain.links;
-    report_chain(chain, "steps of a Formula");
-    return chain.from;
+  FusedOps& fused = *state.fused;
+  if (!fused.product) {
+    *element_ops = fused.element_ops;
+    report_fused(fused, "steps of a Formula");
+    return fused.from;
   }
-  *links = chain.links;
-  const ValueId sums = chain.product->emit(nullptr, {DType::kInt32, 0});
-  report_chain(chain, chain.product->name + ", int32 sums; steps of a Formula");
-  return {sums, {DType::kInt32, 0}, chain.ranges[0]};
+  *element_ops = fused.element_ops;
+  const ValueId sums = fused.product->emit(nullptr, {DType::kInt32, 0});
+  report_fused(fused, fused.product->name + ", int32 sums; steps of a Formula");
+  return {sums, {DType::kInt32, 0}, fused.ranges[0]};
 }
 
 void Importer::join(const Op& op, fb::FormulaPair function) {
   using P = fb::FormulaPair;
   const Range x = range(op.input(0)), y = range(op.input(1));
-  auto pair = std::make_shared<Pair>();
+  auto pair = std::make_shared<BinaryOp>();
   pair->function = function;
   // The runtime joins within the product whose sums are made last: those of one operand at most,
   // behind the other.
   const bool a_is_last = gives_sums(op.input(0)) && !gives_sums(op.input(1));
   if (same_as(op.input(0)) == same_as(op.input(1))) {
-    pair->a = pair->b = operand(op.input(0), &pair->a_links);
-    pair->b_links = pair->a_links;
+    pair->a = pair->b = operand(op.input(0), &pair->a_ops);
+    pair->b_ops = pair->a_ops;
   } else if (a_is_last) {
-    pair->b = operand(op.input(1), &pair->b_links);
-    pair->a = operand(op.input(0), &pair->a_links);
+    pair->b = operand(op.input(1), &pair->b_ops);
+    pair->a = operand(op.input(0), &pair->a_ops);
   } else {
-    pair->a = gives_sums(op.input(0)) ? stored(op.input(0)) : operand(op.input(0), &pair->a_links);
-    pair->b = operand(op.input(1), &pair->b_links);
+    pair->a = gives_sums(op.input(0)) ? stored(op.input(0)) : operand(op.input(0), &pair->a_ops);
+    pair->b = operand(op.input(1), &pair->b_ops);
   }
-  const auto chain = std::make_shared<Chain>();
+  const auto fused = std::make_shared<FusedOps>();
   Range made;
   switch (function) {
     case P::ADD: made = {x.lo + y.lo, x.hi + y.hi}; break;
@@ -397,13 +397,13 @@ void Importer::join(const Op& op, fb::FormulaPair function) {
     case P::GREATER: made = {0, 1}; break;
   }
   if (!made.is_int32()) {
-    chain->wraps = true;
+    fused->wraps = true;
     made = kAnyInt32;
   }
-  chain->ranges = {made};
-  chain->pair = std::move(pair);
-  chain->nodes = {op.index};
-  states_[op.output()].chain = chain;
+  fused->ranges = {made};
+  fused->pair = std::move(pair);
+  fused->nodes = {op.index};
+  states_[op.output()].fused = fused;
 }
 
 void Importer::set_output(const Op& op, const Stored& made, const std::string& became,

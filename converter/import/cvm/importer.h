@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of one import: what each entry of the file has become, and the graph that grows from
 // it. Nodes are visited in the file's order. Arithmetic on one tensor is not written at once: it
-// waits in a chain (chain.h) until a reader needs the values, or a second reader comes.
+// waits in a sequence (fused_ops.h) until a reader needs the values, or a second reader comes.
 //
 // Values of the graph have the file's shapes, NCHW; what works on NHWC stands between Transposes,
 // which passes/ move away.
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "converter/import/common/growth.h"
-#include "converter/import/cvm/chain.h"
+#include "converter/import/cvm/fused_ops.h"
 #include "converter/import/cvm/infer.h"
 #include "converter/import/cvm/model.h"
 #include "converter/ir.h"
@@ -47,19 +47,19 @@ struct Product {
 };
 
 // Two operands and what joins them.
-struct Pair {
+struct BinaryOp {
   Stored a, b;
-  std::vector<Link> a_links, b_links;
+  std::vector<ElementOp> a_ops, b_ops;
   fb::FormulaPair function;
 };
 
 // Arithmetic that waits. It starts from a value, a product or a pair.
-struct Chain {
+struct FusedOps {
   Stored from;
   std::shared_ptr<Product> product;
-  std::shared_ptr<Pair> pair;
-  std::vector<Link> links;
-  std::vector<Range> ranges;  // before the first link, and behind each
+  std::shared_ptr<BinaryOp> pair;
+  std::vector<ElementOp> element_ops;
+  std::vector<Range> ranges;  // before the first operation, and behind each
   bool wraps = false;         // some step may leave int32
   std::vector<size_t> nodes;  // of the file, that it stands for
 
@@ -87,12 +87,12 @@ class Importer {
   ValueId stored_int32(EntryId entry) { return stored_as(entry, {DType::kInt32, 0}); }
 
   // Makes the operator's output one more step on input i.
-  void extend(const Op& op, int i, Link link);
+  void extend(const Op& op, int i, ElementOp operation);
   // Several steps at once.
-  void extend(const Op& op, int i, std::vector<Link> links);
+  void extend(const Op& op, int i, std::vector<ElementOp> element_ops);
   void set_product(const Op& op, std::shared_ptr<Product> product);
   void join(const Op& op, fb::FormulaPair function);
-  // Makes input i times one factor per channel; false where its chain cannot take these.
+  // Makes input i times one factor per channel; false where its sequence cannot take these.
   bool scale_channels(const Op& op, int i, EntryId factors);
   // The output is that value.
   void set_output(const Op& op, const Stored& stored, const std::string& became,
@@ -110,7 +110,7 @@ class Importer {
   ValueId transposed(const Op& op, ValueId value, Storage storage, std::vector<uint8_t> perm);
   ValueId reshaped(const Op& op, ValueId value, Storage storage, const Shape& shape);
   // One step, written at once.
-  Stored limited(const Op& op, const Stored& from, Link link);
+  Stored limited(const Op& op, const Stored& from, ElementOp operation);
   // A table of 256 results, by value + the zero point of `from`, which are bytes.
   Stored table_of(const Op& op, const Stored& from, const std::vector<int32_t>& results,
                   Range range);
@@ -122,7 +122,7 @@ class Importer {
 
  private:
   struct State {
-    std::shared_ptr<Chain> chain;  // until it is written
+    std::shared_ptr<FusedOps> fused;  // until it is written
     Stored stored;
     size_t readers = 0;
     bool refused = false;
@@ -134,21 +134,21 @@ class Importer {
   void import_input();
   Status visit(size_t index);
   Status export_outputs();
-  std::shared_ptr<Chain> take_chain(EntryId entry);
-  static void add_link(Link link, Chain* chain);
-  Stored write(EntryId entry, const Chain& chain, const Storage* wanted);
-  Stored write_product(const Op& op, const Chain& chain, const Storage* wanted);
-  Stored write_formula(const Op& op, const Stored& from, const std::vector<Link>& links,
+  std::shared_ptr<FusedOps> take_fused(EntryId entry);
+  static void add_op(ElementOp operation, FusedOps* fused);
+  Stored write(EntryId entry, const FusedOps& fused, const Storage* wanted);
+  Stored write_product(const Op& op, const FusedOps& fused, const Storage* wanted);
+  Stored write_formula(const Op& op, const Stored& from, const std::vector<ElementOp>& element_ops,
                        Range range, const Storage* wanted);
   ValueId write_table(const Op& op, const Stored& from, const std::vector<int32_t>& results,
                       Storage storage);
-  Stored write_pair(const Op& op, const Chain& chain, const Storage* wanted);
+  Stored write_binary_op(const Op& op, const FusedOps& fused, const Storage* wanted);
   ValueId add_parameter(EntryId entry, Storage storage);
   // An operand of a pair: a value, and steps that can be done on the way.
-  Stored operand(EntryId entry, std::vector<Link>* links);
+  Stored operand(EntryId entry, std::vector<ElementOp>* element_ops);
   bool may_be_joined(EntryId entry) const;
   bool gives_sums(EntryId entry) const;
-  void report_chain(const Chain& chain, const std::string& became);
+  void report_fused(const FusedOps& fused, const std::string& became);
   Op op_of(EntryId entry) const;
 
   const Model& model_;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the operator that a chain becomes: a product's requantisation, a table, a Formula.
+// Writes the operator that a sequence becomes: a product's requantisation, a table, a Formula.
 #include <algorithm>
 
 #include "converter/import/cvm/importer.h"
 
 namespace qrt::convert::from_cvm {
 
-void Importer::report_chain(const Chain& chain, const std::string& became) {
-  for (size_t i = 0; i < chain.nodes.size(); ++i) became_[chain.nodes[i]] = became;
+void Importer::report_fused(const FusedOps& fused, const std::string& became) {
+  for (size_t i = 0; i < fused.nodes.size(); ++i) became_[fused.nodes[i]] = became;
 }
 
-Stored Importer::write(EntryId entry, const Chain& chain, const Storage* wanted) {
+Stored Importer::write(EntryId entry, const FusedOps& fused, const Storage* wanted) {
   const Op op = op_of(entry);
-  if (chain.product) return write_product(op, chain, wanted);
-  if (chain.pair) return write_pair(op, chain, wanted);
-  const Stored made = write_formula(op, chain.from, chain.links, chain.range(), wanted);
-  report_chain(chain, std::string(made.value == chain.from.value ? "nothing to do"
-                                  : chain.from.storage.dtype == DType::kUInt8 &&
+  if (fused.product) return write_product(op, fused, wanted);
+  if (fused.pair) return write_binary_op(op, fused, wanted);
+  const Stored made = write_formula(op, fused.from, fused.element_ops, fused.range(), wanted);
+  report_fused(fused, std::string(made.value == fused.from.value ? "nothing to do"
+                                  : fused.from.storage.dtype == DType::kUInt8 &&
                                           made.storage.dtype != DType::kInt32
                                       ? "Lut"
                                       : "Formula") +
@@ -24,15 +24,16 @@ Stored Importer::write(EntryId entry, const Chain& chain, const Storage* wanted)
   return made;
 }
 
-Stored Importer::write_formula(const Op& op, const Stored& from, const std::vector<Link>& links,
-                               Range range, const Storage* wanted) {
+Stored Importer::write_formula(const Op& op, const Stored& from,
+                               const std::vector<ElementOp>& element_ops, Range range,
+                               const Storage* wanted) {
   const Storage storage = wanted ? *wanted : storage_for(range);
-  if (links.empty() && storage == from.storage) return from;
+  if (element_ops.empty() && storage == from.storage) return from;
   if (from.storage.dtype == DType::kUInt8 && storage.dtype != DType::kInt32) {
     std::vector<int32_t> results(256);
     for (int32_t i = 0; i < 256; ++i) {
       int32_t v = i - from.storage.zero_point;
-      for (const Link& link : links) v = apply(link, v);
+      for (const ElementOp& operation : element_ops) v = apply(operation, v);
       // Bytes that do not occur have any results.
       results[static_cast<size_t>(i)] =
           static_cast<int32_t>(std::clamp<int64_t>(v, range.lo, range.hi));
@@ -43,15 +44,15 @@ Stored Importer::write_formula(const Op& op, const Stored& from, const std::vect
   const Stored made{new_value(op.node.name, storage, shape), storage, range};
   auto& o = add_node<fb::FormulaOptionsT>(op, {from.value}, made.value);
   o.a_zero_point = from.storage.zero_point;
-  o.a_steps = formula_steps(links);
+  o.a_steps = formula_steps(element_ops);
   o.zero_point = storage.zero_point;
   return made;
 }
 
-Stored Importer::limited(const Op& op, const Stored& from, Link link) {
+Stored Importer::limited(const Op& op, const Stored& from, ElementOp operation) {
   bool wraps = false;
-  const Range range = range_after(link, from.range, &wraps);
-  return write_formula(op, from, {std::move(link)}, range, nullptr);
+  const Range range = range_after(operation, from.range, &wraps);
+  return write_formula(op, from, {std::move(operation)}, range, nullptr);
 }
 
 Stored Importer::table_of(const Op& op, const Stored& from, const std::vector<int32_t>& results,
@@ -78,74 +79,74 @@ Stored Importer::clamped_indices(const Op& op, EntryId entry, int64_t size) {
   if (from.storage == wide && from.range.within(0, size - 1)) return from;
   const auto last = static_cast<int32_t>(size - 1);
   bool wraps = false;
-  const Link link = clamp_to(0, last);
-  return write_formula(op, from, {link}, range_after(link, from.range, &wraps), &wide);
+  const ElementOp operation = clamp_to(0, last);
+  return write_formula(op, from, {operation}, range_after(operation, from.range, &wraps), &wide);
 }
 
-Stored Importer::write_pair(const Op& op, const Chain& chain, const Storage* wanted) {
-  const Pair& p = *chain.pair;
-  const Storage storage = wanted ? *wanted : storage_for(chain.range());
-  const Stored made{new_value(op.node.name, storage, shape(op.output())), storage, chain.range()};
+Stored Importer::write_binary_op(const Op& op, const FusedOps& fused, const Storage* wanted) {
+  const BinaryOp& p = *fused.pair;
+  const Storage storage = wanted ? *wanted : storage_for(fused.range());
+  const Stored made{new_value(op.node.name, storage, shape(op.output())), storage, fused.range()};
   auto& o = add_node<fb::FormulaOptionsT>(op, {p.a.value, p.b.value}, made.value);
   o.a_zero_point = p.a.storage.zero_point;
-  o.a_steps = formula_steps(p.a_links);
+  o.a_steps = formula_steps(p.a_ops);
   o.pair = p.function;
   o.b_zero_point = p.b.storage.zero_point;
-  o.b_steps = formula_steps(p.b_links);
-  o.steps = formula_steps(chain.links);
+  o.b_steps = formula_steps(p.b_ops);
+  o.steps = formula_steps(fused.element_ops);
   o.zero_point = storage.zero_point;
-  report_chain(chain, "Formula, " + describe(storage, chain.range()));
+  report_fused(fused, "Formula, " + describe(storage, fused.range()));
   return made;
 }
 
-// All of the chain within the product's requantisation if its result is a byte; else the longest
+// All of the sequence within the product's requantisation if its result is a byte; else the longest
 // part that gives one, and a table; else its sums and a Formula.
-Stored Importer::write_product(const Op& op, const Chain& chain, const Storage* wanted) {
-  const Product& product = *chain.product;
-  for (size_t count = chain.links.size() + 1; count-- > 0;) {
-    const Range range = chain.ranges[count];
-    const bool is_all = count == chain.links.size();
+Stored Importer::write_product(const Op& op, const FusedOps& fused, const Storage* wanted) {
+  const Product& product = *fused.product;
+  for (size_t count = fused.element_ops.size() + 1; count-- > 0;) {
+    const Range range = fused.ranges[count];
+    const bool is_all = count == fused.element_ops.size();
     const Storage storage = is_all && wanted ? *wanted : storage_for(range);
-    if (storage.dtype != DType::kUInt8 || chain.wraps) continue;
-    const std::vector<Link> rest(chain.links.begin() + static_cast<ptrdiff_t>(count),
-                                 chain.links.end());
-    const auto requant = requantization(chain.links, count, chain.ranges[0]);
-    if (!requant || !is_scalar_chain(rest)) continue;
+    if (storage.dtype != DType::kUInt8 || fused.wraps) continue;
+    const std::vector<ElementOp> rest(fused.element_ops.begin() + static_cast<ptrdiff_t>(count),
+                                      fused.element_ops.end());
+    const auto requant = requantization(fused.element_ops, count, fused.ranges[0]);
+    if (!requant || !is_scalar(rest)) continue;
     const ValueId value = product.emit(requant->options(storage), storage);
     const Stored bytes{value, storage, range};
     std::string text = product.name + ", " + describe(storage, range);
     if (is_all) {
       graph_->values[value].name = op.node.name;
-      report_chain(chain, text);
+      report_fused(fused, text);
       return bytes;
     }
-    const Stored made = write_formula(op, bytes, rest, chain.range(), wanted);
-    report_chain(chain, text + ", then a table to " + describe(made.storage, made.range));
+    const Stored made = write_formula(op, bytes, rest, fused.range(), wanted);
+    report_fused(fused, text + ", then a table to " + describe(made.storage, made.range));
     return made;
   }
-  const Stored sums{product.emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0}, chain.ranges[0]};
+  const Stored sums{product.emit(nullptr, {DType::kInt32, 0}), {DType::kInt32, 0}, fused.ranges[0]};
   Stored made;
-  if (is_scalar_chain(chain.links)) {
-    made = write_formula(op, sums, chain.links, chain.range(), wanted);
+  if (is_scalar(fused.element_ops)) {
+    made = write_formula(op, sums, fused.element_ops, fused.range(), wanted);
   } else {
     // Factors of every channel are an operand; scale_channels() saw to it that there is one list.
-    const auto at = std::find_if(chain.links.begin(), chain.links.end(),
-                                 [](const Link& l) { return !l.by_channel.empty(); });
-    Chain rest;
-    rest.pair = std::make_shared<Pair>();
+    const auto at = std::find_if(fused.element_ops.begin(), fused.element_ops.end(),
+                                 [](const ElementOp& l) { return !l.by_channel.empty(); });
+    FusedOps rest;
+    rest.pair = std::make_shared<BinaryOp>();
     rest.pair->a = sums;
-    rest.pair->a_links.assign(chain.links.begin(), at);
+    rest.pair->a_ops.assign(fused.element_ops.begin(), at);
     rest.pair->function = fb::FormulaPair::MULTIPLY;
     Shape operand = shape(op.output());
     for (int d = 0; d < operand.rank(); ++d)
       if (d != product.channel_axis) operand[d] = 1;
     const ValueId factors = graph_->add_constant("", DType::kInt32, operand, at->by_channel);
     rest.pair->b = {factors, {DType::kInt32, 0}, range_of(at->by_channel)};
-    rest.links.assign(at + 1, chain.links.end());
-    rest.ranges = {chain.range()};
-    made = write_pair(op, rest, wanted);
+    rest.element_ops.assign(at + 1, fused.element_ops.end());
+    rest.ranges = {fused.range()};
+    made = write_binary_op(op, rest, wanted);
   }
-  report_chain(chain, product.name + ", int32 sums, then a Formula to " +
+  report_fused(fused, product.name + ", int32 sums, then a Formula to " +
                           describe(made.storage, made.range));
   return made;
 }

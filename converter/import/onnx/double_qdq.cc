@@ -9,14 +9,14 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-using Kind = Link::Kind;
+using Kind = QdqNode::Kind;
 
 bool is(const NodeView& node, const char* op) {
   return node.op() == op && node.integer("block_size", 0) == 0;
 }
 
-bool is_pair_node(const Link& link) {
-  return link.kind == Kind::kQuantize || link.kind == Kind::kDequantize;
+bool is_pair_node(const QdqNode& entry) {
+  return entry.kind == Kind::kQuantize || entry.kind == Kind::kDequantize;
 }
 
 bool is_permutation(const std::vector<int64_t>& perm) {
@@ -93,46 +93,47 @@ bool DoubleQdq::read(const NodeView& node, Quant* quant) const {
   return true;
 }
 
-Status DoubleQdq::make_link(const std::vector<const NodeView*>& nodes, Link* link,
-                            bool* is_link) const {
-  *is_link = false;
+Status DoubleQdq::make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNode* entry,
+                                bool* is_qdq_node) const {
+  *is_qdq_node = false;
   if (nodes.empty()) return Status();
   const NodeView& node = *nodes[0];
   const std::string& op = node.op();
   if (op == "QuantizeLinear" || op == "DequantizeLinear") {
-    link->kind = op == "QuantizeLinear" ? Kind::kQuantize : Kind::kDequantize;
+    entry->kind = op == "QuantizeLinear" ? Kind::kQuantize : Kind::kDequantize;
     for (size_t i = 0; i < nodes.size(); ++i) {
       Quant quant;
-      if (!is(*nodes[i], op.c_str()) || !read(*nodes[i], &quant) || (i > 0 && quant != link->quant))
+      if (!is(*nodes[i], op.c_str()) || !read(*nodes[i], &quant) ||
+          (i > 0 && quant != entry->quant))
         return Status();
-      link->quant = quant;
+      entry->quant = quant;
     }
-    *is_link = true;
+    *is_qdq_node = true;
     return Status();
   }
   if (nodes.size() != 1 || !node.domain().empty()) return Status();
-  *is_link = true;
+  *is_qdq_node = true;
   if (op == "Transpose" && !node.has(kAxisOrder)) {
-    link->kind = Kind::kTranspose;
-    link->numbers = node.integers("perm");
-    if (!is_permutation(link->numbers)) link->numbers.clear();
+    entry->kind = Kind::kTranspose;
+    entry->numbers = node.integers("perm");
+    if (!is_permutation(entry->numbers)) entry->numbers.clear();
   } else if (op == "Squeeze" || op == "Unsqueeze") {
-    link->kind = op == "Squeeze" ? Kind::kSqueeze : Kind::kUnsqueeze;
-    link->numbers = node.integers("axes");
+    entry->kind = op == "Squeeze" ? Kind::kSqueeze : Kind::kUnsqueeze;
+    entry->numbers = node.integers("axes");
     if (node.has_input(1)) {
       QRT_TRY(tensors_->load_initializer(node.input(1)));
       const Tensor& axes = tensors_->input(node, 1);
       if (axes.is_plain_constant() && axes.constant->is_integer() &&
           axes.constant->elements() <= kMaxTensorRank)
         for (int64_t i = 0; i < axes.constant->elements(); ++i)
-          link->numbers.push_back(axes.constant->integer(i));
+          entry->numbers.push_back(axes.constant->integer(i));
     }
   } else if (op == "Slice") {
-    link->kind = Kind::kSlice;
+    entry->kind = Kind::kSlice;
   } else if (op == "Reshape" || (op == "MaxPool" && model_.opset(node.index()) >= 12)) {
-    link->kind = Kind::kMove;
+    entry->kind = Kind::kMove;
   } else {
-    *is_link = false;
+    *is_qdq_node = false;
   }
   return Status();
 }
@@ -145,8 +146,8 @@ Status DoubleQdq::find_equal_readers(const std::vector<std::string>& tensors, co
   *one = true;
   for (size_t i = 0; *one && i < tensors.size(); ++i)
     QRT_TRY(find_readers(tensors[i], tensors_->input(node, 0).shape, readers, &passed, one));
-  Link link;
-  if (*one) QRT_TRY(make_link(*readers, &link, one));
+  QdqNode entry;
+  if (*one) QRT_TRY(make_qdq_node(*readers, &entry, one));
   return Status();
 }
 
@@ -166,12 +167,12 @@ Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
       top->input = node->input(through);
       continue;
     }
-    Link link;
+    QdqNode entry;
     bool goes_on;
-    QRT_TRY(make_link({node}, &link, &goes_on));
+    QRT_TRY(make_qdq_node({node}, &entry, &goes_on));
     if (!goes_on) break;
-    if (!sole && !is_pair_node(link)) {
-      if (link.kind == Kind::kTranspose && transposes_.move_from_all_readers(*node))
+    if (!sole && !is_pair_node(entry)) {
+      if (entry.kind == Kind::kTranspose && transposes_.move_from_all_readers(*node))
         top->shared = node;
       break;
     }
@@ -198,28 +199,28 @@ Status DoubleQdq::find_top(const NodeView& quantize, Top* top) const {
   return Status();
 }
 
-Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) const {
+Status DoubleQdq::follow(const Top& top, std::vector<EqualNodes>* steps, LastReaders* end) const {
   Shape shape = tensors_->input(*top.node, 0).shape;
   if (top.shared) {
-    bool is_link;
+    bool is_qdq_node;
     steps->emplace_back();
     steps->back().nodes = {top.shared};
-    QRT_TRY(make_link(steps->back().nodes, &steps->back().link, &is_link));
-    steps->back().link.is_shared = true;
+    QRT_TRY(make_qdq_node(steps->back().nodes, &steps->back().entry, &is_qdq_node));
+    steps->back().entry.is_shared = true;
   }
   end->readers = {top.node};
   for (bool goes_on = true; goes_on;) {
-    Step step;
-    QRT_TRY(make_link(end->readers, &step.link, &goes_on));
+    EqualNodes step;
+    QRT_TRY(make_qdq_node(end->readers, &step.entry, &goes_on));
     if (!goes_on) break;
     step.nodes = end->readers;
     // The shape counts for what changes nothing. Behind other nodes it is known if they were visited.
-    if (step.link.kind == Kind::kTranspose &&
-        static_cast<int>(step.link.numbers.size()) == shape.rank()) {
+    if (step.entry.kind == Kind::kTranspose &&
+        static_cast<int>(step.entry.numbers.size()) == shape.rank()) {
       const Shape from = shape;
       for (int i = 0; i < shape.rank(); ++i)
-        shape[i] = from[static_cast<int>(step.link.numbers[static_cast<size_t>(i)])];
-    } else if (!is_pair_node(step.link)) {
+        shape[i] = from[static_cast<int>(step.entry.numbers[static_cast<size_t>(i)])];
+    } else if (!is_pair_node(step.entry)) {
       const std::string& y = step.nodes[0]->output(0);
       shape = tensors_->has(y) ? tensors_->at(y).shape : Shape();
     }
@@ -245,16 +246,17 @@ Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) con
   return Status();
 }
 
-void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Chain* chain) {
+void DoubleQdq::describe_edges(const Top& top, const LastReaders& end, bool all_known,
+                               QdqSequence* sequence) {
   const NodeView* made_by = top.shared ? nullptr : producer(top.input);
-  chain->front.is_made = made_by != nullptr;
-  chain->front.has_dequantize = made_by && made_by->op() == "DequantizeLinear";
-  chain->front.takes_pair = !top.shared && (!made_by || model_.uses(top.input) == 1);
+  sequence->front.is_made = made_by != nullptr;
+  sequence->front.has_dequantize = made_by && made_by->op() == "DequantizeLinear";
+  sequence->front.takes_pair = !top.shared && (!made_by || model_.uses(top.input) == 1);
   if (all_known && made_by && made_by->op() == "Add" &&
       is_reshaped_product(tensors_->input(*top.node, 0)))
-    chain->links.push_front({Kind::kMove, {}, {}, false});
+    sequence->entries.push_front({Kind::kMove, {}, {}, false});
 
-  auto& back = chain->back;
+  auto& back = sequence->back;
   back.readers = static_cast<int>(end.readers.size());
   back.outputs = end.outputs;
   back.has_twins = end.has_twins;
@@ -278,18 +280,18 @@ void DoubleQdq::describe_ends(const Top& top, const End& end, bool all_known, Ch
 
 // Assigns the steps that the rounds have left, in order, to the file's nodes of these types; the
 // others have no effect.
-Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
-  std::vector<Link> left;
-  for (const Link& link : chain.links) {
-    if (!is_pair_node(link)) continue;
+Status DoubleQdq::apply(const QdqSequence& sequence, const std::vector<EqualNodes>& steps) {
+  std::vector<QdqNode> left;
+  for (const QdqNode& entry : sequence.entries) {
+    if (!is_pair_node(entry)) continue;
     // A DequantizeLinear and a QuantizeLinear of the same parameters have no effect together.
-    if (link.kind == Kind::kQuantize && left.size() > 1 && left.back().quant == link.quant)
+    if (entry.kind == Kind::kQuantize && left.size() > 1 && left.back().quant == entry.quant)
       left.pop_back();
     else
-      left.push_back(link);
+      left.push_back(entry);
   }
   if (left.empty()) {
-    left.assign(2, steps[0].link);
+    left.assign(2, steps[0].entry);
     left[1].kind = Kind::kQuantize;
   }
   std::unordered_map<int, Quant> merged;
@@ -297,16 +299,16 @@ Status DoubleQdq::apply(const Chain& chain, const std::vector<Step>& steps) {
   size_t at = 0;
   bool passes = false, is_late = false, are_equal = true;
   const Quant* first = nullptr;
-  for (const Step& step : steps) {
-    if (is_pair_node(step.link)) {
-      passes = at >= left.size() || left[at].kind != step.link.kind ||
-               left[at].quant.type != step.link.quant.type;
-      if (!first) first = &step.link.quant;
-      are_equal = are_equal && step.link.quant == *first;
+  for (const EqualNodes& step : steps) {
+    if (is_pair_node(step.entry)) {
+      passes = at >= left.size() || left[at].kind != step.entry.kind ||
+               left[at].quant.type != step.entry.quant.type;
+      if (!first) first = &step.entry.quant;
+      are_equal = are_equal && step.entry.quant == *first;
       for (const NodeView* node : step.nodes) {
         if (passes)
           passed[node->index()] = 0;
-        else if (left[at].quant != step.link.quant)
+        else if (left[at].quant != step.entry.quant)
           merged[node->index()] = left[at].quant;
         is_late =
             is_late || (tensors_->has(node->output(0)) && passes != (passed_input(*node) >= 0));
@@ -332,21 +334,21 @@ Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
   if (settled_.count(quantize.index()) != 0) return Status();
   Top top;
   QRT_TRY(find_top(quantize, &top));
-  std::vector<Step> steps;
-  End end;
+  std::vector<EqualNodes> steps;
+  LastReaders end;
   QRT_TRY(follow(top, &steps, &end));
-  Chain chain;
+  QdqSequence sequence;
   int pair_nodes = 0;
   settled_.insert(quantize.index());
-  for (const Step& step : steps) {
-    chain.links.push_back(step.link);
-    pair_nodes += is_pair_node(step.link);
+  for (const EqualNodes& step : steps) {
+    sequence.entries.push_back(step.entry);
+    pair_nodes += is_pair_node(step.entry);
     for (const NodeView* node : step.nodes) settled_.insert(node->index());
   }
   if (pair_nodes < 3) return Status();  // no two pairs can meet
-  describe_ends(top, end, all_known, &chain);
-  const Outcome outcome = play_rounds(&chain);
-  Status status = outcome == Outcome::kRow ? apply(chain, steps) : refusal(outcome);
+  describe_edges(top, end, all_known, &sequence);
+  const Outcome outcome = play_rounds(&sequence);
+  Status status = outcome == Outcome::kRow ? apply(sequence, steps) : refusal(outcome);
   // Whoever asks again is told the same.
   if (!status.ok()) settled_.erase(quantize.index());
   return status;

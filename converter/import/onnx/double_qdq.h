@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "converter/import/onnx/pair_rounds.h"
+#include "converter/import/onnx/qdq_sequence.h"
 #include "converter/import/onnx/tensors.h"
 #include "converter/import/onnx/transpose_moves.h"
 
@@ -24,7 +24,7 @@ class DoubleQdq {
   DoubleQdq(const Model& model, const Nodes& nodes, Tensors* tensors)
       : model_(model), nodes_(nodes), tensors_(tensors), transposes_(model, nodes) {}
 
-  // Settles what becomes of the chain of nodes that this QuantizeLinear of floats is in.
+  // Settles what becomes of the sequence of nodes that this QuantizeLinear of floats is in.
   // `all_known`: no dimension of the model is symbolic.
   // REQUIRES: the scales and zero points are loaded; what is in front of the node was visited.
   Status merge(const NodeView& quantize, bool all_known);
@@ -38,22 +38,22 @@ class DoubleQdq {
   // Nodes that were passed, each with the input that is its output.
   using Passed = std::vector<std::pair<int, int>>;
 
-  // Equal nodes, as one link of the chain; then what changes nothing.
-  struct Step {
-    Link link;
+  // Equal nodes, as one entry of the sequence; then what changes nothing.
+  struct EqualNodes {
+    QdqNode entry;
     std::vector<const NodeView*> nodes;
     Passed passed;
   };
-  // The beginning of a chain.
+  // The beginning of a sequence.
   struct Top {
     const NodeView* node;  // its first node
     std::string input;     // what that reads, as the last node that changes something made it
-    // A DequantizeLinear or Transpose in front that has other readers: the chain has its own, so to
+    // A DequantizeLinear or Transpose in front that has other readers: the sequence has its own, so to
     // speak. Null for none.
     const NodeView* shared;
   };
-  // The readers of the last nodes of a chain.
-  struct End {
+  // The readers of the last nodes of a sequence.
+  struct LastReaders {
     std::vector<const NodeView*> readers;
     int outputs = 0;  // of the graph
     bool has_twins = false;
@@ -61,8 +61,9 @@ class DoubleQdq {
 
   const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant
   bool read(const NodeView& node, Quant* quant) const;
-  // *is_link: these are nodes that a chain can go through, equal ones where they are several.
-  Status make_link(const std::vector<const NodeView*>& nodes, Link* link, bool* is_link) const;
+  // *is_qdq_node: these are nodes that a sequence can go through, equal ones where they are several.
+  Status make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNode* entry,
+                       bool* is_qdq_node) const;
   // The nodes that read a tensor, looking through those that change nothing. *all: nothing else
   // reads it.
   Status find_readers(const std::string& tensor, const Shape& shape,
@@ -70,9 +71,10 @@ class DoubleQdq {
   Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
                             std::vector<const NodeView*>* readers, bool* one) const;
   Status find_top(const NodeView& quantize, Top* top) const;
-  Status follow(const Top& top, std::vector<Step>* steps, End* end) const;
-  void describe_ends(const Top& top, const End& end, bool all_known, Chain* chain);
-  Status apply(const Chain& chain, const std::vector<Step>& steps);
+  Status follow(const Top& top, std::vector<EqualNodes>* steps, LastReaders* end) const;
+  void describe_edges(const Top& top, const LastReaders& end, bool all_known,
+                      QdqSequence* sequence);
+  Status apply(const QdqSequence& sequence, const std::vector<EqualNodes>& steps);
 
   const Model& model_;
   const Nodes& nodes_;

@@ -34,7 +34,7 @@ Report with_offer(const Report& report, const std::string& what, const Report& t
     else if (f.is_node)
       offering.refused(f.node, f.op, f.rule, f.tensor, remedy);
     else
-      offering.refused_part(f.node, f.op, f.rule, remedy);
+      offering.refused_in_file(f.node, f.op, f.rule, remedy);
   }
   return offering;
 }
@@ -48,7 +48,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   Status loaded = from_onnx::Model::load(path, &model, edges);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused_part("(model)", "onnx", loaded.message(), from_onnx::remedy_for_file(model));
+      report->refused_in_file("(model)", "onnx", loaded.message(),
+                              from_onnx::remedy_for_file(model));
     return loaded;
   }
   model.set_blocks(blocks);
@@ -58,8 +59,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
   QRT_TRY(from_onnx::set_limits(edges.open, &open));
   if (Status settled = from_onnx::settle_branches(allow_float, open, &model); !settled.ok()) {
     if (settled.code() == Code::kUnsupported)
-      report->refused_part("(model)", "onnx", settled.message(),
-                           "export the model with loops of fewer steps, or of fewer nodes");
+      report->refused_in_file("(model)", "onnx", settled.message(),
+                              "export the model with loops of fewer steps, or of fewer nodes");
     return settled;
   }
   if (std::any_of(open.begin(), open.end(),
@@ -83,8 +84,8 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
     if (imported.code() == Code::kInvalidModel) {
       imported = error(Code::kUnsupported, "the first dimension of its inputs is open, but %s: %s",
                        why.c_str(), imported.message());
-      findings.refused_part("(model)", "onnx", imported.message(),
-                            "give the inputs' shapes by --input-shape NAME=1x3x224x224");
+      findings.refused_in_file("(model)", "onnx", imported.message(),
+                               "give the inputs' shapes by --input-shape NAME=1x3x224x224");
     }
   }
   if (!imported.ok() &&

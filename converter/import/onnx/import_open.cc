@@ -215,8 +215,8 @@ Status import_open(const std::shared_ptr<const Model>& model,
     Status status =
         error(Code::kUnsupported, "it has %zu open dimensions, at most %u can stay open",
               open.size(), kMaxSymbols);
-    report->refused_part("(model)", "onnx", status.message(),
-                         "give the inputs' shapes by --input-shape NAME=1x3x224x224");
+    report->refused_in_file("(model)", "onnx", status.message(),
+                            "give the inputs' shapes by --input-shape NAME=1x3x224x224");
     return status;
   }
   FirstImport import(*model, allow_float);

@@ -47,7 +47,7 @@ ValueId RunIntegers::reshaped(ValueId x, const Shape& shape) {
 
 ValueId RunIntegers::unless(ValueId is_bad, ValueId indices) {
   constexpr int64_t kNoIndex = int64_t{1} << 40;
-  const ValueId bad = wide(is_bad);
+  const ValueId bad = to_int64(is_bad);
   return add(multiply(indices, subtract(constant(1), bad)), multiply(bad, constant(kNoIndex)));
 }
 
@@ -71,7 +71,7 @@ ValueId RunIntegers::one() {
     o.is_float = o.is_truth = true;
     x = truth;
   }
-  return importer_.run_one() = wide(binary(fb::IntegerFunction::EQUAL, x, x));
+  return importer_.run_one() = to_int64(binary(fb::IntegerFunction::EQUAL, x, x));
 }
 
 ValueId RunIntegers::ones(int64_t n) {

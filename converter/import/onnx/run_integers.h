@@ -45,8 +45,8 @@ class RunIntegers {
   ValueId both(ValueId a, ValueId b) { return binary(fb::IntegerFunction::AND, a, b); }
   ValueId either(ValueId a, ValueId b) { return binary(fb::IntegerFunction::OR, a, b); }
   // Returns an integer or truths as INT64, or as INT32.
-  ValueId wide(ValueId x) { return cast(x, DType::kInt64); }
-  ValueId narrow(ValueId x) { return cast(x, DType::kInt32); }
+  ValueId to_int64(ValueId x) { return cast(x, DType::kInt64); }
+  ValueId to_int32(ValueId x) { return cast(x, DType::kInt32); }
   ValueId reshaped(ValueId x, const Shape& shape);
   // Returns the indices, with a number beyond any axis where `is_bad` is true, so that the operator that reads it ends the run.
   ValueId unless(ValueId is_bad, ValueId indices);

@@ -314,10 +314,10 @@ ValueId cut_in_run(Importer& importer, const NodeView& node, ValueId x, int axis
   const int64_t n = builder.shape_of(x)[axis];
   const ValueId zero = r.constant(0), capacity = r.number(n);
   // A negative end counts from the last index.
-  const ValueId from_start = r.add(end, r.multiply(r.wide(r.is_less(end, zero)), capacity));
+  const ValueId from_start = r.add(end, r.multiply(r.to_int64(r.is_less(end, zero)), capacity));
   const ValueId length = r.least(from_start, capacity);
   const ValueId at = r.indices(n);
-  const ValueId beyond = r.wide(r.is_at_most(length, at));
+  const ValueId beyond = r.to_int64(r.is_at_most(length, at));
   const ValueId rows = r.add(at, r.multiply(beyond, r.subtract(capacity, at)));
   RunLength cut{axis, number, r.unless(r.is_less(length, r.constant(1)), rows), true};
   const ValueId y = filled_beyond(importer, node, x, cut, 0);

@@ -13,8 +13,8 @@ Status import_tflite(const std::string& path, TfliteReference reference, Graph* 
   Status loaded = from_tflite::Model::load(path, &model, outputs, signature);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused_part("(model)", "tflite", loaded.message(),
-                           "convert the model again with a current TFLite converter");
+      report->refused_in_file("(model)", "tflite", loaded.message(),
+                              "convert the model again with a current TFLite converter");
     return loaded;
   }
   graph->source_files = {path};

@@ -73,7 +73,7 @@ Status write_cvm(const FloatModel& model, const Placement& placement, const Para
     if (made)
       y = numbers.without_factors(*made);
     else
-      QRT_TRY(values.as_wide(v.name, &y));
+      QRT_TRY(values.as_int32(v.name, &y));
     heads.push_back(y.entry);
     cvm->outputs.push_back({v.name, y.step});
   }

@@ -61,7 +61,7 @@ Status add_product(const Node& node, CvmValues* values, const Dims& shape) {
     if (constant)
       x[i] = numbers.constant(*constant, kCvmWide);
     else
-      QRT_TRY(values->as_wide(node.inputs[i], &x[i]));
+      QRT_TRY(values->as_int32(node.inputs[i], &x[i]));
   }
   values->set(node.outputs[0], numbers.product(x[0], x[1], shape));
   return {};
@@ -82,7 +82,7 @@ Status cvm_limit(const Node& node, CvmValues* values) {
   if (values->is_coded(y))
     QRT_TRY(values->as(node.inputs[0], values->step(y), values->precision(y), &from));
   else
-    QRT_TRY(values->as_wide(node.inputs[0], &from));
+    QRT_TRY(values->as_int32(node.inputs[0], &from));
   values->set(y, numbers.limited(from, limit(node, 1, values->model(), -HUGE_VAL),
                                  limit(node, 2, values->model(), HUGE_VAL)));
   return {};

@@ -5,7 +5,7 @@
 namespace qrt::quantize {
 
 Status cvm_movable(const std::string& x, CvmValues* values, CvmNumber* y) {
-  return values->is_coded(x) ? values->as_coded(x, y) : values->as_wide(x, y);
+  return values->is_coded(x) ? values->as_coded(x, y) : values->as_int32(x, y);
 }
 
 namespace {
@@ -66,7 +66,7 @@ Status cvm_slice(const Node& node, CvmValues* values) {
     const int64_t size = numbers.shape(x)[axis];
     int64_t begin = starts[i] < 0 ? starts[i] + size : starts[i];
     begin = begin < 0 ? 0 : begin;
-    if (to[axis] != size) x = cvm_part(x, axis, begin, begin + to[axis], &numbers);
+    if (to[axis] != size) x = cvm_slice_along(x, axis, begin, begin + to[axis], &numbers);
   }
   values->set(node.outputs[0], x);
   return {};

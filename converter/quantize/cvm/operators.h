@@ -41,8 +41,8 @@ Status read_cvm_window(const Node& node, const Dims& kernel, const Dims& input, 
 Status add_cvm_conv(const CvmNumber& x, int weights, int bias, int precision, int64_t groups,
                     const CvmWindow& window, CvmNumbers* numbers, CvmNumber* y);
 // begin <= index < end of one axis.
-CvmNumber cvm_part(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
-                   CvmNumbers* numbers);
+CvmNumber cvm_slice_along(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
+                          CvmNumbers* numbers);
 // Joins parts of one step and precision along `axis`.
 CvmNumber cvm_joined(const std::vector<CvmNumber>& parts, size_t axis, CvmNumbers* numbers);
 // Returns a number that data movement may move: a coded value's own integers, else 16 bits.

@@ -188,7 +188,7 @@ Status CvmValues::range(const std::string& value, double* range) {
   return {};
 }
 
-Status CvmValues::as_wide(const std::string& value, CvmNumber* y) {
+Status CvmValues::as_int32(const std::string& value, CvmNumber* y) {
   const CvmNumber* x = number(value);
   if (x && !x->has_factors() && numbers_.precision(*x) <= kCvmWide) {
     *y = *x;

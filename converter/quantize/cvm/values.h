@@ -48,7 +48,7 @@ class CvmValues {
   // Returns a value for layers and tables, which know what to do with a zero point. REQUIRES: coded.
   Status as_byte(const std::string& value, CvmNumber* y);
   // Returns a value for sums, products and averages: 16 bits or fewer, no factors.
-  Status as_wide(const std::string& value, CvmNumber* y);
+  Status as_int32(const std::string& value, CvmNumber* y);
   // The greatest real that is kept of it.
   Status range(const std::string& value, double* range);
 

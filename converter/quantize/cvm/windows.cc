@@ -32,8 +32,8 @@ Status read_cvm_window(const Node& node, const Dims& kernel, const Dims& input, 
   return {};
 }
 
-CvmNumber cvm_part(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
-                   CvmNumbers* numbers) {
+CvmNumber cvm_slice_along(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
+                          CvmNumbers* numbers) {
   Dims shape = numbers->shape(x);
   std::vector<int64_t> from(shape.size(), 0), to = shape;
   from[axis] = begin;
@@ -64,7 +64,7 @@ namespace {
 // hold for one batch alone.
 CvmNumber with_border(const CvmNumber& x, size_t axis, int64_t size, bool is_behind,
                       CvmNumbers* numbers) {
-  const CvmNumber line = cvm_part(x, axis, 0, 1, numbers);
+  const CvmNumber line = cvm_slice_along(x, axis, 0, 1, numbers);
   CvmNumber border = numbers->sum(line, line, true, numbers->shape(line));
   border = x.zero == 0 ? numbers->clipped(border, numbers->precision(x))
                        : numbers->byte_with_zero(border, x.zero);
@@ -118,7 +118,7 @@ Status add_cvm_conv(const CvmNumber& from, int weights, int bias, int precision,
                            {"use_bias", bias >= 0 ? "True" : "False"}});
   y->step = x.step;
   for (size_t i = 2; i < 4; ++i)
-    if (made[i] != want[i]) *y = cvm_part(*y, i, 0, want[i], numbers);
+    if (made[i] != want[i]) *y = cvm_slice_along(*y, i, 0, want[i], numbers);
   return {};
 }
 
@@ -180,7 +180,7 @@ Status cvm_average_pool(const Node& node, CvmValues* values) {
 Status cvm_mean(const Node& node, CvmValues* values) {
   CvmNumbers& numbers = values->numbers();
   CvmNumber x;
-  QRT_TRY(values->as_wide(node.inputs[0], &x));
+  QRT_TRY(values->as_int32(node.inputs[0], &x));
   const Dims shape = numbers.shape(x);
   Dims result;
   QRT_TRY(values->shape(node.outputs[0], &result));
@@ -215,8 +215,9 @@ CvmNumber repeated_border(const CvmNumber& x, CvmNumbers* numbers) {
   CvmNumber y = x;
   for (const size_t axis : {size_t{2}, size_t{3}}) {
     const int64_t n = numbers->shape(y)[axis];
-    y = cvm_joined({cvm_part(y, axis, 0, 1, numbers), y, cvm_part(y, axis, n - 1, n, numbers)},
-                   axis, numbers);
+    y = cvm_joined(
+        {cvm_slice_along(y, axis, 0, 1, numbers), y, cvm_slice_along(y, axis, n - 1, n, numbers)},
+        axis, numbers);
   }
   return y;
 }

@@ -10,7 +10,7 @@ namespace {
 
 class Judge {
  public:
-  Judge(const FloatModel& model, const Links& links) : model_(model), links_(links) {}
+  Judge(const FloatModel& model, const GraphEditor& editor) : model_(model), editor_(editor) {}
 
   // The input whose elements the node's result has; -1: it computes or moves something.
   int kept_input(const Node& node) const {
@@ -38,19 +38,19 @@ class Judge {
 
  private:
   Element element(const std::string& name) const {
-    const Value* v = links_.value(name);
+    const Value* v = editor_.value(name);
     return v ? v->element : Element::kFloat;
   }
   // Returns whether the node keeps its input's shape, also where one dimension is open: as many
   // elements have the same size there.
   bool same_shape(const Node& node) const {
-    const Value *x = links_.value(node.inputs[0]), *y = links_.value(node.outputs[0]);
+    const Value *x = editor_.value(node.inputs[0]), *y = editor_.value(node.outputs[0]);
     return x && y && x->shape == y->shape && std::count(x->shape.begin(), x->shape.end(), -1) <= 1;
   }
   // Returns same_shape() for a node that may change how many elements there are: the batch stays, but a size that was seen to stay
   // may be another at other sizes.
   bool same_size(const Node& node) const {
-    return same_shape(node) && (model_.sizes.empty() || !is_open(links_.value(node.inputs[0])));
+    return same_shape(node) && (model_.sizes.empty() || !is_open(editor_.value(node.inputs[0])));
   }
   static bool is_open(const Value* v) {
     return std::count(v->shape.begin(), v->shape.end(), -1) > 0;
@@ -59,7 +59,7 @@ class Judge {
   bool is_all(const Node& node, size_t i, float what) const {
     if (node.inputs.size() != 2) return false;
     const Tensor* c = model_.constant(node.inputs[i]);
-    const Value *x = links_.value(node.inputs[1 - i]), *y = links_.value(node.outputs[0]);
+    const Value *x = editor_.value(node.inputs[1 - i]), *y = editor_.value(node.outputs[0]);
     return c && c->is_real() && x && y && x->shape == y->shape &&
            std::all_of(c->reals.begin(), c->reals.end(), [&](float v) { return v == what; });
   }
@@ -77,26 +77,26 @@ class Judge {
   }
 
   const FloatModel& model_;
-  const Links& links_;
+  const GraphEditor& editor_;
 };
 
 }  // namespace
 
 void drop_identities(FloatModel* model) {
-  Links links(model);
-  const Judge judge(*model, links);
+  GraphEditor editor(model);
+  const Judge judge(*model, editor);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     const Node& node = model->nodes[i];
     if (node.inputs.empty()) continue;
     const int kept = judge.kept_input(node);
     if (kept < 0) continue;
     const std::string& x = node.inputs[static_cast<size_t>(kept)];
-    if (node.op == "Identity" && links.is_output(node.outputs[0]) &&
-        (links.writer(x) < 0 || links.is_output(x)))
+    if (node.op == "Identity" && editor.is_output(node.outputs[0]) &&
+        (editor.writer(x) < 0 || editor.is_output(x)))
       continue;
-    links.bypass(i, x);
+    editor.bypass(i, x);
   }
-  links.finish();
+  editor.finish();
 }
 
 }  // namespace qrt::quantize

@@ -30,7 +30,7 @@ struct Site {
 class Equaliser {
  public:
   Equaliser(const EqualiseOptions& options, FloatModel* model)
-      : options_(options), model_(model), links_(model) {}
+      : options_(options), model_(model), editor_(model) {}
 
   int run() {
     if (options_.relax_limits) relax();
@@ -46,14 +46,14 @@ class Equaliser {
       }
       if (most <= kSettled) break;
     }
-    links_.finish();
+    editor_.finish();
     return static_cast<int>(changed.size());
   }
 
  private:
   const Node& node(size_t i) const { return model_->nodes[i]; }
   const Node& sole_reader(const std::string& value) const {
-    return node(links_.readers(value).begin()->node);
+    return node(editor_.readers(value).begin()->node);
   }
   Tensor& constant(const std::string& name) { return model_->constants.find(name)->second; }
   const Dims* shape(const std::string& name) const {
@@ -77,20 +77,20 @@ class Equaliser {
       Node& n = model_->nodes[i];
       const Tensor* lo = n.op == "Clip" && n.has_input(1) ? model_->constant(n.inputs[1]) : nullptr;
       if (!lo || !lo->is_real() || lo->size() != 1 || lo->reals[0] != 0) continue;
-      const int w = links_.writer(n.inputs[0]);
+      const int w = editor_.writer(n.inputs[0]);
       ChannelWeights weights;
       if (w < 0 || !ChannelWeights::of(*model_, node(static_cast<size_t>(w)), &weights) ||
-          !links_.is_read_once(n.inputs[0]) || !all_layers(n.outputs[0], weights.outputs()))
+          !editor_.is_read_once(n.inputs[0]) || !all_layers(n.outputs[0], weights.outputs()))
         continue;
       n.op = "Relu";
-      links_.resize_inputs(i, 1);
+      editor_.resize_inputs(i, 1);
     }
   }
 
   // The value is read by layers alone, as what they multiply.
   bool all_layers(const std::string& value, size_t channels) const {
-    if (links_.is_output(value) || links_.readers(value).empty()) return false;
-    for (const Read& r : links_.readers(value)) {
+    if (editor_.is_output(value) || editor_.readers(value).empty()) return false;
+    for (const Read& r : editor_.readers(value)) {
       ChannelWeights weights;
       const Node& n = node(r.node);
       if (n.inputs[0] != value || !ChannelWeights::of(*model_, n, &weights) ||
@@ -107,13 +107,13 @@ class Equaliser {
       if (node(i).op != "MatMul" && ChannelWeights::of(*model_, node(i), &weights)) {
         site.writer = i;
         site.value = node(i).outputs[0];
-        while (links_.is_read_once(site.value) && only_scales(sole_reader(site.value)))
+        while (editor_.is_read_once(site.value) && only_scales(sole_reader(site.value)))
           site.value = sole_reader(site.value).outputs[0];
         if (!all_layers(site.value, weights.outputs())) continue;
       } else if (!find_norm(i, &site)) {
         continue;
       }
-      for (const Read& r : links_.readers(site.value)) site.readers.push_back(r.node);
+      for (const Read& r : editor_.readers(site.value)) site.readers.push_back(r.node);
       sites_.push_back(std::move(site));
     }
   }
@@ -132,7 +132,7 @@ class Equaliser {
     site->writer = i;
     site->is_norm = true;
     site->value = n.outputs[0];
-    for (const Read& r : links_.readers(site->value))
+    for (const Read& r : editor_.readers(site->value))
       if (node(r.node).op != "MatMul" && node(r.node).op != "Gemm") return false;
     return all_layers(site->value, static_cast<size_t>(channels));
   }
@@ -141,11 +141,11 @@ class Equaliser {
   void own_constants() {
     std::set<std::string> shared;
     for (const auto& [name, tensor] : model_->constants)
-      if (links_.readers(name).size() > 1) shared.insert(name);
+      if (editor_.readers(name).size() > 1) shared.insert(name);
     const auto own = [&](size_t i, size_t at) {
       const Node& n = node(i);
       if (n.has_input(at) && shared.count(n.inputs[at]) != 0)
-        links_.set_constant(i, at, Tensor(constant(n.inputs[at])));
+        editor_.set_constant(i, at, Tensor(constant(n.inputs[at])));
     };
     for (const Site& site : sites_) {
       own(site.writer, 1);
@@ -231,7 +231,7 @@ class Equaliser {
 
   const EqualiseOptions& options_;
   FloatModel* const model_;
-  Links links_;
+  GraphEditor editor_;
   std::vector<Site> sites_;
   std::map<std::string, std::vector<double>> seen_;
 };

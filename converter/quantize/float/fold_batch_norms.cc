@@ -10,13 +10,13 @@
 namespace qrt::quantize {
 namespace {
 
-struct Lines {
+struct ChannelAffine {
   std::vector<double> factor, shift;
 };
 
 class Folder {
  public:
-  explicit Folder(FloatModel* model) : model_(model), links_(model) {}
+  explicit Folder(FloatModel* model) : model_(model), editor_(model) {}
 
   // Walks from the first node to the last, until nothing changes: all nodes, then those whose neighbours
   // changed.
@@ -28,10 +28,10 @@ class Folder {
         waiting_.erase(waiting_.begin());
         fold(at_);
       }
-      links_.drop_unread_constants();
+      editor_.drop_unread_constants();
       waiting_.swap(next_walk_);
     }
-    links_.finish();
+    editor_.finish();
   }
 
  private:
@@ -50,15 +50,15 @@ class Folder {
   // Removes node i: the readers of its result read x. A line behind it may be part of the writer of x
   // now, and the node before it part of the readers.
   void take_out(size_t i, const std::string& x) {
-    const Reads readers = links_.readers(model_->nodes[i].outputs[0]);
-    const int w = links_.writer(x);
-    links_.bypass(i, x);
+    const Reads readers = editor_.readers(model_->nodes[i].outputs[0]);
+    const int w = editor_.writer(x);
+    editor_.bypass(i, x);
     if (w >= 0) revisit(static_cast<size_t>(w));
     for (const Read& r : readers) {
       revisit(r.node);
       const Node& reader = model_->nodes[r.node];
-      if (reader.op == "Concat" && links_.is_read_once(reader.outputs[0]))
-        revisit(links_.readers(reader.outputs[0]).begin()->node);
+      if (reader.op == "Concat" && editor_.is_read_once(reader.outputs[0]))
+        revisit(editor_.readers(reader.outputs[0]).begin()->node);
     }
   }
 
@@ -71,12 +71,12 @@ class Folder {
     const size_t at = !is_norm && constant(node, 0) ? 1 : 0;
     if (!is_norm && !constant(node, 1 - at)) return;  // no lines
     const std::string& x = node.inputs[at];
-    const int w = links_.writer(x);
-    if (w >= 0 && links_.is_read_once(x)) {
+    const int w = editor_.writer(x);
+    if (w >= 0 && editor_.is_read_once(x)) {
       const Node& layer = model_->nodes[static_cast<size_t>(w)];
-      Lines lines;
+      ChannelAffine lines;
       const int64_t channels = outputs_of(layer);
-      if (channels > 0 && read_lines(node, at, layer, channels, &lines)) {
+      if (channels > 0 && read_affine(node, at, layer, channels, &lines)) {
         scale_outputs(lines, static_cast<size_t>(w));
         take_out(i, x);
         return;
@@ -107,8 +107,8 @@ class Folder {
     return 0;
   }
 
-  bool read_lines(const Node& node, size_t at, const Node& layer, int64_t channels,
-                  Lines* lines) const {
+  bool read_affine(const Node& node, size_t at, const Node& layer, int64_t channels,
+                   ChannelAffine* lines) const {
     const auto n = static_cast<size_t>(channels);
     if (node.op == "BatchNormalization") return read_norm(node, n, lines);
     if (layer.op == "MatMul") return false;  // with the sum behind it one layer all the same
@@ -137,7 +137,7 @@ class Folder {
     return true;
   }
 
-  bool read_norm(const Node& node, size_t n, Lines* lines) const {
+  bool read_norm(const Node& node, size_t n, ChannelAffine* lines) const {
     const double epsilon = static_cast<double>(node.real("epsilon", 1e-5f));
     for (size_t i = 1; i < 5; ++i)
       if (!constant(node, i) || constant(node, i)->reals.size() != n) return false;
@@ -152,7 +152,7 @@ class Folder {
     return true;
   }
 
-  void scale_outputs(const Lines& lines, size_t at) {
+  void scale_outputs(const ChannelAffine& lines, size_t at) {
     Node* layer = &model_->nodes[at];
     const size_t n = lines.factor.size();
     Tensor w = *constant(*layer, 1);
@@ -178,11 +178,11 @@ class Folder {
     }
     if (layer->op == "MatMul") {
       layer->op = "Gemm";  // which has a bias, and takes up the lines before it
-      const int before = links_.writer(layer->inputs[0]);
+      const int before = editor_.writer(layer->inputs[0]);
       if (before >= 0) revisit(static_cast<size_t>(before));
     }
-    links_.set_constant(at, 1, std::move(w));
-    links_.set_constant(at, 2, std::move(bias));
+    editor_.set_constant(at, 1, std::move(w));
+    editor_.set_constant(at, 2, std::move(bias));
   }
 
   // BatchNormalization behind a Concat of channels: one for each operand, if all go into their layers.
@@ -191,20 +191,20 @@ class Folder {
     int64_t first = 0;
     std::vector<int64_t> counts;
     for (const std::string& x : concat.inputs) {
-      const int w = links_.writer(x);
-      if (w < 0 || !links_.is_read_once(x)) return;
+      const int w = editor_.writer(x);
+      if (w < 0 || !editor_.is_read_once(x)) return;
       counts.push_back(outputs_of(model_->nodes[static_cast<size_t>(w)]));
       if (counts.back() <= 0) return;
       first += counts.back();
     }
-    Lines lines;
+    ChannelAffine lines;
     if (!read_norm(model_->nodes[norm], static_cast<size_t>(first), &lines)) return;
     auto at = static_cast<ptrdiff_t>(0);
     for (size_t i = 0; i < counts.size(); ++i) {
       const auto end = at + static_cast<ptrdiff_t>(counts[i]);
-      const Lines part = {{lines.factor.begin() + at, lines.factor.begin() + end},
-                          {lines.shift.begin() + at, lines.shift.begin() + end}};
-      scale_outputs(part, static_cast<size_t>(links_.writer(concat.inputs[i])));
+      const ChannelAffine part = {{lines.factor.begin() + at, lines.factor.begin() + end},
+                                  {lines.shift.begin() + at, lines.shift.begin() + end}};
+      scale_outputs(part, static_cast<size_t>(editor_.writer(concat.inputs[i])));
       at = end;
     }
     take_out(norm, concat.outputs[0]);
@@ -215,11 +215,11 @@ class Folder {
   void fold_forward(size_t norm) {
     const Node node = model_->nodes[norm];
     const Tensor* scale = constant(node, 1);
-    Lines lines;
+    ChannelAffine lines;
     if (!scale || !read_norm(node, scale->reals.size(), &lines)) return;
     const std::string& y = node.outputs[0];
-    const Reads readers = links_.readers(y);
-    if (links_.is_output(y) || readers.empty()) return;
+    const Reads readers = editor_.readers(y);
+    if (editor_.is_output(y) || readers.empty()) return;
     const bool shifts =
         std::any_of(lines.shift.begin(), lines.shift.end(), [](double s) { return s != 0; });
     for (const Read& r : readers) {
@@ -243,7 +243,7 @@ class Folder {
     take_out(norm, node.inputs[0]);
   }
 
-  void scale_inputs(const Lines& lines, size_t at) {
+  void scale_inputs(const ChannelAffine& lines, size_t at) {
     const Node* layer = &model_->nodes[at];
     Tensor w = *constant(*layer, 1);
     const auto outputs = static_cast<size_t>(outputs_of(*layer));
@@ -268,12 +268,12 @@ class Folder {
       const double b = old ? static_cast<double>(old->reals[old->reals.size() == 1 ? 0 : o]) : 0.0;
       bias.reals[o] = static_cast<float>(b + sums[o]);
     }
-    links_.set_constant(at, 1, std::move(w));
-    links_.set_constant(at, 2, std::move(bias));
+    editor_.set_constant(at, 1, std::move(w));
+    editor_.set_constant(at, 2, std::move(bias));
   }
 
   FloatModel* const model_;
-  Links links_;
+  GraphEditor editor_;
   size_t at_ = 0;                         // the node that the walk is at
   std::set<size_t> waiting_, next_walk_;  // nodes to visit in this walk, and in the next one
 };

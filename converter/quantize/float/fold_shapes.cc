@@ -146,7 +146,7 @@ std::set<std::string> follow_sizes(const FloatModel& model) {
 }
 
 // The result's shape, with its one open dimension, in place of one that was computed.
-void set_reshape(size_t at, FloatModel* model, Links* links) {
+void set_reshape(size_t at, FloatModel* model, GraphEditor* editor) {
   Node& node = model->nodes[at];
   const auto found = model->values.find(node.outputs[0]);
   if (found == model->values.end()) return;
@@ -155,7 +155,7 @@ void set_reshape(size_t at, FloatModel* model, Links* links) {
       std::count(shape.begin(), shape.end(), 0) > 0)
     return;
   node.attributes.erase("allowzero");
-  links->set_constant(at, 1, integer_tensor(shape));
+  editor->set_constant(at, 1, integer_tensor(shape));
 }
 
 }  // namespace
@@ -192,23 +192,23 @@ Status fold_shapes(FloatModel* model) {
   }
   std::set<std::string> outputs;
   for (const Value& v : model->outputs) outputs.insert(v.name);
-  Links links(model);
+  GraphEditor editor(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     const Node& node = model->nodes[i];
     if (node.op == "Reshape" && model->constant(node.inputs[1]) == nullptr && !has_sizes)
-      set_reshape(i, model, &links);
+      set_reshape(i, model, &editor);
     const bool is_folded =
         std::all_of(node.outputs.begin(), node.outputs.end(),
                     [&](const auto& y) { return y.empty() || model->constants.count(y) != 0; });
     const bool is_output = std::any_of(node.outputs.begin(), node.outputs.end(),
                                        [&](const auto& y) { return outputs.count(y) != 0; });
     if (is_folded && !is_output) {
-      links.remove(i);
+      editor.remove(i);
     } else {
       for (const std::string& y : node.outputs) model->constants.erase(y);
     }
   }
-  links.finish();
+  editor.finish();
   return Status();
 }
 

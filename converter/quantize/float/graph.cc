@@ -6,7 +6,7 @@
 
 namespace qrt::quantize {
 
-Links::Links(FloatModel* model) : model_(model) {
+GraphEditor::GraphEditor(FloatModel* model) : model_(model) {
   for (size_t i = 0; i < model->inputs.size(); ++i)
     ends_[model->inputs[i].name].input = static_cast<int>(i);
   for (const Value& v : model->outputs) ends_[v.name].is_output = true;
@@ -14,29 +14,29 @@ Links::Links(FloatModel* model) : model_(model) {
     if (!model->nodes[i].op.empty()) add(i);
 }
 
-const Links::Ends& Links::ends(const std::string& name) const {
-  static const Ends none;
+const GraphEditor::ValueUses& GraphEditor::ends(const std::string& name) const {
+  static const ValueUses none;
   const auto found = ends_.find(name);
   return found == ends_.end() ? none : found->second;
 }
 
-int Links::writer(const std::string& name) const { return ends(name).writer; }
+int GraphEditor::writer(const std::string& name) const { return ends(name).writer; }
 
-const Reads& Links::readers(const std::string& name) const { return ends(name).readers; }
+const Reads& GraphEditor::readers(const std::string& name) const { return ends(name).readers; }
 
-const Value* Links::value(const std::string& name) const {
+const Value* GraphEditor::value(const std::string& name) const {
   const auto found = model_->values.find(name);
   if (found != model_->values.end()) return &found->second;
   const int input = ends(name).input;
   return input < 0 ? nullptr : &model_->inputs[static_cast<size_t>(input)];
 }
 
-bool Links::is_taken(const std::string& name) const {
-  const Ends& e = ends(name);
+bool GraphEditor::is_taken(const std::string& name) const {
+  const ValueUses& e = ends(name);
   return e.writer >= 0 || e.input >= 0 || model_->constants.count(name) != 0;
 }
 
-std::string Links::fresh_name(const std::string& wish) {
+std::string GraphEditor::fresh_name(const std::string& wish) {
   int& number = next_numbers_[wish];
   for (;; ++number) {
     std::string name = number == 0 ? wish : wish + "_" + std::to_string(number);
@@ -44,13 +44,13 @@ std::string Links::fresh_name(const std::string& wish) {
   }
 }
 
-void Links::add_read(const std::string& name, Read read) {
+void GraphEditor::add_read(const std::string& name, Read read) {
   if (!name.empty()) ends_[name].readers.insert(read);
 }
 
-void Links::remove_read(const std::string& name, Read read) {
+void GraphEditor::remove_read(const std::string& name, Read read) {
   if (name.empty()) return;
-  Ends& e = ends_[name];
+  ValueUses& e = ends_[name];
   e.readers.erase(read);
   const auto constant = model_->constants.find(name);
   if (!e.readers.empty() || e.is_output || constant == model_->constants.end()) return;
@@ -59,25 +59,25 @@ void Links::remove_read(const std::string& name, Read read) {
 }
 
 // Frees a name, and with it the name from which it was made by a number.
-void Links::free_name(const std::string& name) {
+void GraphEditor::free_name(const std::string& name) {
   next_numbers_.erase(name);
   const size_t number = name.rfind('_');
   if (number != std::string::npos) next_numbers_.erase(name.substr(0, number));
 }
 
-void Links::remove_writer(const std::string& name) {
+void GraphEditor::remove_writer(const std::string& name) {
   ends_[name].writer = -1;
   free_name(name);
 }
 
-void Links::add(size_t node) {
+void GraphEditor::add(size_t node) {
   const Node& n = model_->nodes[node];
   for (size_t i = 0; i < n.inputs.size(); ++i) add_read(n.inputs[i], {node, i});
   for (const std::string& name : n.outputs)
     if (!name.empty()) ends_[name].writer = static_cast<int>(node);
 }
 
-void Links::remove(size_t node) {
+void GraphEditor::remove(size_t node) {
   Node& n = model_->nodes[node];
   for (size_t i = 0; i < n.inputs.size(); ++i) remove_read(n.inputs[i], {node, i});
   for (const std::string& name : n.outputs)
@@ -85,17 +85,17 @@ void Links::remove(size_t node) {
   n = Node();
 }
 
-void Links::append(Node node) {
+void GraphEditor::append(Node node) {
   model_->nodes.push_back(std::move(node));
   add(model_->nodes.size() - 1);
 }
 
-void Links::insert_behind(size_t at, Node node) {
+void GraphEditor::insert_behind(size_t at, Node node) {
   append(std::move(node));
   inserted_.emplace_back(at, model_->nodes.size() - 1);
 }
 
-void Links::replace(size_t at, Node node) {
+void GraphEditor::replace(size_t at, Node node) {
   std::swap(model_->nodes[at], node);
   add(at);
   const Node& now = model_->nodes[at];
@@ -108,20 +108,20 @@ void Links::replace(size_t at, Node node) {
       remove_writer(name);
 }
 
-void Links::set_input(size_t node, size_t input, const std::string& name) {
+void GraphEditor::set_input(size_t node, size_t input, const std::string& name) {
   const std::string before = std::exchange(model_->nodes[node].inputs[input], name);
   if (before == name) return;
   add_read(name, {node, input});
   remove_read(before, {node, input});
 }
 
-void Links::resize_inputs(size_t node, size_t count) {
+void GraphEditor::resize_inputs(size_t node, size_t count) {
   Node& n = model_->nodes[node];
   for (size_t i = count; i < n.inputs.size(); ++i) remove_read(n.inputs[i], {node, i});
   n.inputs.resize(count);
 }
 
-void Links::set_constant(size_t node, size_t input, Tensor value) {
+void GraphEditor::set_constant(size_t node, size_t input, Tensor value) {
   const Node& n = model_->nodes[node];
   if (n.inputs.size() <= input) resize_inputs(node, input + 1);
   static constexpr const char* kRoles[] = {"input", "weights", "bias"};
@@ -131,13 +131,13 @@ void Links::set_constant(size_t node, size_t input, Tensor value) {
   set_input(node, input, name);
 }
 
-void Links::move_reads(const std::string& from, const std::string& to) {
+void GraphEditor::move_reads(const std::string& from, const std::string& to) {
   Reads moved = std::exchange(ends_[from].readers, {});
   for (const Read& r : moved) model_->nodes[r.node].inputs[r.input] = to;
   ends_[to].readers.merge(moved);
 }
 
-void Links::bypass(size_t node, std::string x) {
+void GraphEditor::bypass(size_t node, std::string x) {
   const std::string y = model_->nodes[node].outputs[0];
   if (!is_output(y)) {
     move_reads(y, x);
@@ -161,13 +161,13 @@ void Links::bypass(size_t node, std::string x) {
   remove_writer(x);
 }
 
-void Links::drop_unread_constants() {
+void GraphEditor::drop_unread_constants() {
   for (const std::string& name : unread_)
     if (readers(name).empty() && model_->constants.erase(name) != 0) free_name(name);
   unread_.clear();
 }
 
-void Links::finish() {
+void GraphEditor::finish() {
   if (!inserted_.empty()) {
     std::vector<std::vector<size_t>> behind(model_->nodes.size());
     for (const auto& [at, node] : inserted_) behind[at].push_back(node);

@@ -26,9 +26,9 @@ using Reads = std::set<Read>;  // in the order of the nodes
 // The writers and readers of a model's values at any time: inputs, outputs and names of nodes' values
 // change through this alone while it lives. No change takes longer the more nodes there are. Nodes keep
 // their indices until finish(); removed ones have an empty op until then.
-class Links {
+class GraphEditor {
  public:
-  explicit Links(FloatModel* model);
+  explicit GraphEditor(FloatModel* model);
 
   // Index of the node that writes a value, or -1.
   int writer(const std::string& name) const;
@@ -64,14 +64,14 @@ class Links {
   void finish();
 
  private:
-  struct Ends {
+  struct ValueUses {
     int writer = -1;
     int input = -1;  // of the model
     bool is_output = false;
     Reads readers;
   };
 
-  const Ends& ends(const std::string& name) const;
+  const ValueUses& ends(const std::string& name) const;
   bool is_taken(const std::string& name) const;
   void add(size_t node);
   void add_read(const std::string& name, Read read);
@@ -81,7 +81,7 @@ class Links {
   void move_reads(const std::string& from, const std::string& to);
 
   FloatModel* model_;
-  std::unordered_map<std::string, Ends> ends_;
+  std::unordered_map<std::string, ValueUses> ends_;
   std::unordered_map<std::string, int> next_numbers_;  // by wish: smaller ones are taken
   std::vector<std::string> unread_;                    // constants, once at least
   std::vector<std::pair<size_t, size_t>> inserted_;    // behind which node, and which

@@ -13,7 +13,7 @@
 namespace qrt::quantize {
 
 struct Interpreter::Impl {
-  struct Step {
+  struct PreparedNode {
     Node node;
     Operator run;
     std::vector<int> inputs, outputs;  // values; -1: absent
@@ -39,7 +39,7 @@ struct Interpreter::Impl {
   }
 
   // The result takes the place of operand 0 where nobody needs that any more.
-  static bool reuse_operand(const Step& step, std::vector<Tensor>* made,
+  static bool reuse_operand(const PreparedNode& step, std::vector<Tensor>* made,
                             std::vector<const Tensor*>* inputs, std::vector<Tensor>* results) {
     if (inputs->empty() || (*inputs)[0] == nullptr || !(*inputs)[0]->is_real() ||
         std::count(step.last_uses.begin(), step.last_uses.end(), step.inputs[0]) == 0 ||
@@ -65,7 +65,7 @@ struct Interpreter::Impl {
   std::vector<Value> inputs, outputs;
   std::map<std::string, Tensor> constants;
   std::unordered_map<std::string, int> numbers;
-  std::vector<Step> steps;
+  std::vector<PreparedNode> steps;
 };
 
 Interpreter::Interpreter() = default;
@@ -106,7 +106,7 @@ Status Interpreter::create(const FloatModel& model, int threads, const char* isa
   m.outputs = model.outputs;
   m.constants = model.constants;
   for (const Node& node : model.nodes) {
-    Impl::Step step;
+    Impl::PreparedNode step;
     step.node = node;
     step.run = find_operator(node.domain, node.op);
     if (step.run == nullptr) return no_float_form(node);
@@ -172,7 +172,7 @@ Status Interpreter::run(const std::map<std::string, Tensor>& feeds, const Observ
     if (const auto found = m.numbers.find(input.name); found != m.numbers.end())
       values[static_cast<size_t>(found->second)] = feed;
   }
-  for (const Impl::Step& step : m.steps) {
+  for (const Impl::PreparedNode& step : m.steps) {
     std::vector<const Tensor*> inputs;
     for (int v : step.inputs) {
       inputs.push_back(v < 0 ? nullptr : values[static_cast<size_t>(v)]);

@@ -43,8 +43,8 @@ bool read_zeros(const FloatModel& model, const Node& pad, size_t rank, Dims* beg
          std::none_of(end->begin(), end->end(), is_negative);
 }
 
-bool is_never_negative(const FloatModel& model, const Links& links, const std::string& x) {
-  const int w = links.writer(x);
+bool is_never_negative(const FloatModel& model, const GraphEditor& editor, const std::string& x) {
+  const int w = editor.writer(x);
   if (w < 0) return false;
   const Node& node = model.nodes[static_cast<size_t>(w)];
   const Tensor* lo = node.op == "Clip" ? constant(model, node, 1) : nullptr;
@@ -52,7 +52,8 @@ bool is_never_negative(const FloatModel& model, const Links& links, const std::s
 }
 
 // Returns whether the node counts the zeros of its own border as it counts those of its input.
-bool takes_border(const FloatModel& model, const Links& links, const Node& pad, const Node& node) {
+bool takes_border(const FloatModel& model, const GraphEditor& editor, const Node& pad,
+                  const Node& node) {
   const std::string automatic = node.text("auto_pad", "NOTSET");
   if (node.inputs[0] != pad.outputs[0] || (automatic != "NOTSET" && automatic != "VALID"))
     return false;
@@ -63,13 +64,13 @@ bool takes_border(const FloatModel& model, const Links& links, const Node& pad, 
   if (node.integer("ceil_mode", 0) != 0) return false;
   if (node.op == "AveragePool") return !has_own || node.integer("count_include_pad", 0) != 0;
   // The border of a MaxPool never wins, which zeros do not either beside what is not negative.
-  return node.op == "MaxPool" && is_never_negative(model, links, pad.inputs[0]);
+  return node.op == "MaxPool" && is_never_negative(model, editor, pad.inputs[0]);
 }
 
 }  // namespace
 
 void merge_pads(FloatModel* model) {
-  Links links(model);
+  GraphEditor editor(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     const Node pad = model->nodes[i];
     if (pad.op != "Pad") continue;
@@ -77,10 +78,10 @@ void merge_pads(FloatModel* model) {
     const size_t rank = found == model->values.end() ? 0 : found->second.shape.size();
     Dims begin, end;
     if (rank < 3 || !read_zeros(*model, pad, rank, &begin, &end)) continue;
-    const Reads readers = links.readers(pad.outputs[0]);
+    const Reads readers = editor.readers(pad.outputs[0]);
     for (const Read& r : readers) {
       Node& node = model->nodes[r.node];
-      if (!takes_border(*model, links, pad, node)) continue;
+      if (!takes_border(*model, editor, pad, node)) continue;
       const auto kernel = node.op == "Conv" && constant(*model, node, 1)
                               ? Dims(constant(*model, node, 1)->shape.begin() + 2,
                                      constant(*model, node, 1)->shape.end())
@@ -98,10 +99,10 @@ void merge_pads(FloatModel* model) {
       node.attributes.erase("auto_pad");
       node.set("pads", pads);
       if (node.op == "AveragePool") node.set("count_include_pad", int64_t{1});
-      links.set_input(r.node, 0, pad.inputs[0]);
+      editor.set_input(r.node, 0, pad.inputs[0]);
     }
   }
-  links.finish();
+  editor.finish();
 }
 
 }  // namespace qrt::quantize

@@ -8,8 +8,8 @@ namespace {
 
 class Normalizer {
  public:
-  Normalizer(int64_t opset, Node node, FloatModel* model, Links* links)
-      : opset_(opset), node_(std::move(node)), model_(model), links_(links) {}
+  Normalizer(int64_t opset, Node node, FloatModel* model, GraphEditor* editor)
+      : opset_(opset), node_(std::move(node)), model_(model), editor_(editor) {}
 
   Status run() {
     const std::string& op = node_.op;
@@ -49,12 +49,12 @@ class Normalizer {
  private:
   Status keep() {
     while (!node_.inputs.empty() && node_.inputs.back().empty()) node_.inputs.pop_back();
-    links_->append(std::move(node_));
+    editor_->append(std::move(node_));
     return Status();
   }
 
   void constant_input(const char* what, size_t at, Tensor value) {
-    const std::string name = links_->fresh_name(node_.outputs[0] + "/" + what);
+    const std::string name = editor_->fresh_name(node_.outputs[0] + "/" + what);
     model_->constants[name] = std::move(value);
     if (node_.inputs.size() <= at) node_.inputs.resize(at + 1);
     node_.inputs[at] = name;
@@ -120,33 +120,33 @@ class Normalizer {
       Node scaled = sigmoid;
       scaled.op = "Mul";
       scaled.name += "/scaled";
-      const std::string factor = links_->fresh_name(node_.outputs[0] + "/alpha");
+      const std::string factor = editor_->fresh_name(node_.outputs[0] + "/alpha");
       model_->constants[factor] = real_tensor({}, {alpha});
       scaled.inputs = {x, factor};
-      scaled.outputs = {links_->fresh_name(node_.outputs[0] + "/scaled")};
+      scaled.outputs = {editor_->fresh_name(node_.outputs[0] + "/scaled")};
       sigmoid.inputs = scaled.outputs;
-      links_->append(std::move(scaled));
+      editor_->append(std::move(scaled));
     }
     sigmoid.op = "Sigmoid";
     sigmoid.name += "/sigmoid";
-    sigmoid.outputs = {links_->fresh_name(node_.outputs[0] + "/sigmoid")};
+    sigmoid.outputs = {editor_->fresh_name(node_.outputs[0] + "/sigmoid")};
     product.op = "Mul";
     product.inputs = {x, sigmoid.outputs[0]};
-    links_->append(std::move(sigmoid));
-    links_->append(std::move(product));
+    editor_->append(std::move(sigmoid));
+    editor_->append(std::move(product));
     return Status();
   }
 
   const int64_t opset_;
   Node node_;
   FloatModel* const model_;
-  Links* const links_;
+  GraphEditor* const editor_;
 };
 
 }  // namespace
 
-Status append_normalized(int64_t opset, Node node, FloatModel* model, Links* links) {
-  return Normalizer(opset, std::move(node), model, links).run();
+Status append_normalized(int64_t opset, Node node, FloatModel* model, GraphEditor* editor) {
+  return Normalizer(opset, std::move(node), model, editor).run();
 }
 
 }  // namespace qrt::quantize

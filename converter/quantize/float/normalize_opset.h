@@ -10,7 +10,7 @@ namespace qrt::quantize {
 
 // One node of a file of this opset: appends what it is in kOpset to the nodes of the model, whose links
 // these are.
-Status append_normalized(int64_t opset, Node node, FloatModel* model, Links* links);
+Status append_normalized(int64_t opset, Node node, FloatModel* model, GraphEditor* editor);
 
 }  // namespace qrt::quantize
 

@@ -29,7 +29,7 @@ void on_elements(const Tensor& x, Tensor* y, const F& f) {
 }
 
 template <class T>
-void copy_run(const T* from, int64_t n, T* to) {
+void copy_span(const T* from, int64_t n, T* to) {
   if (n > 0) memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
 }
 
@@ -92,7 +92,7 @@ Status run_concat(Call& call) {
     const int64_t run = call.in(i).shape[axis] * parts.inner;
     on_elements(call.in(i), y, [&](const auto* from, auto* to) {
       for (int64_t o = 0; o < parts.outer; ++o)
-        copy_run(from + o * run, run, to + o * shape[axis] * parts.inner + first);
+        copy_span(from + o * run, run, to + o * shape[axis] * parts.inner + first);
     });
     first += run;
   }
@@ -133,7 +133,7 @@ Status run_split(Call& call) {
     const int64_t run = sizes[i] * parts.inner;
     on_elements(x, y, [&](const auto* from, auto* to) {
       for (int64_t o = 0; o < parts.outer; ++o)
-        copy_run(from + o * x.shape[axis] * parts.inner + first, run, to + o * run);
+        copy_span(from + o * x.shape[axis] * parts.inner + first, run, to + o * run);
     });
     first += run;
   }
@@ -196,7 +196,7 @@ enum class Border { kConstant, kEdge, kReflect, kWrap };
 // Calls f(source) for each place from `first` to `end` (excluded) of an axis of n elements that goes on beyond
 // both ends; source: the element that is there, -1: the constant.
 template <class F>
-void for_places(int64_t first, int64_t end, int64_t n, Border border, const F& f) {
+void for_positions(int64_t first, int64_t end, int64_t n, Border border, const F& f) {
   if (border == Border::kConstant || border == Border::kEdge) {
     for (int64_t i = first; i < end; ++i)
       f(i >= 0 && i < n ? i : border == Border::kConstant ? -1 : i < 0 ? 0 : n - 1);
@@ -221,13 +221,13 @@ void pad_axis(const T* x, const Split3& parts, int64_t n, int64_t before, int64_
       if (i < 0)
         std::fill_n(y, inner, fill);
       else
-        copy_run(x + i * inner, inner, y);
+        copy_span(x + i * inner, inner, y);
       y += inner;
     };
-    for_places(-before, std::min<int64_t>(0, n + after), n, border, take);
-    copy_run(x + first * inner, (end - first) * inner, y);
+    for_positions(-before, std::min<int64_t>(0, n + after), n, border, take);
+    copy_span(x + first * inner, (end - first) * inner, y);
     y += (end - first) * inner;
-    for_places(std::max(n, -before), n + after, n, border, take);
+    for_positions(std::max(n, -before), n + after, n, border, take);
   }
 }
 
@@ -236,7 +236,7 @@ template <class T>
 void pick(const T* x, const Split3& parts, int64_t n, const std::vector<int64_t>& indices, T* y) {
   for (int64_t o = 0; o < parts.outer; ++o)
     for (int64_t i : indices) {
-      copy_run(x + (o * n + i) * parts.inner, parts.inner, y);
+      copy_span(x + (o * n + i) * parts.inner, parts.inner, y);
       y += parts.inner;
     }
 }

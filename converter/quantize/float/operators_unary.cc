@@ -12,9 +12,9 @@ namespace {
 // Elements that are worked on at once, where a function takes several steps.
 constexpr size_t kAtOnce = 1024;
 
-// f(x, y, n) over all elements, in pieces of up to kAtOnce.
+// f(x, y, n) over all elements, in blocks of up to kAtOnce.
 template <class F>
-void in_pieces(Call& call, const Tensor& x, Tensor* y, const F& f) {
+void in_blocks(Call& call, const Tensor& x, Tensor* y, const F& f) {
   constexpr size_t kGrain = 16 * kAtOnce;  // what is worth a task
   call.machine.parallel.chunks(x.reals.size(), kGrain, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i += kAtOnce)
@@ -25,7 +25,7 @@ void in_pieces(Call& call, const Tensor& x, Tensor* y, const F& f) {
 // y = f(x), element by element.
 template <class F>
 void map(Call& call, const Tensor& x, Tensor* y, const F& f) {
-  in_pieces(call, x, y, [&](const float* from, float* to, size_t n) {
+  in_blocks(call, x, y, [&](const float* from, float* to, size_t n) {
     for (size_t i = 0; i < n; ++i) to[i] = f(from[i]);
   });
 }
@@ -34,7 +34,7 @@ void map(Call& call, const Tensor& x, Tensor* y, const F& f) {
 template <class H, class F>
 void map_through(Call& call, const Tensor& x, Tensor* y, FloatUnary g, const H& h, const F& f) {
   const FloatKernel& math = *call.machine.math;
-  in_pieces(call, x, y, [&](const float* from, float* to, size_t n) {
+  in_blocks(call, x, y, [&](const float* from, float* to, size_t n) {
     float part[kAtOnce] = {}, made[kAtOnce];
     for (size_t i = 0; i < n; ++i) part[i] = h(from[i]);
     math.unary(g, part, made, n);
@@ -44,7 +44,7 @@ void map_through(Call& call, const Tensor& x, Tensor* y, FloatUnary g, const H& 
 
 void exact(Call& call, const Tensor& x, Tensor* y, FloatUnary f) {
   const FloatKernel& math = *call.machine.math;
-  in_pieces(call, x, y,
+  in_blocks(call, x, y,
             [&](const float* from, float* to, size_t n) { math.unary(f, from, to, n); });
 }
 
@@ -70,7 +70,7 @@ bool exponentials(Call& call, const Tensor& x, Tensor* y) {
   } else if (op == "Softplus") {
     // log(1 + e) of e <= 1, and what is above 0.
     const FloatKernel& math = *call.machine.math;
-    in_pieces(call, x, y, [&](const float* from, float* to, size_t n) {
+    in_blocks(call, x, y, [&](const float* from, float* to, size_t n) {
       float part[kAtOnce] = {};
       for (size_t i = 0; i < n; ++i) part[i] = -std::fabs(from[i]);
       math.unary(FloatUnary::kExp, part, part, n);

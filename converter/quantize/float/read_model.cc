@@ -53,8 +53,8 @@ class Reader {
         QRT_TRY(read_tensor(*proto, &t));
         model_->constants.emplace(name, std::move(t));
       }
-    Links links(model_);
-    for (int index : source_.execution_order()) QRT_TRY(read_node(index, &links));
+    GraphEditor editor(model_);
+    for (int index : source_.execution_order()) QRT_TRY(read_node(index, &editor));
     for (const Node& node : model_->nodes)  // names that were made up are new ones
       for (const std::string& output : node.outputs)
         QRT_MODEL_CHECK(model_->constants.count(output) == 0, "%s: '%s' is defined twice",
@@ -170,7 +170,7 @@ class Reader {
     return Status();
   }
 
-  Status read_node(int index, Links* links) {
+  Status read_node(int index, GraphEditor* editor) {
     const onnx::NodeProto& proto = source_.graph().node(index);
     Node node;
     node.op = proto.op_type();
@@ -189,7 +189,7 @@ class Reader {
     if (node.op == "Constant" && node.domain.empty()) return add_constant(node);
     if (node.op == "Cast") use_known_type(&node);
     const int64_t opset = node.domain.empty() ? source_.opset(index) : source_.opset("");
-    return append_normalized(opset, std::move(node), model_, links);
+    return append_normalized(opset, std::move(node), model_, editor);
   }
 
   Status read_attribute(const onnx::AttributeProto& proto, Attribute* a) {

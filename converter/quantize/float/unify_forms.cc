@@ -14,7 +14,7 @@ const Tensor* constant(const FloatModel& model, const Node& node, size_t i) {
 }
 
 // alpha = beta = 1, and an addend of one element for each column.
-void unify_gemm(size_t at, FloatModel* model, Links* links) {
+void unify_gemm(size_t at, FloatModel* model, GraphEditor* editor) {
   Node* node = &model->nodes[at];
   const Tensor *b = constant(*model, *node, 1), *c = constant(*model, *node, 2);
   if (!b || b->shape.size() != 2 || (node->has_input(2) && !c)) return;
@@ -25,22 +25,22 @@ void unify_gemm(size_t at, FloatModel* model, Links* links) {
   if (alpha != 1.0f) {
     Tensor scaled = *b;
     for (float& v : scaled.reals) v *= alpha;
-    links->set_constant(at, 1, std::move(scaled));
+    editor->set_constant(at, 1, std::move(scaled));
   }
   if (c && (beta != 1.0f || c->shape != Dims{n})) {
     Tensor addend = real_tensor({n}, std::vector<float>(static_cast<size_t>(n)));
     for (size_t i = 0; i < addend.reals.size(); ++i)
       addend.reals[i] = beta * c->reals[c->reals.size() == 1 ? 0 : i];
-    links->set_constant(at, 2, std::move(addend));
+    editor->set_constant(at, 2, std::move(addend));
   }
   node->attributes.erase("alpha");
   node->attributes.erase("beta");
 }
 
 // Rewrites a mean over the two last dimensions of images as a global pool.
-void unify_mean(size_t at, FloatModel* model, Links* links) {
+void unify_mean(size_t at, FloatModel* model, GraphEditor* editor) {
   const Node node = model->nodes[at];
-  const Value* x = links->value(node.inputs[0]);
+  const Value* x = editor->value(node.inputs[0]);
   const Tensor* axes = constant(*model, node, 1);
   if (!x || x->shape.size() != 4 || !axes) return;
   Dims given = axes->integers;
@@ -54,10 +54,10 @@ void unify_mean(size_t at, FloatModel* model, Links* links) {
   pool.inputs = {node.inputs[0]};
   pool.attributes.clear();
   if (keeps) {
-    links->replace(at, std::move(pool));
+    editor->replace(at, std::move(pool));
     return;
   }
-  pool.outputs = {links->fresh_name(y + "/mean")};
+  pool.outputs = {editor->fresh_name(y + "/mean")};
   Value mean = {pool.outputs[0], {x->shape[0], x->shape[1], 1, 1}, Element::kFloat};
   model->values[mean.name] = mean;
   Node flatten = node;
@@ -66,8 +66,8 @@ void unify_mean(size_t at, FloatModel* model, Links* links) {
   flatten.inputs = pool.outputs;
   flatten.attributes.clear();
   flatten.set("axis", int64_t{1});
-  links->replace(at, std::move(pool));
-  links->insert_behind(at, std::move(flatten));
+  editor->replace(at, std::move(pool));
+  editor->insert_behind(at, std::move(flatten));
 }
 
 bool all_are(const Dims& list, int64_t what) {
@@ -76,7 +76,7 @@ bool all_are(const Dims& list, int64_t what) {
 
 // Windows that do not overlap: each element of x becomes a block of s x s, which a 1 x 1 convolution
 // gives as channels. A limit behind it goes before the blocks are laid out.
-void unify_transposed(size_t at, FloatModel* model, Links* links) {
+void unify_transposed(size_t at, FloatModel* model, GraphEditor* editor) {
   const Node node = model->nodes[at];
   const Tensor *w = constant(*model, node, 1), *bias = constant(*model, node, 2);
   if (!w || w->shape.size() != 4 || (node.has_input(2) && !bias)) return;
@@ -103,7 +103,7 @@ void unify_transposed(size_t at, FloatModel* model, Links* links) {
   Node conv = node, blocks;
   conv.op = "Conv";
   conv.attributes.clear();
-  conv.outputs = {links->fresh_name(y + "/channels")};
+  conv.outputs = {editor->fresh_name(y + "/channels")};
   conv.inputs.resize(2);
   blocks.name = node.name + "/blocks";
   blocks.op = "DepthToSpace";
@@ -111,11 +111,11 @@ void unify_transposed(size_t at, FloatModel* model, Links* links) {
   blocks.outputs = {y};
   blocks.set("blocksize", s);
   blocks.set("mode", std::string("CRD"));
-  const size_t reader = links->is_read_once(y) ? links->readers(y).begin()->node : at;
-  links->replace(at, conv);
-  links->set_constant(at, 1, std::move(weights));
-  if (bias) links->set_constant(at, 2, std::move(biases));
-  const Value* x = links->value(node.inputs[0]);
+  const size_t reader = editor->is_read_once(y) ? editor->readers(y).begin()->node : at;
+  editor->replace(at, conv);
+  editor->set_constant(at, 1, std::move(weights));
+  if (bias) editor->set_constant(at, 2, std::move(biases));
+  const Value* x = editor->value(node.inputs[0]);
   if (x) {
     Value v = *x;
     v.name = conv.outputs[0];
@@ -124,24 +124,24 @@ void unify_transposed(size_t at, FloatModel* model, Links* links) {
   }
   Node limit = model->nodes[reader];
   if (reader == at || (limit.op != "Relu" && limit.op != "Clip") || limit.inputs[0] != y) {
-    links->insert_behind(at, std::move(blocks));
+    editor->insert_behind(at, std::move(blocks));
     return;
   }
   blocks.outputs = limit.outputs;
   limit.inputs[0] = conv.outputs[0];
-  limit.outputs = {links->fresh_name(y + "/limited")};
+  limit.outputs = {editor->fresh_name(y + "/limited")};
   blocks.inputs = limit.outputs;
   if (x)
     model->values[limit.outputs[0]] = {limit.outputs[0], model->values[conv.outputs[0]].shape,
                                        Element::kFloat};
-  links->replace(reader, std::move(limit));
-  links->insert_behind(reader, std::move(blocks));
+  editor->replace(reader, std::move(limit));
+  editor->insert_behind(reader, std::move(blocks));
 }
 
 // Sizes as scales, where these give the same sizes.
-void unify_resize(size_t at, FloatModel* model, Links* links) {
+void unify_resize(size_t at, FloatModel* model, GraphEditor* editor) {
   const Node* node = &model->nodes[at];
-  const Value *x = links->value(node->inputs[0]), *y = links->value(node->outputs[0]);
+  const Value *x = editor->value(node->inputs[0]), *y = editor->value(node->outputs[0]);
   if (!node->has_input(3) || node->has("axes") || !x || !y) return;
   if (node->text("keep_aspect_ratio_policy", "stretch") != "stretch") return;
   Tensor scales = real_tensor({static_cast<int64_t>(x->shape.size())}, {});
@@ -154,13 +154,13 @@ void unify_resize(size_t at, FloatModel* model, Links* links) {
     scales.reals.push_back(same ? 1.0f : out / in);
     if (!same && std::floor(scales.reals.back() * in) != out) return;
   }
-  links->resize_inputs(at, 3);
-  links->set_input(at, 1, "");
-  links->set_constant(at, 2, std::move(scales));
+  editor->resize_inputs(at, 3);
+  editor->set_input(at, 1, "");
+  editor->set_constant(at, 2, std::move(scales));
 }
 
 // Clip from 0 on and Max with 0.
-void unify_limit(size_t at, FloatModel* model, Links* links) {
+void unify_limit(size_t at, FloatModel* model, GraphEditor* editor) {
   Node* node = &model->nodes[at];
   const auto is_zero = [&](size_t i) {
     const Tensor* c = constant(*model, *node, i);
@@ -172,20 +172,20 @@ void unify_limit(size_t at, FloatModel* model, Links* links) {
         !(hi && hi->is_real() && hi->size() == 1 && std::isinf(hi->reals[0]) && hi->reals[0] > 0))
       return;
     node->op = "Relu";
-    links->resize_inputs(at, 1);
+    editor->resize_inputs(at, 1);
   } else if (node->op == "Max" && node->inputs.size() == 2 && (is_zero(0) || is_zero(1))) {
     const std::string x = node->inputs[is_zero(0) ? 1 : 0];
-    const Value* v = links->value(x);
+    const Value* v = editor->value(x);
     if (!v || v->shape.empty()) return;
     node->op = "Relu";
-    links->set_input(at, 0, x);
-    links->resize_inputs(at, 1);
+    editor->set_input(at, 0, x);
+    editor->resize_inputs(at, 1);
   }
 }
 
 // Rows of all dimensions from the axis on are those of the last one where it is that.
-void unify_softmax(Node* node, const Links& links) {
-  const Value* x = links.value(node->inputs[0]);
+void unify_softmax(Node* node, const GraphEditor& editor) {
+  const Value* x = editor.value(node->inputs[0]);
   if (!node->has("flatten") || !x) return;
   const auto rank = static_cast<int64_t>(x->shape.size());
   int64_t axis = node->integer("axis", 1);
@@ -198,24 +198,24 @@ void unify_softmax(Node* node, const Links& links) {
 }  // namespace
 
 void unify_forms(FloatModel* model) {
-  Links links(model);
+  GraphEditor editor(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
     Node* node = &model->nodes[i];
     if (!node->domain.empty() || node->inputs.empty()) continue;
-    if (node->op == "Gemm") unify_gemm(i, model, &links);
-    if (node->op == "Resize") unify_resize(i, model, &links);
-    if (node->op == "Clip" || node->op == "Max") unify_limit(i, model, &links);
-    if (node->op == "Softmax" || node->op == "LogSoftmax") unify_softmax(node, links);
-    if (node->op == "ReduceMean") unify_mean(i, model, &links);
+    if (node->op == "Gemm") unify_gemm(i, model, &editor);
+    if (node->op == "Resize") unify_resize(i, model, &editor);
+    if (node->op == "Clip" || node->op == "Max") unify_limit(i, model, &editor);
+    if (node->op == "Softmax" || node->op == "LogSoftmax") unify_softmax(node, editor);
+    if (node->op == "ReduceMean") unify_mean(i, model, &editor);
   }
-  links.finish();
+  editor.finish();
 }
 
 void split_transposed(FloatModel* model) {
-  Links links(model);
+  GraphEditor editor(model);
   for (size_t i = 0; i < model->nodes.size(); ++i)
-    if (model->nodes[i].op == "ConvTranspose") unify_transposed(i, model, &links);
-  links.finish();
+    if (model->nodes[i].op == "ConvTranspose") unify_transposed(i, model, &editor);
+  editor.finish();
 }
 
 }  // namespace qrt::quantize

@@ -11,7 +11,7 @@ namespace {
 // backwards.
 class SpelledOut {
  public:
-  SpelledOut(const FloatModel& model, const Links& links) : model_(model), links_(links) {}
+  SpelledOut(const FloatModel& model, const GraphEditor& editor) : model_(model), editor_(editor) {}
 
   // `quotient` is x - mean by the deviation.
   bool read(const Node& quotient) {
@@ -35,9 +35,9 @@ class SpelledOut {
   }
 
   // The node behind, if it is the only one and joins the value with one constant for each channel.
-  const Node* line_behind(const std::string& value, const char* op) const {
-    if (!links_.is_read_once(value)) return nullptr;
-    const Node& node = model_.nodes[links_.readers(value).begin()->node];
+  const Node* affine_behind(const std::string& value, const char* op) const {
+    if (!editor_.is_read_once(value)) return nullptr;
+    const Node& node = model_.nodes[editor_.readers(value).begin()->node];
     const Tensor* c = node.op == op ? constant(node, node.inputs[0] == value ? 1 : 0) : nullptr;
     return c && c->is_real() && c->shape == Dims{channels} ? &node : nullptr;
   }
@@ -51,7 +51,7 @@ class SpelledOut {
     return node.has_input(i) ? model_.constant(node.inputs[i]) : nullptr;
   }
   const Node* writer(const Node& of, size_t i, const char* op) const {
-    const int w = of.has_input(i) ? links_.writer(of.inputs[i]) : -1;
+    const int w = of.has_input(i) ? editor_.writer(of.inputs[i]) : -1;
     return w >= 0 && model_.nodes[static_cast<size_t>(w)].op == op
                ? &model_.nodes[static_cast<size_t>(w)]
                : nullptr;
@@ -80,15 +80,15 @@ class SpelledOut {
   }
 
   const FloatModel& model_;
-  const Links& links_;
+  const GraphEditor& editor_;
 };
 
 }  // namespace
 
 void unify_layer_norms(FloatModel* model) {
-  Links links(model);
+  GraphEditor editor(model);
   for (size_t i = 0; i < model->nodes.size(); ++i) {
-    SpelledOut form(*model, links);
+    SpelledOut form(*model, editor);
     if (!form.read(model->nodes[i])) continue;
     const Node* last = &model->nodes[i];
     Node norm;
@@ -97,7 +97,7 @@ void unify_layer_norms(FloatModel* model) {
     norm.set("axis", int64_t{-1});
     norm.set("epsilon", form.epsilon);
     const auto take = [&](const char* op, size_t at) {
-      const Node* line = form.line_behind(last->outputs[0], op);
+      const Node* line = form.affine_behind(last->outputs[0], op);
       if (!line) return false;
       norm.inputs.resize(at + 1);
       norm.inputs[at] = line->inputs[line->inputs[0] == last->outputs[0] ? 1 : 0];
@@ -110,10 +110,10 @@ void unify_layer_norms(FloatModel* model) {
     norm.outputs = last->outputs;
     const std::vector<float> ones(static_cast<size_t>(form.channels), 1.0f);
     const auto at = static_cast<size_t>(last - model->nodes.data());
-    links.replace(at, std::move(norm));
-    if (!is_scaled) links.set_constant(at, 1, real_tensor({form.channels}, ones));
+    editor.replace(at, std::move(norm));
+    if (!is_scaled) editor.set_constant(at, 1, real_tensor({form.channels}, ones));
   }
-  links.finish();
+  editor.finish();
 }
 
 }  // namespace qrt::quantize

@@ -113,7 +113,7 @@ Status Sweep::run_node(size_t i, const RoundedConstants* constants, bool is_real
       const Tensor* t = constants ? constants->find(i, k) : nullptr;
       if (!t && !n.inputs[k].empty()) t = model_.constant(n.inputs[k]);
       if (!t && !n.inputs[k].empty()) {
-        const Pair& p = live_.at(n.inputs[k]);
+        const Outputs& p = live_.at(n.inputs[k]);
         t = &(is_real ? p.real : p.rounded)[s];
       }
       inputs.push_back(t);
@@ -149,7 +149,7 @@ Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
   for (size_t k = 0; k < n.outputs.size() && k < real.size(); ++k) {
     const std::string& name = n.outputs[k];
     if (name.empty()) continue;
-    Pair y = {std::move(real[k]), std::move(rounded[k])};
+    Outputs y = {std::move(real[k]), std::move(rounded[k])};
     if (work.correct_biases && is_quantised && layer->bias_node == i && layer->bias_input >= 0)
       correct_bias(*layer, &y, parameters);
     if (placement_.is_coded(name)) QRT_TRY(settle(name, work, parameters, &y));
@@ -191,7 +191,7 @@ Status Sweep::round_layer(const Layer& layer, Parameters* parameters) {
 }
 
 // The mean of the error over samples and places, of each channel.
-void Sweep::correct_bias(const Layer& layer, Pair* y, Parameters* parameters) {
+void Sweep::correct_bias(const Layer& layer, Outputs* y, Parameters* parameters) {
   const ChannelOrder order = channels_of(y->real[0], layer.channel_dim);
   std::vector<double> sum(order.channels), n(order.channels);
   for (size_t s = 0; s < samples_; ++s) {
@@ -223,7 +223,7 @@ struct Sweep::Behind {
   std::vector<double> power;  // by sample
 };
 
-Status Sweep::layers_behind(const std::string& name, const Pair& pair, size_t n,
+Status Sweep::layers_behind(const std::string& name, const Outputs& pair, size_t n,
                             std::vector<Behind>* behind) {
   const auto readers = readers_.find(name);
   if (readers == readers_.end()) return {};
@@ -243,7 +243,7 @@ Status Sweep::layers_behind(const std::string& name, const Pair& pair, size_t n,
 
 // Noise : signal behind the layers that read a tensor, if its own rounding were the only one. A
 // layer is linear: what it makes of the difference is the difference of its results.
-Status Sweep::error_behind(const Coding& coding, const Pair& pair, size_t n, bool only_layers,
+Status Sweep::error_behind(const Coding& coding, const Outputs& pair, size_t n, bool only_layers,
                            const std::vector<Behind>& behind, double* error) {
   *error = 0;
   for (size_t s = 0; s < n; ++s) {
@@ -264,7 +264,7 @@ Status Sweep::error_behind(const Coding& coding, const Pair& pair, size_t n, boo
 }
 
 Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& choices,
-                     const Pair& pair, RangeChoice* best) {
+                     const Outputs& pair, RangeChoice* best) {
   const size_t n = std::min(samples_, kTrialSamples);
   std::vector<Behind> behind;
   QRT_TRY(layers_behind(name, pair, n, &behind));
@@ -285,7 +285,7 @@ Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& ch
 
 // A tensor as its integers stand for it, with the coding that it keeps.
 Status Sweep::settle(const std::string& name, const Work& work, Parameters* parameters,
-                     Pair* pair) {
+                     Outputs* pair) {
   const std::string& root = placement_.coded.at(name);
   if (work.choices && settled_.insert(root).second) {
     const auto found = work.choices->find(root);

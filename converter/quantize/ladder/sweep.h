@@ -51,7 +51,7 @@ class Sweep {
   const std::map<std::string, Rule>& rules() const { return rules_; }
 
  private:
-  struct Pair {
+  struct Outputs {
     std::vector<Tensor> real, rounded;  // by sample
   };
   struct Behind;
@@ -62,13 +62,13 @@ class Sweep {
   Status run_node(size_t i, const RoundedConstants* constants, bool is_real,
                   std::vector<std::vector<Tensor>>* outputs);
   Status round_layer(const Layer& layer, Parameters* parameters);
-  void correct_bias(const Layer& layer, Pair* y, Parameters* parameters);
-  Status settle(const std::string& name, const Work& work, Parameters* parameters, Pair* pair);
-  Status choose(const std::string& name, const std::vector<RangeChoice>& choices, const Pair& pair,
-                RangeChoice* best);
-  Status layers_behind(const std::string& name, const Pair& pair, size_t n,
+  void correct_bias(const Layer& layer, Outputs* y, Parameters* parameters);
+  Status settle(const std::string& name, const Work& work, Parameters* parameters, Outputs* pair);
+  Status choose(const std::string& name, const std::vector<RangeChoice>& choices,
+                const Outputs& pair, RangeChoice* best);
+  Status layers_behind(const std::string& name, const Outputs& pair, size_t n,
                        std::vector<Behind>* behind);
-  Status error_behind(const Coding& coding, const Pair& pair, size_t n, bool only_layers,
+  Status error_behind(const Coding& coding, const Outputs& pair, size_t n, bool only_layers,
                       const std::vector<Behind>& behind, double* error);
   void release(size_t i);
 
@@ -76,7 +76,7 @@ class Sweep {
   const Placement& placement_;
   const Scheme& scheme_;
   Interpreter* interpreter_;
-  std::map<std::string, Pair> live_;
+  std::map<std::string, Outputs> live_;
   std::map<std::string, std::vector<size_t>> readers_;
   std::map<std::string, TensorError> errors_;
   std::map<std::string, Rule> rules_;

@@ -30,10 +30,10 @@ std::vector<double> sample_errors(const Judgement& judgement) {
   return errors;
 }
 
-// Part k of `parts` of the errors in their order, or each alone where there are fewer.
-double part_of(const std::vector<double>& sorted, size_t k, size_t parts) {
+// Part k of `groups` of the errors in their order, or each alone where there are fewer.
+double sum_of_group(const std::vector<double>& sorted, size_t k, size_t groups) {
   double sum = 0;
-  for (size_t i = k * sorted.size() / parts; i < (k + 1) * sorted.size() / parts; ++i)
+  for (size_t i = k * sorted.size() / groups; i < (k + 1) * sorted.size() / groups; ++i)
     sum += sorted[i];
   return sum;
 }
@@ -41,15 +41,16 @@ double part_of(const std::vector<double>& sorted, size_t k, size_t parts) {
 std::string worst_loss_of_samples(std::vector<double> before, std::vector<double> after) {
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
-  const size_t parts = std::min<size_t>(before.size(), 10);
+  const size_t groups = std::min<size_t>(before.size(), 10);
   double worst = kMostLost;
   std::string why;
-  for (size_t k = 0; k < parts; ++k) {
-    const double lost = decibels_between(part_of(after, k, parts), part_of(before, k, parts));
+  for (size_t k = 0; k < groups; ++k) {
+    const double lost =
+        decibels_between(sum_of_group(after, k, groups), sum_of_group(before, k, groups));
     if (lost <= worst) continue;
     worst = lost;
-    why =
-        format("part %zu of %zu of the samples, by their error, loses %.1f dB", k + 1, parts, lost);
+    why = format("part %zu of %zu of the samples, by their error, loses %.1f dB", k + 1, groups,
+                 lost);
   }
   return why;
 }

@@ -39,7 +39,7 @@ Moments moments(const Histogram& h) {
 }
 
 // The share of the values below `lo` or above `hi`.
-double share_outside(const Histogram& h, double lo, double hi) {
+double fraction_outside(const Histogram& h, double lo, double hi) {
   double outside = 0;
   for (size_t i = 0; i < h.bins(); ++i)
     if (h.middle(i) < lo || h.middle(i) > hi) outside += static_cast<double>(h.counts()[i]);
@@ -81,7 +81,7 @@ class Heads {
       if (n.op == "Sigmoid") {
         is_sigmoid = true;
         if (const Histogram* h = histogram(n.inputs[0]))
-          limit(n.inputs[0], share_outside(*h, -HUGE_VAL, 0));
+          limit(n.inputs[0], fraction_outside(*h, -HUGE_VAL, 0));
       } else if (role == Role::kConcat || role == Role::kMove) {
         for (size_t k = 0; k < (role == Role::kMove ? 1 : n.inputs.size()); ++k)
           open.push_back(n.inputs[k]);
@@ -91,7 +91,7 @@ class Heads {
     if (h == nullptr) return;
     const Moments m = moments(*h);
     if (m.kurtosis > kHeavyTails)
-      limit(output, share_outside(*h, m.mean - kFar * m.deviation, m.mean + kFar * m.deviation));
+      limit(output, fraction_outside(*h, m.mean - kFar * m.deviation, m.mean + kFar * m.deviation));
   }
   const Histogram* histogram(const std::string& value) const {
     const auto coded = placement_.coded.find(value);

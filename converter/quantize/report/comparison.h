@@ -34,9 +34,9 @@ class Comparison {
   // Error of the result relative to its size: what ladders minimise.
   double noise() const { return squares_.relative(); }
   const Squares& squares() const { return squares_; }
-  bool is_classes() const { return classes_ > 1; }      // outputs are one vector of classes each
-  double agreement() const { return share(agree_); }    // of the greatest class, 0 to 1
-  double agreement5() const { return share(agree5_); }  // float's greatest is among five
+  bool is_classes() const { return classes_ > 1; }         // outputs are one vector of classes each
+  double agreement() const { return fraction(agree_); }    // of the greatest class, 0 to 1
+  double agreement5() const { return fraction(agree5_); }  // float's greatest is among five
   // Says that the outputs are no classes, whatever their shape.
   void forget_classes() { classes_ = 0; }
   bool has_labels() const { return labelled_ > 0; }
@@ -48,7 +48,7 @@ class Comparison {
   }
 
  private:
-  double share(size_t n) const {
+  double fraction(size_t n) const {
     return rows_ ? static_cast<double>(n) / static_cast<double>(rows_) : 0;
   }
 

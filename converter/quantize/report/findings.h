@@ -49,7 +49,7 @@ struct RungFinding {
 };
 
 // The integer model with 16 bits for its worst tensors.
-struct WideFinding {
+struct Int16Finding {
   std::vector<std::string> tensors;  // none: as it is
   double noise = 0;                  // noise : signal of the outputs on the held-out samples
   Cost cost;
@@ -78,7 +78,7 @@ struct Findings {
   Set calibration, held_out;  // `all` is the integer model that ships; the others are simulated
   std::vector<TensorFinding> tensors;  // worst first
   std::vector<RungFinding> rungs;
-  std::vector<WideFinding> wide;
+  std::vector<Int16Finding> with_int16;
 };
 
 }  // namespace qrt::quantize

@@ -87,7 +87,7 @@ Json findings_json(const Findings& f) {
   j["tensors"] = Json::array();
   for (const TensorFinding& t : f.tensors) j["tensors"].push_back(json(t));
   j["more_with_16_bits"] = Json::array();
-  for (const WideFinding& w : f.wide)
+  for (const Int16Finding& w : f.with_int16)
     j["more_with_16_bits"].push_back({{"tensors", w.tensors},
                                       {"sqnr_db", decibels(1 / w.noise)},
                                       {"macs", w.cost.macs},

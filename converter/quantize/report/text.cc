@@ -114,10 +114,10 @@ std::string text_report(const Findings& f) {
   for (const TensorFinding& t : f.tensors) promoted += t.is_promoted;
   if (promoted > 0)
     text += tool::counted(promoted, "tensor") + (promoted == 1 ? " has" : " have") + " 16 bits\n";
-  for (const WideFinding& w : f.wide)
+  for (const Int16Finding& w : f.with_int16)
     text += format("  %zu more with 16 bits     %9s, %.3g ms\n", w.tensors.size(),
                    decibels(1 / w.noise).c_str(), w.cost.ms);
-  if (!f.wide.empty()) text += std::string("  ") + kNominalCore + "\n";
+  if (!f.with_int16.empty()) text += std::string("  ") + kNominalCore + "\n";
   return text;
 }
 

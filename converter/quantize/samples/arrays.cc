@@ -11,15 +11,15 @@ namespace qrt::quantize {
 namespace {
 
 // Samples of one input in one file, all of one shape.
-struct Part {
+struct SampleFile {
   std::string path, member;  // member: of an .npz
   size_t first = 0, count = 0;
   Dims shape;  // of a sample
 };
 
-Status open_part(const Part& part, tool::NpyFile* file) {
-  if (part.member.empty()) return file->open(part.path);
-  return tool::open_npz_member(part.path, part.member, file);
+Status open_file(const SampleFile& sample_file, tool::NpyFile* file) {
+  if (sample_file.member.empty()) return file->open(sample_file.path);
+  return tool::open_npz_member(sample_file.path, sample_file.member, file);
 }
 
 // Returns whether elements of an array can be given to an input: the same type, or integers of another width.
@@ -51,9 +51,9 @@ class InputArrays {
   explicit InputArrays(const Value& input) : input_(input) {}
 
   Status add(const std::string& path, const std::string& member) {
-    Part part = {path, member, count_, 0, {}};
+    SampleFile sample_file = {path, member, count_, 0, {}};
     tool::NpyFile file;
-    QRT_TRY(open_part(part, &file));
+    QRT_TRY(open_file(sample_file, &file));
     const std::string where = path + (member.empty() ? "" : "[" + member + "]");
     const Shape& shape = file.shape();
     if (!fits(file.dtype(), input_.element))
@@ -80,28 +80,29 @@ class InputArrays {
                    "number%s in front",
                    where.c_str(), shape.to_string().c_str(), input_.name.c_str(),
                    describe(input_).c_str(), batch() > 1 ? " that its batch divides" : "");
-    part.shape = sample;
-    part.count = static_cast<size_t>(images / batch());
-    count_ += part.count;
-    parts_.push_back(part);
+    sample_file.shape = sample;
+    sample_file.count = static_cast<size_t>(images / batch());
+    count_ += sample_file.count;
+    sample_files_.push_back(sample_file);
     return {};
   }
   size_t count() const { return count_; }
 
-  const Dims& shape(size_t i) const { return part_of(i).shape; }
+  const Dims& shape(size_t i) const { return file_of(i).shape; }
   Status read(size_t i, Tensor* t) {
-    const Part& part = part_of(i);
-    if (open_ != &part) {
+    const SampleFile& sample_file = file_of(i);
+    if (open_ != &sample_file) {
       open_ = nullptr;
       file_ = tool::NpyFile();
-      QRT_TRY(open_part(part, &file_));
-      open_ = &part;
+      QRT_TRY(open_file(sample_file, &file_));
+      open_ = &sample_file;
     }
     t->element = input_.element;
-    t->shape = part.shape;
+    t->shape = sample_file.shape;
     std::vector<uint8_t> bytes(static_cast<size_t>(elements(t->shape)) *
                                dtype_bytes(file_.dtype()));
-    QRT_TRY(file_.read((i - part.first) * bytes.size(), bytes.size(), bytes.data()).at(part.path));
+    QRT_TRY(file_.read((i - sample_file.first) * bytes.size(), bytes.size(), bytes.data())
+                .at(sample_file.path));
     switch (file_.dtype()) {
       case DType::kFloat32: append<float>(bytes, t); break;
       case DType::kInt64: append<int64_t>(bytes, t); break;
@@ -117,16 +118,16 @@ class InputArrays {
     return input_.shape.empty() || input_.shape[0] < 1 ? 1 : input_.shape[0];
   }
 
-  const Part& part_of(size_t i) const {
-    return *(std::upper_bound(parts_.begin(), parts_.end(), i,
-                              [](size_t n, const Part& p) { return n < p.first; }) -
+  const SampleFile& file_of(size_t i) const {
+    return *(std::upper_bound(sample_files_.begin(), sample_files_.end(), i,
+                              [](size_t n, const SampleFile& p) { return n < p.first; }) -
              1);
   }
 
   Value input_;
-  std::vector<Part> parts_;
+  std::vector<SampleFile> sample_files_;
   size_t count_ = 0;
-  const Part* open_ = nullptr;  // the file that was read last stays open
+  const SampleFile* open_ = nullptr;  // the file that was read last stays open
   tool::NpyFile file_;
 };
 

@@ -28,7 +28,7 @@ class Placer {
   }
 
   Placement run() {
-    spread_float();
+    propagate_float();
     find_layers();
     for (const Value& v : model_.inputs)
       if (v.element == Element::kFloat && is_read_coded(v.name)) code(v.name);
@@ -72,7 +72,7 @@ class Placer {
 
   // Operators without an integer form, and the elementwise ones around them: a tensor that such an
   // operator makes or reads is not rounded on the way to a sum or a function.
-  void spread_float() {
+  void propagate_float() {
     std::vector<Neighbours> around(roles_.size());
     std::vector<size_t> joined;
     const auto join = [&](size_t i) {

@@ -66,7 +66,7 @@ Status find_excluded(Work* work) {
 Status find_overrides(Work* work) {
   const Overrides& overrides = work->settings.overrides;
   work->bits.clear();
-  work->wide_weights.clear();
+  work->int16_weights.clear();
   work->given.clear();
   std::set<std::string> roots;
   for (const auto& [value, root] : work->placement.coded) roots.insert(root);
@@ -86,8 +86,8 @@ Status find_overrides(Work* work) {
       if (!matches(pattern, layer.weights) && !names_node(pattern, work->model.nodes[layer.node]))
         continue;
       if (!work->placement.is_coded(layer.input)) continue;
-      if (bits == 16) work->wide_weights.insert(layer.node);
-      if (bits == 8) work->wide_weights.erase(layer.node);
+      if (bits == 16) work->int16_weights.insert(layer.node);
+      if (bits == 8) work->int16_weights.erase(layer.node);
       is_known = true;
     }
     if (!is_known)

@@ -17,7 +17,7 @@ Parameters neutral_parameters(const Work& work) {
   fix_codings(work, &p.codings);
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);
-  for (const size_t node : work.wide_weights) p.layers[node].bits = 16;
+  for (const size_t node : work.int16_weights) p.layers[node].bits = 16;
   quantise_layers(work.model, work.placement, work.scheme, &p);
   return p;
 }

@@ -84,7 +84,7 @@ Status rank(Work* work, std::vector<Candidate>* candidates) {
   return {};
 }
 
-Coding wide_coding(const Work& work, const std::string& root) {
+Coding int16_coding(const Work& work, const std::string& root) {
   return range_choices(work.fit.calibration.at(root), work.scheme, 16)[0].coding;
 }
 
@@ -112,10 +112,10 @@ Status promote_one(Work* work, const std::string& root) {
       for (const Value& v : work->model.outputs) {
         const auto coded = placement.coded.find(v.name);
         if (coded != placement.coded.end())
-          changed.codings[coded->second] = wide_coding(*work, coded->second);
+          changed.codings[coded->second] = int16_coding(*work, coded->second);
       }
     }
-    changed.codings[root] = wide_coding(*work, root);
+    changed.codings[root] = int16_coding(*work, root);
     bool taken;
     QRT_TRY(is_taken(work, placement, changed, &taken));
     if (!taken) continue;
@@ -149,10 +149,10 @@ Status promote_all(Work* work, const std::vector<Candidate>& candidates) {
       placement = placed(*work, forced);
       for (const Value& v : work->model.outputs)
         if (const auto coded = placement.coded.find(v.name); coded != placement.coded.end())
-          changed.codings[coded->second] = wide_coding(*work, coded->second);
+          changed.codings[coded->second] = int16_coding(*work, coded->second);
     }
     for (const Candidate& c : candidates)
-      if (!c.root.empty()) changed.codings[c.root] = wide_coding(*work, c.root);
+      if (!c.root.empty()) changed.codings[c.root] = int16_coding(*work, c.root);
     for (const Candidate& c : candidates) {
       if (!c.root.empty()) continue;
       const Layer& layer = *placement.layer_of(c.layer);
@@ -193,7 +193,7 @@ Status promote(Work* work) {
   Parameters parameters = work->fit.parameters;
   Placement placement = work->placement;
   Judgement best = before;
-  size_t wide = 0;
+  size_t with_int16 = 0;
   bool is_done = false;
   for (size_t n = 1, done = 0; done < candidates.size() && !is_done; n *= 2) {
     for (; done < std::min(n, candidates.size()); ++done) {
@@ -206,7 +206,7 @@ Status promote(Work* work) {
     is_done = is_met(settings, now);
     if (!is_better(settings, now, best)) continue;
     best = now;
-    wide = done;
+    with_int16 = done;
     parameters = work->fit.parameters;
     placement = work->placement;
   }
@@ -215,32 +215,33 @@ Status promote(Work* work) {
   size_t layers = 0;
   for (const auto& [node, layer] : work->fit.parameters.layers) layers += layer.bits == 16;
   const Verdict verdict = {
-      wide > 0, wide > 0 ? format("%zu tried, among them the weights of %zu layers", wide, layers)
-                         : std::string("no gain")};
+      with_int16 > 0,
+      with_int16 > 0 ? format("%zu tried, among them the weights of %zu layers", with_int16, layers)
+                     : std::string("no gain")};
   work->findings().rungs.push_back(rung_finding(*work, "16 bits", before, best, verdict));
   return {};
 }
 
-Status try_wide(Work* work) {
+Status try_int16(Work* work) {
   Findings& f = work->findings();
   if (!f.remedies.has_16_bits || work->fit.judged.empty()) return {};
   const Parameters parameters = work->fit.parameters;
   const Placement placement = work->placement;
   size_t next = 0;
   for (const size_t wanted : {0, 1, 2, 4, 8}) {
-    WideFinding wide = f.wide.empty() ? WideFinding() : f.wide.back();
-    for (; wide.tensors.size() < wanted && next < f.tensors.size(); ++next) {
+    Int16Finding with_int16 = f.with_int16.empty() ? Int16Finding() : f.with_int16.back();
+    for (; with_int16.tensors.size() < wanted && next < f.tensors.size(); ++next) {
       const std::string& name = f.tensors[next].name;
       if (f.tensors[next].is_promoted) continue;
       QRT_TRY(promote_one(work, name));
-      if (work->fit.parameters.codings.at(name).bits == 16) wide.tensors.push_back(name);
+      if (work->fit.parameters.codings.at(name).bits == 16) with_int16.tensors.push_back(name);
     }
-    if (wide.tensors.size() < wanted) break;
+    if (with_int16.tensors.size() < wanted) break;
     work->progress("16 bits", static_cast<double>(wanted) / 8);
     Judgement judgement;
-    QRT_TRY(judge(work, work->fit.parameters, work->fit.judged, &judgement, &wide.cost));
-    wide.noise = judgement.noise();
-    f.wide.push_back(std::move(wide));
+    QRT_TRY(judge(work, work->fit.parameters, work->fit.judged, &judgement, &with_int16.cost));
+    with_int16.noise = judgement.noise();
+    f.with_int16.push_back(std::move(with_int16));
   }
   work->fit.parameters = parameters;
   work->placement = placement;

@@ -118,7 +118,7 @@ void choose_codings(const Work& work, Fit* fit) {
     if (!(p.codings[name] == coding)) fit->choices.erase(name);
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);
-  for (const size_t node : work.wide_weights) p.layers[node].bits = 16;
+  for (const size_t node : work.int16_weights) p.layers[node].bits = 16;
   quantise_layers(work.model, work.placement, work.scheme, &p);
 }
 

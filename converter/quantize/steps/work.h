@@ -48,7 +48,7 @@ struct Work {
   std::set<size_t> excluded;
   std::map<std::string, int> bits;
   std::map<std::string, GivenRange> given;
-  std::set<size_t> wide_weights;
+  std::set<size_t> int16_weights;
   Arithmetic arithmetic;
 
   // The fit that ships. Where it holds out few samples, folds judge the steps in its place: each sample is judged
@@ -120,7 +120,7 @@ Status search_codings(Work* work, const Fit& fit, Parameters* parameters,
 Status promote(Work* work);
 // Estimates, for the report, the gain and cost of 16 bits for 1, 2, 4 and 8 of the worst tensors.
 // REQUIRES: find_errors().
-Status try_wide(Work* work);
+Status try_int16(Work* work);
 
 // compare.cc: the model that ships, and what is said of it.
 Status write_document(const Work& work, const Placement& placement, const Parameters& parameters,

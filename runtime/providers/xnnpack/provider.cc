@@ -12,7 +12,7 @@
 #include "runtime/ops/gemm_call.h"
 #include "runtime/ops/geometry.h"
 #include "runtime/ops/image.h"
-#include "runtime/ops/pool_step.h"
+#include "runtime/ops/pool_call.h"
 #include "runtime/providers/xnnpack/operators.h"
 #include "runtime/requant_params.h"
 

@@ -28,11 +28,11 @@ std::vector<int> exponents_of(const flatbuffers::Vector<float>& scales) {
 }
 
 // Returns the bytes that a tensor takes in the arena: all images where the caller copies it in or out,
-// else those of a slice.
+// else those of a micro-batch.
 size_t arena_bytes(const Plan& plan, uint32_t i) {
-  const bool holds_all = std::any_of(plan.sliced_slots.begin(), plan.sliced_slots.end(),
-                                     [&](const SlicedSlot& s) { return s.slot == i; });
-  return holds_all ? plan.slot_bytes(i) : plan.slot_bytes(i) / plan.slices;
+  const bool holds_all = std::any_of(plan.micro_batch_slots.begin(), plan.micro_batch_slots.end(),
+                                     [&](const MicroBatchSlot& s) { return s.slot == i; });
+  return holds_all ? plan.slot_bytes(i) : plan.slot_bytes(i) / plan.micro_batches;
 }
 
 // Returns the formulas of a tensor's dimensions, "seq" or "(w + 1) / 2"; null for a fixed one. Empty where the
@@ -88,7 +88,7 @@ ordered_json describe_tensor(const Plan& plan, uint32_t i) {
     j["bytes"] = data != nullptr ? data->size() : 0;
     j["place"] = "constant";
     j["packing"] = fb::EnumNamePacking(tensor.packing());
-  } else if (plan.places[i].kind == Place::Kind::kArena) {
+  } else if (plan.places[i].kind == TensorMemory::Kind::kArena) {
     j["place"] = "arena";
     j["offset"] = plan.places[i].offset;
     j["arena_bytes"] = arena_bytes(plan, i);

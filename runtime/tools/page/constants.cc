@@ -20,7 +20,7 @@ constexpr size_t kMostCounted = size_t{1}
                                 << 26;  // of a file; of a larger one every second, third .. value
 
 // The stored numbers of these tensors are summands or digits of weights (qrt_model.fbs).
-std::set<uint32_t> tensors_in_parts(const fb::Model& file) {
+std::set<uint32_t> tensors_of_split_files(const fb::Model& file) {
   std::set<uint32_t> result;
   for (const fb::Operator* op : *file.operators()) {
     int parts = 1;
@@ -99,7 +99,7 @@ class Distributions {
  public:
   explicit Distributions(const Plan& plan)
       : plan_(plan),
-        in_parts_(tensors_in_parts(plan.model->file())),
+        in_split_files_(tensors_of_split_files(plan.model->file())),
         left_(16 * static_cast<uint64_t>(plan.model->file_bytes())) {
     step_ = 1 + plan.model->file_bytes() / kMostCounted;
   }
@@ -132,7 +132,7 @@ class Distributions {
   using Form = std::tuple<uint32_t, int, size_t>;  // buffer, type (-1: packed), elements
 
   void add_packed(uint32_t index, const fb::Tensor& tensor, ordered_json* json) {
-    if (in_parts_.count(index) != 0) return;
+    if (in_split_files_.count(index) != 0) return;
     const UnpackedWeights::View view = plan_.model->unpacked().of(index);
     const auto* stored = plan_.model->file().buffers()->Get(tensor.buffer())->data();
     if (stored == nullptr) return;
@@ -157,7 +157,7 @@ class Distributions {
   }
 
   const Plan& plan_;
-  const std::set<uint32_t> in_parts_;
+  const std::set<uint32_t> in_split_files_;
   uint64_t left_;  // values that may still be counted
   size_t step_;
   std::map<Form, ordered_json> made_;

@@ -51,7 +51,7 @@ Status dump_tensors(const RunOptions& options, const Model& model, const Session
   const auto use = [&](const SourceTensor& t) -> Status {
     char number[32];
     snprintf(number, sizeof number, "tensor_%04zu", i++);
-    const std::string part = file_part(t.info.name);
+    const std::string part = file_name_of(t.info.name);
     const std::string stem = !writes || part.empty() ? number : number + ("_" + part);
     QRT_TRY(deliver(options, stem, t.info, t.data().data(), archive));
     const fb::Operator& op = *file.operators()->Get(static_cast<uint32_t>(t.op));

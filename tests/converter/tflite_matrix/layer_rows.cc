@@ -58,8 +58,8 @@ Window window(int in, int kernel, int stride, int dilation, bool is_same) {
 }
 // f(iy, ix, ky, kx) for the places of a window that lie in the image.
 template <class F>
-void places(const Tensor& x, const Window& rows, const Window& columns, int oy, int ox,
-            const F& f) {
+void for_window(const Tensor& x, const Window& rows, const Window& columns, int oy, int ox,
+                const F& f) {
   for (int ky = 0; ky < rows.kernel; ++ky) {
     for (int kx = 0; kx < columns.kernel; ++kx) {
       const int iy = oy * rows.stride - rows.before + ky * rows.dilation;
@@ -121,7 +121,7 @@ Row conv() {
         const Tensor y = c.fresh({x.dims[0], rows.out, columns.out, kOut});
         c.expect({c.filled(y, [&](const Index& i) {
           int64_t acc = w.bias[static_cast<size_t>(i[3])];
-          places(x, rows, columns, i[1], i[2], [&](int iy, int ix, int ky, int kx) {
+          for_window(x, rows, columns, i[1], i[2], [&](int iy, int ix, int ky, int kx) {
             for (int q = 0; q < in; ++q) {
               const int at = ((i[3] * rows.kernel + ky) * columns.kernel + kx) * in + q;
               acc += (x.at({i[0], iy, ix, q}) - x.zero_point) * w.codes[static_cast<size_t>(at)];
@@ -149,7 +149,7 @@ Row depthwise() {
         const Tensor y = c.fresh({x.dims[0], rows.out, columns.out, out});
         c.expect({c.filled(y, [&](const Index& i) {
           int64_t acc = w.bias[static_cast<size_t>(i[3])];
-          places(x, rows, columns, i[1], i[2], [&](int iy, int ix, int ky, int kx) {
+          for_window(x, rows, columns, i[1], i[2], [&](int iy, int ix, int ky, int kx) {
             const int at = (ky * columns.kernel + kx) * out + i[3];
             acc += (x.at({i[0], iy, ix, i[3] / multiplier}) - x.zero_point) *
                    w.codes[static_cast<size_t>(at)];
@@ -243,7 +243,7 @@ Row pool(B code) {
         const Dims to = {x.dims[0], rows.out, columns.out, x.dims[3]};
         c.expect({c.filled(Cell::like(x, to), [&](const Index& i) {
           int n = 0, sum = 0, most = -32768;
-          places(x, rows, columns, i[1], i[2], [&](int iy, int ix, int, int) {
+          for_window(x, rows, columns, i[1], i[2], [&](int iy, int ix, int, int) {
             const int v = x.at({i[0], iy, ix, i[3]});
             ++n, sum += v, most = std::max(most, v);
           });
@@ -435,14 +435,14 @@ Row resize_bilinear() {
                            kImage, [=](Cell& c, const Tensor& x) {
                              tflite::ResizeBilinearOptionsT o;
                              o.align_corners = mode == 1, o.half_pixel_centers = mode == 2;
-                             struct Place {
+                             struct Tap {
                                int at, lower, upper;
                              };
                              const auto place = [&](int v, int in, int out) {
                                const int step = mode == 1
                                                     ? (1024 * (in - 1) + (out - 1) / 2) / (out - 1)
                                                     : (1024 * in + out / 2) / out;
-                               Place p;
+                               Tap p;
                                p.at = mode == 2 ? v * step + step / 2 - 512 : v * step;
                                p.lower = std::max(p.at / 1024, 0);
                                p.upper = std::min((p.at + 1023) / 1024, in - 1);
@@ -451,8 +451,8 @@ Row resize_bilinear() {
                              c.b.op(B::RESIZE_BILINEAR, {x.id, c.integers(to)}, {}, o);
                              const Dims dims = {x.dims[0], to[0], to[1], x.dims[3]};
                              c.expect({c.filled(Cell::like(x, dims), [&](const Index& i) {
-                               const Place y = place(i[1], x.dims[1], to[0]),
-                                           z = place(i[2], x.dims[2], to[1]);
+                               const Tap y = place(i[1], x.dims[1], to[0]),
+                                         z = place(i[2], x.dims[2], to[1]);
                                const auto v = [&](int row_, int column) {
                                  return int64_t{x.at({i[0], row_, column, i[3]})};
                                };

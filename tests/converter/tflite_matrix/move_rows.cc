@@ -209,7 +209,8 @@ Row slice() {
 }
 
 // Pieces of x along an axis, of these sizes.
-std::vector<Tensor> pieces(Cell& c, const Tensor& x, size_t axis, const std::vector<int>& sizes) {
+std::vector<Tensor> splits_along(Cell& c, const Tensor& x, size_t axis,
+                                 const std::vector<int>& sizes) {
   std::vector<Tensor> all;
   int first = 0;
   for (const int size : sizes) {
@@ -232,7 +233,7 @@ Row split() {
                                  dims, [axis](Cell& c, const Tensor& x) {
                                    const int half = x.dims[axis] / 2;
                                    c.b.op(B::SPLIT, {c.scalar(as_int(axis)), x.id}, {});
-                                   c.expect(pieces(c, x, axis, {half, half}));
+                                   c.expect(splits_along(c, x, axis, {half, half}));
                                  }});
   return maker.row;
 }
@@ -242,7 +243,7 @@ Row split_v() {
       .axes([](Cell& c, const Tensor& x, size_t axis) {
         const int rest = x.dims[axis] - 1;
         c.b.op(B::SPLIT_V, {x.id, c.integers({1, -1}), c.scalar(as_int(axis))}, {});
-        c.expect(pieces(c, x, axis, {1, rest}));
+        c.expect(splits_along(c, x, axis, {1, rest}));
       })
       .row;
 }
@@ -254,7 +255,7 @@ Row unpack() {
         o.num = x.dims[axis], o.axis = as_int(axis);
         c.b.op(B::UNPACK, {x.id}, {}, o);
         std::vector<Tensor> all =
-            pieces(c, x, axis, std::vector<int>(static_cast<size_t>(x.dims[axis]), 1));
+            splits_along(c, x, axis, std::vector<int>(static_cast<size_t>(x.dims[axis]), 1));
         for (Tensor& y : all) y.dims.erase(y.dims.begin() + as_int(axis));
         c.expect(all);
       })

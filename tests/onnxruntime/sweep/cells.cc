@@ -62,7 +62,7 @@ std::vector<std::string> missing_rows() {
 std::string Cell::name() const {
   const std::string form_name = form->name.empty() ? "" : " (" + form->name + ")";
   return label(row->domain, row->op) + form_name + " of " + producer->name +
-         (end == End::kQuantized ? ", quantized" : ", read");
+         (end == OutputUse::kQuantized ? ", quantized" : ", read");
 }
 
 std::vector<Cell> all_cells() {
@@ -74,8 +74,8 @@ std::vector<Cell> all_cells() {
       for (const Producer& producer : all) {
         if (!goes_with(form, producer)) continue;
         if (!is_read_only && form.opset >= kFirstQuantizeLinear)
-          cells.push_back({&row, &form, &producer, End::kQuantized});
-        cells.push_back({&row, &form, &producer, End::kRead});
+          cells.push_back({&row, &form, &producer, OutputUse::kQuantized});
+        cells.push_back({&row, &form, &producer, OutputUse::kRead});
       }
     }
   }
@@ -87,7 +87,7 @@ Graph make_graph(const Cell& cell, uint64_t seed) {
           cell.form->opset);
   const Value x = cell.producer->make(g, cell.form->dims);
   for (const Value& y : cell.form->make(g, x)) {
-    if (cell.end == End::kRead || y.is_integers) {
+    if (cell.end == OutputUse::kRead || y.is_integers) {
       g.output(y.name, y.unit);
       continue;
     }

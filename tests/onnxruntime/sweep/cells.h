@@ -51,13 +51,13 @@ std::vector<Row> integer_rows();
 std::vector<Row> attention_rows();
 std::vector<std::string> missing_rows();
 
-enum class End { kQuantized, kRead };
+enum class OutputUse { kQuantized, kRead };
 
 struct Cell {
   const Row* row;
   const Form* form;
   const Producer* producer;
-  End end;
+  OutputUse end;
 
   std::string name() const;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on one tensor: steps of a chain.
+// Arithmetic on one tensor: steps of a sequence.
 #include "converter/import/cvm/ops/ops.h"
 
 namespace qrt::convert::from_cvm {
@@ -7,14 +7,14 @@ namespace {
 
 using F = fb::FormulaFunction;
 
-Link step(F function, int32_t value = 0) {
-  Link link;
-  link.function = function;
-  link.value = value;
-  return link;
+ElementOp step(F function, int32_t value = 0) {
+  ElementOp operation;
+  operation.function = function;
+  operation.value = value;
+  return operation;
 }
 
-Link clamp_to_precision(int64_t precision) {
+ElementOp clamp_to_precision(int64_t precision) {
   const auto limit = static_cast<int32_t>(alpha(static_cast<int>(precision)));
   return clamp_to(-limit, limit);
 }

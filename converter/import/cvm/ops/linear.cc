@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and dense layers: int8 weights on bytes, sums of 32 bits. Scalings behind them join
-// their requantisation (chain.h).
+// their requantisation (fused_ops.h).
 #include <algorithm>
 
 #include "converter/import/cvm/ops/ops.h"

@@ -149,7 +149,7 @@ Status import_where(Importer& importer, const Op& op) {
   auto& p = importer.add_node<fb::FormulaOptionsT>(op, {difference, c.value}, chosen);
   p.pair = fb::FormulaPair::MULTIPLY;
   p.b_zero_point = c.storage.zero_point;
-  Link not_zero;
+  ElementOp not_zero;
   not_zero.function = fb::FormulaFunction::NOT_ZERO;
   p.b_steps = formula_steps({not_zero});
   const Storage storage = storage_for(range);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on two tensors. A constant of one element is a step of the other's chain, one of an
+// Arithmetic on two tensors. A constant of one element is a step of the other's sequence, one of an
 // element per channel a part of its product's requantisation.
 #include <algorithm>
 
@@ -31,10 +31,10 @@ const int32_t* single(const Importer& importer, const Op& op, int i) {
 bool step_by_constant(Importer& importer, const Op& op, int i, F function, bool negated = false) {
   const int32_t* k = single(importer, op, i);
   if (!k) return false;
-  Link link;
-  link.function = function;
-  link.value = negated ? -*k : *k;
-  importer.extend(op, 1 - i, std::move(link));
+  ElementOp operation;
+  operation.function = function;
+  operation.value = negated ? -*k : *k;
+  importer.extend(op, 1 - i, std::move(operation));
   return true;
 }
 

@@ -47,8 +47,8 @@ Status read_reduction(const Attributes& a, const Shape& x, Reduction* r) {
 
 // x with the reduced axes as one, the last: [results, terms], or with `keeps_batch` and results for
 // every image of their own [images, results, terms], which any batch has.
-ValueId in_lines(Importer& importer, const Op& op, const Reduction& r, const Stored& x,
-                 bool keeps_batch) {
+ValueId in_rows(Importer& importer, const Op& op, const Reduction& r, const Stored& x,
+                bool keeps_batch) {
   const Shape& from = importer.shape(op.input());
   std::vector<uint8_t> perm;
   int64_t outer = 1;
@@ -70,7 +70,7 @@ ValueId in_lines(Importer& importer, const Op& op, const Reduction& r, const Sto
 // INT32 results, of the operator's shape.
 Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum) {
   const Stored x = importer.stored(op.input());
-  const ValueId lines = in_lines(importer, op, r, x, /*keeps_batch=*/true);
+  const ValueId lines = in_rows(importer, op, r, x, /*keeps_batch=*/true);
   const Storage sums{DType::kInt32, 0};
   Shape shape = importer.graph().values[lines].type.shape;
   const int last = shape.rank() - 1;
@@ -86,7 +86,7 @@ Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum
 // Maxima of bytes and int16, which stay such: every line is an image of one column.
 Stored greatest(Importer& importer, const Op& op, const Reduction& r) {
   const Stored x = importer.stored(op.input());
-  const ValueId lines = in_lines(importer, op, r, x, /*keeps_batch=*/false);
+  const ValueId lines = in_rows(importer, op, r, x, /*keeps_batch=*/false);
   const int64_t results = importer.graph().values[lines].type.shape[0];
   const ValueId images = importer.reshaped(op, lines, x.storage, {results, r.terms, 1, 1});
   const ValueId made = importer.new_value("", x.storage, {results, 1, 1, 1});

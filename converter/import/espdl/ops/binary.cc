@@ -9,14 +9,15 @@ namespace qrt::convert::from_espdl {
 namespace {
 
 // Two operands of one type and the output's format and shape.
-struct Pair {
+struct Operands {
   Activation a, b;
   Format out;
   Shape shape;
 };
 
 // *known stays false where the operator was refused. `keeps_type`: the output is of the inputs' type.
-Status read_operands(Importer& importer, const Node& node, bool keeps_type, Pair* p, bool* known) {
+Status read_operands(Importer& importer, const Node& node, bool keeps_type, Operands* p,
+                     bool* known) {
   *known = false;
   if (!importer.read(node, 0, &p->a) || !importer.read(node, 1, &p->b) ||
       !importer.read_format(node, 0, &p->out))
@@ -42,7 +43,7 @@ Status read_operands(Importer& importer, const Node& node, bool keeps_type, Pair
   return Status();
 }
 
-Status finish_floats(Importer& importer, const Node& node, const Pair& p,
+Status finish_floats(Importer& importer, const Node& node, const Operands& p,
                      fb::FloatFunction function) {
   importer.finish(
       node, importer.builder().float_function(node, function, {p.a.value, p.b.value}, p.shape),
@@ -53,7 +54,7 @@ Status finish_floats(Importer& importer, const Node& node, const Pair& p,
 
 // The raw integers, whatever their exponents.
 Status import_sum(Importer& importer, const Node& node, bool subtract) {
-  Pair p;
+  Operands p;
   bool known;
   QRT_TRY(read_operands(importer, node, true, &p, &known));
   if (!known) return Status();
@@ -88,7 +89,7 @@ Status import_add(Importer& importer, const Node& node) {
 Status import_sub(Importer& importer, const Node& node) { return import_sum(importer, node, true); }
 
 Status import_mul(Importer& importer, const Node& node) {
-  Pair p;
+  Operands p;
   bool known;
   QRT_TRY(read_operands(importer, node, true, &p, &known));
   if (!known) return Status();
@@ -173,7 +174,7 @@ ValueId divisor_of(Importer& importer, const Node& node, const Activation& b, fl
 }  // namespace
 
 Status import_div(Importer& importer, const Node& node) {
-  Pair p;
+  Operands p;
   bool known;
   QRT_TRY(read_operands(importer, node, true, &p, &known));
   if (!known) return Status();
@@ -232,7 +233,7 @@ Status import_div(Importer& importer, const Node& node) {
 
 // Imports Min or Max of the raw integers: the operands have one exponent.
 Status import_min_max(Importer& importer, const Node& node) {
-  Pair p;
+  Operands p;
   bool known;
   QRT_TRY(read_operands(importer, node, true, &p, &known));
   if (!known) return Status();
@@ -250,7 +251,7 @@ Status import_min_max(Importer& importer, const Node& node) {
 
 // Imports a comparison of the raw integers, or of floats.
 Status import_comparison(Importer& importer, const Node& node) {
-  Pair p;
+  Operands p;
   bool known;
   QRT_TRY(read_operands(importer, node, false, &p, &known));
   if (!known) return Status();

@@ -13,8 +13,8 @@ Status import_onnx_as_espdl(const std::string& path, const std::string& referenc
   Status loaded = from_onnx::Model::load(path, &model, edges);
   if (!loaded.ok()) {
     if (loaded.code() == Code::kUnsupported)
-      report->refused_part("(model)", "onnx", loaded.message(),
-                           "export the model again, with an opset from 7 to 28");
+      report->refused_in_file("(model)", "onnx", loaded.message(),
+                              "export the model again, with an opset from 7 to 28");
     return loaded;
   }
   from_espdl::Target target;

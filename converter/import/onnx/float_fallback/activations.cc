@@ -38,7 +38,7 @@ class Expression {
     return binary(F::ADD, positive(x), binary(F::MUL, negative(x), slope));
   }
   // exp(min(x, 0)) - 1, where x > 0: 0
-  ValueId exponential_part(ValueId x) { return add(unary(F::EXP, negative(x)), -1); }
+  ValueId exponential_term(ValueId x) { return add(unary(F::EXP, negative(x)), -1); }
   // max(x, 0) + log(1 + exp(-|x|))
   ValueId softplus(ValueId x) {
     const ValueId small = unary(F::EXP, times(magnitude(x), -1));
@@ -119,15 +119,15 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
     const float slope = alpha(0.01f);
     made = e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
   }
-  if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_part(x), alpha(1)));
+  if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_term(x), alpha(1)));
   if (op == "Celu") {
     const float a = alpha(1);
     if (!(a > 0)) return Status();
-    const ValueId part = e.exponential_part(e.binary(F::DIV, x, e.number(a)));
+    const ValueId part = e.exponential_term(e.binary(F::DIV, x, e.number(a)));
     made = e.binary(F::ADD, e.positive(x), e.times(part, a));
   }
   if (op == "Selu") {
-    const ValueId part = e.times(e.exponential_part(x), alpha(1.67326319217681884765625f));
+    const ValueId part = e.times(e.exponential_term(x), alpha(1.67326319217681884765625f));
     made = e.times(e.binary(F::ADD, e.positive(x), part),
                    node.real("gamma", 1.05070102214813232421875f));
   }

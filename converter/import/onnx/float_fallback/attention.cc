@@ -21,7 +21,8 @@ ValueId join_heads(FloatGraph* f, ValueId x) {
   return f->builder().reshape(f->node(), x, {s[0], s[2], s[1] * s[3]});
 }
 
-ValueId part_of(FloatGraph* f, ValueId x, int axis, int64_t begin, int64_t count, int64_t step) {
+ValueId slice_along(FloatGraph* f, ValueId x, int axis, int64_t begin, int64_t count,
+                    int64_t step) {
   IndexMaps maps(f->shape_of(x));
   if (count == maps.from()[axis] && step == 1) return x;
   maps.set(axis, stepped(begin, count, step));
@@ -31,8 +32,8 @@ ValueId part_of(FloatGraph* f, ValueId x, int axis, int64_t begin, int64_t count
 Status rotate(FloatGraph* f, ValueId cos, ValueId sin, bool is_interleaved, ValueId x, ValueId* y) {
   const Shape s = f->shape_of(x), angles = f->shape_of(cos);
   const int64_t r = angles[3];
-  const ValueId a = part_of(f, x, 3, 0, r, is_interleaved ? 2 : 1);
-  const ValueId b = part_of(f, x, 3, is_interleaved ? 1 : r, r, is_interleaved ? 2 : 1);
+  const ValueId a = slice_along(f, x, 3, 0, r, is_interleaved ? 2 : 1);
+  const ValueId b = slice_along(f, x, 3, is_interleaved ? 1 : r, r, is_interleaved ? 2 : 1);
   ValueId ac, bs, bc, as, first, second;
   QRT_TRY(f->binary(F::MUL, a, cos, &ac));
   QRT_TRY(f->binary(F::MUL, b, sin, &bs));
@@ -53,7 +54,7 @@ Status rotate(FloatGraph* f, ValueId cos, ValueId sin, bool is_interleaved, Valu
   }
   *y = 2 * r == s[3]
            ? turned
-           : builder.concat(f->node(), {turned, part_of(f, x, 3, 2 * r, s[3] - 2 * r)}, 3);
+           : builder.concat(f->node(), {turned, slice_along(f, x, 3, 2 * r, s[3] - 2 * r)}, 3);
   return Status();
 }
 

@@ -12,7 +12,8 @@ ValueId split_heads(FloatGraph* f, ValueId x, int64_t heads);
 // Makes [b, s, n * d] of x [b, n, s, d].
 ValueId join_heads(FloatGraph* f, ValueId x);
 // Takes `count` elements of an axis from `begin` on, `step` apart.
-ValueId part_of(FloatGraph* f, ValueId x, int axis, int64_t begin, int64_t count, int64_t step = 1);
+ValueId slice_along(FloatGraph* f, ValueId x, int axis, int64_t begin, int64_t count,
+                    int64_t step = 1);
 
 // Turns the first 2 * r elements of the last dimension of x [b, n, s, d] in pairs by angles of which `cos` and `sin` are
 // [b or 1, 1, s, r]. A pair is elements i and i + r, or where they are interleaved 2 * i and 2 * i + 1.

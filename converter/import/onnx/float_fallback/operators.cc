@@ -214,8 +214,8 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
   }
   if (op == "Pow") return power(importer, &f, node, shape, x, made);
   if (op == "BatchNormalization") {
-    ChannelLines lines;
-    if (shape.rank() < 2 || !read_channel_lines(importer, node, shape[1], &lines)) return Status();
+    ChannelAffine lines;
+    if (shape.rank() < 2 || !read_channel_affine(importer, node, shape[1], &lines)) return Status();
     return f.per_channel(lines.factor, lines.addend, x, made);
   }
 

@@ -137,7 +137,7 @@ float scale_of(const FloatGraph& f, ValueId q) {
 Status add_bias(FloatGraph* f, ValueId bias, int64_t begin, ValueId* x) {
   const Shape s = f->shape_of(*x);
   const int64_t n = s[1] * s[3];
-  ValueId part = part_of(f, bias, 0, begin, n);
+  ValueId part = slice_along(f, bias, 0, begin, n);
   part = f->builder().reshape(f->node(), part, {1, s[1], 1, s[3]});
   return f->binary(fb::FloatFunction::ADD, *x, part, x);
 }
@@ -153,7 +153,7 @@ Status add_padding_mask(FloatGraph* f, float filter, AttentionForm* form, bool* 
   if (s.rank() != 2 && s.rank() != 3)
     return refuse_form(importer, node, "its key_padding_mask has shape " + s.to_string());
   RunIntegers r(importer, node);
-  const ValueId counts = r.is_less(r.constant(0), r.wide(integer_value(importer, node, 4)));
+  const ValueId counts = r.is_less(r.constant(0), r.to_int64(integer_value(importer, node, 4)));
   std::vector<float> table(256, 0);
   table[0] = filter;
   ValueId added = f->add(fb::FloatFunction::TABLE, {counts, f->constant({256}, table)}, s);

@@ -8,8 +8,8 @@
 
 namespace qrt::convert::from_onnx {
 
-bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
-                        ChannelLines* lines) {
+bool read_channel_affine(const Importer& importer, const NodeView& node, int64_t channels,
+                         ChannelAffine* lines) {
   std::vector<float> values[4];  // scale, bias, mean, variance
   for (int i = 0; i < 4; ++i) {
     const Tensor& t = importer.input(node, i + 1);
@@ -44,9 +44,9 @@ Status import_batch_normalization(Importer& importer, const NodeView& node) {
   if (node.integer("spatial", 1) == 0)
     return importer.refuse(node, "it normalises every element apart (spatial is 0)", node.output(0),
                            "export the model with spatial = 1, as every opset from 9 on has it");
-  ChannelLines lines;
+  ChannelAffine lines;
   const int64_t channels = x.shape[1];
-  if (!read_channel_lines(importer, node, channels, &lines))
+  if (!read_channel_affine(importer, node, channels, &lines))
     return importer.refuse(node,
                            "its scale, bias, mean and variance are not constants of " +
                                std::to_string(channels) + " elements",

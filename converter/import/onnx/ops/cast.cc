@@ -88,10 +88,10 @@ ValueId cast_elements(Importer& importer, const NodeView& node, ValueId x, int f
 }
 
 // Casts between int32, int64, bool, uint8 and float32, and refuses other types.
-Status cast_wide(Importer& importer, const NodeView& node, int to) {
+Status cast_numbers(Importer& importer, const NodeView& node, int to) {
   const Tensor& x = importer.input(node, 0);
-  const auto is_wide = [](int type) { return type == kInt32 || type == kInt64 || type == kFloat; };
-  const auto is_read = [&](int type) { return is_wide(type) || type == kBool || type == kUint8; };
+  const auto is_large = [](int type) { return type == kInt32 || type == kInt64 || type == kFloat; };
+  const auto is_read = [&](int type) { return is_large(type) || type == kBool || type == kUint8; };
   if (!is_read(x.type) || !is_read(to)) return refuse_cast(importer, node, x.type, to);
   set_value(importer, node, to, cast_elements(importer, node, x.value, x.type, to));
   importer.became(node, "Cast", x.type == kFloat || to == kFloat ? "edge" : "I0");
@@ -197,7 +197,7 @@ Status cast(Importer& importer, const NodeView& node, int to) {
   const bool from_byte = is_byte(x.type) || x.type == kBool;
   if (from_byte && (is_byte(to) || to == kBool)) return map_byte(importer, node, to, to == kBool);
   if (x.type == kInt64 || to == kInt64 || to == kBool || (x.type == kInt32 && to == kUint8))
-    return cast_wide(importer, node, to);
+    return cast_numbers(importer, node, to);
   return convert_value(importer, node, to);
 }
 

@@ -95,8 +95,8 @@ int64_t channel_of(const TransposedConvolution& c, const Phases& p, int64_t phas
 
 // One value for each channel of the convolution, of those of the source: one, or one per channel.
 template <class T>
-std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
-                      const std::vector<T>& values) {
+std::vector<T> repeat_for_phases(const TransposedConvolution& c, const Phases& p,
+                                 const std::vector<T>& values) {
   if (values.size() == 1) return values;
   std::vector<T> result(static_cast<size_t>(p.channels));
   for (int64_t phase = 0; phase < p.count; ++phase)
@@ -105,11 +105,11 @@ std::vector<T> spread(const TransposedConvolution& c, const Phases& p,
   return result;
 }
 
-// Spreads values over the phases as spread() does, to one for each channel in any case.
+// Repeats values for the phases as spread() does, to one for each channel in any case.
 template <class T>
-std::vector<T> spread_to_all(const TransposedConvolution& c, const Phases& p,
-                             const std::vector<T>& values) {
-  std::vector<T> result = spread(c, p, values);
+std::vector<T> repeat_for_channels(const TransposedConvolution& c, const Phases& p,
+                                   const std::vector<T>& values) {
+  std::vector<T> result = repeat_for_phases(c, p, values);
   result.resize(static_cast<size_t>(p.channels), values[0]);
   return result;
 }
@@ -157,15 +157,15 @@ std::optional<LayerConstants> make_constants(Importer& importer, const NodeView&
     sums.weights = std::move(weights);
     sums.out = p.channels;
     sums.padded_in = p.planes.kernel_size() * ((p.planes.in + 3) / 4 * 4);
-    sums.products = spread(c, p, c.int16_products);
-    sums.bias = spread_to_all(c, p, c.real_bias);
+    sums.products = repeat_for_phases(c, p, c.int16_products);
+    sums.bias = repeat_for_channels(c, p, c.real_bias);
     sums.x_zero_point = c.x_quant.stored_zero_point();
     return make_int16_layer(importer, node, sums, out, limits);
   }
-  auto requant = byte_requant(importer, node, spread(c, p, c.products), out, limits);
+  auto requant = byte_requant(importer, node, repeat_for_phases(c, p, c.products), out, limits);
   if (!requant) return std::nullopt;
   return byte_constants(importer, std::vector<int16_t>(weights.begin(), weights.end()),
-                        spread_to_all(c, p, c.bias), std::move(requant));
+                        repeat_for_channels(c, p, c.bias), std::move(requant));
 }
 
 // [o, h, w, 1] as DepthwiseConv2D has them: [h, w, o].

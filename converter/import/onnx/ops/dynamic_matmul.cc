@@ -15,7 +15,7 @@ struct Operands {
 };
 
 // The input numbers of an operator's weights, scale, zero point and bias, or -1.
-struct Places {
+struct InputIndices {
   int w, w_scale, w_zero, bias;
 };
 
@@ -34,7 +34,7 @@ bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
 }
 
 // y = f(acc) * (x_scale * w_scale) (+ bias)
-Status finish(Importer& importer, const NodeView& node, const Operands& p, const Places& at) {
+Status finish(Importer& importer, const NodeView& node, const Operands& p, const InputIndices& at) {
   const Tensor& w = importer.input(node, at.w);
   std::vector<float> scale, bias;
   const int64_t n = w.shape[1];
@@ -76,7 +76,7 @@ Status refuse_matrix(Importer& importer, const NodeView& node) {
 }  // namespace
 
 Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node) {
-  const Places at = {1, 2, 3, 4};
+  const InputIndices at = {1, 2, 3, 4};
   const Tensor& w = importer.input(node, at.w);
   if (!is_constant_matrix(w)) return refuse_matrix(importer, node);
   Operands p;
@@ -98,7 +98,7 @@ Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node) 
 }
 
 Status import_matmul_integer_to_float(Importer& importer, const NodeView& node) {
-  const Places at = {1, 3, 5, 6};
+  const InputIndices at = {1, 3, 5, 6};
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, at.w);
   if (!is_constant_matrix(w)) return refuse_matrix(importer, node);
   if (!x.is_value() || (x.type != kUint8 && x.type != kInt8)) return importer.refuse_float(node, 0);

@@ -87,7 +87,7 @@ ValueId row_of_grid(Importer& importer, const NodeView& node) {
   if (!counts) return integer_value(importer, node, 0);
   RunIntegers r(importer, node);
   const ValueId row = r.indices(x.shape.elements());
-  return x.type == kInt64 ? row : r.narrow(row);
+  return x.type == kInt64 ? row : r.to_int32(row);
 }
 
 }  // namespace

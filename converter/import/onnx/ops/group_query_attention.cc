@@ -69,9 +69,9 @@ class GroupedAttention {
                       static_cast<long long>(width), static_cast<long long>(all));
       const int64_t size = width / all, q = heads_ * size, kv = kv_heads_ * size;
       const ValueId packed = x[0];
-      x[0] = part_of(&f_, packed, 2, 0, q);
-      x[1] = part_of(&f_, packed, 2, q, kv);
-      x[2] = part_of(&f_, packed, 2, q + kv, kv);
+      x[0] = slice_along(&f_, packed, 2, 0, q);
+      x[1] = slice_along(&f_, packed, 2, q, kv);
+      x[2] = slice_along(&f_, packed, 2, q + kv, kv);
     }
     const Shape q = f_.shape_of(x[0]), k = f_.shape_of(x[1]), v = f_.shape_of(x[2]);
     QRT_MODEL_CHECK(q[2] % heads_ == 0 && k == v && k[0] == q[0] && k[1] == q[1] &&
@@ -123,12 +123,12 @@ class GroupedAttention {
                     "its lengths have shape %s for a batch of %lld",
                     lengths.shape.to_string().c_str(), static_cast<long long>(batch_));
     const ValueId zero = r_.constant(0), one = r_.constant(1);
-    const ValueId all = r_.add(r_.wide(integer_value(importer_, node_, 5)), one);
+    const ValueId all = r_.add(r_.to_int64(integer_value(importer_, node_, 5)), one);
     const ValueId queries = r_.number(queries_), past = r_.number(past_),
                   present = r_.number(present_);
     before_ = r_.reshaped(r_.greatest(r_.subtract(all, queries), zero), {batch_, 1});
     const ValueId at = r_.indices(present_);
-    const ValueId is_new = r_.subtract(one, r_.wide(r_.is_less(at, before_)));
+    const ValueId is_new = r_.subtract(one, r_.to_int64(r_.is_less(at, before_)));
     const ValueId rows = r_.add(at, r_.multiply(is_new, r_.subtract(past, before_)));
     const ValueId zeros = r_.add(past, queries);
     // More tokens than the past has, or than the present can have, and several of several sequences behind a past, which
@@ -136,17 +136,18 @@ class GroupedAttention {
     const ValueId has_past = r_.is_less(zero, before_);
     const ValueId is_several =
         r_.both(r_.is_less(one, r_.number(batch_)), r_.is_less(one, queries));
-    ValueId bad = r_.wide(r_.is_less(past, before_));
+    ValueId bad = r_.to_int64(r_.is_less(past, before_));
     // ONNX Runtime takes lengths from 1 to the total one, and shorter ones than the queries in a first prompt only.
     const ValueId lengths_of = r_.reshaped(all, {batch_, 1});
-    bad = r_.add(bad, r_.wide(r_.is_less(lengths_of, one)));
-    bad = r_.add(bad, r_.wide(r_.is_less(present, lengths_of)));
-    bad = r_.add(bad,
-                 r_.wide(r_.both(r_.is_less(queries, present), r_.is_less(lengths_of, queries))));
-    bad = r_.add(bad, r_.wide(r_.both(has_past, r_.is_less(present, r_.add(before_, queries)))));
-    bad = r_.add(bad, r_.wide(r_.both(has_past, is_several)));
+    bad = r_.add(bad, r_.to_int64(r_.is_less(lengths_of, one)));
+    bad = r_.add(bad, r_.to_int64(r_.is_less(present, lengths_of)));
+    bad = r_.add(
+        bad, r_.to_int64(r_.both(r_.is_less(queries, present), r_.is_less(lengths_of, queries))));
+    bad =
+        r_.add(bad, r_.to_int64(r_.both(has_past, r_.is_less(present, r_.add(before_, queries)))));
+    bad = r_.add(bad, r_.to_int64(r_.both(has_past, is_several)));
     rows_ = r_.unless(r_.is_less(zero, bad), r_.least(rows, zeros));
-    places_ = r_.add(before_, r_.indices(queries_));
+    query_positions_ = r_.add(before_, r_.indices(queries_));
     return Status();
   }
 
@@ -164,7 +165,7 @@ class GroupedAttention {
       QRT_MODEL_CHECK(s.rank() == 2 && 2 * s[1] <= size_ && s == table,
                       "a table of angles has shape %s for heads of %lld", s.to_string().c_str(),
                       static_cast<long long>(size_));
-      *rows = rows_at(&f_, *rows, places_);
+      *rows = rows_at(&f_, *rows, query_positions_);
     }
     const bool interleaved = node_.integer("rotary_interleaved", 0) != 0;
     QRT_TRY(rotate(&f_, angles[0], angles[1], interleaved, q_, &q_));
@@ -194,13 +195,13 @@ class GroupedAttention {
     const float scale = node_.real("scale", 0);
     form.scale = scale != 0 ? scale : 1 / std::sqrt(static_cast<float>(size_));
     form.softcap = node_.real("softcap", 0);
-    const ValueId places = r_.reshaped(places_, {batch_, 1, queries_, 1});
+    const ValueId query_positions = r_.reshaped(query_positions_, {batch_, 1, queries_, 1});
     const ValueId at = r_.indices(present_);
-    form.visible = r_.is_at_most(at, places);
+    form.visible = r_.is_at_most(at, query_positions);
     const int64_t window = node_.integer("local_window_size", -1);
     if (window > 0)
       form.visible =
-          r_.both(form.visible, r_.is_less(r_.subtract(places, r_.constant(window)), at));
+          r_.both(form.visible, r_.is_less(r_.subtract(query_positions, r_.constant(window)), at));
     ValueId y;
     QRT_TRY(attend(&f_, q_, k, v, &form, &y));
     importer_.became(node_, "Float", "F");
@@ -217,9 +218,9 @@ class GroupedAttention {
   const int64_t heads_, kv_heads_;
   int64_t batch_ = 0, queries_ = 0, size_ = 0, past_ = 0, present_ = 0;
   ValueId q_ = kNoValue, k_ = kNoValue, v_ = kNoValue, past_k_ = kNoValue, past_v_ = kNoValue;
-  ValueId before_ = kNoValue;  // [b, 1]: tokens that a sequence has of the past
-  ValueId places_ = kNoValue;  // [b, s]: of the queries
-  ValueId rows_ = kNoValue;    // [b, present]
+  ValueId before_ = kNoValue;           // [b, 1]: tokens that a sequence has of the past
+  ValueId query_positions_ = kNoValue;  // [b, s]: of the queries
+  ValueId rows_ = kNoValue;             // [b, present]
 };
 
 }  // namespace

@@ -112,12 +112,12 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 
 // ops/batch_norm.cc
 // The factors of a BatchNormalization: y = x * factor[c] + addend[c], both rounded to float32.
-struct ChannelLines {
+struct ChannelAffine {
   std::vector<float> factor, addend;
 };
 // Reads the constants of a BatchNormalization. False: an input is no constant of so many channels.
-bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
-                        ChannelLines* lines);
+bool read_channel_affine(const Importer& importer, const NodeView& node, int64_t channels,
+                         ChannelAffine* lines);
 
 // ops/refused.cc
 // Refuses an operator that find_op_entry() does not know.

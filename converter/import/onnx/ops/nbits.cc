@@ -297,7 +297,7 @@ Status import_gather_block_quantized(Importer& importer, const NodeView& node) {
     }
   }
   const ValueId rows =
-      w.gather(&f, RunIntegers(importer, node).wide(integer_value(importer, node, 1)));
+      w.gather(&f, RunIntegers(importer, node).to_int64(integer_value(importer, node, 1)));
   importer.became(node, "GatherNBits", "I1");
   set_float_output(importer, node, 0, rows);
   return Status();

@@ -10,11 +10,11 @@ namespace qrt::convert::from_onnx {
 namespace {
 
 // Places of tokens, [b or 1, s]: those that the input gives, or counted from the one that it gives.
-ValueId places_of(FloatGraph* f, int input, int64_t length) {
+ValueId token_positions(FloatGraph* f, int input, int64_t length) {
   Importer& importer = f->importer();
   const NodeView& node = f->node();
   RunIntegers r(importer, node);
-  const ValueId given = r.wide(integer_value(importer, node, input));
+  const ValueId given = r.to_int64(integer_value(importer, node, input));
   if (f->shape_of(given).rank() == 2) return given;
   return r.reshaped(r.add(given, r.indices(length)), {1, length});
 }
@@ -56,8 +56,8 @@ Status import_rotary_embedding(Importer& importer, const NodeView& node) {
         p.elements() == 1 || (p.rank() == 2 && p[0] == of_heads[0] && p[1] == of_heads[2]),
         "places of shape %s for tokens %s", p.to_string().c_str(), s.to_string().c_str());
     QRT_TRY(RunIntegers::check_count(of_heads[2]));
-    const ValueId places = places_of(&f, positions, of_heads[2]);
-    for (ValueId& a : angles) a = rows_at(&f, a, places);
+    const ValueId tokens_at = token_positions(&f, positions, of_heads[2]);
+    for (ValueId& a : angles) a = rows_at(&f, a, tokens_at);
   } else {
     QRT_MODEL_CHECK(cache[1] == of_heads[2] && (cache[0] == 1 || cache[0] == of_heads[0]),
                     "angles of shape %s for tokens %s", cache.to_string().c_str(),

@@ -30,7 +30,7 @@ Status read_inputs(Importer& importer, const NodeView& node, Scattered* s, bool*
   if (s->updates == kNoValue) return importer.refuse_float(node, 2);
   QRT_MODEL_CHECK(s->type == of_updates, "it puts elements of type %s into those of type %s",
                   element_type_name(of_updates), element_type_name(s->type));
-  s->index = RunIntegers(importer, node).wide(integer_value(importer, node, 1));
+  s->index = RunIntegers(importer, node).to_int64(integer_value(importer, node, 1));
   *known = true;
   return Status();
 }
@@ -81,7 +81,7 @@ Status import_scatter_nd(Importer& importer, const NodeView& node) {
   s.data = builder.reshape(node, s.data, shape);
   QRT_TRY(make_shape(of_updates, &shape));
   s.updates = builder.reshape(node, s.updates, shape);
-  s.index = linear_places(importer, node, s.index, from, 0);
+  s.index = linear_indices(importer, node, s.index, from, 0);
   set_value(importer, node, s.type, builder.reshape(node, scattered(importer, node, s, 0), from));
   return Status();
 }

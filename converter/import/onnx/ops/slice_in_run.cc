@@ -48,7 +48,7 @@ ValueId start_of(Importer& importer, const NodeView& node, const RunOffset& star
   const int64_t n = importer.builder().shape_of(base).elements();
   IndexMaps maps({n});
   maps.set(0, {static_cast<int32_t>(start.element)});
-  ValueId x = r.wide(r.reshaped(base, {n}));
+  ValueId x = r.to_int64(r.reshaped(base, {n}));
   if (n > 1) x = importer.builder().gather(node, x, maps, 0);
   return r.add(r.reshaped(x, Shape()), r.number(start.offset));
 }
@@ -100,7 +100,7 @@ Status count_positions(Importer& importer, const NodeView& node, bool* done) {
   RunIntegers r(importer, node);
   const ValueId y = r.add(r.number(ends[0]), r.indices(count));
   importer.became(node, "Integer", "I0");
-  set_value(importer, node, type, type == kInt64 ? y : r.narrow(y));
+  set_value(importer, node, type, type == kInt64 ? y : r.to_int32(y));
   return Status();
 }
 
@@ -190,7 +190,7 @@ Status import_range(Importer& importer, const NodeView& node) {
   RunIntegers r(importer, node);
   const ValueId y = r.add(start_of(importer, node, span.start), r.indices(span.count));
   importer.became(node, "Integer", "I0");
-  set_value(importer, node, type, type == kInt64 ? y : r.narrow(y));
+  set_value(importer, node, type, type == kInt64 ? y : r.to_int32(y));
   return Status();
 }
 

@@ -40,8 +40,8 @@ Status store_data(Importer& importer, const NodeView& node, int axis, Tensor* x,
 }
 
 // Returns the indices as INT64.
-ValueId wide_indices(Importer& importer, const NodeView& node, int i) {
-  return RunIntegers(importer, node).wide(integer_value(importer, node, i));
+ValueId int64_indices(Importer& importer, const NodeView& node, int i) {
+  return RunIntegers(importer, node).to_int64(integer_value(importer, node, i));
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ ValueId value_of(Importer& importer, const NodeView& node, int i, int* type) {
   return t.is_plain_constant() && has_form ? integer_value(importer, node, i) : kNoValue;
 }
 
-ValueId linear_places(Importer& importer, const NodeView& node, ValueId indices, const Shape& from,
-                      int begin) {
+ValueId linear_indices(Importer& importer, const NodeView& node, ValueId indices, const Shape& from,
+                       int begin) {
   RunIntegers r(importer, node);
   GraphBuilder& builder = importer.builder();
   const Shape shape = builder.shape_of(indices);
@@ -124,8 +124,8 @@ ValueId linear_places(Importer& importer, const NodeView& node, ValueId indices,
     const ValueId at = r.reshaped(builder.gather(node, rows, maps, 0), {count});
     const ValueId n = r.number(from[begin + static_cast<int>(k)]);
     const ValueId zero = r.constant(0);
-    const ValueId i = r.add(at, r.multiply(r.wide(r.is_less(at, zero)), n));
-    const ValueId outside = r.add(r.wide(r.is_less(i, zero)), r.wide(r.is_at_most(n, i)));
+    const ValueId i = r.add(at, r.multiply(r.to_int64(r.is_less(at, zero)), n));
+    const ValueId outside = r.add(r.to_int64(r.is_less(i, zero)), r.to_int64(r.is_at_most(n, i)));
     bad = k == 0 ? outside : r.add(bad, outside);
     place = k == 0 ? i : r.add(r.multiply(place, n), i);
   }
@@ -162,7 +162,7 @@ Status take_points(Importer& importer, const NodeView& node) {
   QRT_TRY(make_shape(to, &t.to));
   t.axis = t.batch_dims = 1;
   const ValueId places =
-      linear_places(importer, node, wide_indices(importer, node, 1), from, batch);
+      linear_indices(importer, node, int64_indices(importer, node, 1), from, batch);
   t.index = importer.builder().reshape(node, places, {batches, each});
   return take(importer, node, t);
 }
@@ -183,7 +183,7 @@ Status take_elements(Importer& importer, const NodeView& node, int axis) {
   if (!maps.is_identity()) x = builder.gather(node, x, maps, 0);
   // Lines along the axis, each with its own indices.
   x = builder.axis_last(node, x, axis);
-  ValueId index = builder.axis_last(node, wide_indices(importer, node, 1), axis);
+  ValueId index = builder.axis_last(node, int64_indices(importer, node, 1), axis);
   const Shape lines = builder.shape_of(index);
   const int last = lines.rank() - 1;
   int64_t count = 1;

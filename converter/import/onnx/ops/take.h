@@ -31,8 +31,8 @@ ValueId value_of(Importer& importer, const NodeView& node, int i, int* type);
 
 // Returns numbers of points, INT64 [points], in a tensor of whose dimensions from `begin` on each point, a row of the last
 // dimension of `indices`, has an index. Where one of these is outside, so is the number.
-ValueId linear_places(Importer& importer, const NodeView& node, ValueId indices, const Shape& from,
-                      int begin);
+ValueId linear_indices(Importer& importer, const NodeView& node, ValueId indices, const Shape& from,
+                       int begin);
 
 }  // namespace qrt::convert::from_onnx
 

@@ -114,10 +114,10 @@ Status import_one_hot(Importer& importer, const NodeView& node) {
   QRT_TRY(read_axis(node.integer("axis", -1), rank, &axis));
   std::vector<int64_t> dims(index.shape.begin(), index.shape.end());
   dims.insert(dims.begin() + axis, 1);
-  Shape spread;
-  QRT_TRY(make_shape(dims, &spread));
+  Shape broadcast_shape;
+  QRT_TRY(make_shape(dims, &broadcast_shape));
   RunIntegers r(importer, node);
-  const ValueId at = r.reshaped(r.wide(integer_value(importer, node, 0)), spread);
+  const ValueId at = r.reshaped(r.to_int64(integer_value(importer, node, 0)), broadcast_shape);
   Shape places;
   for (int d = axis; d < rank; ++d) places.push_back(d == axis ? depth[0] : 1);
   const ValueId place = r.reshaped(r.indices(depth[0]), places);
@@ -137,9 +137,10 @@ Status import_one_hot(Importer& importer, const NodeView& node) {
   const int64_t off = values.constant->integer(0), on = values.constant->integer(1);
   const auto difference =
       static_cast<int64_t>(static_cast<uint64_t>(on) - static_cast<uint64_t>(off));
-  const ValueId y = r.add(r.multiply(r.wide(is_there), r.constant(difference)), r.constant(off));
+  const ValueId y =
+      r.add(r.multiply(r.to_int64(is_there), r.constant(difference)), r.constant(off));
   importer.became(node, "Integer", "I0");
-  set_value(importer, node, values.type, values.type == kInt64 ? y : r.narrow(y));
+  set_value(importer, node, values.type, values.type == kInt64 ? y : r.to_int32(y));
   return Status();
 }
 

@@ -43,7 +43,7 @@ namespace {
 ValueId select_numbers(Importer& importer, const NodeView& node, int type, ValueId a, ValueId b) {
   RunIntegers r(importer, node);
   const ValueId truth = integer_value(importer, node, 0);
-  const ValueId c = type == kInt64 ? r.wide(truth) : r.narrow(truth);
+  const ValueId c = type == kInt64 ? r.to_int64(truth) : r.to_int32(truth);
   return r.add(b, r.multiply(c, r.subtract(a, b)));
 }
 
@@ -76,7 +76,7 @@ Status choose(Importer& importer, const NodeView& node) {
   for (ValueId& part : parts) part = builder.reshape(node, part, row);
   const ValueId both = builder.concat(node, {parts[1], parts[0]}, 0);
   RunIntegers r(importer, node);
-  const ValueId index = r.reshaped(r.wide(condition.value), {1});
+  const ValueId index = r.reshaped(r.to_int64(condition.value), {1});
   const ValueId y = builder.new_value("", builder.type_of(both), row);
   builder.add<fb::TakeOptionsT>(node, {both, index}, y);
   importer.became(node, "Take", "I0");

@@ -189,7 +189,7 @@ int slope_at(const Tensor& slopes, const Quant& quant, int64_t c) {
 
 // One slope for each element of a row of x: the slopes' shape broadcast to x's but for dimension 0.
 // Empty where it does not, or where the slopes have more than one row.
-std::vector<int64_t> slope_places(const Shape& x, const Shape& slopes) {
+std::vector<int64_t> slope_indices(const Shape& x, const Shape& slopes) {
   const int extra = x.rank() - slopes.rank();
   std::vector<int64_t> places = {0};
   if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1)) return {};
@@ -227,7 +227,7 @@ Status import_prelu(Importer& importer, const Op& op) {
     QRT_TRY(importer.reserve(static_cast<uint64_t>(x.elements() / std::max<int64_t>(x[0], 1)) *
                              sizeof(int64_t)));
   const std::vector<int64_t> places =
-      last_only ? std::vector<int64_t>{0} : slope_places(x, a.shape);
+      last_only ? std::vector<int64_t>{0} : slope_indices(x, a.shape);
   if (!a.is_constant || places.empty())
     return importer.refuse(op,
                            importer.quoted_input(op, 1) +

@@ -308,14 +308,14 @@ Status import_select(Importer& importer, const Op& op) {
   const ValueId condition = condition_of(importer, op), a = importer.value(op, 1),
                 b = importer.value(op, 2);
   const FormulaResult result{importer.builder().type_of(a), 0};
-  using Pair = fb::FormulaPair;
+  using Join = fb::FormulaPair;
   const ValueId from_a =
-      formula(importer, op, {condition, 0, {}}, Pair::MULTIPLY, {a, 0, {}}, {}, result);
+      formula(importer, op, {condition, 0, {}}, Join::MULTIPLY, {a, 0, {}}, {}, result);
   const ValueId from_b = formula(
       importer, op, {condition, 0, {{fb::FormulaFunction::NEGATE}, {fb::FormulaFunction::ADD, 1}}},
-      Pair::MULTIPLY, {b, 0, {}}, {}, result);
+      Join::MULTIPLY, {b, 0, {}}, {}, result);
   const ValueId chosen =
-      formula(importer, op, {from_a, 0, {}}, Pair::ADD, {from_b, 0, {}}, {}, result);
+      formula(importer, op, {from_a, 0, {}}, Join::ADD, {from_b, 0, {}}, {}, result);
   importer.graph().values[chosen].quantization = stored_quantization(z);
   return finish(importer, op, chosen, "Formula");
 }

@@ -190,7 +190,7 @@ std::vector<std::unique_ptr<fb::RequantStageT>> gate_stages(const Importer& impo
 }
 
 // Refuses those optional parts of an LSTM that qrt and the reference's integer kernel lack.
-bool refuse_parts(Importer& importer, const Op& op) {
+bool refuse_optional_inputs(Importer& importer, const Op& op) {
   const struct {
     int first, last;
     const char* what;
@@ -313,7 +313,8 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   for (const int i : {12, 13, 14, 15, 18, 19})
     QRT_MODEL_CHECK(op.has_input(i), "lacks its input %d", i);
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_parts(importer, op)) return Status();
+  if (!importer.read_quants(op, 0, &in, &out) || refuse_optional_inputs(importer, op))
+    return Status();
   if (in.type == DType::kUInt8)
     return importer.refuse(op, "the input is uint8, which the reference has no form for",
                            importer.input(op, 0).name,

@@ -11,7 +11,7 @@ namespace qrt::convert::from_tflite {
 namespace {
 
 using F = fb::FormulaFunction;
-using Pair = fb::FormulaPair;
+using Join = fb::FormulaPair;
 
 struct Update {
   Shape x, part;
@@ -42,7 +42,7 @@ std::vector<int32_t> clamped(const std::vector<int32_t>& begin, const Update& u)
 }
 
 // Returns, for every block of the result, its place among the blocks of x and the part.
-std::vector<int32_t> known_places(const Update& u, const std::vector<int32_t>& begin) {
+std::vector<int32_t> known_indices(const Update& u, const std::vector<int32_t>& begin) {
   std::vector<int32_t> places;
   for (int64_t i = 0; i < u.blocks; ++i) {
     int64_t at = u.blocks;
@@ -83,7 +83,7 @@ ValueId beginning(Importer& importer, const Op& op, const Update& u, int d) {
 }
 
 // Returns the indices of a part whose beginnings a run computes.
-ValueId computed_places(Importer& importer, const Op& op, const Update& u) {
+ValueId computed_indices(Importer& importer, const Op& op, const Update& u) {
   ValueId inside = kNoValue, at = kNoValue;
   for (int d = 0; d < u.outer; ++d) {
     std::vector<int32_t> index;
@@ -91,19 +91,19 @@ ValueId computed_places(Importer& importer, const Op& op, const Update& u) {
       index.push_back(static_cast<int32_t>(i / u.stride(u.x, d) % u.x[d]));
     const ValueId indices = importer.graph().add_constant("", DType::kInt32, {u.blocks}, index);
     // k = index - beginning: inside where -1 < k and k < size.
-    const ValueId k = formula(importer, op, {indices, 0, {}}, Pair::SUBTRACT,
+    const ValueId k = formula(importer, op, {indices, 0, {}}, Join::SUBTRACT,
                               {beginning(importer, op, u, d), 0, {}}, {}, {});
     const auto size = static_cast<int32_t>(u.part[d]);
     const ValueId outside = importer.graph().add_constant("", DType::kInt32, {1}, std::vector{-1});
     const ValueId end = importer.graph().add_constant("", DType::kInt32, {1}, std::vector{size});
-    const ValueId from = formula(importer, op, {k, 0, {}}, Pair::GREATER, {outside, 0, {}}, {}, {});
-    const ValueId to = formula(importer, op, {end, 0, {}}, Pair::GREATER, {k, 0, {}}, {}, {});
-    const ValueId both = formula(importer, op, {from, 0, {}}, Pair::MULTIPLY, {to, 0, {}}, {}, {});
+    const ValueId from = formula(importer, op, {k, 0, {}}, Join::GREATER, {outside, 0, {}}, {}, {});
+    const ValueId to = formula(importer, op, {end, 0, {}}, Join::GREATER, {k, 0, {}}, {}, {});
+    const ValueId both = formula(importer, op, {from, 0, {}}, Join::MULTIPLY, {to, 0, {}}, {}, {});
     const auto stride = static_cast<int32_t>(u.stride(u.part, d));
     const ValueId step = formula(importer, op, {k, 0, {{F::MULTIPLY, stride}}}, {});
     inside = d == 0 ? both
-                    : formula(importer, op, {inside, 0, {}}, Pair::MULTIPLY, {both, 0, {}}, {}, {});
-    at = d == 0 ? step : formula(importer, op, {at, 0, {}}, Pair::ADD, {step, 0, {}}, {}, {});
+                    : formula(importer, op, {inside, 0, {}}, Join::MULTIPLY, {both, 0, {}}, {}, {});
+    at = d == 0 ? step : formula(importer, op, {at, 0, {}}, Join::ADD, {step, 0, {}}, {}, {});
   }
   // i + inside * (blocks + at - i).
   std::vector<int32_t> own;
@@ -111,10 +111,10 @@ ValueId computed_places(Importer& importer, const Op& op, const Update& u) {
   const ValueId i = importer.graph().add_constant("", DType::kInt32, {u.blocks}, own);
   const auto blocks = static_cast<int32_t>(u.blocks);
   const ValueId way =
-      formula(importer, op, {at, 0, {{F::ADD, blocks}}}, Pair::SUBTRACT, {i, 0, {}}, {}, {});
+      formula(importer, op, {at, 0, {{F::ADD, blocks}}}, Join::SUBTRACT, {i, 0, {}}, {}, {});
   const ValueId taken =
-      formula(importer, op, {inside, 0, {}}, Pair::MULTIPLY, {way, 0, {}}, {}, {});
-  return formula(importer, op, {taken, 0, {}}, Pair::ADD, {i, 0, {}}, {}, {});
+      formula(importer, op, {inside, 0, {}}, Join::MULTIPLY, {way, 0, {}}, {}, {});
+  return formula(importer, op, {taken, 0, {}}, Join::ADD, {i, 0, {}}, {}, {});
 }
 
 }  // namespace
@@ -155,11 +155,11 @@ Status import_dynamic_update_slice(Importer& importer, const Op& op) {
       std::vector<int32_t> given;
       if (!importer.read_integers(op, 2, &given)) return Status();
       IndexMaps maps(builder.shape_of(joined));
-      maps.set(0, known_places(u, clamped(given, u)));
+      maps.set(0, known_indices(u, clamped(given, u)));
       rows = builder.gather(op, joined, maps, 0);
     } else {
       rows = builder.new_value("", builder.type_of(from), {u.blocks, u.block});
-      builder.add<fb::TakeOptionsT>(op, {joined, computed_places(importer, op, u)}, rows);
+      builder.add<fb::TakeOptionsT>(op, {joined, computed_indices(importer, op, u)}, rows);
     }
     y = builder.reshape(op, rows, x.shape);
   }

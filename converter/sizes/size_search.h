@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of one open dimension at which a file is compared with its source.
-#ifndef QRT_CONVERTER_SIZES_SIZE_LINE_H_
-#define QRT_CONVERTER_SIZES_SIZE_LINE_H_
+#ifndef QRT_CONVERTER_SIZES_SIZE_SEARCH_H_
+#define QRT_CONVERTER_SIZES_SIZE_SEARCH_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,15 +21,15 @@ enum class Verdict { kEqual, kRefusedByBoth, kRefused, kWrong, kTooCostly };
 
 // Chooses sizes of one symbol, while the others stay as in the file: small ones, large ones, and those at which the source
 // begins to do something else (ir.h, Distance).
-class SizeLine {
+class SizeSearch {
  public:
   // Compares at a size of the symbol. *distances are those of the source there.
   using Compare =
       std::function<Status(int64_t size, Verdict* verdict, std::vector<Distance>* distances)>;
 
   // Takes a size at which the file is right, with the distances there. Only find_turns() and exclude_wrong() change the symbol, to narrower limits.
-  SizeLine(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
-           Compare compare);
+  SizeSearch(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
+             Compare compare);
 
   // Compares at a few sizes.
   Status try_usual();
@@ -77,4 +77,4 @@ class SizeLine {
 
 }  // namespace qrt::convert
 
-#endif  // QRT_CONVERTER_SIZES_SIZE_LINE_H_
+#endif  // QRT_CONVERTER_SIZES_SIZE_SEARCH_H_

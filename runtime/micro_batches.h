@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Into how many slices a batch is cut. One after the other they take the time of so many small
+// Into how many micro-batches a batch is cut. One after the other they take the time of so many small
 // batches, while steps on a large one hand each other more than the second-level cache holds: 32
 // images through MobileNetV1 take 20 % longer that way.
-#ifndef QRT_RUNTIME_SLICES_H_
-#define QRT_RUNTIME_SLICES_H_
+#ifndef QRT_RUNTIME_MICRO_BATCHES_H_
+#define QRT_RUNTIME_MICRO_BATCHES_H_
 
 #include <cstddef>
 
@@ -16,9 +16,9 @@ namespace qrt {
 // A divisor of `batch`; 1 where the whole batch fits the cache, where an operator may mix images,
 // and where large constants had better be read once for all of them. `one`, `all`: types of all
 // tensors at batch 1 and at `batch`.
-size_t count_slices(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
-                    size_t batch, size_t threads);
+size_t count_micro_batches(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
+                           size_t batch, size_t threads);
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_SLICES_H_
+#endif  // QRT_RUNTIME_MICRO_BATCHES_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/import/onnx/pair_rounds.h"
+#include "converter/import/onnx/qdq_sequence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-using Kind = Link::Kind;
+using Kind = QdqNode::Kind;
 using Perm = std::vector<int64_t>;
-using Place = std::list<Link>::iterator;
+using Position = std::list<QdqNode>::iterator;
 
 bool is_identity(const Perm& perm) {
   for (size_t i = 0; i < perm.size(); ++i)
@@ -77,11 +77,11 @@ bool pass_unsqueeze(Perm* perm, const std::vector<int64_t>& axes) {
   return true;
 }
 
-bool propagates(const Link& link) {
-  return link.kind != Kind::kQuantize && link.kind != Kind::kDequantize;
+bool propagates(const QdqNode& entry) {
+  return entry.kind != Kind::kQuantize && entry.kind != Kind::kDequantize;
 }
 
-bool is_equal_pair(const Link& first, Kind kind, const Link& second, Kind other) {
+bool is_equal_pair(const QdqNode& first, Kind kind, const QdqNode& second, Kind other) {
   return first.kind == kind && second.kind == other && first.quant == second.quant;
 }
 
@@ -112,7 +112,7 @@ bool intersect(const Quant& a, const Quant& b, Quant* result) {
 
 class Rounds {
  public:
-  explicit Rounds(Chain* chain) : chain_(*chain), links_(chain->links) {}
+  explicit Rounds(QdqSequence* sequence) : sequence_(*sequence), entries_(sequence->entries) {}
 
   Outcome play() {
     constexpr int kMost = 10;
@@ -121,61 +121,61 @@ class Rounds {
       const bool merged = merge_pairs(), copied = copy_pairs();
       if (round == 0) {  // ONNX Runtime's optimiser of Transposes has only one
         move_transposes();
-        mend_pairs();
-        if (chain_.back.has_lone_transpose && !links_.empty() &&
-            links_.back().kind == Kind::kDequantize)
-          copied_to_readers = links_.back().quant;
+        repair_pairs();
+        if (sequence_.back.has_lone_transpose && !entries_.empty() &&
+            entries_.back().kind == Kind::kDequantize)
+          copied_to_readers = entries_.back().quant;
       } else if (!merged && !copied) {
         break;
       }
     }
     if (empty_) return Outcome::kEmpty;
-    const bool forked = copied_to_readers && *copied_to_readers != links_.back().quant;
+    const bool forked = copied_to_readers && *copied_to_readers != entries_.back().quant;
     return forked ? Outcome::kForked : Outcome::kRow;
   }
 
  private:
-  bool is_last(Place link) const { return std::next(link) == links_.end(); }
+  bool is_last(Position entry) const { return std::next(entry) == entries_.end(); }
   // ONNX Runtime gives each reader of a DequantizeLinear one of its own.
-  bool is_split(Place link) const {
-    return is_last(link) && link->kind == Kind::kDequantize &&
-           chain_.back.readers + chain_.back.outputs > 1;
+  bool is_split(Position entry) const {
+    return is_last(entry) && entry->kind == Kind::kDequantize &&
+           sequence_.back.readers + sequence_.back.outputs > 1;
   }
-  void insert_pair(Place before, const Quant& quant) {
-    links_.insert(before, Link{Kind::kQuantize, quant, {}, false});
-    links_.insert(before, Link{Kind::kDequantize, quant, {}, false});
+  void insert_pair(Position before, const Quant& quant) {
+    entries_.insert(before, QdqNode{Kind::kQuantize, quant, {}, false});
+    entries_.insert(before, QdqNode{Kind::kDequantize, quant, {}, false});
   }
-  std::vector<Place> all(Kind kind) {
-    std::vector<Place> result;
-    for (Place link = links_.begin(); link != links_.end(); ++link)
-      if (link->kind == kind) result.push_back(link);
+  std::vector<Position> all(Kind kind) {
+    std::vector<Position> result;
+    for (Position entry = entries_.begin(); entry != entries_.end(); ++entry)
+      if (entry->kind == kind) result.push_back(entry);
     return result;
   }
 
   bool merge_pairs();
   bool copy_pairs();
   void move_transposes();
-  void move_behind(Place transpose, Place link);
-  void move_behind_some(Place transpose);
+  void move_behind(Position transpose, Position entry);
+  void move_behind_some(Position transpose);
   void find_those_that_lead();
-  void mend_pairs();
-  bool is_empty_pair(Place quantize);
-  void add_pair_at(Place transpose);
+  void repair_pairs();
+  bool is_empty_pair(Position quantize);
+  void add_pair_at(Position transpose);
 
-  Chain& chain_;
-  std::list<Link>& links_;
-  std::vector<bool> leads_;  // of each link: its output does, see Chain::back
+  QdqSequence& sequence_;
+  std::list<QdqNode>& entries_;
+  std::vector<bool> leads_;  // of each entry: its output does, see Chain::back
   bool empty_ = false;
 };
 
 // One of every two that follow each other; the rest in the next round.
 bool Rounds::merge_pairs() {
   bool changed = false;
-  for (Place d = links_.begin(); d != links_.end() && !empty_; ++d) {
-    if (d->kind != Kind::kDequantize || d == links_.begin() || is_last(d)) continue;
-    const Place q = std::next(d), first = std::prev(d);
+  for (Position d = entries_.begin(); d != entries_.end() && !empty_; ++d) {
+    if (d->kind != Kind::kDequantize || d == entries_.begin() || is_last(d)) continue;
+    const Position q = std::next(d), first = std::prev(d);
     if (q->kind != Kind::kQuantize || is_last(q)) continue;
-    const Place last = std::next(q);
+    const Position last = std::next(q);
     if (!is_equal_pair(*first, Kind::kQuantize, *d, Kind::kDequantize) ||
         !is_equal_pair(*q, Kind::kQuantize, *last, Kind::kDequantize) ||
         d->quant.type != q->quant.type)
@@ -183,7 +183,7 @@ bool Rounds::merge_pairs() {
     if (first->is_shared || q->is_shared) continue;
     // Equal nodes that make several graph outputs stay apart; what read a tensor of its own when ONNX
     // Runtime looked for equal ones does not.
-    if (is_last(last) && chain_.back.outputs > 1 && chain_.back.has_twins) continue;
+    if (is_last(last) && sequence_.back.outputs > 1 && sequence_.back.has_twins) continue;
     if (!almost_equal(d->quant, q->quant)) {
       Quant common;
       if (!intersect(d->quant, q->quant, &common)) {
@@ -192,8 +192,8 @@ bool Rounds::merge_pairs() {
       }
       first->quant = last->quant = common;
     }
-    links_.erase(d);
-    links_.erase(q);
+    entries_.erase(d);
+    entries_.erase(q);
     d = last;
     changed = true;
   }
@@ -203,45 +203,46 @@ bool Rounds::merge_pairs() {
 // First each QuantizeLinear in front of what moves its data, then each DequantizeLinear behind.
 bool Rounds::copy_pairs() {
   bool changed = false;
-  const std::vector<Place> quantizes = all(Kind::kQuantize), dequantizes = all(Kind::kDequantize);
-  for (Place q : quantizes) {
-    for (Place link = q; link != links_.begin();) {
-      link = std::prev(link);
-      if (!propagates(*link)) break;
-      const bool is_first = link == links_.begin();
-      if (is_first ? chain_.front.has_dequantize || !chain_.front.takes_pair
-                   : std::prev(link)->kind == Kind::kDequantize || std::prev(link)->is_shared)
+  const std::vector<Position> quantizes = all(Kind::kQuantize),
+                              dequantizes = all(Kind::kDequantize);
+  for (Position q : quantizes) {
+    for (Position entry = q; entry != entries_.begin();) {
+      entry = std::prev(entry);
+      if (!propagates(*entry)) break;
+      const bool is_first = entry == entries_.begin();
+      if (is_first ? sequence_.front.has_dequantize || !sequence_.front.takes_pair
+                   : std::prev(entry)->kind == Kind::kDequantize || std::prev(entry)->is_shared)
         break;
-      insert_pair(link, q->quant);
+      insert_pair(entry, q->quant);
       changed = true;
       if (is_first) break;
-      link = std::prev(link, 2);  // the pair that is new
+      entry = std::prev(entry, 2);  // the pair that is new
     }
   }
-  for (Place d : dequantizes) {
-    for (Place link = std::next(d); link != links_.end() && propagates(*link);) {
-      const Place next = std::next(link);
-      const auto& back = chain_.back;
-      const bool is_taken = next != links_.end() ? next->kind != Kind::kQuantize
-                            : back.readers == 0  ? back.outputs > 0
-                                                 : back.outputs == 0 && !back.quantizes;
+  for (Position d : dequantizes) {
+    for (Position entry = std::next(d); entry != entries_.end() && propagates(*entry);) {
+      const Position next = std::next(entry);
+      const auto& back = sequence_.back;
+      const bool is_taken = next != entries_.end() ? next->kind != Kind::kQuantize
+                            : back.readers == 0    ? back.outputs > 0
+                                                   : back.outputs == 0 && !back.quantizes;
       if (!is_taken) break;
       insert_pair(next, d->quant);
       changed = true;
-      link = next;
+      entry = next;
     }
   }
   return changed;
 }
 
-// Finds, for each link, as ONNX Runtime does before it moves anything, whether a Transpose behind
+// Finds, for each entry, as ONNX Runtime does before it moves anything, whether a Transpose behind
 // it would come to another one, through nodes that let it pass.
 void Rounds::find_those_that_lead() {
   leads_.clear();
-  bool leads = chain_.back.leads_to_transpose;
-  for (auto link = links_.rbegin(); link != links_.rend(); ++link) {
+  bool leads = sequence_.back.leads_to_transpose;
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
     leads_.push_back(leads);
-    leads = link->kind == Kind::kTranspose || (leads && link->kind != Kind::kMove);
+    leads = entry->kind == Kind::kTranspose || (leads && entry->kind != Kind::kMove);
   }
   std::reverse(leads_.begin(), leads_.end());
 }
@@ -250,101 +251,103 @@ void Rounds::find_those_that_lead() {
 void Rounds::move_transposes() {
   find_those_that_lead();
   size_t at = 0;
-  for (Place link = links_.begin(); link != links_.end(); ++at) {
-    const Place before = link == links_.begin() ? links_.end() : std::prev(link);
-    const Place next = std::next(link);
+  for (Position entry = entries_.begin(); entry != entries_.end(); ++at) {
+    const Position before = entry == entries_.begin() ? entries_.end() : std::prev(entry);
+    const Position next = std::next(entry);
     const bool behind_transpose =
-        before != links_.end() && before->kind == Kind::kTranspose && !before->numbers.empty();
-    if (behind_transpose && link->kind == Kind::kTranspose) {
-      if (link->numbers.size() == before->numbers.size()) {
-        link->numbers = composed(before->numbers, link->numbers);
-        links_.erase(before);
-        if (is_identity(link->numbers)) links_.erase(link);
+        before != entries_.end() && before->kind == Kind::kTranspose && !before->numbers.empty();
+    if (behind_transpose && entry->kind == Kind::kTranspose) {
+      if (entry->numbers.size() == before->numbers.size()) {
+        entry->numbers = composed(before->numbers, entry->numbers);
+        entries_.erase(before);
+        if (is_identity(entry->numbers)) entries_.erase(entry);
       }
-    } else if (behind_transpose && link->kind != Kind::kMove && leads_[at]) {
-      if (is_split(link) && !chain_.back.all_lead)
+    } else if (behind_transpose && entry->kind != Kind::kMove && leads_[at]) {
+      if (is_split(entry) && !sequence_.back.all_lead)
         move_behind_some(before);
       else
-        move_behind(before, link);
+        move_behind(before, entry);
     }
-    link = next;
+    entry = next;
   }
-  if (!links_.empty() && chain_.back.takes_transpose && links_.back().kind == Kind::kTranspose &&
-      !links_.back().numbers.empty()) {
-    links_.pop_back();
+  if (!entries_.empty() && sequence_.back.takes_transpose &&
+      entries_.back().kind == Kind::kTranspose && !entries_.back().numbers.empty()) {
+    entries_.pop_back();
   }
 }
 
 // The last DequantizeLinear is one for each reader, and the Transpose goes behind those that lead to
 // another one. It stays for the rest: what is in front of it has readers beside it.
-void Rounds::move_behind_some(Place transpose) {
-  if (transpose == links_.begin())
-    chain_.front.takes_pair = false;
+void Rounds::move_behind_some(Position transpose) {
+  if (transpose == entries_.begin())
+    sequence_.front.takes_pair = false;
   else
     std::prev(transpose)->is_shared = true;
 }
 
-void Rounds::move_behind(Place transpose, Place link) {
+void Rounds::move_behind(Position transpose, Position entry) {
   Perm perm = transpose->numbers;
-  if (link->kind == Kind::kSqueeze || link->kind == Kind::kUnsqueeze) {
-    if (link->numbers.empty()) return;
-    const bool passes = link->kind == Kind::kSqueeze ? pass_squeeze(&perm, &link->numbers)
-                                                     : pass_unsqueeze(&perm, link->numbers);
+  if (entry->kind == Kind::kSqueeze || entry->kind == Kind::kUnsqueeze) {
+    if (entry->numbers.empty()) return;
+    const bool passes = entry->kind == Kind::kSqueeze ? pass_squeeze(&perm, &entry->numbers)
+                                                      : pass_unsqueeze(&perm, entry->numbers);
     if (!passes) return;
   }
-  links_.erase(transpose);
-  if (!is_identity(perm)) links_.insert(std::next(link), Link{Kind::kTranspose, {}, perm, false});
+  entries_.erase(transpose);
+  if (!is_identity(perm))
+    entries_.insert(std::next(entry), QdqNode{Kind::kTranspose, {}, perm, false});
 }
 
 // Pairs that lost what was within them go; Transposes that lost a pair around them get one.
-void Rounds::mend_pairs() {
-  const std::vector<Place> nodes = [this] {
-    std::vector<Place> result;
-    for (Place link = links_.begin(); link != links_.end(); ++link)
-      if (link->kind == Kind::kQuantize || link->kind == Kind::kTranspose) result.push_back(link);
+void Rounds::repair_pairs() {
+  const std::vector<Position> nodes = [this] {
+    std::vector<Position> result;
+    for (Position entry = entries_.begin(); entry != entries_.end(); ++entry)
+      if (entry->kind == Kind::kQuantize || entry->kind == Kind::kTranspose)
+        result.push_back(entry);
     return result;
   }();
-  for (Place node : nodes) {
+  for (Position node : nodes) {
     if (node->kind == Kind::kTranspose) {
       add_pair_at(node);
     } else if (is_empty_pair(node)) {
-      links_.erase(std::prev(node));
-      links_.erase(node);
+      entries_.erase(std::prev(node));
+      entries_.erase(node);
     }
   }
 }
 
 // A DequantizeLinear and the QuantizeLinear behind it, alike, with one reader.
-bool Rounds::is_empty_pair(Place quantize) {
-  if (quantize == links_.begin()) return false;
-  const Place d = std::prev(quantize);
+bool Rounds::is_empty_pair(Position quantize) {
+  if (quantize == entries_.begin()) return false;
+  const Position d = std::prev(quantize);
   if (!is_equal_pair(*d, Kind::kDequantize, *quantize, Kind::kQuantize) || quantize->is_shared)
     return false;
   if (!is_last(quantize)) return !is_split(std::next(quantize));
-  const auto& back = chain_.back;
-  if (back.readers == 0) return d != links_.begin() || chain_.front.is_made;
+  const auto& back = sequence_.back;
+  if (back.readers == 0) return d != entries_.begin() || sequence_.front.is_made;
   return back.readers == 1 && back.outputs == 0;
 }
 
-void Rounds::add_pair_at(Place transpose) {
-  const bool is_first = transpose == links_.begin();
-  const Place next = std::next(transpose);
-  const bool in_front_of_quantize = next != links_.end() && next->kind == Kind::kQuantize;
+void Rounds::add_pair_at(Position transpose) {
+  const bool is_first = transpose == entries_.begin();
+  const Position next = std::next(transpose);
+  const bool in_front_of_quantize = next != entries_.end() && next->kind == Kind::kQuantize;
   if (!is_first && std::prev(transpose)->kind == Kind::kDequantize) {
     if (in_front_of_quantize) return;
-    if (next == links_.end() && (chain_.back.readers > 1 || chain_.back.quantizes)) return;
+    if (next == entries_.end() && (sequence_.back.readers > 1 || sequence_.back.quantizes)) return;
     insert_pair(next, std::prev(transpose)->quant);
     return;
   }
   if (!in_front_of_quantize || (!is_first && std::prev(transpose)->is_shared)) return;
   if (is_first &&
-      (!chain_.front.is_made || !chain_.front.takes_pair || chain_.front.has_dequantize))
+      (!sequence_.front.is_made || !sequence_.front.takes_pair || sequence_.front.has_dequantize))
     return;
   insert_pair(transpose, next->quant);
 }
 
 }  // namespace
 
-Outcome play_rounds(Chain* chain) { return Rounds(chain).play(); }
+Outcome play_rounds(QdqSequence* sequence) { return Rounds(sequence).play(); }
 
 }  // namespace qrt::convert::from_onnx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions whose kernels take strips of an image's output rows: how these are cut and handed out.
-#ifndef QRT_RUNTIME_OPS_CONV2D_STRIPS_H_
-#define QRT_RUNTIME_OPS_CONV2D_STRIPS_H_
+// Convolutions whose kernels take a range of an image's output rows: how these are cut and handed out.
+#ifndef QRT_RUNTIME_OPS_CONV2D_ROW_RANGES_H_
+#define QRT_RUNTIME_OPS_CONV2D_ROW_RANGES_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace qrt {
 
-struct Strips {
+struct RowRanges {
   size_t images, tasks;
-  size_t rows;          // of a strip, at most
+  size_t rows;          // of a range, at most
   size_t task_scratch;  // bytes
 
-  Strips() = default;
-  // `ns`: an estimate for all; scratch: bytes of a strip.
-  Strips(const PrepareContext& context, const Conv2DGeometry& g, double ns, size_t most_rows,
-         size_t scratch)
+  RowRanges() = default;
+  // `ns`: an estimate for all; scratch: bytes of a range.
+  RowRanges(const PrepareContext& context, const Conv2DGeometry& g, double ns, size_t most_rows,
+            size_t scratch)
       : images(g.images),
         tasks(task_count(ns, g.images * g.out_h, context.threads)),
         rows(most_rows),
@@ -31,28 +31,28 @@ struct Strips {
 // kernel(args) for all rows of all images. `job`: the arguments but for x, y, rows and scratch; x_pitch
 // and `channels`: of the input's and the output's pixels.
 template <class Args>
-void run_strips(const Step& step, const RunContext& context, const Strips& strips,
-                void (*kernel)(const Args&), const Args& job, size_t x_pitch, size_t channels) {
+void run_row_ranges(const Step& step, const RunContext& context, const RowRanges& ranges,
+                    void (*kernel)(const Args&), const Args& job, size_t x_pitch, size_t channels) {
   const auto& s = job.shape;
   const uint8_t* const x = context.in(step, 0);
   uint8_t* const y = context.out(step, 0);
-  for_pieces(*context.parallel, strips.tasks, strips.images * s.out_h, 1,
+  for_chunks(*context.parallel, ranges.tasks, ranges.images * s.out_h, 1,
              [&](size_t task, size_t begin, size_t end) {
                Args args = job;
-               args.scratch = context.scratch + task * strips.task_scratch;
+               args.scratch = context.scratch + task * ranges.task_scratch;
                while (begin < end) {
                  const size_t image = begin / s.out_h;
                  args.x = x + image * s.in_h * s.in_w * x_pitch;
                  args.y = y + image * s.out_h * s.out_w * job.y_pitch;
                  args.row_begin = begin % s.out_h;
                  const size_t rows = std::min(end - begin, s.out_h - args.row_begin);
-                 // The strips are as even as can be.
-                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, strips.rows));
+                 // The ranges are as even as can be.
+                 args.row_end = args.row_begin + ceil_div(rows, ceil_div(rows, ranges.rows));
                  kernel(args);
                  const size_t done = args.row_end - args.row_begin;
                  if (step.follower != nullptr)
-                   follow(step, context, begin * s.out_w * job.y_pitch, done * s.out_w, channels,
-                          job.y_pitch);
+                   run_follower(step, context, begin * s.out_w * job.y_pitch, done * s.out_w,
+                                channels, job.y_pitch);
                  begin += done;
                }
              });
@@ -60,4 +60,4 @@ void run_strips(const Step& step, const RunContext& context, const Strips& strip
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_OPS_CONV2D_STRIPS_H_
+#endif  // QRT_RUNTIME_OPS_CONV2D_ROW_RANGES_H_

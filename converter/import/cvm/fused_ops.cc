@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges of steps, and chains of them as requantisations.
-#include "converter/import/cvm/chain.h"
+#include "converter/import/cvm/fused_ops.h"
 
 #include <algorithm>
 
@@ -99,9 +99,9 @@ std::vector<uint8_t> as_bytes(const std::vector<int32_t>& values, int32_t zero_p
 
 }  // namespace
 
-bool is_scalar_chain(const std::vector<Link>& links) {
-  return std::all_of(links.begin(), links.end(),
-                     [](const Link& l) { return l.by_channel.empty(); });
+bool is_scalar(const std::vector<ElementOp>& element_ops) {
+  return std::all_of(element_ops.begin(), element_ops.end(),
+                     [](const ElementOp& l) { return l.by_channel.empty(); });
 }
 
 std::vector<uint8_t> stored_bytes(const std::vector<int32_t>& values, Storage storage) {
@@ -130,42 +130,43 @@ std::string describe(Storage storage, Range range) {
   return text + ", values " + std::to_string(range.lo) + " to " + std::to_string(range.hi);
 }
 
-Link clamp_to(int32_t lo, int32_t hi) {
-  Link link;
-  link.function = F::CLAMP;
-  link.value = lo;
-  link.high = hi;
-  return link;
+ElementOp clamp_to(int32_t lo, int32_t hi) {
+  ElementOp operation;
+  operation.function = F::CLAMP;
+  operation.value = lo;
+  operation.high = hi;
+  return operation;
 }
 
-Range range_after(const Link& link, Range r, bool* wraps) {
+Range range_after(const ElementOp& operation, Range r, bool* wraps) {
   const auto checked = [&](Range made) {
     if (made.is_int32()) return made;
     *wraps = true;
     return kAnyInt32;
   };
-  switch (link.function) {
-    case F::ADD: return checked({r.lo + link.value, r.hi + link.value});
+  switch (operation.function) {
+    case F::ADD: return checked({r.lo + operation.value, r.hi + operation.value});
     case F::MULTIPLY: {
-      std::vector<int32_t> factors = link.by_channel;
-      if (factors.empty()) factors.push_back(link.value);
+      std::vector<int32_t> factors = operation.by_channel;
+      if (factors.empty()) factors.push_back(operation.value);
       Range made{INT64_MAX, INT64_MIN};
       for (int64_t k : factors)
         made = either(made, {std::min(r.lo * k, r.hi * k), std::max(r.lo * k, r.hi * k)});
       return checked(made);
     }
     case F::SHIFT_LEFT:
-      return checked({r.lo * (int64_t{1} << link.value), r.hi * (int64_t{1} << link.value)});
+      return checked(
+          {r.lo * (int64_t{1} << operation.value), r.hi * (int64_t{1} << operation.value)});
     case F::SHIFT_RIGHT:
       // Halving INT32_MAX adds 1 to it.
-      if (link.value == 1 && r.hi == INT32_MAX) {
+      if (operation.value == 1 && r.hi == INT32_MAX) {
         *wraps = true;
         return {INT32_MIN / 2, INT32_MAX / 2};
       }
-      return {shifted(r.lo, link.value), shifted(r.hi, link.value)};
+      return {shifted(r.lo, operation.value), shifted(r.hi, operation.value)};
     case F::CLAMP:
-      return {std::clamp<int64_t>(r.lo, link.value, link.high),
-              std::clamp<int64_t>(r.hi, link.value, link.high)};
+      return {std::clamp<int64_t>(r.lo, operation.value, operation.high),
+              std::clamp<int64_t>(r.hi, operation.value, operation.high)};
     case F::NEGATE: return checked({-r.hi, -r.lo});
     case F::ABS:
       if (r.lo >= 0) return r;
@@ -176,16 +177,16 @@ Range range_after(const Link& link, Range r, bool* wraps) {
   return kAnyInt32;
 }
 
-int32_t apply(const Link& link, int32_t v) {
-  const auto u = static_cast<uint32_t>(v), k = static_cast<uint32_t>(link.value);
-  switch (link.function) {
+int32_t apply(const ElementOp& operation, int32_t v) {
+  const auto u = static_cast<uint32_t>(v), k = static_cast<uint32_t>(operation.value);
+  switch (operation.function) {
     case F::ADD: return static_cast<int32_t>(u + k);
     case F::MULTIPLY: return static_cast<int32_t>(u * k);
     case F::SHIFT_LEFT: return static_cast<int32_t>(u << k);
     case F::SHIFT_RIGHT:
-      if (link.value == 32) return 0;
+      if (operation.value == 32) return 0;
       return static_cast<int32_t>(static_cast<uint32_t>(v >> (k - 1)) + 1) >> 1;
-    case F::CLAMP: return std::clamp(v, link.value, link.high);
+    case F::CLAMP: return std::clamp(v, operation.value, operation.high);
     case F::NEGATE: return static_cast<int32_t>(0 - u);
     case F::ABS: return v < 0 ? static_cast<int32_t>(0 - u) : v;
     case F::BITS: return bit_count(v);
@@ -194,34 +195,36 @@ int32_t apply(const Link& link, int32_t v) {
   return 0;
 }
 
-std::optional<Requantization> requantization(const std::vector<Link>& links, size_t count,
-                                             Range range) {
+std::optional<Requantization> requantization(const std::vector<ElementOp>& element_ops,
+                                             size_t count, Range range) {
   std::vector<Requantization::Stage> stages(1);
   stages[0].multiplier = {1};
   Range now = range;
   for (size_t i = 0; i < count; ++i) {
-    const Link& link = links[i];
+    const ElementOp& operation = element_ops[i];
     bool wraps = false;
-    const Range next = range_after(link, now, &wraps);
+    const Range next = range_after(operation, now, &wraps);
     if (wraps) return std::nullopt;
     Requantization::Stage stage;
     stage.multiplier = {1};
-    switch (link.function) {
+    switch (operation.function) {
       case F::MULTIPLY:
-        if (link.by_channel.empty())
-          stage.multiplier = {link.value};
+        if (operation.by_channel.empty())
+          stage.multiplier = {operation.value};
         else
-          stage.multiplier.assign(link.by_channel.begin(), link.by_channel.end());
+          stage.multiplier.assign(operation.by_channel.begin(), operation.by_channel.end());
         break;
       case F::SHIFT_LEFT:
-        if (link.value == 31) return std::nullopt;
-        stage.multiplier = {int64_t{1} << link.value};
+        if (operation.value == 31) return std::nullopt;
+        stage.multiplier = {int64_t{1} << operation.value};
         break;
-      case F::SHIFT_RIGHT: stage.shift = link.value; break;
+      case F::SHIFT_RIGHT: stage.shift = operation.value; break;
       case F::CLAMP:
-        if (now.within(link.value, link.high)) continue;
-        stages.back().clip_lo = std::clamp<int64_t>(stages.back().clip_lo, link.value, link.high);
-        stages.back().clip_hi = std::clamp<int64_t>(stages.back().clip_hi, link.value, link.high);
+        if (now.within(operation.value, operation.high)) continue;
+        stages.back().clip_lo =
+            std::clamp<int64_t>(stages.back().clip_lo, operation.value, operation.high);
+        stages.back().clip_hi =
+            std::clamp<int64_t>(stages.back().clip_hi, operation.value, operation.high);
         now = next;
         continue;
       default: return std::nullopt;
@@ -269,13 +272,14 @@ std::unique_ptr<fb::RequantT> Requantization::options(Storage storage) const {
   return r;
 }
 
-std::vector<std::unique_ptr<fb::FormulaStepT>> formula_steps(const std::vector<Link>& links) {
+std::vector<std::unique_ptr<fb::FormulaStepT>> formula_steps(
+    const std::vector<ElementOp>& element_ops) {
   std::vector<std::unique_ptr<fb::FormulaStepT>> steps;
-  for (const Link& link : links) {
+  for (const ElementOp& operation : element_ops) {
     auto step = std::make_unique<fb::FormulaStepT>();
-    step->function = link.function;
-    step->value = link.value;
-    step->high = link.high;
+    step->function = operation.function;
+    step->value = operation.value;
+    step->high = operation.high;
     steps.push_back(std::move(step));
   }
   return steps;

@@ -19,7 +19,7 @@ constexpr size_t kTileWidth = 32;  // output channels that kernels compute toget
 constexpr size_t kMostParts = 5;
 
 // Output channels begin .. end - 1, whose weights all take as many terms.
-struct Part {
+struct ChannelRange {
   size_t begin, end;
   int terms;
 
@@ -30,75 +30,76 @@ struct Part {
   }
 };
 
-std::vector<Part> parts_of(const Value& weights) {
+std::vector<ChannelRange> channel_ranges(const Value& weights) {
   const auto channels = static_cast<size_t>(weights.type.shape[0]);
   const size_t taps = weights.data.size() / sizeof(int16_t) / channels;
-  std::vector<Part> parts;
+  std::vector<ChannelRange> ranges;
   for (size_t begin = 0; begin < channels; begin += kBlock) {
     const size_t end = std::min(begin + kBlock, channels);
     const int terms = terms_of(weights.as<int16_t>() + begin * taps, (end - begin) * taps);
-    if (!parts.empty() && parts.back().terms == terms)
-      parts.back().end = end;
+    if (!ranges.empty() && ranges.back().terms == terms)
+      ranges.back().end = end;
     else
-      parts.push_back({begin, end, terms});
+      ranges.push_back({begin, end, terms});
   }
-  return parts;
+  return ranges;
 }
 
 // Returns whether the parts take at least a tenth less than the whole.
-bool is_worth_it(const std::vector<Part>& parts) {
-  if (parts.size() < 2 || parts.size() > kMostParts) return false;
-  Part whole = {0, parts.back().end, 1};
+bool is_worth_it(const std::vector<ChannelRange>& ranges) {
+  if (ranges.size() < 2 || ranges.size() > kMostParts) return false;
+  ChannelRange whole = {0, ranges.back().end, 1};
   size_t cost = 0;
-  for (const Part& part : parts) {
-    whole.terms = std::max(whole.terms, part.terms);
-    cost += part.cost();
+  for (const ChannelRange& range : ranges) {
+    whole.terms = std::max(whole.terms, range.terms);
+    cost += range.cost();
   }
   return cost * 10 <= whole.cost() * 9;
 }
 
 // Elements begin .. end - 1 of dimension 0 of a constant.
-Value slice(const Value& constant, const Part& part) {
+Value slice(const Value& constant, const ChannelRange& range) {
   Value v = constant;
   const size_t row = constant.data.size() / static_cast<size_t>(constant.type.shape[0]);
-  v.type.shape[0] = static_cast<int64_t>(part.width());
-  v.data.assign(constant.data.begin() + static_cast<ptrdiff_t>(part.begin * row),
-                constant.data.begin() + static_cast<ptrdiff_t>(part.end * row));
+  v.type.shape[0] = static_cast<int64_t>(range.width());
+  v.data.assign(constant.data.begin() + static_cast<ptrdiff_t>(range.begin * row),
+                constant.data.begin() + static_cast<ptrdiff_t>(range.end * row));
   return v;
 }
 
 template <class T>
-void keep(std::vector<T>* per_channel, const Part& part) {
+void keep(std::vector<T>* per_channel, const ChannelRange& range) {
   if (per_channel->size() <= 1) return;
-  *per_channel = {per_channel->begin() + static_cast<ptrdiff_t>(part.begin),
-                  per_channel->begin() + static_cast<ptrdiff_t>(part.end)};
+  *per_channel = {per_channel->begin() + static_cast<ptrdiff_t>(range.begin),
+                  per_channel->begin() + static_cast<ptrdiff_t>(range.end)};
 }
 
-void keep(fb::RequantT* requant, const Part& part) {
-  keep(&requant->scale, part);
+void keep(fb::RequantT* requant, const ChannelRange& range) {
+  keep(&requant->scale, range);
   for (auto& stage : requant->stages) {
-    keep(&stage->multiplier, part);
-    keep(&stage->shift, part);
+    keep(&stage->multiplier, range);
+    keep(&stage->shift, range);
   }
 }
 
 // Appends the layer of one part to `nodes` and returns its output.
 template <class Options>
-ValueId append_part(Graph* graph, const Node& whole, const Part& part, std::vector<Node>* nodes) {
+ValueId append_range(Graph* graph, const Node& whole, const ChannelRange& range,
+                     std::vector<Node>* nodes) {
   Node node = whole;
-  keep(options<Options>(node).requant.get(), part);
-  Value weights = slice(graph->values[whole.inputs[1]], part);
+  keep(options<Options>(node).requant.get(), range);
+  Value weights = slice(graph->values[whole.inputs[1]], range);
   if (weights.quantization.axis == 0) {
-    keep(&weights.quantization.scale, part);
-    keep(&weights.quantization.zero_point, part);
+    keep(&weights.quantization.scale, range);
+    keep(&weights.quantization.zero_point, range);
   }
   node.inputs[1] = graph->add_value(std::move(weights));
-  node.inputs[2] = graph->add_value(slice(graph->values[whole.inputs[2]], part));
+  node.inputs[2] = graph->add_value(slice(graph->values[whole.inputs[2]], range));
   Value output = graph->values[whole.outputs[0]];
   const int last = output.type.shape.rank() - 1;
-  output.type.shape[last] = static_cast<int64_t>(part.width());
-  output.name += "/channels_" + std::to_string(part.begin);
-  node.name += "/channels_" + std::to_string(part.begin);
+  output.type.shape[last] = static_cast<int64_t>(range.width());
+  output.name += "/channels_" + std::to_string(range.begin);
+  node.name += "/channels_" + std::to_string(range.begin);
   node.outputs[0] = graph->add_value(std::move(output));
   nodes->push_back(std::move(node));
   return nodes->back().outputs[0];
@@ -107,13 +108,14 @@ ValueId append_part(Graph* graph, const Node& whole, const Part& part, std::vect
 // Appends to `nodes` what takes the place of a layer: its parts and their Concat, or itself.
 template <class Options>
 void append(Graph* graph, Node node, std::vector<Node>* nodes) {
-  const std::vector<Part> parts = parts_of(graph->values[node.inputs[1]]);
-  if (!is_worth_it(parts)) {
+  const std::vector<ChannelRange> ranges = channel_ranges(graph->values[node.inputs[1]]);
+  if (!is_worth_it(ranges)) {
     nodes->push_back(std::move(node));
     return;
   }
   std::vector<ValueId> outputs;
-  for (const Part& part : parts) outputs.push_back(append_part<Options>(graph, node, part, nodes));
+  for (const ChannelRange& range : ranges)
+    outputs.push_back(append_range<Options>(graph, node, range, nodes));
   Node concat =
       make_node<fb::ConcatOptionsT>(node.name, node.source_op, std::move(outputs), node.outputs);
   options<fb::ConcatOptionsT>(concat).axis =
@@ -131,7 +133,7 @@ bool is_plain(const Graph& graph, const Node& node, const fb::RequantT& requant)
 
 }  // namespace
 
-void split_wide_weights(Graph* graph) {
+void split_int16_weights(Graph* graph) {
   std::vector<Node> nodes;
   for (Node& node : graph->nodes) {
     const auto* conv = node.options.AsConv2D();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who writes and who reads each value, looked up in constant time, and the joining of values that
 // are found to be equal.
-#ifndef QRT_CONVERTER_PASSES_LINKS_H_
-#define QRT_CONVERTER_PASSES_LINKS_H_
+#ifndef QRT_CONVERTER_PASSES_DEF_USE_H_
+#define QRT_CONVERTER_PASSES_DEF_USE_H_
 
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@
 namespace qrt::convert {
 
 // The readers and writers of a graph's values when it is made: later changes of the graph do not show.
-struct Links {
-  explicit Links(const Graph& graph);
+struct DefUse {
+  explicit DefUse(const Graph& graph);
 
   std::vector<int> producer;                // by value: node, or -1
   std::vector<std::vector<int>> consumers;  // by value: nodes; one reading it twice stands twice
@@ -62,4 +62,4 @@ std::string joined_ops(const std::string& first, const std::string& second);
 
 }  // namespace qrt::convert
 
-#endif  // QRT_CONVERTER_PASSES_LINKS_H_
+#endif  // QRT_CONVERTER_PASSES_DEF_USE_H_

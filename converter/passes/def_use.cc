@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who writes and who reads each value.
-#include "converter/passes/links.h"
+#include "converter/passes/def_use.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace qrt::convert {
 
-Links::Links(const Graph& graph)
+DefUse::DefUse(const Graph& graph)
     : producer(graph.values.size(), -1),
       consumers(graph.values.size()),
       is_output(graph.values.size(), false) {
@@ -20,10 +20,10 @@ Links::Links(const Graph& graph)
 
 Joiner::Joiner(Graph* graph) : graph_(graph), joined_(graph->values.size()) {
   std::iota(joined_.begin(), joined_.end(), ValueId{0});
-  Links links(*graph);
-  producer_ = std::move(links.producer);
-  is_output_ = std::move(links.is_output);
-  for (const auto& consumers : links.consumers) readers_.push_back(consumers.size());
+  DefUse def_use(*graph);
+  producer_ = std::move(def_use.producer);
+  is_output_ = std::move(def_use.is_output);
+  for (const auto& consumers : def_use.consumers) readers_.push_back(consumers.size());
 }
 
 ValueId Joiner::resolve(ValueId id) const {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of winograd_tile.h's 256-bit policies: gemm_tile.h on int16. A step is two of them
 // from each side, as many bytes as four int8.
-#ifndef QRT_KERNELS_WINOGRAD_PAIRS256_H_
-#define QRT_KERNELS_WINOGRAD_PAIRS256_H_
+#ifndef QRT_KERNELS_WINOGRAD_ADJACENT_PRODUCTS256_H_
+#define QRT_KERNELS_WINOGRAD_ADJACENT_PRODUCTS256_H_
 
 #include "kernels/gemm/policy256.h"
 
 namespace qrt {
 namespace {
 
-struct Pairs256 : Policy256 {
+struct AdjacentProducts256 : Policy256 {
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
 
@@ -21,4 +21,4 @@ struct Pairs256 : Policy256 {
 }  // namespace
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_WINOGRAD_PAIRS256_H_
+#endif  // QRT_KERNELS_WINOGRAD_ADJACENT_PRODUCTS256_H_

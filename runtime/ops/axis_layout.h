@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor as lines along one of its axes.
-#ifndef QRT_RUNTIME_OPS_AXIS_LINES_H_
-#define QRT_RUNTIME_OPS_AXIS_LINES_H_
+#ifndef QRT_RUNTIME_OPS_AXIS_LAYOUT_H_
+#define QRT_RUNTIME_OPS_AXIS_LAYOUT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace qrt {
 
 // The shape [outer, n, inner] of a row-major tensor whose axis has n indices: line l has the elements
 // (l / inner * n + i) * inner + l % inner, i from 0 to n - 1.
-struct AxisLines {
+struct AxisLayout {
   size_t outer = 1, n = 1, inner = 1;
 
   size_t count() const { return outer * inner; }
 };
 
 // REQUIRES: `axis` is less than the shape's rank.
-inline AxisLines axis_lines(const Shape& shape, uint32_t axis) {
-  AxisLines lines;
+inline AxisLayout axis_layout(const Shape& shape, uint32_t axis) {
+  AxisLayout lines;
   const int at = static_cast<int>(axis);
   for (int d = 0; d < shape.rank(); ++d)
     (d < at ? lines.outer : d == at ? lines.n : lines.inner) *= static_cast<size_t>(shape[d]);
@@ -29,4 +29,4 @@ inline AxisLines axis_lines(const Shape& shape, uint32_t axis) {
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_OPS_AXIS_LINES_H_
+#endif  // QRT_RUNTIME_OPS_AXIS_LAYOUT_H_

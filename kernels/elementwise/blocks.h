@@ -3,8 +3,8 @@
 // go through stages as tiles of isa/requantize_tile.h (the same constants in every column), and
 // become bytes. For the kernel files of this family only; everything here is local to the including
 // file.
-#ifndef QRT_KERNELS_ELEMENTWISE_CHUNKS_H_
-#define QRT_KERNELS_ELEMENTWISE_CHUNKS_H_
+#ifndef QRT_KERNELS_ELEMENTWISE_BLOCKS_H_
+#define QRT_KERNELS_ELEMENTWISE_BLOCKS_H_
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ class Widened {
 // Chunk by chunk: join(a, b, padded, out) makes `padded` accumulators, which go through the
 // output's stages.
 template <class V, class Join>
-inline void join_chunks(Widened<V>& a, Widened<V>& b, const StageSequence& stages, const Requant& r,
+inline void join_blocks(Widened<V>& a, Widened<V>& b, const StageSequence& stages, const Requant& r,
                         uint8_t* y, size_t n, const Join& join) {
   const typename V::Finish finish(r.zero_point, r.lo, r.hi);
   alignas(64) int32_t v[kChunk];
@@ -83,7 +83,7 @@ inline void join_chunks(Widened<V>& a, Widened<V>& b, const StageSequence& stage
 }
 
 template <class V>
-inline void add_in_chunks(const AddIntParams& p, const ElementwiseRun& run) {
+inline void add_in_blocks(const AddIntParams& p, const ElementwiseArgs& run) {
   int64_t a_bound = int64_t{255} << p.left_shift, b_bound = a_bound;
   const StageSequence a_stages(p.a_stages, p.a_stage_count, &a_bound);
   const StageSequence b_stages(p.b_stages, p.b_stage_count, &b_bound);
@@ -92,12 +92,12 @@ inline void add_in_chunks(const AddIntParams& p, const ElementwiseRun& run) {
   Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, p.left_shift, a_stages);
   Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, p.left_shift, b_stages);
   if (p.subtract) {
-    join_chunks(a, b, stages, p.requant, run.y, run.n,
+    join_blocks(a, b, stages, p.requant, run.y, run.n,
                 [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
                   for (size_t i = 0; i < n; ++i) v[i] = x[i] - y[i];
                 });
   } else {
-    join_chunks(a, b, stages, p.requant, run.y, run.n,
+    join_blocks(a, b, stages, p.requant, run.y, run.n,
                 [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
                   for (size_t i = 0; i < n; ++i) v[i] = x[i] + y[i];
                 });
@@ -105,13 +105,13 @@ inline void add_in_chunks(const AddIntParams& p, const ElementwiseRun& run) {
 }
 
 template <class V>
-inline void mul_in_chunks(const MulParams& p, const ElementwiseRun& run) {
+inline void mul_in_blocks(const MulParams& p, const ElementwiseArgs& run) {
   int64_t none = 255, bound = 255 * 255;
   const StageSequence identity(nullptr, 0, &none);
   const StageSequence stages(p.requant.stages, p.requant.stage_count, &bound);
   Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, 0, identity);
   Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, 0, identity);
-  join_chunks(a, b, stages, p.requant, run.y, run.n,
+  join_blocks(a, b, stages, p.requant, run.y, run.n,
               [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
                 for (size_t i = 0; i < n; ++i) v[i] = x[i] * y[i];
               });
@@ -120,4 +120,4 @@ inline void mul_in_chunks(const MulParams& p, const ElementwiseRun& run) {
 }  // namespace
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_ELEMENTWISE_CHUNKS_H_
+#endif  // QRT_KERNELS_ELEMENTWISE_BLOCKS_H_

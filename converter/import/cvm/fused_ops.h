@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of one tensor that waits to be written: CVM's networks put five and more operators
 // between one product and the next, each of them int32; what belongs together is gathered in a
-// chain and becomes one operator, or a part of the product's requantisation.
-#ifndef QRT_CONVERTER_IMPORT_CVM_CHAIN_H_
-#define QRT_CONVERTER_IMPORT_CVM_CHAIN_H_
+// sequence and becomes one operator, or a part of the product's requantisation.
+#ifndef QRT_CONVERTER_IMPORT_CVM_FUSED_OPS_H_
+#define QRT_CONVERTER_IMPORT_CVM_FUSED_OPS_H_
 
 #include <cstdint>
 #include <memory>
@@ -44,20 +44,20 @@ Storage storage_for(Range range);
 std::string describe(Storage storage, Range range);
 
 // One step of arithmetic on every element (schema/qrt_model.fbs, FormulaStep).
-struct Link {
+struct ElementOp {
   fb::FormulaFunction function = fb::FormulaFunction::ADD;
   int32_t value = 0, high = 0;
   std::vector<int32_t> by_channel;  // MULTIPLY: instead of value
 };
-Link clamp_to(int32_t lo, int32_t hi);
-// Returns whether no link has a value for each channel.
-bool is_scalar_chain(const std::vector<Link>& links);
+ElementOp clamp_to(int32_t lo, int32_t hi);
+// Returns whether no operation has a value for each channel.
+bool is_scalar(const std::vector<ElementOp>& element_ops);
 
-// The values behind a link. *wraps: some may leave int32, where CVM's arithmetic is that of the
+// The values behind an operation. *wraps: some may leave int32, where CVM's arithmetic is that of the
 // machine.
-Range range_after(const Link& link, Range range, bool* wraps);
+Range range_after(const ElementOp& operation, Range range, bool* wraps);
 // One value, modulo 2^32. REQUIRES: not by channel.
-int32_t apply(const Link& link, int32_t v);
+int32_t apply(const ElementOp& operation, int32_t v);
 
 // links[0 .. count) as one requantisation of kind INT for accumulators within `range`: stages that
 // round half up, and limits. Nothing where they are none: more than two roundings, or negative
@@ -77,12 +77,13 @@ struct Requantization {
   // REQUIRES: `range` fits the storage.
   std::unique_ptr<fb::RequantT> options(Storage storage) const;
 };
-std::optional<Requantization> requantization(const std::vector<Link>& links, size_t count,
-                                             Range range);
+std::optional<Requantization> requantization(const std::vector<ElementOp>& element_ops,
+                                             size_t count, Range range);
 
 // Steps for a Formula. REQUIRES: none by channel.
-std::vector<std::unique_ptr<fb::FormulaStepT>> formula_steps(const std::vector<Link>& links);
+std::vector<std::unique_ptr<fb::FormulaStepT>> formula_steps(
+    const std::vector<ElementOp>& element_ops);
 
 }  // namespace qrt::convert::from_cvm
 
-#endif  // QRT_CONVERTER_IMPORT_CVM_CHAIN_H_
+#endif  // QRT_CONVERTER_IMPORT_CVM_FUSED_OPS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sizes of an open dimension that stay legal after comparisons at some of them.
-#include "converter/sizes/size_line.h"
+#include "converter/sizes/size_search.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace qrt::size_line_test {
 namespace {
 
 using convert::Distance;
-using convert::SizeLine;
+using convert::SizeSearch;
 using convert::Symbol;
 using convert::Verdict;
 
@@ -25,20 +25,20 @@ struct Source {
 // Tries all sizes, and returns what exclude_wrong() does.
 int64_t excluded(const Source& source, Symbol* symbol, std::vector<int64_t>* tried = nullptr) {
   symbol->value = kOwn;
-  SizeLine line(symbol, kOwn, {{0, source.distance(kOwn)}}, false,
-                [&](int64_t size, Verdict* verdict, std::vector<Distance>* distances) {
-                  *verdict = source.verdict(size);
-                  *distances = {{0, source.distance(size)}};
-                  if (tried != nullptr) tried->push_back(size);
-                  return Status();
-                });
+  SizeSearch line(symbol, kOwn, {{0, source.distance(kOwn)}}, false,
+                  [&](int64_t size, Verdict* verdict, std::vector<Distance>* distances) {
+                    *verdict = source.verdict(size);
+                    *distances = {{0, source.distance(size)}};
+                    if (tried != nullptr) tried->push_back(size);
+                    return Status();
+                  });
   EXPECT_TRUE(line.try_usual().ok());
   EXPECT_TRUE(line.find_turns().ok());
   EXPECT_TRUE(line.try_more().ok());
   return line.exclude_wrong();
 }
 
-TEST(SizeLine, KeepsAllSizesThatAreRight) {
+TEST(SizeSearch, KeepsAllSizesThatAreRight) {
   Symbol symbol;
   EXPECT_EQ(excluded({[](int64_t) { return Verdict::kEqual; }}, &symbol), 0);
   EXPECT_EQ(symbol.least, 1);
@@ -46,7 +46,7 @@ TEST(SizeLine, KeepsAllSizesThatAreRight) {
   EXPECT_EQ(symbol.step, 1);
 }
 
-TEST(SizeLine, RaisesTheLeastSizeAboveSmallOnesThatAreWrong) {
+TEST(SizeSearch, RaisesTheLeastSizeAboveSmallOnesThatAreWrong) {
   Symbol symbol;
   const Source source{[](int64_t n) { return n < 7 ? Verdict::kWrong : Verdict::kEqual; }};
   EXPECT_EQ(excluded(source, &symbol), 0);
@@ -55,13 +55,13 @@ TEST(SizeLine, RaisesTheLeastSizeAboveSmallOnesThatAreWrong) {
 }
 
 // Only some multiples of 7 are ever tried, so that none of them may stay.
-TEST(SizeLine, ExcludesNothingWhereWrongSizesComeAgainAndAgain) {
+TEST(SizeSearch, ExcludesNothingWhereWrongSizesComeAgainAndAgain) {
   Symbol symbol;
   const Source source{[](int64_t n) { return n % 7 == 0 ? Verdict::kWrong : Verdict::kEqual; }};
   EXPECT_EQ(excluded(source, &symbol), 7);
 }
 
-TEST(SizeLine, ExcludesASizeAtWhichTheSourceDoesSomethingElse) {
+TEST(SizeSearch, ExcludesASizeAtWhichTheSourceDoesSomethingElse) {
   Symbol symbol;
   const Source source{[](int64_t n) { return n == 7 ? Verdict::kWrong : Verdict::kEqual; },
                       [](int64_t n) { return n == 7 ? 0 : 1; }};
@@ -70,7 +70,7 @@ TEST(SizeLine, ExcludesASizeAtWhichTheSourceDoesSomethingElse) {
 }
 
 // The distance is 0 at 200, from where on the file is wrong.
-TEST(SizeLine, FindsATurningPoint) {
+TEST(SizeSearch, FindsATurningPoint) {
   Symbol symbol;
   std::vector<int64_t> tried;
   const Source source{[](int64_t n) { return n >= 200 ? Verdict::kWrong : Verdict::kEqual; },
@@ -80,7 +80,7 @@ TEST(SizeLine, FindsATurningPoint) {
   EXPECT_LT(tried.size(), 40u);
 }
 
-TEST(SizeLine, ExcludesATurningPointThatIsTooCostly) {
+TEST(SizeSearch, ExcludesATurningPointThatIsTooCostly) {
   Symbol symbol;
   const Source source{[](int64_t n) { return n >= 150 ? Verdict::kTooCostly : Verdict::kEqual; },
                       [](int64_t n) { return n - 200; }};
@@ -89,7 +89,7 @@ TEST(SizeLine, ExcludesATurningPointThatIsTooCostly) {
   EXPECT_LT(symbol.most, 200);
 }
 
-TEST(SizeLine, TriesNoSizesThatTheSymbolCannotHave) {
+TEST(SizeSearch, TriesNoSizesThatTheSymbolCannotHave) {
   Symbol symbol;
   symbol.least = 5;
   symbol.step = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometry and cutting of pools; see pool_step.h.
-#include "runtime/ops/pool_step.h"
+// Geometry and cutting of pools; see pool_call.h.
+#include "runtime/ops/pool_call.h"
 
 namespace qrt {
 
@@ -20,7 +20,7 @@ Status add_pool_output(const InferContext& context, const PoolShape& shape, Tens
                     outputs);
 }
 
-void make_pool(const PrepareContext& context, PoolStep* pool) {
+void make_pool(const PrepareContext& context, PoolCall* pool) {
   pool->kernel = select_pool(context.isas);
   pool->images = static_cast<size_t>(image_shape(context.inputs[0].type.shape).images);
   const PoolShape& s = pool->shape;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of Quantize and Dequantize: how scales and zero points meet the elements, and
 // where they come from.
-#ifndef QRT_RUNTIME_OPS_EDGE_STEP_H_
-#define QRT_RUNTIME_OPS_EDGE_STEP_H_
+#ifndef QRT_RUNTIME_OPS_EDGE_CALL_H_
+#define QRT_RUNTIME_OPS_EDGE_CALL_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +38,7 @@ struct EdgeLayout {
 // f(at, rows, count, entry, each) for the elements [begin, end) in order: rows * count elements
 // from `at`, every row with the entries from `entry` (each), or all elements with that one.
 template <class F>
-void for_runs(const EdgeLayout& l, size_t begin, size_t end, const F& f) {
+void for_grid_spans(const EdgeLayout& l, size_t begin, size_t end, const F& f) {
   using Kind = EdgeLayout::Kind;
   if (l.kind == Kind::kTensor) return f(begin, 1, end - begin, 0, false);
   const size_t slab = l.depth * l.inner;  // elements of one index of outer
@@ -69,12 +69,12 @@ void for_runs(const EdgeLayout& l, size_t begin, size_t end, const F& f) {
   }
 }
 
-// Scale and zero point of a run of for_runs() as the kernels take them.
+// Scale and zero point of a run of for_grid_spans() as the kernels take them.
 inline EdgeGrid grid_at(const EdgeGrid& all, size_t entry, bool each) {
   return {all.scale + entry, all.zero_point + entry, each};
 }
 
-struct EdgeStep {
+struct EdgeCall {
   const EdgeKernel* kernel;
   EdgeLayout layout;
   size_t elements = 0, tasks = 1;
@@ -105,7 +105,7 @@ Status check_edge(const InferContext& context, DType quantized,
 // REQUIRES: check_edge() succeeded. kOutOfMemory.
 Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
                  const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
-                 fb::Division division, EdgeStep* step);
+                 fb::Division division, EdgeCall* step);
 
 // Limits of an integer type of up to 16 bits (0 to 0 for the others).
 void integer_range(DType dtype, int32_t* lo, int32_t* hi);
@@ -120,4 +120,4 @@ void unpack_elements(DType dtype, const uint8_t* x, size_t at, size_t count, uin
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_OPS_EDGE_STEP_H_
+#endif  // QRT_RUNTIME_OPS_EDGE_CALL_H_

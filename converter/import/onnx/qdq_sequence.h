@@ -5,8 +5,8 @@
 // the other side of nodes that move data; in the first round it moves a Transpose down to the next one, and
 // joins them.
 // Where pairs meet, and in which order, decides about the numbers.
-#ifndef QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
-#define QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
+#ifndef QRT_CONVERTER_IMPORT_ONNX_QDQ_SEQUENCE_H_
+#define QRT_CONVERTER_IMPORT_ONNX_QDQ_SEQUENCE_H_
 
 #include <cstdint>
 #include <list>
@@ -16,8 +16,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// A node of a chain; the next one is all that reads it.
-struct Link {
+// A node of a sequence; the next one is all that reads it.
+struct QdqNode {
   enum class Kind {
     kQuantize,
     kDequantize,
@@ -33,17 +33,17 @@ struct Link {
   bool is_shared = false;        // other nodes read it, too
 };
 
-struct Chain {
-  std::list<Link> links;
+struct QdqSequence {
+  std::list<QdqNode> entries;
 
-  // The node in front of the first link.
+  // The node in front of the first entry.
   struct {
     bool is_made = false;         // by a node: no graph input, no constant
     bool has_dequantize = false;  // that node is a DequantizeLinear
-    bool takes_pair = false;      // a pair may be put between it and the first link
+    bool takes_pair = false;      // a pair may be put between it and the first entry
   } front;
 
-  // The readers of the last link.
+  // The readers of the last entry.
   struct {
     int readers = 0;                  // nodes
     int outputs = 0;                  // of the graph; several where equal last nodes make them
@@ -61,8 +61,8 @@ enum class Outcome {
   kEmpty,   // two pairs have nothing but 0 in common: ONNX Runtime makes a pair of scale 0 of them
   kForked,  // one of the readers keeps a pair of what another round merges for the others
 };
-Outcome play_rounds(Chain* chain);
+Outcome play_rounds(QdqSequence* sequence);
 
 }  // namespace qrt::convert::from_onnx
 
-#endif  // QRT_CONVERTER_IMPORT_ONNX_PAIR_ROUNDS_H_
+#endif  // QRT_CONVERTER_IMPORT_ONNX_QDQ_SEQUENCE_H_

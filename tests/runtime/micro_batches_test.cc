@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches in slices: when a plan cuts one, and that nobody can tell from the outputs.
-#include "runtime/slices.h"
+// Batches in micro-batches: when a plan cuts one, and that nobody can tell from the outputs.
+#include "runtime/micro_batches.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "tests/support/random.h"
 #include "tests/support/runner.h"
 
-namespace qrt::slices_test {
+namespace qrt::micro_batches_test {
 namespace {
 
 using testing::Bytes;
@@ -31,12 +31,13 @@ fb::LutOptionsT table(ModelBuilder* m, int seed) {
   return lut;
 }
 
-size_t slices_of(const ModelBuilder& m, size_t batch, size_t threads = 1, bool keep_all = false) {
+size_t micro_batches_of(const ModelBuilder& m, size_t batch, size_t threads = 1,
+                        bool keep_all = false) {
   PlanOptions options;
   options.batch = batch;
   options.threads = threads;
   options.keep_all = keep_all;
-  return planned(m, options)->slices;
+  return planned(m, options)->micro_batches;
 }
 
 // Runs of `batch` images together and of each by itself. REQUIRES: every tensor is a stack.
@@ -72,7 +73,7 @@ void expect_images_apart(const ModelBuilder& m, size_t batch, size_t inputs) {
   }
 }
 
-TEST(Slices, GiveTheBytesOfTheImagesOneByOne) {
+TEST(MicroBatches, GiveTheBytesOfTheImagesOneByOne) {
   ModelBuilder m;
   const uint32_t x = m.input(kImages), other = m.input(kImages);
   const uint32_t a = m.tensor(kImages), b = m.output(kImages), c = m.tensor(kImages);
@@ -89,10 +90,10 @@ TEST(Slices, GiveTheBytesOfTheImagesOneByOne) {
   fb::TransposeOptionsT transpose;
   transpose.perm = {0, 2, 1};
   m.op(std::move(transpose), {flat}, {turned});
-  m.mark_output(x);                // a copy of an input
-  m.mark_output(flat);             // a view
-  ASSERT_EQ(slices_of(m, 6), 6u);  // Add has three tensors
-  ASSERT_EQ(slices_of(m, 6, 2), 2u);
+  m.mark_output(x);                       // a copy of an input
+  m.mark_output(flat);                    // a view
+  ASSERT_EQ(micro_batches_of(m, 6), 6u);  // Add has three tensors
+  ASSERT_EQ(micro_batches_of(m, 6, 2), 2u);
   expect_images_apart(m, 6, 2);
 }
 
@@ -104,19 +105,19 @@ ModelBuilder one_table() {
   return m;
 }
 
-TEST(Slices, HoldAsManyImagesAsTheCaches) {
+TEST(MicroBatches, HoldAsManyImagesAsTheCaches) {
   const ModelBuilder m = one_table();
-  EXPECT_EQ(slices_of(m, 1), 1u);
-  EXPECT_EQ(slices_of(m, 2), 1u);
-  EXPECT_EQ(slices_of(m, 3), 3u);  // no divisor but 1
-  EXPECT_EQ(slices_of(m, 8), 4u);
-  EXPECT_EQ(slices_of(m, 8, 2), 2u);
-  EXPECT_EQ(slices_of(m, 8, 1, /*keep_all=*/true), 1u);
+  EXPECT_EQ(micro_batches_of(m, 1), 1u);
+  EXPECT_EQ(micro_batches_of(m, 2), 1u);
+  EXPECT_EQ(micro_batches_of(m, 3), 3u);  // no divisor but 1
+  EXPECT_EQ(micro_batches_of(m, 8), 4u);
+  EXPECT_EQ(micro_batches_of(m, 8, 2), 2u);
+  EXPECT_EQ(micro_batches_of(m, 8, 1, /*keep_all=*/true), 1u);
   expect_images_apart(m, 3, 1);
 }
 
 // The traits alone tell whether an operator keeps images apart.
-TEST(Slices, FollowTheTraitsOfOperators) {
+TEST(MicroBatches, FollowTheTraitsOfOperators) {
   ModelBuilder m;
   const uint32_t x = m.input(kImages), a = m.tensor(kImages), b = m.tensor(kImages);
   const uint32_t y = m.output(kImages);
@@ -127,19 +128,19 @@ TEST(Slices, FollowTheTraitsOfOperators) {
   m.op(table(&m, 1), {x}, {a});
   m.op(std::move(upside_down), {a}, {b});
   m.op(fb::MinMaxOptionsT(), {a, b}, {y});
-  ASSERT_EQ(slices_of(m, 6), 6u);
+  ASSERT_EQ(micro_batches_of(m, 6), 6u);
   expect_images_apart(m, 6, 1);
 }
 
-TEST(Slices, NeedMemoryForOneSliceBetweenTheSteps) {
+TEST(MicroBatches, NeedMemoryForOneSliceBetweenTheSteps) {
   PlanOptions options;
   options.batch = 64;
   const auto plan = planned(one_table(), options);
-  ASSERT_EQ(plan->slices, 32u);
+  ASSERT_EQ(plan->micro_batches, 32u);
   ASSERT_LE(plan->arena_bytes, (2 * 64 + 2) * kImageBytes + 4096);
 }
 
-TEST(Slices, AreNotMadeWhereConstantsWouldBeReadAgainAndAgain) {
+TEST(MicroBatches, AreNotMadeWhereConstantsWouldBeReadAgainAndAgain) {
   for (const int64_t outputs : {16, 2048}) {
     ModelBuilder m;
     const uint32_t x = m.input({-1, 4096}), a = m.tensor({-1, 4096}), y = m.output({-1, outputs});
@@ -152,9 +153,9 @@ TEST(Slices, AreNotMadeWhereConstantsWouldBeReadAgainAndAgain) {
          {a, m.gemm_weights({outputs, 4096}, weights),
           m.bias(std::vector<int32_t>(static_cast<size_t>(outputs)))},
          {y});
-    EXPECT_EQ(slices_of(m, 1024) == 1, outputs == 2048) << outputs;
+    EXPECT_EQ(micro_batches_of(m, 1024) == 1, outputs == 2048) << outputs;
   }
 }
 
 }  // namespace
-}  // namespace qrt::slices_test
+}  // namespace qrt::micro_batches_test

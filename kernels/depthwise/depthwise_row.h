@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines (plan.h), as of convolutions over time: compute_lines(), and compute_line() for up to three
+// Lines (plan.h), as of convolutions over time: compute_long_row(), and compute_short_row() for up to three
 // taps, where one column has all of two outputs and stays in registers. V: a policy of
-// depthwise_tile.h; of compute_line() with kHolds. Included by kernel files only: everything has
+// depthwise_tile.h; of compute_short_row() with kHolds. Included by kernel files only: everything has
 // internal linkage.
-#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
-#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
+#ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_
+#define QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_
 
 #include "kernels/depthwise/depthwise_slide.h"
 
@@ -12,15 +12,15 @@ namespace qrt {
 namespace {
 
 template <class V>
-constexpr bool has_lines() {
+constexpr bool has_row_loops() {
   return V::kHolds && (V::kBands == 1 || V::kStoresWhole) && V::kTile.group_rows == 4;
 }
 
 // `count` columns of a line, `step` pixels apart from image column `ix` on; bands are `band` pixels
 // apart.
 template <class V>
-void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t ix, size_t step,
-                     size_t band, size_t count, uint8_t* cells) {
+void interleave_row(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t ix, size_t step,
+                    size_t band, size_t count, uint8_t* cells) {
   constexpr int kRows = V::kTile.group_rows;
   const DepthwiseShape& s = b.args.shape;
   const size_t iy = y * s.stride_h - s.pad_top;  // huge above the image
@@ -51,10 +51,10 @@ void interleave_line(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_
   }
 }
 
-// The order in which compute_lines() goes over the outputs of a row: in sequences of every so many.
+// The order in which compute_long_row() goes over the outputs of a row: in sequences of every so many.
 template <class V>
-struct LineOrder {
-  explicit LineOrder(const Block& b)
+struct RowOrder {
+  explicit RowOrder(const Block& b)
       : bands(bands_of<V>(b)),
         dilation(b.args.shape.dilation_w),
         phases(b.plan.line.phases),
@@ -87,12 +87,12 @@ struct LineOrder {
 
 // compute: by the rows of a pass less 1, here outputs a dilation apart.
 template <class V>
-void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
-                   void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
-                   size_t end_y) {
+void compute_long_row(const Block& b, const Pixels<V>& pixels, Loop loop,
+                      void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
+                      size_t end_y) {
   const DepthwiseShape& s = b.args.shape;
-  const DepthwiseLine& line = b.plan.line;
-  const LineOrder<V> order(b);
+  const DepthwiseRow& line = b.plan.line;
+  const RowOrder<V> order(b);
   // Columns of an output: one after the other, or one of each run.
   const size_t runs = order.is_far ? line.columns : 1, run_outputs = b.plan.tile_outputs;
   const size_t column_step = order.is_far ? order.advance * s.stride_w : line.step;
@@ -116,9 +116,9 @@ void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
         if (area.left > order.bands) area.rows = 2;
         const size_t ix = x * s.stride_w - s.pad_left;
         for (size_t i = 0; i < runs; ++i) {
-          interleave_line(b, pixels, y, static_cast<ptrdiff_t>(ix + i * line.step), column_step,
-                          area.rows * s.stride_w, (area.outputs - 1) * stride + loop.taps,
-                          b.args.scratch + b.plan.columns_offset + i * loop.outer_step);
+          interleave_row(b, pixels, y, static_cast<ptrdiff_t>(ix + i * line.step), column_step,
+                         area.rows * s.stride_w, (area.outputs - 1) * stride + loop.taps,
+                         b.args.scratch + b.plan.columns_offset + i * loop.outer_step);
         }
         compute[area.rows - 1](b, loop, area);
         x += area.outputs * order.advance;
@@ -127,10 +127,10 @@ void compute_lines(const Block& b, const Pixels<V>& pixels, Loop loop,
   }
 }
 
-// Returns whether compute_line() takes n channels of the line: registers that are stored whole take
+// Returns whether compute_short_row() takes n channels of the line: registers that are stored whole take
 // whole blocks, which have one band.
 template <class V>
-bool is_short_line(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) {
+bool is_short_row(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) {
   const bool fits = !V::kStoresWhole || n == 16 * V::kTile.lanes;
   return fits && plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
 }
@@ -164,7 +164,7 @@ QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kSto
 }
 
 template <class V, Store kStore>
-QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
+QRT_NOINLINE void compute_short_row(const Block& b, const Loop& shared, size_t y) {
   const Loop loop = shared;
   const DepthwiseShape& s = b.args.shape;
   const typename V::Finish finish(b.args.requant, b.n);
@@ -211,4 +211,4 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
 }  // namespace
 }  // namespace qrt
 
-#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_LINE_H_
+#endif  // QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/slices.h"
+#include "runtime/micro_batches.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-// The bytes of a slice that one step reads and writes, for each thread: half of a second-level cache.
+// The bytes of a micro-batch that one step reads and writes, for each thread: half of a second-level cache.
 constexpr size_t kSliceBytes = 1 << 20;
 
 // The batch is the first dimension, nothing else depends on it, and images start at whole bytes.
@@ -33,8 +33,8 @@ bool keeps_images_apart(const fb::Model& model, const fb::Operator& op, const Te
 
 }  // namespace
 
-size_t count_slices(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
-                    size_t batch, size_t threads) {
+size_t count_micro_batches(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
+                           size_t batch, size_t threads) {
   // The most bytes that a step reads and writes for one image, the sum over all steps, and the
   // constants that a product of few rows streams.
   size_t most = 1, sum = 0, streamed = 0;

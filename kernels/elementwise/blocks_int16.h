@@ -3,12 +3,12 @@
 // chunks of a run become int32, go through stages, and become the output's type. V: the policy of
 // isa/requantize_tile.h. For this family's kernel files only; everything here is local to the
 // including file.
-#ifndef QRT_KERNELS_ELEMENTWISE_CHUNKS_INT16_H_
-#define QRT_KERNELS_ELEMENTWISE_CHUNKS_INT16_H_
+#ifndef QRT_KERNELS_ELEMENTWISE_BLOCKS_INT16_H_
+#define QRT_KERNELS_ELEMENTWISE_BLOCKS_INT16_H_
 
 #include <string.h>
 
-#include "kernels/elementwise/chunks.h"
+#include "kernels/elementwise/blocks.h"
 #include "kernels/isa/stage_sequence.h"
 
 namespace qrt {
@@ -18,7 +18,7 @@ inline size_t whole_columns(size_t n) { return (n + kColumns - 1) / kColumns * k
 
 // v[i] = (x[i] - zero_point) * 2^left_shift for i < n; 0 up to whole columns.
 template <class T>
-inline void load_chunk(const T* x, bool is_scalar, size_t n, int32_t zero_point, int32_t left_shift,
+inline void load_block(const T* x, bool is_scalar, size_t n, int32_t zero_point, int32_t left_shift,
                        int32_t* __restrict v) {
   const int32_t factor = 1 << left_shift;
   if (is_scalar) {
@@ -31,14 +31,14 @@ inline void load_chunk(const T* x, bool is_scalar, size_t n, int32_t zero_point,
 
 // y[i] = clamp(v[i] + zero_point, lo, hi) for types whose limits leave room in int32.
 template <class T>
-inline void store_chunk(const Requant& r, const int32_t* v, size_t n, T* __restrict y) {
+inline void store_block(const Requant& r, const int32_t* v, size_t n, T* __restrict y) {
   const int32_t zero_point = r.zero_point, lo = r.lo - zero_point, hi = r.hi - zero_point;
   for (size_t i = 0; i < n; ++i) {
     const int32_t x = v[i] < lo ? lo : v[i] > hi ? hi : v[i];
     y[i] = static_cast<T>(x + zero_point);
   }
 }
-inline void store_chunk(const Requant& r, const int32_t* v, size_t n, int32_t* __restrict y) {
+inline void store_block(const Requant& r, const int32_t* v, size_t n, int32_t* __restrict y) {
   const int64_t zero_point = r.zero_point, lo = r.lo, hi = r.hi;
   for (size_t i = 0; i < n; ++i) {
     const int64_t x = v[i] + zero_point;
@@ -52,7 +52,7 @@ inline int64_t reach(int32_t zero_point) {
 }
 
 template <class V>
-inline void add_int16_in_chunks(const AddIntParams& p, const Int16Run& run) {
+inline void add_int16_in_blocks(const AddIntParams& p, const Int16Args& run) {
   int64_t a_bound = reach(p.a_zero_point) << p.left_shift;
   int64_t b_bound = reach(p.b_zero_point) << p.left_shift;
   const StageSequence a_stages(p.a_stages, p.a_stage_count, &a_bound);
@@ -62,9 +62,9 @@ inline void add_int16_in_chunks(const AddIntParams& p, const Int16Run& run) {
   alignas(64) int32_t a[kChunk], b[kChunk];
   for (size_t i = 0; i < run.n; i += kChunk) {
     const size_t n = run.n - i < kChunk ? run.n - i : kChunk, padded = whole_columns(n);
-    load_chunk(run.a_is_scalar ? run.a : run.a + i, run.a_is_scalar, n, p.a_zero_point,
+    load_block(run.a_is_scalar ? run.a : run.a + i, run.a_is_scalar, n, p.a_zero_point,
                p.left_shift, a);
-    load_chunk(run.b_is_scalar ? run.b : run.b + i, run.b_is_scalar, n, p.b_zero_point,
+    load_block(run.b_is_scalar ? run.b : run.b + i, run.b_is_scalar, n, p.b_zero_point,
                p.left_shift, b);
     a_stages.run<V>(a, padded);
     b_stages.run<V>(b, padded);
@@ -74,22 +74,22 @@ inline void add_int16_in_chunks(const AddIntParams& p, const Int16Run& run) {
       for (size_t j = 0; j < padded; ++j) a[j] += b[j];
     }
     stages.run<V>(a, padded);
-    store_chunk(p.requant, a, n, run.y + i);
+    store_block(p.requant, a, n, run.y + i);
   }
 }
 
 template <class V>
-inline void mul_int16_in_chunks(const MulParams& p, const Int16Run& run) {
+inline void mul_int16_in_blocks(const MulParams& p, const Int16Args& run) {
   int64_t bound = reach(p.a_zero_point) * reach(p.b_zero_point);
   const StageSequence stages(p.requant.stages, p.requant.stage_count, &bound);
   alignas(64) int32_t a[kChunk], b[kChunk];
   for (size_t i = 0; i < run.n; i += kChunk) {
     const size_t n = run.n - i < kChunk ? run.n - i : kChunk, padded = whole_columns(n);
-    load_chunk(run.a_is_scalar ? run.a : run.a + i, run.a_is_scalar, n, p.a_zero_point, 0, a);
-    load_chunk(run.b_is_scalar ? run.b : run.b + i, run.b_is_scalar, n, p.b_zero_point, 0, b);
+    load_block(run.a_is_scalar ? run.a : run.a + i, run.a_is_scalar, n, p.a_zero_point, 0, a);
+    load_block(run.b_is_scalar ? run.b : run.b + i, run.b_is_scalar, n, p.b_zero_point, 0, b);
     for (size_t j = 0; j < padded; ++j) a[j] *= b[j];
     stages.run<V>(a, padded);
-    store_chunk(p.requant, a, n, run.y + i);
+    store_block(p.requant, a, n, run.y + i);
   }
 }
 
@@ -138,11 +138,11 @@ using StoreElements = void (*)(const RescaleParams& p, const int32_t* v, void* y
 
 template <class T>
 void load_elements(const RescaleParams& p, const void* x, size_t begin, size_t n, int32_t* v) {
-  load_chunk(static_cast<const T*>(x) + begin, false, n, p.zero_point, 0, v);
+  load_block(static_cast<const T*>(x) + begin, false, n, p.zero_point, 0, v);
 }
 template <class T>
 void store_elements(const RescaleParams& p, const int32_t* v, void* y, size_t begin, size_t n) {
-  store_chunk(p.requant, v, n, static_cast<T*>(y) + begin);
+  store_block(p.requant, v, n, static_cast<T*>(y) + begin);
 }
 
 inline LoadElements load_elements_of(DType type) {
@@ -157,7 +157,7 @@ inline StoreElements store_elements_of(DType type) {
 }
 
 template <class V>
-inline void rescale_in_chunks(const RescaleParams& p, const RescaleRun& run) {
+inline void rescale_in_blocks(const RescaleParams& p, const RescaleArgs& run) {
   const Rescaler<V> rescaler(p);
   const LoadElements load = load_elements_of(run.from);
   const StoreElements store = store_elements_of(run.to);
@@ -176,18 +176,18 @@ inline void rescale_in_chunks(const RescaleParams& p, const RescaleRun& run) {
 }  // namespace qrt
 
 // The entry points of a row that compute in integers, by its policy of isa/requantize_tile.h.
-#define QRT_ELEMENTWISE_INTEGERS(suffix, Lanes)                                              \
-  void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseRun& run) { \
-    add_in_chunks<Lanes>(params, run);                                                       \
-  }                                                                                          \
-  void elementwise_add_int16_##suffix(const AddIntParams& params, const Int16Run& run) {     \
-    add_int16_in_chunks<Lanes>(params, run);                                                 \
-  }                                                                                          \
-  void elementwise_mul_int16_##suffix(const MulParams& params, const Int16Run& run) {        \
-    mul_int16_in_chunks<Lanes>(params, run);                                                 \
-  }                                                                                          \
-  void elementwise_rescale_##suffix(const RescaleParams& params, const RescaleRun& run) {    \
-    rescale_in_chunks<Lanes>(params, run);                                                   \
+#define QRT_ELEMENTWISE_INTEGERS(suffix, Lanes)                                               \
+  void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseArgs& run) { \
+    add_in_blocks<Lanes>(params, run);                                                        \
+  }                                                                                           \
+  void elementwise_add_int16_##suffix(const AddIntParams& params, const Int16Args& run) {     \
+    add_int16_in_blocks<Lanes>(params, run);                                                  \
+  }                                                                                           \
+  void elementwise_mul_int16_##suffix(const MulParams& params, const Int16Args& run) {        \
+    mul_int16_in_blocks<Lanes>(params, run);                                                  \
+  }                                                                                           \
+  void elementwise_rescale_##suffix(const RescaleParams& params, const RescaleArgs& run) {    \
+    rescale_in_blocks<Lanes>(params, run);                                                    \
   }
 
-#endif  // QRT_KERNELS_ELEMENTWISE_CHUNKS_INT16_H_
+#endif  // QRT_KERNELS_ELEMENTWISE_BLOCKS_INT16_H_

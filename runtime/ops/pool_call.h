@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common part of MaxPool2D and AveragePool2D: the geometry and the cutting into output rows.
-#ifndef QRT_RUNTIME_OPS_POOL_STEP_H_
-#define QRT_RUNTIME_OPS_POOL_STEP_H_
+#ifndef QRT_RUNTIME_OPS_POOL_CALL_H_
+#define QRT_RUNTIME_OPS_POOL_CALL_H_
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ inline int16_t* out_16(const Step& step, const RunContext& context) {
   return reinterpret_cast<int16_t*>(context.out(step, 0));
 }
 
-struct PoolStep {
+struct PoolCall {
   const PoolKernel* kernel;
   PoolShape shape;
   size_t images;
@@ -35,14 +35,14 @@ struct PoolStep {
 };
 
 // Everything but the shape.
-void make_pool(const PrepareContext& context, PoolStep* pool);
+void make_pool(const PrepareContext& context, PoolCall* pool);
 
 // Calls the kernel entry `fn` with `args` (parameters set) for every output row of every image.
 template <class T, class Args>
-void run_pool(const PoolStep& pool, const Parallel& parallel, const T* x, T* y,
+void run_pool(const PoolCall& pool, const Parallel& parallel, const T* x, T* y,
               const Args& parameters, void (*fn)(const Args&)) {
   const PoolShape& s = pool.shape;
-  for_pieces(parallel, pool.tasks, pool.images * s.out_h, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(parallel, pool.tasks, pool.images * s.out_h, 1, [&](size_t, size_t begin, size_t end) {
     Args args = parameters;
     args.shape = s;
     while (begin < end) {
@@ -59,4 +59,4 @@ void run_pool(const PoolStep& pool, const Parallel& parallel, const T* x, T* y,
 
 }  // namespace qrt
 
-#endif  // QRT_RUNTIME_OPS_POOL_STEP_H_
+#endif  // QRT_RUNTIME_OPS_POOL_CALL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/sizes/size_line.h"
+#include "converter/sizes/size_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,8 @@ int sign(int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; }
 
 }  // namespace
 
-SizeLine::SizeLine(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
-                   Compare compare)
+SizeSearch::SizeSearch(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
+                       Compare compare)
     : symbol_(*symbol),
       own_(std::move(own)),
       is_large_(is_large_file),
@@ -26,7 +26,7 @@ SizeLine::SizeLine(Symbol* symbol, int64_t size, std::vector<Distance> own, bool
   right_.insert(size);
 }
 
-Status SizeLine::try_usual() {
+Status SizeSearch::try_usual() {
   bool is_compared;
   for (const int64_t size : {1, 2, 3, 7}) QRT_TRY(try_at(size, &is_compared));
   // Batches are seldom more than a number of rows, and large ones are costly. Sizes of a tied symbol are compared with the one
@@ -37,7 +37,7 @@ Status SizeLine::try_usual() {
   return Status();
 }
 
-Status SizeLine::find_turns() {
+Status SizeSearch::find_turns() {
   if (symbol_.tied_to >= 0) return Status();
   // A rule that is wrong at one size may be wrong at all of its multiples.
   const std::set<int64_t> wrong = wrong_;
@@ -61,7 +61,7 @@ Status SizeLine::find_turns() {
   return Status();
 }
 
-Status SizeLine::try_more() {
+Status SizeSearch::try_more() {
   if (is_large_ || symbol_.tied_to >= 0) return Status();
   const std::vector<int64_t> sizes =
       symbol_.is_first ? std::vector<int64_t>{16, 70, 150, 523}
@@ -72,12 +72,12 @@ Status SizeLine::try_more() {
   return Status();
 }
 
-bool SizeLine::has_turns() const {
+bool SizeSearch::has_turns() const {
   std::map<size_t, int> none;
   return symbol_.tied_to < 0 && next_between(&none) >= 0;
 }
 
-std::set<size_t> SizeLine::varying() const {
+std::set<size_t> SizeSearch::varying() const {
   std::set<size_t> found;
   for (const auto& [size, distances] : at_)
     for (size_t i = 0; i < std::min(distances.size(), own_.size()); ++i)
@@ -85,7 +85,7 @@ std::set<size_t> SizeLine::varying() const {
   return found;
 }
 
-std::set<size_t> SizeLine::limiting() const {
+std::set<size_t> SizeSearch::limiting() const {
   std::set<size_t> found = beyond_;
   for (const int64_t size : wrong_) {
     const auto known = at_.find(size);
@@ -97,7 +97,7 @@ std::set<size_t> SizeLine::limiting() const {
   return found;
 }
 
-Status SizeLine::try_at(int64_t size, bool* is_compared) {
+Status SizeSearch::try_at(int64_t size, bool* is_compared) {
   *is_compared = true;
   if (size < symbol_.least || size > symbol_.most || (size - symbol_.least) % symbol_.step != 0 ||
       size > kMostSize || at_.count(size) != 0)
@@ -117,7 +117,7 @@ Status SizeLine::try_at(int64_t size, bool* is_compared) {
 // Extrapolates, from the two largest sizes that were compared, where the next distance reaches 0, or leaves it, and compares just
 // beyond that size, up to four times. The size counts as wrong where that is too costly; where it is too large to be tried, the symbol's most
 // becomes a size below it.
-Status SizeLine::go_beyond() {
+Status SizeSearch::go_beyond() {
   for (int rounds = 0; rounds < 4 && at_.size() > 1; ++rounds) {
     const auto last = std::prev(at_.end()), before = std::prev(last);
     const int64_t b = last->first, a = before->first;
@@ -153,7 +153,7 @@ Status SizeLine::go_beyond() {
 }
 
 // Returns a size between two that were tried, of which the source does different things; -1 where there is none.
-int64_t SizeLine::next_between(std::map<size_t, int>* turns) const {
+int64_t SizeSearch::next_between(std::map<size_t, int>* turns) const {
   for (auto lower = at_.begin(); lower != at_.end(); ++lower) {
     const auto upper = std::next(lower);
     if (upper == at_.end()) break;
@@ -183,7 +183,7 @@ int64_t SizeLine::next_between(std::map<size_t, int>* turns) const {
   return -1;
 }
 
-bool SizeLine::has_turn_at(int64_t size) const {
+bool SizeSearch::has_turn_at(int64_t size) const {
   const std::vector<Distance>& there = at_.at(size);
   for (size_t i = 0; i < std::max(there.size(), own_.size()); ++i)
     if (i >= there.size() || i >= own_.size() || sign(there[i].distance) != sign(own_[i].distance))
@@ -191,7 +191,7 @@ bool SizeLine::has_turn_at(int64_t size) const {
   return false;
 }
 
-int64_t SizeLine::exclude_wrong() {
+int64_t SizeSearch::exclude_wrong() {
   if (wrong_.empty()) return 0;
   // A rule that is wrong amid sizes at which it is right, for no known reason, may be wrong again and again.
   for (const int64_t size : wrong_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass split_wide_weights: which layers it splits, and that no output byte changes.
+// Pass split_int16_weights: which layers it splits, and that no output byte changes.
 #include <gtest/gtest.h>
 
 #include <vector>

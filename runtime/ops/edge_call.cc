@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout and parameters of edge operators; see edge_step.h.
-#include "runtime/ops/edge_step.h"
+// Layout and parameters of edge operators; see edge_call.h.
+#include "runtime/ops/edge_call.h"
 
 #include <cstring>
 
@@ -176,7 +176,7 @@ Status check_edge(const InferContext& context, DType quantized,
 
 Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32_t>* scale,
                  const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
-                 fb::Division division, EdgeStep* step) {
+                 fb::Division division, EdgeCall* step) {
   const Shape& x = context.inputs[0].type.shape;
   step->kernel = select_edge(context.isas);
   step->layout = layout_of(x, axis, block_size);
@@ -197,13 +197,13 @@ Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32
   return Status();
 }
 
-size_t EdgeStep::scratch_bytes() const {
+size_t EdgeCall::scratch_bytes() const {
   if (!reads_inputs()) return 0;
   return round_up(layout.entries() * sizeof(float), kAlignment) +
          round_up(layout.entries() * sizeof(int32_t), kAlignment);
 }
 
-EdgeGrid EdgeStep::grid(const Step& step, const RunContext& context) const {
+EdgeGrid EdgeCall::grid(const Step& step, const RunContext& context) const {
   if (!reads_inputs()) return {scale.data(), zero_point.data(), false};
   const size_t entries = layout.entries();
   auto* scales = reinterpret_cast<float*>(context.scratch);
