@@ -20,8 +20,8 @@ using testing::Random;
 constexpr size_t kPairs = 65536;
 
 // All pairs: a is the low byte of the index, b the high byte.
-struct Pairs {
-  Pairs() : a(kPairs), b(kPairs), y(kPairs) {
+struct OperandBytes {
+  OperandBytes() : a(kPairs), b(kPairs), y(kPairs) {
     for (size_t i = 0; i < kPairs; ++i) {
       a[i] = static_cast<uint8_t>(i & 255);
       b[i] = static_cast<uint8_t>(i >> 8);
@@ -117,7 +117,7 @@ class SumTablesTest : public ::testing::Test {
   float zero() { return static_cast<float>(random_.integer(0, 255)); }
 
   const SumTablesKernel& kernel_ = *select_sum_tables(detected_isas());
-  Pairs pairs_;
+  OperandBytes pairs_;
   Random random_;
 };
 
@@ -260,7 +260,7 @@ TEST(ScaledProductTest, IsOneRounding) {
   if (kernel.run == nullptr) GTEST_SKIP() << "no instruction set of this CPU has it";
   Random random;
   SCOPED_TRACE(random.trace());
-  Pairs pairs;
+  OperandBytes pairs;
   for (int i = 0; i < 20; ++i) {
     ScaledProduct p{static_cast<int32_t>(random.integer(0, 255)),
                     static_cast<int32_t>(random.integer(0, 255)),

@@ -22,9 +22,9 @@ using testing::Random;
 constexpr size_t kPairLutEntries = 65536;
 
 // All pairs: a is the low byte of the index, b the high byte.
-struct Pairs {
+struct OperandBytes {
   Guarded<uint8_t> a{kPairLutEntries}, b{kPairLutEntries};
-  Pairs() {
+  OperandBytes() {
     for (size_t i = 0; i < kPairLutEntries; ++i) {
       a[i] = static_cast<uint8_t>(i & 255);
       b[i] = static_cast<uint8_t>(i >> 8);
@@ -245,7 +245,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
   }
 
   ElementwiseKernel kernel_{};
-  Pairs pairs_;
+  OperandBytes pairs_;
   Guarded<uint8_t> y_{kPairLutEntries};
   Random random_;
 };

@@ -133,9 +133,9 @@ TEST(Softmax, IntegersShareEqually) {
     };
     expect(fb::SoftmaxKind::Q5_26, DType::kUInt8,
            Bytes(elements, static_cast<uint8_t>(share(256))));
-    const auto wide = static_cast<int16_t>(share(65536) - 32768);
+    const auto int16_y = static_cast<int16_t>(share(65536) - 32768);
     expect(fb::SoftmaxKind::Q5_26_TO_INT16, DType::kInt16,
-           testing::bytes_of(std::vector<int16_t>(elements, wide)));
+           testing::bytes_of(std::vector<int16_t>(elements, int16_y)));
   }
 }
 
@@ -145,10 +145,10 @@ TEST(Softmax, IntegersAreCloseToTheRealFunction) {
   const std::vector<int32_t> table = integer_exponentials();
   const size_t n = 300;
   Bytes x(40 * n), y(x.size());
-  std::vector<int16_t> wide(x.size());
+  std::vector<int16_t> int16_y(x.size());
   random.fill(x, 0, 255);
   softmax_int_rows(table.data(), x.data(), y.data(), 40, n);
-  softmax_int_rows(table.data(), x.data(), wide.data(), 40, n);
+  softmax_int_rows(table.data(), x.data(), int16_y.data(), 40, n);
   for (size_t row = 0; row < x.size(); row += n) {
     const int greatest = *std::max_element(&x[row], &x[row] + n);
     const auto e = [&](size_t j) {
@@ -160,7 +160,7 @@ TEST(Softmax, IntegersAreCloseToTheRealFunction) {
       const double real = std::min(256 * e(j) / sum, 255.0);
       ASSERT_LE(std::fabs(y[row + j] - real), 0.6);
       const double fine = std::min(65536 * e(j) / sum, 65535.0);
-      ASSERT_LE(std::fabs(wide[row + j] + 32768 - fine), 0.6);
+      ASSERT_LE(std::fabs(int16_y[row + j] + 32768 - fine), 0.6);
     }
   }
 }

@@ -102,11 +102,11 @@ TEST(Image, WhatCannotBeConvertedHasAStatus) {
   float values[4] = {1, 2, 3, 4}, out[4];
   uint8_t data[16];
   const Tensor plain(QRT_UINT8, {4}), real(QRT_FLOAT32, {4}), half(QRT_FLOAT16, {4}, {1}, {0}),
-      wide(QRT_INT32, {4}, {0.5f}, {3}), ok(QRT_UINT8, {4}, {1}, {0});
+      of_int32(QRT_INT32, {4}, {0.5f}, {3}), ok(QRT_UINT8, {4}, {1}, {0});
   EXPECT_EQ(qrt_quantize(&plain.info, values, 4, data, &error), QRT_INVALID_ARGUMENT);
   EXPECT_STREQ(error.message, "'x' holds uint8 without a scale");
   EXPECT_EQ(qrt_quantize(&half.info, values, 4, data, &error), QRT_UNSUPPORTED);
-  EXPECT_EQ(qrt_quantize(&wide.info, values, 4, data, &error), QRT_UNSUPPORTED);
+  EXPECT_EQ(qrt_quantize(&of_int32.info, values, 4, data, &error), QRT_UNSUPPORTED);
   EXPECT_EQ(qrt_quantize(&ok.info, values, 5, data, &error), QRT_INVALID_ARGUMENT);
   EXPECT_STREQ(error.message, "'x' has 4 elements, not 5");
   EXPECT_EQ(qrt_quantize(&ok.info, nullptr, 4, data, &error), QRT_INVALID_ARGUMENT);
@@ -121,7 +121,7 @@ TEST(Image, WhatCannotBeConvertedHasAStatus) {
   ASSERT_EQ(qrt_quantize(&real.info, values, 4, out, &error), QRT_OK);
   EXPECT_EQ(out[3], 4);
   const int32_t sums[] = {3, 5, INT32_MIN, INT32_MAX};
-  ASSERT_EQ(qrt_dequantize(&wide.info, sums, 4, out, &error), QRT_OK);
+  ASSERT_EQ(qrt_dequantize(&of_int32.info, sums, 4, out, &error), QRT_OK);
   EXPECT_EQ(out[1], 1);
   EXPECT_EQ(out[2], static_cast<float>(int64_t{INT32_MIN} - 3) * 0.5f);
 }
