@@ -65,7 +65,7 @@ TEST(ReportPage, NamesAreOnlyText) {
   t.histogram.add(values.data(), values.size());
   f.tensors.push_back(t);
   f.rungs.push_back({evil, 0.1, 0.01, true, {{evil, 0.1, 0.01}}});
-  f.wide.push_back({{evil}, 0.1, {}});
+  f.with_int16.push_back({{evil}, 0.1, {}});
   f.held_out.others.emplace_back(evil, compared(2, 0, 0));
   const std::string page = html_report(f);
   EXPECT_EQ(page.find("<script>broken"), std::string::npos);

@@ -35,7 +35,7 @@ Status cost_of(const std::vector<uint8_t>& model, Cost* cost) {
   *cost = Cost();
   for (const PlannedStep& step : (*plan)->steps) {
     const StepBytes operands = step_bytes(**plan, step);
-    const uint64_t macs = step.macs * (*plan)->slices;
+    const uint64_t macs = step.macs * (*plan)->micro_batches;
     const double products = macs == 0 ? 0 : ms(macs, gmacs((*plan)->types[step.inputs[0]].dtype));
     cost->macs += macs;
     cost->bytes += operands.all;
