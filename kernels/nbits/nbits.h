@@ -52,7 +52,8 @@ inline float nbits_scale(const NBitsWeights& w, size_t o, size_t block) {
   return w.scales[(o / kNBitsPanel * w.blocks + block) * kNBitsPanel + o % kNBitsPanel];
 }
 
-// Rows of quantised activations: q [rows, blocks * block], 0 beyond k; scales and sums [rows, blocks].
+// Rows of activations that a kernel quantised for its own products: q [rows, blocks * block], 0 beyond k; scales and sums
+// [rows, blocks]. A sum is that of the block's q, times -1, and where there are no zero points times what stands for them.
 struct NBitsRows {
   const int8_t* q;
   const float* scales;
