@@ -41,10 +41,15 @@ struct Weights {
 
   float product(const float* x, int64_t o, bool in_float) const {
     float acc = 0;
-    for (int64_t i = 0; in_float && i < k; ++i) acc = std::fma(x[i], real(o, i), acc);
-    for (int64_t b = 0; !in_float && b < blocks(); ++b) {
-      std::vector<int8_t> q(static_cast<size_t>(block));
+    for (int64_t b = 0; b < blocks(); ++b) {
       const int64_t begin = b * block, count = std::min(block, k - begin);
+      if (in_float) {
+        float sum = 0;
+        for (int64_t i = begin; i < begin + count; ++i) sum = std::fma(x[i], real(o, i), sum);
+        acc += sum;
+        continue;
+      }
+      std::vector<int8_t> q(static_cast<size_t>(block));
       const NBitsBlock made = nbits_quantize(x + begin, static_cast<size_t>(count), q.data());
       int32_t dot = 0;
       for (int64_t i = 0; i < count; ++i) dot += q[static_cast<size_t>(i)] * weight(o, begin + i);
@@ -113,7 +118,9 @@ void check(int64_t bits, int64_t block, int64_t k, int64_t n, bool has_zeros, bo
     inputs.push_back(b.constant<float>({n}, bias));
   }
   b.output(b.node("MatMulNBits", inputs, attributes_of(w, level), kMicrosoft));
-  EXPECT_EQ(b.run_to<float>({to_bytes(x)}), w.products(x, level != 4, bias));
+  // ONNX Runtime has no integer kernels of 2 bits in these blocks.
+  const bool in_float = level != 4 || (bits == 2 && (block < 32 || block > 128));
+  EXPECT_EQ(b.run_to<float>({to_bytes(x)}), w.products(x, in_float, bias));
 }
 
 TEST(OnnxNBits, MatMulNBitsAsItsLevelSays) {
@@ -123,6 +130,8 @@ TEST(OnnxNBits, MatMulNBitsAsItsLevelSays) {
       check(bits, 32, 96, 5, has_zeros, true, 4);
       check(bits, 128, 130, 16, has_zeros, true, 0);
       check(bits, 256, 256, 3, has_zeros, false, std::nullopt);
+      check(bits, 256, 300, 4, has_zeros, false, 4);
+      check(bits, 128, 300, 17, has_zeros, false, 4);
     }
   check(4, 64, 128, 8, true, false, 1);
 }
