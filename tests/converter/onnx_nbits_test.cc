@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "kernels/nbits_seq.h"
 #include "tests/support/onnx_builder.h"
@@ -225,12 +226,13 @@ void check_dequantized(int type, int64_t k, int64_t n, int64_t block, bool has_z
   Floats y;
   for (int64_t r = 0; r < 2; ++r)
     for (int64_t o = 0; o < n; ++o) {
-      float acc = 0;
+      float acc = 0, sum = 0;
       for (int64_t i = 0; i < k; ++i) {
         const auto at = static_cast<size_t>(i / block * n + o);
         const float real =
             static_cast<float>(codes[static_cast<size_t>(i * n + o)] - zeros[at]) * scales[at];
-        acc = std::fma(values[static_cast<size_t>(r * k + i)], real, acc);
+        sum = std::fma(values[static_cast<size_t>(r * k + i)], real, sum);
+        if ((i + 1) % block == 0 || i + 1 == k) acc += std::exchange(sum, 0.0f);
       }
       y.push_back(acc);
     }
