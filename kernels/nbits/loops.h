@@ -80,7 +80,7 @@ inline void quantize_block(const float* x, size_t count, int8_t* q, float* scale
   *sum = joined<kLanes>(sums, [](auto a, auto b) { return a + b; });
 }
 
-// What products have of a weight's zero point where all are the middle of the codes.
+// Returns the zero point where a model has none, less what dot8() subtracts from codes.
 template <class Policy>
 QRT_INLINE int32_t middle(size_t bits) {
   return (1 << (bits - 1)) - (bits == 8 && Policy::kLess128 ? 128 : 0);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of the nbits family: products with weights of 2, 4 or 8 bits in blocks, which have a scale and a zero
-// point each. nbits_seq.h defines those in integers; those in float are fma(x, fl(f(u - zero point) * scale), acc) in
-// the order of k, from 0 on. Results are equal on every instruction set, byte for byte, however rows and panels are split.
+// point each. nbits_seq.h defines those in integers. Those in float sum every block by itself, from 0 on and in the order
+// of k, sum = fma(x, fl(f(u - zero point) * scale), sum), and then the sums of the blocks in their order, from 0 on:
+// errors grow with the roots of both lengths. Results are equal on every instruction set, byte for byte, however rows and
+// panels are split.
 // REQUIRES: rounding to nearest even, subnormals kept. Thread-safe.
 //
 // Weights stand in panels of 16 outputs, a panel in blocks, a block in lines of 64 bytes, which every set reads as
