@@ -41,8 +41,8 @@ class Blocks(Graph):
 
     def decoder(self, layers, width):
         heads, groups = width // EACH, max(1, width // EACH // 4)
-        inputs = [("input_ids", [1, "length"], INT64), ("attention_mask", [1, "total"], INT64)]
-        outputs = [("logits", [1, "length", WORDS], FLOAT)]
+        inputs = [("input_ids", [1, "sequence_length"], INT64), ("attention_mask", [1, "total_sequence_length"], INT64)]
+        outputs = [("logits", [1, "sequence_length", WORDS], FLOAT)]
         one = self.constant(INT64, [1], [1])
         lengths = self.node("Cast", [self.node("Sub", [self.node("ReduceSum", ["attention_mask", one], keepdims=1), one])], to=6)
         lengths = self.node("Reshape", [lengths, one])
@@ -53,8 +53,8 @@ class Blocks(Graph):
         for i in range(layers):
             caches = [f"past_key_values.{i}.{part}" for part in ("key", "value")]
             present = [f"present.{i}.{part}" for part in ("key", "value")]
-            inputs += [(c, [1, groups, "past", EACH], FLOAT) for c in caches]
-            outputs += [(c, [1, groups, "total", EACH], FLOAT) for c in present]
+            inputs += [(c, [1, groups, "past_sequence_length", EACH], FLOAT) for c in caches]
+            outputs += [(c, [1, groups, "total_sequence_length", EACH], FLOAT) for c in present]
             y = self.norm(x, width)
             q, k, v = (self.product(y, width, h * EACH) for h in (heads, groups, groups))
             attended = self.name("attended")

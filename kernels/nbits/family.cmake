@@ -3,5 +3,5 @@
 if(QRT_INTEGER_ONLY)
   qrt_add_family(nbits COMMON absent.cc)
 else()
-  qrt_add_family(nbits COMMON select.cc ISAS scalar avx2 avxvnni avx512vnni neon neondot)
+  qrt_add_family(nbits COMMON select.cc ISAS scalar avx2 avxvnni avx512vnni amx neon neondot)
 endif()

@@ -80,9 +80,17 @@ inline void quantize_block(const float* x, size_t count, int8_t* q, float* scale
   *sum = joined<kLanes>(sums, [](auto a, auto b) { return a + b; });
 }
 
+// Returns the zero point where a model has none, less what dot8() subtracts from codes.
+template <class Policy>
+QRT_INLINE int32_t middle(size_t bits) {
+  return (1 << (bits - 1)) - (bits == 8 && Policy::kLess128 ? 128 : 0);
+}
+
+template <class Policy>
 inline void quantize_rows(const NBitsWeights& w, const float* x, size_t rows, int8_t* q,
                           float* scales, int32_t* sums) {
   const size_t whole = w.k / w.block, rest = w.k % w.block;
+  const int32_t times = w.zero_points != nullptr ? -1 : -middle<Policy>(w.bits);
   for (size_t r = 0; r < rows; ++r, x += w.k) {
     for (size_t b = 0; b < w.blocks; ++b, q += w.block, ++scales, ++sums) {
       if (b < whole) {
@@ -92,6 +100,7 @@ inline void quantize_rows(const NBitsWeights& w, const float* x, size_t rows, in
         __builtin_memcpy(last, x + b * w.block, rest * sizeof(float));
         quantize_block(last, w.block, q, scales, sums);
       }
+      *sums *= times;
     }
   }
 }
@@ -117,6 +126,10 @@ QRT_INLINE void end_row(const NBitsWeights& w, size_t column, const Floats (&acc
   }
 }
 
+// A single row reads its weights as fast as memory gives them, which a prefetch so many elements ahead makes a quarter
+// faster: the hardware's own ends with a page. Addresses behind the last panel do no harm.
+constexpr size_t kWeightsAhead = 2048, kScalesAhead = 8 * kNBitsPanel;
+
 // MR rows by NV vectors of the panel's outputs, from output `first` of the panel on.
 template <class Policy, int kBits, int MR, int NV>
 QRT_INLINE void product_tile(const NBitsWeights& w, const NBitsRows& x, size_t panel, size_t first,
@@ -132,17 +145,19 @@ QRT_INLINE void product_tile(const NBitsWeights& w, const NBitsRows& x, size_t p
   const int8_t* q = x.q;
   Floats acc[MR][NV] = {};
   for (size_t b = 0; b < w.blocks; ++b) {
+    if (MR == 1) __builtin_prefetch(scale + kScalesAhead);
     Ints dot[MR][NV];
     QRT_UNROLL
     for (int r = 0; r < MR; ++r) {
-      const int32_t less = -x.sums[static_cast<size_t>(r) * w.blocks + b];
+      const int32_t less = x.sums[static_cast<size_t>(r) * w.blocks + b];
       QRT_UNROLL
       for (int v = 0; v < NV; ++v)
         dot[r][v] = zero_point != nullptr
                         ? (widened(zero_point + static_cast<size_t>(v) * kLanes) - kLess) * less
-                        : all_ints(((1 << (kBits - 1)) - kLess) * less);
+                        : all_ints(less);
     }
     for (size_t i = 0; i < lines; ++i, line += kNBitsLine) {
+      if (MR == 1) __builtin_prefetch(line + kWeightsAhead);
       Ints packed[NV];
       QRT_UNROLL
       for (int v = 0; v < NV; ++v)
@@ -203,7 +218,9 @@ QRT_INLINE void float_tile(const NBitsWeights& w, const float* x, size_t panel, 
       zero[v] = zero_point != nullptr ? widened(zero_point + static_cast<size_t>(v) * kLanes)
                                       : all_ints(1 << (kBits - 1));
     }
+    Floats sum[MR][NV] = {};
     for (size_t i = 0; i < lines; ++i, line += kNBitsLine) {
+      if (MR == 1) __builtin_prefetch(line + kWeightsAhead);
       for (int at = 0; at < 4 * kGroups && k < w.k; ++at, ++k) {
         const int shift = at % 4 * 8 + at / 4 * kBits;
         Floats real[NV];
@@ -217,9 +234,14 @@ QRT_INLINE void float_tile(const NBitsWeights& w, const float* x, size_t panel, 
         for (int r = 0; r < MR; ++r) {
           const Floats splat = all(x[static_cast<size_t>(r) * w.k + k]);
           QRT_UNROLL
-          for (int v = 0; v < NV; ++v) acc[r][v] = fused_lanes(splat, real[v], acc[r][v]);
+          for (int v = 0; v < NV; ++v) sum[r][v] = fused_lanes(splat, real[v], sum[r][v]);
         }
       }
+    }
+    QRT_UNROLL
+    for (int r = 0; r < MR; ++r) {
+      QRT_UNROLL
+      for (int v = 0; v < NV; ++v) acc[r][v] = acc[r][v] + sum[r][v];
     }
     scale += kNBitsPanel;
     if (zero_point != nullptr) zero_point += kNBitsPanel;
@@ -267,23 +289,27 @@ inline void float_products(const NBitsWeights& w, const float* x, size_t rows, s
 
 }  // namespace
 
-// The row of a set: tiles of MR rows by NV vectors.
-#define QRT_NBITS_ROW(suffix, Policy, MR, NV)                                                 \
+// The row of a set but for its integer products. Float products: tiles of MR rows by NV vectors.
+#define QRT_NBITS_OTHERS(suffix, Policy, MR, NV)                                              \
   void nbits_quantize_##suffix(const NBitsWeights& w, const float* x, size_t rows, int8_t* q, \
                                float* scales, int32_t* sums) {                                \
-    quantize_rows(w, x, rows, q, scales, sums);                                               \
-  }                                                                                           \
-  void nbits_product_##suffix(const NBitsWeights& w, const NBitsRows& x, size_t rows,         \
-                              size_t panel, float* y) {                                       \
-    if (w.bits == 4) return products<Policy, 4, MR, NV>(w, x, rows, panel, y);                \
-    if (w.bits == 8) return products<Policy, 8, MR, NV>(w, x, rows, panel, y);                \
-    products<Policy, 2, MR, NV>(w, x, rows, panel, y);                                        \
+    quantize_rows<Policy>(w, x, rows, q, scales, sums);                                       \
   }                                                                                           \
   void nbits_float_product_##suffix(const NBitsWeights& w, const float* x, size_t rows,       \
                                     size_t panel, float* y) {                                 \
     if (w.bits == 4) return float_products<4, MR, NV>(w, x, rows, panel, y);                  \
     if (w.bits == 8) return float_products<8, MR, NV>(w, x, rows, panel, y);                  \
     float_products<2, MR, NV>(w, x, rows, panel, y);                                          \
+  }
+
+// The row of a set: tiles of MR rows by NV vectors.
+#define QRT_NBITS_ROW(suffix, Policy, MR, NV)                                         \
+  QRT_NBITS_OTHERS(suffix, Policy, MR, NV)                                            \
+  void nbits_product_##suffix(const NBitsWeights& w, const NBitsRows& x, size_t rows, \
+                              size_t panel, float* y) {                               \
+    if (w.bits == 4) return products<Policy, 4, MR, NV>(w, x, rows, panel, y);        \
+    if (w.bits == 8) return products<Policy, 8, MR, NV>(w, x, rows, panel, y);        \
+    products<Policy, 2, MR, NV>(w, x, rows, panel, y);                                \
   }
 
 }  // namespace qrt

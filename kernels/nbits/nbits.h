@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of the nbits family: products with weights of 2, 4 or 8 bits in blocks, which have a scale and a zero
-// point each. nbits_seq.h defines those in integers; those in float are fma(x, fl(f(u - zero point) * scale), acc) in
-// the order of k, from 0 on. Results are equal on every instruction set, byte for byte, however rows and panels are split.
+// point each. nbits_seq.h defines those in integers. Those in float sum every block by itself, from 0 on and in the order
+// of k, sum = fma(x, fl(f(u - zero point) * scale), sum), and then the sums of the blocks in their order, from 0 on:
+// errors grow with the roots of both lengths. Results are equal on every instruction set, byte for byte, however rows and
+// panels are split.
 // REQUIRES: rounding to nearest even, subnormals kept. Thread-safe.
 //
 // Weights stand in panels of 16 outputs, a panel in blocks, a block in lines of 64 bytes, which every set reads as
@@ -52,7 +54,8 @@ inline float nbits_scale(const NBitsWeights& w, size_t o, size_t block) {
   return w.scales[(o / kNBitsPanel * w.blocks + block) * kNBitsPanel + o % kNBitsPanel];
 }
 
-// Rows of quantised activations: q [rows, blocks * block], 0 beyond k; scales and sums [rows, blocks].
+// Rows of activations that a kernel quantised for its own products: q [rows, blocks * block], 0 beyond k; scales and sums
+// [rows, blocks]. A sum is that of the block's q, times -1, and where there are no zero points times what stands for them.
 struct NBitsRows {
   const int8_t* q;
   const float* scales;

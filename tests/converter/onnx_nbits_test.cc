@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "kernels/nbits_seq.h"
 #include "tests/support/onnx_builder.h"
@@ -41,10 +42,15 @@ struct Weights {
 
   float product(const float* x, int64_t o, bool in_float) const {
     float acc = 0;
-    for (int64_t i = 0; in_float && i < k; ++i) acc = std::fma(x[i], real(o, i), acc);
-    for (int64_t b = 0; !in_float && b < blocks(); ++b) {
-      std::vector<int8_t> q(static_cast<size_t>(block));
+    for (int64_t b = 0; b < blocks(); ++b) {
       const int64_t begin = b * block, count = std::min(block, k - begin);
+      if (in_float) {
+        float sum = 0;
+        for (int64_t i = begin; i < begin + count; ++i) sum = std::fma(x[i], real(o, i), sum);
+        acc += sum;
+        continue;
+      }
+      std::vector<int8_t> q(static_cast<size_t>(block));
       const NBitsBlock made = nbits_quantize(x + begin, static_cast<size_t>(count), q.data());
       int32_t dot = 0;
       for (int64_t i = 0; i < count; ++i) dot += q[static_cast<size_t>(i)] * weight(o, begin + i);
@@ -113,7 +119,9 @@ void check(int64_t bits, int64_t block, int64_t k, int64_t n, bool has_zeros, bo
     inputs.push_back(b.constant<float>({n}, bias));
   }
   b.output(b.node("MatMulNBits", inputs, attributes_of(w, level), kMicrosoft));
-  EXPECT_EQ(b.run_to<float>({to_bytes(x)}), w.products(x, level != 4, bias));
+  // ONNX Runtime has no integer kernels of 2 bits in these blocks.
+  const bool in_float = level != 4 || (bits == 2 && (block < 32 || block > 128));
+  EXPECT_EQ(b.run_to<float>({to_bytes(x)}), w.products(x, in_float, bias));
 }
 
 TEST(OnnxNBits, MatMulNBitsAsItsLevelSays) {
@@ -123,6 +131,8 @@ TEST(OnnxNBits, MatMulNBitsAsItsLevelSays) {
       check(bits, 32, 96, 5, has_zeros, true, 4);
       check(bits, 128, 130, 16, has_zeros, true, 0);
       check(bits, 256, 256, 3, has_zeros, false, std::nullopt);
+      check(bits, 256, 300, 4, has_zeros, false, 4);
+      check(bits, 128, 300, 17, has_zeros, false, 4);
     }
   check(4, 64, 128, 8, true, false, 1);
 }
@@ -216,12 +226,13 @@ void check_dequantized(int type, int64_t k, int64_t n, int64_t block, bool has_z
   Floats y;
   for (int64_t r = 0; r < 2; ++r)
     for (int64_t o = 0; o < n; ++o) {
-      float acc = 0;
+      float acc = 0, sum = 0;
       for (int64_t i = 0; i < k; ++i) {
         const auto at = static_cast<size_t>(i / block * n + o);
         const float real =
             static_cast<float>(codes[static_cast<size_t>(i * n + o)] - zeros[at]) * scales[at];
-        acc = std::fma(values[static_cast<size_t>(r * k + i)], real, acc);
+        sum = std::fma(values[static_cast<size_t>(r * k + i)], real, sum);
+        if ((i + 1) % block == 0 || i + 1 == k) acc += std::exchange(sum, 0.0f);
       }
       y.push_back(acc);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of the nbits family against nbits_seq.h, whose values are pinned here, and against fused products in the
-// order of k: all bits, blocks, tails, splits of the rows; infinities, NaN, ties; guard pages.
+// Every row of the nbits family against nbits_seq.h, whose values are pinned here, and against sums of fused products
+// block by block: all bits, blocks, tails, splits of the rows; infinities, NaN, ties; guard pages.
 #include "kernels/nbits/nbits.h"
 
 #include <gtest/gtest.h>
@@ -95,11 +95,15 @@ class Product {
     for (size_t r = 0; r < rows_; ++r)
       for (size_t o = 0; o < w.n; ++o) {
         float acc = 0;
-        for (size_t k = 0; k < w.k; ++k) {
-          const size_t b = k / w.block;
-          const float real = static_cast<float>(nbits_weight(w, o, k) - nbits_zero_point(w, o, b)) *
-                             nbits_scale(w, o, b);
-          acc = std::fma(x_[r * w.k + k], real, acc);
+        for (size_t b = 0; b < blocks_; ++b) {
+          float sum = 0;
+          for (size_t k = b * w.block; k < end(b); ++k) {
+            const float real =
+                static_cast<float>(nbits_weight(w, o, k) - nbits_zero_point(w, o, b)) *
+                nbits_scale(w, o, b);
+            sum = std::fma(x_[r * w.k + k], real, sum);
+          }
+          acc += sum;
         }
         y[r * w.n + o] = nbits_end(acc, w.bias != nullptr ? w.bias + o : nullptr);
       }
@@ -157,7 +161,7 @@ TEST(NBits, AllFormsAndTails) {
   Random random;
   SCOPED_TRACE(random.trace());
   for (const size_t bits : {2, 4, 8})
-    for (const size_t block : {16, 32, 48, 128, 256})
+    for (const size_t block : {16, 32, 48, 80, 128, 256})
       for (const size_t k : {size_t{1}, block - 1, block, 2 * block + 5})
         for (const size_t n : {1, 16, 37})
           for (const size_t rows : {1, 3, 21}) {
@@ -197,10 +201,10 @@ TEST(NBits, WhatIsNoOrdinaryNumber) {
   Random random;
   SCOPED_TRACE(random.trace());
   for (const float odd : {kInf, -kInf, kNaN, -kNaN, 0.0f, 1e-38f, 1e-45f, 3e38f}) {
-    Product p({4, 32, 96, 20, 9, true, true}, &random);
+    Product p({4, 32, 96, 20, 17, true, true}, &random);
     p.x(4, 40) = odd;
     for (size_t k = 32; k < 64; ++k) p.x(7, k) = odd;
-    p.check({9});
+    p.check({17});
   }
 }
 
@@ -209,13 +213,13 @@ TEST(NBits, ExtremesOfCodesAndActivations) {
   for (const size_t bits : {2, 4, 8})
     for (const uint8_t zero_point : {0, 255})
       for (const uint8_t codes : {0, 255, 128}) {
-        Product p({bits, 256, 512, 16, 9, true, false}, &random);
+        Product p({bits, 256, 512, 16, 18, true, false}, &random);
         memset(const_cast<uint8_t*>(p.w.w), codes, 2 * 2 * 256 * bits);
         memset(const_cast<uint8_t*>(p.w.zero_points), zero_point, 2 * kNBitsPanel);
-        for (size_t r = 0; r < 9; ++r)
+        for (size_t r = 0; r < 18; ++r)
           for (size_t k = 0; k < 512; ++k)
             p.x(r, k) = r % 3 == 0 ? 1.0f : r % 3 == 1 ? -1.0f : k % 2 == 0 ? 1.0f : -1.0f;
-        p.check({9});
+        p.check({18});
       }
 }
 

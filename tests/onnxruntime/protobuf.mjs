@@ -31,9 +31,10 @@ function* fields(bytes, begin = 0, end = bytes.length) {
 
 const text = (bytes, f) => bytes.toString('utf8', f.begin, f.end);
 
-// [{op, domain, inputs, outputs}], the graph's inputs and its initialisers, both with their element types.
+// [{op, domain, inputs, outputs}], the graph's inputs and its initialisers, both with their element types, and the bytes of those
+// initialisers that have them in one piece.
 export function readModel(bytes) {
-  const nodes = [], types = new Map();
+  const nodes = [], types = new Map(), contents = new Map();
   for (const model of fields(bytes)) {
     if (model.number !== 7) continue;
     for (const graph of fields(bytes, model.begin, model.end)) {
@@ -47,12 +48,14 @@ export function readModel(bytes) {
         }
         nodes.push(node);
       } else if (graph.number === 5) {
-        let name = '', type = 0;
+        let name = '', type = 0, content;
         for (const f of fields(bytes, graph.begin, graph.end)) {
           if (f.number === 2) type = f.value;
           if (f.number === 8) name = text(bytes, f);
+          if (f.number === 9) content = Uint8Array.prototype.slice.call(bytes, f.begin, f.end);
         }
         types.set(name, type);
+        if (content) contents.set(name, content);
       } else if (graph.number === 11) {
         let name = '', type = 0;
         for (const f of fields(bytes, graph.begin, graph.end)) {
@@ -66,7 +69,7 @@ export function readModel(bytes) {
       }
     }
   }
-  return { nodes, types };
+  return { nodes, types, contents };
 }
 
 const integerOps = /^(QLinear|QGemm|QAttention|MatMulInteger$|ConvInteger$|DynamicQuantizeLinear$|QuantizeLinear$|ArgM|Shape$)/;

@@ -55,10 +55,15 @@ struct RandomNBits {
   float product(const float* x, size_t o, bool in_float, const float* bias) const {
     const NBitsWeights& w = weights;
     float acc = 0;
-    for (size_t k = 0; in_float && k < w.k; ++k) acc = std::fma(x[k], real(o, k), acc);
-    for (size_t b = 0; !in_float && b < w.blocks; ++b) {
-      int8_t q[kNBitsMostBlock];
+    for (size_t b = 0; b < w.blocks; ++b) {
       const size_t begin = b * w.block, count = std::min(w.block, w.k - begin);
+      if (in_float) {
+        float sum = 0;
+        for (size_t k = begin; k < begin + count; ++k) sum = std::fma(x[k], real(o, k), sum);
+        acc += sum;
+        continue;
+      }
+      int8_t q[kNBitsMostBlock];
       const NBitsBlock block = nbits_quantize(x + begin, count, q);
       int32_t dot = -nbits_zero_point(w, o, b) * block.sum;
       for (size_t i = 0; i < count; ++i) dot += q[i] * nbits_weight(w, o, begin + i);

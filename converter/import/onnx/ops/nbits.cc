@@ -74,13 +74,6 @@ Status BlockWeights::make(Importer& importer, int64_t n, int64_t k, int64_t bits
   return Status();
 }
 
-void BlockWeights::set_weight(int64_t o, int64_t k, uint32_t u) {
-  const int64_t each = 32 / bits_, inside = k % block_;
-  const int64_t line = (o / 16 * blocks() + k / block_) * (block_ / each) + inside / each;
-  uint8_t& byte = w_[static_cast<size_t>(line * 64 + o % 16 * 4 + inside % 4)];
-  byte = static_cast<uint8_t>(byte | u << (inside % each / 4 * bits_));
-}
-
 std::vector<ValueId> BlockWeights::add_constants(FloatGraph* f, std::vector<ValueId>* more) const {
   Graph& graph = f->importer().graph();
   const int64_t panels = (n_ + 15) / 16;
@@ -129,9 +122,11 @@ ValueId BlockWeights::gather(FloatGraph* f, ValueId index) const {
   return y;
 }
 
-bool blocks_in_float(const Importer& importer, int64_t accuracy_level) {
+bool blocks_in_float(const Importer& importer, int64_t accuracy_level, int64_t bits,
+                     int64_t block) {
   const Blocks blocks = importer.model().blocks();
-  return blocks == Blocks::kAsSource ? accuracy_level != 4 : blocks == Blocks::kFloat;
+  if (blocks != Blocks::kAsSource) return blocks == Blocks::kFloat;
+  return accuracy_level != 4 || (bits == 2 && (block < 32 || block > 128));
 }
 
 Status multiply_by_blocks(FloatGraph* f, ValueId x, ValueId b, ValueId* y) {
@@ -168,13 +163,13 @@ Status multiply_by_blocks(FloatGraph* f, ValueId x, ValueId b, ValueId* y) {
   const Value& codes = graph.values[inputs[0]];
   const auto* scales = graph.values[inputs[1]].as<float>();
   const uint8_t* zeros = inputs.size() > 2 ? graph.values[inputs[2]].data.data() : nullptr;
-  for (int64_t i = 0; i < k * n; ++i)
-    w.set_weight(i % n, i / n, code_at(codes.data.data(), bits, i) ^ flip);
+  for (int64_t o = 0; o < n; ++o)
+    w.set_row(o, [&](int64_t i) { return code_at(codes.data.data(), bits, i * n + o) ^ flip; });
   for (int64_t i = 0; i < w.blocks() * n; ++i) {
     w.set_scale(i % n, i / n, scales[i]);
     w.set_zero_point(i % n, i / n, (zeros != nullptr ? code_at(zeros, bits, i) : 0) ^ flip);
   }
-  *y = w.multiply(f, x, {}, blocks_in_float(f->importer(), 0));
+  *y = w.multiply(f, x, {}, blocks_in_float(f->importer(), 0, bits, block));
   return Status();
 }
 
@@ -229,13 +224,13 @@ Status import_matmul_nbits(Importer& importer, const NodeView& node) {
   QRT_TRY(BlockWeights::make(importer, n, k, bits, block, &w));
   for (int64_t o = 0; o < n; ++o) {
     const uint8_t* row = codes.data.data() + o * (row_bits / 8);
-    for (int64_t i = 0; i < k; ++i) w.set_weight(o, i, code_at(row, bits, i));
+    w.set_row(o, [&](int64_t i) { return code_at(row, bits, i); });
     for (int64_t b = 0; b < blocks; ++b) {
       w.set_scale(o, b, scales[static_cast<size_t>(o * blocks + b)]);
       if (zeros != nullptr) w.set_zero_point(o, b, code_at(zeros + o * zero_bytes, bits, b));
     }
   }
-  const bool in_float = blocks_in_float(importer, node.integer("accuracy_level", 0));
+  const bool in_float = blocks_in_float(importer, node.integer("accuracy_level", 0), bits, block);
   const ValueId y = w.multiply(&f, value, bias, in_float);
   importer.became(node, "MatMulNBits", "F");
   set_float_output(importer, node, 0, y);
@@ -287,7 +282,7 @@ Status import_gather_block_quantized(Importer& importer, const NodeView& node) {
   BlockWeights w;
   QRT_TRY(BlockWeights::make(importer, n, k, bits, block, &w));
   for (int64_t o = 0; o < n; ++o) {
-    for (int64_t i = 0; i < k; ++i) w.set_weight(o, i, code(*data.constant, o, data.shape[1], i));
+    w.set_row(o, [&](int64_t i) { return code(*data.constant, o, data.shape[1], i); });
     for (int64_t b = 0; b < blocks; ++b) {
       w.set_scale(o, b, scales[static_cast<size_t>(o * blocks + b)]);
       if (zeros != nullptr)

@@ -3,6 +3,7 @@
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_NBITS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_NBITS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +21,18 @@ class BlockWeights {
                      BlockWeights* made);
 
   int64_t blocks() const { return (k_ + block_ - 1) / block_; }
-  void set_weight(int64_t o, int64_t k, uint32_t u);
+  // Sets the weights of output o: code(k) for every k, of which each is asked once.
+  template <class Code>
+  void set_row(int64_t o, const Code& code) {
+    const int64_t each = 32 / bits_;
+    uint8_t* line = w_.data() + o / 16 * blocks() * 2 * block_ * bits_ + o % 16 * 4;
+    for (int64_t block = 0; block < k_; block += block_)
+      for (int64_t first = block; first < block + block_; first += each, line += 64)
+        for (int64_t k = first; k < std::min(first + each, k_); ++k) {
+          const int64_t i = k - first;
+          line[i % 4] = static_cast<uint8_t>(line[i % 4] | code(k) << (i / 4 * bits_));
+        }
+  }
   void set_scale(int64_t o, int64_t b, float scale) { scales_[at(o, b)] = scale; }
   void set_zero_point(int64_t o, int64_t b, uint32_t z) {
     zero_points_[at(o, b)] = static_cast<uint8_t>(z);
@@ -43,8 +55,9 @@ class BlockWeights {
   std::vector<float> scales_;
 };
 
-// Returns whether products of such weights run in float, where the source names this accuracy_level (0: none).
-bool blocks_in_float(const Importer& importer, int64_t accuracy_level);
+// Returns whether products of such weights run in float, where the source names this accuracy_level (0: none). At level 4 they
+// do where ONNX Runtime has no other kernels: of 2 bits in blocks of less than 32 or more than 128.
+bool blocks_in_float(const Importer& importer, int64_t accuracy_level, int64_t bits, int64_t block);
 
 // Multiplies x by b where b is a constant [k, n] that a DequantizeLinear in the graph makes of blocks along k. *y stays
 // kNoValue where it is something else.
