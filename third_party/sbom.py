@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Bill of materials of built programs and libraries, in SPDX 2.3 (JSON): what they are linked with, what they were built from,
-whose it is and under which licence, as Debian's packages tell. sbom.py VERSION FILE... >qrt.spdx.json"""
+whose it is and under which licence, as Debian's packages tell. sbom.py VERSION FILE[:[PACKAGE,...]]... >qrt.spdx.json
+
+A file with a list of packages is an archive or a package that holds static code of these, or that asks for them."""
 
 import datetime
 import functools
@@ -103,19 +105,25 @@ def document(version, files):
             packages[name] = package_entry(name)
         return packages[name]['SPDXID']
 
-    for file in files:
+    for given in files:
+        file, is_archive, parts = given.partition(':')
         name = os.path.basename(file)
         with open(file, 'rb') as f:
             digest = hashlib.sha256(f.read()).hexdigest()
         this = 'SPDXRef-qrt-' + re.sub(r'[^a-zA-Z0-9.-]', '-', name)
-        libraries = needed(file)
+        libraries = [] if is_archive else needed(file)
+        comment = 'linked with ' + ' '.join(libraries)
+        if is_archive:
+            comment = ('asks for ' if name.endswith('.deb') else 'holds code of ') + (parts.replace(',', ' ') or 'none')
         own.append({
             'SPDXID': this, 'name': name, 'versionInfo': version, 'downloadLocation': 'NOASSERTION', 'filesAnalyzed': False,
             'licenseConcluded': 'NOASSERTION', 'licenseDeclared': 'Apache-2.0', 'copyrightText': 'NOASSERTION',
             'checksums': [{'algorithm': 'SHA256', 'checksumValue': digest}],
-            'comment': 'linked with ' + ' '.join(libraries)})
+            'comment': comment})
         relations.append(('SPDXRef-DOCUMENT', 'DESCRIBES', this))
-        where = paths(file)
+        for package in filter(None, parts.split(',')):
+            relations.append((this, 'DEPENDS_ON' if name.endswith('.deb') else 'STATIC_LINK', add(package)))
+        where = paths(file) if libraries else {}
         for package in sorted({owner(where[library]) for library in libraries}):
             relations.append((this, 'DYNAMIC_LINK', add(package)))
         for package in build_packages():
