@@ -21,10 +21,10 @@ SPDX = {
     'bsd-3-clause': 'BSD-3-Clause', 'bsd-2-clauses': 'BSD-2-Clause', 'bsd-3-clauses': 'BSD-3-Clause', 'zlib': 'Zlib',
     'libpng': 'Libpng', 'mit': 'MIT', 'boost-1.0': 'BSL-1.0', 'bsl-1.0': 'BSL-1.0', 'cc0-1.0': 'CC0-1.0', 'ijg': 'IJG',
 }
-# Licences of packages whose copyright file is prose.
+# Licences of packages whose copyright file is prose, by patterns of their names.
 PROSE = {
-    'libc6': 'LGPL-2.1-or-later', 'libgcc-s1': 'GPL-3.0-or-later WITH GCC-exception-3.1',
-    'libstdc++6': 'GPL-3.0-or-later WITH GCC-exception-3.1', 'libwebp7': 'BSD-3-Clause',
+    r'libc6(-dev)?(-\w+-cross)?': 'LGPL-2.1-or-later', r'libwebp.*': 'BSD-3-Clause',
+    r'libgcc-s1|libstdc\+\+.*|g\+\+-mingw.*': 'GPL-3.0-or-later WITH GCC-exception-3.1',
 }
 
 
@@ -64,7 +64,7 @@ def licence(package):
     except OSError:
         return 'NOASSERTION', file
     if not text.startswith('Format'):
-        return PROSE.get(package, 'NOASSERTION'), file
+        return next((term for pattern, term in PROSE.items() if re.fullmatch(pattern, package)), 'NOASSERTION'), file
     names = set()
     for paragraph in re.split(r'\n\s*\n', text):
         files = re.search(r'^Files:\s*((?:.|\n )*)', paragraph, re.M)

@@ -3,7 +3,11 @@
 # Makes what is published: ./dev wheel, deb, wasm, dist and release read this file, and name its functions. Equal commits and
 # packages of Debian give equal bytes.
 
+umask 022 # archives and packages keep the rights of files
 release=build/dist
+# Of third_party/packages.txt.
+dist_groups=(build python static arm64 armhf riscv64)
+release_groups=("${dist_groups[@]}" mingw debian wasm)
 # The names that the world has for the presets' targets: `uname -m`.
 static_presets=(static static-arm64 static-armhf static-riscv64)
 declare -A cpu_of=([static]=x86_64 [static-arm64]=aarch64 [static-armhf]=armv7l [static-riscv64]=riscv64)
@@ -145,16 +149,14 @@ release_links() {
 
 # Bill of materials, provenance and checksums of $release, and a signature of these where QRT_SIGNING_KEY names a key of gpg.
 make_records() {
-  local file files=() links
+  local name names given=()
   SOURCE_DATE_EPOCH=$(commit_time)
   export SOURCE_DATE_EPOCH
-  for file in $(published); do
-    links=$(release_links "$release/$file" | paste -sd,)
-    files+=("$release/$file:$links")
-  done
-  third_party/sbom.py "$(version)" "${files[@]}" >"$release/qrt-$(version).spdx.json"
-  # shellcheck disable=SC2046  # several files
-  (cd $release && ../../third_party/release/provenance.py "$(git rev-parse HEAD)" $(published)) >"$release/qrt-$(version).provenance.json"
+  mapfile -t names < <(published)
+  for name in "${names[@]}"; do given+=("$release/$name:$(release_links "$release/$name" | paste -sd,)"); done
+  python3 third_party/sbom.py "$(version)" "${given[@]}" >"$release/qrt-$(version).spdx.json"
+  python3 third_party/release/provenance.py "$(git rev-parse HEAD)" "$(IFS=, && echo "${release_groups[*]}")" \
+    "${names[@]/#/$release/}" >"$release/qrt-$(version).provenance.json"
   (cd $release && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' -printf '%f\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
   [ -z "${QRT_SIGNING_KEY:-}" ] || gpg --batch --yes --local-user "$QRT_SIGNING_KEY" --armor --detach-sign $release/SHA256SUMS
 }
