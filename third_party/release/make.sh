@@ -57,10 +57,9 @@ pack() {
 pack_zip() {
   (
     cd $release
+    rm -f "$1.zip"
     find "$1" -exec touch -h -d "@$(commit_time)" {} +
-    find "$1" | LC_ALL=C sort >"$1.files"
-    TZ=UTC cmake -E tar cf "$1.zip" --format=zip --files-from="$1.files" # of local times
-    rm "$1.files"
+    find "$1" -type f | LC_ALL=C sort | TZ=UTC zip -qX -@ "$1.zip" # whose times are local ones
   )
 }
 
