@@ -128,7 +128,8 @@ try_install() {
   [ "${took%%.*}" -lt "${QRT_INSTALL_SECONDS:-10}" ] || { echo "dev: that takes too long"; exit 1; }
 }
 
-# Each file of a release for this CPU, in new systems of its own. bullseye is Debian 11, whose node is too old for the npm package.
+# Each file of a release for this CPU, in new systems of its own. bullseye is Debian 11, whose node is too old for the npm package;
+# the Debian packages are bookworm's, since tools are bound to a version of ONNX.
 try_installs() {
   local v tools run
   v=$(version)
@@ -147,7 +148,7 @@ try_installs() {
     [ "$suite" = bullseye ] || try_install "$suite" 'qrt, npm' 'nodejs npm' "$tools qrt-$v.tgz" \
       "tar -xzf qrt-tools-*.gz; qrt-tools-*/bin/qrt_convert digits.onnx -o digits.qrt
        npm install --offline --no-audit --no-fund ./qrt-*.tgz; node first_result.mjs"
-    [ "$suite" = bullseye ] || try_install "$suite" 'Debian packages' 'bash-completion man-db' "*_$v-1_*.deb" \
+    [ "$suite" != bookworm ] || try_install "$suite" 'Debian packages' 'bash-completion man-db' "*_$v-1_*.deb" \
       "apt-get install -qy --no-install-recommends ./*.deb; $run; python3 first_result.py; mandb -q; whatis qrt qrt_convert
        bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader qrt_run || complete -p qrt_run'"
   done
