@@ -165,7 +165,7 @@ make_release() {
   make_dist
   make_windows
   make_deb
-  cp build/deb/*.deb $release
+  find build/deb -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' -exec cp -t $release {} +
   make_npm
   cp build/npm/*.tgz $release
   third_party/release/ports.py write "$(version)" "$release/qrt-$(version).tar.gz" build/ports
