@@ -63,11 +63,12 @@ pack_zip() {
   )
 }
 
-# The Debian package of a file that the compiler of a preset links in.
+# compiler_of PRESET LANGUAGE: the program that CMake compiles with, C or CXX.
+compiler_of() { sed -n "s/^set(CMAKE_$2_COMPILER \"\(.*\)\")/\1/p" "build/$1"/CMakeFiles/*/CMake"$2"Compiler.cmake; }
+
+# package_of_linked PRESET FILE: the Debian package of a file that the preset's compiler links in.
 package_of_linked() {
-  local compiler
-  compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "build/$1/CMakeCache.txt")
-  dpkg-query -S "$(readlink -f "$("$compiler" -print-file-name="$2")")" | sed 's/:.*//'
+  dpkg-query -S "$(readlink -f "$("$(compiler_of "$1" CXX)" -print-file-name="$2")")" | sed 's/:.*//'
 }
 
 # linked_packages PRESET: the packages of what is linked into its programs.

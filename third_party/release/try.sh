@@ -7,7 +7,7 @@ declare -A emulator_of=([x86_64]='' [aarch64]='qemu-aarch64 -L /nowhere' [armv7l
 # The static programs measure, show and run a model where there is nothing else, in an empty root, and on other CPUs in qemu:
 # the results of 360 images are ONNX Runtime's.
 try_dist() {
-  local root log cpu pkg_config compiler
+  local root log cpu pkg_config
   root=$(mktemp -d)
   log=$(mktemp)
   "$release/qrt-tools-$(version)-linux-x86_64/bin/qrt_convert" tests/models/digits/digits.onnx -o "$root/m.qrt" >/dev/null
@@ -27,9 +27,8 @@ try_dist() {
     done
     # A program that is linked with the library of the tarball by its package file.
     pkg_config=$PWD/$release/qrt-$(version)-linux-$cpu/lib/pkgconfig
-    compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "build/$preset/CMakeCache.txt")
     # shellcheck disable=SC2046
-    "$compiler" -static -std=c11 -Wall -Wextra -Werror tests/package/consumer.c -o "$root/consumer" \
+    "$(compiler_of "$preset" C)" -static -std=c11 -Wall -Wextra -Werror tests/package/consumer.c -o "$root/consumer" \
       $(PKG_CONFIG_PATH=$pkg_config pkg-config --cflags --libs qrt)
     (cd "$root" && ${emulator_of[$cpu]} ./consumer m.qrt)
   done
