@@ -12,12 +12,16 @@ release_groups=("${dist_groups[@]}" mingw debian wasm)
 static_presets=(static static-arm64 static-armhf static-riscv64)
 declare -A cpu_of=([static]=x86_64 [static-arm64]=aarch64 [static-armhf]=armv7l [static-riscv64]=riscv64)
 
+# The commit's time, for those who write times: Python's wheel, and the linker and strip of MinGW.
 commit_time() { git log -1 --format=%ct; }
+set_time() {
+  SOURCE_DATE_EPOCH=$(commit_time)
+  export SOURCE_DATE_EPOCH
+}
 
 # The wheels: with the tools, which are linked statically, and without.
 make_wheels() {
-  SOURCE_DATE_EPOCH=$(commit_time)
-  export SOURCE_DATE_EPOCH
+  set_time
   target=qrt_all build static
   for tools in '' "$PWD/build/static/bin/qrt_all"; do target=wheel build wheel -DQRT_WHEEL_TOOLS="$tools"; done
   third_party/glibc_versions.py --most 2.28 build/wheel/runtime/python/dist/*.whl
@@ -73,16 +77,14 @@ package_of_linked() {
 
 # linked_packages PRESET: the packages of what is linked into its programs.
 linked_packages() {
-  local cache=build/$1/CMakeCache.txt libraries='libc.a libstdc++.a'
+  local cache=build/$1/CMakeCache.txt libraries='libc.a libstdc++.a' path
   case $1 in mingw*) libraries='libmingw32.a libstdc++.a' ;; esac
   for library in $libraries; do package_of_linked "$1" "$library"; done
   printf '%s\n' libflatbuffers-dev libcli11-dev nlohmann-json3-dev
-  # The libraries of pictures and .npz files are linked in where they are there for that CPU.
-  if grep -q '^PNG_LIBRARY_RELEASE:.*[.]a$' "$cache"; then echo libpng-dev; fi
-  if grep -q '^JPEG_LIBRARY_RELEASE:.*[.]a$' "$cache"; then echo libjpeg62-turbo-dev; fi
-  if grep -q '^QRT_WEBP_LIBRARY:.*[.]a$' "$cache"; then echo libwebp-dev; fi
-  if grep -q '^ZLIB_LIBRARY_RELEASE:.*[.]a$' "$cache"; then echo zlib1g-dev; fi
-  if grep -q '^QRT_BUILD_CONVERTER:BOOL=ON$' "$cache"; then printf '%s\n' libprotobuf-dev libonnx-dev; fi
+  # Libraries of pictures, of .npz files and of the converter are linked in where they are there for that CPU.
+  sed -nE 's/^(PNG_LIBRARY_RELEASE|JPEG_LIBRARY_RELEASE|QRT_WEBP_LIBRARY|ZLIB_LIBRARY_RELEASE|Protobuf_LIBRARY_RELEASE):[A-Z]*=(.*[.]a)$/\2/p' "$cache" |
+    while read -r path; do dpkg-query -S "$path" | sed 's/:.*//'; done
+  if grep -q '^QRT_BUILD_CONVERTER:BOOL=ON$' "$cache"; then echo libonnx-dev; fi
 }
 
 # add_documents PRESET FOLDER: the project's, and the licences of what is linked in.
@@ -122,6 +124,7 @@ make_dist() {
 make_windows() {
   local folder
   folder=qrt-$(version)-windows-x86_64
+  set_time
   rm -rf "${release:?}/$folder"
   target=all build mingw
   cmake --install build/mingw --prefix "$release/$folder" --component qrt >/dev/null
@@ -150,8 +153,7 @@ release_links() {
 # Bill of materials, provenance and checksums of $release, and a signature of these where QRT_SIGNING_KEY names a key of gpg.
 make_records() {
   local name names given=()
-  SOURCE_DATE_EPOCH=$(commit_time)
-  export SOURCE_DATE_EPOCH
+  set_time
   mapfile -t names < <(published)
   for name in "${names[@]}"; do given+=("$release/$name:$(release_links "$release/$name" | paste -sd,)"); done
   python3 third_party/sbom.py "$(version)" "${given[@]}" >"$release/qrt-$(version).spdx.json"
