@@ -5,7 +5,7 @@
 
 umask 022 # archives and packages keep the rights of files
 release=build/dist
-# Of third_party/packages.txt.
+# Groups of third_party/packages.txt.
 dist_groups=(build python static arm64 armhf riscv64)
 release_groups=("${dist_groups[@]}" mingw debian wasm)
 # The names that the world has for the presets' targets: `uname -m`.
@@ -19,7 +19,7 @@ set_time() {
   export SOURCE_DATE_EPOCH
 }
 
-# The wheels: with the tools, which are linked statically, and without.
+# Makes the wheels: with the tools, which are linked statically, and without.
 make_wheels() {
   set_time
   target=qrt_all build static
@@ -27,7 +27,7 @@ make_wheels() {
   third_party/glibc_versions.py --most 2.28 build/wheel/runtime/python/dist/*.whl
 }
 
-# Debian packages of the last commit; packaging stands in third_party/debian, since Debian's tools want it at the top.
+# Makes the Debian packages of the last commit; packaging stands in third_party/debian, since Debian's tools want it at the top.
 make_deb() {
   local name
   name=qrt-$(version)
@@ -44,7 +44,7 @@ make_deb() {
   lintian --fail-on error build/deb/*.changes
 }
 
-# The npm package: build/npm/qrt-VERSION.tgz.
+# Makes the npm package: build/npm/qrt-VERSION.tgz.
 make_npm() {
   for preset in wasm128 wasmrelaxed; do target=qrt_module build $preset; done
   rm -rf build/npm
@@ -58,6 +58,7 @@ pack() {
   tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go-w --mtime="@$(commit_time)" -C $release -c "$1" | gzip -n >"$release/$1.tar.gz"
 }
 
+# pack_zip FOLDER of $release: a zip of the same kind.
 pack_zip() {
   (
     cd $release
@@ -94,7 +95,7 @@ add_documents() {
   for package in $(linked_packages "$1"); do cp "/usr/share/doc/$package/copyright" "$2/licences/$package"; done
 }
 
-# Tarballs of the sources, and of libqrt and the static tools of each CPU; and the wheels.
+# Makes tarballs of the sources, and of libqrt and the static tools of each CPU; and the wheels.
 make_tarballs() {
   local suffix
   rm -rf $release
@@ -112,7 +113,7 @@ make_tarballs() {
   cp build/wheel/runtime/python/dist/*.whl $release
 }
 
-# What ./dev dist makes.
+# Makes what ./dev dist publishes.
 make_dist() {
   make_wheels
   # shellcheck disable=SC2086  # several options, QRT_CMAKE_OPTIONS
@@ -120,7 +121,7 @@ make_dist() {
   make_tarballs
 }
 
-# The library, its headers and the tools for Windows.
+# Makes the zip of the library, its headers and the tools for Windows.
 make_windows() {
   local folder
   folder=qrt-$(version)-windows-x86_64
@@ -133,10 +134,10 @@ make_windows() {
   pack_zip "$folder"
 }
 
-# Files of $release that are given away, sorted.
+# Lists the files of $release that are given away.
 published() { (cd $release && find . -maxdepth 1 -type f ! -name 'SHA256SUMS*' ! -name '*.json' -printf '%f\n' | LC_ALL=C sort); }
 
-# release_links FILE: what is linked into it, as the licences within tell, and what a Debian package depends on.
+# release_links FILE: lists what is linked into it, as the licences within tell, and what a Debian package depends on.
 release_links() {
   case $1 in
     *.deb)
@@ -150,7 +151,7 @@ release_links() {
   esac
 }
 
-# Bill of materials, provenance and checksums of $release, and a signature of these where QRT_SIGNING_KEY names a key of gpg.
+# Writes bill of materials, provenance and checksums of $release, and a signature of these where QRT_SIGNING_KEY names a key of gpg.
 make_records() {
   local name names given=()
   set_time
@@ -163,7 +164,7 @@ make_records() {
   [ -z "${QRT_SIGNING_KEY:-}" ] || gpg --batch --yes --local-user "$QRT_SIGNING_KEY" --armor --detach-sign $release/SHA256SUMS
 }
 
-# Everything of a release in $release: a file for each ecosystem, under the name that it has there.
+# Makes everything of a release in $release: a file for each ecosystem, under the name that it has there.
 make_release() {
   make_dist
   make_windows

@@ -51,8 +51,8 @@ def equal(found, wanted, what):
 
 # ---- vcpkg ----
 
-# What vcpkg's scripts give to a portfile, as far as this one calls it: a release build, installed into PACKAGES; without BUILD
-# functions that need one do nothing.
+# Stands in for vcpkg's scripts, as far as the portfile calls them: a release build, installed into PACKAGES; without BUILD the functions
+# that need one do nothing.
 VCPKG = r"""
 cmake_minimum_required(VERSION 3.25)
 set(CURRENT_PACKAGES_DIR ${PACKAGES})
