@@ -36,11 +36,11 @@ try_dist() {
   say "dist: an empty root and qemu run them"
 }
 
-# The Windows programs and a consumer of qrt.dll under Wine: the results of 360 images are ONNX Runtime's.
+# try_mingw CONVERTER: the Windows programs and a consumer of libqrt.dll under Wine: the results of 360 images are ONNX Runtime's.
 try_mingw() {
   local work status bin=$PWD/build/mingw/bin
   work=$(mktemp -d)
-  build/release/bin/qrt_convert tests/models/digits/digits.onnx -o "$work/m.qrt" >/dev/null
+  "$1" tests/models/digits/digits.onnx -o "$work/m.qrt" >/dev/null
   cp tests/models/digits/*.npy "$work"
   x86_64-w64-mingw32-gcc-posix -std=c11 -Wall -Wextra -Werror -Iruntime/include tests/package/consumer.c \
     build/mingw/runtime/libqrt.dll.a -o "$work/consumer.exe"
