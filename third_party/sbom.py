@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Bill of materials of built programs and libraries, in SPDX 2.3 (JSON): what they are linked with, what they were built from,
-whose it is and under which licence, as Debian's packages tell. sbom.py VERSION FILE... >qrt.spdx.json"""
+whose it is and under which licence, as Debian's packages tell. sbom.py VERSION FILE[:[PACKAGE,...]]... >qrt.spdx.json
+
+A file with a list of packages is an archive or a package that holds static code of these, or that asks for them."""
 
 import datetime
 import functools
@@ -19,10 +21,10 @@ SPDX = {
     'bsd-3-clause': 'BSD-3-Clause', 'bsd-2-clauses': 'BSD-2-Clause', 'bsd-3-clauses': 'BSD-3-Clause', 'zlib': 'Zlib',
     'libpng': 'Libpng', 'mit': 'MIT', 'boost-1.0': 'BSL-1.0', 'bsl-1.0': 'BSL-1.0', 'cc0-1.0': 'CC0-1.0', 'ijg': 'IJG',
 }
-# Licences of packages whose copyright file is prose.
+# Licences of packages whose copyright file is prose, by patterns of their names.
 PROSE = {
-    'libc6': 'LGPL-2.1-or-later', 'libgcc-s1': 'GPL-3.0-or-later WITH GCC-exception-3.1',
-    'libstdc++6': 'GPL-3.0-or-later WITH GCC-exception-3.1', 'libwebp7': 'BSD-3-Clause',
+    r'libc6(-dev)?(-\w+-cross)?': 'LGPL-2.1-or-later', r'libwebp.*': 'BSD-3-Clause',
+    r'libgcc-s1|libstdc\+\+.*|g\+\+-mingw.*': 'GPL-3.0-or-later WITH GCC-exception-3.1',
 }
 
 
@@ -62,7 +64,7 @@ def licence(package):
     except OSError:
         return 'NOASSERTION', file
     if not text.startswith('Format'):
-        return PROSE.get(package, 'NOASSERTION'), file
+        return next((term for pattern, term in PROSE.items() if re.fullmatch(pattern, package)), 'NOASSERTION'), file
     names = set()
     for paragraph in re.split(r'\n\s*\n', text):
         files = re.search(r'^Files:\s*((?:.|\n )*)', paragraph, re.M)
@@ -103,19 +105,25 @@ def document(version, files):
             packages[name] = package_entry(name)
         return packages[name]['SPDXID']
 
-    for file in files:
+    for given in files:
+        file, is_archive, parts = given.partition(':')
         name = os.path.basename(file)
         with open(file, 'rb') as f:
             digest = hashlib.sha256(f.read()).hexdigest()
         this = 'SPDXRef-qrt-' + re.sub(r'[^a-zA-Z0-9.-]', '-', name)
-        libraries = needed(file)
+        libraries = [] if is_archive else needed(file)
+        comment = 'linked with ' + ' '.join(libraries)
+        if is_archive:
+            comment = ('asks for ' if name.endswith('.deb') else 'holds code of ') + (parts.replace(',', ' ') or 'none')
         own.append({
             'SPDXID': this, 'name': name, 'versionInfo': version, 'downloadLocation': 'NOASSERTION', 'filesAnalyzed': False,
             'licenseConcluded': 'NOASSERTION', 'licenseDeclared': 'Apache-2.0', 'copyrightText': 'NOASSERTION',
             'checksums': [{'algorithm': 'SHA256', 'checksumValue': digest}],
-            'comment': 'linked with ' + ' '.join(libraries)})
+            'comment': comment})
         relations.append(('SPDXRef-DOCUMENT', 'DESCRIBES', this))
-        where = paths(file)
+        for package in filter(None, parts.split(',')):
+            relations.append((this, 'DEPENDS_ON' if name.endswith('.deb') else 'STATIC_LINK', add(package)))
+        where = paths(file) if libraries else {}
         for package in sorted({owner(where[library]) for library in libraries}):
             relations.append((this, 'DYNAMIC_LINK', add(package)))
         for package in build_packages():

@@ -44,3 +44,11 @@ for file in sys.argv[3:]:
         assert found, f'{file}: {library} is not in the bill'
         assert found[0]['licenseDeclared'] != 'NOASSERTION', f'{library}: licence of {found[0]["name"]}'
     print(f'{this["name"]}: {len(needed)} libraries of {len(linked)} packages')
+
+# An archive names the packages whose code it holds.
+text = subprocess.run([sys.executable, *sys.argv[1:3], f'{__file__}:libflatbuffers-dev'], check=True, capture_output=True, text=True).stdout
+bill = json.loads(text)
+this = next(p for p in bill['packages'] if p['name'] == 'sbom_test.py')
+held = [r['relatedSpdxElement'] for r in bill['relationships'] if r['spdxElementId'] == this['SPDXID'] and r['relationshipType'] == 'STATIC_LINK']
+assert held == ['SPDXRef-libflatbuffers-dev'], held
+assert this['comment'] == 'holds code of libflatbuffers-dev', this['comment']
