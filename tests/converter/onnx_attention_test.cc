@@ -2,6 +2,8 @@
 // Attention and its kin, with scores so far apart that softmax takes one key, or so equal that it takes the mean: exact results.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::testing::onnx_attention_test {
@@ -158,6 +160,23 @@ TEST(OnnxAttention, AttentionIsCausalAndMasked) {
   // The first token sees itself; of the second one head prefers it, the other one the first.
   EXPECT_EQ(run(false), (Floats{3, 3, 5, 3}));
   EXPECT_EQ(run(true), (Floats{5, 5, 5, 5}));
+}
+
+// Queries that see no key get zeros, as ONNX Runtime gives them, and no mean of keys that do not count.
+TEST(OnnxAttention, AttentionOfAQueryWithoutKeysIsZero) {
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  for (const bool has_truths : {true, false}) {
+    OnnxBuilder b(23);
+    b.allow_float = true;
+    Names inputs = {b.input({1, 2, 1}), b.input({1, 2, 1}), b.input({1, 2, 1})};
+    inputs.push_back(has_truths ? b.node("Cast", {b.constant<uint8_t>({2, 2}, {0, 0, 0, 1})},
+                                         {{"to", onnx::TensorProto::BOOL}})
+                                : b.constant<float>({2, 2}, {kNone, kNone, kNone, 0}));
+    b.output(b.node("Attention", inputs, {{"q_num_heads", 1}, {"kv_num_heads", 1}}));
+    EXPECT_EQ(
+        b.run_to<float>({to_bytes(Floats{1, 1}), to_bytes(Floats{2, 3}), to_bytes(Floats{4, 5})}),
+        (Floats{0, 5}));
+  }
 }
 
 TEST(OnnxAttention, SimplifiedNormalizations) {

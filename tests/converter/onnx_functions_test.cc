@@ -309,6 +309,24 @@ TEST(OnnxIf, ConditionFromAShapeIsRefusedWhereTheBatchIsOpen) {
   EXPECT_NE(imported.rule().find("follows from shapes"), std::string::npos) << imported.rule();
 }
 
+// A choice between two whole tensors broadcasts nothing, in float either.
+TEST(OnnxIf, BranchesOfTwoShapesAreRefused) {
+  OnnxBuilder b;
+  b.allow_float = true;
+  const std::string x = b.input({2, 3});
+  const std::string most = b.node("ReduceMax", {x}, {{"axes", Dims{0}}});
+  const std::string condition =
+      b.node("Cast", {b.input<uint8_t>({})}, {{"to", onnx::TensorProto::BOOL}});
+  const Branches branches = add_if(&b, condition, "y");
+  branches.then_branch->add_output()->set_name(x);
+  branches.else_branch->add_output()->set_name(most);
+  b.output("y");
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.refusals(), 1);
+  EXPECT_NE(imported.rule().find("whose condition a run computes"), std::string::npos)
+      << imported.rule();
+}
+
 TEST(OnnxIf, DamagedBranchesAreInvalid) {
   for (const bool has_branch : {false, true}) {
     OnnxBuilder b;

@@ -60,13 +60,24 @@ Status rotate(FloatGraph* f, ValueId cos, ValueId sin, bool is_interleaved, Valu
 
 namespace {
 
-// Makes the least float where a key does not count, and the score elsewhere, NaN included.
-Status hide(FloatGraph* f, ValueId visible, ValueId scores, ValueId* y) {
+constexpr float kLeast = std::numeric_limits<float>::lowest();
+
+// Makes the least float where a key does not count, and infinity elsewhere.
+ValueId limits_of(FloatGraph* f, ValueId visible) {
   std::vector<float> table(256, std::numeric_limits<float>::infinity());
-  table[0] = std::numeric_limits<float>::lowest();
-  const ValueId limits =
-      f->add(F::TABLE, {visible, f->constant({256}, table)}, f->shape_of(visible));
-  return f->binary(F::MINIMUM, limits, scores, y);
+  table[0] = kLeast;
+  return f->add(F::TABLE, {visible, f->constant({256}, table)}, f->shape_of(visible));
+}
+
+// Makes zeros of the rows of y for which `mask` has the least float everywhere.
+Status clear_hidden(FloatGraph* f, ValueId mask, ValueId* y) {
+  std::vector<bool> last(static_cast<size_t>(f->shape_of(mask).rank()), false);
+  QRT_MODEL_CHECK(!last.empty(), "a mask is one number");
+  last.back() = true;
+  ValueId most, counts;
+  QRT_TRY(f->rows(F::REDUCE_MAX, last, 0, mask, &most));
+  QRT_TRY(f->binary(F::LESS, f->constant({}, {kLeast}), most, &counts));
+  return f->binary(F::MUL, *y, counts, y);
 }
 
 }  // namespace
@@ -87,8 +98,22 @@ Status attend(FloatGraph* f, ValueId q, ValueId k, ValueId v, AttentionForm* for
     scores = f->add(F::ORT_TANH, {scores}, f->shape_of(scores));
     QRT_TRY(f->binary(F::MUL, scores, f->constant({}, {form->softcap}), &scores));
   }
-  if (form->bias != kNoValue) QRT_TRY(f->binary(F::ADD, scores, form->bias, &scores));
-  if (form->visible != kNoValue) QRT_TRY(hide(f, form->visible, scores, &scores));
+  ValueId mask = kNoValue;
+  if (form->bias != kNoValue) {
+    mask = form->bias;
+    // No row is infinite everywhere then, of which a softmax makes NaN.
+    if (form->hides_queries) QRT_TRY(f->binary(F::MAXIMUM, f->constant({}, {kLeast}), mask, &mask));
+    QRT_TRY(f->binary(F::ADD, scores, mask, &scores));
+  }
+  if (form->visible != kNoValue) {
+    // The least float where a key does not count, and the score elsewhere, NaN included.
+    const ValueId limits = limits_of(f, form->visible);
+    QRT_TRY(f->binary(F::MINIMUM, limits, scores, &scores));
+    if (mask == kNoValue)
+      mask = limits;
+    else if (form->hides_queries)
+      QRT_TRY(f->binary(F::MINIMUM, limits, mask, &mask));
+  }
   QRT_MODEL_CHECK(f->shape_of(scores) == all, "a mask has more than the %s scores",
                   all.to_string().c_str());
   form->probabilities = f->add(F::LANE_SOFTMAX, {scores}, all);
@@ -96,6 +121,7 @@ Status attend(FloatGraph* f, ValueId q, ValueId k, ValueId v, AttentionForm* for
   if (is_grouped) weights = builder.reshape(f->node(), weights, {rows[0], rows[1], rows[2], sk[2]});
   float_matmul(f, weights, v, &product);
   if (is_grouped) product = builder.reshape(f->node(), product, {sq[0], sq[1], sq[2], sv[3]});
+  if (form->hides_queries) QRT_TRY(clear_hidden(f, mask, &product));
   *y = product;
   return Status();
 }

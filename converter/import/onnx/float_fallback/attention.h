@@ -24,6 +24,7 @@ struct AttentionForm {
   float softcap = 0;                 // 0: none
   ValueId bias = kNoValue;           // floats that are added to the scaled scores
   ValueId visible = kNoValue;        // truths: which keys count for which query
+  bool hides_queries = false;        // a query for which no key counts gets zeros
   ValueId probabilities = kNoValue;  // out: after softmax
 };
 

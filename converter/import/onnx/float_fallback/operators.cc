@@ -2,6 +2,7 @@
 // Chooses the Float operators that a node becomes.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/activations.h"
@@ -227,7 +228,11 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
       form != nullptr || sum != nullptr || logarithm != nullptr) {
     ValueId y, most = kNoValue;
     if (logarithm != nullptr && logarithm->of_exponentials) {
+      // A difference from an infinity would be no number.
+      constexpr float kMost = std::numeric_limits<float>::max();
       QRT_TRY(f.rows(F::REDUCE_MAX, marked, 0, x, &most));
+      QRT_TRY(f.binary(F::MINIMUM, f.constant({}, {kMost}), most, &most));
+      QRT_TRY(f.binary(F::MAXIMUM, f.constant({}, {-kMost}), most, &most));
       QRT_TRY(f.binary(F::SUB, x, most, &x));
       x = f.add(F::EXP, {x}, shape);
     }

@@ -6,7 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "converter/import/common/transpose_conv.h"
 #include "converter/import/onnx/arithmetic/linear.h"
+#include "converter/import/onnx/float_fallback/attention.h"
 #include "converter/import/onnx/float_fallback/windows.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/transposed_geometry.h"
@@ -248,7 +250,10 @@ Status convolve(FloatGraph* f, ValueId x, ValueId w, ValueId* bias, ValueId* mad
   const std::string pads = f->node().text("auto_pad", "NOTSET");
   const bool has_known_pads =
       !f->importer().has_open_sizes() || pads == "NOTSET" || pads == "VALID";
-  if (!image.is_volume() && c.pixels > 1 && !c.are_rows && has_known_pads && is_constant(*f, w) &&
+  // One order for all sizes where these are open: a line is as wide as its window where one pixel is left of it.
+  const bool is_plane = f->importer().has_open_sizes() ? image.dimensions == 1 || !c.are_rows
+                                                       : c.pixels > 1 && !c.are_rows;
+  if (!image.is_volume() && is_plane && has_known_pads && is_constant(*f, w) &&
       (*bias == kNoValue || is_constant(*f, *bias))) {
     const ValueId y = convolve_planes(f, image, window, groups, x, w, *bias);
     *bias = kNoValue;
@@ -295,6 +300,77 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   return Status();
 }
 
+namespace {
+
+// The rows and columns of a transposed convolution as one convolution of all phases.
+struct Phases {
+  explicit Phases(const TransposedGeometry& c) : h(axis(c, 1)), w(axis(c, 2)) {}
+
+  static PhasedAxis axis(const TransposedGeometry& c, int i) {
+    return {c.input(i), c.output[i], c.kernel[i], c.stride[i], c.dilation[i], c.before[i]};
+  }
+  int64_t count() const { return h.phases * w.phases; }
+  int64_t taps() const { return h.kernel * w.kernel; }
+
+  PhasedAxis h, w;
+};
+
+// Returns whether the phases' kernels and their result fit the format, and large kernels have few zeros.
+bool fits(const Phases& p, const TransposedGeometry& c) {
+  constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
+  for (const PhasedAxis& a : {p.h, p.w})
+    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
+        a.pad_after > kMaxWindowField)
+      return false;
+  Shape weights, made;
+  return make_shape({c.out, p.count(), c.image.c / c.groups, p.taps()}, &weights).ok() &&
+         make_shape({c.image.n, c.out, p.count(), p.h.steps, p.w.steps}, &made).ok() &&
+         (weights.elements() <= kFreeWeights ||
+          p.count() * p.taps() / kMostGrowth <= c.kernel[1] * c.kernel[2]);
+}
+
+// Returns the kernels of all phases, those of an output channel behind each other, of weights [in, out / groups, ...].
+ValueId kernels_of_phases(FloatGraph* f, const TransposedGeometry& c, const Phases& p, ValueId w) {
+  const int64_t in = c.image.c / c.groups, of_group = c.out / c.groups;
+  const float* const source = f->importer().graph().values[w].as<float>();
+  std::vector<float> kernels;
+  for (int64_t o = 0; o < c.out; ++o)
+    for (int64_t phase = 0; phase < p.count(); ++phase)
+      for (int64_t i = 0; i < in; ++i)
+        for (int64_t tap = 0; tap < p.taps(); ++tap) {
+          const int64_t kh = p.h.source(phase / p.w.phases, tap / p.w.kernel);
+          const int64_t kw = p.w.source(phase % p.w.phases, tap % p.w.kernel);
+          const int64_t plane = (o / of_group * in + i) * of_group + o % of_group;
+          kernels.push_back(
+              kh < 0 || kw < 0 ? 0 : source[(plane * c.kernel[1] + kh) * c.kernel[2] + kw]);
+        }
+  return f->constant({c.out * p.count(), in, p.h.kernel, p.w.kernel}, kernels);
+}
+
+// Convolves by the kernels of all phases and puts what they give where it belongs. `bias` is a constant, or kNoValue.
+ValueId convolve_phases(FloatGraph* f, const TransposedGeometry& c, const Phases& p, ValueId x,
+                        ValueId w, ValueId bias) {
+  if (bias != kNoValue) {
+    const float* const source = f->importer().graph().values[bias].as<float>();
+    std::vector<float> of_phases;
+    for (int64_t o = 0; o < c.out; ++o)
+      of_phases.insert(of_phases.end(), static_cast<size_t>(p.count()), source[o]);
+    bias = f->constant({c.out * p.count()}, of_phases);
+  }
+  Window window;
+  int i = 0;
+  for (const PhasedAxis& a : {p.h, p.w})
+    window.set_axis(i++, {a.kernel, 1, 1, a.pad_before, a.pad_after, a.steps});
+  ValueId y = convolve_planes(f, c.image, window, c.groups, x, kernels_of_phases(f, c, p, w), bias);
+  y = f->arrange(y, {c.image.n, c.out, p.h.phases, p.w.phases, p.h.steps, p.w.steps},
+                 {0, 1, 4, 2, 5, 3},
+                 {c.image.n, c.out, p.h.steps * p.h.phases, p.w.steps * p.w.phases});
+  for (int d = 0; d < 2; ++d) y = part_of(f, y, 2 + d, 0, c.output[1 + d]);
+  return f->builder().reshape(f->node(), y, c.image.shape(c.out, 1, c.output + 1));
+}
+
+}  // namespace
+
 Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
   if (sx.rank() < 3 || sx.rank() > 4) return Status();
@@ -302,6 +378,16 @@ Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) 
   bool known;
   QRT_TRY(read_transposed(f->importer(), f->node(), sx, sw, &c, &known));
   if (!known) return Status();
+  ValueId bias = kNoValue;
+  if (f->node().has_input(2)) {
+    if (!read_bias(f, &bias)) return Status();
+    if (f->shape_of(bias) != Shape{c.out}) return Status();
+  }
+  if (const Phases phases(c);
+      is_constant(*f, w) && fits(phases, c) && (bias == kNoValue || is_constant(*f, bias))) {
+    *made = convolve_phases(f, c, phases, x, w, bias);
+    return Status();
+  }
   const int64_t output[2] = {c.output[1], c.output[2]}, kernel[2] = {c.kernel[1], c.kernel[2]};
   Indices indices[2];
   for (int d = 0; d < 2; ++d) {
@@ -318,17 +404,14 @@ Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) 
   // [in, out / groups, taps] of each group becomes [out, in / groups, taps].
   const int64_t taps = kernel[0] * kernel[1], in = sw[0] / c.groups;
   w = f->arrange(w, {c.groups, in, sw[1], taps}, {0, 2, 1, 3}, {c.out, in, taps});
-  ValueId y = kNoValue, bias;
+  ValueId y = kNoValue;
   if (c.groups == 1) {
     w = f->arrange(w, {c.out, in, taps}, {2, 1, 0}, {taps * in, c.out});
     float_matmul(f, x, w, &y);
   } else {
     y = multiply_groups(f, x, w, c.groups, taps);
   }
-  if (f->node().has_input(2)) {
-    if (!read_bias(f, &bias)) return Status();
-    QRT_TRY(f->binary(F::ADD, y, bias, &y));
-  }
+  if (bias != kNoValue) QRT_TRY(f->binary(F::ADD, y, bias, &y));
   *made = image_from_nhwc(f->importer(), f->node(), c.image, y);
   return Status();
 }

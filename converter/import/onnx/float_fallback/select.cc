@@ -5,6 +5,7 @@
 #include <string>
 
 #include "converter/import/onnx/arithmetic/where_constant.h"
+#include "converter/import/onnx/file/branches.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -96,6 +97,8 @@ Status float_class(FloatGraph* f, ValueId x, ValueId* y) {
 
 // max(min(a, mask), min(b, other mask)): exact for all but NaN, of which it makes infinity.
 Status float_where(FloatGraph* f, ValueId* y) {
+  // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
+  if (f->node().has(kChoice)) return Status();
   const Tensor condition = f->importer().input(f->node(), 0);
   const auto read = [f](int i, ValueId* operand) {
     const Tensor t = where_input(f->importer(), f->node(), i);

@@ -245,6 +245,7 @@ Status import_attention(Importer& importer, const NodeView& node) {
   } else if (node.has_input(3) && !f.read(3, &form.bias)) {
     return importer.refuse_float(node, 3);
   }
+  form.hides_queries = node.has_input(3);
   return finish_attention(&f, o, &form);
 }
 
