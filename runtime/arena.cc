@@ -105,7 +105,7 @@ class Succession {
     }  // the first to end on top
   };
 
-  // Joined with the free pieces on both sides.
+  // Releases a piece, joining it with the free pieces on both sides.
   void release(size_t begin, size_t end) {
     if (const auto next = by_offset_.find(end); next != by_offset_.end()) {
       const size_t behind = next->second;

@@ -24,7 +24,7 @@ constexpr size_t kMinAhead = 64 << 10, kMaxAhead = 1 << 20;
 // Steps between that may push out what was fetched.
 constexpr size_t kMaxStepsBetween = 4;
 
-// The step that makes the last of the inputs, or kNone where no step makes any.
+// Returns the step that makes the last of the inputs, or kNone where no step makes any.
 uint32_t last_producer(const PlannedStep& step, const ScratchVector<uint32_t>& producer) {
   uint32_t last = kNone;
   for (uint32_t t : step.inputs)
@@ -32,8 +32,8 @@ uint32_t last_producer(const PlannedStep& step, const ScratchVector<uint32_t>& p
   return last;
 }
 
-// The step that makes what this Transpose's input is another shape of, if nothing else reads it; or
-// kNone. All of these walks together visit a step once.
+// Returns the step that makes what this Transpose's input is another shape of, if nothing else
+// reads it; or kNone. All of these walks together visit a step once.
 uint32_t producer_through_shapes(const PlannedStep& step, const PlanVector<PlannedStep>& steps,
                                  const ScratchVector<uint32_t>& producer,
                                  const ScratchVector<uint32_t>& readers) {
@@ -47,7 +47,8 @@ uint32_t producer_through_shapes(const PlannedStep& step, const PlanVector<Plann
   }
 }
 
-// Room for the pieces of a leader whose follower is of another type. False: there is none.
+// Reserves scratch for the pieces of a leader whose follower writes another type. Returns false
+// where no size holds them.
 bool make_pieces(const PlannedStep& follower, PlannedStep* leader) {
   size_t all, at, total;
   if (follower.run_piece == nullptr || leader->piece_tasks == 0 ||
@@ -59,8 +60,8 @@ bool make_pieces(const PlannedStep& follower, PlannedStep* leader) {
   return true;
 }
 
-// A table, a LayerNormalization that runs from bytes to bytes, and a Quantize: there are no tensors between
-// them any more.
+// Joins a table, a LayerNormalization from bytes to bytes and a Quantize into one step, without
+// tensors between them. Returns whether it did.
 bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
   if (!join_layer_norm(*table, *quantize, norm)) return false;
   quantize->inputs[0] = table->inputs[0];
@@ -71,8 +72,8 @@ bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
 
 int64_t row_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.rank() - 1]; }
 
-// A product whose left side is a Softmax of another product, as attention has them: it makes its scores for itself,
-// through all that is between.
+// Lets a matrix product whose left side is the Softmax of another product (attention) compute its
+// scores itself, with all steps between the two. Returns whether it did.
 bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& producer,
                  const ScratchVector<uint32_t>& readers, PlanVector<PlannedStep>* steps,
                  PlannedStep* step) {
@@ -126,7 +127,8 @@ bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
   return true;
 }
 
-// The rows of attention's queries and values, which it reads where Transposes would take them from.
+// Lets attention read the rows of its queries and values where the Transposes in front of it would
+// take them from.
 void pull_attention(const ScratchVector<uint32_t>& producer, const ScratchVector<uint32_t>& readers,
                     PlanVector<PlannedStep>* steps, PlannedStep* step) {
   for (const size_t i : {0, 2}) {
@@ -139,7 +141,8 @@ void pull_attention(const ScratchVector<uint32_t>& producer, const ScratchVector
   }
 }
 
-// A Transpose of what attention makes: there is no tensor between them any more.
+// Lets attention write its result in the order of the Transpose behind it, without a tensor between
+// them. Returns whether it did.
 bool push_into(PlanVector<PlannedStep>* steps, PlannedStep* attention, PlannedStep* transpose) {
   const uint32_t between = attention->outputs[0];
   if (!push_attention_rows(*transpose, attention)) return false;

@@ -225,7 +225,7 @@ class Inference {
     return {};
   }
 
-  // A variable takes its next content whole.
+  // Checks that a variable and its next content have one shape: the content is taken over whole.
   Status check_variables() const {
     for (const fb::Variable* v : variables(model_)) {
       const Shape &shape = types_[v->tensor()].shape, &next = types_[v->next()].shape;

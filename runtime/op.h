@@ -186,8 +186,8 @@ inline size_t output_pitch(const Step& step, size_t dense) {
   return step.output_pitch == 0 ? dense : step.output_pitch;
 }
 
-// The leader has written `rows` pieces of `count` elements of its output, `stride` apart, the first
-// at element `begin`: its follower's work on them.
+// Lets the leader's follower work on what the leader has written: `rows` pieces of `count` elements
+// of its output, `stride` apart, the first at element `begin`.
 inline void follow(const Step& leader, const RunContext& context, size_t begin, size_t rows,
                    size_t count, size_t stride) {
   const Step& step = *leader.follower;
@@ -222,8 +222,8 @@ struct PrepareContext : InferContext {
   SharedTables* shared;
   bool may_spend;  // memory to save time; false where a session would pass max_memory
 
-  // Must be called before a step's own tables are made, with all that it keeps beyond kStepBytes:
-  // repeated requantisations, folded biases, unpacked weights, runs of a gather.
+  // Takes memory for a step's own tables. Must be called before they are made, with all that the step
+  // keeps beyond kStepBytes: repeated requantisations, folded biases, unpacked weights, runs of a gather.
   Status take(uint64_t bytes) const { return memory->take(bytes); }
 
   // Takes memory for tables that save time: try_to() makes them and tells whether there are any.
@@ -270,8 +270,9 @@ struct OpDef {
   OpTraits traits;
 };
 
-// k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
-// runtime/ops/ops.h. Null for a type this build does not know, or was told to leave out (QRT_OPS).
+// Returns an operator's definition: k<Name>Op of its row in schema/ops.inc, which is defined in
+// runtime/ops/<stem>.cc and declared in runtime/ops/ops.h. Null for a type that this build does not
+// know, or was told to leave out (QRT_OPS).
 const OpDef* find_op(fb::OpOptions type);
 
 }  // namespace qrt

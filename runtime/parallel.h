@@ -25,7 +25,7 @@ constexpr size_t part_begin(size_t count, size_t i, size_t n) {
 
 struct Parallel;
 
-// f(piece, begin, end) over [0, total) in at most `most` pieces; borders are multiples of `grain`.
+// Calls f(piece, begin, end) over [0, total) in at most `most` pieces; borders are multiples of `grain`.
 // piece < most: pieces that run at once differ in it, so that it may address scratch of their own.
 template <class F>
 void for_pieces(const Parallel& parallel, size_t most, size_t total, size_t grain, const F& f);
@@ -39,8 +39,7 @@ struct Parallel {
   void* custom_context = nullptr;
   Team* team = nullptr;  // while it runs a whole run: gets the tasks
 
-  // f(i) for every i < count; does not allocate. The callable may be entered by several threads at
-  // once.
+  // Calls f(i) for every i < count; does not allocate. The callable may be entered by several threads at once.
   template <class F>
   void run(size_t count, const F& f) const {
     if (count <= 1 || threads <= 1) {
@@ -50,13 +49,13 @@ struct Parallel {
     dispatch([](void* p, size_t i) { (*static_cast<const F*>(p))(i); }, const_cast<F*>(&f), count);
   }
 
-  // for_pieces() in at most `threads` chunks.
+  // As for_pieces(), in at most `threads` pieces.
   template <class F>
   void chunks(size_t total, size_t grain, const F& f) const {
     for_pieces(*this, threads, total, grain, f);
   }
 
-  // task(argument, i) for every i < count.
+  // Calls task(argument, i) for every i < count.
   void dispatch(void (*task)(void*, size_t), void* argument, size_t count) const;
 };
 

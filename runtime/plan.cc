@@ -96,7 +96,7 @@ class Planner {
         (options_.keep_all ? tensors * kFacts * (sizeof(uint32_t) + kTensorFactsBytes) : 0);
   }
 
-  // Steps, and what a plan and a session have for every slot.
+  // Returns the bytes of the steps, and of the tables that a plan and a session have for every slot.
   size_t own_bytes() const {
     constexpr size_t kSlotBytes = sizeof(TensorType) + sizeof(Place) + sizeof(End::Member);
     constexpr size_t kPieceBytes = 24 * PlanMemory::kPieceBytes;  // of a step's allocations
@@ -232,7 +232,8 @@ class Planner {
     return {};
   }
 
-  // An output gets memory of its own where it would share that of something else that lasts.
+  // Gives each output its place: memory of its own where it would otherwise share that of an input,
+  // a variable or another output.
   void assign_outputs() {
     ScratchVector<bool> is_taken(plan_->types.size());
     for (uint32_t t : *file_.inputs()) is_taken[t] = true;
@@ -278,7 +279,7 @@ class Planner {
   // Bytes that the steps of one run use of a slot.
   size_t slice_bytes(uint32_t slot) const { return tensor_bytes(types_[slot]); }
 
-  // Model inputs and outputs with what shares their memory.
+  // Finds the slots of model inputs and outputs, and of what shares their memory.
   void find_sliced_slots() {
     is_sliced_.resize(plan_->types.size());
     for (uint32_t t : *file_.inputs()) is_sliced_[sharing_->root(t)] = true;
@@ -418,7 +419,8 @@ class Planner {
     return {};
   }
 
-  // *total = base and an aligned area of `bytes` and slack; none for 0 bytes.
+  // Sets *total to the end of an aligned area of `bytes` and slack that begins at or behind `base`;
+  // to `base` for 0 bytes. Returns false on overflow.
   static bool grow(size_t bytes, size_t base, size_t* total) {
     if (bytes == 0) {
       *total = base;

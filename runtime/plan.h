@@ -138,9 +138,10 @@ struct StepBytes {
 };
 StepBytes step_bytes(const Plan& plan, const PlannedStep& step);
 
-// kInvalidArgument for a batch or sizes the model cannot run at, kOutOfRange for sizes that its symbols cannot have, kOutOfMemory beyond kMaxMemory or with tables
-// beyond max_memory, kUnsupported. A plan whose sessions would take more than max_memory can be made,
-// and tells how much that is.
+// Plans a model at a batch and sizes. Fails with kInvalidArgument for a batch or sizes that the
+// model cannot run at, kOutOfRange for sizes that its symbols cannot have, kOutOfMemory beyond
+// kMaxMemory or with tables beyond max_memory, or kUnsupported. A plan whose sessions would take
+// more than max_memory can be made, and tells how much that is.
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options);
 

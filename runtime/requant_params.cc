@@ -94,7 +94,8 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
   return {};
 }
 
-// One value per channel and, beyond the last, copies of it; in the file, or else in `own`.
+// Returns an array with one value per channel and, beyond the last channel, copies of its value:
+// the file's where it is so long, else a copy in `own`.
 template <class T, class Vector>
 const T* spread(const Vector& source, size_t channels, const uint8_t* file_end,
                 PlanVector<T>* own) {

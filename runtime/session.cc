@@ -86,7 +86,8 @@ Status Session::check_memory(const Plan& plan, size_t bytes, size_t max_memory) 
                max_memory);
 }
 
-// A pool of the caller's is asked once per run, for a team; a provider's steps go to it themselves.
+// Starts the threads of a run. A pool of the caller's is asked for a team once per run; a
+// provider's steps use that pool directly.
 Status Session::start_pool() {
   const bool is_callers = is_callers_pool();
   const bool is_own = plan_->provider == nullptr;
@@ -355,7 +356,8 @@ const End& Session::end_at(size_t index) const {
   return index < inputs ? plan_->inputs[index] : plan_->outputs[index - inputs];
 }
 
-// `held`: the bytes that the session holds already.
+// Allocates memory that stands in for a bound buffer without room behind it. `held`: the bytes that
+// the session holds already.
 Status Session::make_stand_in(const End& end, size_t held) {
   const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
   if (bytes > max_memory_ || held > max_memory_ - bytes)

@@ -47,7 +47,8 @@ class Block {
   }
   ~Block();
 
-  // kOutOfMemory where there is none of that size. `what` names in messages what it is for.
+  // Allocates a block. Fails with kOutOfMemory where there is none of that size. `what` names in
+  // messages what it is for.
   static Result<Block> allocate(size_t bytes, const Allocator& allocator, const std::string& what);
 
   uint8_t* data() const { return data_; }
@@ -169,7 +170,8 @@ class Session {
   bool is_bound(const End& end) const;
   // Returns the memory of an input as end_data() does, for a caller that writes all of it.
   uint8_t* data_to_fill(const End& input);
-  // The caller's memory where that is bound, or the session's; null for an external one that is not.
+  // Returns the memory of an input or output: the caller's where that is bound, else the session's.
+  // Null for an external one that is not bound.
   uint8_t* end_data(const End& end) const;
   // Returns whether end_data() has any memory to return.
   bool has_memory(const End& end) const { return end_memory(end) != nullptr; }
@@ -180,17 +182,18 @@ class Session {
   // another's.
   Status run();
 
-  // From any thread: ends the run in progress, or else the next one, after the step that it is at.
+  // Ends the run in progress, or else the next one, after the step that it is at. May be called
+  // from any thread.
   void cancel() { is_cancelled_ = true; }
 
-  // Every variable takes its initial value again. Inputs keep what they hold.
+  // Gives every variable its initial value again. Inputs keep what they hold.
   void reset();
 
   const Plan& plan() const { return *plan_; }
   const Profile* profile() const { return profile_.get(); }
   Profile* profile() { return profile_.get(); }
 
-  // Memory of a tensor or slot; null if no operator touches it. Constants are read-only.
+  // Returns the memory of a tensor or slot, or null if no operator touches it. Constants are read-only.
   uint8_t* data(uint32_t slot) const {
     if (old_inputs_ != 0) clear_old_inputs();
     return tensors_[slot];

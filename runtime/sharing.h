@@ -31,8 +31,8 @@ class Sharing {
     size_t offset;  // bytes
     size_t pitch;   // bytes from row to row; 0: dense
   };
-  // The tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the pitch of
-  // the last memory on the way in which they are apart.
+  // Returns the tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the
+  // pitch of the last memory on the way in which they are apart.
   Home home(uint32_t slot);
   uint32_t root(uint32_t slot) { return home(slot).tensor; }
 

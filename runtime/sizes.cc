@@ -320,7 +320,7 @@ class SizedFields::Maker {
     return {};
   }
 
-  // `size`: the length of the axis that the map reads.
+  // Appends the indices of a rule's pieces to a map. `size`: the length of the axis that the map reads.
   Status add_pieces(const fb::SizeRule& rule, int64_t size, PlanVector<int32_t>* map) {
     QRT_MODEL_CHECK(length(rule.pieces()) != 0, "it has neither pieces nor resize");
     for (const fb::IndexPiece* piece : *rule.pieces()) {

@@ -13,9 +13,9 @@
 
 namespace qrt {
 
-// A divisor of `batch`; 1 where the whole batch fits the cache, where an operator may mix images,
-// and where large constants had better be read once for all of them. `one`, `all`: types of all
-// tensors at batch 1 and at `batch`.
+// Returns a divisor of `batch`; 1 where the whole batch fits the cache, where an operator may mix
+// images, and where large constants had better be read once for all of them. `one`, `all`: types of
+// all tensors at batch 1 and at `batch`.
 size_t count_slices(const fb::Model& model, const TensorTypes& one, const TensorTypes& all,
                     size_t batch, size_t threads);
 

@@ -31,7 +31,7 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Before a pool's threads call enter(). REQUIRES: all calls of the last run have returned.
+  // Opens a run, before a pool's threads call enter(). REQUIRES: all calls of the last run have returned.
   void open();
 
   // Calls body() on one thread, in which it may call run(). `threads` calls of enter() make a run;
@@ -70,7 +70,7 @@ class Team {
   // Calls of run() since open(). For the thread that called open().
   size_t jobs() const { return jobs_; }
 
-  // task(argument, i) for every i < count. REQUIRES: leads(), count < 2^32, no task calls run().
+  // Calls task(argument, i) for every i < count. REQUIRES: leads(), count < 2^32, no task calls run().
   void run(Task task, void* argument, size_t count);
 
  private:
@@ -92,13 +92,14 @@ class Team {
   };
 
   void help(size_t member);
-  // Until is_over(), in this member's bed in the end; whether there.
+  // Waits until is_over(): spinning at first, then asleep on this member's condition variable.
+  // Returns whether it slept.
   template <class F>
   bool wait(size_t member, const F& is_over);
   template <class F>
   void sleep(size_t member, const F& is_over);
   void wake(size_t begin, size_t end);
-  // `turn`: since when a helper has its core.
+  // Does a helper's part of a job. `turn`: since when the helper has its core.
   void work(uint64_t job, size_t member, std::chrono::steady_clock::time_point* turn);
   void finish(uint64_t tasks);
   void say_goodbye();

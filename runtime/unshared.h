@@ -18,14 +18,14 @@ class Table;
 
 namespace qrt {
 
-// kInvalidModel if the tree below `root` has more than kMaxSharing times `file_bytes`, and more than
-// kFewUnsharedBytes beyond that. Takes time in proportion to the limit at most. REQUIRES: a verified
-// flatbuffer of `type` without cycles, which no verified one has; no field of the schema is marked
-// deprecated, since those are not verified.
+// Checks that the tree below `root` has at most kMaxSharing times `file_bytes`, or at most
+// kFewUnsharedBytes beyond that; else kInvalidModel. Takes time in proportion to the limit at most.
+// REQUIRES: a verified flatbuffer of `type` without cycles, which no verified one has; no field of
+// the schema is marked deprecated, since those are not verified.
 Status check_unshared(const flatbuffers::Table* root, const flatbuffers::TypeTable* type,
                       size_t file_bytes);
 
-// The type of a union's member; null: none, or one that this build does not know.
+// Returns the type of a union's member; null: none, or one that this build does not know.
 const flatbuffers::TypeTable* union_member(const flatbuffers::TypeTable& of, uint8_t member);
 
 // Generous: what qrt's own converter writes shares nothing, other writers may share small tables.

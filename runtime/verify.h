@@ -90,8 +90,8 @@ class VerifiedModel {
   std::unique_ptr<PlanCache> plans_;
 };
 
-// kInvalidModel; kUnsupported for a newer format or an operator this build does not know;
-// kOutOfMemory. Time and memory are in proportion to the file's size, whatever it says.
+// Verifies a model. Fails with kInvalidModel; kUnsupported for a newer format or an operator that this build
+// does not know; kOutOfMemory. Time and memory are in proportion to the file's size, whatever it holds.
 Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
                                                     const VerifyOptions& options = {});
 

@@ -35,7 +35,7 @@ static void print_tensor(const char* role, size_t index, const qrt_tensor_info* 
   printf("\n");
 }
 
-/* The batch and other dimensions whose sizes a session chooses. */
+/* Prints the dimensions whose sizes a session chooses, the batch among them. */
 static void print_dims(const qrt_model* model) {
   qrt_dim_info dim;
   qrt_struct_init(&dim);

@@ -32,7 +32,7 @@ struct Terms {
   double values[kBytes], error = 0;
 };
 
-// v less the integer below it, |v| < 2^62; by itself std::floor would be a call.
+// Returns v less the greatest integer up to it, |v| < 2^62. On its own, std::floor would be a call.
 double fraction(double v) {
   const double rest = v - static_cast<double>(static_cast<int64_t>(v));
   return rest < 0 ? rest + 1 : rest;
@@ -83,7 +83,7 @@ constexpr float kNudges[] = {0.0f, 0x1p-19f, -0x1p-19f, 0x1p-17f, -0x1p-17f, 0x1
 constexpr int kTries = 9 * (sizeof(kNudges) / sizeof(kNudges[0]));
 constexpr double kGreatestNudge = 0x1p-16;
 
-// The float nearest to v, or one beside it: 0, 1, 2.
+// Returns the float nearest to v, or one beside it: 0, 1, 2.
 float near(double v, int which) {
   const float nearest = static_cast<float>(v);
   return which == 0 ? nearest : std::nextafter(nearest, which == 1 ? INFINITY : -INFINITY);

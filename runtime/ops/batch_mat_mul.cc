@@ -179,7 +179,7 @@ Status share_packed(const PrepareContext& context, size_t bytes, const Operands&
   return {};
 }
 
-// The left side with its tails.
+// Returns the left side with its tails.
 const uint8_t* with_tails(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
@@ -388,7 +388,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Dimension 0 belongs to none of the matrices.
+// Returns whether dimension 0 belongs to none of the matrices.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return operands.output.rank() >= 3 && operands_apart(op, operands);
 }

@@ -18,7 +18,8 @@ class Joined {
  public:
   static constexpr size_t kBytes = 1024;
 
-  // `bytes` at `x`, `count` times over; count * bytes <= kBytes.
+  // Returns `count` copies of the `bytes` bytes at `x`, one behind the other. REQUIRES: count *
+  // bytes <= kBytes.
   const uint8_t* repeat(const uint8_t* x, size_t bytes, size_t count) {
     if (x != held_)
       for (size_t i = 0; i < count; ++i) memcpy(bytes_ + i * bytes, x, bytes);
@@ -26,7 +27,8 @@ class Joined {
     return bytes_;
   }
 
-  // `count` elements of 1, 2, 4 or 8 bytes from x on, each `run` times over; count * run * bytes <= kBytes.
+  // Returns `count` elements of 1, 2, 4 or 8 bytes from x on, each repeated `run` times. REQUIRES:
+  // count * run * bytes <= kBytes.
   const uint8_t* spread(const uint8_t* x, size_t bytes, size_t run, size_t count) {
     switch (bytes) {
       case 1: spread_bytes(x, run, count); break;

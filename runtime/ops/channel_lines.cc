@@ -76,7 +76,8 @@ bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t ta
   return true;
 }
 
-// Every entry is tried, by the kernel itself.
+// Fits lines to the channels' tables, and tries every entry with the kernel itself. Null where it
+// gives another result.
 std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t* tables,
                                                       size_t channels, int searches) {
   const LinesKernel* const kernel = select_lines(isas);

@@ -28,7 +28,7 @@ class ChannelLines {
   static size_t bytes(size_t channels);
 
   const char* name() const { return kernel_->name; }
-  // Dense rows, n bytes in all; contract: lines.h.
+  // Maps dense rows, n bytes in all; contract: lines.h.
   void map(const uint8_t* x, uint8_t* y, size_t n) const;
 
  private:

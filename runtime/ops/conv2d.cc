@@ -147,7 +147,7 @@ void run_dense(const Step& step, const RunContext& context) {
   }
 }
 
-// State: the row of zero points, then the table.
+// Writes the step's state: the row of zero points, then the table of pixels.
 void bind_indirect(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
@@ -199,7 +199,7 @@ void run_indirect(const Step& step, const RunContext& context) {
   }
 }
 
-// Image row iy (any value outside the image: modulo 2^64) with its padding, to `to`.
+// Copies image row iy with its padding to `to`. Outside the image, iy may be anything: modulo 2^64.
 void pad_row(const Params& p, const uint8_t* image, uint8_t zero_point, size_t iy, uint8_t* to) {
   const Geometry& g = p.geometry;
   if (iy >= g.in_h) {
@@ -225,7 +225,7 @@ struct RowsJob {
   GemmOperands args;  // of a dynamic layer: bias and requantisation
 };
 
-// Output row `row` of all images' rows, and the follower's work on it.
+// Computes output row `row`, counted over all images, and the follower's work on it.
 void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
   const Geometry& g = job.p.geometry;
   args->c = job.y + row * g.out_w * job.p.gemm.c_stride();
@@ -238,8 +238,8 @@ void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
     follow(job.step, job.context, at, 1, count, count);
 }
 
-// Output rows [begin, end), read from the image itself: nothing to pad. `piece`: of the task, see
-// piece_of().
+// Computes output rows [begin, end), read from the image itself: nothing to pad. `piece`: of the
+// task, see piece_of().
 void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* piece) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;

@@ -71,8 +71,9 @@ size_t outputs_of_pixel(const NarrowLayer& layer, const Conv2DGeometry& g, const
 
 double real(size_t v) { return static_cast<double>(v); }
 
-// Dot products of a vector for an image, and what else takes as long, both measured on Zen 4. Here: a
-// dword's way into its plane, an output's to its byte; one output alone is bound by the loads of the planes.
+// Returns how many dot products of a vector an image takes, and in their unit the other work, both
+// measured on Zen 4: moving a dword into its plane, and turning an output into its byte. With a
+// single output the loads of the planes are the limit.
 double products_of(const NarrowShape& s) {
   constexpr double kFill = 10, kOutput = 8, kLanes = 16;
   const NarrowWork work = narrow_work(s);
@@ -94,7 +95,8 @@ double products_of(const GemmCall& gemm, size_t pixels) {
 
 }  // namespace
 
-// One tap does not pay for the planes.
+// Returns whether the layer may be tried as a narrow convolution. A kernel of a single tap does not
+// pay for making the planes.
 bool may_take_narrow(const fb::Conv2DOptions& options, const Shape& weights) {
   return options.groups() == 1 && options.terms() == 1 && options.stride_h() == 1 &&
          weights[0] <= static_cast<int64_t>(kNarrowMostOutputs) && weights[1] * weights[2] > 1;

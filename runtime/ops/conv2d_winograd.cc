@@ -43,8 +43,8 @@ struct Params {
   std::shared_ptr<const TableBytes> padding;
 };
 
-// The form that a layer may take: no columns where it has none. 3x1 is 1x3 of an image of one row,
-// in which what lies below a pixel comes a whole row of pixels after it.
+// Returns the form of Winograd's convolution that a layer may take; one without columns where it may not. A 3x1
+// kernel is a 1x3 kernel on an image of one row, in which the pixel below comes a whole row of pixels later.
 WinogradShape shape_of(const Conv2DGeometry& g) {
   WinogradShape s = {g.in_h,  g.in_w,    g.in_c,     g.out_h, g.out_w,
                      g.out_c, g.pad_top, g.pad_left, g.terms, g.kernel_h};
@@ -85,7 +85,7 @@ double time_of(const WinogradKernel& kernel, const WinogradShape& s, size_t tile
          real(bytes > kNearWeightBytes ? blocks : 1) * weights;
 }
 
-// The follower's work on the outputs of a block, by the rows of pixels within one row of tiles.
+// Runs the follower on the outputs of a block, by the rows of pixels within one row of tiles.
 void follow_block(const Step& step, const RunContext& context, const Params& p, size_t stride,
                   size_t begin, size_t end) {
   const WinogradShape& s = p.shape;

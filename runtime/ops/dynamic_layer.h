@@ -33,12 +33,12 @@ inline bool is_dynamic_layer(const InferContext& context) {
   return built::kDynamicLayers && context.inputs.size() > 3;
 }
 
-// The number of inputs, those beyond the third, and the store. Layers of three inputs are in order. `rows`: images
-// or rows, which may have scales of their own.
+// Checks the number of inputs, those beyond the third, and the store; layers of three inputs always
+// pass. `rows`: images or rows, which may have scales of their own.
 Status check_dynamic_layer(const InferContext& context, size_t channels, int64_t rows,
                            const fb::Requant* requant, const fb::FloatStore* store);
 
-// How many scales a layer's input has: 1, or one for each row.
+// Returns how many scales a layer's input has: 1, or one for each row.
 inline size_t scales_of(const InferContext& context) {
   return is_dynamic_layer(context) ? static_cast<size_t>(context.inputs[3].type.shape.elements())
                                    : 1;

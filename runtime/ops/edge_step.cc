@@ -35,7 +35,7 @@ bool is_scale_type(DType dtype) {
          dtype == DType::kFloat8E8M0 || dtype == DType::kInt32;
 }
 
-// Input i has one value, or as many as the layout has entries.
+// Checks that input i has one value, or as many as the layout has entries.
 Status check_entries(const InferContext& context, size_t i, const char* what, size_t entries) {
   const OpInput& input = context.inputs[i];
   QRT_MODEL_CHECK(input.type.shape.elements() == static_cast<int64_t>(entries),

@@ -101,7 +101,8 @@ size_t row_at(const MatrixRows& matrices, size_t row, size_t rows_each) {
   return matrices.offset(row / rows_each) + row % rows_each * matrices.stride;
 }
 
-// Inputs: queries, keys, values, the stages' operands.
+// Runs attention. The step's inputs are queries, keys, values, and the operands of the stages
+// between the products.
 void run_attention(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const float *q = floats(context.in(step, 0)), *k = floats(context.in(step, 1));

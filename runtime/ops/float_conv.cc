@@ -78,7 +78,7 @@ struct AxisLines {
     return is_shared ? ceil_div((outputs - 1) * stride + (taps - 1) * dilation + 1, stride)
                      : outputs;
   }
-  // Padded position of a plane's first line.
+  // Returns the position in a padded plane at which the plane's first row begins.
   size_t origin(size_t plane) const { return is_shared ? plane : plane * dilation; }
   size_t plane_of(size_t tap) const { return is_shared ? tap * dilation % stride : tap; }
   size_t line_of(size_t tap) const { return is_shared ? tap * dilation / stride : 0; }
@@ -192,7 +192,7 @@ void write_plane(const Params& p, const float* plane, const Strip& strip, bool c
   }
 }
 
-// `clears`: `planes` does not hold the padding of this strip yet.
+// Computes a strip of output rows. `clears`: `planes` does not hold the padding of this strip yet.
 void run_strip(const Step& step, const RunContext& context, const Strip& strip, bool clears,
                float* planes) {
   const Params& p = step.as<Params>();

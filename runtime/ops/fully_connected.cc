@@ -107,7 +107,7 @@ void run_int16(const Step& step, const RunContext& context) {
   run_int16_gemm(p.int16, context, left, 0, context.out(step, 0));
 }
 
-// Rows, columns and taps of the product.
+// Sets the rows, columns and taps of the product.
 void set_sizes(const PrepareContext& context, GemmCall* gemm) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   const Shape& y = context.outputs[0].shape;

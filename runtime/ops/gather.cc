@@ -147,8 +147,8 @@ void for_runs(const int32_t* index, size_t count, size_t block_bytes, size_t row
   add_blocks();
 }
 
-// A view where y is a range of every row of x: the last axes are whole, one before them is a range,
-// then some may have one index, and the others, whole again, are the rows.
+// Finds a view: y is a range of every row of x. The last axes are whole, the one before them is a
+// range, then some may have a single index, and the others, whole again, are the rows.
 void find_view(const int32_t* const* maps, const Shape& from, const Shape& to, size_t element_bytes,
                PlannedStep* step) {
   size_t begin = 0, stride = element_bytes, rows = 1;

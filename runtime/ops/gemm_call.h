@@ -125,7 +125,7 @@ void run_leading_part(const Step& step, const RunContext& context, const GemmCal
 // Sets piece_tasks and piece_bytes of a step that runs such parts, if it makes accumulators.
 void offer_pieces(const GemmCall& gemm, PlannedStep* step);
 
-// f(task, outer index, part) for every part of every product.
+// Calls f(task, outer index, part) for every part of every product.
 template <class F>
 void for_gemm_parts(const GemmCall& gemm, const Parallel& parallel, const F& f) {
   const size_t parts = gemm.m_parts * gemm.n_parts, total = gemm.outer * parts;

@@ -34,7 +34,8 @@ T per_channel(const flatbuffers::Vector<T>& values, size_t channel) {
   return values.Get(values.size() == 1 ? 0 : static_cast<uint32_t>(channel));
 }
 
-// The digits of a channel's sum stand `channels` apart.
+// Returns what is added to a channel's sums for the offset of planes: -32768 times the sum of its
+// weights; 0 without planes. `weight_sum` holds the digits of that sum `channels` apart.
 int64_t plane_correction(const flatbuffers::Vector<int32_t>* weight_sum, size_t channel,
                          size_t channels, size_t digits, bool is_planes) {
   if (!is_planes) return 0;

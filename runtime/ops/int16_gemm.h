@@ -55,9 +55,9 @@ Status make_int16_gemm(const PrepareContext& context,
                        const flatbuffers::Vector<int32_t>* weight_sum, const fb::Requant& requant,
                        bool pair_safe, size_t plane_elements, Int16Gemm* int16, PlannedStep* step);
 
-// All products from planes that are in the scratch. `left` holds the left side of the high plane
-// for group 0; group g's starts g * group_offset bytes behind it. y: output of the first row,
-// int16, or of kind ACC int32.
+// Computes all products from planes that are in the scratch. `left` holds the left-hand side of the
+// high plane for group 0; group g's starts g * group_offset bytes behind it. y: output of the first
+// row, int16, or int32 of kind ACC.
 void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const GemmOperands& left,
                     size_t group_offset, uint8_t* y);
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr size_t kTable16 = 65536;
 
-// int16 to int16, bytes or floats; bytes to int16.
+// Returns whether a table from `x` to `y` is one of the int16 kind: int16 to int16, bytes or
+// floats, or bytes to int16.
 bool is_int16(DType x, DType y) {
   return x == DType::kInt16 ? y == DType::kInt16 || is_byte(y) || y == DType::kFloat32
                             : is_byte(x) && y == DType::kInt16;

@@ -15,7 +15,8 @@ namespace qrt {
 // options.
 bool quantizes_in_parts(const Step& step);
 
-// The elements [begin, begin + count) of its output, to `to`. REQUIRES: quantizes_in_parts(step).
+// Quantises the elements [begin, begin + count) of the step's output to `to`. REQUIRES:
+// quantizes_in_parts(step).
 void quantize_part(const Step& step, const RunContext& context, size_t begin, size_t count,
                    uint8_t* to);
 

@@ -93,7 +93,7 @@ Status prepare_f32(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// The value that stands for x_j = m is 1.
+// Checks the table of pairs: values of 0 to 1, and 1 for x_j = m.
 Status check_pairs(const InferContext& context, const Shape&) {
   const float* table;
   QRT_TRY(find_softmax_table(context, kPairTable, &table));

@@ -49,8 +49,8 @@ std::string folder_of(const std::string& path) {
 }
 
 #if defined(O_TMPFILE)
-// A file without a name, which can be given one. Negative where the file system has no such files, or
-// /proc, which it takes to name them, is not there.
+// Opens a file without a name, to be named later. Negative where the file system has no such files,
+// or where /proc, through which they are named, is not mounted.
 int open_nameless(const std::string& folder) {
   const int fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (fd < 0 || !descriptor_path(fd).empty()) return fd;

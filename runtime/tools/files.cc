@@ -181,8 +181,8 @@ std::string file_part(const std::string& name) {
 
 namespace {
 
-// A pipe, a device, a folder, or a system's name of a descriptor: there is nothing to put another file
-// in place of.
+// Returns whether a path leads to something that no other file can take the place of: a pipe, a
+// device, a folder, or the system's name of a descriptor.
 bool is_special(const std::string& path) {
   struct stat info;
   return stat(path.c_str(), &info) == 0 &&
@@ -202,7 +202,8 @@ Status check_writable(const std::string& path) {
   return error(Code::kIoError, "%s: cannot be written: %s", path.c_str(), strerror(errno));
 }
 
-// A name may hold '=', a file too.
+// Returns whether an input, FILE or NAME=FILE, is the file `output`. Both NAME and FILE may hold
+// '=', so every split is tried.
 bool is_file_of(const std::string& input, const std::string& output) {
   for (size_t begin = 0; begin <= input.size();) {
     if (platform::is_same_file(input.substr(begin), output)) return true;

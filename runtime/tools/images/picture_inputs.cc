@@ -30,7 +30,7 @@ void quantise(const qrt_quantization& q, std::vector<float>* values) {
         std::nearbyint(static_cast<double>(value / q.scale[0])) + q.zero_point[0], kLeast, kMost));
 }
 
-// Real numbers, or pixels, as elements of the input.
+// Appends real numbers, or pixels, as elements of the input.
 Status add_values(const qrt_tensor_info& info, std::vector<float> values, NpyArray* array) {
   const bool is_quantised = info.quantization->count == 1;
   switch (dtype_of(info)) {

@@ -13,7 +13,7 @@
 namespace qrt::tool {
 namespace {
 
-// The bytes of a test value, which must be as many as the tensor takes.
+// Finds the bytes of a test value, which must be as many as the tensor takes.
 Status find_values(const RunOptions& options, const fb::Model& file, uint32_t buffer,
                    const qrt_tensor_info& info, const uint8_t** data) {
   const auto* found = file.buffers()->Get(buffer)->data();
