@@ -52,7 +52,7 @@ struct Thresholds {
   double at[kRounds][kChains];  // of output 1 + kChains * round + chain
 };
 
-// The smallest accumulators with these outputs: ceil((k * 2^shift - addend) / multiplier).
+// Computes the smallest accumulators with these outputs: ceil((k * 2^shift - addend) / multiplier).
 void find_thresholds(const Exact& exact, Thresholds* thresholds) {
   const int64_t m = exact.multiplier, whole = int64_t{1} << exact.shift;
   const int64_t advance = kChains * whole / m, rest_advance = kChains * whole % m;
@@ -73,8 +73,9 @@ void find_thresholds(const Exact& exact, Thresholds* thresholds) {
   }
 }
 
-// Every product and difference here is exact in double: thresholds have 19 bits, slopes 24. The last
-// round holds that of 256, too, which no output shows; a fit keeps it as well.
+// Finds an intercept with which the slope meets all thresholds. Every product and difference is
+// exact in double: thresholds have 19 bits, slopes 24. The last round holds the threshold of 256,
+// too, which no output shows; a fit keeps that as well.
 bool find_intercept(const Thresholds& thresholds, float slope, float* intercept) {
   const double a = static_cast<double>(slope);
   double least[kChains], most[kChains];  // of the intercept

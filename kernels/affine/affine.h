@@ -41,7 +41,7 @@ struct AffineKernel {
   uint32_t (*fn)(const AffineBlock& block, float* slope, float* intercept);
 };
 
-// All rows compiled in; *count receives their number, which may be 0.
+// Returns all rows compiled in. *count receives their number, which may be 0.
 const AffineKernel* affine_kernels(size_t* count);
 
 }  // namespace qrt

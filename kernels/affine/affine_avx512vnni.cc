@@ -48,7 +48,7 @@ struct Eight {
     return _mm256_add_epi32(fraction(_mm512_mul_pd(addend, inverse)), _mm256_set1_epi32(kError));
   }
 
-  // The bounds of the intercept that outputs kPart * part + 1 .. kPart * (part + 1) leave.
+  // Narrows the bounds of the intercept to those that outputs kPart * part + 1 .. kPart * (part + 1) leave.
   void limit(int part, __m512d drift, __m256i smallest, __m256i greatest) {
     const __m512d zero = _mm512_setzero_pd(), last = _mm512_sub_pd(factor, unit);
     const __m512d scale = _mm512_mul_pd(factor, splat(1 / kFraction));
@@ -67,7 +67,7 @@ struct Eight {
         high, _mm512_sub_pd(_mm512_sub_pd(addend, most_rest), _mm512_max_pd(first, end)));
   }
 
-  // The intercept between its bounds; which of them are apart.
+  // Chooses the intercept midway between its bounds. Returns for which channels they leave room.
   __mmask8 fit(__m512d slope, __m256* intercept) const {
     const __m512d least = _mm512_add_pd(low, splat(kMargin));
     const __m512d most = _mm512_sub_pd(_mm512_add_pd(high, slope), splat(kMargin));

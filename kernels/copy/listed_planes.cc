@@ -22,7 +22,7 @@ struct Side {
   size_t rank = 0, size = 1;
 };
 
-// at[i]: where element first + i stands, by the stride that `stride` names.
+// Lists in at[i] where element first + i stands, by the stride that `stride` names.
 void list(const Side& side, size_t first, size_t count, size_t TransposeLoop::*stride, size_t* at) {
   size_t index[kMaxRank] = {}, offset = 0;
   for (size_t i = 0; i < side.rank; ++i) {
@@ -49,7 +49,7 @@ void list(const Side& side, size_t first, size_t count, size_t TransposeLoop::*s
   }
 }
 
-// f(input, output) for every index of the loops.
+// Calls f(input, output) for every index of the loops.
 template <class F>
 void for_all(const Side& side, const uint8_t* input, uint8_t* output, const F& f) {
   size_t index[kMaxRank] = {};
@@ -89,8 +89,8 @@ Side rest_of(const TransposeLoop* loops, size_t rank) {
   return side;
 }
 
-// `count` runs of `bytes` bytes, n <= bytes <= 2 * n, n = sizeof(T), to dense ones: a head and a tail that
-// overlap.
+// Copies `count` runs of `bytes` bytes, n <= bytes <= 2 * n, n = sizeof(T), to dense ones: a head
+// and a tail that overlap.
 template <class T>
 void short_runs(const uint8_t* input, const size_t* at, size_t count, size_t bytes,
                 uint8_t* output) {

@@ -96,7 +96,7 @@ QRT_INLINE int32x4_t to_int(int32x4_t x) {
   __asm__ volatile("fcvtns %0.4s, %1.4s" : "=w"(v) : "w"(x));
   return v;
 }
-// TFLite's double rounding: times multiplier, 1 less if negative, shifted.
+// Returns the high product of TFLite's double rounding: times the multiplier, 1 less if negative, shifted.
 QRT_INLINE int32x4_t multiply_high(int32x4_t v, int32x4_t m) {
   int32x4_t y;
   __asm__ volatile("sqrdmulh %0.4s, %1.4s, %2.4s" : "=w"(y) : "w"(v), "w"(m));

@@ -151,8 +151,8 @@ size_t detect_by_box(const DetectionParams& p, const Image& x, const Scratch& s,
   return kept;
 }
 
-// `found` chosen rows of class c come among the `kept` ones, behind those of equal codes. Returns how
-// many there are then.
+// Merges the `found` chosen rows of class c into the `kept` ones, behind those of equal codes.
+// Returns how many there are then.
 size_t merge(const DetectionParams& p, const uint8_t* class_scores, uint32_t c, size_t found,
              size_t kept, Scratch* s) {
   const size_t width = p.first_class + p.classes, all = std::min(kept + found, p.most_boxes);

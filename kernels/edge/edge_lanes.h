@@ -56,7 +56,7 @@ class EdgeLanes {
   static inline F splat(float f) { return f - F{}; }
   static inline I splat(int32_t i) { return i - I{}; }
 
-  // f(at, count): whole vectors, then a part of one.
+  // Calls f(at, count) for whole vectors, then for a part of one.
   template <class Whole, class Part>
   static inline void for_lanes(size_t n, const Whole& whole, const Part& part) {
     size_t i = 0;
@@ -64,13 +64,14 @@ class EdgeLanes {
     if (i < n) part(i, n - i);
   }
 
-  // HE(v) for |v| < 2^22: adding 1.5 * 2^23 leaves no bits behind the point.
+  // Returns HE(v) for |v| < 2^22: adding 1.5 * 2^23 leaves no bits behind the point.
   static inline I round(F v) {
     const F shifted = v + 12582912.0f;
     return reinterpret_cast<I>(shifted) - 0x4b400000;
   }
 
-  // HA(v) for |v| < 2^22: the half less its last place makes what is below a half stay there.
+  // Rounds half away from zero, |v| < 2^22: adding the float just below a half leaves alone what is
+  // below a half.
   static inline I round_away(F v) {
     const I half = splat(0x3effffff) | (reinterpret_cast<I>(v) & INT32_MIN);
     return __builtin_convertvector(v + reinterpret_cast<F>(half), I);

@@ -12,7 +12,7 @@
 namespace qrt {
 namespace {
 
-// Four registers of lanes to bytes: clamp(v + offset, lo, hi), in the order the packs leave.
+// Narrows four registers of lanes to bytes: clamp(v + offset, lo, hi), in the order that the packs leave.
 template <class V>
 QRT_INLINE typename V::Bytes to_bytes(typename V::Int v0, typename V::Int v1, typename V::Int v2,
                                       typename V::Int v3, typename V::Words offset,

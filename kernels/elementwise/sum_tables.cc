@@ -55,7 +55,8 @@ class Maker {
   }
 
  private:
-  // The integers of both terms, moved so that the least base is 0.
+  // Splits both terms into integers and fractions, and moves the integers so that the least is 0.
+  // Returns false where they leave a byte.
   bool split() {
     int32_t least = base_[0], most = base_[0];
     for (const int32_t v : base_) least = v < least ? v : least, most = v > most ? v : most;
@@ -77,7 +78,7 @@ class Maker {
     return i < 0 ? 0 : i;
   }
 
-  // The bytes of the other operand, greatest fraction first: by buckets, then by insertion.
+  // Sorts the bytes of the other operand, greatest fraction first: by buckets, then by insertion.
   void sort() {
     int next[kBytes];
     for (const double v : change_fraction_) ++first_[bucket_of(v) + 1];

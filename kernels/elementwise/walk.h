@@ -57,7 +57,8 @@ struct Operand {
   uint8_t repeated[kBlock];
 };
 
-// The last block goes through buffers to the same code, which is compiled once.
+// Applies `block` to all elements. The last, incomplete block goes through buffers to the same
+// code, which is compiled once.
 template <class Block>
 inline void walk(const Block& block, const Operand& first, const Operand& second, uint8_t* y,
                  size_t n) {

@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-// MR rows by NV vectors of columns: the sums stay in registers over k.
+// Multiplies MR rows by NV vectors of columns: the sums stay in registers over k.
 template <int MR, int NV>
 QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR][NV];
@@ -45,7 +45,7 @@ QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b
   }
 }
 
-// MR rows against fewer columns than a vector has.
+// Multiplies MR rows against fewer columns than a vector has.
 template <int MR>
 QRT_INLINE void fused_few_columns(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR];

@@ -80,7 +80,7 @@ QRT_INLINE float sum_of(const Eight& eight) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-// With those of what is left behind the whole eights.
+// Adds the squares of the elements behind the whole eights.
 inline float add_other_squares(const float* x, float mean, size_t n, float sum) {
   size_t i = n / 8 * 8;
   // Four at once have squares of their own.

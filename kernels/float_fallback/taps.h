@@ -44,7 +44,7 @@ QRT_INLINE void taps_tile(const FloatTaps& p, const float* x, float* y) {
   for (int v = 0; v < NV; ++v) save(y + static_cast<size_t>(v) * kLanes, canonical(sums[v] + bias));
 }
 
-// One output of fewer than a vector has.
+// Computes one output, where there are fewer than a vector has.
 inline float taps_of_one(const FloatTaps& p, const float* x) {
   float y = 0;
   size_t t = 0;

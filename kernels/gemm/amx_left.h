@@ -63,7 +63,8 @@ QRT_INLINE void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
 }
 
-// The rows of a tile from byte `at` of a tap on. False: they are not equally far apart.
+// Finds the rows of a tile, from byte `at` of a tap on, where they are in memory. Returns false
+// where these are not equally far apart.
 QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t at,
                               Operand* result) {
   const GemmArgs& g = p.g;

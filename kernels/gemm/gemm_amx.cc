@@ -44,7 +44,7 @@ QRT_INLINE void configure(size_t rows) {
   __asm__ volatile("ldtilecfg %0" ::"m"(config) : "memory");
 }
 
-// The last, incomplete step's weights of a block of 16 channels, with zeros behind them.
+// Copies the weights of the last, incomplete step of a block of 16 channels, with zeros behind them.
 QRT_INLINE void pad_weights(const int8_t* weights, size_t lines, int8_t* to) {
   for (size_t i = 0; i < 16; ++i) {
     const __m512i line = i < lines ? _mm512_loadu_si512(weights + i * 64) : _mm512_setzero_si512();
@@ -105,7 +105,7 @@ class Pending {
     }
   }
 
-  // The rows of a piece; c: of the first one.
+  // Requantises and stores the rows of a piece; c: of the first one.
   void store_rows(int32_t* sums, uint8_t* c) {
     const size_t c_stride = p_.g.c_stride;
     if (output_.in_registers() == nullptr) {
@@ -248,7 +248,7 @@ QRT_INLINE Place place_in_output(const Product& p, size_t block, size_t channel)
           reinterpret_cast<int32_t*>(c + p.first_row(2 * block + 1) * g.c_stride), g.c_stride};
 }
 
-// Two tiles of rows against channels [begin, end), at most kGroup of them.
+// Multiplies two tiles of rows by channels [begin, end), at most kGroup of them.
 void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block, size_t begin,
                size_t end, uint8_t (*buffer)[kTileRows * kPitch], Sums* sums,
                Operand (&lhs)[2][kSteps], bool finds, Pending* pending, Streams* streams) {

@@ -22,8 +22,8 @@ struct I8mm : PolicyDot {
   using Store = StoreNeon<I8mm>;
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
-  // acc[c] += sum over j < 4 of a[j] * b[4 c + j], a repeated. Inline assembly for the reason given
-  // in isa/avx512vnni.h.
+  // Adds dot products: acc[c] += sum over j < 4 of a[j] * b[4 c + j], a repeated. By inline
+  // assembly, for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
@@ -35,9 +35,9 @@ constexpr size_t kChunk = 64;     // steps of 8 k
 constexpr size_t kHalf = 8;       // channels of half a packed block: a panel is two or three
 constexpr int kMaxHalves = 3;
 
-// [row][channel] += [row][8 k] * [channel][8 k], 2 rows, 2 channels. "memory" keeps the loads where
-// they are: clang 14 would load all lines before the first product, and spill accumulators for
-// them.
+// Multiplies by 2 x 2 blocks: [row][channel] += [row][8 k] * [channel][8 k], 2 rows, 2 channels.
+// "memory" keeps the loads where they are: clang 14 would load all lines before the first product,
+// and spill accumulators for them.
 QRT_INLINE void multiply(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
   __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b) : "memory");
 }
@@ -56,7 +56,7 @@ struct Panel {
   size_t half, columns;  // first half block, channels to store
 };
 
-// The runs of steps of one tap in a chunk: f(tap, step of the tap, steps).
+// Calls f(tap, step of the tap, steps) for the runs of steps within one tap of a chunk.
 template <class F>
 QRT_INLINE void for_taps(const GemmArgs& g, const Chunk& chunk, const F& f) {
   const size_t tap_steps = (g.kc + 7) / 8, end = chunk.first + chunk.count;
@@ -68,7 +68,7 @@ QRT_INLINE void for_taps(const GemmArgs& g, const Chunk& chunk, const F& f) {
   }
 }
 
-// 8 k of each pair of channels of a panel, [step][pair][2][8].
+// Interleaves 8 k of each pair of channels of a panel, to [step][pair][2][8].
 template <int kHalves>
 void zip_weights(const Panel& panel, const Chunk& chunk, int8_t* zipped) {
   const GemmArgs& g = *panel.g;
@@ -139,8 +139,7 @@ struct Sums {
   }
 };
 
-// The 16 channels from `first` on of a tile of which `rows` are valid; `first` counts from the
-// panel's.
+// Stores the 16 channels from `first` on of a tile of which `rows` are valid; `first` counts from the panel's.
 template <int P, int kHalves>
 QRT_INLINE void store_block(const Panel& panel, const Sums<P, kHalves>& sums, int first, size_t row,
                             int rows) {

@@ -18,7 +18,7 @@ namespace {
 // Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
 
-// A function for each number of rows kLeast .. MR.
+// Calls the function for the number of rows, kLeast .. MR.
 template <class P, int NV, int MR, int kLeast>
 void run_column_of(size_t rows, const Column<P>& column) {
   if constexpr (MR >= kLeast) {

@@ -88,17 +88,17 @@ uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& s
 void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
                      size_t k, int8_t* weights);
 
-// Output rows of a call: their pixels, padded and as the kernel wants them, stay in the first-level
-// cache.
+// Returns the output rows of a call, so many that their pixels, padded and in the kernel's order,
+// stay in the first-level cache.
 size_t grouped_strip_rows(const GroupedKernel& kernel, const GroupedShape& shape);
 // Saturates.
 uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const GroupedKernel* grouped_kernels(size_t* count);
 
-// The first row of the best set among `isas` that has any, or null.
+// Returns the first row of the best set among `isas` that has any, or null.
 const GroupedKernel* select_grouped(IsaSet isas, size_t group);
 
 }  // namespace qrt

@@ -52,7 +52,7 @@ QRT_INLINE uint8_t* copy_pixels(const uint8_t* from, size_t pitch, size_t pixels
   return to;
 }
 
-// The rows of the image that the strip needs, of the panel from `channel` on, with their padding.
+// Copies the rows of the image that the strip needs, for the panel from `channel` on, with their padding.
 template <class F>
 __attribute__((noinline)) void fill_pixels(const GroupedArgs& args, const GroupedScratch& scratch,
                                            size_t channel, uint8_t* to) {
@@ -74,8 +74,8 @@ __attribute__((noinline)) void fill_pixels(const GroupedArgs& args, const Groupe
   }
 }
 
-// The outputs of a panel. The last tile begins so early that it is a whole one; where there is none,
-// the last pixel is repeated, and what there is of it stored.
+// Computes the outputs of a panel. The last tile begins so early that it is a whole one; where
+// there is none, the last pixel is repeated, and what there is of it stored.
 template <class F>
 __attribute__((noinline)) void run_panel(const Strip& strip, const GemmArgs& outputs,
                                          const Output<typename F::Policy>& output, size_t channel,

@@ -27,7 +27,8 @@ struct PartialSums : V {
   static constexpr int kBlocks = kVectors / kWhole;
   using Vector = typename V::Vector;
 
-  // Accumulator x has in dword h a part of the output that x ^ h has in dword 0.
+  // Adds up the partial sums of a vector's four accumulators: accumulator x has in dword h a part
+  // of the output that accumulator x ^ h has in dword 0.
   QRT_INLINE Vector whole(const Vector* part) {
     if constexpr (kSums == 1) {
       return part[0];

@@ -28,7 +28,7 @@ struct Lanes {
     vst1q_u8(y, vreinterpretq_u8_f32(v));
   }
   static Int shifts(const uint8_t* p) { return Int{p[0], p[1], p[2], p[3]}; }
-  // v with the sign of x, v >= 0.
+  // Returns v with the sign of x, v >= 0.
   static Int with_sign(Int v, Int x) {
     const Int negative = vshrq_n_s32(x, 31);
     return vsubq_s32(veorq_s32(v, negative), negative);

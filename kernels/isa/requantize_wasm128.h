@@ -102,7 +102,7 @@ struct Lanes {
   struct Stage<StageForm::kShift, kRound> : Shift<kRound> {
     using Shift<kRound>::Shift;
   };
-  // The low 32 bits of floor((x m + more) / 2^31).
+  // Returns the low 32 bits of floor((x m + more) / 2^31).
   static Int high_product(Int x, Int m, int64_t more) {
     const Int add = wasm_i64x2_splat(more);
     const Int l = wasm_u64x2_shr(wasm_i64x2_add(wasm_i64x2_extmul_low_i32x4(x, m), add), 31);

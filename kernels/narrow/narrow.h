@@ -52,7 +52,7 @@ struct NarrowShape : Window2D {
   // Pixels of the padded image that the outputs of a row, and rows that those of so many rows need.
   size_t padded_w() const { return out_w + (most.x + kernel_w - 1) * dilation_w; }
   size_t padded_h(size_t rows) const { return rows + (most.y + kernel_h - 1) * dilation_h; }
-  // From a position to where the window of an output with this move begins.
+  // Returns how far behind a position the window of an output with this move begins.
   size_t place(NarrowMove move) const {
     return move.y * dilation_h * padded_w() + move.x * dilation_w;
   }
@@ -104,7 +104,8 @@ uint64_t narrow_weight_bytes(const NarrowShape& shape);
 void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape, const NarrowMove* moves,
                     int8_t* weights);
 
-// Output rows of a call, whose planes stay in the second-level cache; 0: not even one row's do.
+// Returns the output rows of a call, so many that their planes stay in the second-level cache; 0 if
+// even the planes of one row do not.
 size_t narrow_strip_rows(const NarrowShape& shape);
 size_t narrow_scratch_bytes(const NarrowShape& shape);
 
@@ -115,11 +116,11 @@ struct NarrowWork {
 };
 NarrowWork narrow_work(const NarrowShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const NarrowKernel* narrow_kernels(size_t* count);
 
-// The best row of `isas`, or null.
+// Returns the best row of `isas`, or null.
 const NarrowKernel* select_narrow(IsaSet isas);
 
 }  // namespace qrt

@@ -33,7 +33,7 @@ struct Strip {
   int32_t* ring_of(size_t o) const { return sums + o * ring_pitch; }
 };
 
-// Dword j of four pixels' 16 bytes to part j of a cell, for the cells of four vectors.
+// Moves dword j of the 16 bytes of four pixels to part j of a cell, for the cells of four vectors.
 QRT_INLINE void transpose(__m512i (&v)[4]) {
   const __m512i a = _mm512_unpacklo_epi32(v[0], v[1]), b = _mm512_unpackhi_epi32(v[0], v[1]);
   const __m512i c = _mm512_unpacklo_epi32(v[2], v[3]), d = _mm512_unpackhi_epi32(v[2], v[3]);
@@ -47,7 +47,7 @@ QRT_INLINE __m128i load_cell(const uint8_t* p) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
 }
 
-// 16 bytes of each of the pixels p, p + 4, p + 8 and p + 12.
+// Loads 16 bytes of each of the pixels p, p + 4, p + 8 and p + 12.
 QRT_INLINE __m512i load_cells(const uint8_t* p, size_t pitch) {
   __m512i v = _mm512_castsi128_si512(load_cell(p));
   v = _mm512_mask_broadcast_i32x4(v, 0x00f0, load_cell(p + 4 * pitch));
@@ -225,8 +225,8 @@ Pixel moved(const Strip& strip, Pixel p, size_t positions) {
   return p;
 }
 
-// f(i, n, c) for every run of positions i .. i + n - 1 of a vector whose outputs are of one row, the
-// first at c.
+// Calls f(i, n, c) for every run of positions i .. i + n - 1 of a vector whose outputs are of one
+// row, the first at c.
 template <class F>
 QRT_INLINE void for_runs(const Strip& strip, Pixel p, const F& f) {
   const NarrowShape& s = strip.args.shape;
@@ -240,7 +240,7 @@ QRT_INLINE void for_runs(const Strip& strip, Pixel p, const F& f) {
   }
 }
 
-// 16 outputs, or what there is of them, of 16 positions, from strip.pixels.
+// Stores 16 outputs, or what there is of them, of 16 positions, from strip.pixels.
 QRT_INLINE void store_pixels(const Strip& strip, const Pixel& p, const uint32_t* from,
                              size_t output) {
   const NarrowShape& s = strip.args.shape;
@@ -286,7 +286,7 @@ void store_block(const Strip& strip, const Ready& ready) {
       store_pixels(strip, p, strip.pixels + o / 4 * kPositions + kLanes * v, o);
 }
 
-// Splats' constants, and where sums start.
+// Copies the constants into vectors, and sets where sums start.
 void find_constants(const Strip& strip, const Epilogue& epilogue) {
   const Constants& c = strip.constants;
   for (size_t o = 0; o < strip.args.shape.out_c; o += kLanes) {

@@ -117,7 +117,7 @@ QRT_INLINE void end_row(const NBitsWeights& w, size_t column, const Floats (&acc
   }
 }
 
-// MR rows by NV vectors of the panel's outputs, from output `first` of the panel on.
+// Multiplies MR rows by NV vectors of the panel's outputs, from output `first` of the panel on.
 template <class Policy, int kBits, int MR, int NV>
 QRT_INLINE void product_tile(const NBitsWeights& w, const NBitsRows& x, size_t panel, size_t first,
                              float* y) {

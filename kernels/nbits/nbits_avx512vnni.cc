@@ -9,7 +9,7 @@ namespace {
 
 struct Avx512Vnni {
   static constexpr bool kLess128 = false;
-  // Inline assembly for the reason given in isa/avx512vnni.h.
+  // Adds dot products by inline assembly, for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Ints& acc, Ints u, int32_t q) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(all_ints(q)));
   }

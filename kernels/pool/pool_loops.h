@@ -45,7 +45,7 @@ inline void store_channels(uint8_t* y, typename V::Bytes v, size_t n) {
   }
 }
 
-// One output pixel: every position of the window read once per block of channels.
+// Computes one output pixel: every position of the window read once per block of channels.
 template <class V>
 inline void max_window(const PoolShape& s, const uint8_t* x, Window rows, Window cols, uint8_t* y) {
   const size_t row_step = s.dilation_h * s.in_w * s.c, col_step = s.dilation_w * s.c;
@@ -175,8 +175,8 @@ inline void max_large_window(const PoolShape& s, const uint8_t* x, Window rows, 
   }
 }
 
-// A row of outputs in two passes: maxima over the window's rows for a strip of input columns, whole
-// vectors whatever the number of channels, then over the columns of each window.
+// Computes a row of outputs in two passes: maxima over the window's rows for a strip of input
+// columns, whole vectors whatever the number of channels, then over the columns of each window.
 template <class V>
 inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window rows, size_t reach,
                               uint8_t* y) {
@@ -258,7 +258,7 @@ struct SumScale {
   int32_t zero_point, lo, hi;
 };
 
-// One output pixel of average pool by integer sums. 16 bits hold 257 bytes.
+// Computes one output pixel of average pool by integer sums. 16 bits hold 257 bytes.
 template <class V>
 inline void average_sums(const AveragePoolArgs& args, const uint8_t* x, Window rows, Window cols,
                          uint8_t* y) {
@@ -278,7 +278,7 @@ inline void average_sums(const AveragePoolArgs& args, const uint8_t* x, Window r
   }
 }
 
-// 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.
+// Computes 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.
 // value[x] is computed, not looked up: fl32(input_scale * float(x - zero point)) is its definition.
 template <class V, size_t kVectors>
 inline void average_window(const typename V::Average& average, const PoolShape& s, const uint8_t* x,

@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kBytes = 64, kLanes = 16;
 constexpr size_t kFour = 4;  // rows reduced at once
 
-// f(at, mask) for the registers of a row, the last part first: what the loop carries stays in its place
-// behind it.
+// Calls f(at, mask) for the registers of a row, beginning with the incomplete last one, so that the
+// whole ones behind it leave in place what the loop carries.
 template <class F>
 QRT_INLINE void for_blocks(size_t n, const F& f) {
   const size_t whole = n / kBytes * kBytes;
@@ -40,7 +40,7 @@ QRT_INLINE __m128 sum_of(__m512 v) {
   return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-// And of 16 bytes, for each row of a register: all of them become the greatest.
+// Sets every byte of 16, for each row of a register, to the greatest of them.
 QRT_INLINE __m512i spread_greatest(__m512i v) {
   const __m512i swap_bytes = _mm512_set4_epi32(0x0e0f0c0d, 0x0a0b0809, 0x06070405, 0x02030001);
   v = _mm512_max_epu8(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));

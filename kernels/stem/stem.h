@@ -72,7 +72,8 @@ struct StemKernel {
   void (*fn)(const StemArgs& args);
 };
 
-// [ceil(out_c / 16)][steps][16][4]; packed: as gemm_pack() leaves weights whose taps are kernel rows.
+// Returns the bytes of the weights, [ceil(out_c / 16)][steps][16][4], and makes them of `packed`,
+// which gemm_pack() made with kernel rows as taps.
 uint64_t stem_weight_bytes(const StemShape& shape);
 void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights);
 
@@ -81,15 +82,15 @@ void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights)
 size_t stem_offset_count(const StemShape& shape);
 void stem_offsets(const StemShape& shape, uint32_t* offsets);
 
-// Output rows of a call, whose inputs stay in the first-level cache.
+// Returns the output rows of a call, so many that their inputs stay in the first-level cache.
 size_t stem_strip_rows(const StemShape& shape);
 size_t stem_scratch_bytes(const StemShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const StemKernel* stem_kernels(size_t* count);
 
-// The best row of `isas`, or null.
+// Returns the best row of `isas`, or null.
 const StemKernel* select_stem(IsaSet isas);
 
 }  // namespace qrt

@@ -22,7 +22,7 @@ struct Strip {
   uint8_t *pixels, *shared;
 };
 
-// The rows of the image that the strip needs, with their padding.
+// Copies the rows of the image that the strip needs, with their padding.
 void fill_pixels(const Strip& strip) {
   const StemArgs& args = strip.args;
   const StemShape& s = args.shape;
@@ -64,7 +64,7 @@ struct EveryPixel {
   }
 };
 
-// The dwords that the kernel's rows share, of every output.
+// Fills the dwords of every output that the kernel's rows share.
 void fill_shared(const Strip& strip) {
   const StemShape& s = strip.args.shape;
   const EveryPixel every(s.pixel_bytes());
@@ -90,7 +90,7 @@ void fill_shared(const Strip& strip) {
   }
 }
 
-// A tile's outputs of 16 * kVectors channels, those of the mask.
+// Stores a tile's outputs of 16 * kVectors channels, those of the mask.
 template <Epilogue::Form kForm, int kPixels, int kVectors>
 QRT_INLINE void store_as(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kVectors],
                          const avx512vnni::ChannelConstants (&k)[kVectors], uint32_t mask,
@@ -132,8 +132,8 @@ QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kV
   }
 }
 
-// The outputs of a panel of channels. The last tile begins so early that it is a whole one; where there
-// is none, the last output is repeated, and what there is of it stored.
+// Computes the outputs of a panel of channels. The last tile begins so early that it is a whole
+// one; where there is none, the last output is repeated, and what there is of it stored.
 template <int kPixels, int kVectors>
 __attribute__((noinline)) void run_panel(const Strip& strip, size_t channel, size_t columns) {
   static_assert(kPixels <= static_cast<int>(kStemTile), "places of repeated outputs");

@@ -26,7 +26,7 @@ constexpr size_t kVecs = kBlock * kGroup * sizeof(int16_t) / sizeof(Vec);
 // often as far as lines of one set of the cache: each is given more than a line at a time.
 constexpr size_t kRun = 4;
 
-// The first or second two channels of input, [4][2] bytes, to [4 / kWeightLanes][2][kWeightLanes].
+// Loads the first or second two channels of a group, [4][2] bytes, as [4 / kWeightLanes][2][kWeightLanes].
 template <size_t kWeightLanes>
 Vec load(const int8_t* w, size_t pair) {
   typedef uint32_t Words __attribute__((vector_size(16)));
@@ -40,7 +40,7 @@ Vec load(const int8_t* w, size_t pair) {
   return kWeightLanes == 1 ? v : Vec{v[0], v[2], v[4], v[6], v[1], v[3], v[5], v[7]};
 }
 
-// G times three, w_step apart, to six.
+// Transforms three weights, w_step apart, by G to six.
 inline void transform(const Vec* w, size_t w_step, Vec* u, size_t u_step) {
   const Vec a = w[0], b = w[w_step], c = w[2 * w_step];
   const Vec outer = a + c, far = a + 4 * c;
@@ -52,7 +52,7 @@ inline void transform(const Vec* w, size_t w_step, Vec* u, size_t u_step) {
   u[5 * u_step] = c;
 }
 
-// One weight block, tap_bytes apart for every tap of every term, to all positions, u_step apart.
+// Transforms one weight block to all positions, u_step apart. Its taps are tap_bytes apart, for every term.
 template <size_t kWeightLanes>
 void transform_block(const int8_t* packed, size_t tap_bytes, const WinogradShape& shape, Vec* u,
                      size_t u_step) {
