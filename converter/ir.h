@@ -156,14 +156,14 @@ struct Graph {
   ValueId add_constant_bytes(std::string name, DType dtype, const Shape& shape, const void* data,
                              size_t size);
 
-  // Index of the node that writes a value, or -1.
+  // Returns the index of the node that writes a value, or -1.
   int producer(ValueId value) const;
   // Indices of the nodes that read a value (a node reading it twice stands twice).
   std::vector<int> consumers(ValueId value) const;
   bool is_output(ValueId value) const;
 };
 
-// The options of a node as their type; REQUIRES: the node is of that type.
+// Returns the options of a node as their type; REQUIRES: the node is of that type.
 template <class T>
 T& options(Node& node) {
   return *static_cast<T*>(node.options.value);
@@ -173,7 +173,7 @@ const T& options(const Node& node) {
   return *static_cast<const T*>(node.options.value);
 }
 
-// A node with default options of type T (fb::Conv2DOptionsT ...).
+// Returns a node with default options of type T (fb::Conv2DOptionsT ...).
 template <class T>
 Node make_node(std::string name, std::string source_op, std::vector<ValueId> inputs,
                std::vector<ValueId> outputs) {
@@ -213,7 +213,7 @@ class StoredForm {
   flatbuffers::FlatBufferBuilder bytes_;
 };
 
-// One line per value and node, for tests and for --verbose.
+// Returns one line per value and node, for tests and for --verbose.
 std::string dump(const Graph& graph);
 
 template <class T>

@@ -49,7 +49,7 @@ double float_of(uint32_t bits) {
   return static_cast<double>(f);
 }
 
-// The factor from accumulator to output of channel c, all stages in one.
+// Returns the factor from accumulator to output of channel c, all stages in one.
 double factor_of(const fb::RequantT& r, size_t c) {
   const auto at = [c](const auto& v) { return v.size() == 1 ? v[0] : v[c]; };
   if (r.kind == fb::RequantKind::F32) return float_of(at(r.scale));
@@ -242,7 +242,7 @@ class Lint {
           {"first", static_cast<double>(dead[0])}});
   }
 
-  // Least and greatest accumulator end at one code.
+  // Returns whether least and greatest accumulator end at one code.
   static bool is_dead(const fb::RequantT* r, size_t c, int64_t least, int64_t most) {
     if (least == most) return true;
     if (!r || r->kind == fb::RequantKind::ACC) return false;
@@ -265,7 +265,8 @@ class Lint {
         return check_zero(node, static_cast<uint8_t>(o.fill));
   }
 
-  // `code` stands for what lies outside the operator's input.
+  // Warns where an operator is padded with something else than zero. `code`: the stored value
+  // outside the operator's input.
   void check_zero(const Node& node, int code) {
     const Quantization& q = graph_.values[node.inputs[0]].quantization;
     if (q.zero_point.size() != 1 || q.zero_point[0] == code) return;

@@ -59,7 +59,8 @@ struct DimGroup {
   std::vector<uint8_t> in, out;
 };
 
-// Dimension 0 stays a group of its own where it keeps its size: it may be the batch.
+// Finds groups of dimensions of equal product. Dimension 0 stays a group of its own where it keeps
+// its size: it may be the batch.
 std::optional<std::vector<DimGroup>> match_dims(const Shape& in, const Shape& out) {
   if (in.elements() <= 0 || in.elements() != out.elements()) return std::nullopt;
   std::vector<DimGroup> groups;

@@ -41,7 +41,7 @@ size_t Report::count(Outcome outcome) const {
 
 namespace {
 
-// A node without a name is called "#17 (Conv)" already.
+// Returns the node's name for messages. A node without a name is called "#17 (Conv)" already.
 template <class Entry>
 std::string label(const Entry& e) {
   return escaped(!e.node.empty() && e.node[0] == '#' ? e.node : e.node + " (" + e.op + ")");

@@ -21,7 +21,7 @@ bool is_byte_tensor(const Graph& graph, ValueId v) {
   return graph.values[v].type.dtype == DType::kUInt8 && !graph.values[v].is_constant;
 }
 
-// A Lut from bytes to bytes, one for all channels.
+// Returns whether the node is a Lut from bytes to bytes with one table for all channels.
 bool is_function(const Graph& graph, int node) {
   if (node < 0) return false;
   const Node& n = graph.nodes[static_cast<size_t>(node)];
@@ -36,7 +36,7 @@ struct Operand {
   std::vector<int> functions;
 };
 
-// The operand itself, what it is a function of, and so on.
+// Returns the operand itself, what it is a function of, and so on.
 std::vector<Operand> ways(const Graph& graph, const Links& links, ValueId operand) {
   std::vector<Operand> all = {{operand, {}}};
   while (all.size() <= kMostFunctions) {
@@ -50,7 +50,8 @@ std::vector<Operand> ways(const Graph& graph, const Links& links, ValueId operan
   return all;
 }
 
-// Both operands as functions of the same tensor, the nearest there is.
+// Traces both operands back to the nearest tensor of which both are functions. Returns false where
+// there is none.
 bool trace(const Graph& graph, const Links& links, const Node& node, Operand* a, Operand* b) {
   const std::vector<Operand> of_a = ways(graph, links, node.inputs[0]);
   for (const Operand& way : ways(graph, links, node.inputs[1])) {

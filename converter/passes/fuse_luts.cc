@@ -51,7 +51,8 @@ bool can_chain(const Table& first, const Table& second) {
   return !is_int16 || (first.tables() == 1 && second.tables() == 1);
 }
 
-// And means the same by it: operators behind it may read the zero point of its output.
+// Returns whether the table gives back every code, with its meaning unchanged: operators behind it
+// may read the zero point of its output.
 bool maps_to_itself(const Graph& graph, const Node& node) {
   const Value &in = graph.values[node.inputs[0]], &out = graph.values[node.outputs[0]];
   if (in.type.dtype != out.type.dtype || in.quantization.zero_point != out.quantization.zero_point)

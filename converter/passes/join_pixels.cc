@@ -48,7 +48,7 @@ void repeat_channels(Quantization* q, int64_t times) {
   repeat(&q->zero_point, times);
 }
 
-// [n][kernel_h][kernel_w][k] to [p * n][kernel_h][joined_width][k].
+// Joins weights [n][kernel_h][kernel_w][k] of p pixels to [p * n][kernel_h][joined_width][k].
 Value joined_weights(const Value& weights, int64_t stride_w, int64_t pixels) {
   const Shape& from = weights.type.shape;
   Value joined = weights;

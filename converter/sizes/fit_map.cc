@@ -85,7 +85,8 @@ bool add_piece(const Imports& imports, const std::vector<Run>& runs, fb::SizeRul
   return true;
 }
 
-// Every map is floor((begin + i * step) / divisor), as those of enlarged axes are.
+// Finds a rule floor((begin + i * step) / divisor) that gives every map, such as those of enlarged
+// axes. Returns whether there is one.
 bool fit_quotient(const Imports& imports, const std::vector<const Map*>& maps,
                   fb::SizeRuleT* rule) {
   constexpr int64_t kMostDivisor = 32, kMostStep = 4;
@@ -157,7 +158,8 @@ Taps taps_of(const std::vector<const Map*>& maps, int64_t count) {
   return taps;
 }
 
-// Every map has the taps of a window that moves over the axis, one position after the other.
+// Finds a rule for maps that list the taps of a window that moves over the axis, one position after
+// the other. Returns whether there is one.
 bool fit_taps(const Imports& imports, const std::vector<const Map*>& maps, int axis,
               fb::SizeRuleT* rule) {
   int64_t common = 0;

@@ -21,7 +21,7 @@ const Term* Terms::find(const std::vector<int64_t>& values) const {
 
 namespace {
 
-// The dimensions of the operator's inputs, then the symbols.
+// Returns the dimensions of the operator's inputs, then the symbols.
 Terms terms_of(const Imports& imports) {
   Terms found;
   const auto add = [&](const Expression& expression) {
@@ -143,7 +143,7 @@ class Fit {
     return false;
   }
 
-  // A dimension of another tensor, as it is.
+  // Tries the dimensions of other tensors, as they are.
   bool try_other() {
     const Term* v = imports_.others == nullptr ? nullptr : imports_.others->find(values_);
     return v != nullptr && try_one(v->expression);
@@ -185,7 +185,7 @@ class Fit {
     return false;
   }
 
-  // v * w * a / d and v * w * u * a / d, where that leaves no rest
+  // Tries v * w * a / d and v * w * u * a / d, where the division leaves no remainder.
   bool try_products() {
     const size_t n = terms_.size();
     for (size_t i = 0; i < n; ++i)
@@ -216,7 +216,7 @@ class Fit {
     return false;
   }
 
-  // floor((e * a + b) / d) + c of small a and d
+  // Tries floor((e * a + b) / d) + c with small a and d.
   bool try_scaled(const Expression& e) {
     constexpr int64_t kMostTerm = 8;
     for (int64_t d = 2; d <= kMostTerm; ++d)

@@ -353,7 +353,7 @@ class Search {
  public:
   Search(Source* source, Graph* graph) : source_(source), graph_(graph) {}
 
-  // kUnsupported where the family leads to no graph.
+  // Tries a family of sizes. Fails with kUnsupported where it leads to no graph.
   Status try_family(std::vector<Symbol> symbols, const ProbeFamily& family) {
     Opening opening;
     Status status = opening.import(source_, symbols, family);

@@ -8,7 +8,8 @@
 namespace qrt::convert {
 namespace {
 
-// A copy whose length the compiler knows takes an instruction; millions of elements make a difference.
+// Copies an element. A copy whose length the compiler knows takes one instruction, which matters
+// for millions of elements.
 void copy_element(size_t bytes, const uint8_t* from, uint8_t* to) {
   switch (bytes) {
     case 1: *to = *from; break;

@@ -46,7 +46,7 @@ Status find_pair(const std::string& pair, const Edges& inputs, const Edges& outp
   return error(Code::kInvalidArgument, "--state %s: %s", pair.c_str(), why.c_str());
 }
 
-// A state is written whole by a run, so that it has one type and one size.
+// Checks that a state's input and output have one type and one size: a run writes the state whole.
 Status check_pair(const std::string& pair, const Value& in, const Value& out) {
   if (in.type.dtype != out.type.dtype)
     return error(Code::kInvalidArgument,

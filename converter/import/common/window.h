@@ -54,7 +54,7 @@ void set_dilation(const Window& w, Options* o) {
   o->dilation_h = static_cast<uint16_t>(w.dilation[0]);
   o->dilation_w = static_cast<uint16_t>(w.dilation[1]);
 }
-// Pools: they have no weights that would tell the kernel.
+// Sets the kernel of a pool, which has no weights that would tell it.
 template <class Options>
 void set_kernel(const Window& w, Options* o) {
   o->kernel_h = static_cast<uint32_t>(w.kernel[0]);

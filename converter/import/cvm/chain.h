@@ -38,7 +38,7 @@ struct Storage {
 };
 Range range_of(const std::vector<int32_t>& values);
 std::vector<uint8_t> stored_bytes(const std::vector<int32_t>& values, Storage storage);
-// 8 bits where the values fit into them, else 16, else 32.
+// Returns the storage of values: 8 bits where they fit, else 16, else 32.
 Storage storage_for(Range range);
 // "uint8 (+128), values -127 to 127"
 std::string describe(Storage storage, Range range);
@@ -53,10 +53,10 @@ Link clamp_to(int32_t lo, int32_t hi);
 // Returns whether no link has a value for each channel.
 bool is_scalar_chain(const std::vector<Link>& links);
 
-// The values behind a link. *wraps: some may leave int32, where CVM's arithmetic is that of the
-// machine.
+// Returns the range of the values behind a link. *wraps: some may leave int32, where CVM's
+// arithmetic wraps as the machine's does.
 Range range_after(const Link& link, Range range, bool* wraps);
-// One value, modulo 2^32. REQUIRES: not by channel.
+// Applies a link to one value, modulo 2^32. REQUIRES: the link has one value for all channels.
 int32_t apply(const Link& link, int32_t v);
 
 // links[0 .. count) as one requantisation of kind INT for accumulators within `range`: stages that

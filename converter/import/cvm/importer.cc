@@ -52,7 +52,8 @@ Status Importer::run() {
                report_->count(Outcome::kRefused), model_.nodes().size());
 }
 
-// Equal nodes on equal entries are one; MRT writes such where two operators read one tensor.
+// Counts the readers of each entry. Equal nodes on equal entries count as one: MRT writes such
+// nodes where two operators read one tensor.
 void Importer::count_readers() {
   for (EntryId e = 0; e < aliases_.size(); ++e) aliases_[e] = e;
   std::map<std::string, EntryId> seen;
@@ -75,7 +76,7 @@ Op Importer::op_of(EntryId entry) const {
   return {node, model_.nodes()[node]};
 }
 
-// A byte, or an int32; a CVM runtime clamps what is outside the precision.
+// Imports the input as bytes, or as int32. A CVM runtime clamps what is outside the precision.
 void Importer::import_input() {
   const EntryId entry = model_.input();
   const Form& form = forms_[entry];
@@ -331,8 +332,8 @@ bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   return true;
 }
 
-// A chain that the one operator that reads it may take over. Accumulators are to be read as they
-// are, but for what fits a byte, which the product itself writes.
+// Returns whether the only operator that reads the entry may take over its pending chain. Accumulators
+// are left to be read as they are, unless they fit a byte, which the product writes itself.
 bool Importer::may_be_joined(EntryId e) const {
   const State& state = states_[same_as(e)];
   return state.chain && state.readers == 1 && !state.chain->pair &&

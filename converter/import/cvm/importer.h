@@ -80,7 +80,7 @@ class Importer {
   // Elements of a parameter; null for what is computed.
   const std::vector<int32_t>* constant(EntryId entry) const;
 
-  // The entry as a value of the graph, in the smallest storage that is proven to hold it.
+  // Returns the entry as a value of the graph, in the smallest storage that is proven to hold it.
   Stored stored(EntryId entry);
   // Returns the entry in this storage, which has to hold it.
   ValueId stored_as(EntryId entry, Storage storage);
@@ -111,13 +111,13 @@ class Importer {
   ValueId reshaped(const Op& op, ValueId value, Storage storage, const Shape& shape);
   // One step, written at once.
   Stored limited(const Op& op, const Stored& from, Link link);
-  // A table of 256 results, by value + the zero point of `from`, which are bytes.
+  // Returns a table of 256 results, by value + the zero point of `from`, which are bytes.
   Stored table_of(const Op& op, const Stored& from, const std::vector<int32_t>& results,
                   Range range);
-  // The entry's values within 0 .. size - 1, INT32.
+  // Returns the entry's values limited to 0 .. size - 1, as INT32.
   Stored clamped_indices(const Op& op, EntryId entry, int64_t size);
 
-  // Refusing ends the import of the nodes behind this one, not the others'. Returns OK.
+  // Refuses an operator, which ends the import of the nodes behind it, not of the others. Returns OK.
   Status refuse(const Op& op, const std::string& rule, const std::string& remedy);
 
  private:
@@ -129,7 +129,7 @@ class Importer {
   };
 
   void count_readers();
-  // The entry that an equal node before makes.
+  // Returns the entry of an equal earlier node, or the entry itself.
   EntryId same_as(EntryId entry) const { return aliases_[entry]; }
   void import_input();
   Status visit(size_t index);
@@ -144,7 +144,7 @@ class Importer {
                       Storage storage);
   Stored write_pair(const Op& op, const Chain& chain, const Storage* wanted);
   ValueId add_parameter(EntryId entry, Storage storage);
-  // An operand of a pair: a value, and steps that can be done on the way.
+  // Returns an operand of a pair: a value, and the steps that the pair's operator can do on it.
   Stored operand(EntryId entry, std::vector<Link>* links);
   bool may_be_joined(EntryId entry) const;
   bool gives_sums(EntryId entry) const;

@@ -98,8 +98,8 @@ Stored Importer::write_pair(const Op& op, const Chain& chain, const Storage* wan
   return made;
 }
 
-// All of the chain within the product's requantisation if its result is a byte; else the longest
-// part that gives one, and a table; else its sums and a Formula.
+// Writes the product with all of the chain in its requantisation if the result is a byte; else with
+// the longest part that gives one, and a table; else its sums and a Formula.
 Stored Importer::write_product(const Op& op, const Chain& chain, const Storage* wanted) {
   const Product& product = *chain.product;
   for (size_t count = chain.links.size() + 1; count-- > 0;) {

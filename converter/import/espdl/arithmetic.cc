@@ -74,7 +74,7 @@ std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
 
 namespace {
 
-// float32 results of the C library's expf and logf where those round correctly.
+// Return float32 results as the C library's expf and logf give them where those round correctly.
 float exp_of(float x) {
   if (x > 89.0f) return INFINITY;
   if (x < -104.0f) return 0.0f;
@@ -86,7 +86,7 @@ float log_of(float x) {
   return static_cast<float>(portable_log(double{x}));
 }
 
-// The sum and the quotient in double.
+// Returns the sigmoid, with the sum and the quotient in double.
 float sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + static_cast<double>(exp_of(-x)))); }
 
 float clamped_to_one(float x) { return std::max(0.0f, std::min(1.0f, x)); }

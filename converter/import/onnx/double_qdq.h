@@ -29,7 +29,7 @@ class DoubleQdq {
   // REQUIRES: the scales and zero points are loaded; what is in front of the node was visited.
   Status merge(const NodeView& quantize, bool all_known);
 
-  // The parameters that stand for a node's own after merging, or null.
+  // Returns the parameters that stand for a node's own after merging, or null.
   const Quant* quant(const NodeView& node) const;
   // Returns the input that is the output of a node that merging has left without effect; -1 for others.
   int passed_input(const NodeView& node) const;
@@ -61,10 +61,9 @@ class DoubleQdq {
 
   const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant
   bool read(const NodeView& node, Quant* quant) const;
-  // *is_link: these are nodes that a chain can go through, equal ones where they are several.
+  // Makes a link of nodes. *is_link: a chain can go through them; if there are several, they are equal.
   Status make_link(const std::vector<const NodeView*>& nodes, Link* link, bool* is_link) const;
-  // The nodes that read a tensor, looking through those that change nothing. *all: nothing else
-  // reads it.
+  // Finds the nodes that read a tensor, also behind nodes that change nothing. *all: nothing else reads it.
   Status find_readers(const std::string& tensor, const Shape& shape,
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
   Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,

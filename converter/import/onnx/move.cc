@@ -104,8 +104,8 @@ ValueId move_value(Importer& importer, const NodeView& node, const Movement& m, 
                         : importer.builder().transpose(node, x, m.perm);
 }
 
-// ONNX Runtime moves a QuantizeLinear in front of these, so that the operator before it is
-// quantised; Flatten becomes a Reshape.
+// Returns whether ONNX Runtime moves a QuantizeLinear in front of this operator, so that the one
+// before it is quantised. Flatten is among them, as it becomes a Reshape.
 bool lets_quantization_pass(const std::string& op) {
   for (const char* name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice"})
     if (op == name) return true;
@@ -158,7 +158,7 @@ bool parameters_follow(const std::vector<Movement>& movements, Tensor t) {
                      [&](const Movement& m) { return m.is_nothing() || move_parameters(m, &t); });
 }
 
-// A dequantised constant as one of floats.
+// Turns a dequantised constant into one of floats.
 Status make_plain(Importer& importer, const NodeView& node, Tensor* t, bool* made) {
   std::vector<float> real;
   *made = constant_floats(*t, &real);

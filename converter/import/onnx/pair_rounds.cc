@@ -38,7 +38,7 @@ bool mark(const std::vector<int64_t>& axes, size_t rank, std::vector<bool>* mark
   return true;
 }
 
-// The axes that are not marked.
+// Returns the axes that are not marked.
 std::vector<int64_t> unmarked(const std::vector<bool>& marked) {
   std::vector<int64_t> result;
   for (size_t i = 0; i < marked.size(); ++i)
@@ -46,7 +46,8 @@ std::vector<int64_t> unmarked(const std::vector<bool>& marked) {
   return result;
 }
 
-// The permutation behind a Squeeze of what `perm` permuted, and the Squeeze's axes in front of it.
+// Exchanges a Transpose and the Squeeze behind it: *perm becomes the permutation behind the Squeeze,
+// and *axes the Squeeze's axes in front of the Transpose. Returns false where the axes are invalid.
 bool pass_squeeze(Perm* perm, std::vector<int64_t>* axes) {
   std::vector<bool> behind, before(perm->size());
   if (!mark(*axes, perm->size(), &behind)) return false;
@@ -85,13 +86,13 @@ bool is_equal_pair(const Link& first, Kind kind, const Link& second, Kind other)
   return first.kind == kind && second.kind == other && first.quant == second.quant;
 }
 
-// Equal for ONNX Runtime, which then leaves both as they are.
+// Returns whether ONNX Runtime takes both for equal, and then leaves both as they are.
 bool almost_equal(const Quant& a, const Quant& b) {
   return a.zero_point == b.zero_point && std::fabs(a.scale[0] - b.scale[0]) < 1e-20f;
 }
 
-// The pair that stands for both; false where their ranges have nothing in common, or, with a scale
-// of 0, nothing but that.
+// Finds the pair that stands for both. Returns false where their ranges have nothing in common, or,
+// with a scale of 0, nothing but that.
 bool intersect(const Quant& a, const Quant& b, Quant* result) {
   const auto [lo, hi] = Limits::of_source(a);
   const auto real = [](const Quant& q, int v) {
@@ -136,7 +137,7 @@ class Rounds {
 
  private:
   bool is_last(Place link) const { return std::next(link) == links_.end(); }
-  // ONNX Runtime gives each reader of a DequantizeLinear one of its own.
+  // Returns whether ONNX Runtime splits the last DequantizeLinear: it gives each reader one of its own.
   bool is_split(Place link) const {
     return is_last(link) && link->kind == Kind::kDequantize &&
            chain_.back.readers + chain_.back.outputs > 1;
@@ -168,7 +169,8 @@ class Rounds {
   bool empty_ = false;
 };
 
-// One of every two that follow each other; the rest in the next round.
+// Merges every two pairs that follow each other into one; a third waits for the next round. Returns
+// whether it changed a link.
 bool Rounds::merge_pairs() {
   bool changed = false;
   for (Place d = links_.begin(); d != links_.end() && !empty_; ++d) {
@@ -200,7 +202,8 @@ bool Rounds::merge_pairs() {
   return changed;
 }
 
-// First each QuantizeLinear in front of what moves its data, then each DequantizeLinear behind.
+// Copies first each QuantizeLinear to the front of the nodes before it that move data, then each
+// DequantizeLinear to the back of those behind it. Returns whether it changed a link.
 bool Rounds::copy_pairs() {
   bool changed = false;
   const std::vector<Place> quantizes = all(Kind::kQuantize), dequantizes = all(Kind::kDequantize);
@@ -246,7 +249,7 @@ void Rounds::find_those_that_lead() {
   std::reverse(leads_.begin(), leads_.end());
 }
 
-// Each Transpose down to the next, with which it becomes one, or nothing.
+// Moves each Transpose down to the next one, with which it becomes one, or nothing.
 void Rounds::move_transposes() {
   find_those_that_lead();
   size_t at = 0;
@@ -275,8 +278,9 @@ void Rounds::move_transposes() {
   }
 }
 
-// The last DequantizeLinear is one for each reader, and the Transpose goes behind those that lead to
-// another one. It stays for the rest: what is in front of it has readers beside it.
+// Moves the Transpose behind some of several readers: the last DequantizeLinear is split, and the
+// Transpose goes behind those that lead to another Transpose. It stays for the others, so what is
+// in front of it then has other readers, too.
 void Rounds::move_behind_some(Place transpose) {
   if (transpose == links_.begin())
     chain_.front.takes_pair = false;
@@ -314,7 +318,8 @@ void Rounds::mend_pairs() {
   }
 }
 
-// A DequantizeLinear and the QuantizeLinear behind it, alike, with one reader.
+// Returns whether the QuantizeLinear undoes the DequantizeLinear in front of it, with equal
+// parameters and no other reader between.
 bool Rounds::is_empty_pair(Place quantize) {
   if (quantize == links_.begin()) return false;
   const Place d = std::prev(quantize);

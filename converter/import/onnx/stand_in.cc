@@ -72,7 +72,7 @@ bool keeps_shape(const std::string& op) {
                      [&](const char* known) { return op == known; });
 }
 
-// The distance between the operands of an operator that broadcasts them, or 0.
+// Returns the distance between the operands of an operator that broadcasts them, or 0.
 int operand_distance(const std::string& op) {
   for (const char* known :
        {"Add", "Sub", "Mul", "Div", "Min", "Max", "Pow", "Mod", "PRelu", "Mean", "Sum", "Where"})

@@ -31,7 +31,7 @@ const Accelerator* find_accelerator(const Op& op) {
   return nullptr;
 }
 
-// A constant's elements as the file has them.
+// Returns a constant's elements as the file has them.
 template <class T>
 std::vector<T> elements_of(const Tensor& t) {
   std::vector<T> values(t.bytes / sizeof(T));

@@ -96,7 +96,7 @@ class Model {
   int subgraph() const { return subgraph_; }
   int subgraph_count() const;
   const std::vector<Signature>& signatures() const { return signatures_; }
-  // The signature that was asked for by name. Null: none was.
+  // Returns the signature that was asked for by name. Null: none was.
   const Signature* chosen() const { return chosen_; }
   const std::string& description() const { return description_; }
   const std::vector<Tensor>& tensors() const { return main_.tensors; }

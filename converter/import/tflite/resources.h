@@ -50,7 +50,7 @@ class Resources {
   std::set<int> initialised_;
 };
 
-// The container and name of a VAR_HANDLE.
+// Returns the container and name of a VAR_HANDLE.
 std::pair<std::string, std::string> resource_name(const Op& op);
 
 }  // namespace qrt::convert::from_tflite

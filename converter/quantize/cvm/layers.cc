@@ -81,7 +81,7 @@ Status check_precision(int precision) {
 
 }  // namespace
 
-// An image of one dimension is one of two, of one row.
+// Adds a convolution. An image with one spatial dimension is taken for one of two, with a single row.
 Status cvm_conv(const Node& node, CvmValues* values) {
   LayerNumbers layer;
   QRT_TRY(read_layer(node, values, &layer));
@@ -116,7 +116,7 @@ Status cvm_conv(const Node& node, CvmValues* values) {
   return {};
 }
 
-// Gemm and MatMul: rows of x times [units, k].
+// Adds a Gemm or MatMul: rows of x times [units, k].
 Status cvm_dense(const Node& node, CvmValues* values) {
   LayerNumbers layer;
   QRT_TRY(read_layer(node, values, &layer));

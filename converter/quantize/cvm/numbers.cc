@@ -16,7 +16,7 @@ constexpr int kFactorBits = 14, kMostFactorBits = 16;
 // more than this part.
 constexpr double kFineFactor = 0x1p-9;
 
-// The least precision that holds +-limit, whole.
+// Returns the least precision that holds +-limit, whole.
 int precision_of(double limit) {
   int p = 1;
   while (p < kMostPrecision && static_cast<double>(mrt::alpha(p)) < limit) ++p;
@@ -30,7 +30,7 @@ int32_t least(const std::vector<int32_t>& values) {
   return values.empty() ? 1 : *std::min_element(values.begin(), values.end());
 }
 
-// n of ratio = 2^-n, if it is such a power of two.
+// Finds n with ratio = 2^-n. Returns false where the ratio is no power of two.
 bool is_power(double ratio, int* n) {
   int exponent;
   if (std::frexp(ratio, &exponent) != 0.5) return false;
@@ -88,7 +88,8 @@ CvmNumber CvmNumbers::times(const CvmNumber& x, const std::vector<int32_t>& fact
   return {add("broadcast_mul", {x.entry, parameter}, shape(x), precision(x) + own), x.step, {}, 0};
 }
 
-// One factor for each channel that brings it to the step, and a shift.
+// Multiplies each channel by a factor of its own that brings it to the step, and shifts. Returns
+// false where the precision leaves no bits for factors.
 bool CvmNumbers::requantised_by_channel(const CvmNumber& x, double step, int precision,
                                         CvmNumber* y) {
   const int bits = std::min(kMostPrecision - this->precision(x), kMostFactorBits);

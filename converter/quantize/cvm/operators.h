@@ -36,11 +36,11 @@ struct CvmWindow {
   std::vector<int64_t> kernel, stride, dilation, before, behind;
 };
 Status read_cvm_window(const Node& node, const Dims& kernel, const Dims& input, CvmWindow* window);
-// A convolution whose pads may differ on both sides: zeros are joined, or results dropped. Pads of bytes
-// with a zero point hold that, and are joined on both sides.
+// Adds a convolution whose pads may differ on both sides: zeros are joined, or results dropped.
+// Bytes with a zero point are padded with that, joined on both sides.
 Status add_cvm_conv(const CvmNumber& x, int weights, int bias, int precision, int64_t groups,
                     const CvmWindow& window, CvmNumbers* numbers, CvmNumber* y);
-// begin <= index < end of one axis.
+// Takes the part begin <= index < end of one axis.
 CvmNumber cvm_part(const CvmNumber& x, size_t axis, int64_t begin, int64_t end,
                    CvmNumbers* numbers);
 // Joins parts of one step and precision along `axis`.

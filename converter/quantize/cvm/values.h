@@ -28,9 +28,9 @@ class CvmValues {
   Status shape(const std::string& value, Dims* shape) const;
 
   void set(const std::string& value, CvmNumber number) { numbers_of_[value] = std::move(number); }
-  // value = a function of the one value `base`, element by element.
+  // Notes that `value` is a function of the one value `base`, element by element.
   void set_function(const std::string& value, const std::string& base) { bases_[value] = base; }
-  // The value that a table of `value` would be read by: itself where it has bytes. "": none.
+  // Returns the value that a table of `value` would be read by: itself where it has bytes. "": none.
   std::string base(const std::string& value) const;
   bool is_function(const std::string& value) const { return bases_.count(value) != 0; }
   bool is_coded(const std::string& value) const { return placement_.is_coded(value); }
@@ -39,7 +39,7 @@ class CvmValues {
   // Returns the precision of its integers without a zero point: one more than bytes' where they have one.
   int precision(const std::string& value) const;
 
-  // The integers as they are, where they are some.
+  // Returns the number whose integers are the value itself, or null where it is another function of them.
   const CvmNumber* number(const std::string& value) const;
   // Returns a value in one step for all channels, with so many bits.
   Status as(const std::string& value, double step, int precision, CvmNumber* y);
@@ -49,12 +49,12 @@ class CvmValues {
   Status as_byte(const std::string& value, CvmNumber* y);
   // Returns a value for sums, products and averages: 16 bits or fewer, no factors.
   Status as_wide(const std::string& value, CvmNumber* y);
-  // The greatest real that is kept of it.
+  // Finds the greatest real magnitude that the value's coding keeps.
   Status range(const std::string& value, double* range);
 
  private:
   Status table(const std::string& value, double step, int precision, CvmNumber* y);
-  // A function's values for the reals that the bytes of its base stand for.
+  // Computes a function's values for the reals that the bytes of its base stand for.
   Status compute(const std::string& value, const Tensor** y);
   Tensor reals_of_bytes(const std::string& base) const;
 

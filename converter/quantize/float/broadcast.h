@@ -11,7 +11,7 @@
 
 namespace qrt::quantize {
 
-// The shape that all broadcast to; false: they do not.
+// Finds the shape to which all broadcast. Returns false where they do not.
 bool broadcast_shape(const std::vector<const Dims*>& shapes, Dims* shape);
 
 // Steps of the elements of a tensor of this shape for each dimension of `to`, 0 where it repeats.
@@ -26,8 +26,8 @@ class Walk {
  public:
   Walk(const Dims& shape, std::vector<Dims> steps);
 
-  // f(offsets, n, steps): a run of n elements along the last dimension; offsets[i], steps[i]: of
-  // tensor i. In the order of the shape.
+  // Calls f(offsets, n, steps) for runs of n elements along the last dimension, in the order of the
+  // shape; offsets[i], steps[i]: of tensor i.
   template <class F>
   void runs(const F& f) const {
     if (elements(shape_) == 0) return;
@@ -54,7 +54,7 @@ class Walk {
   std::vector<Dims> steps_;
 };
 
-// y, dense and of this shape, gets the elements of x at `offset` and the given steps.
+// Copies the elements of x at `offset`, with the given steps, to y, dense and of this shape.
 void copy_elements(const Tensor& x, int64_t offset, const Dims& steps, Tensor* y);
 
 }  // namespace qrt::quantize

@@ -62,7 +62,7 @@ class Folder {
     }
   }
 
-  // Into the layer before, past a Concat, or into the layers behind.
+  // Folds node i into the layer before it, also past a Concat, or into the layers behind it.
   void fold(size_t i) {
     const Node node = model_->nodes[i];
     const bool is_norm = node.op == "BatchNormalization";
@@ -185,7 +185,8 @@ class Folder {
     links_.set_constant(at, 2, std::move(bias));
   }
 
-  // BatchNormalization behind a Concat of channels: one for each operand, if all go into their layers.
+  // Splits a BatchNormalization behind a Concat of channels into one for each operand, if all of
+  // these go into their layers.
   void split_at_concat(size_t norm, const Node& concat) {
     if (concat.integer("axis", 0) != 1) return;
     int64_t first = 0;
@@ -210,8 +211,8 @@ class Folder {
     take_out(norm, concat.outputs[0]);
   }
 
-  // Into all layers that read the result. A Conv's border is of zeros in any case, which only a line
-  // without a shift keeps.
+  // Folds the normalisation into all layers that read its result. A Conv pads with zeros, which
+  // only a normalisation without a shift keeps.
   void fold_forward(size_t norm) {
     const Node node = model_->nodes[norm];
     const Tensor* scale = constant(node, 1);

@@ -34,7 +34,7 @@ class Measure {
     }
   }
 
-  // `shapes`: of the inputs that have an open dimension besides the first.
+  // Folds shapes. `shapes`: of the inputs that have an open dimension besides the first.
   Status run(int64_t batch, const Shapes& shapes, Measured* measured) const {
     std::map<std::string, Tensor> feeds;
     for (const Value& input : model_.inputs) {
@@ -145,7 +145,7 @@ std::set<std::string> follow_sizes(const FloatModel& model) {
   return open;
 }
 
-// The result's shape, with its one open dimension, in place of one that was computed.
+// Gives a Reshape the constant shape of its result, with its one open dimension, instead of a computed one.
 void set_reshape(size_t at, FloatModel* model, Links* links) {
   Node& node = model->nodes[at];
   const auto found = model->values.find(node.outputs[0]);

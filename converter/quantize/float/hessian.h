@@ -23,8 +23,8 @@ struct Gram {
 // operators. Several samples may lie in x.
 Status add_gram(const Node& node, const Tensor& x, const Dims& weights, Gram* gram);
 
-// n rows of k weights as multiples of each row's scale, lo to hi. hessian [k, k], of which the
-// lower half counts: a group of a Gram. kInvalidArgument where it is none.
+// Rounds n rows of k weights to multiples, lo to hi, of each row's scale. hessian [k, k], of which
+// the lower half counts: a group of a Gram. Fails with kInvalidArgument where it is none.
 Status round_weights(const float* w, int64_t n, int64_t k, const double* hessian,
                      const float* scale, int lo, int hi, int32_t* q);
 

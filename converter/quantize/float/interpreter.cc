@@ -38,7 +38,7 @@ struct Interpreter::Impl {
     return made;
   }
 
-  // The result takes the place of operand 0 where nobody needs that any more.
+  // Runs the step in the memory of operand 0 where nothing reads that later. Returns whether it did.
   static bool reuse_operand(const Step& step, std::vector<Tensor>* made,
                             std::vector<const Tensor*>* inputs, std::vector<Tensor>* results) {
     if (inputs->empty() || (*inputs)[0] == nullptr || !(*inputs)[0]->is_real() ||

@@ -12,7 +12,7 @@ namespace qrt::quantize {
 class Names {
  public:
   void insert(const std::string& name) { taken_.insert(name); }
-  // `wish` or, where that is taken, the first of wish_`first`, wish_`first + 1` ... that is not.
+  // Returns `wish` or, where that is taken, the first free name of wish_`first`, wish_`first + 1` ...
   std::string take(const std::string& wish, int first) {
     if (taken_.insert(wish).second) return wish;
     for (int& number = next_.emplace(wish, first).first->second;; ++number)

@@ -8,8 +8,7 @@
 
 namespace qrt::quantize {
 
-// One node of a file of this opset: appends what it is in kOpset to the nodes of the model, whose links
-// these are.
+// Appends what a node of a file of this opset is in kOpset to the nodes of the model, whose links these are.
 Status append_normalized(int64_t opset, Node node, FloatModel* model, Links* links);
 
 }  // namespace qrt::quantize

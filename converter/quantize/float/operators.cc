@@ -137,7 +137,8 @@ bool works_in_place(Operator run, const std::vector<const Tensor*>& inputs) {
   return run == run_unary || run == run_clip;
 }
 
-// The one that is least too long: a vector that grows is filled with zeros, one that shrinks is not.
+// Takes the free buffer that is least too long: a vector that grows is filled with zeros, one that
+// shrinks is not.
 std::vector<float> Buffers::take(size_t size) {
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it)

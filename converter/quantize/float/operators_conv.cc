@@ -57,8 +57,8 @@ Status read_conv(Call& call, Conv* conv) {
   return Status();
 }
 
-// Each plane of the result is the sum of shifted planes. They are summed over whole rows of the plane
-// with its border, at every step of 1 of the last dimension; what no window starts at is left out.
+// Computes each plane of the result as a sum of shifted planes. They are summed over whole rows of the
+// padded plane, with a step of 1 along the last dimension; positions at which no window starts are left out.
 void run_direct(const Conv& conv, const WindowTables& tables, Machine* machine) {
   const Window& window = conv.window;
   const PlanePadder padder(window);

@@ -248,7 +248,7 @@ class Reader {
                  node.label().c_str());
   }
 
-  // float16 and the like are float32 here.
+  // Takes float16 and similar types for float32.
   static void use_known_type(Node* node) {
     Element element;
     if (element_of(static_cast<int>(node->integer("to", 0)), &element))

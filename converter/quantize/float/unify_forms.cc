@@ -13,7 +13,7 @@ const Tensor* constant(const FloatModel& model, const Node& node, size_t i) {
   return node.has_input(i) ? model.constant(node.inputs[i]) : nullptr;
 }
 
-// alpha = beta = 1, and an addend of one element for each column.
+// Rewrites a Gemm so that alpha = beta = 1 and the addend has one element for each column.
 void unify_gemm(size_t at, FloatModel* model, Links* links) {
   Node* node = &model->nodes[at];
   const Tensor *b = constant(*model, *node, 1), *c = constant(*model, *node, 2);
@@ -159,7 +159,7 @@ void unify_resize(size_t at, FloatModel* model, Links* links) {
   links->set_constant(at, 2, std::move(scales));
 }
 
-// Clip from 0 on and Max with 0.
+// Rewrites Clip from 0 on, and Max with 0.
 void unify_limit(size_t at, FloatModel* model, Links* links) {
   Node* node = &model->nodes[at];
   const auto is_zero = [&](size_t i) {

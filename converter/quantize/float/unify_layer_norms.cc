@@ -13,7 +13,8 @@ class SpelledOut {
  public:
   SpelledOut(const FloatModel& model, const Links& links) : model_(model), links_(links) {}
 
-  // `quotient` is x - mean by the deviation.
+  // Reads a LayerNormalization written as single nodes from its Div, (x - mean) / deviation.
+  // Returns false where `quotient` is something else.
   bool read(const Node& quotient) {
     if (quotient.op != "Div") return false;
     const auto result = model_.values.find(quotient.outputs[0]);
@@ -34,7 +35,7 @@ class SpelledOut {
     return false;
   }
 
-  // The node behind, if it is the only one and joins the value with one constant for each channel.
+  // Returns the node behind, if it is the only one and joins the value with one constant for each channel.
   const Node* line_behind(const std::string& value, const char* op) const {
     if (!links_.is_read_once(value)) return nullptr;
     const Node& node = model_.nodes[links_.readers(value).begin()->node];
@@ -64,7 +65,8 @@ class SpelledOut {
     return mean.integer("keepdims", 1) != 0 &&
            (axis == -1 || axis + 1 == static_cast<int64_t>(found->second.shape.size()));
   }
-  // `d` may be one of two nodes that subtract the mean from x, as some exporters write them.
+  // Returns whether `d` subtracts the mean of `from` from it. Some exporters write two such nodes,
+  // so `d` may be either of them.
   bool is_centred(const Node& d, const std::string& from) const {
     const Node* mean = d.op == "Sub" && d.inputs[0] == from ? writer(d, 1, "ReduceMean") : nullptr;
     return mean && mean->inputs[0] == from && is_last(*mean);

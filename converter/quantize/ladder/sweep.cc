@@ -22,8 +22,8 @@ double squares(const Tensor& t) {
   return sum;
 }
 
-// The output channel of each element: the elements behind the channel's dimension, and how many
-// channels there are.
+// Returns the output channel of each element: the elements behind the channel's dimension, and how
+// many channels there are.
 ChannelOrder channels_of(const Tensor& t, int dim) {
   const int at = dim < 0 ? static_cast<int>(t.shape.size()) + dim : dim;
   return channel_order(t, at);
@@ -47,7 +47,7 @@ RowOrder row_order(const Node& node, const Dims& weights) {
 
 }  // namespace
 
-// Twice the bytes that are alive at the widest node, for each sample.
+// Returns how many samples fit: each takes twice the bytes that are alive at the node where most are.
 size_t Sweep::sample_count(size_t available) const {
   std::map<std::string, double> bytes;
   const auto size_of = [&](const std::string& name) {
@@ -190,7 +190,7 @@ Status Sweep::round_layer(const Layer& layer, Parameters* parameters) {
   return {};
 }
 
-// The mean of the error over samples and places, of each channel.
+// Corrects the bias by the mean of the error of each channel, over samples and places.
 void Sweep::correct_bias(const Layer& layer, Pair* y, Parameters* parameters) {
   const ChannelOrder order = channels_of(y->real[0], layer.channel_dim);
   std::vector<double> sum(order.channels), n(order.channels);
@@ -241,8 +241,8 @@ Status Sweep::layers_behind(const std::string& name, const Pair& pair, size_t n,
   return {};
 }
 
-// Noise : signal behind the layers that read a tensor, if its own rounding were the only one. A
-// layer is linear: what it makes of the difference is the difference of its results.
+// Estimates noise : signal behind the layers that read a tensor, as if its rounding were the only
+// one. A layer is linear: its function of the difference is the difference of its results.
 Status Sweep::error_behind(const Coding& coding, const Pair& pair, size_t n, bool only_layers,
                            const std::vector<Behind>& behind, double* error) {
   *error = 0;
@@ -283,7 +283,7 @@ Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& ch
   return {};
 }
 
-// A tensor as its integers stand for it, with the coding that it keeps.
+// Chooses the coding that a tensor keeps, and rounds the tensor by it.
 Status Sweep::settle(const std::string& name, const Work& work, Parameters* parameters,
                      Pair* pair) {
   const std::string& root = placement_.coded.at(name);

@@ -47,7 +47,7 @@ class Sweep {
              const Progress& progress, Parameters* parameters);
 
   const std::map<std::string, TensorError>& errors() const { return errors_; }
-  // The rules of the codings that were chosen, by root.
+  // Returns the rules of the codings that were chosen, by root.
   const std::map<std::string, Rule>& rules() const { return rules_; }
 
  private:

@@ -16,7 +16,7 @@ constexpr double kMostLost = 1;
 // Two results that differ by less dB are one.
 constexpr double kChance = 0.1;
 
-// The error of each sample, every output's relative to its size in all samples.
+// Returns the error of each sample, every output's relative to its size in all samples.
 std::vector<double> sample_errors(const Judgement& judgement) {
   std::vector<double> errors;
   for (const std::vector<Squares>& outputs : judgement.samples()) {
@@ -30,7 +30,7 @@ std::vector<double> sample_errors(const Judgement& judgement) {
   return errors;
 }
 
-// Part k of `parts` of the errors in their order, or each alone where there are fewer.
+// Returns part k of `parts` of the sorted errors, or one error where there are fewer.
 double part_of(const std::vector<double>& sorted, size_t k, size_t parts) {
   double sum = 0;
   for (size_t i = k * sorted.size() / parts; i < (k + 1) * sorted.size() / parts; ++i)

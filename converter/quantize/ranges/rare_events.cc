@@ -38,7 +38,7 @@ Moments moments(const Histogram& h) {
   return m;
 }
 
-// The share of the values below `lo` or above `hi`.
+// Returns the share of the values below `lo` or above `hi`.
 double share_outside(const Histogram& h, double lo, double hi) {
   double outside = 0;
   for (size_t i = 0; i < h.bins(); ++i)
@@ -66,7 +66,7 @@ class Heads {
   }
 
  private:
-  // The Sigmoids that an output holds, behind nothing but data movement; or the output itself.
+  // Finds the Sigmoids that an output holds, behind nothing but data movement; without one, the output itself.
   void find_rates(const std::string& output) {
     std::vector<std::string> open = {output};
     std::set<std::string> seen;
@@ -98,7 +98,7 @@ class Heads {
     const auto found = calibration_.find(coded == placement_.coded.end() ? value : coded->second);
     return found == calibration_.end() || found->second.total() == 0 ? nullptr : &found->second;
   }
-  // All that a value is computed from has the limit, too.
+  // Limits the rate of a value, and of all that it is computed from.
   void limit(const std::string& value, double rate) {
     std::vector<std::string> open = {value};
     std::set<std::string> seen;

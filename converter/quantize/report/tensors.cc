@@ -21,7 +21,7 @@ std::map<std::string, size_t> writers_of(const FloatModel& model) {
   return writers;
 }
 
-// The layer whose sum a value is, perhaps behind a limit.
+// Returns the layer whose sum a value is, perhaps behind a limit.
 const Layer* layer_before(const FloatModel& model, const Placement& placement,
                           const std::map<std::string, size_t>& writers, std::string value) {
   for (int steps = 0; steps < 3; ++steps) {

@@ -35,7 +35,7 @@ std::set<std::string> refused_nodes(const convert::Report& report) {
   return refused;
 }
 
-// All values that a node reads or writes.
+// Forces the quantisation of all values that a node reads or writes.
 void force(const FloatModel& model, const Node& node, std::set<std::string>* forced) {
   for (const auto* names : {&node.inputs, &node.outputs})
     for (const std::string& name : *names)

@@ -126,7 +126,7 @@ bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer
   return false;
 }
 
-// [o][i][h][w] to [o][h][w][i].
+// Reorders [o][i][h][w] to [o][h][w][i].
 std::vector<int16_t> ohwi(const std::vector<int32_t>& weights, const Shape& s) {
   std::vector<int16_t> moved(weights.size());
   size_t at = 0;
@@ -138,7 +138,7 @@ std::vector<int16_t> ohwi(const std::vector<int32_t>& weights, const Shape& s) {
   return moved;
 }
 
-// [o][1][h][w] to [h][w][o].
+// Reorders [o][1][h][w] to [h][w][o].
 std::vector<int16_t> hwo(const std::vector<int32_t>& weights, const Shape& s) {
   std::vector<int16_t> moved(weights.size());
   const int64_t taps = s[2] * s[3];

@@ -15,7 +15,8 @@ struct Pair {
   Shape shape;
 };
 
-// *known stays false where the operator was refused. `keeps_type`: the output is of the inputs' type.
+// Reads the operands. *known stays false where the operator was refused. `keeps_type`: the output
+// is of the inputs' type.
 Status read_operands(Importer& importer, const Node& node, bool keeps_type, Pair* p, bool* known) {
   *known = false;
   if (!importer.read(node, 0, &p->a) || !importer.read(node, 1, &p->b) ||
@@ -51,7 +52,7 @@ Status finish_floats(Importer& importer, const Node& node, const Pair& p,
   return Status();
 }
 
-// The raw integers, whatever their exponents.
+// Imports a sum, which adds the raw integers, whatever their exponents.
 Status import_sum(Importer& importer, const Node& node, bool subtract) {
   Pair p;
   bool known;
@@ -147,7 +148,8 @@ Scalars innermost_scalars(const Shape& a, const Shape& b, int rank) {
   return {rank == 0 || da[i] == 1, rank == 0 || db[i] == 1};
 }
 
-// One quotient of int8. r: the exponents' power of two. `a_is_one`: the dividend is a single element.
+// Returns one quotient of int8. r: the power of two by the exponents. `a_is_one`: the dividend is a
+// single element.
 int divided(Target target, int a, int b, float r, bool a_is_one, Scalars scalars) {
   if (b == 0) {
     if (a == 0) return a_is_one ? kInt8Limits.lo : 0;
@@ -158,7 +160,8 @@ int divided(Target target, int a, int b, float r, bool a_is_one, Scalars scalars
   return round_to(target, quotient, kInt8Limits);
 }
 
-// int16 as float32, 0 as a number so small that every quotient of x * r by it leaves int16, but that of 0.
+// Returns int16 as float32, with 0 as a number so small that every quotient x * r by it leaves
+// int16, except that of x = 0.
 ValueId divisor_of(Importer& importer, const Node& node, const Activation& b, float r) {
   std::vector<float> table;
   for (int q = kInt16Limits.lo; q <= kInt16Limits.hi; ++q)

@@ -7,7 +7,8 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-// An input that is moved as it is: the output has its type. *known stays false where the operator was refused.
+// Reads an input that is moved as it is: the output has its type. *known stays false where the
+// operator was refused.
 Status read_moved(Importer& importer, const Node& node, Activation* x, std::vector<Format>* out,
                   bool* known) {
   *known = false;
@@ -281,7 +282,7 @@ Status import_insert_zeros(Importer& importer, const Node& node) {
   return finish_gather(importer, node, x, maps, x.format.offset(), out[0]);
 }
 
-// The last frames of the run before stand before those of this one.
+// Imports a cache of a stream: the last frames of the previous run stand in front of those of this run.
 Status import_streaming_cache(Importer& importer, const Node& node) {
   Activation x;
   std::vector<Format> out;

@@ -142,7 +142,7 @@ bool Translator::parse_scales(const NodeView& n, Scales* scales) {
   return true;
 }
 
-// All of them before anything else: what stands before a QuantizeLinear asks for its format.
+// Checks all scales before anything else, as operators in front of a QuantizeLinear ask for its format.
 Status Translator::check_scales() {
   for (const int i : model_.execution_order()) {
     const NodeView& n = node(i);
@@ -258,7 +258,7 @@ std::vector<int64_t> quantized(const std::vector<float>& real, const Scales& s, 
   return values;
 }
 
-// The axis of scales on a tensor, from 0 on. kInvalidModel: they do not fit it.
+// Finds the axis of scales on a tensor, from 0 on. Fails with kInvalidModel where they do not fit it.
 Status place_scales(const Scales& s, const Shape& shape, int* axis) {
   *axis = 0;
   if (s.per_tensor()) return Status();

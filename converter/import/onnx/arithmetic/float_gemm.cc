@@ -8,7 +8,7 @@ namespace {
 
 using F = fb::FloatFunction;
 
-// The dequantised weights as [in, out], or as [out, in].
+// Returns the dequantised weights as [in, out], or as [out, in].
 std::vector<float> real_weights(const Product& p, bool out_first) {
   std::vector<float> real(static_cast<size_t>(p.in * p.out));
   for (int64_t o = 0; o < p.out; ++o) {

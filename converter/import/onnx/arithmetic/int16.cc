@@ -24,7 +24,7 @@ int64_t rounded(double v) {
   return static_cast<int64_t>(std::clamp(std::nearbyint(v), -0x1p60, 0x1p60));
 }
 
-// The greatest error of the bias, in output steps, in units of products / 2^fraction.
+// Returns the greatest error of the bias, in output steps, in units of products / 2^fraction.
 double bias_error(const Int16Source& s, double y_scale, int fraction) {
   double worst = 0;
   for (size_t o = 0; o < s.bias.size(); ++o) {
@@ -259,8 +259,8 @@ Status emit_int16_product(Importer& importer, const NodeView& node, const std::s
   return Status();
 }
 
-// A depthwise convolution of one position, whose weights are 1, 0 or -1: each channel has its own
-// requantisation.
+// Emits an affine function of int16 as a depthwise convolution of one position, with weights 1, 0
+// or -1: each channel has a requantisation of its own.
 Status emit_int16_affine(Importer& importer, const NodeView& node, const std::string& ops,
                          const Int16Operand& x, int axis, const Int16Affine& f, const Quant& out,
                          Limits limits, ValueId* result) {

@@ -14,7 +14,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Half to even, as ONNX Runtime's conversion: what int32 cannot hold becomes its minimum.
+// Rounds half to even, as ONNX Runtime's conversion: what int32 cannot hold becomes its minimum.
 int32_t round_bias(float v) {
   const float r = std::nearbyint(v);
   if (!(r >= -2147483648.0f && r < 2147483648.0f)) return std::numeric_limits<int32_t>::min();
@@ -27,7 +27,7 @@ std::string number(double v) {
   return text;
 }
 
-// ONNX Runtime's tolerance between the scale of a bias and that of the accumulators.
+// Returns whether the scale of a bias is within ONNX Runtime's tolerance of that of the accumulators.
 bool about_same(double scale, double expected) {
   return std::fabs(scale - expected) <= 1e-6 + 0.01 * std::fabs(expected);
 }

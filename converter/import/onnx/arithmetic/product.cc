@@ -23,7 +23,7 @@ LayerConstants byte_constants(Importer& importer, const Product& p,
   return byte_constants(importer, centred<int16_t>(p), p.bias, std::move(requant));
 }
 
-// The node, or without `out` its accumulators.
+// Adds the product to the graph; without `out` its result is the accumulators.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
@@ -63,7 +63,7 @@ Int16Source int16_source(const Product& p) {
   return s;
 }
 
-// The accumulators, bias and all, as floats.
+// Returns the accumulators, bias and all, as floats.
 ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p) {
   GraphBuilder& builder = importer.builder();
@@ -72,7 +72,7 @@ ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::s
   return builder.dequantize_accumulators(node, acc, p.products, axis);
 }
 
-// The accumulators without the bias as floats, and the bias added to those.
+// Emits the accumulators without the bias as floats, and adds the bias to those.
 Status emit_added(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p, ValueId* result) {
   Product unbiased = p;

@@ -58,17 +58,17 @@ bool multiplies_integers(const Importer& importer, const NodeView& product, bool
 Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
                        const Tensor& bias, Product* p);
 
-// The int32 accumulators, bias and all.
+// Returns the int32 accumulators, bias and all.
 ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p);
-// The product quantised to `out`; *result stays kNoValue where it is refused.
+// Emits the product quantised to `out`; *result stays kNoValue where it is refused.
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result);
 // Makes the floats of a product.
 Status emit_product_float(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p, ValueId* result);
 
-// Output 0 of `node` waits for its quantisation as the product that `owner` makes.
+// Makes output 0 of `node` wait for its quantisation, as the product that `owner` makes.
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
                                        const NodeView& owner, Product p);
 

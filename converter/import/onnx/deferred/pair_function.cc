@@ -24,7 +24,8 @@ float within(float x, float lo, float hi) {
 
 namespace {
 
-// A constant of at most 256 different floats, as bytes that count them.
+// Reads a constant of at most 256 different floats as a function of bytes that number them. Returns
+// false where there are more.
 bool few_values(Importer& importer, const std::string& name, const Tensor& t, PairFunction* out) {
   std::vector<float> real;
   if (!constant_floats(t, &real)) return false;

@@ -19,16 +19,16 @@ std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, i
 // Returns input i as a function of stored integers that waits, with Pending::is_function: tables, pair functions and
 // operators that are one in float. Null: the input is none.
 std::shared_ptr<Pending> own_function(Importer& importer, const NodeView& node, int i);
-// Input i as a table, a float constant or a function that waits: what quantize_tensor() takes. False:
-// it is none.
+// Reads input i as a table, a float constant or a pending function, which quantize_tensor() takes.
+// Returns false where it is none of these.
 bool read_function(Importer& importer, const NodeView& node, int i, Tensor* t);
 // A table as a function that waits, for `node` to read.
 std::shared_ptr<Pending> pending_table(Importer& importer, const NodeView& node,
                                        const Tensor& table);
-// Output 0 of the node, of `shape`, is `pending`, its own, after one more step.
+// Sets output 0 of the node, of `shape`, to `pending`, which is its own, after one more step.
 void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
             const Shape& shape, Pending::Move step);
-// A tensor of `shape` that waits as `pending`.
+// Returns a tensor of `shape` that waits as `pending`.
 Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 
 // Makes the operator, quantised as `quantize` says. *result stays kNoValue where it was refused.

@@ -67,7 +67,7 @@ bool keeps_order(const Tensor& t) {
 
 namespace {
 
-// A table that reads or writes 16 bits: one for the whole tensor.
+// Quantises a table that reads or writes 16 bits: one for the whole tensor.
 Status quantize_int16_table(Importer& importer, const NodeView& node, const Tensor& t,
                             const Quant& out, Limits limits, ValueId* result) {
   std::vector<float> real;

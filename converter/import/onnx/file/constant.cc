@@ -30,7 +30,7 @@ void copy_field(const Field& field, std::vector<uint8_t>* out) {
   for (const auto& v : field) *to++ = static_cast<T>(v);
 }
 
-// The typed field of a tensor without raw data, as packed bytes.
+// Reads the typed field of a tensor without raw data, as packed bytes.
 void read_field(const onnx::TensorProto& proto, std::vector<uint8_t>* out) {
   switch (proto.data_type()) {
     case kFloat: return copy_field<float>(proto.float_data(), out);

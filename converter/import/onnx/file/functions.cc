@@ -20,7 +20,7 @@ constexpr size_t kMaxPrefix = 64;
 // Numbers of fields that are younger than the ONNX headers which may be installed.
 constexpr int kNodeOverload = 8, kFunctionOverload = 13, kFunctionDefaults = 11;
 
-// f(bytes) for each element of a length-delimited field that the headers may not know.
+// Calls f(bytes) for each element of a length-delimited field that the headers may not know.
 template <class F>
 void for_field(const google::protobuf::Message& message, int number, const F& f) {
   const auto* field = message.GetDescriptor()->FindFieldByNumber(number);

@@ -267,7 +267,7 @@ bool has_fused(const onnx::GraphProto& graph) {
   return false;
 }
 
-// The operators that are made are of these sets, which a file of fused operators need not import.
+// Imports the operator sets of the operators that are made, which a file of fused operators need not import.
 void import_sets(onnx::ModelProto* model) {
   constexpr int kFirstWithAllForms = 13;
   bool standard = false, microsoft = false;

@@ -222,7 +222,7 @@ class Unroller {
     a->set_i(value);
   }
 
-  // The body says whether the number of the step, and the condition, have a dimension.
+  // Returns whether the body declares this input, the step's number or the condition, with a dimension.
   static bool is_row(const onnx::ValueInfoProto& input) {
     return input.type().tensor_type().shape().dim_size() > 0;
   }

@@ -98,7 +98,8 @@ class Counter {
     return !field->is_repeated() || take(0, kNumberTimes * sizeof(uint64_t));
   }
 
-  // A string, a message or packed numbers.
+  // Counts a length-delimited field: a string, a message or packed numbers. Returns false where the
+  // bytes end too early or cost too much.
   bool count_block(const FieldDescriptor* field, int depth) {
     uint32_t length;
     if (!stream_.ReadVarint32(&length) || length > INT32_MAX) return false;

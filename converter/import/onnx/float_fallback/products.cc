@@ -32,8 +32,8 @@ ValueId multiply_groups(FloatGraph* f, ValueId x, ValueId w, int64_t groups, int
   return f->arrange(y, {sx[0], groups, pixels, out}, {0, 2, 1, 3}, {sx[0], sx[1], sx[2], sw[0]});
 }
 
-// The scale of float16 that a DequantizeLinear in front of input i has: one, or one for each channel.
-// Null: there is no such node.
+// Returns the float16 scale of the DequantizeLinear in front of input i: one, or one for each
+// channel. Null where there is no such node.
 const Constant* half_scale(FloatGraph* f, int i) {
   const NodeView* dequantize = f->importer().producer(f->node().input(i));
   if (!dequantize || dequantize->op() != "DequantizeLinear") return nullptr;
@@ -41,8 +41,9 @@ const Constant* half_scale(FloatGraph* f, int i) {
   return scale.is_plain_constant() && scale.type == kHalf ? scale.constant.get() : nullptr;
 }
 
-// Input 2 as the layer adds it. A bias of float16 becomes integers of x * w before a QuantizeLinear,
-// as ONNX Runtime has it, the quotient rounded to float16 before it is rounded to an integer.
+// Reads input 2 as the layer adds it. A bias of float16 in front of a QuantizeLinear becomes
+// integers of x * w, as in ONNX Runtime: the quotient is rounded to float16 before it is rounded to
+// an integer. Returns false where the bias cannot be read.
 bool read_bias(FloatGraph* f, ValueId* bias) {
   const Tensor& b = f->importer().input(f->node(), 2);
   const Constant *x = half_scale(f, 0), *w = half_scale(f, 1);

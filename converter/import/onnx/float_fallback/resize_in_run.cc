@@ -136,7 +136,7 @@ class AxisInRun {
     return r.greatest(r.least(by == 0 ? index : r.add(index, r.constant(by)), last), r.constant(0));
   }
 
-  // ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+  // Returns ((a * d - 5 * a) * d + 8 * a) * d - 4 * a.
   ValueId outer(ValueId d, float a) {
     const ValueId cubic = f_.subtract(f_.multiply(f_.constant(a), d), f_.constant(5 * a));
     const ValueId square = f_.add(f_.multiply(cubic, d), f_.constant(8 * a));

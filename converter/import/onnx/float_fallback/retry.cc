@@ -18,8 +18,8 @@ constexpr const char* kExact[] = {"Add",     "Sub",         "Mul",           "Di
                                   "Sigmoid", "HardSigmoid", "HardSwish",     "LeakyRelu",
                                   "Tanh",    "MaxPool",     "GlobalMaxPool", "Round"};
 
-// The least or greatest of all elements of a float tensor: dynamic quantisation written out begins
-// with it.
+// Returns whether the node takes the least or greatest of all elements of a float tensor, with
+// which dynamic quantisation written as single nodes begins.
 bool measures_range(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   return (node.op() == "ReduceMin" || node.op() == "ReduceMax") && x.is_value() &&
@@ -72,8 +72,8 @@ void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dyna
 
 namespace {
 
-// A pending operator with the limits and the data movement behind it. *y stays kNoValue where that
-// cannot be.
+// Makes a pending operator in float, with the limits and the data movement behind it. *y stays
+// kNoValue where that is impossible.
 Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y) {
   QRT_TRY(charge_function(importer));
   FloatGraph f(importer, *pending.node);

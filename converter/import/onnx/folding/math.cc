@@ -67,7 +67,8 @@ Tensor tensor_of(const Few& few) {
   return constant_tensor(cast_constant(*wide, few.type, true));
 }
 
-// The shape that numpy's rules give; false where there is none or too much.
+// Finds the shape that numpy's rules give. Returns false where there is none, or where it has too
+// many elements.
 bool broadcast(Importer& importer, const std::vector<Few>& in, Shape* shape) {
   int rank = 0;
   for (const Few& few : in) rank = std::max(rank, few.shape.rank());
@@ -323,7 +324,8 @@ bool fold_range(const std::vector<Few>& in, Few* y) {
   return true;
 }
 
-// min(max(x, lower), upper), whose limits are inputs or, before opset 11, attributes.
+// Computes min(max(x, lower), upper), whose limits are inputs or, before opset 11, attributes.
+// Returns false where a limit is not known.
 bool fold_clip(const NodeView& node, const std::vector<Few>& in, Few* y) {
   *y = in[0];
   for (int i = 1; i <= 2; ++i) {

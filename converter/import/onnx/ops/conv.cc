@@ -31,7 +31,7 @@ struct Convolution {
   Shape shape() const { return image.shape(out, window.depth.output, window.output); }
 };
 
-// Geometry and types; *known stays false where the node was refused.
+// Reads geometry and types. *known stays false where the node was refused.
 Status read_convolution(Importer& importer, const NodeView& node, const Shape& x, const Tensor& w,
                         bool channels_last, Convolution* conv, bool* known) {
   QRT_TRY(read_image(importer, node, x, channels_last, kMostDimensions, &conv->image, known));
@@ -73,7 +73,7 @@ std::vector<T> centred(const Convolution& c) {
       [&](int64_t o, int64_t i) { return o * of_output + source[static_cast<size_t>(i)]; });
 }
 
-// The output of a layer whose sums are `sums`.
+// Returns the output of a layer whose sums are `sums`.
 ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::string& ops,
                        ValueId sums, LayerConstants::FineBias fine, const Quant& out) {
   GraphBuilder& builder = importer.builder();

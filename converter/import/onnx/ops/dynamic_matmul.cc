@@ -19,7 +19,8 @@ struct Places {
   int w, w_scale, w_zero, bias;
 };
 
-// Input i as floats: one, or one for each of n columns. False: refused.
+// Reads input i as floats: one, or one for each of n columns. Returns false where it is something
+// else; the node was refused.
 bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
                   std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);
@@ -33,7 +34,7 @@ bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
   return fits;
 }
 
-// y = f(acc) * (x_scale * w_scale) (+ bias)
+// Computes y = f(acc) * (x_scale * w_scale) (+ bias).
 Status finish(Importer& importer, const NodeView& node, const Operands& p, const Places& at) {
   const Tensor& w = importer.input(node, at.w);
   std::vector<float> scale, bias;

@@ -28,8 +28,8 @@ int64_t product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<int64_t>());
 }
 
-// Input 0 as a vector over its first `axes` dimensions, read at `linear`, as a tensor of `dims`
-// and the dimensions behind.
+// Gathers from input 0, taken as a vector over its first `axes` dimensions, at `linear`; the result
+// has the dimensions `dims` and those behind.
 Status gather_linear(Importer& importer, const NodeView& node, int axes, const Indices& linear,
                      const std::vector<int64_t>& dims) {
   const Shape& from = importer.input(node, 0).shape;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostSize = int64_t{1} << 30;  // of n and k: their products stay within 64 bits
 
-// Code i of `bits` bits each, low bits first.
+// Returns code i of `bits` bits each, low bits first.
 uint32_t code_at(const uint8_t* codes, int64_t bits, int64_t i) {
   const auto at = static_cast<uint64_t>(i * bits);
   return codes[at / 8] >> (at % 8) & ((1u << bits) - 1);

@@ -40,7 +40,7 @@ Status refuse_span(Importer& importer, const NodeView& node, const std::string& 
       "inputs, as a cache that is used whole with a mask");
 }
 
-// The number that a span begins with, a scalar.
+// Returns the number that a span begins with, a scalar.
 ValueId start_of(Importer& importer, const NodeView& node, const RunOffset& start) {
   RunIntegers r(importer, node);
   if (start.base.empty()) return r.number(start.offset);

@@ -8,7 +8,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Padding and output size, as the operator's text has them.
+// Finds padding and output size, as the operator's specification has them.
 Status read_output(const NodeView& node, TransposedGeometry* c) {
   constexpr int kAxes = TransposedGeometry::kAxes;
   const int d = c->image.dimensions;

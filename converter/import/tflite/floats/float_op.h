@@ -27,7 +27,7 @@ class FloatOp : public FloatBuilder {
 
   Importer& importer() const { return importer_; }
   const Op& op() const { return op_; }
-  // Input i as floats, a constant among them. False: the operator was refused.
+  // Reads input i as floats; it may be a constant. Returns false where the operator was refused.
   bool read(int i, ValueId* x);
   // Returns input i as a constant of floats. Null: it is no constant, or cannot be read; the operator was refused.
   const Value* read_constant(int i);

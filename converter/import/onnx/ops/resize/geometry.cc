@@ -39,7 +39,7 @@ bool parse(const std::string& name, const std::pair<const char*, Mode> (&modes)[
   return false;
 }
 
-// A constant of floats. False: it is none, refused.
+// Reads a constant of floats. Returns false where the input is none; the node was refused.
 bool constant_reals(Importer& importer, const NodeView& node, int i, std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);
   if (t.is_plain_constant() && constant_floats(t, values)) return true;

@@ -19,7 +19,7 @@ bool in_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-// Linear weights of an axis, as ONNX Runtime's kernels compute them.
+// Returns the linear weights of an axis, as ONNX Runtime's kernels compute them.
 std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& a,
                                              fb::ResizeKind kind) {
   auto axis = std::make_unique<fb::ResizeAxisT>();
@@ -50,7 +50,7 @@ Layout layout_of(const Resize& r) {
   }
 }
 
-// The node on a value of the source's layout. REQUIRES: a layout other than kNone.
+// Resizes a value in the source's layout. REQUIRES: a layout other than kNone.
 ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, ValueId x,
                      fb::ResizeLinearOptionsT o) {
   const Layout layout = layout_of(r);
