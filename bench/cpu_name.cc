@@ -32,7 +32,7 @@ std::string core_name(const std::string& implementer, const std::string& part) {
   return "ARM implementer " + implementer + " part " + part;
 }
 
-// "key\t: value", as all lines of /proc/cpuinfo are.
+// Splits "key\t: value", the form of all lines of /proc/cpuinfo.
 bool split(const std::string& line, std::string* key, std::string* value) {
   const size_t colon = line.find(": ");
   if (colon == std::string::npos) return false;

@@ -125,7 +125,7 @@ struct Measurement {
   // Returns, for --sustained, the best median over the median of the last quarter; 1: nothing is lost.
   double sustained_of_peak() const;
 
-  // The part of a frame's length that a step takes; above 1 the stream is not kept up with.
+  // Returns the part of a frame's length that a step takes; above 1 the stream is not kept up with.
   double real_time_factor(double frame_ms) const { return median / frame_ms; }
   double p99_real_time_factor(double frame_ms) const { return p99 / frame_ms; }
 

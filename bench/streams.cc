@@ -38,8 +38,8 @@ class Requests {
   explicit Requests(const Extent& extent) : extent_(extent) {}
   void start(Clock::time_point now) { start_ = now; }
 
-  // The next run of a stream that has done so many: waits until it is due, which is *due ms after the
-  // start, or -1: at once. False: there is none.
+  // Takes the next run of a stream that has done `done` runs, and waits until it is due. *due: ms
+  // after the start, or -1 for at once. Returns false where none is left.
   bool take(size_t done, double* due) {
     if (interrupted()) return false;
     *due = -1;
