@@ -24,7 +24,7 @@ using from_cvm::Range;
 using testing::CvmBuilder;
 using testing::CvmModel;
 
-// The message of a model that is refused; empty: it is not.
+// Returns the message of a model that is refused; empty: it is not.
 std::string refusal(const CvmModel& model) {
   Model read;
   Status status = Model::parse(model.symbol, model.params, &read);
@@ -209,7 +209,7 @@ TEST(Cvm, MoreRoundingsThanTwoAreNoRequantisation) {
   EXPECT_FALSE(from_cvm::requantization({negative}, 1, {-100, 100}));
 }
 
-// A convolution of one position and what MRT puts behind it: to 8 bits, or as sums with `sums`.
+// Returns a convolution of one position and what MRT puts behind it: to 8 bits, or as sums with `sums`.
 CvmModel one_layer(const std::vector<int32_t>& weights, bool sums) {
   CvmBuilder b;
   const int x = b.data({1, 2, 4, 4}, 8), w = b.param("w", {2, 2, 1, 1}, 8, weights);
@@ -238,7 +238,7 @@ std::string shifted(const std::string& precision, const std::string& bits) {
   return "\"precision\": \"" + precision + "\", \"shift_bit\": \"" + bits + "\"";
 }
 
-// The Formulas of a graph: dtypes of their operands, "int32", "int16 + int32".
+// Returns the Formulas of a graph: dtypes of their operands, "int32", "int16 + int32".
 std::vector<std::string> formulas(const Graph& graph) {
   std::vector<std::string> found;
   for (const Node& node : graph.nodes) {

@@ -8,7 +8,7 @@
 namespace qrt::testing::espdl_binary_test {
 namespace {
 
-// y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
+// Checks y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
 template <class F>
 void check_binary(const std::string& op, const std::string& target, EspdlType type,
                   int out_exponent, const F& f) {

@@ -21,7 +21,7 @@ EspdlBuilder relu(const std::string& target = "esp32p4") {
   return b;
 }
 
-// A 1x1 convolution of 3 channels to 18: one full block of 16 and a rest of 2.
+// Returns a 1x1 convolution of 3 channels to 18: one full block of 16 and a rest of 2.
 EspdlBuilder conv(const std::string& target, std::vector<int64_t> exponents,
                   const std::string& layout) {
   EspdlBuilder b(target);

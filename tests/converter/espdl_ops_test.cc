@@ -55,7 +55,7 @@ struct ConvCase {
   int out_exponent = -5;
 };
 
-// 3 x 3 on 5 x 4 pixels, or one filter per channel with group = c = n.
+// Checks a kernel of 3 x 3 on 5 x 4 pixels, or one filter per channel with group = c = n.
 void check_conv(const std::string& target, EspdlType type, const ConvCase& k, Random& random) {
   const int64_t h = 5, w = 4, taps = 9, depth = k.group > 1 ? 1 : k.c;
   const std::vector<int64_t> x = random_values(random, type, static_cast<size_t>(h * w * k.c));
@@ -248,7 +248,7 @@ TEST(EspdlMatMul, BothSidesOfTheProduct) {
   });
 }
 
-// y = f(q) for every int8, and for int16 over all of its range.
+// Checks y = f(q) for every int8, and for int16 over all of its range.
 template <class F>
 void check_unary(const std::string& op, const std::string& target, EspdlType type, int in, int out,
                  const F& f, const std::vector<std::pair<std::string, float>>& attributes = {}) {

@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// An operator that no version will ever have, behind a pair of its own.
+// Returns an operator that no version will ever have, behind a pair of its own.
 std::string refused(OnnxBuilder* b, const std::string& x) { return b->node("Unheard", {x}); }
 
 void declare_shape(OnnxBuilder* b, const std::string& tensor, const Dims& dims) {

@@ -69,7 +69,7 @@ TEST(Frontend, MissingFilesAreNoDamagedOnes) {
   }
 }
 
-// The message of an import with one option.
+// Returns the message of an import with one option.
 std::string with_option(const char* format, const std::string& name, const std::string& value) {
   convert::Graph graph;
   convert::Report report;

@@ -74,7 +74,7 @@ TEST(Lint, ConcatOfLikeRanges) {
   EXPECT_TRUE(warnings(b, "wide-range-concat").empty());
 }
 
-// A Gemm of two channels with weights w and biases b.
+// Returns a Gemm of two channels with weights w and biases b.
 OnnxBuilder layer(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, float y_scale,
                   uint8_t y_zero = 0, const std::string& behind = "") {
   OnnxBuilder b;

@@ -15,7 +15,7 @@
 namespace qrt::testing::onnx_bits_test {
 namespace {
 
-// Every output's numbers in turn: floats, or what a QuantizeLinear or QLinear operator makes.
+// Returns every output's numbers in turn: floats, or what a QuantizeLinear or QLinear operator makes.
 std::vector<float> results(const BitsModel& m, const std::vector<Bytes>& outputs) {
   std::vector<float> all;
   const auto& graph = m.b.model.graph();

@@ -18,7 +18,7 @@ constexpr int kFloat = 1, kUint8 = 2, kInt8 = 3, kUint16 = 4, kInt16 = 5, kInt32
 
 Bytes bytes(std::initializer_list<int> v) { return Bytes(v.begin(), v.end()); }
 
-// One Cast of an input of `n` elements.
+// Runs a Cast on an input of `n` elements.
 Bytes cast(int from, int to, int64_t n, const Bytes& x, const std::vector<Attr>& more = {}) {
   OnnxBuilder b(25);
   const std::string input = b.input({n});

@@ -19,7 +19,7 @@ std::vector<uint8_t> all_bytes() {
   return v;
 }
 
-// ONNX Runtime's QLinearAdd for one pair; `swapped`: a stands inside.
+// Returns ONNX Runtime's QLinearAdd of one pair; `swapped`: with the operands in the other order.
 int add_reference(float sa, int za, float sb, int zb, float sc, int zc, int a, int b,
                   bool swapped) {
   if (swapped) return add_reference(sb, zb, sa, za, sc, zc, b, a, false);
@@ -145,7 +145,7 @@ TEST(OnnxMul, AddsTheZeroPointBeforeRounding) {
   }
 }
 
-// A chain of operators between DequantizeLinear and QuantizeLinear is one table with f's values.
+// Checks that a sequence of operators between DequantizeLinear and QuantizeLinear is one table with f's values.
 template <class Build>
 void expect_table(int64_t opset, const Build& build, const std::function<float(float)>& f) {
   OnnxBuilder b(opset);

@@ -47,7 +47,7 @@ void check(OnnxBuilder* b, const std::string& y, size_t elements, const Referenc
   }
 }
 
-// The reference of one row, for every row of n.
+// Applies the reference of one row to every row of n.
 Reference rows(size_t n, const std::function<Row(const Row&)>& of_row) {
   return [=](const Row& x) {
     Row y;

@@ -12,8 +12,8 @@ namespace {
 
 Bytes bytes(std::initializer_list<int> v) { return Bytes(v.begin(), v.end()); }
 
-// A layer whose weights are made by `weights` and, beside it, the same with the weights that these
-// are: both give the same bytes.
+// Checks that a layer whose weights are made by `weights` gives the same bytes as one that has
+// these weights as constants.
 template <class Make>
 void expect_same_layer(const std::vector<int8_t>& folded, const Make& weights) {
   std::vector<std::vector<uint8_t>> results;

@@ -257,7 +257,8 @@ TEST(OnnxIf, InsideAFunction) {
   EXPECT_EQ(out[1], bytes({0, 7}));
 }
 
-// An If of a run, whose branches give the greatest elements of x and 5 or the least ones of x and 6, and a constant.
+// Returns an If of a run, whose branches give the greatest elements of x and 5 or the least ones of
+// x and 6, and a constant.
 OnnxBuilder model_of_a_choice(const char* else_input = "x") {
   OnnxBuilder b;
   b.input<uint8_t>({3}, "x");

@@ -24,7 +24,7 @@ std::string floats(OnnxBuilder& b, const std::vector<float>& values) {
   return b.constant<float>({static_cast<int64_t>(values.size())}, values);
 }
 
-// The operator on an uint8 tensor of 0, 1, 2 ... and its constant inputs; `outputs` of them.
+// Runs the operator on an uint8 tensor of 0, 1, 2 ... and its constant inputs. `outputs`: how many it has.
 std::vector<Bytes> run_raw(OnnxBuilder& b, const std::string& op, const Dims& dims,
                            const Names& constants, std::initializer_list<Attr> attributes,
                            int outputs = 1) {
@@ -275,7 +275,7 @@ TEST(OnnxGather, ResizeLinearOfThreeDimensions) {
   EXPECT_NE(b.import().graph.batch_closed, "");
 }
 
-// Half-pixel positions; eight products in ONNX Runtime's order, each step rounded.
+// Checks a volume: half-pixel centres; eight products in ONNX Runtime's order, each step rounded.
 void check_volume(const Dims& from, const Dims& to) {
   SCOPED_TRACE(::testing::PrintToString(to));
   testing::Random random;

@@ -20,7 +20,7 @@ using convert::from_onnx::quantize_ort;
 
 constexpr float kXScale = 0.0007f, kYScale = 0.0031f;
 
-// Two tensors of all kinds of values.
+// Checks an operator on two tensors of all kinds of values.
 template <class A, class B, class Y>
 void check_pair(const std::string& op, const std::function<double(double, double)>& f, int a_zero,
                 int b_zero, float y_scale, int y_zero) {
@@ -228,8 +228,8 @@ TEST(OnnxInt16, MeansAndSums) {
   }
 }
 
-// LogSoftmax of [2, 3, 5, 4] against the real function, in steps of the output: half of one for the
-// rounding, and what kernels/softmax/log_softmax.h allows beside it.
+// Checks LogSoftmax of [2, 3, 5, 4] against the real function, in steps of the output: half a step
+// for the rounding, and what kernels/softmax/log_softmax.h allows beside it.
 template <class X, class Y>
 void check_log_softmax(int64_t opset, int64_t axis, float x_scale, float y_scale, Y y_zero) {
   SCOPED_TRACE("opset " + std::to_string(opset) + ", axis " + std::to_string(axis) + ", scale " +
@@ -352,8 +352,7 @@ Between between(int i, int size, int out) {
           std::llrint(std::ldexp(x - static_cast<float>(low), 20))};
 }
 
-// To sizes of any ratio: sums in 2^-14 steps of the input, a volume's planes blended, then one
-// rounding.
+// Checks resizing by any ratio: sums in 2^-14 steps of the input, a volume's planes blended, then one rounding.
 void check_linear_resize(const Dims& from, const Dims& to) {
   SCOPED_TRACE(::testing::PrintToString(to));
   Random random;

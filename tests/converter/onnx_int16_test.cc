@@ -18,8 +18,7 @@ namespace {
 
 constexpr float kXScale = 0.0007f;
 
-// Conv [2, c, 7, 6] with 3x3 weights of one scale for each of `out` channels, padding 1, and a
-// bias.
+// Checks Conv [2, c, 7, 6] with 3x3 weights of one scale for each of `out` channels, padding 1, and a bias.
 template <class X, class W, class Y>
 void check_conv(int64_t c, int64_t out, int64_t group, int x_zero, int w_zero, int y_zero) {
   SCOPED_TRACE(std::to_string(c) + " to " + std::to_string(out) + " in " + std::to_string(group));

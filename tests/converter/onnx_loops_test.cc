@@ -234,13 +234,13 @@ void expect_same(const Case& c, unsigned seed = 1) {
   EXPECT_EQ(own, by_hand);
 }
 
-// A running sum, and each of its steps.
+// Adds a running sum, and each of its intermediate results.
 Names running_sum(Scope* scope, const Names& in) {
   const std::string sum = scope->add("Add", {in[0], in[1]});
   return {sum, scope->add("Identity", {sum})};
 }
 
-// A GRU's cell, of 3 inputs and 4 cells: states and slices have one row.
+// Adds the cell of a GRU, of 3 inputs and 4 cells: states and slices have one row.
 Names cell(Scope* scope, const Names& in) {
   const auto weights = [&](int64_t rows, int step) {
     std::vector<float> values(static_cast<size_t>(rows * 4));

@@ -35,7 +35,7 @@ struct PoolCase {
             {"pads", pads},
             {"ceil_mode", ceil_mode}};
   }
-  // f(values inside the image, window area) for every output.
+  // Returns f(values inside the image, window area) for every output.
   template <class F>
   std::vector<uint8_t> reference(const std::vector<uint8_t>& x, const F& f) const {
     std::vector<uint8_t> y;

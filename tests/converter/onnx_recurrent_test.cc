@@ -52,7 +52,7 @@ Names with_outputs(OnnxBuilder* b, const std::string& first, int count) {
   return names;
 }
 
-// [a, b, c] to [b, a, c].
+// Transposes [a, b, c] to [b, a, c].
 Floats swapped(const Floats& x, int64_t a, int64_t b, int64_t c) {
   Floats y(x.size());
   for (int64_t i = 0; i < a; ++i)

@@ -74,7 +74,8 @@ TEST(OnnxRunIndices, ASliceWhoseLengthTheRunComputesIsRefused) {
       << refused.rule();
 }
 
-// Attention over the tokens that a cache of five has: queries [1, 3, 2] and the first `end` rows of the cache.
+// Returns a model of attention over a cache of five tokens: queries [1, 3, 2] and the first `end`
+// rows of the cache.
 OnnxBuilder attention_over_a_cache(bool end_is_known, int64_t end) {
   OnnxBuilder b(17);
   b.allow_float = true;

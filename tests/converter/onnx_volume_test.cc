@@ -39,8 +39,8 @@ struct VolumeCase {
     return all;
   }
 
-  // f(o, tap, position within a channel, or -1 in the padding) for each output position o of a
-  // channel, in the order of the source.
+  // Calls f(o, tap, position within a channel, or -1 in the padding) for each output position o of
+  // a channel, in the order of the source.
   template <class F>
   void for_taps(const F& f) const {
     int64_t o = 0;
@@ -64,7 +64,7 @@ struct VolumeCase {
   int64_t outputs() const { return made(0) * made(1) * made(2); }
 };
 
-// The sums of a convolution, [n, out, ...].
+// Returns the sums of a convolution, [n, out, ...].
 template <class X, class W>
 std::vector<int32_t> sums(const VolumeCase& c, const std::vector<X>& x, int x_zero,
                           const std::vector<W>& w, const std::vector<int32_t>& bias) {

@@ -50,7 +50,7 @@ std::vector<float> counted(int64_t count, float from) {
   return values;
 }
 
-// A past and new rows side by side, to which a mask as long as both is added.
+// Returns a past and new rows side by side, to which a mask as long as both is added.
 Converted decoder() {
   OnnxBuilder b(17);
   b.allow_float = true;

@@ -40,7 +40,7 @@ std::string conv(OnnxBuilder* b, const std::string& x, const Dims& dims,
   return b->qdq<uint8_t>(b->node("Conv", {x, weights(b, dims)}, attributes), 0.25f, 128);
 }
 
-// The size of a dimension as a tensor of one element.
+// Returns the size of a dimension as a tensor of one element.
 std::string size_of(OnnxBuilder* b, const std::string& x, int64_t axis) {
   const std::string shape = b->node("Shape", {x});
   return b->node("Gather", {shape, b->constant<int64_t>({1}, {axis})});
@@ -105,7 +105,7 @@ Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
 
 std::string number(OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); }
 
-// A convolution of floats, as spectrograms are computed.
+// Returns a convolution of floats, as spectrograms are computed.
 std::string float_conv(OnnxBuilder* b, const std::string& x, const Dims& dims, int64_t stride) {
   size_t count = 1;
   for (const int64_t d : dims) count *= static_cast<size_t>(d);

@@ -52,7 +52,7 @@ inline Bytes input_of(const SymbolicBatchCase& c) {
   return bytes;
 }
 
-// The number of images, as the graph has it from its input's shape.
+// Returns the number of images, as the graph has it from its input's shape.
 inline std::string batch_of(OnnxBuilder& b) {
   return b.node("Gather", {b.node("Shape", {b.graph().input(0).name()}), ints(b, {0})});
 }

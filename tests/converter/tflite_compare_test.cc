@@ -41,7 +41,7 @@ int32_t rescaled(int q, int zero_point, float scale, bool single) {
                             reference_multiplier(static_cast<double>(scale)), single);
 }
 
-// All pairs of bytes, x in rows and y in columns.
+// Checks all pairs of bytes, x in rows and y in columns.
 template <class T>
 void check_bytes(TensorType type, float scale_x, int zero_x, float scale_y, int zero_y) {
   const std::vector<T> all = every<T>(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
@@ -168,7 +168,7 @@ TEST(TfliteCompare, Refuses) {
 
 // --- SELECT
 
-// Every broadcast of the three, and what a loop chooses.
+// Checks every broadcast of the three inputs against a loop.
 template <class T>
 void check_select(B code, TensorType type, const Dims& c, const Dims& x, const Dims& y,
                   const Dims& z, bool is_constant = false) {

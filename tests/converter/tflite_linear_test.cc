@@ -10,7 +10,7 @@
 namespace qrt::testing::tflite_linear_test {
 namespace {
 
-// Two weights to a byte, the first in the low half.
+// Packs two weights to a byte, the first in the low half.
 Bytes nibbles_of(const Bytes& values) {
   Bytes result((values.size() + 1) / 2);
   for (size_t i = 0; i < values.size(); ++i)
@@ -25,7 +25,7 @@ Bytes quarters_of(const Bytes& values) {
   return result;
 }
 
-// The one layer's weights take half a byte, or a quarter, in the .qrt, too.
+// Checks that the weights of the only layer take half a byte, or a quarter, in the .qrt file, too.
 void expect_packed_weights(const TfliteBuilder& b, DType dtype = DType::kInt4) {
   Imported imported = b.import();
   ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
@@ -247,8 +247,8 @@ TEST(TfliteDepthwise, Geometry) {
   check(c);
 }
 
-// With one weight scale the product of the scales is rounded to float first, and the weights' zero
-// point counts; per channel neither.
+// Checks FULLY_CONNECTED. With one weight scale the product of the scales is rounded to float
+// first, and the weights' zero point counts; per channel neither is so.
 void check_fully_connected(bool per_channel, bool keep_dims, int bits = 8) {
   Random random;
   const int in = 37, out = 11;

@@ -114,7 +114,7 @@ TEST(TfliteModel, EveryReasonAtOnce) {
     ASSERT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
-// The only refusal, with what is to be done.
+// Returns the only refusal, with what is to be done.
 std::string refusal(const TfliteBuilder& b) {
   const Imported imported = b.import();
   EXPECT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();

@@ -41,7 +41,7 @@ std::vector<Bytes> run(const TfliteBuilder& b, const std::vector<Bytes>& inputs)
 
 int clamp8(int64_t v) { return static_cast<int>(std::clamp<int64_t>(v, -128, 127)); }
 
-// All 256 values through an int8 operator.
+// Checks all 256 values of an int8 operator.
 template <class Options>
 void check_unary(B code, const Options& options, float in, int in_zero, float out, int out_zero,
                  const std::function<int(int)>& f) {
@@ -269,7 +269,7 @@ Images random_image(int h, int w, int c) {
   return image;
 }
 
-// SAME, 3 x 3 with stride 2 on 7 x 6: the padding does not count.
+// Checks a pool with padding SAME, 3 x 3 with stride 2 on 7 x 6: the padding does not count.
 void check_pool(B code, tflite::ActivationFunctionType activation, int lo, int hi) {
   const Images image = random_image(7, 6, 21);
   TfliteBuilder b;
@@ -463,7 +463,7 @@ TEST(TfliteReduce, RefusesExtremesOfAnotherScale) {
   expect_rule(b, "input and output are quantised differently");
 }
 
-// ADD computes its multipliers in double, SUB in float; `Real` is that type.
+// Checks sums. ADD computes its multipliers in double, SUB in float; `Real` is that type.
 template <class Real>
 void check_sum(B code, bool single, float sa, float sb, float so) {
   const Images image = random_image(4, 5, 6);

@@ -48,7 +48,7 @@ void expect_status(const Bytes& bytes, Code code, const std::string& part) {
   EXPECT_NE(std::string(status.message()).find(part), std::string::npos) << status.message();
 }
 
-// A model of one tensor that nothing reads, and what the reader has against it.
+// Returns a model of one tensor that nothing reads, and what the reader has against it.
 std::string problem_of(const std::function<void(TfliteBuilder&, tflite::TensorT&)>& change) {
   TfliteBuilder b;
   const int t = b.tensor(TensorType::INT8, {2});

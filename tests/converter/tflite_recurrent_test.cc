@@ -56,7 +56,7 @@ struct Svdf {
     return b;
   }
 
-  // One run of the reference; `past` is the state in its own domain.
+  // Runs the reference once; `past` is the state in its own domain.
   Bytes step(const Bytes& x, std::vector<int>* past) const {
     const float product = kInScale * kFeatureScale, summed = state_scale * kTimeScale;
     const auto feature = reference_multiplier(static_cast<double>(product / state_scale));
@@ -230,7 +230,7 @@ TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   FAIL() << "no Lstm";
 }
 
-// The reference's steps over the file's own integers.
+// Checks an LSTM against the reference's steps over the file's own integers.
 template <class T>
 void check_lstm(TensorType type, float out_scale, int out_zero) {
   constexpr bool kIsWide = sizeof(T) == 2;

@@ -70,7 +70,7 @@ struct Streaming {
     b.op(B::CALL_ONCE, {}, {}, o);
   }
   void add_subgraph() { b.model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>()); }
-  // In subgraph 1: the variable is `values` at first.
+  // Sets the variable to `values` at first, in subgraph 1.
   void set(const std::string& name, const Bytes& values, TensorType type = TensorType::INT8) {
     if (b.model.subgraphs.size() == 1) add_subgraph();
     const int h = handle(name, 1);
@@ -133,7 +133,7 @@ class Session {
 
 constexpr size_t kKept = kSteps * kChannels;
 
-// Several runs of a model whose only output is what stream() gives, and again after a reset.
+// Checks several runs of a model whose only output is what stream() gives, and again after a reset.
 void check_stream(const TfliteBuilder& b, uint8_t initial) {
   Random random;
   SCOPED_TRACE(random.trace());

@@ -21,7 +21,7 @@ int32_t times_power(int32_t v, int s) {
       std::clamp<int64_t>(int64_t{v} * (int64_t{1} << s), INT32_MIN, INT32_MAX));
 }
 
-// exp of a Q5.26 number that is not positive: by bits of its integer part and its quarters.
+// Returns exp of a Q5.26 number that is not positive, by the bits of its integer part and its quarters.
 int32_t exponential(int32_t a) {
   if (a == 0) return INT32_MAX;
   constexpr int32_t kQuarter = 1 << 24;

@@ -21,7 +21,7 @@ size_t count(const Dims& dims) {
 
 // --- DYNAMIC_UPDATE_SLICE
 
-// x with `part` at `begin`, which is moved into range.
+// Returns x with `part` at `begin`, which is moved into range.
 template <class T>
 std::vector<T> updated(std::vector<T> x, const Dims& dims, const std::vector<T>& part,
                        const Dims& part_dims, const std::vector<int64_t>& begin) {

@@ -99,7 +99,7 @@ static int is_faulty(enum Kind kind, const char* what) {
   return 1;
 }
 
-/* The name behind a descriptor, for the log. */
+/* Returns the name behind a descriptor, for the log. */
 static const char* name_of(int fd, char name[4096]) {
   if (log_file < 0) return NULL;
   char link[64];

@@ -38,7 +38,7 @@ TEST_P(Replay, NothingAndNoise) {
   GetParam().run(ones.data(), ones.size());
 }
 
-// False: there is no such folder.
+// Runs all files of a folder. Returns false where there is no such folder.
 bool replay(const char* kind, const Target& target) {
   const std::filesystem::path folder =
       std::filesystem::path(QRT_TESTS_DIR) / "fuzz" / kind / target.name;

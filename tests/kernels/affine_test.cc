@@ -46,7 +46,7 @@ class RequantAffineTest : public ::testing::TestWithParam<int> {
     return static_cast<int32_t>(at);
   }
 
-  // Both sides of every step; 53 bits hold the products.
+  // Checks both sides of every step; 53 bits hold the products.
   static void check(const Requant& r, float slope, float intercept) {
     const auto line = [&](int32_t acc) {
       const double v = std::floor(static_cast<double>(acc) * static_cast<double>(slope) +

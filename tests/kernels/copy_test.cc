@@ -76,7 +76,7 @@ std::string describe(const Dims& dims, const Perm& perm, size_t element_bytes) {
   return text + " element bytes " + std::to_string(element_bytes);
 }
 
-// In one call, and cut into ranges of the outermost dimension.
+// Checks a transposition in one call, and cut into ranges of the outermost dimension.
 void check_transpose(const CopyKernel& kernel, Random& random, const Dims& dims, const Perm& perm,
                      size_t element_bytes) {
   const size_t bytes = static_cast<size_t>(product(dims)) * element_bytes;

@@ -73,8 +73,8 @@ TEST(SmallFloatTest, PowersOfTwo) {
   ASSERT_TRUE(std::isnan(e8m0_to_float(255)));
 }
 
-// The nearest magnitude by search, of two equally near ones the even code; one past the greatest
-// counts as its neighbour would.
+// Returns the nearest magnitude by search, of two equally near ones the even code; one past the
+// greatest counts as its neighbour would.
 int nearest_small(const Small& f, double magnitude) {
   if (magnitude > 1e6) return f.max + 1;
   int best = 0;

@@ -49,7 +49,7 @@ uint8_t quantized(float x, float scale, int32_t zp, const Limits& t, bool away =
   return static_cast<uint8_t>(q);
 }
 
-// Numbers, not bit patterns, for results that are not numbers: which NaN is not defined.
+// Compares numbers, not bit patterns, where results are NaN: the bits of a NaN are not defined.
 void expect_same(float got, float want, size_t i) {
   if (std::isnan(want)) {
     ASSERT_TRUE(std::isnan(got)) << "element " << i;
@@ -107,7 +107,7 @@ class EdgeTest : public EdgeRowTest {
         t.lo, t.lo + 1, 0, 3, t.hi - 1, t.hi, static_cast<int32_t>(random_.integer(t.lo, t.hi))};
   }
 
-  // f(quantize, whether it rounds half away from zero)
+  // Calls f(quantize, whether it rounds half away from zero)
   template <class F>
   void for_roundings(const F& f) {
     f(kernel_.quantize, false);
@@ -372,7 +372,7 @@ TEST_P(EdgeTest, FindsExtremesAndSkipsNaN) {
 
 QRT_FOR_EDGE_ROWS(EdgeTest);
 
-// A code by the formula of kernels/hybrid.h, written with the C library's rounding.
+// Returns a code by the formula of kernels/hybrid.h, written with the C library's rounding.
 uint8_t hybrid_byte(float x, const HybridScale& s) {
   const float product = x * s.factor;
   const float v = static_cast<float>(s.zero_point) + product;

@@ -42,8 +42,8 @@ std::vector<uint8_t> outputs(const Rows& r, const F& f) {
   return y;
 }
 
-// run(rows) against f(a, b): every length, rows apart and dense, either operand repeated by rows or
-// by elements; inputs and outputs end at guard pages, and nothing beside an output changes.
+// Checks run(rows) against f(a, b): every length, rows apart and dense, either operand repeated by
+// rows or by elements. Inputs and outputs end at guard pages, and nothing beside an output changes.
 template <class Run, class F>
 void expect_rows(const Run& run, const F& f) {
   Random random;

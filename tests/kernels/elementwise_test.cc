@@ -36,7 +36,7 @@ AddParams add_params(float a_scale, float b_scale, float constant) {
   return {a_scale, b_scale, constant, false, false, 0, 0, 0, 0, 255};
 }
 
-// Whatever the loader lets pass: 255 * (|a_scale| + |b_scale|) + |constant| < 2^31.
+// Returns whether the loader lets such parameters pass: 255 * (|a_scale| + |b_scale|) + |constant| < 2^31.
 bool is_loadable(const AddParams& p) {
   return 255.0 * (std::fabs(double{p.a_scale}) + std::fabs(double{p.b_scale})) +
              std::fabs(double{p.constant}) <
@@ -210,7 +210,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
       ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
   }
 
-  // All pairs, then each operand as a scalar, in runs around a chunk.
+  // Checks all pairs, then each operand as a scalar, in runs of lengths around that of a chunk.
   void expect_add_int_everywhere(const AddIntParams& p) {
     const uint8_t* all = pairs_.a.data();
     ASSERT_NO_FATAL_FAILURE(
@@ -235,7 +235,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
       ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
   }
 
-  // All pairs, then each operand as a scalar.
+  // Checks all pairs, then each operand as a scalar.
   void expect_mul_everywhere(const MulParams& p) {
     ASSERT_NO_FATAL_FAILURE(expect_mul(
         p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairLutEntries}));

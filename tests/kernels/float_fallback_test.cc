@@ -40,7 +40,7 @@ const std::vector<float> kCorners = {
     -104.00001f,    87.5f,        0.34657359f, 1e-40f,  -1e-40f, 1e-45f, 3.4e38f,    -3.4e38f,
     1.1754944e-38f, 0.5f,         1.5f,        2.5f,    9.3f,    -9.3f,  0.70710677f};
 
-// A third corners, a third any bits, a third of the size of activations.
+// Fills with a third corner cases, a third random bits, and a third numbers of the size of activations.
 void fill(Random& random, Guarded<float>& values) {
   for (float& v : values) {
     const int64_t kind = random.integer(0, 2);
@@ -336,7 +336,7 @@ TEST_F(FloatFallbackTest, LaneSoftmaxFollowsItsDefinition) {
   }
 }
 
-// One element of OrtGemm's orders; `b` is [k, n], for kEights [n, k].
+// Returns one element of OrtGemm's orders; `b` is [k, n], for kEights [n, k].
 float ort_gemm_element(const OrtGemm& g, const float* a, const float* b, size_t j, float y) {
   const auto product = [&](size_t i) { return a[i] * b[i * g.n + j]; };
   size_t i = 0;
@@ -495,7 +495,7 @@ TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
     }
 }
 
-// One row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
+// Returns one row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
 std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x, size_t n,
                           float epsilon) {
   float sum = x[0], most = x[0], least = x[0];

@@ -40,13 +40,13 @@ std::vector<PoolKernel> rows() {
 INSTANTIATE_TEST_SUITE_P(Rows, PoolTest, ::testing::ValuesIn(rows()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// The output sizes that use every window with at least one position inside the image.
+// Returns the output sizes that use every window with at least one position inside the image.
 size_t output_size(size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad_before,
                    size_t pad_after) {
   return (in + pad_before + pad_after - (kernel - 1) * dilation - 1) / stride + 1;
 }
 
-// A window of size `kernel` fits the padded image, and pads stay below the kernel's reach.
+// Returns a random shape: a window of `kernel` fits the padded image, and pads stay below the kernel's reach.
 PoolShape random_shape(Random& random, size_t c, bool dilate) {
   PoolShape s{};
   s.c = c;
@@ -82,7 +82,7 @@ void for_each_position(const PoolShape& s, size_t oh, size_t ow, Visit visit) {
   }
 }
 
-// False where some window lies wholly outside the image: no model may have one.
+// Returns false where some window lies wholly outside the image, which no model may have.
 bool every_window_meets_the_image(const PoolShape& s) {
   for (size_t oh = 0; oh < s.out_h; ++oh) {
     for (size_t ow = 0; ow < s.out_w; ++ow) {

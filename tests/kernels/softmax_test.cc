@@ -22,7 +22,7 @@ namespace {
 using testing::Guarded;
 using testing::Random;
 
-// ONNX Runtime's table: e_j = exp((i - 255 + b) * scale) with b so great that no sum overflows.
+// Returns ONNX Runtime's table: e_j = exp((i - 255 + b) * scale) with b so great that no sum overflows.
 std::vector<float> exponentials(double scale, size_t n) {
   const double bound = std::log(std::numeric_limits<float>::max() / static_cast<float>(n)) - 5;
   std::vector<float> table(256);
@@ -32,7 +32,7 @@ std::vector<float> exponentials(double scale, size_t n) {
   return table;
 }
 
-// f(kernel, bounds) for the kernels of this CPU, if such rows have bounds; returns how many there are.
+// Calls f(kernel, bounds) for the kernels of this CPU, if such rows have bounds. Returns how many there are.
 template <class F>
 int for_bounds(const SoftmaxParams& params, size_t n, const F& f) {
   int count = 0;

@@ -258,7 +258,7 @@ TEST(Winograd, Requantisations) {
   });
 }
 
-// G of winograd.h; the identity where the direction is not transformed.
+// Returns G of winograd.h; the identity where the direction is not transformed.
 std::vector<std::vector<int>> transform_of(size_t taps) {
   if (taps == 1) return {{1}};
   return {{1, 0, 0}, {-1, -1, -1}, {-1, 1, -1}, {1, 2, 4}, {1, -2, 4}, {0, 0, 1}};
@@ -307,7 +307,7 @@ TEST(Winograd, Weights) {
           }
 }
 
-// As many channels as it takes for weights of one sign with this sum.
+// Returns a layer with as many channels as it takes for weights of one sign to reach this sum.
 Layer layer_of_sum(size_t kernel_h, int sum, int sign) {
   Layer layer(same(5, 9, kernel_h == 3 ? 116 : 2764, 3, kernel_h));
   for (size_t i = 0; i < layer.weights.size() / 3; ++i, sum -= std::min(sum, 127))

@@ -63,7 +63,8 @@ std::string GraphMaker::zero_point(const Quant& q) {
   return typed_constant(q.type, {}, {q.zero_point});
 }
 
-// The ONNX domain has pairs of 16 bits from opset 21 on. A zero point of 0 may be left out.
+// Adds a QuantizeLinear or DequantizeLinear. The ONNX domain has them for 16 bits from opset 21 on.
+// A zero point of 0 may be left out.
 std::string GraphMaker::pair_node(const std::string& op, const std::string& x, const Quant& q) {
   const bool needs_other_domain = q.is_int16() && opset_ < 21;
   const std::string domain =

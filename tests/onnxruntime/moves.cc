@@ -7,7 +7,7 @@
 
 namespace qrt::random_onnx {
 
-// Data movement, of the integers or of the floats between two pairs.
+// Adds data movement, of the integers or of the floats between two pairs.
 bool GraphMaker::moved() {
   const size_t x = pick({1, 2, 3, 3, 4, 4, 4, 5});
   const bool on_integers = dice_.one_in(4) && !live_[x].quant.is_int16();
@@ -63,7 +63,7 @@ int64_t GraphMaker::axis_as_written(int64_t axis, size_t rank) {
   return opset_ >= 11 && dice_.one_in(3) ? axis - static_cast<int64_t>(rank) : axis;
 }
 
-// Two dimensions become one, or one two.
+// Reshapes two dimensions into one, or one into two.
 bool GraphMaker::reshape(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   Dims to = m->dims;
@@ -90,7 +90,7 @@ bool GraphMaker::reshape(Moving* m) {
   return true;
 }
 
-// To a shape that the model computes: its first dimensions, and the rest as one.
+// Reshapes to a shape that the model computes: the first dimensions as they are, and the rest as one.
 bool GraphMaker::reshape_by_shape(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size()), kept = dice_.integer(1, rank);
   if (rank < 2) return false;

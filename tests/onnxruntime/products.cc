@@ -321,7 +321,7 @@ bool GraphMaker::qgemm() {
   return true;
 }
 
-// ConvInteger or MatMulInteger, then Cast and a scale.
+// Adds a ConvInteger or MatMulInteger, then a Cast and a scale.
 bool GraphMaker::integer_product() {
   const bool image = dice_.coin();
   const size_t x = image ? pick({4, 4, 5}) : pick({2, 3});

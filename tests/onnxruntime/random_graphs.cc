@@ -84,7 +84,7 @@ void add_quantized_outputs(OnnxBuilder* builder) {
   }
 }
 
-// One run at one batch: the inputs, and what qrt made of them.
+// Runs the model at one batch, and returns the inputs and qrt's outputs.
 Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_model* model,
             int64_t batch, Dice* dice, Record* record) {
   Json run = {{"batch", batch}, {"inputs", Json::array()}};

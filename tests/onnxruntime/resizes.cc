@@ -9,7 +9,7 @@ namespace qrt::random_onnx {
 
 namespace {
 
-// One scale for all axes: the least or the greatest of those that the sizes ask for.
+// Keeps the aspect: one scale for all axes, the least or the greatest of those that the sizes ask for.
 void keep_aspect(const Dims& from, const Dims& axes, bool greatest, Dims* sizes) {
   float common = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -34,7 +34,7 @@ std::string GraphMaker::coordinates(bool linear, bool cubic) {
   return dice_.pick(modes);
 }
 
-// The input roi: a part of the tensor, or more than all of it.
+// Returns the input roi: a part of the tensor, or more than all of it.
 std::string GraphMaker::region(const std::string& coordinates, const Dims& axes, size_t first,
                                std::vector<Attr>* attributes) {
   const std::string none = opset_ < 13 ? b_.constant<float>({0}, {}) : "";

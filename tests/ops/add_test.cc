@@ -81,7 +81,7 @@ std::unique_ptr<fb::RequantStageT> stage(int32_t multiplier, uint8_t shift, fb::
   return s;
 }
 
-// As TFLite's: double rounding of both operands and of the sum.
+// Returns TFLite's options: double rounding of both operands and of the sum.
 fb::AddOptionsT int_options(bool subtract) {
   fb::AddOptionsT o;
   o.kind = fb::AddKind::INT;
@@ -102,7 +102,7 @@ fb::AddOptionsT int_options(bool subtract) {
   return o;
 }
 
-// The formula of the schema, in 64 bits.
+// Returns the schema's formula, computed in 64 bits.
 uint8_t int_sum(const fb::AddOptionsT& o, uint8_t a, uint8_t b) {
   const auto chain = [](const auto& stages, int64_t v) {
     for (const auto& s : stages)

@@ -14,8 +14,8 @@ namespace {
 
 using testing::Bytes;
 
-// shape with `sizes` along the axis, one input each. The batch stays symbolic unless it is the
-// axis.
+// Checks a join of inputs of `shape`, one for each of `sizes` along the axis. The batch stays
+// symbolic unless it is the axis.
 void check(Shape shape, int axis, const std::vector<int64_t>& sizes, DType dtype = DType::kUInt8) {
   SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis));
   testing::Random random;

@@ -76,7 +76,7 @@ struct ConvTester : testing::VolumeTester<ConvTester> {
   int64_t out_h() const { return (h + top + bottom - dilation_h * (kh - 1) - 1) / stride_h + 1; }
   int64_t out_w() const { return (w + left + right - dilation_w * (kw - 1) - 1) / stride_w + 1; }
 
-  // [groups][out / groups][terms * taps][k], the source of the packed form.
+  // Reorders to [groups][out / groups][terms * taps][k], the source of the packed form.
   size_t group_taps() const { return static_cast<size_t>(rows ? kh : kh * kw); }
   size_t group_k() const { return static_cast<size_t>(rows ? kw * c : c / groups); }
 
@@ -85,7 +85,7 @@ struct ConvTester : testing::VolumeTester<ConvTester> {
     const size_t n = static_cast<size_t>(out / pixels);
     for (size_t o = n; o < of_outputs->size(); ++o) (*of_outputs)[o] = (*of_outputs)[o - n];
   }
-  // Pixel 0's weights again, a column further on for each pixel. [out][kh][kw][c]
+  // Joins pixels: repeats the weights of pixel 0, a column further on for each pixel. [out][kh][kw][c]
   void join(std::vector<int8_t>* weights) const {
     const std::vector<int8_t> from = *weights;
     for (int64_t i = 0, o = 0; o < out; ++o)
@@ -439,7 +439,8 @@ TEST(Conv2D, ManyTasks) {
 
 using Damage = std::function<void(testing::ModelBuilder&, fb::Conv2DOptionsT&)>;
 
-// x [n, 5, 5, 4] is tensor 0, weights [6, 3, 3, 2] in 2 groups 1, bias 2, y [n, 3, 3, 6] 3.
+// Checks that a damaged layer is refused: x [n, 5, 5, 4] is tensor 0, weights [6, 3, 3, 2] in 2
+// groups 1, bias 2, y [n, 3, 3, 6] 3.
 void reject(const std::string& part, const Damage& damage) {
   SCOPED_TRACE(part);
   testing::ModelBuilder m;

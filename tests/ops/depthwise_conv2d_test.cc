@@ -55,7 +55,7 @@ struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
     return *this;
   }
 
-  // A shift for each channel, half up: ties above and below the zero point.
+  // Takes a shift for each channel, half up, which gives ties above and below the zero point.
   DepthwiseTester& shift_up() {
     shifts_up = true;
     return *this;

@@ -15,7 +15,7 @@ namespace {
 
 using testing::Bytes;
 
-// T is the type of x; one pair of scale and zero point, or one for each index of `axis`.
+// Checks Dequantize of T with one pair of scale and zero point, or one for each index of `axis`.
 template <class T>
 void check(const Shape& shape, int axis, DType dtype) {
   SCOPED_TRACE(std::string(dtype_name(dtype)) + ", " + shape.to_string() + ", axis " +
@@ -86,7 +86,8 @@ TEST(Dequantize, ManyTasks) {
   check_types({-1, 60, 5001}, 1);
 }
 
-// --- parameters as inputs: every type and layout against the formulas
+// --- parameters as inputs
+// Checks every type and layout against the formulas.
 
 void check_inputs(const Shape& shape, int axis, uint32_t block, DType x_type, DType scale_type,
                   DType y_type, bool has_zero_point) {

@@ -55,7 +55,7 @@ Data random_data(const Layer& l) {
   return d;
 }
 
-// Sum number i of the output: positions outside the image count as the zero point.
+// Returns sum number i of the output: positions outside the image count as the zero point.
 int32_t sum_of(const Layer& l, const Data& d, int64_t i) {
   const int64_t o = i % l.out, ox = i / l.out % l.out_size();
   const int64_t oy = i / l.out / l.out_size() % l.out_size();

@@ -20,7 +20,7 @@ using testing::bytes_of;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// Finite values of all sizes, and the corners.
+// Returns finite values of all magnitudes, and corner cases.
 std::vector<float> samples() {
   std::vector<float> x = {0.0f,  -0.0f,  1.0f,    -1.0f,  0.625f, 0.5f,    88.7f, -87.0f, 1e-40f,
                           1e30f, -1e30f, 3.4e38f, 1e-30f, 104.5f, -103.5f, 9.3f,  -9.3f};
@@ -263,7 +263,7 @@ testing::ModelBuilder layer_norm(const Shape& x, float epsilon,
   return m;
 }
 
-// ONNX Runtime 1.30.0's order of sums on x86-64 with AVX2.
+// Normalises a row in ONNX Runtime 1.30.0's order of sums on x86-64 with AVX2.
 std::vector<float> layer_norm_row(const float* x, const std::vector<float>& scale,
                                   const std::vector<float>& bias, float epsilon) {
   const size_t n = scale.size();

@@ -63,7 +63,7 @@ Bytes gathered(const Bytes& x, const Shape& from, const Shape& to, const std::ve
   return y;
 }
 
-// The batch is symbolic where no map is on axis 0.
+// Checks a Gather. The batch is symbolic where no map is on axis 0.
 void check(Shape from, const std::vector<Map>& maps, DType dtype = DType::kUInt8,
            int64_t fill = 0x0123456789ABCDEF) {
   SCOPED_TRACE(from.to_string());

@@ -15,7 +15,7 @@
 namespace qrt::gemm_call_test {
 namespace {
 
-// A step with just what cutting needs, for the best kernel of this CPU.
+// Returns a step with just what cutting needs, for the best kernel of this CPU.
 GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   flatbuffers::FlatBufferBuilder fbb;
   fb::RequantT requant;  // ACC

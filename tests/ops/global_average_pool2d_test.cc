@@ -12,7 +12,7 @@ namespace {
 
 using testing::Bytes;
 
-// With `planes`, of a volume of so many.
+// Checks a pool; with `planes`, over a volume of that many.
 void check(int64_t h, int64_t w, int64_t c, std::unique_ptr<fb::RequantT> requant,
            int64_t planes = 0) {
   SCOPED_TRACE(std::to_string(h) + " x " + std::to_string(w) + " x " + std::to_string(c));

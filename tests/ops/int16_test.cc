@@ -24,7 +24,7 @@ using testing::Random;
 
 constexpr int64_t kLo = INT16_MIN, kHi = INT16_MAX;
 
-// INT, one stage half up per channel, over the whole of int16.
+// Returns a requantisation of kind INT, one stage half up per channel, over the whole of int16.
 std::unique_ptr<fb::RequantT> requant(const std::vector<int32_t>& multiplier, uint8_t shift,
                                       int32_t zero_point = 0) {
   auto r = testing::requant_int(1, 1, zero_point);

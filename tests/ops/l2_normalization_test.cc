@@ -15,7 +15,7 @@ namespace {
 
 using testing::Bytes;
 
-// A model's rows are those of the kernel, and within two roundings of the quotient.
+// Checks that a model's rows are those of the kernel, and within two roundings of the quotient.
 void check(int64_t images, const Shape& shape, int zero_point, fb::L2NormalizationKind kind) {
   testing::Random random;
   SCOPED_TRACE(shape.to_string() + random.trace());

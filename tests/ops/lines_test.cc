@@ -19,7 +19,7 @@ using testing::Random;
 
 using Table = std::vector<uint8_t>;
 
-// By nearest even, as ONNX Runtime computes layers in float.
+// Returns the table rounded half to even, as ONNX Runtime computes layers in float.
 Table table_of(const std::function<double(double)>& f, int lo = 0, int hi = 255) {
   Table table(256);
   for (int x = 0; x < 256; ++x) {
@@ -46,8 +46,8 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
     return ChannelLines::fit(isas_, all_.data(), tables.size(), /*searches=*/32);
   }
 
-  // The output, and what may be read behind the input, end at guard pages; the bytes before the output
-  // stay, and those behind one that is mapped in place.
+  // Checks tables. The output, and what may be read behind the input, end at guard pages; the bytes
+  // before the output stay as they were, and so do those behind one that is mapped in place.
   void expect_tables(const std::vector<Table>& tables, size_t n) {
     SCOPED_TRACE(std::to_string(tables.size()) + " channels, " + std::to_string(n) + " bytes");
     const std::unique_ptr<const ChannelLines> lines = fit(tables);
@@ -69,7 +69,7 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
     for (size_t i = n; i < n + 64; ++i) ASSERT_EQ(int{x[i]}, int{before[i]});
   }
 
-  // BatchNormalization of either sign, steep ones and nearly constant ones, with and without Relu.
+  // Returns the table of a BatchNormalization of either sign, steep or nearly constant, with or without Relu.
   Table normalisation() {
     const double slope = random_.real(-1, 1) * std::exp2(random_.integer(-8, 8));
     const double at = random_.real(-20, 275), offset = random_.real(-20, 275);
@@ -175,7 +175,7 @@ TEST_P(LinesTest, NoLines) {
   EXPECT_NE(fit({line, line}), nullptr);
 }
 
-// The last row says that there is none.
+// Returns the number of rows; the last row says that there is none.
 size_t row_count() {
   size_t count;
   lines_kernels(&count);

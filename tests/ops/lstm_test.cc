@@ -28,7 +28,7 @@ int32_t sat16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 3276
 
 constexpr int32_t kMultiplier[4] = {1500000000, 1100000000, 2000000000, 1300000000};
 
-// T: uint8_t, or int16_t with biases and sums of 64 bits.
+// Checks an LSTM. T: uint8_t, or int16_t with biases and sums of 64 bits.
 template <class T>
 void check_of(const Lstm& s, size_t batch) {
   constexpr bool kIsWide = std::is_same_v<T, int16_t>;

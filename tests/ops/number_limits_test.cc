@@ -25,7 +25,7 @@ void expect_accepted(const ModelBuilder& m) {
   EXPECT_TRUE(model.ok()) << model.status().message();
 }
 
-// A model of one operator of one input.
+// Returns a model of one operator of one input.
 template <class Options>
 ModelBuilder one(Options options, const Shape& x, const Shape& y, DType from = DType::kUInt8,
                  DType to = DType::kUInt8) {

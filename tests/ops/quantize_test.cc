@@ -33,7 +33,7 @@ int64_t quantize(float x, float scale, int zero_point, int lo, int hi, fb::Round
   }
 }
 
-// One pair of scale and zero point, or one for each index of `axis`.
+// Checks Quantize with one pair of scale and zero point, or one for each index of `axis`.
 void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype,
            fb::Rounding rounding = fb::Rounding::HALF_EVEN) {
   SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis) + ", " + dtype_name(dtype) +
@@ -142,7 +142,7 @@ float in_type(fb::Division d, float v) {
   return v;
 }
 
-// The integer of a quotient with the zero point, or the code of a small float.
+// Returns the integer of a quotient with the zero point, or the code of a small float.
 int64_t encoded(const Case& c, double quotient, double zp) {
   const auto f = static_cast<float>(quotient);
   SmallFormat format;

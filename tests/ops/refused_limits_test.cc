@@ -20,7 +20,7 @@ using testing::ModelBuilder;
 using testing::requant_f32;
 using testing::requant_int;
 
-// A model of one operator whose inputs are the model's.
+// Returns a model of one operator whose inputs are the model's.
 template <class Options>
 ModelBuilder one(Options options, const std::vector<std::pair<Shape, DType>>& inputs,
                  const Shape& y, DType to = DType::kUInt8) {

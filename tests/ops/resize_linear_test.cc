@@ -27,7 +27,7 @@ float real_of(int32_t bits) {
   return f;
 }
 
-// in -> out positions, half a pixel in.
+// Returns the axis that maps `in` positions to `out`, with half-pixel centres.
 std::unique_ptr<fb::ResizeAxisT> axis(int64_t in, int64_t out, ResizeKind kind) {
   auto a = std::make_unique<fb::ResizeAxisT>();
   for (int64_t i = 0; i < out; ++i) {
@@ -85,7 +85,7 @@ int64_t weighed_float(const fb::ResizeLinearOptionsT& o, const std::vector<int64
   return std::clamp<int64_t>(q, o.lo, o.hi);
 }
 
-// The integer kinds' sum over one plane, its neighbours from p on.
+// Returns the integer kinds' sum over one plane, its neighbours from p on.
 int64_t weighed_plane(const fb::ResizeLinearOptionsT& o, const int64_t* p, size_t y, size_t x) {
   const bool is_int16 = o.kind == ResizeKind::INT16_SUM;
   const int32_t vl = o.h->low_weight[y], vh = o.h->high_weight[y];

@@ -105,7 +105,7 @@ TEST(Softmax, ZeroPointAndScale) {
 // Large enough to be cut.
 TEST(Softmax, ManyTasks) { check({-1, 40, 1001}, 0.05f, 256.0f, 0); }
 
-// exp(-0.05 * (255 - i)), below the range up to 39.
+// Returns exp(-0.05 * (255 - i)), below the range up to 39.
 std::vector<int32_t> integer_exponentials() {
   std::vector<int32_t> table(256, -1);
   for (size_t i = 40; i < 255; ++i)
@@ -181,7 +181,7 @@ void reject(const std::string& part, const Damage& damage) {
   testing::expect_rejected(m, part);
 }
 
-// The table with entry i replaced.
+// Returns the table with entry i replaced.
 Damage with_entry(size_t i, float value) {
   return [i, value](testing::ModelBuilder& m, fb::SoftmaxOptionsT& o) {
     std::vector<float> table = exponentials(0.1f);

@@ -79,7 +79,7 @@ class CvmScheme : public testing::CommandTest {
     EXPECT_NE(r.err.find(part), std::string::npos) << r.err;
   }
 
-  // The elements at the end of an .npy file.
+  // Returns the elements at the end of an .npy file.
   template <class T>
   std::vector<T> array(const std::string& name, size_t n) const {
     const std::string bytes = read(path(name));

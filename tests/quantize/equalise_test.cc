@@ -12,7 +12,7 @@ namespace {
 using quantize::Dims;
 using quantize::Element;
 
-// Conv, Relu, depthwise, Relu, Conv; its inner channels times `factors` where they are given.
+// Returns Conv, Relu, depthwise, Relu, Conv, with inner channels multiplied by `factors` where these are given.
 FloatModel chain(const std::vector<float>& factors, const char* limit = "Relu") {
   Random random;
   FloatModel m;
@@ -39,7 +39,7 @@ FloatModel chain(const std::vector<float>& factors, const char* limit = "Relu") 
   return m;
 }
 
-// Greatest over least of the channels' greatest magnitudes.
+// Returns the greatest over the least of the channels' greatest magnitudes.
 double spread(const FloatModel& model, const Tensor& x, const std::string& name, size_t channels) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(model, 1).ok());

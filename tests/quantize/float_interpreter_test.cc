@@ -10,7 +10,7 @@
 namespace qrt::testing::floats::float_interpreter_test {
 namespace {
 
-// A convolution, a depthwise one, a pool, a residual, a product, Softmax and LayerNormalization.
+// Returns a convolution, a depthwise one, a pool, a residual, a product, Softmax and LayerNormalization.
 FloatModel small_network(Random* random) {
   FloatModel m;
   m.inputs.push_back({"x", {-1, 3, 13, 11}, quantize::Element::kFloat});

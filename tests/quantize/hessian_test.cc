@@ -75,7 +75,7 @@ TEST(Hessian, SumsOfMatrices) {
   EXPECT_FALSE(quantize::add_gram(make_node("Relu", {"x"}, "y"), x, {2, 5}, &gram).ok());
 }
 
-// (w - q)^T H (w - q) of all rows.
+// Returns (w - q)^T H (w - q) of all rows.
 double error_of(const std::vector<float>& w, const std::vector<int32_t>& q,
                 const std::vector<float>& scale, const std::vector<double>& h, size_t k) {
   double sum = 0;

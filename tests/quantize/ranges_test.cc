@@ -25,7 +25,7 @@ const RangeChoice* find(const std::vector<RangeChoice>& choices, Rule rule) {
   return nullptr;
 }
 
-// A normal distribution with a few values far outside.
+// Returns a normal distribution with a few values far outside.
 std::vector<float> normal_with_outliers(size_t n, float outlier) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;

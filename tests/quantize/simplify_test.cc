@@ -24,7 +24,7 @@ class Network {
     model.nodes.push_back(make_node(op, inputs, output));
     return model.nodes.back();
   }
-  // BatchNormalization with variances that are positive.
+  // Adds a BatchNormalization whose variances are positive.
   void norm(const std::string& x, int64_t channels, const std::string& y) {
     Tensor variance = random_tensor({channels}, &random);
     for (float& v : variance.reals) v = v * v + 0.1f;
@@ -33,7 +33,7 @@ class Network {
   }
   void output(const std::string& name) { model.outputs.push_back({name, {}, Element::kFloat}); }
 
-  // simplify() keeps what the model computes for a batch of 3.
+  // Simplifies the model, and checks that it computes for a batch of 3 what it did before.
   FloatModel simplified() {
     Dims shape = model.inputs[0].shape;
     if (shape[0] < 0) shape[0] = 3;

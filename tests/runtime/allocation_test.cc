@@ -293,7 +293,7 @@ TEST(Allocation, ASessionTellsItsMemory) {
   }
 }
 
-// All operators of the model with every one, and forms of some that have tables of their own.
+// Returns the model with every operator, and with further forms of those that have tables of their own.
 testing::ModelBuilder operators_with_tables() {
   testing::ModelBuilder m = testing::every_op_model();
   const uint32_t x = m.input({-1, 64, 32}), real = m.input({-1, 2048}, DType::kFloat32);
@@ -319,7 +319,8 @@ testing::ModelBuilder operators_with_tables() {
   return m;
 }
 
-// Operator `index` of these, so many times, its tensors outside.
+// Returns operator `index` of every_op_model(), repeated so many times, with its tensors as inputs
+// and outputs of the model.
 std::vector<uint8_t> repeated(size_t index, int times) {
   testing::ModelBuilder m = operators_with_tables();
   fb::ModelT& model = m.model();

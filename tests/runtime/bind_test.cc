@@ -24,7 +24,7 @@ using testing::pattern;
 
 size_t room(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// With the padding that a buffer needs, and a guard page behind it.
+// Returns memory with the padding that a buffer needs, and a guard page behind it.
 std::unique_ptr<Guarded<uint8_t>> buffer(size_t bytes) {
   return std::make_unique<Guarded<uint8_t>>(room(bytes), QRT_BUFFER_PADDING);
 }
@@ -59,7 +59,7 @@ class Bind : public ::testing::Test {
     return qrt_session_bind_output(session_, i, data, room(output_bytes(i)) + 64, nullptr);
   }
 
-  // All inputs and outputs in memory of the test's.
+  // Binds all inputs and outputs to memory of the test.
   void bind_all() {
     for (size_t i = 0; i < qrt_model_input_count(model_); ++i) {
       inputs_.push_back(buffer(input_bytes(i)));

@@ -127,7 +127,7 @@ TEST(Corruption, EveryTruncationIsRefused) {
   }
 }
 
-// A small model file with `flips` bits or bytes changed.
+// Returns a small model file with `flips` bits or bytes changed.
 Bytes flipped(Bytes file, testing::Random* random, int flips) {
   for (int i = 0; i < flips; ++i) {
     uint8_t& byte =

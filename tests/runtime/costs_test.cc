@@ -155,8 +155,8 @@ TEST(Costs, OneSetOfAxesOfAllResizes) {
   expect_cheap(b.build({0}, {1}), names_again);
 }
 
-// A constant may be shared honestly, a weight of an unrolled loop for one: reading it counts. `add` adds an operator
-// that reads `bytes` of constants. Two gigabytes of them are read in time, four are refused.
+// Checks that reading constants counts. They may be shared honestly, as the weight of an unrolled loop is.
+// `add` adds an operator that reads `bytes` of constants: two gigabytes are read in time, four are refused.
 void expect_reads_counted(int64_t bytes, const std::function<void(ModelBuilder*)>& begin,
                           const std::function<void(ModelBuilder*)>& add) {
   for (const bool is_within : {true, false}) {

@@ -90,8 +90,8 @@ TEST(FloatForm, ShiftsHalfUpBehindARelu) {
   }
 }
 
-// With the zero point moved into the sums' bias no tie lies below 0. Returns whether that was done; the
-// same bytes either way.
+// Checks that the zero point moved into the sums' bias gives the same bytes, also at ties below 0.
+// Returns whether it could be moved.
 bool check_moved(const Case& c, int32_t bias, size_t terms) {
   flatbuffers::FlatBufferBuilder builder, other;
   const RequantParams exact = make(c, &builder);

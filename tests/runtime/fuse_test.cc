@@ -78,7 +78,7 @@ fb::FormulaOptionsT formula_options(int shift, int zero_point) {
   return o;
 }
 
-// A convolution of `x` that keeps its height and width; the tensor it writes.
+// Returns a convolution of `x` that keeps its height and width; the tensor it writes.
 uint32_t convolve(ModelBuilder* m, uint32_t x, const Case& c, testing::Random* random) {
   const Shape& s = c.image;
   const int64_t in = s[3] / static_cast<int64_t>(c.groups);
@@ -353,8 +353,8 @@ TEST(Fuse, ConcatInsideTheShuffleOfItsParts) {
   }
 }
 
-// A table that dequantises, or nearly, a LayerNormalization and a Quantize; with `apart` the tensor behind
-// the LayerNormalization is an output.
+// Returns a table that dequantises, or nearly, a LayerNormalization and a Quantize; with `apart`
+// the tensor behind the LayerNormalization is an output.
 ModelBuilder normalized(const Shape& x, bool is_line, bool apart) {
   ModelBuilder m;
   const int64_t n = x[x.rank() - 1];

@@ -86,7 +86,7 @@ qrt_status load_path(const char* path, qrt_error* error) {
   return status;
 }
 
-// A load of `part` of a temporary file that holds a model, from `offset` on.
+// Loads `part` of a temporary file that holds a model, from `offset` on.
 qrt_status load_part(const Objects& o, uint64_t offset, uint64_t length, qrt_error* error) {
   FILE* file = tmpfile();
   EXPECT_EQ(fwrite(o.file.data(), 1, o.file.size(), file), o.file.size());

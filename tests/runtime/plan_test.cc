@@ -281,8 +281,8 @@ TEST(Plan, TakesGroupsOfFewChannelsApart) {
   EXPECT_EQ(apart->steps[0].macs, 16u * 16 * 64 * 9 * 4);
 }
 
-// Every set from AVX512-VNNI on takes this kernel for a convolution, and makes so many products: a better
-// gemm kernel stands in no family's way. Integer builds have no rows of these families.
+// Checks that every set from AVX512-VNNI on takes this kernel for a convolution, and computes so many products:
+// a set with a better gemm kernel keeps the kernels of other families. Integer builds have no rows of these.
 void expect_kernel(ModelBuilder* m, const char* kernel, uint64_t macs) {
   if (is_integer_build() || !has(detected_isas(), Isa::kAvx512Vnni))
     GTEST_SKIP() << "no such kernel here";

@@ -23,7 +23,7 @@ using testing::Bytes;
 using testing::Field;
 using testing::ModelBuilder;
 
-// Every field in the file, defaults included.
+// Writes every field into the file, defaults included.
 Bytes build_in_full(ModelBuilder m) {
   flatbuffers::FlatBufferBuilder fbb;
   fbb.ForceDefaults(true);
@@ -61,7 +61,7 @@ class RequantAttack : public ::testing::TestWithParam<ModelBuilder (*)()> {
     if (all.size() > 2) others_.push_back(all[1]);
   }
 
-  // The changed file runs alike everywhere, or is refused.
+  // Checks that the changed file gives the same bytes everywhere, or is refused.
   void expect_alike(const Bytes& file, const std::string& what) {
     testing::RunOptions options;
     options.isa = "scalar";

@@ -279,7 +279,7 @@ TEST(Sharing, APartLivesAsLongAsWhatViewsTheWhole) {
   expect_same_bytes(m);
 }
 
-// A convolution that keeps height and width, of `groups` times 8 channels.
+// Returns a convolution that keeps height and width, of `groups` times 8 channels.
 uint32_t convolve(ModelBuilder* m, uint32_t x, uint32_t y, int kernel = 1, size_t groups = 1) {
   testing::Random random;
   const int64_t in = m->at(x).shape[3] / static_cast<int64_t>(groups), out = m->at(y).shape[3];
@@ -495,7 +495,7 @@ TEST(Sharing, ElementsOfSeveralBytesKeepTheirAlignment) {
   }
 }
 
-// One to four of any() side by side in tensor(their size).
+// Joins one to four results of any() side by side in tensor(their size).
 template <class Any, class NewTensor>
 void concat_some(ModelBuilder* m, testing::Random* random, const Any& any, const NewTensor& tensor,
                  int axis) {

@@ -72,7 +72,7 @@ struct Parts {
   }
 };
 
-// After `change`, the file is refused with a message that has `part`.
+// Checks that after `change` the file is refused with a message that has `part`.
 void refuses(const std::string& part, const std::function<void(Parts&)>& change) {
   Parts parts;
   change(parts);

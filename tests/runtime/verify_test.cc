@@ -28,7 +28,7 @@ Bytes damaged(const std::function<void(fb::ModelT&)>& damage) {
   return m.build();
 }
 
-// The first tensor of that name.
+// Returns the first tensor of that name.
 fb::TensorT& tensor(fb::ModelT& m, const std::string& name) {
   for (auto& t : m.tensors) {
     if (t->name == name) return *t;
@@ -347,7 +347,7 @@ TEST(Verify, NamesInMessagesAreShortAndPrintable) {
   ASSERT_LT(testing::run_model(file, {}).message.size(), 200u);
 }
 
-// One Lut whose table stands at the end of the file, but for `behind` bytes.
+// Returns one Lut whose table stands at the end of the file, but for `behind` bytes.
 Bytes model_with_table_last(size_t behind, size_t alignment) {
   flatbuffers::FlatBufferBuilder fbb;
   if (behind != 0) fbb.CreateVector(Bytes(behind));

@@ -10,7 +10,7 @@
 
 namespace qrt::testing {
 
-// x -> (Quantize -> Dequantize -> op) again and again.
+// Returns x -> (Quantize -> Dequantize -> op), repeated.
 inline onnx::ModelProto chain(int count, const char* op, bool with_pairs) {
   onnx::ModelProto model;
   model.set_ir_version(8);

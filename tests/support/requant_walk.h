@@ -69,7 +69,7 @@ class RequantWalk {
     }
   }
 
-  // Padded, as a Requant's arrays are.
+  // Closes the arrays: pads them as a Requant's arrays are.
   void close() {
     channels_ = acc_.size();
     const size_t padded = (channels_ + 63) / 64 * 64 + 64;
@@ -86,7 +86,7 @@ class RequantWalk {
     }
   }
 
-  // Lines, where all channels have one. REQUIRES: closed.
+  // Adds affine fits where all channels have one. Returns whether they have. REQUIRES: closed.
   bool add_lines() {
     slope_.assign(acc_.size(), 0);
     intercept_ = slope_;

@@ -52,8 +52,8 @@ inline int exit_status(int waited) {
   return 128 + signal;
 }
 
-// 0 if f() returned true within the limits and before end_if_asleep(), 1 if it returned false, else 128 and the
-// signal that ended it. With a sanitizer only a generous time counts.
+// Returns 0 if f() returned true within the limits and before end_if_asleep(), 1 if it returned
+// false, else 128 and the signal that ended it. With a sanitizer only a generous time counts.
 template <class F>
 int run_within(const Limits& limits, const F& f) {
   fflush(nullptr);

@@ -58,7 +58,7 @@ class Checksum : public testing::CommandTest {
     return read(path("m.qrt"));
   }
 
-  // The place in the file of its only weights.
+  // Returns the place in the file of its only weights.
   static size_t weights_of(const std::string& file) {
     const fb::Model& model = *fb::GetModel(file.data());
     const uint32_t tensor = model.operators()->Get(0)->inputs()->Get(1);

@@ -119,7 +119,7 @@ TEST_F(Digests, AnOperatorThatComputesSomethingElseIsNamed) {
   EXPECT_NE(r.err.find("the metadata 'digests' holds"), std::string::npos) << r.err;
 }
 
-// The metadata of a file whose key is "test_values".
+// Returns the metadata of a file whose key is "test_values".
 std::string test_values(const std::string& bytes) {
   for (const fb::KeyValue* entry : *fb::GetModel(bytes.data())->metadata())
     if (entry->key()->str() == "test_values") return entry->value()->str();

@@ -156,7 +156,7 @@ TEST_F(HostileCosts, TfliteTensorsThatShareTables) {
 
 constexpr int kSharers = 20000;
 
-// Refused, with the growth or the work named.
+// Checks that a model is refused with the growth or the work named.
 void expect_growth_refused(const CommandResult& r) {
   EXPECT_EQ(r.status, 4) << r.err.substr(0, 1000);
   EXPECT_TRUE(r.err.find("what is made of it would grow") != std::string::npos ||
@@ -415,7 +415,7 @@ TEST_F(HostileCosts, OnnxConstantsThatUnfold) {
 
 // ---- messages of two bytes ----
 
-// Field `number` of a message, with this content.
+// Returns field `number` of a message, with this content.
 std::string field(int number, const std::string& content) {
   std::string head;
   for (size_t n : {static_cast<size_t>(number) << 3 | 2, content.size()}) {
@@ -464,7 +464,7 @@ TEST_F(HostileCosts, OnnxNumbersOfOneByte) {
 
 // ---- options of a custom operator ----
 
-// A vector of `n` references to one vector of `n` references to one of as many numbers.
+// Returns a vector of `n` references to one vector of `n` references to one of as many numbers.
 std::string nested_vectors(uint32_t n) {
   std::string bytes;
   const auto number = [&](uint32_t v) {

@@ -20,7 +20,7 @@ class HostilePaths : public testing::CommandTest {};
 
 // ---- external data ----
 
-// The scale of a model lies in the file `location`.
+// Returns a model whose scale lies in the file `location`.
 std::string with_external_scale(const std::string& location) {
   onnx::ModelProto model = chain(1, "Relu", true);
   onnx::TensorProto* s = model.mutable_graph()->mutable_initializer(0);

@@ -279,7 +279,7 @@ class HostileOnnx : public Hostile {
     n->add_output(output);
     return n;
   }
-  // The scale 's' as external data.
+  // Makes the scale 's' external data.
   void make_external(const std::string& location, const std::string& offset = "0") {
     onnx::TensorProto* s = graph().mutable_initializer(0);
     s->clear_float_data();

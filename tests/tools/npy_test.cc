@@ -12,7 +12,7 @@ namespace {
 
 using tool::NpyArray;
 
-// A version 1 file with this dictionary and `bytes` zero bytes of data.
+// Returns a file of version 1 with this dictionary and `bytes` zero bytes of data.
 std::string npy(const std::string& dictionary, size_t bytes) {
   std::string s("\x93NUMPY\x01\x00", 8);
   s += static_cast<char>(dictionary.size() & 255);

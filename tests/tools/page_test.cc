@@ -57,7 +57,7 @@ TEST(Page, PackedWeightsAreCountedWithoutTheZerosOfThePacking) {
   EXPECT_EQ(tensors[w + 1]["values"], (nlohmann::ordered_json{"1", "2", "3"}));
 }
 
-// A model of one operator, with constants that nobody reads.
+// Returns a model of one operator, with constants that nobody reads.
 ModelBuilder with_operator() {
   ModelBuilder m;
   fb::LutOptionsT lut;

@@ -41,7 +41,7 @@ class Bench : public testing::CommandTest {
     return run("qrt_bench", arguments);
   }
 
-  // The result of a run, changed by `change` and written to a file.
+  // Returns the result of a run, changed by `change` and written to a file.
   template <class F>
   std::string old_run(const F& change) const {
     const CommandResult r = bench({"--format", "json"});

@@ -52,7 +52,7 @@ class Convert : public testing::CommandTest {
     n->add_output(output);
   }
 
-  // x -> Q -> DQ -> [op ->] Q -> DQ -> y
+  // Returns a model x -> Q -> DQ -> [op ->] Q -> DQ -> y.
   std::string quantised(const std::string& op) {
     node("QuantizeLinear", {"x", "s", "z"}, "q");
     node("DequantizeLinear", {"q", "s", "z"}, "f");

@@ -22,7 +22,7 @@ const std::string kPpm("P6\n2 2\n255\n\xff\0\0\0\xff\0\0\0\xff\xff\xff\xff", 23)
 
 class RunImage : public testing::CommandTest {
  protected:
-  // y = 255 - x, of an input of this shape and scale (0: none).
+  // Returns a model of y = 255 - x, for an input of this shape and scale (0: none).
   std::string model(const std::vector<int>& dims, float scale = 0, int zero_point = 0) {
     testing::ModelBuilder m;
     Shape shape;
@@ -135,7 +135,7 @@ TEST_F(RunImage, ReadsJpegOfFourInks) {
   }
 }
 
-// A header of 40 bytes behind the file's own, and what follows it.
+// Returns a header of 40 bytes behind the file's own, and what follows it.
 std::string bmp(int width, int height, int bits, int compression, const std::string& palette,
                 const std::string& pixels) {
   std::string file = "BM" + std::string(8, '\0');

@@ -52,7 +52,7 @@ class RunOutput : public testing::CommandTest {
     EXPECT_EQ(r.status, status) << r.err;
     return r.out;
   }
-  // As stdout_of(), of a run that holds `part`.
+  // Checks a run whose output, as of stdout_of(), holds `part`.
   void expect_output(const std::vector<std::string>& arguments, const std::string& part,
                      int status = 0) {
     const std::string out = stdout_of(arguments, status);

@@ -132,7 +132,7 @@ TEST_F(ReaderCosts, CvmConstants) {
 
 // ---- operators that wait for a QuantizeLinear ----
 
-// chain()'s tensor, and one of another scale, joined: "c0" waits.
+// Returns chain()'s tensor joined with one of another scale, so that "c0" waits.
 onnx::ModelProto waiting() {
   onnx::ModelProto model = chain(1, "Relu", true);
   onnx::TensorProto* scale = model.mutable_graph()->add_initializer();

@@ -21,7 +21,7 @@ using testing::ZipMember;
 
 class ReadingCosts : public testing::CostTest {
  protected:
-  // y = 255 - x, of inputs of this shape and type.
+  // Returns a model of y = 255 - x, for inputs of this shape and type.
   std::string model(const std::vector<int>& dims, int inputs = 1) {
     testing::ModelBuilder m;
     Shape shape;
@@ -41,7 +41,7 @@ class ReadingCosts : public testing::CostTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_within_cost("qrt_run", arguments, {file});
   }
-  // Run, or refused with the limit named.
+  // Checks that a file is run, or refused with the limit named.
   static void expect_bounded(const CommandResult& r) {
     if (r.status == 0) return;
     EXPECT_EQ(r.status, 4) << r.err;
@@ -188,8 +188,8 @@ TEST_F(ReadingCosts, ManyArraysThatDoNotFit) {
   EXPECT_NE(r.err.find("expected input 0"), std::string::npos) << r.err;
 }
 
-// Ten arrays of 40 MB, each of a batch that is `more` larger than the one before. Nothing of them stays
-// in memory: what a child process takes at most begins with what its parent has.
+// Writes ten arrays of 40 MB, each of a batch that is `more` larger than the one before. None of
+// them stays in memory: the most memory counted for a child process includes what its parent held.
 std::string large_arrays(int more) {
   std::vector<ZipMember> members;
   for (int i = 0; i < 10; ++i)

@@ -25,7 +25,7 @@ std::string along_axis(BitsModel& m, const Dims& dims, int axis) {
       {m.pixels(dims), m.b.constant<float>({n}, scales), m.b.constant<uint8_t>({n}, zeros)},
       {{"axis", axis}});
 }
-// A constant that varies along an axis, behind `op`.
+// Returns a constant that varies along an axis, behind `op`.
 std::string with_constant(BitsModel& m, const Dims& dims, int axis, const char* op = "Add") {
   Dims shape(dims.size(), 1);
   shape[static_cast<size_t>(axis)] = dims[static_cast<size_t>(axis)];

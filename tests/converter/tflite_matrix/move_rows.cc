@@ -10,7 +10,7 @@ const tflite::ReshapeOptionsT kNone;
 
 const std::vector<Dims> kShapes = {{7}, {3, 5}, {2, 3, 4}, {2, 3, 4, 5}};
 
-// The operator makes element i of `dims` from element from(i) of x.
+// Adds an operator that makes element i of `dims` from element from(i) of x.
 template <class Options, class F>
 void moved(Cell& c, const Tensor& x, B code, const std::vector<int>& inputs, const Options& options,
            const Dims& dims, const F& from) {
@@ -297,7 +297,7 @@ Row concatenation() {
       .row;
 }
 
-// x with one more element before and two behind along an axis; outside it, f(index beyond).
+// Pads x with one more element before and two behind along an axis; outside it, f(index beyond).
 template <class Options, class F>
 void padded(Cell& c, const Tensor& x, B code, size_t axis, const std::vector<int>& more,
             const Options& options, const F& outside) {

@@ -40,7 +40,7 @@ struct Row {
   std::string domain, op;
   std::vector<Form> forms;
 };
-// All rows. An operator of known_ops() without one is an error (missing_rows()).
+// Returns all rows. An operator of known_ops() without one is an error (missing_rows()).
 const std::vector<Row>& rows();
 std::vector<Row> move_rows();
 std::vector<Row> layer_rows();
@@ -61,10 +61,10 @@ struct Cell {
 
   std::string name() const;
 };
-// The whole matrix, the same for every seed.
+// Returns the whole matrix, the same for every seed.
 std::vector<Cell> all_cells();
 
-// The cell's graph, with numbers that follow from the seed and from its name.
+// Returns the cell's graph, with numbers that follow from the seed and from its name.
 Graph make_graph(const Cell& cell, uint64_t seed);
 
 }  // namespace qrt::sweep
