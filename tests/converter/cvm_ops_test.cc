@@ -468,7 +468,7 @@ TEST_F(CvmOps, Lookups) {
   }
 }
 
-// Sums of few bits before what works on bytes.
+// A sum of few bits is stored in few bits, also in front of an operator on bytes.
 TEST_F(CvmOps, NarrowSumsGoOn) {
   const Dims shape = {3, 4, 5};
   const Values x = random_of(&random_, shape, 3), w = random_of(&random_, {7, 5}, 8),
@@ -497,7 +497,8 @@ TEST_F(CvmOps, NarrowSumsGoOn) {
             (std::vector<Values>{sums, products, found}));
 }
 
-// [class, score, x1, y1, x2, y2] of five boxes: the second and fourth overlap the first.
+// Suppression keeps one of overlapping boxes: of five [class, score, x1, y1, x2, y2], the second
+// and fourth overlap the first.
 TEST_F(CvmOps, Boxes) {
   const Values x = {0,  90, 0,  0, 10, 10, 0, 80, 0,  0,  10, 9,  0,  5,  40,
                     40, 50, 50, 1, 70, 0,  0, 10, 10, -1, 60, 20, 20, 30, 30};
@@ -513,7 +514,7 @@ TEST_F(CvmOps, Boxes) {
   ASSERT_EQ(run_cvm(b.build({kept}), x, 8), (std::vector<Values>{expected}));
 }
 
-// Damaged bytes of either file: refused with a message, or a model that converts.
+// Damaged bytes of either file lead to a refusal with a message, or to a model that converts.
 TEST(CvmHostile, ByteFlips) {
   Random random;
   SCOPED_TRACE(random.trace());

@@ -102,9 +102,9 @@ TEST(Cvm, SpellingsOfAttributes) {
   EXPECT_EQ(refusal(one_op("relu_28", "", {1, 2, 4, 4})), "");
 }
 
-// Compilers of 2019 wrote operators with numbers behind their names, type codes instead of type
-// names, no version, precisions within the nodes, memory that entries share, the tail of a longer
-// file behind the params.
+// Files of compilers of 2019 are read: operators with numbers behind their names, type codes
+// instead of type names, no version, precisions within the nodes, memory that entries share, the
+// tail of a longer file behind the params.
 TEST(Cvm, FilesOf2019) {
   const CvmModel model = testing::sample_cvm_model();
   CvmModel old = model;
@@ -162,7 +162,7 @@ TEST(Cvm, DamagedFilesAreRefused) {
   EXPECT_NE(refusal(huge), "");
 }
 
-// Every value in turn through the links and through the requantisation.
+// A chain of links and the requantisation that stands for it give equal results for every value.
 TEST(Cvm, AChainAndItsRequantisationAreTheSame) {
   Link shift, factor;
   shift.function = fb::FormulaFunction::SHIFT_RIGHT;
@@ -251,7 +251,8 @@ std::vector<std::string> formulas(const Graph& graph) {
   return found;
 }
 
-// The runtime adds within the second convolution; the first one's sums would stay in memory.
+// Where two sums are added, the runtime adds within the second convolution, and the sums of the
+// first, which would stay in memory, are narrowed.
 TEST(Cvm, OfTwoSumsThatAreJoinedTheFirstIsNarrowed) {
   CvmBuilder b;
   const CvmBuilder::Dims shape = {1, 2, 4, 4};

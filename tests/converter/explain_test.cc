@@ -115,7 +115,7 @@ TEST(ExplainOnnx, RefusedInputsAreNamedToo) {
             (Lines{"input: refused", "Relu: depends on refused input '" + x + "'"}));
 }
 
-// A file that lies about a tensor that is never made is not damaged by that.
+// A file that declares a wrong shape for a tensor that is never made is not damaged by that.
 TEST(ExplainOnnx, AStandInThatCannotBeIsNotAssessed) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({2, 4}, 0.1f, 3), bad = refused(&b, x);

@@ -154,7 +154,7 @@ TEST(Lint, ARangeThatATableMakesPointless) {
   }
 }
 
-// Codes of 16 bits are no indices of a table of bytes.
+// Lint says nothing of a table behind 16 bits, whose codes are no indices of a table of bytes.
 TEST(Lint, SaysNothingOfTablesBehind16Bits) {
   OnnxBuilder b(21);
   const std::string x = b.integer_input<uint16_t>({1, 2, 2, 2}, 0.1f, 0);
@@ -228,7 +228,8 @@ TEST(Lint, PadWithAnotherValueThanZero) {
   }
 }
 
-// No front end makes such a convolution today; the rule guards those to come.
+// Lint finds a convolution whose padding is not zero. No front end makes one today; the rule guards
+// future ones.
 TEST(Lint, PaddingOfAConvolutionThatIsNotZero) {
   for (const uint8_t padding : {3, 9}) {
     convert::Graph g = one_value(DType::kUInt8, {1, 3, 3, 1});

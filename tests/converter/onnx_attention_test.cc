@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its kin, with scores so far apart that softmax takes one key, or so equal that it takes the mean: exact results.
+// Attention and similar operators, with scores so far apart that softmax takes one key, or so equal
+// that it takes the mean: exact results.
 #include <gtest/gtest.h>
 
 #include "tests/support/onnx_builder.h"
@@ -97,7 +98,7 @@ TEST(OnnxAttention, NamesTheFormsThatItLacks) {
   }
 }
 
-// Angles of a quarter turn at place 1 and of none at place 0.
+// Rotary embedding turns pairs of channels: by a quarter turn at place 1 and not at all at place 0.
 TEST(OnnxAttention, RotaryEmbeddingTurnsPairs) {
   for (const int interleaved : {0, 1}) {
     OnnxBuilder b(23);

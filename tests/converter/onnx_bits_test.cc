@@ -56,7 +56,7 @@ TEST_P(OnnxBits, EqualOnnxRuntime) {
   }
 }
 
-// The report, --require-level and the reference all tell the levels of the written operators.
+// The report, --require-level and the reference agree on the levels of the written operators.
 TEST_P(OnnxBits, LevelsAreThoseOfTheFile) {
   BitsModel m;
   GetParam().build(m);

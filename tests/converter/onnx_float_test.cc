@@ -115,7 +115,8 @@ TEST(OnnxFloat, InstanceNormalization) {
   });
 }
 
-// Between DequantizeLinear and QuantizeLinear it is a table: onnx_bits/elementwise.cc.
+// A BatchNormalization whose result stays float is computed in float. Between DequantizeLinear and
+// QuantizeLinear it is a table: onnx_bits/elementwise.cc.
 TEST(OnnxFloat, BatchNormalizationOfAFloatResult) {
   OnnxBuilder b(17);
   const std::string all =
@@ -364,7 +365,8 @@ Reference each(double (*f)(double)) {
   };
 }
 
-// Gelu by tanh and QuickGelu have float forms. Their input is a sine that nothing quantises: of 8 bits they would be tables.
+// Gelu by tanh and QuickGelu have float forms. Their input is a sine that nothing quantises: on 8
+// bits they would be tables.
 TEST(OnnxFloat, GelusByTanhAndBySigmoid) {
   OnnxBuilder b(20);
   const std::string sine = b.node("Sin", {input(&b, {256})});

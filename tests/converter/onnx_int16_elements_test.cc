@@ -175,7 +175,7 @@ TEST(OnnxInt16, WhereTakesEither) {
       (std::vector<uint16_t>{0, 13, 65535, 13}));
 }
 
-// Means, sums and Softmax: one rounding of the exact sum.
+// Means, sums and Softmax round the exact sum once.
 TEST(OnnxInt16, MeansAndSums) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -281,7 +281,8 @@ TEST(OnnxInt16, LogSoftmaxIsWithinAStepOfTheRealFunction) {
   check_log_softmax<int16_t, int16_t>(21, 1, 0x1p-20f, 0x1p-18f + 0x1p-28f, INT16_MAX);
 }
 
-// One requantisation for each index of the axis, with what is added in it.
+// An operator with constants along an axis has one requantisation for each index, in which a
+// constant addend is included.
 TEST(OnnxInt16, ConstantsAlongAnAxis) {
   Random random;
   SCOPED_TRACE(random.trace());

@@ -96,7 +96,8 @@ TEST(OnnxInt16, ConvolutionsInGroups) {
   check_conv<int16_t, int16_t, int16_t>(5, 5, 5, 0, 0, 0);
 }
 
-// A bias whose unit is far from x * w: 8 bits alone would round it to half of 256 output steps.
+// Weights get more bits where the unit of the bias is far from x * w: 8 bits alone would round the
+// bias to half of 256 output steps.
 TEST(OnnxInt16, CoarseSumsGetFinerWeights) {
   OnnxBuilder m;
   const std::string bias = m.dq<int32_t>(m.constant<int32_t>({1}, {7}), 1.0f, 0);
@@ -212,7 +213,7 @@ TEST(OnnxInt16, MatMulAndGemm) {
     }
 }
 
-// Two computed tensors, of which one may have 8 bits.
+// Products of two computed tensors are exact; one of them may have 8 bits.
 TEST(OnnxInt16, ProductsOfTwoTensors) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -252,7 +253,8 @@ TEST(OnnxInt16, ProductsOfTwoTensors) {
   }
 }
 
-// ONNX Runtime adds floats in an order of its own, and no rounding follows.
+// Float results of matrix products are refused: ONNX Runtime adds floats in an order of its own,
+// and no rounding follows.
 TEST(OnnxInt16, FloatResultsOfMatricesAreRefused) {
   OnnxBuilder product(21);
   const std::string a = product.integer_input<uint16_t>({1, 3}, 0.5f, 4);

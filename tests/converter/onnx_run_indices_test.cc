@@ -117,7 +117,8 @@ TEST(OnnxRunIndices, AttentionOverTheTokensOfACache) {
     EXPECT_EQ(status_of(b, {queries, to_bytes(Floats(10, 1)), of({end})}), QRT_OUT_OF_RANGE);
 }
 
-// A cache's length is no number that the import knows, and nothing may show the capacity in its place.
+// Operators that would show the capacity of a cache instead of its length, which the import does
+// not know, are refused.
 TEST(OnnxRunIndices, WhatWouldShowTheCapacityOfACacheIsRefused) {
   using Use = std::function<std::string(OnnxBuilder * b, const std::string& kept)>;
   const auto number = [](OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); };
@@ -191,7 +192,8 @@ TEST(OnnxRunIndices, RangeBeginsWhereTheRunSays) {
   EXPECT_EQ(refused.import().status.code(), Code::kUnsupported);
 }
 
-// The start of a Range is followed back through no Cast that may change it, and through no sum that broadcasts.
+// The start of a Range is traced back neither through a Cast that may change it nor through a sum
+// that broadcasts.
 TEST(OnnxRunIndices, RangeOfAStartThatACastNarrows) {
   OnnxBuilder b;
   const std::string narrow = b.node("Cast", {b.input<int64_t>({})}, {{"to", 6}});
@@ -215,7 +217,7 @@ TEST(OnnxRunIndices, RangeOfAStartFromASumThatBroadcasts) {
   }
 }
 
-// Nodes that would take a table of as many entries as a number says are refused, or stay constants.
+// Nodes that would need a table of as many entries as a number says are refused, or stay constants.
 TEST(OnnxRunIndices, NumbersThatAreTooLargeToBeCounted) {
   for (const int64_t offset : {int64_t{1} << 31, int64_t{1} << 62, INT64_MIN + 1}) {
     OnnxBuilder b;

@@ -106,7 +106,7 @@ TEST(OpenNames, MaySayThatASizeIsAnotherAndANumber) {
   EXPECT_EQ(c.graph.symbols[0].name, "past");
 }
 
-// Two names of one length beside an independent one.
+// Two sizes that have to be equal are tied to one, beside an independent size.
 TEST(OpenNames, OfSizesThatHaveToBeEqualAreTied) {
   OnnxBuilder b(17);
   b.allow_float = true;

@@ -54,7 +54,8 @@ TEST(SizeLine, RaisesTheLeastSizeAboveSmallOnesThatAreWrong) {
   EXPECT_EQ(symbol.most, INT32_MAX);
 }
 
-// Only some multiples of 7 are ever tried, so that none of them may stay.
+// A size line excludes nothing where wrong sizes come again and again: only some multiples of 7 are
+// ever tried, so none of them may stay.
 TEST(SizeLine, ExcludesNothingWhereWrongSizesComeAgainAndAgain) {
   Symbol symbol;
   const Source source{[](int64_t n) { return n % 7 == 0 ? Verdict::kWrong : Verdict::kEqual; }};

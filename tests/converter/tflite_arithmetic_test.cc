@@ -218,7 +218,7 @@ TEST(TfliteDiv, Activates) {
             std::vector<Bytes>{to_bytes(std::vector<int8_t>{-20, 12, 28, 28})});
 }
 
-// The quotient's shift is more than a product has bits.
+// Quotients far below a step are 0: their shift is greater than a product's bits.
 TEST(TfliteDiv, QuotientsFarBelowAStep) {
   for (const auto reference : {kDouble, kSingle}) {
     TfliteBuilder b;
@@ -453,7 +453,7 @@ TEST(TfliteCast, IntegersWrap) {
   check_casts<uint8_t>(TensorType::BOOL, {0, 1, 1, 0});
 }
 
-// A shape may be int32 or int64 on its way.
+// Shapes are folded through casts between int32 and int64.
 TEST(TfliteCast, ShapesAreFolded) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {2, 3}, 0.5f);

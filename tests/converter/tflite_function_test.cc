@@ -233,7 +233,8 @@ TEST(TfliteFunction, RefusesZeroPointsOfInt16) {
     }
 }
 
-// The arithmetic is in tests/ops/l2_normalization_test.cc: here the zero point, and the rounding of the reference.
+// L2 normalisation keeps the zero point and the reference's rounding; its arithmetic is tested in
+// tests/ops/l2_normalization_test.cc.
 TEST(TfliteFunction, L2Normalization) {
   const auto build = [](TensorType type, float out_scale, int out_zero_point) {
     TfliteBuilder b;

@@ -322,8 +322,8 @@ TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
   expect_rule(b, "beyond what the reference kernels define");
 }
 
-// TFLite's converter clips to +-(2^31 - 1) what the tiny weight scales of dead channels make of their
-// biases. The reference's sums wrap; the third channel's multiplier is 0.
+// Clipped biases of dead channels wrap. TFLite's converter clips to +-(2^31 - 1) what their tiny weight
+// scales make of their biases, and the reference's sums wrap; the third channel's multiplier is 0.
 TEST(TfliteLinear, ClippedBiasesOfDeadChannelsWrap) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 4}, 0.05f, 0);
@@ -356,7 +356,8 @@ TEST(TfliteLinear, ClippedBiasesOfDeadChannelsWrap) {
   }
 }
 
-// Every output position sums what the strided kernels reach, by the definition that scatters.
+// A transposed convolution sums at every output position what the strided kernels reach, by the
+// definition that scatters.
 TEST(TfliteTransposeConv, ScattersItsKernels) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -422,8 +423,8 @@ TEST(TfliteTransposeConv, ScattersItsKernels) {
   }
 }
 
-// As many multiply-accumulates as kernels reach, but for borders: not one for each zero that a
-// spread-out input would have.
+// A transposed convolution takes as many multiply-accumulates as its kernels reach, apart from
+// borders: not one for each zero that a spread-out input would have.
 TEST(TfliteTransposeConv, BecomesAConvolutionOfItsPhases) {
   TfliteBuilder b;
   const int shape = b.constant<int32_t>(TensorType::INT32, {4}, {1, 16, 16, 8});

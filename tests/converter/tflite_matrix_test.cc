@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix of TFLite operators (tflite_matrix/): every operator that has a handler, in every way to use it, of every type that
-// it takes and behind every source, against plain loops. QRT_TEST_SEED as ever.
+// The matrix of TFLite operators (tflite_matrix/): every operator that has a handler, in every way to use
+// it, of every type that it takes and behind every source, against plain loops. QRT_TEST_SEED sets the seed.
 #include <gtest/gtest.h>
 
 #include <cstdio>

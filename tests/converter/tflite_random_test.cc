@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random TFLite models against a second, independent implementation: every operator is computed here
-// by plain loops of the reference's formulas while the model is built, and the converted model has to
-// give the same bytes, in both rounding builds. QRT_TEST_MODELS models (200), QRT_TEST_SEED as ever.
+// Random TFLite models against a second, independent implementation: every operator is computed here by
+// plain loops of the reference's formulas while the model is built, and the converted model has to give
+// the same bytes, in both rounding builds. QRT_TEST_MODELS models (200); QRT_TEST_SEED sets the seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -122,7 +122,8 @@ TEST(TfliteSvdf, KeepsItsStateBetweenRuns) {
   check_runs(svdf, &random);
 }
 
-// TFLM's keyword_scrambled.tflite has such weights: their sums over time might pass int32.
+// Time weights of 16 bits are taken, as in TFLM's keyword_scrambled.tflite: their sums over time
+// might leave int32.
 TEST(TfliteSvdf, TimeWeightsOf16Bits) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -208,7 +209,7 @@ tflite::UnidirectionalSequenceLSTMOptionsT& lstm_options(TfliteBuilder& b) {
   return *b.graph().operators[0]->builtin_options.AsUnidirectionalSequenceLSTMOptions();
 }
 
-// The options of the one operator of a converted model.
+// An LSTM becomes one operator with two variables; its options are compared.
 TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   TfliteBuilder b = lstm_model();
   lstm_options(b).cell_clip = 0.6f;

@@ -123,7 +123,7 @@ TEST(TfliteEmbedding, RowsOfBytes) {
             std::vector<Bytes>{to_bytes(std::vector<int8_t>{4, 127, -128, 1, 2, 3, 4, 127})});
 }
 
-// One scale, or one for each row; of 8, 4 and 2 bits.
+// Rows of an embedding have one scale, or one each, and 8, 4 or 2 bits.
 TEST(TfliteEmbedding, RowsOfFloats) {
   struct {
     TensorType type;
@@ -192,7 +192,7 @@ TEST(TfliteZerosLike, EveryType) {
   check(TensorType::FLOAT32, 0, 4);
 }
 
-// Floats of one number go on into operators of floats, and become bytes.
+// Zeros like floats are one number, which operators of floats take, or which becomes bytes.
 TEST(TfliteZerosLike, FloatsAreANumber) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {3}, 0.5f), real = b.tensor(TensorType::FLOAT32, {3});

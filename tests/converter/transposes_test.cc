@@ -305,7 +305,8 @@ TEST(FuseLuts, DropsATableThatChangesNothing) {
   EXPECT_EQ(b.count(fb::OpOptions::Lut), 1);
 }
 
-// Random graphs of NCHW values of one size, every operator that a front end can write.
+// The passes change no output of random graphs of NCHW values of one size, with every operator that
+// a front end can write.
 TEST(Passes, ChangeNoOutputOfRandomGraphs) {
   GraphBuilder source;
   for (int round = 0; round < 300; ++round) {

@@ -180,7 +180,8 @@ void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offse
 
 /* ---- threads ---- */
 
-/* libcpuinfo reads /sys and ends the process where it can read a part of it only: not ours to mend (SECURITY.md). */
+/* libcpuinfo reads /sys and ends the process where it can read only a part of it, which is not for
+ * qrt to repair (SECURITY.md). */
 extern bool cpuinfo_initialize(void);
 bool cpuinfo_initialize(void) {
   const int was_counting = counting;

@@ -97,7 +97,8 @@ TEST_P(RequantAffineTest, IsAlwaysFoundForLargeFactors) {
   }
 }
 
-// Many channels at a time, by every instruction set: blocks and their tails, dead and repeated channels.
+// Every instruction set finds fits of many channels at a time: blocks and their tails, dead and
+// repeated channels.
 TEST_P(RequantAffineTest, FindsFitsOfAllChannels) {
   if (is_integer_build()) GTEST_SKIP() << "lines are float";
   const bool two = GetParam() == 2;
@@ -139,7 +140,7 @@ TEST_P(RequantAffineTest, FindsFitsOfAllChannels) {
   }
 }
 
-// A kernel finds most of them, at any shift, and what it finds fits.
+// A kernel finds most fits, at any shift, and what it finds fits.
 TEST_P(RequantAffineTest, KernelsFindFits) {
   size_t count;
   const AffineKernel* kernels = affine_kernels(&count);

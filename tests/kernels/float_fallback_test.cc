@@ -138,7 +138,7 @@ TEST_F(FloatFallbackTest, PowersOfAllSizesAreTheNearestFloats) {
   }
 }
 
-// The scalar row takes vectors, too: each element is what it is by itself.
+// An element's result does not depend on its place. The scalar row takes vectors, too.
 TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kErf, FloatUnary::kSigmoid,
@@ -224,7 +224,8 @@ TEST_F(FloatFallbackTest, ProductAddsInTheOrderOfK) {
   }
 }
 
-// Rows of all three matrices apart, with guard pages behind the last of each.
+// A fused product adds in the order of k, with rows of all three matrices apart and guard pages
+// behind the last of each.
 TEST_F(FloatFallbackTest, FusedProductAddsInTheOrderOfK) {
   SCOPED_TRACE(random_.trace());
   for (const size_t k : {1, 2, 3, 31}) {
@@ -401,7 +402,7 @@ TEST_F(FloatFallbackTest, GemmsAddInTheOrdersOfOnnxRuntime) {
   }
 }
 
-// Columns of a wider right side, into columns of a wider result.
+// Gemms of some columns of a wider right-hand side, into columns of a wider result, are right.
 TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
   SCOPED_TRACE(random_.trace());
   for (const size_t n : {1, 5, 8, 16, 17, 40, 530}) {
@@ -467,7 +468,7 @@ TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
   }
 }
 
-// The stages of the scalar row are checked in tests/ops/recurrent_test.cc.
+// Recurrent stages have the bits of the scalar row, whose stages are checked in tests/ops/recurrent_test.cc.
 TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
   for (const RecurrentStage stage : {RecurrentStage::kLstm, RecurrentStage::kGruReset,
@@ -646,7 +647,8 @@ TEST_F(FloatFallbackTest, LayerNormOfBytesIsThreeSteps) {
   }
 }
 
-// A row less its own results leaves nothing, unless a bit of its mean or deviation is another.
+// A LayerNormalization of bytes has every bit of the floats: a row less its own results leaves
+// nothing, unless a bit of its mean or deviation differs.
 TEST_F(FloatFallbackTest, LayerNormOfBytesHasEveryBitOfTheFloats) {
   SCOPED_TRACE(random_.trace());
   constexpr float kLarge = 0x1p26f;

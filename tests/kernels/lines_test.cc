@@ -22,7 +22,8 @@ struct LineChannel {
   uint8_t lo, hi, at[2], more[2];
 };
 
-// Half to even, then to a byte, then to the channel's limits; entries that were found wrong are mended last.
+// Returns the entry of a line: rounded half to even, then to a byte, then to the channel's limits;
+// corrections of wrong entries come last.
 uint8_t expected_of_lines(const LineChannel& c, bool two, int mends, uint8_t x) {
   const auto line = [&](int i) {
     return static_cast<float>(static_cast<double>(x) * c.slope[i] + c.intercept[i]);

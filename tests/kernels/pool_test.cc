@@ -159,8 +159,8 @@ TEST_P(PoolTest, MaxOfLargeWindowsEqualsTheNaiveLoop) {
   }
 }
 
-// One run of pixels, whatever the sides, smaller and larger than a vector and a strip; and windows
-// whose rows or columns are apart.
+// Maxima of whole images equal the naive loop: one run of pixels, whatever the sides, smaller and
+// larger than a vector and a strip; and windows whose rows or columns are apart.
 TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 5, 16, 21, 31, 32, 33, 64, 100, 129, 1024, 9000}) {
@@ -291,7 +291,8 @@ TEST_P(PoolTest, AverageEqualsItsIntegerDefinition) {
     }
 }
 
-// Power-of-two scales and windows of two and four put one output in six on a tie.
+// An average rounds ties after adding the zero point: power-of-two scales and windows of two and
+// four put one output in six on a tie.
 TEST_P(PoolTest, AverageRoundsTiesAfterAddingTheZeroPoint) {
   Random random;
   for (int zero_point = 0; zero_point < 4; ++zero_point) {
@@ -305,7 +306,8 @@ TEST_P(PoolTest, AverageRoundsTiesAfterAddingTheZeroPoint) {
   }
 }
 
-// Windows of an odd number of positions and equal scales leave no sum near a tie.
+// Averages by integer sums are right: windows of an odd number of positions and equal scales leave
+// no sum near a tie.
 TEST_P(PoolTest, AverageByIntegerSums) {
   Random random;
   for (const size_t kernel : {3, 5, 7}) {
@@ -328,7 +330,8 @@ float sum_scale_of(size_t kernel_h, size_t kernel_w, float in, float out) {
   return average_sum_scale(args);
 }
 
-// The definition's roundings count where some sum is halfway between two bytes, or too near.
+// An average has a scale of sums where no sum is so near halfway between two bytes that the
+// definition's roundings count.
 TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
   if (is_integer_build()) GTEST_SKIP() << "sums are the definition's";
   EXPECT_EQ(sum_scale_of(3, 3, 0.1f, 0.1f), static_cast<float>(1 / 9.0));
@@ -465,7 +468,7 @@ TEST_P(PoolTest, GlobalSumStoresTheChannelsAskedForOnly) {
     ASSERT_NO_FATAL_FAILURE(check_global(GetParam(), random, {30, 200, 7}, r, range[0], range[1]));
 }
 
-// One channel of the greatest image: the sum reaches 255 * (2^23 - 1).
+// A global sum holds the greatest image: with one channel it reaches 255 * (2^23 - 1).
 TEST_P(PoolTest, GlobalSumHoldsTheGreatestImage) {
   const size_t pixels = (1u << 23) - 1;
   Guarded<uint8_t> input(pixels, kSlackBytes);

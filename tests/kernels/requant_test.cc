@@ -319,7 +319,8 @@ TEST(RequantizeTest, ReadsTheParametersOfItsChannel) {
   ASSERT_EQ(requantize(r.at(1), 100, 1), 25);
 }
 
-// Both sides compute with the same floats: x86 with FMA is one compiler option away from a contraction.
+// The sum equals hardware floats for every pair of bytes: x86 with FMA is one compiler option away
+// from a contraction.
 TEST(AddF32Test, EqualsHardwareForEveryPairOfBytes) {
   Random random;
   for (int i = 0; i < 40 / kFewer; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random quantised ONNX graphs as exporters write them. Every layer takes tensors that are there,
-// quantised or of integers, and leaves new ones; what nobody reads in the end is an output.
+// Random quantised ONNX graphs as exporters write them. Every layer takes existing tensors,
+// quantised or of integers, and adds new ones; tensors without a reader in the end are outputs.
 #ifndef QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_
 #define QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_
 
@@ -110,7 +110,7 @@ class GraphMaker {
   // Adds a QuantizeLinear of a float tensor of about this amplitude; the result is a new live tensor.
   size_t quantise(const std::string& real, const Dims& dims, double amplitude, bool has_batch,
                   const Quant* like = nullptr);
-  // Quantises a result, now and then behind a Relu and the like, or makes it a float output. Returns true.
+  // Quantises a result, sometimes behind a Relu or the like, or makes it a float output. Returns true.
   bool finish(std::string real, Dims dims, double amplitude, bool has_batch);
   size_t add_live(const std::string& name, const Dims& dims, const Quant& quant, bool has_batch,
                   double amplitude);

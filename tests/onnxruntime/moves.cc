@@ -133,7 +133,7 @@ bool GraphMaker::flatten(Moving* m) {
 bool GraphMaker::transpose(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   Dims perm(m->dims.size()), to;
-  // A vector's, which nobody writes, ONNX Runtime moves otherwise than others.
+  // ONNX Runtime moves the Transpose of a vector otherwise than others, and no exporter writes one.
   if (rank < 2) return false;
   if (m->first == 0 && dice_.one_in(4)) {  // all in reverse
     to.assign(m->dims.rbegin(), m->dims.rend());

@@ -65,7 +65,7 @@ TEST(Add, Broadcasts) {
   for (const auto& [a, b] : testing::broadcast_pairs()) check(o, a, b);
 }
 
-// Large enough to be cut on every instruction set: one long run, and many runs.
+// Work is cut into several tasks on every instruction set: one long run, and many runs.
 TEST(Add, ManyTasks) {
   const fb::AddOptionsT o = options(fb::AddKind::F32_FMA, true, false);
   check(o, {-1, 600, 601}, {-1, 600, 601});

@@ -74,7 +74,7 @@ TEST(Concat, AnyElementType) {
     check({-1, 3, 5}, 2, {3, 4}, dtype);
 }
 
-// Large enough to be cut: by rows, and by bytes where there is one row.
+// Work is cut into several tasks: by rows, and by bytes where there is one row.
 TEST(Concat, ManyTasks) {
   check({-1, 50, 50, 8}, 3, {200, 301});
   check({1, 1000}, 0, {401, 599});

@@ -80,7 +80,7 @@ TEST(Dequantize, PerIndexOfAnyAxis) {
   check_types({-1, 1, 50}, 1);
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(Dequantize, ManyTasks) {
   check_types({-1, 300001}, -1);
   check_types({-1, 60, 5001}, 1);
@@ -149,7 +149,7 @@ TEST(Dequantize, EveryTypeInEveryLayout) {
   }
 }
 
-// Every code, NaN and infinities among them.
+// Every code of float8 is dequantised right, NaN and infinities among them.
 TEST(Dequantize, EveryCodeOfFloat8) {
   for (const SmallFormat format :
        {SmallFormat::kE4M3FN, SmallFormat::kE4M3FNUZ, SmallFormat::kE5M2, SmallFormat::kE5M2FNUZ}) {

@@ -157,8 +157,8 @@ TEST(DynamicLayer, ConvolutionsPadWithTheZeroPointOfTheRun) {
   }
 }
 
-// Tiles of 4x4 outputs, where a set computes them by tiles: whole ones and parts, an odd number of
-// channels.
+// Convolutions of 3x3 are right in tiles of 4x4 outputs, where a set computes them so: whole tiles
+// and parts, an odd number of channels.
 TEST(DynamicLayer, ConvolutionsOfThreeByThree) {
   const struct { int64_t size, c, out; } cases[] = {{8, 19, 37}, {11, 19, 37}, {12, 67, 70}};
   for (const auto& c : cases) {
@@ -184,7 +184,7 @@ TEST(DynamicLayer, ConvolutionInGroups) {
   }
 }
 
-// Every NaN has the same bits on every CPU; what is infinite stays.
+// A scale that is NaN gives the same bits on every CPU, and infinities stay infinite.
 TEST(DynamicLayer, ScalesThatAreNoNumbers) {
   for (const float scale : {std::numeric_limits<float>::infinity(), std::nanf(""), 3e38f}) {
     Layer l = product(3, 4, 21);

@@ -140,7 +140,7 @@ TEST(FloatConv, SumsInTheOrderOfOnnxRuntime) {
   }
 }
 
-// Elementwise followers run inside the convolution, on each strip.
+// A convolution leads elementwise followers, which run on each of its strips.
 TEST(FloatConv, LeadsWhatFollows) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -146,7 +146,7 @@ TEST(Float, BinaryBroadcasts) {
   check(F::MAXIMUM, [](float a, float b) { return a > b ? a : b; });
 }
 
-// 1 or 0, on every instruction set; NaN is equal to nothing and less than nothing.
+// Comparisons give 1 or 0 on every instruction set; NaN is equal to nothing and less than nothing.
 TEST(Float, Comparisons) {
   const std::vector<float> values = {-1.5f, -0.0f, 0.0f, 1.5f, INFINITY, -INFINITY, NAN};
   std::vector<float> a, b;
@@ -217,7 +217,8 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
   }
 }
 
-// Pairs of numbers: nothing is lost by the order of a sum.
+// A softmax of pairs of numbers is within two units in the last place: two terms leave no order of
+// the sum to differ in.
 TEST(Float, LaneSoftmaxIsClose) {
   const FloatKernel& kernel = *select_float(detected_isas());
   for (int i = 0; i < 20000; ++i) {
@@ -365,7 +366,8 @@ testing::ModelBuilder gemm(F function, const Shape& a, const Shape& b, const Sha
   return m;
 }
 
-// The orders themselves: tests/kernels/float_fallback_test.cc.
+// Gemms take the orders of ONNX Runtime; the orders themselves are tested in
+// tests/kernels/float_fallback_test.cc.
 TEST(Float, GemmsInTheOrdersOfOnnxRuntime) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -443,7 +445,7 @@ TEST(Float, TableOfBytes) {
   testing::expect_outputs(m, 1, {{0, 7, 255}}, {bytes_of(std::vector<float>{-3.0f, 0.5f, 124.5f})});
 }
 
-// A table that DequantizeLinear gives is computed, any other looked up.
+// A table that is a line, as a DequantizeLinear makes it, is computed; other tables are looked up.
 TEST(Float, TablesThatAreLines) {
   const auto check = [](const std::vector<float>& table) {
     testing::ModelBuilder m;

@@ -66,7 +66,7 @@ TEST(GlobalAveragePool2D, ZeroPointBefore) {
   check(7, 7, 80, std::move(r));
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(GlobalAveragePool2D, ManyTasks) {
   check(30, 30, 1280, testing::requant_f32({1.0f / 900}, 128));
 }

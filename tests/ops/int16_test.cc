@@ -157,7 +157,8 @@ TEST(Int16, DepthwiseConvolutions) {
   }
 }
 
-// As depthwise ones run: one and several outputs of a channel, beyond a block of packed ones.
+// Groups of one channel are computed right, in the form of depthwise layers: one and several
+// outputs of a channel, beyond a block of packed ones.
 TEST(Int16, GroupsOfOneChannel) {
   Random random;
   for (Conv c : {Conv{5, 6, 17, 17, 3, 3, 1, 1, 1, 17}, Conv{9, 8, 3, 6, 5, 4, 2, 1, 2, 3},

@@ -59,7 +59,7 @@ TEST(L2Normalization, RowsOfTheLastAxis) {
   }
 }
 
-// Bytes of TensorFlow Lite Micro's kernel, in its builds of two roundings and of one.
+// Results are the bytes of TensorFlow Lite Micro's kernel, in its builds of two roundings and of one.
 TEST(L2Normalization, BytesOfTheReference) {
   const auto check_row = [](int zero_point, const Bytes& x, const Bytes& two, const Bytes& one) {
     Bytes y(x.size());

@@ -107,17 +107,17 @@ TEST_P(LinesTest, TwoLines) {
   for (const int zero : {0, 1, 100, 128, 254, 255}) {
     std::vector<Table> tables;
     for (int c = 0; c < 37;
-         ++c)  // of either sign, falling away on one side, turned down at the kink
+         ++c)  // of either sign, falling away on one side, bent downwards
       tables.push_back(prelu(random_.real(-1.5, 1.5), random_.real(-1, 3), zero));
     expect_tables(tables, 37 * 300);
   }
-  // A kink of its own for every channel.
+  // Every channel has a bend of its own.
   std::vector<Table> tables;
   for (int c = 0; c < 20; ++c) tables.push_back(prelu(0.8, 0.1, 20 + 11 * c));
   expect_tables(tables, 20 * 300);
 }
 
-// Kinks are searched for some channels, not for all of a file's.
+// Bends are searched for some channels only, not for all of a file's.
 TEST_P(LinesTest, KinksOfTooManyPlaces) {
   std::vector<Table> tables;
   for (int c = 0; c < 40; ++c) tables.push_back(prelu(0.8, 0.1, 20 + 5 * c));
@@ -140,7 +140,8 @@ TEST_P(LinesTest, LimitsAndSteps) {
   expect_tables(tables, tables.size() * 300);
 }
 
-// Halfway between two bytes: to even, and up to two of them the other way, as chains of roundings do.
+// Values halfway between two bytes go to even, and up to two of them the other way, as sequences of
+// roundings do.
 TEST_P(LinesTest, Ties) {
   std::vector<Table> tables;
   for (const double slope : {0.5, 0.25, 1.5, -0.5, -0.25, 2.5, 0.125}) {

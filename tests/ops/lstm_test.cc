@@ -237,7 +237,8 @@ TEST(Lstm, RejectsSumsBeyond64Bits) {
   reject_bias("input 4, element 11 is -9223372036854775808, expected at most 2^61", 0, INT64_MIN);
 }
 
-// No file has cells enough for 2^40 where addresses have 32 bits; such an output is like no tensor.
+// Sequences beyond all elements are refused. Where addresses have 32 bits no file has cells enough
+// for 2^40, and such an output has the size of no tensor.
 TEST(Lstm, RejectsSequencesBeyondAllElements) {
   constexpr int64_t kCells = 520;
   testing::ModelBuilder m;

@@ -293,7 +293,8 @@ TEST(NumberLimits, OutputsOfMoreThanThereIs) {
   expect_rejected(m, "more than 2^40 elements");
 }
 
-// Two positions, further apart than the image is high.
+// Windows that start in the padding are limited in number: here they have two positions, further
+// apart than the image is high.
 TEST(NumberLimits, WindowsThatStartInThePadding) {
   const auto pool = [](int64_t height, uint16_t pad, uint16_t pad_after, int64_t out) {
     fb::MaxPool2DOptionsT o;

@@ -100,7 +100,7 @@ TEST(Quantize, UnusualScales) {
     check({-1, 100}, -1, {scale}, DType::kUInt8);
 }
 
-// TFLite's and ESP-DL's roundings, which part at ties below 0.
+// TFLite's and ESP-DL's roundings, which differ at ties below 0, are kept.
 TEST(Quantize, HalfAwayFromZeroAndHalfUp) {
   for (const fb::Rounding rounding : {fb::Rounding::HALF_AWAY, fb::Rounding::HALF_UP}) {
     for (const DType dtype : {DType::kUInt8, DType::kInt8, DType::kInt16}) {
@@ -112,7 +112,7 @@ TEST(Quantize, HalfAwayFromZeroAndHalfUp) {
   }
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(Quantize, ManyTasks) {
   check({-1, 400001}, -1, {0.05f}, DType::kUInt8);
   check({-1, 100, 50, 70}, 3, {}, DType::kInt8);

@@ -121,7 +121,7 @@ TEST_F(CvmScheme, AnImageOfOneDimension) {
             30);
 }
 
-// Weights of channels that are far apart come together by factors.
+// Weights of channels that are far apart are brought to one scale by factors.
 TEST_F(CvmScheme, ChannelsOfUnlikeSize) {
   EXPECT_GT(decibels(
                 [&](OnnxBuilder& b, const std::string& x) {
@@ -202,7 +202,8 @@ TEST_F(CvmScheme, DenseLayersWithBothKindsOfBias) {
             30);
 }
 
-// sum((x - z) * w) with real zeros around the image: the window's products, and as bias mrt.h's c2.
+// A convolution of bytes with a zero point is exact: sum((x - z) * w) with real zeros around the
+// image is the window's products and, as bias, mrt.h's c2.
 TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
   using quantize::CvmNumber;
   constexpr int32_t kZero = -57;
@@ -256,7 +257,8 @@ TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
   EXPECT_EQ(array<int32_t>("out/output_0.npy", expected.size()), expected);
 }
 
-// The results of a Relu have 128 symmetric codes, and 255 with a zero point.
+// Layers get zero points where they help: the results of a Relu have 128 symmetric codes, and 255
+// with a zero point.
 TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
   const auto build = [&](OnnxBuilder& b, const std::string& x) {
     std::string a = x;

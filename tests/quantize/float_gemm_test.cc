@@ -81,7 +81,7 @@ TEST(FloatGemm, EveryKernelGivesTheDefinitionsBytes) {
   }
 }
 
-// b turned: what Gemm reads with transB.
+// Transposed operands are packed right: those that Gemm reads with transB.
 TEST(FloatGemm, PacksTransposedOperands) {
   Random random;
   constexpr size_t kRows = 5, kK = 40, kN = 21;

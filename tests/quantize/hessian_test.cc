@@ -50,7 +50,7 @@ TEST(Hessian, SumsOfConvolutionsAreThoseOfTheirWindows) {
       }
 }
 
-// Sums matrices of more terms than are multiplied at once.
+// Matrices with more terms than are multiplied at once are summed right.
 TEST(Hessian, SumsOfWideMatrices) {
   Random random;
   const size_t terms = 101, rows = 3;
@@ -114,7 +114,7 @@ TEST(Hessian, RoundingBeatsTheNearestWhereInputsGoTogether) {
   for (int32_t v : q) EXPECT_TRUE(v >= -8 && v <= 7);
 }
 
-// Inputs that have nothing to do with each other, or never came: the nearest is the best.
+// Inputs that are independent of each other, or never occurred, are rounded to the nearest, which is best.
 TEST(Hessian, RoundsToTheNearestWithoutSums) {
   const std::vector<float> w = {0.4f, 1.6f, -2.5f, 9.0f}, scale = {1};
   std::vector<int32_t> q(4);

@@ -87,7 +87,7 @@ TEST(Simplify, BatchNormalizationGoesIntoTheLayersBehind) {
   EXPECT_EQ(count_of(n.simplified(), "BatchNormalization"), 0);
 }
 
-// A border of zeros is no border of shifts: it stays.
+// A BatchNormalization in front of a padded layer stays: its padding of zeros would become one of shifts.
 TEST(Simplify, BatchNormalizationStaysBeforeABorder) {
   Network n({-1, 4, 6, 6});
   n.norm("x", 4, "a");
@@ -130,7 +130,7 @@ TEST(Simplify, PadsGoIntoConvolutionsAndPools) {
   EXPECT_EQ(count_of(n.simplified(), "Pad"), 0);
 }
 
-// x may be negative, where a zero of the border wins.
+// A Pad in front of a maximum of negatives stays, where a zero of the border would win.
 TEST(Simplify, PadStaysBeforeAMaximumOfNegatives) {
   Network n({-1, 2, 6, 6});
   n.node("Pad", {"x", n.add(integer_tensor({0, 0, 1, 1, 0, 0, 1, 1}))}, "p");
@@ -139,7 +139,8 @@ TEST(Simplify, PadStaysBeforeAMaximumOfNegatives) {
   EXPECT_EQ(count_of(n.simplified(), "Pad"), 1);
 }
 
-// Shape, Gather, Concat as torch writes view(x.shape[0], -1): a Reshape for every batch is left.
+// Shape arithmetic leaves the batch open: Shape, Gather, Concat as torch writes view(x.shape[0],
+// -1) become a Reshape for every batch.
 TEST(Simplify, ShapeArithmeticLeavesTheBatchOpen) {
   Network n({-1, 2, 3, 4});
   n.node("Shape", {"x"}, "s");
@@ -222,7 +223,8 @@ TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {
   }
 }
 
-// The mean of other dimensions, and a square of something else.
+// Nodes that are almost a LayerNormalization stay: the mean over other dimensions, or a square of
+// something else.
 TEST(Simplify, WhatIsNoLayerNormalizationStays) {
   for (const bool other_axis : {false, true}) {
     Network n({-1, 3, 8});

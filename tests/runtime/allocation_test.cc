@@ -224,9 +224,10 @@ TEST(Allocation, AFailureLeavesAUsableModel) {
   }
 }
 
-// A further session takes only the memory that it has for itself. A session at another batch has another
-// plan, but the tables that no batch changes are those of the first. Both batches are large enough that every
-// instruction set takes one form of a convolution at both, which small batches do not promise.
+// A further session takes only the memory that each session has for itself. A session at another
+// batch has a plan of its own, but shares the tables that do not depend on the batch. Both batches
+// are large enough that every instruction set takes one form of a convolution at both, which small
+// batches do not promise.
 TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
   const std::vector<uint8_t> file = testing::shared_forms_model().build();
   const auto load = [&] {
@@ -265,7 +266,7 @@ TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
   for (qrt_model* m : {model, fresh}) qrt_model_destroy(m);
 }
 
-// A session's info tells a little more memory than it takes: limits can be trusted.
+// A session's info reports slightly more memory than it takes, so that limits can be trusted.
 TEST(Allocation, ASessionTellsItsMemory) {
   const std::vector<uint8_t> every_op = testing::every_op_model().build();
   testing::ModelBuilder gather;
@@ -351,7 +352,8 @@ std::vector<uint8_t> repeated(size_t index, int times) {
   return m.build();
 }
 
-// The infos of every operator by itself tell of its tables, too, without the arena that hides them.
+// A session's info counts the tables of every operator, too: here each operator runs alone, without
+// an arena that would hide them.
 TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
   const size_t count = operators_with_tables().model().operators.size();
   for (size_t op = 0; op < count; ++op) {

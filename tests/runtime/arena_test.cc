@@ -103,7 +103,7 @@ TEST(Arena, RandomBlocksAreApartAndNearTheBound) {
   }
 }
 
-// Beyond the number that is searched for the best place, small ones use memory again, too.
+// Small blocks use memory again, too, where there are more than are searched for the best place.
 TEST(Arena, ManyBlocksOfShortLives) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

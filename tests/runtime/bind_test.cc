@@ -207,7 +207,8 @@ TEST_F(Bind, ExternalTensorsTakeNoMemoryAndHaveToBeBound) {
   ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// A convolution reads its input in the caller's memory: frames of a camera in turns.
+// Each run may read another frame: a convolution reads its input in the caller's memory, frames of
+// a camera in turns.
 TEST_F(Bind, EveryRunMayHaveAnotherFrame) {
   start(testing::frame_model());
   bind_all();
@@ -222,8 +223,8 @@ TEST_F(Bind, EveryRunMayHaveAnotherFrame) {
   }
 }
 
-// Outputs without memory of their own in the model: an input, a constant, views of each other, and one
-// that stands twice.
+// Outputs without memory of their own are written to each buffer that is bound: an input, a
+// constant, views of each other, and an output that is listed twice.
 TEST_F(Bind, OutputsThatAreTheSameAreWrittenToEachBuffer) {
   ModelBuilder m;
   const auto reshape = [](std::vector<int32_t> shape) {
@@ -254,7 +255,7 @@ TEST_F(Bind, OutputsThatAreTheSameAreWrittenToEachBuffer) {
   ASSERT_EQ(all, (std::vector<Bytes>{all[0], all[0], values, all[0], data, values}));
 }
 
-// A batch that is run in slices (slices.h): all that moves from slice to slice moves in the buffers.
+// A batch that is run in slices (slices.h) uses the matching part of each buffer in every slice.
 TEST_F(Bind, BatchesInSlices) {
   ModelBuilder m;
   const Shape images = {-1, 50, 125, 31};
@@ -297,7 +298,7 @@ TEST_F(Bind, BuffersMayChangePlaces) {
   ASSERT_EQ(Bytes(a->data(), a->data() + 64), Bytes(64, 10));
 }
 
-// Buffers that end where the memory does that can be read.
+// Buffers without padding, which end where readable memory ends, are copied where needed.
 TEST_F(Bind, BuffersWithoutPaddingAreCopiedWhereTheyHaveToBe) {
   for (const bool is_external : {false, true}) {
     for (const ModelBuilder& m : {testing::every_op_model(), testing::frame_model()}) {

@@ -225,7 +225,7 @@ ModelBuilder planes_to_pixels(const Shape& image, bool apart) {
   return m;
 }
 
-// Their sums stand in pieces of scratch memory.
+// Formulas of sums that are narrower than their results are fused; the sums stand in pieces of scratch memory.
 TEST(Fuse, FormulasOfSumsThatAreNarrower) {
   for (const Follower f : {Follower::kFormula, Follower::kFormulaSum, Follower::kFormulaTwice}) {
     check({{1, 40, 40, 16}, 64, 1, 1, f});   // several pieces

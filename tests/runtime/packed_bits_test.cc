@@ -231,7 +231,7 @@ TEST(Widen, RefusesCraftedFiles) {
   });
 }
 
-// Several tensors may name one buffer; only so much of it is unpacked.
+// A file whose tensors share one buffer is refused where unpacking all of them would take too much.
 TEST(Widen, RefusesToUnfoldAFileWithoutBound) {
   ModelBuilder m = small_model();
   m.model().buffers[m.at(1).buffer]->data.resize(1 << 16);

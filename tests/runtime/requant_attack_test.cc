@@ -109,7 +109,8 @@ TEST_P(RequantAttack, NumbersOneByOne) {
   EXPECT_GT(ran_, tried_ / 5) << "most are numbers that a kernel has to live with";
 }
 
-// Limits that move everything away from 0, to one value, or nowhere.
+// Clip limits that move everything away from 0, to one value, or nowhere, give the same bytes
+// everywhere or are refused.
 TEST_P(RequantAttack, ClipLimits) {
   constexpr size_t kClipLo = 3, kClipHi = 4;
   const auto* stage = fb_types::RequantStageTypeTable();
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Models, RequantAttack,
                          ::testing::Values(&testing::every_op_model, &testing::integer_model),
                          [](const auto& info) { return info.index == 0 ? "EveryOp" : "Integer"; });
 
-// Once a division by what is left of the greatest bit of 0.
+// Stages of Softmax that move zero are refused: one such file once led to a division by 0.
 TEST(SoftmaxStages, ThatMoveZeroAreRefused) {
   ModelBuilder m = testing::integer_model();
   for (auto& op : m.model().operators) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that share memory: what a Concat puts together is written in place, slices of neighbours
-// are views, and nobody can tell from the bytes. Models are compared with the same ones in which
-// every tensor is an output and so has memory of its own.
+// Tensors that share memory: what a Concat joins is written in place, slices of neighbours are
+// views, and outputs do not show it. Models are compared with the same ones in which every tensor
+// is an output and so has memory of its own.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -158,7 +158,7 @@ TEST(Sharing, ConcatsOfConcatsAreInPlace) {
   expect_same_bytes(m);
 }
 
-// A step must not write the bytes that it over-reads.
+// No step writes bytes that it over-reads, beside the part that it reads.
 TEST(Sharing, NoStepWritesBesideThePartItReads) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 70});
@@ -300,7 +300,7 @@ uint32_t convolve(ModelBuilder* m, uint32_t x, uint32_t y, int kernel = 1, size_
   return y;
 }
 
-// A fused step changes a part in place, which the step before it has begun.
+// A fused step changes in place a part that its leader has begun.
 TEST(Sharing, AFusedPairWritesAPart) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 9, 9, 8}), other = m.input({-1, 9, 9, 24});
@@ -339,7 +339,8 @@ TEST(Sharing, ConvolutionsWriteTheirChannelsBesideEachOther) {
   }
 }
 
-// Every layer reads all channels so far, which stand in the output of the last Concat.
+// A densely connected block copies nothing: every layer reads all channels so far, which stand in
+// the output of the last Concat.
 TEST(Sharing, ADenselyConnectedBlockCopiesNothing) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 9, 11, 5});
@@ -380,7 +381,7 @@ TEST(Sharing, ASplitOfChannelsIsViewsForConvolutions) {
   expect_same_bytes(m);
 }
 
-// Rows of channels within one index of another axis.
+// A view may be rows of channels within one index of another axis.
 TEST(Sharing, ASliceOfEveryRowMayFixAnIndex) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 6, 1, 24});
@@ -465,7 +466,7 @@ TEST(Sharing, RowsStayTogetherWhereEveryTensorIsKept) {
   EXPECT_NE(plan->steps[2].run, nullptr);
 }
 
-// One image a slice: its parts stand in the output of the whole batch, which moves on.
+// Parts move on with the slices of a batch, one image each: they stand in the output of the whole batch.
 TEST(Sharing, PartsMoveOnWithTheSlicesOfABatch) {
   ModelBuilder m;
   const Shape image = {-1, 50, 125, 62};
@@ -509,7 +510,8 @@ void concat_some(ModelBuilder* m, testing::Random* random, const Any& any, const
   concat(m, std::move(parts), tensor(sum), axis);
 }
 
-// Graphs of tables, slices, reshapes and concatenations of whatever there is so far.
+// Random graphs of tables, slices, reshapes and concatenations give the bytes of the same graphs
+// without sharing.
 TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
   testing::Random random;
   for (int round = 0; round < 15; ++round) {
@@ -544,7 +546,8 @@ TEST(Sharing, AnyGraphGivesTheBytesOfItsCopies) {
   }
 }
 
-// Convolutions, tables, slices and concatenations of channels of whatever there is so far.
+// Random graphs of convolutions, tables, slices and concatenations of channels give the bytes of
+// the same graphs without sharing.
 TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
   testing::Random random;
   for (int round = 0; round < 10; ++round) {
@@ -581,7 +584,7 @@ TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
   }
 }
 
-// A step that stored more than its output would damage the part behind it.
+// No step writes behind its output, where it would damage the next part.
 TEST(Sharing, NoStepWritesBehindItsOutputs) {
   const auto model = verified(testing::every_op_model());
   for (const char* isa : testing::machine_isas()) {

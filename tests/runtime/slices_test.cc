@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches in slices: when a plan cuts one, and that nobody can tell from the outputs.
+// Batches in slices: when a plan cuts one, and that outputs do not show it.
 #include "runtime/slices.h"
 
 #include <gtest/gtest.h>

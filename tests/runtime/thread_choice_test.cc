@@ -66,7 +66,7 @@ TEST(ThreadChoice, TrialsThatDoNotPayBecomeRare) {
   EXPECT_LT(counts.seconds, 4000 * 0.005 * 1.02);
 }
 
-// Runs much shorter than what disturbs them.
+// Single slow runs change nothing, as runs are much shorter than what disturbs them.
 TEST(ThreadChoice, SingleSlowRunsChangeNothing) {
   ThreadChoice choice;
   const auto all = [](int i) { return i % 500 == 499 ? 0.002 : 28e-6; };

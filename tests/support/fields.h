@@ -151,8 +151,8 @@ inline void set(std::vector<uint8_t>* file, const Field& field, int64_t value) {
   memcpy(file->data() + field.at, &value, field.bytes);
 }
 
-// Lets a link name what another of its kind names. False where that stands before it: references
-// only lead on.
+// Lets a link name the target of another of its kind. Returns false where that stands in front of
+// it: references only lead forwards.
 inline bool redirect(std::vector<uint8_t>* file, const Link& link, const Link& other) {
   if (other.type != link.type || other.element != link.element || other.to <= link.at) return false;
   const auto offset = static_cast<uint32_t>(other.to - link.at);

@@ -73,7 +73,7 @@ TEST_F(Digests, AreTheSameOnEveryInstructionSet) {
   }
 }
 
-// A byte of a weight, in a copy of the file, of 20 operators chosen at random.
+// A damaged weight names its operator: one byte, in a copy of the file, for 20 operators chosen at random.
 TEST_F(Digests, ADamagedWeightNamesItsOperator) {
   const std::string bytes = read(convert());
   const fb::Model& model = *fb::GetModel(bytes.data());
@@ -100,7 +100,8 @@ TEST_F(Digests, ADamagedWeightNamesItsOperator) {
   }
 }
 
-// As a device whose kernels compute something else would: here the digest of an output is another.
+// An operator that computes something else is named, as on a device with other kernels: here the
+// digest of an output is changed.
 TEST_F(Digests, AnOperatorThatComputesSomethingElseIsNamed) {
   std::string bytes = read(convert());
   const fb::Model& model = *fb::GetModel(bytes.data());

@@ -145,8 +145,8 @@ TEST_F(HostilePaths, TypesOfAnArray) {
 
 // ---- output ----
 
-// The link is replaced, as a file would be: who converts into a folder that others may write to
-// changes nothing outside it.
+// A symbolic link is replaced, as a file would be: a conversion into a folder that others may write
+// to changes nothing outside it.
 TEST_F(HostilePaths, OutputOverASymbolicLink) {
   namespace fs = std::filesystem;
   const std::string target = write("target", std::string("keep"));

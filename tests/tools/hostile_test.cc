@@ -189,7 +189,8 @@ TEST_F(Hostile, TfliteModelsCutShort) {
   }
 }
 
-// By the program: dimensions whose product overflows, negative ones, and indices out of range.
+// The program survives models made to do harm: dimensions whose product overflows, negative ones,
+// and indices out of range.
 TEST_F(Hostile, TfliteModelsMadeToDoHarm) {
   using testing::TfliteBuilder;
   using M = TfliteBuilder;

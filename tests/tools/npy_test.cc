@@ -65,7 +65,8 @@ TEST_F(Npy, ReadsWhatItWrites) {
   }
 }
 
-// npy has no name for them: one element per byte, codes of small floats, bits of bfloat16.
+// Types for which npy has no name are written in whole bytes: one element per byte, codes of small
+// floats, bits of bfloat16.
 TEST_F(Npy, TypesWithoutANameTravelInWholeBytes) {
   const struct {
     DType dtype, as;

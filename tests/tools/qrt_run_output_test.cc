@@ -110,7 +110,7 @@ TEST_F(RunOutput, LeavesNoOutputAndNoArrayOutUnasked) {
   refused({"--expect-some"}, "--expect-some needs --expect");
 }
 
-// They are written over by the outputs, which would otherwise be compared with themselves.
+// Expected files may be those that outputs overwrite: they are read first, and not compared with themselves.
 TEST_F(RunOutput, ExpectationsMayStandWhereOutputsGo) {
   const std::string other = npy("output_0.npy", {1, 5}, {245, 200, 250, 200, 50});
   const std::vector<std::string> arguments = {"--expect", other,          "--expect",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix that the sweep walks: every operator that the converter reads (rows) behind every kind of tensor that may wait
-// in front of it (producers), the result quantised or read as it is.
+// The matrix of the sweep: every operator that the converter reads (rows) behind every kind of
+// tensor that may wait in front of it (producers), the result quantised or read as it is.
 #ifndef QRT_TESTS_ONNXRUNTIME_SWEEP_CELLS_H_
 #define QRT_TESTS_ONNXRUNTIME_SWEEP_CELLS_H_
 
@@ -19,7 +19,7 @@ using Kind = convert::from_onnx::Tensor::Kind;
 struct Producer {
   std::string name;                             // "Add of a vector along axis 1"
   std::string group;                            // its column in tables, "vector"
-  std::function<bool(const Dims& dims)> takes;  // whether there is such a tensor of this shape
+  std::function<bool(const Dims& dims)> takes;  // whether a tensor of this shape can be produced
   std::function<Value(Graph& g, const Dims& dims)> make;
   int64_t opset = 10;  // the first one that has it
 };
