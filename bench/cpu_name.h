@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a machine's CPU, from what Linux tells of it.
+// The name of a machine's CPU, from what Linux reports.
 #ifndef QRT_BENCH_CPU_NAME_H_
 #define QRT_BENCH_CPU_NAME_H_
 

@@ -74,8 +74,8 @@ Status read_espdl_tests(const std::string& path, const EspdlOptions& options, Te
 // import/cvm/: reads an MRT/CVM model's symbol (JSON) and params. As import_onnx().
 Status import_cvm(const std::string& symbol, const std::string& params, Graph* graph,
                   Report* report);
-// Returns where the params of a symbol file are if nobody says: `params` beside a file called
-// `symbol`, else the same name with .params for .json.
+// Returns where the params of a symbol file are unless the caller says: `params` beside a file
+// called `symbol`, else the same name with .params for .json.
 std::string find_cvm_params(const std::string& symbol);
 
 // passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each

@@ -250,7 +250,7 @@ struct PrepareContext : InferContext {
     }
     return table;
   }
-  // Returns such a table of bytes, which fill(data) writes once.
+  // Returns a shared table of bytes, which fill(data) writes once.
   template <class Fill>
   std::shared_ptr<const TableBytes> share_bytes(const TableKey& key, size_t bytes,
                                                 const Fill& fill) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that sessions share, or that one session has for itself.
+// Threads that several sessions share, or that belong to one.
 #ifndef QRT_RUNTIME_POOL_H_
 #define QRT_RUNTIME_POOL_H_
 

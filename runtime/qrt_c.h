@@ -33,7 +33,8 @@ static_assert(sizeof(TensorFacts) <= kTensorFactsBytes);
 // The name that the batch has among the open dimensions.
 constexpr char kBatchName[] = "batch";
 
-// A dimension that a model leaves open: the batch, or a symbol. Its name stands in the file or is for ever.
+// A dimension that a model leaves open: the batch, or a symbol. Its name is in the file, or a
+// constant of the library.
 struct OpenDim {
   const char* name = kBatchName;
   int64_t value = 1, least = 1, most = 1, step = 1;

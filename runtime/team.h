@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a run: the one that comes first leads and walks the steps, the others help with the
-// tasks that it hands out here, which costs a few hundred nanoseconds a step.
+// The threads of a run. The first one leads: it executes the steps, and the others help with the tasks that
+// it hands out here, which costs a few hundred nanoseconds a step. Helpers are a pool's own threads for as
+// long as they live (serve()), or threads that a pool of the caller's sends for one run (enter()): such a
+// pool takes microseconds to wake its threads and to see them all done, too much for each of a model's steps.
 //
-// Helpers are a pool's own threads for as long as they live (serve()), or those that a pool of the
-// caller's sends for one run (enter()): such a pool takes microseconds to wake its threads and to see
-// them all done, too much for each of a model's steps.
-//
-// Nobody waits for a thread to come: a leader alone does everything. All that is waited for is a task
-// that another thread has begun. A helper therefore gives its core away between two tasks before the
-// system takes it away within one, for another program's thread, and who has nothing to do for long
-// sleeps.
+// No thread waits for another to come: a leader alone does everything. A leader waits only for tasks that
+// another thread has begun. So between two tasks a helper gives its core away before the system takes it
+// away within one, for another program's thread, and a helper that has nothing to do for long sleeps.
 #ifndef QRT_RUNTIME_TEAM_H_
 #define QRT_RUNTIME_TEAM_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source formats: one row each. qrt_convert, the tests, the fuzzers and the support table walk
+// The source formats: one row each. qrt_convert, the tests, the fuzzers and the support table go through
 // this table, so that a new format is a folder beside onnx/ and tflite/ and a row in frontend.cc.
 #ifndef QRT_CONVERTER_IMPORT_FRONTEND_H_
 #define QRT_CONVERTER_IMPORT_FRONTEND_H_

@@ -213,7 +213,7 @@ struct Padding {
   int64_t before = 0, after = 0;
 };
 
-// Returns whether the map is the axis with such a padding.
+// Returns whether the map is the axis with this padding.
 bool has_padding(const Map& map, int64_t size, int64_t step, Padding* padding) {
   const auto length = static_cast<int64_t>(map.size());
   if (size < 1 || length < size) return false;

@@ -123,7 +123,7 @@ class Fit {
                        [&](const Term& v) { return try_quotient(v.expression, 2, kMostStride); });
   }
 
-  // Multiples of such a quotient, what is left of it, and what is missing to the next multiple; halves of these.
+  // Tries multiples of a quotient, its remainder, and what is missing to the next multiple; halves of these.
   bool try_rest(const Expression& e) {
     for (const int64_t k : {1, 2, 4, 8, 16})
       for (const int64_t b : {int64_t{0}, k - 1}) {

@@ -67,7 +67,8 @@ class Source {
   bool is_spent() const { return is_spent_; }
 
  private:
-  // Returns about how many nanoseconds the import of such a graph took. Values stay where passes remove nodes.
+  // Returns about how many nanoseconds the import of a graph of this size took. Values stay where
+  // passes remove nodes.
   static uint64_t steps_of(const Graph& graph) {
     constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 16000, kStepsPerByte = 4;
     uint64_t steps =

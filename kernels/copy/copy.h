@@ -13,8 +13,8 @@ namespace qrt {
 
 constexpr size_t kMaxRank = 6;
 
-// Output dimension i (size dims[i]) walks the input with stride[i] elements; output is dense. Unit
-// dimensions are dropped and adjacent ones merged by plan_transpose().
+// A transposition. Output dimension i (size dims[i]) has a stride of stride[i] input elements; the
+// output is dense. plan_transpose() drops unit dimensions and merges adjacent ones.
 struct TransposePlan {
   size_t rank;              // 0..kMaxRank after merging
   size_t dims[kMaxRank];    // of the output

@@ -18,7 +18,7 @@ namespace {
 
 typedef double Doubles __attribute__((vector_size(32)));
 
-// Adds four values. `sum` is a reference: without AVX clang refuses to return such a vector.
+// Adds four values. `sum` is a reference, because without AVX clang refuses to return a vector of four doubles.
 QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #if defined(__AVX__)
   sum += _mm256_cvtps_pd(_mm_loadu_ps(x));

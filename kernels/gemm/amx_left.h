@@ -120,7 +120,7 @@ void find_lhs(const Product& p, size_t row, const Part& part, uint8_t* buffer, O
     }
     return;
   }
-  // Taps one after the other. A copy may write up to 60 bytes too many, which the next one mends.
+  // Copies taps one after the other. A copy may write up to 60 bytes too many, which the next one overwrites.
   const size_t bytes =
       p.k - part.begin < part.steps * kTileK ? p.k - part.begin : part.steps * kTileK;
   for (size_t i = 0; i < p.rows; ++i) {

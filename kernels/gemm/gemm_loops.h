@@ -89,7 +89,7 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   }
 }
 
-// Rows to walk for every panel of weights, a multiple of a tile's rows.
+// Returns how many rows to multiply by every panel of weights, a multiple of a tile's rows.
 QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
   const size_t tiles = kRowBlockBytes / (g.taps * g.kc) / tile_rows;
   return tile_rows * (tiles < 4 ? 4 : tiles);

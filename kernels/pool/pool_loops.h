@@ -189,7 +189,7 @@ inline void max_row_by_strips(const PoolShape& s, const uint8_t* input, Window r
       s.in_w + s.pad_left < reach ? 0 : (s.in_w + s.pad_left - reach) / s.stride_w + 1;
   for (size_t begin = 0; begin < s.out_w; begin += strip_outputs) {
     const size_t end = s.out_w - begin < strip_outputs ? s.out_w : begin + strip_outputs;
-    // Input columns under the strip, those outside the image left away.
+    // The input columns under the strip, without those outside the image.
     const size_t left = begin * s.stride_w, right = (end - 1) * s.stride_w + reach;
     const size_t first = left > s.pad_left ? left - s.pad_left : 0;
     size_t last = right > s.pad_left ? right - s.pad_left : 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C99 and POSIX: what a model and a session tell of themselves, and what each operator of a run takes.
+/* C99 and POSIX: prints what a model and a session report about themselves, and what each operator
+ * of a run takes.
  *
  *     tour MODEL.qrt [THREADS]
  *

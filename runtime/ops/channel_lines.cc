@@ -56,7 +56,7 @@ void ChannelLines::set(size_t channel, const TableLines& lines, bool is_limited)
   signed_ = signed_ || lines.lesser;
 }
 
-// Adds what entries that came out wrong lack. False: they are more than can be mended.
+// Adds the corrections that wrong entries need. Returns false where there are more than can be corrected.
 bool ChannelLines::mend(size_t channel, const uint8_t got[256], const uint8_t table[256]) {
   size_t wrong[2] = {};
   int count = 0;

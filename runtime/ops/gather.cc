@@ -69,7 +69,8 @@ struct Params {
   PlanVector<GatherRun> runs;
   Outer outer[kMaxTensorRank];
   size_t outer_count;
-  size_t rows;          // that the kernel walks by itself; they share one place of the outer axes
+  // Which the kernel loops over itself; they share one place of the outer axes
+  size_t rows;
   size_t input_stride;  // of those
   size_t groups;        // product of the outer axes
   size_t tasks;

@@ -158,7 +158,7 @@ void prepare_one(const PrepareContext& context, Params* p, PlannedStep* step) {
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
   // With fewer rows the search for lines pays off only after dozens of runs.
   constexpr size_t kLeastRows = 128;
-  constexpr int kSearches = 32;  // the kinks of a layer are at its zero point, all of them
+  constexpr int kSearches = 32;  // the lines of all of a layer's channels meet at its zero point
   if (p->elements / p->channels >= kLeastRows && take_lines(context, kSearches, p)) {
     step->kernel = p->lines->name();
     step->run = run_lines;

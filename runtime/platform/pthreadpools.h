@@ -11,7 +11,7 @@ struct pthreadpool;
 
 namespace qrt::platform {
 
-// Returns whether this build has the library. Where not, nobody may call the functions that take a pool.
+// Returns whether this build has the library. REQUIRES, for the functions that take a pool: it has.
 bool has_pthreadpools();
 
 // Makes a pthreadpool. Null without memory, or without the library.

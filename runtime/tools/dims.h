@@ -48,7 +48,7 @@ bool read_dim_sizes(const std::string& text, std::string* name, std::vector<int6
 // Sets the batch and the sizes of a plan. kInvalidArgument for a name that is no open dimension of the model's.
 Status set_sizes(const VerifiedModel& model, const Dims& dims, PlanOptions* options);
 
-// Returns whether `name` is an open dimension of the model, and not an expression of some. *info tells of it.
+// Returns whether `name` is an open dimension of the model, not an expression of several. *info describes it.
 bool find_open_dim(const Model& model, const char* name, qrt_dim_info* info);
 
 }  // namespace qrt::tool

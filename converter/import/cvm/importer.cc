@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the nodes, and chains that grow on its way.
+// Imports node by node, and collects chains on the way.
 #include "converter/import/cvm/importer.h"
 
 #include <algorithm>

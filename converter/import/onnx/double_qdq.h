@@ -48,8 +48,8 @@ class DoubleQdq {
   struct Top {
     const NodeView* node;  // its first node
     std::string input;     // what that reads, as the last node that changes something made it
-    // A DequantizeLinear or Transpose in front that has other readers: the chain has its own, so to
-    // speak. Null for none.
+    // A DequantizeLinear or Transpose in front that has other readers, too: it counts as the
+    // chain's own. Null for none.
     const NodeView* shared;
   };
   // The readers of the last nodes of a chain.

@@ -210,7 +210,7 @@ Status Importer::judge(const NodeView& node, Status status, const std::string& d
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0), remedy_for_shapes(*this));
-  // A stand-in may be wrong where the file says wrong things of a tensor that is never made.
+  // A stand-in may be invalid where the file declares something wrong for a tensor that is never made.
   if (status.code() == Code::kInvalidModel && !depends.empty()) {
     not_assessed(node, depends);
     status = Status();

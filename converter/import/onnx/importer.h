@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One import of an ONNX file: the walk over its nodes in execution order. For each node a handler
+// One import of an ONNX file, node by node in execution order. For each node a handler
 // (ops/handlers.h) reads its inputs' states and writes its outputs'. The import's data have classes
 // of their own, which handlers reach through here: the tensors' states (tensors.h), the graph that
 // grows from them (common/graph_builder.h) and the outcome of each node (common/outcomes.h).

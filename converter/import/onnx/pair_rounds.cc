@@ -238,7 +238,7 @@ bool Rounds::copy_pairs() {
 }
 
 // Finds, for each link, as ONNX Runtime does before it moves anything, whether a Transpose behind
-// it would come to another one, through nodes that let it pass.
+// it could move down to another Transpose, through nodes that let it pass.
 void Rounds::find_those_that_lead() {
   leads_.clear();
   bool leads = chain_.back.leads_to_transpose;

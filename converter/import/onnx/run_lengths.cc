@@ -149,7 +149,7 @@ class Reader {
     return Status();
   }
 
-  // Returns whether the node, which reads such a tensor, reads a number that stands for a length other than as a shape.
+  // Returns whether the node, which reads a length as a number, uses it other than as a shape.
   bool reads_number_as_such() const {
     const bool takes_shape = node_.op() == "Reshape" || node_.op() == "Expand";
     for (int i = 0; i < node_.input_count(); ++i)

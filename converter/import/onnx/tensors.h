@@ -124,7 +124,7 @@ class Tensors {
   // absent inputs an empty one.
   const Tensor& input(const NodeView& node, int i) const;
   void set_output(const NodeView& node, int i, Tensor tensor);
-  // Returns the state of a tensor; one that nobody has spoken of is refused, of unknown shape.
+  // Returns the state of a tensor; one that has not been set is refused, of unknown shape.
   Tensor& at(const std::string& name) { return states_[name]; }
   bool has(const std::string& name) const { return states_.count(name) != 0; }
   const std::unordered_map<std::string, Tensor>& all() const { return states_; }

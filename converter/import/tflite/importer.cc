@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the operators in the file's order, and the states of tensors. Inputs, outputs and
+// Imports the operators in the file's order, and keeps the states of tensors. Inputs, outputs and
 // variables: edges.cc.
 #include "converter/import/tflite/importer.h"
 

@@ -64,7 +64,7 @@ class Importer {
   void fold(const Op& op, std::vector<int32_t> values, int output = 0);
   // Returns float input i as a function of quantised bytes. Null: it is none that is known.
   const Real* real(const Op& op, int i) const { return state(op, i).real.get(); }
-  // Sets output `output` to such a function; a value for it is made where one is asked for.
+  // Sets output `output` to a function of quantised bytes; a value for it is made only where one is asked for.
   void set_real(const Op& op, Real real, int output = 0);
 
   // --- report

@@ -31,7 +31,7 @@ struct Tensor {
   const uint8_t* data = nullptr;  // of a constant: `bytes` bytes of the file, not aligned
   size_t bytes = 0;
   // Quantisation as the file has it; as many zero points as scales, or none. Nothing else is
-  // checked: the axis of biases is often wrong, and nobody reads it.
+  // checked: the axis of biases is often wrong, and is not read.
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
   int axis = 0;

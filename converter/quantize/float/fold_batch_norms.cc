@@ -275,8 +275,9 @@ class Folder {
 
   FloatModel* const model_;
   Links links_;
-  size_t at_ = 0;                         // the node that the walk is at
-  std::set<size_t> waiting_, next_walk_;  // nodes to visit in this walk, and in the next one
+  size_t at_ = 0;  // the node that is being visited
+  // Nodes to visit in this pass over the model, and in the next one
+  std::set<size_t> waiting_, next_walk_;
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class Links {
   int writer(const std::string& name) const;
   const Reads& readers(const std::string& name) const;
   bool is_output(const std::string& name) const { return ends(name).is_output; }
-  // Returns whether the value is read by one node, once, and by nobody else.
+  // Returns whether the value is read by one node, once, and by nothing else.
   bool is_read_once(const std::string& name) const {
     return readers(name).size() == 1 && !is_output(name);
   }
@@ -87,7 +87,7 @@ class Links {
   std::vector<std::pair<size_t, size_t>> inserted_;    // behind which node, and which
 };
 
-// Nodes that are marked as removed or that no output needs, and constants that nobody reads.
+// Drops nodes that are marked as removed or that no output needs, and constants without a reader.
 void drop_unused(FloatModel* model);
 
 }  // namespace qrt::quantize

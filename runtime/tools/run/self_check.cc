@@ -68,8 +68,8 @@ std::string describe_operator(const fb::Operator& op, size_t index) {
          ")";
 }
 
-// Runs all operators on the same inputs as the file's digests tell of. The first operator that
-// differs is the wrong one: differences behind it may follow from that.
+// Runs all operators on the inputs for which the file has digests. The first operator that differs
+// is the wrong one: differences behind it may follow from that.
 Status check_operators(const RunOptions& options, SessionOptions session_options,
                        const Model& model, const fb::Model& file, const TestBuffers& tests,
                        const std::vector<OperatorDigest>& told, bool* equal) {

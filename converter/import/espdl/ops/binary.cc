@@ -123,8 +123,8 @@ Status import_mul(Importer& importer, const Node& node) {
 
 namespace {
 
-// The operands that have one element in the innermost run of dimensions, as the runtime merges them: it
-// divides by such a divisor as by a scalar, multiplying with its reciprocal.
+// Tells which operands have one element in the innermost run of dimensions, as the runtime merges
+// them. By such a divisor it divides as by a scalar, multiplying with its reciprocal.
 struct Scalars {
   bool a = false, b = false;
 };

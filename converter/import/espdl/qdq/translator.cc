@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the nodes, and what handlers ask for.
+// Translates node by node, and answers what handlers ask.
 #include "converter/import/espdl/qdq/translator.h"
 
 #include <algorithm>
@@ -251,7 +251,7 @@ std::optional<Format> Translator::quantized_as(const std::string& tensor) {
       if (scales != scales_.end() && scales->second.per_tensor())
         one = Format{scales->second.type, static_cast<int>(scales->second.exponents[0])};
     } else if (keeps_quantisation(reader.op())) {
-      // All outputs that are read, of a Split, alike; a Dropout's mask is read by nobody.
+      // All outputs of a Split that are read have one format; a Dropout's mask has no reader.
       bool any = false, alike = true;
       for (int k = 0; alike && k < reader.output_count(); ++k) {
         if (!reader.has_output(k) || model_.uses(reader.output(k)) == 0) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of an activation and constant weights (Gemm, MatMul and their kin): what ONNX Runtime
-// makes of their bias, and the FullyConnected that has its numbers.
+// Products of an activation and constant weights (Gemm, MatMul and similar operators): what ONNX
+// Runtime makes of their bias, and the FullyConnected with equal results.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_PRODUCT_H_
 #define QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_PRODUCT_H_
 
@@ -37,7 +37,7 @@ struct Product {
   // kTaken, takes its integers for such where its operator is of integers, else is kInSum; kInSum,
   // multiplies floats and adds it to their sum; kAdded, adds it to the float of the accumulator.
   enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
-  bool has_limit = false;  // a Relu or Clip reads the result, whether it bites or not
+  bool has_limit = false;  // a Relu or Clip reads the result, whether it changes values or not
   Shape result;
 };
 

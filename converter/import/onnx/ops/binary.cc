@@ -102,7 +102,7 @@ Status refuse_constant(Importer& importer, const NodeView& node, int i) {
       node.input(i), "put the constant behind a DequantizeLinear: integers with a scale");
 }
 
-// Operands of which one has 16 bits.
+// Defers an operator one of whose operands has 16 bits.
 void defer_int16(Importer& importer, const NodeView& node, const Operand& left,
                  const Operand& right, const Shape& shape) {
   const auto pending = defer(importer, node, shape);

@@ -78,7 +78,8 @@ bool is_grid_of_a_run(const Importer& importer, const NodeView& node, const Shap
          importer.may_differ_at_other_sizes(node, 1);
 }
 
-// Returns input 0 of an Expand that makes such a grid. Indices from 0 on are counted in the run, which decides how many there are.
+// Returns input 0 of an Expand that makes a grid of row numbers. Indices from 0 on are counted in
+// the run, which decides how many there are.
 ValueId row_of_grid(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   bool counts = importer.may_differ_at_other_sizes(node, 0) &&

@@ -16,7 +16,7 @@ namespace qrt::convert::from_tflite {
 // then. The floats of other models are the exporter's failure, or the model is float.
 bool has_dynamic_range(const Model& model);
 
-// Returns the handler of an operator of floats in such a model; null where there is none.
+// Returns the handler of an operator of floats in a model of dynamic range; null where there is none.
 const Handler* find_dynamic_handler(const Op& op);
 
 // One operator of floats on its way into the graph.

@@ -12,7 +12,7 @@ int rank_of(const Term& x) {
   return x.kind == Term::Kind::kConstant ? x.constant->shape.rank() : x.rank;
 }
 
-// An operator on elements of broadcast operands, of which one at least is no constant.
+// An operator on elements of broadcast operands, at least one of which is no constant.
 struct Elements {
   Format out, made;  // of the output, and of what is computed: of 16 bits where an operand is
   std::vector<Term> operands;

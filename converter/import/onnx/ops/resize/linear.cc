@@ -130,7 +130,7 @@ ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, 
   return maps.fills() ? importer.builder().gather(node, y, maps, fill) : y;
 }
 
-// Returns whether ResizeLinear takes such a scale.
+// Returns whether ResizeLinear takes a scale of this size.
 bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
 
 // Resizes 8-bit values as ONNX Runtime does between DequantizeLinear and QuantizeLinear.
