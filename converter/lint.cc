@@ -11,9 +11,10 @@
 namespace qrt::convert {
 namespace {
 
-// Below this many steps of 256 an input of a Concat has lost its meaning, if another has many.
+// An input of a Concat that takes fewer than kFewSteps of 256 steps has lost its meaning, if
+// another takes kManySteps.
 constexpr int kFewSteps = 16, kManySteps = 64;
-// Codes of 256 that nothing uses before it is worth a word.
+// The number of the 256 codes that have to be unused for a warning.
 constexpr int kUselessCodes = 64;
 constexpr double kAddRatio = 256;
 constexpr size_t kNamedChannels = 8;
@@ -110,7 +111,8 @@ class Lint {
   bool is_bytes(ValueId v) const { return graph_.values[v].type.dtype == DType::kUInt8; }
 
   std::string name(ValueId v) const {
-    // Movement and tables in front of an operator carry the name of what they stand for.
+    // Data movement and tables in front of an operator have no name; the search goes back to the
+    // tensor that they stand for.
     while (graph_.values[v].name.empty() && producer_[v] >= 0 &&
            !graph_.nodes[static_cast<size_t>(producer_[v])].inputs.empty())
       v = graph_.nodes[static_cast<size_t>(producer_[v])].inputs[0];

@@ -140,7 +140,7 @@ class Succession {
       by_size_;
 };
 
-// Orders of blocks of one array, total, so that any sort gives the same places.
+// Orders of the blocks. They are total, so that every sorting algorithm gives the same places.
 constexpr auto is_larger = [](const ArenaBlock* a, const ArenaBlock* b) {
   return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
 };

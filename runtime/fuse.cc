@@ -19,9 +19,9 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Less is not worth it; more leaves no room in the cache for what the step itself uses.
+// Fewer bytes are not worth a prefetch; more leave the cache no room for what the step itself uses.
 constexpr size_t kMinAhead = 64 << 10, kMaxAhead = 1 << 20;
-// Steps between that may push out what was fetched.
+// Steps between a prefetch and its use that may evict what was prefetched.
 constexpr size_t kMaxStepsBetween = 4;
 
 // Returns the step that makes the last of the inputs, or kNone where no step makes any.
@@ -98,7 +98,7 @@ bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
       has_softmax = true;
       t = maker.inputs[0];
     } else if (kind == FloatStep::kBinary && has_softmax && maker.inputs[0] != maker.inputs[1]) {
-      // The scores are the side that has the output's shape and that this step alone reads, and a step makes.
+      // The scores are an input of the output's shape that a step makes and that this step alone reads.
       const auto can_be = [&](uint32_t input) {
         return types[input].shape == types[t].shape && producer[input] != kNone &&
                readers[input] == 1;
@@ -192,7 +192,7 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
     const bool is_product = step.op->options_type() == fb::OpOptions::BatchMatMul;
     for (size_t i = 0; built::kBatchMatMul && is_product && i < 2; ++i) {
       const uint32_t moved = producer[step.inputs[i]];
-      // Both sides may be the same.
+      // The two sides may be one tensor.
       if (moved == kNone || readers[step.inputs[i]] != 1 || step.inputs[0] == step.inputs[1])
         continue;
       PlannedStep& transpose = (*steps)[moved];

@@ -31,7 +31,7 @@ class Planner {
         options_(options),
         may_(may),
         plan_(make_planned<Plan>()),
-        // The sum with a session's memory is a size, too.
+        // limit_of() also keeps the sum with a session's memory within size_t.
         max_memory_(limit_of(model, options)),
         memory_(std::min(max_memory_, SIZE_MAX - kMaxMemory)),
         shared_(*shared) {
@@ -139,7 +139,8 @@ class Planner {
   }
 
   Status choose_slices() {
-    // Variables pass from run to run what one image leaves to the next.
+    // Variables carry a state from run to run, which slices would carry from one image of a batch
+    // to the next: a model with variables is not cut.
     if (may_.slice && plan_->variables.empty() && plan_->batch > 1 && plan_->model->has_batch()) {
       // A model that cannot run at batch 1 is not cut.
       const size_t taken = memory_.taken();
@@ -345,7 +346,8 @@ class Planner {
         plan_->places[slot] = {Place::Kind::kConstant, 0, data};
         continue;
       }
-      // An output's own copy is not moved but whole.
+      // An input's or output's memory that moves from slice to slice, and the copy of an output,
+      // hold the whole batch; other tensors hold one slice.
       const bool is_whole =
           plan_->slices > 1 && (is_sliced_[slot] || slot >= file_.tensors()->size());
       const size_t bytes = is_whole ? plan_->slot_bytes(slot) : slice_bytes(slot);

@@ -53,7 +53,8 @@ Status check_stage(const char* what, const fb::RequantStage& s, size_t channels)
   QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
                   "%s.shift has %zu values, expected as many as multiplier (%u)", what,
                   length(s.shift()), s.multiplier()->size());
-  // Thousands of channels in every session: asked one by one only where one is known to be wrong.
+  // Every session checks thousands of channels, so channels are checked together, and one by one
+  // only where something is wrong.
   int32_t signs = 0;
   uint8_t most = 0;
   for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {

@@ -41,7 +41,7 @@ class Team {
     if (member > 0) return help(member);
     lead(threads_, body);
     close();
-    // The pool waits for its threads next, perhaps for long without giving the core away.
+    // The pool then waits for its threads, perhaps for long, without giving its core away.
     say_goodbye();
   }
 

@@ -20,7 +20,8 @@ size_t read_character(std::string_view text, uint32_t* code) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
     *code = *code << 6 | (byte(i) & 0x3fu);
   }
-  // Forms longer than need be, halves of UTF-16 pairs, and beyond Unicode.
+  // The least code of each length: it excludes overlong forms. Halves of UTF-16 pairs, and codes
+  // beyond Unicode, are excluded, too.
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool is_half = *code >= 0xd800 && *code <= 0xdfff;
   return *code < kLeast[length] || is_half || *code > 0x10ffff ? 0 : length;

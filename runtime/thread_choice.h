@@ -35,7 +35,7 @@ class ThreadChoice {
   }
 
  private:
-  // A window is so long that it holds several of the slices that a scheduler gives.
+  // A window of runs is long enough to hold several time slices of a scheduler.
   static constexpr size_t kRuns = 4;
   static constexpr double kSeconds = 0.02;
   // Windows.

@@ -131,7 +131,7 @@ class TimeLimit {
 // gigabytes: what takes more than the file's size warrants is not measured.
 Status measure(const Model& model, const Settings& settings, Diagnosis* d) {
   constexpr uint64_t kMemory = uint64_t{192} << 20, kMemoryPerByte = 12;
-  // The operator that is running at the end of the time is waited for.
+  // Time is up only between operators: the one that is running at its end is waited for.
   const double most_seconds = 0.2 + static_cast<double>(d->bytes) / 4e6;
   SessionOptions options;
   options.threads = settings.threads;

@@ -26,7 +26,7 @@ class Gelu {
     gone_.push_back(first);
     int at = step(index, F::ADD);
     if (at < 0 || !is_scalar(beside(at, index), 1.0f)) return false;
-    // Two products, with x and with a half; or one, with x * 0.5.
+    // Looks for two products, with x and with a half, or for one with x * 0.5.
     bool has_x = false, has_half = false;
     int last = at;
     while (!has_x || !has_half) {

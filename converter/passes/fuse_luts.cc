@@ -69,7 +69,7 @@ bool maps_to_itself(const Graph& graph, const Node& node) {
 void fuse_luts(Graph* graph) {
   Joiner joiner(graph);
   auto& nodes = graph->nodes;
-  // A table that no node reads any more: chains of thousands would keep each of theirs.
+  // Drops a table that no node reads any more: long sequences would keep one for each of their nodes.
   const size_t first_new = graph->values.size();
   const auto drop_table = [&](ValueId table) {
     if (table >= first_new || joiner.readers(table) <= 1)

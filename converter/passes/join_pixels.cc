@@ -18,7 +18,7 @@ int64_t joined_width(int64_t kernel_w, int64_t stride_w, int64_t pixels) {
 
 // Returns how many pixels of a row to join: 1 where it does not pay.
 int64_t pixels_to_join(const fb::Conv2DOptionsT& o, const Shape& weights, int64_t out_w) {
-  // On some CPUs 3x3 takes a form of its own (kernels/winograd), which is as good as twice.
+  // On some CPUs 3x3 has a form of its own (kernels/winograd), which counts for twice the speed.
   const bool has_fast_form =
       weights[1] == 3 && weights[2] == 3 && o.stride_h == 1 && o.stride_w == 1;
   // Taps for each pixel.
@@ -99,7 +99,7 @@ bool join(Graph* graph, Node* node, Node* reshape) {
   const int64_t in_w = graph->values[node->inputs[0]].type.shape[width], out_w = y.shape[width];
   const int64_t pixels = pixels_to_join(*o, weights.type.shape, out_w);
   if (pixels == 1) return false;
-  // Columns that the kernel reaches; a stride may leave some of the padding out.
+  // The columns that the kernel reaches; with a stride it may not reach all of the padding.
   const int64_t needed = (out_w - 1) * o->stride_w + weights.type.shape[2];
   o->pad_right = static_cast<uint16_t>(std::max<int64_t>(needed - in_w - o->pad_left, 0));
   node->inputs[1] = graph->add_value(joined_weights(weights, o->stride_w, pixels));

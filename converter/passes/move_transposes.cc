@@ -176,7 +176,7 @@ std::optional<Layout> Mover::layout_from_output(int i, const Perm& perm) const {
     return Layout{in, perm};
   }
   if (!n.options.AsReshape()) return layout_from_input(i, perm);
-  // The way back; then forward again, which may place dimensions of size 1 elsewhere.
+  // Carries the permutation back, then forward again, which may place dimensions of size 1 elsewhere.
   auto in = carry_through_reshape(shape(n.outputs[0]), perm, shape(n.inputs[0]));
   if (!in || !layout_from_input(i, *in)) return std::nullopt;
   return Layout{*in, perm};

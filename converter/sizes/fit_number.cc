@@ -50,7 +50,8 @@ class Fit {
       : imports_(imports), values_(values), terms_(terms_of(imports)) {}
 
   std::optional<Expression> run() {
-    // Many an expression gives two or three different numbers by chance: only differences and rests are meant to.
+    // Two or three different numbers are given by many an expression by chance, so only differences
+    // and remainders are accepted for them.
     const bool are_few = std::set<int64_t>(values_.begin(), values_.end()).size() <= 3;
     if (are_few) {
       if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) || try_others() ||

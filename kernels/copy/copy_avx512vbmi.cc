@@ -263,7 +263,7 @@ bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, 
   const Block block = find_block(plan);
   if (block.bytes == 0 || block.first == 0) return false;
   const size_t element = plan.element_bytes;
-  // Small blocks that follow each other are one.
+  // Joins adjacent small blocks into one.
   const size_t last = block.first - 1, stride = plan.stride[last] * element;
   const size_t together = stride == block.bytes && block.bytes < 64 ? 64 / block.bytes : 1;
   const size_t bytes = together * block.bytes;
@@ -307,8 +307,8 @@ bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, 
 
 void transpose_avx512vbmi(const TransposePlan& plan, const void* input, void* output, size_t begin,
                           size_t end) {
-  // A shuffle of the channels of every pixel: planes so small that a call for each would take longer
-  // than the plane.
+  // Shuffles the channels of every pixel: planes are so small here that a call for each would take
+  // longer than its work.
   const size_t pixel = plan.dims[1] * plan.dims[2];
   if (plan.rank == 3 && plan.element_bytes == 1 && plan.stride[1] == 1 &&
       interleave_planes(static_cast<const uint8_t*>(input) + begin * plan.stride[0], plan.stride[2],

@@ -137,7 +137,7 @@ bool fills_tiles(size_t type, size_t rows, size_t cols) {
 
 bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loops, size_t all_rank,
                         size_t bytes, bool suits_planes, const uint8_t* input, uint8_t* output) {
-  // Elements that stay together are one.
+  // Joins elements that stay together into one.
   const bool are_runs = all_loops[all_rank - 1].input_stride == bytes;
   if (suits_planes && !are_runs) return false;
   if (are_runs) bytes *= all_loops[--all_rank].size;
@@ -161,7 +161,7 @@ bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loo
                 bytes * side.size, &side);
   }
   if (type == 4 || !fills_tiles(type, rows.size, cols.size)) {
-    // One by one, as the output has them; planes of strides are as good if they are large.
+    // Moves the elements one by one, in the output's order; large planes are as fast with strides.
     constexpr size_t kFewElements = 64;
     const bool are_few =
         type == 4 || rows.rank == 0 || rows.loops[0].size * cols.loops[0].size < kFewElements;

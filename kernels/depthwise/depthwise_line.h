@@ -175,8 +175,8 @@ QRT_NOINLINE void compute_line(const Block& b, const Loop& shared, size_t y) {
   const ptrdiff_t out_w = static_cast<ptrdiff_t>(s.out_w);
   const ptrdiff_t dilation = static_cast<ptrdiff_t>(s.dilation_w);
   const ptrdiff_t pad = static_cast<ptrdiff_t>(s.pad_left);
-  // Outputs first, first + step, ...: all up to the next dilation, or, where that are few, those of
-  // one place in it.
+  // Takes outputs first, first + step, ...: all up to the next dilation, or, where these are few,
+  // the outputs of one residue modulo the dilation.
   const bool is_near = dilation < 8;
   const ptrdiff_t step = is_near ? 2 * dilation : 1;
   const ptrdiff_t first_end = is_near && dilation < out_w ? dilation : out_w;

@@ -41,7 +41,7 @@ struct Divider {
   Float scale, least, most;
 };
 
-// Instead of a division: the steps of kernels/hybrid.h.
+// Quantises without a division, as kernels/hybrid.h defines it: zero point + x * factor, limited.
 template <class V>
 struct HybridSteps {
   using Float = typename V::Float;

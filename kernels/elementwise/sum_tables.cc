@@ -9,9 +9,10 @@ namespace qrt {
 namespace {
 
 constexpr int kBytes = 256;
-// Pairs near a tie: a few, unless the scales are such that every other sum is one.
+// The greatest number of pairs near a tie for which value() is asked: there are few, unless the
+// scales make every other sum a tie.
 constexpr int kMostAsked = 1024;
-// The greatest magnitude of terms: their fractions are exact enough.
+// The greatest magnitude of terms whose fractions are still exact enough.
 constexpr double kGreatest = 0x1p20;
 
 // y = clamp(nearest(a[x] + b[z]), lo, hi); certain where the sum is further than `reach` from a tie,

@@ -158,7 +158,7 @@ inline void layer_norms(float epsilon, const float* x, const float* scale, const
     return;
   }
   for (size_t done = 0; done < rows; done += kSideBySide) {
-    // The last group takes some rows once more.
+    // The last group of rows, some of them computed once more.
     const size_t r = done + kSideBySide <= rows ? done : rows - kSideBySide;
     layer_norm<kSideBySide>(epsilon, x + r * n, scale, bias, y + r * n, n);
   }

@@ -13,8 +13,9 @@ namespace {
 
 constexpr size_t kTileRows = 16, kTileChannels = 16, kTileK = 64, kTileBytes = 1024;
 constexpr size_t kBlockChannels = 2 * kTileChannels;
-// 64 k each. More of them are multiplied in parts, between which accumulators wait in memory: 3 x 3 taps of 128
-// channels are one part, and the buffer of a part stays in the second-level cache beside its weights.
+// Steps of 64 k in a part. Longer products are computed in parts, between which accumulators wait
+// in memory. 3 x 3 taps of 128 channels are one part, and the buffer of a part stays in the
+// second-level cache beside its weights.
 constexpr size_t kSteps = 18;
 // A tile of the left side: its first row, and the bytes to the next.
 struct Operand {

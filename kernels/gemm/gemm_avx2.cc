@@ -78,7 +78,7 @@ template <int kTileRows>
 QRT_INLINE void run_widened(const GemmArgs& args, size_t row_bytes, uint8_t* widened) {
   size_t block = kGoodWidenedBytes / row_bytes / kTileRows;
   if (block < 1) block = 1;
-  // Whole tiles, of rows as even as can be: short ones take as long for their weights.
+  // Whole tiles, with rows spread as evenly as possible: a tile of few rows takes as long for its weights.
   const size_t tiles = (args.m + kTileRows - 1) / kTileRows, blocks = (tiles + block - 1) / block;
   const auto row_of = [&](size_t tile) {
     const size_t longer = args.m % tiles;

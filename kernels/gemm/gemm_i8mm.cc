@@ -207,8 +207,8 @@ __attribute__((noinline)) void run_tile(const Panel& panel, const Chunk& chunk,
     sums.save(memory);
     return;
   }
-  // The third half goes with the second once more: the passes over a tile in memory take whole
-  // blocks, and may read no constants of channels behind.
+  // The third half is computed together with the second once more: the passes over a tile in memory
+  // take whole blocks, and must not read constants of the channels behind.
   store_block(panel, sums, 0, row, rows);
   if constexpr (kHalves == 3) store_block(panel, sums, kHalf, row, rows);
 }
@@ -239,7 +239,7 @@ void run_panel(const Panel& panel, size_t begin, size_t end) {
 void gemm_u8s8_4x24_k8_i8mm(const GemmArgs& args) {
   const Output<I8mm> output(args);
   if (args.m <= I8mm::kFewRows) return multiply_few_rows<I8mm>(args, output);
-  // Panels of three halves, but of two where they do not come out even.
+  // Panels of three halves; of two where the channels are no multiple of three.
   const size_t halves = args.n <= kHalf ? 2 : (args.n + kHalf - 1) / kHalf;
   const size_t panels = (halves + kMaxHalves - 1) / kMaxHalves;
   const size_t wide = halves - panels * (kMaxHalves - 1);

@@ -58,7 +58,8 @@ struct PartialSums : V {
         }
         for (size_t step = 0; step < n; ++step) {
           const size_t at = steps[step] + (kSplit ? 16 * static_cast<size_t>(block) : 0);
-          // Registers beside the sums: for the pixels or for the weights, whichever are fewer, and one.
+          // Beside the sums, registers hold the pixels or the weights, whichever are fewer, and one
+          // more operand.
           if constexpr (kHeld < kAccumulators) {
             Vector x[kHeld];
             QRT_UNROLL

@@ -54,7 +54,7 @@ inline StageForm form_of(const RequantStage& s, size_t c, size_t channels, int64
     most = shift > most ? shift : most;
     least = shift < least ? shift : least;
   }
-  // Without a look at the multipliers: few rows spend less time in the product than in that.
+  // The multipliers are not looked at here: for few rows that would take longer than the product.
   if (s.round == Round::kHalfUp && least == 31 && most == 31) return StageForm::kQ31;
   int32_t largest = 0, smallest = INT32_MAX;
   for (size_t i = c; i < c + channels; ++i) {

@@ -212,7 +212,8 @@ void requantize_block(const Strip& strip, const Epilogue& e, size_t o, size_t fi
   }
 }
 
-// A position of outputs, and its pixel.
+// Where a vector's outputs go: x is a position of a padded row, which may be padding; c is where
+// the first output of that row is stored.
 struct Pixel {
   size_t x;    // of its row, outputs or not
   uint8_t* c;  // of its row's first

@@ -40,7 +40,7 @@ struct Job {
   const EdgeKernel& edge;
   const LutKernel& lut;
   float scaled[256 + 16] = {};  // and what the edge may read
-  // A row's table, in the places of `scaled`; the look-up takes 256 from that of x = 0 on.
+  // The table of a row, at the places of `scaled`. The look-up reads 256 bytes from that of x = 0 on.
   uint8_t bytes[512] = {};
 };
 

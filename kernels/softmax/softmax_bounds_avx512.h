@@ -72,7 +72,7 @@ class Group {
   template <int kQuarters>
   uint32_t run() {
     add_up<kQuarters>();
-    // The last byte of fewer quarters stands for all that is further away.
+    // Where fewer quarters are used, the last byte stands for all that is further away.
     const size_t shown = bounds_.shown;
     if (kQuarters > 1 && shown < kBytes) return store<1>();
     if (kQuarters > 2 && shown < 2 * kBytes) return store<2>();

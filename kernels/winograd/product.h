@@ -65,8 +65,8 @@ __attribute__((noinline)) void multiply_tile(const Product& product, const uint8
       for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
     }
   };
-  // Two steps at a time, of four channels: the loop's own instructions take turns of the multipliers'
-  // ports.
+  // Two steps of four channels at a time, so that the loop's own instructions take turns with the
+  // multipliers at their ports.
   for (; k < kc; k += 8, weights += 8 * kBlock) step(0), step(4);
   QRT_UNROLL
   for (int i = 0; i < MR; ++i, sums += product.sum_bytes) {

@@ -20,7 +20,7 @@ Status check_float(const fb::AddOptions* o) {
   const double a = static_cast<double>(float_of(o->a_scale()));
   const double b = static_cast<double>(float_of(o->b_scale()));
   const double f = static_cast<double>(float_of(o->constant()));
-  // Neither infinities nor NaN are less.
+  // Written so that infinities and NaN fail, too: no comparison with them holds.
   QRT_MODEL_CHECK(
       255 * (std::fabs(a) + std::fabs(b)) + std::fabs(f) < 2147483648.0,
       "a_scale %g, b_scale %g and constant %g, expected 255 * (|a_scale| + |b_scale|) + "

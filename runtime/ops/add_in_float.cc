@@ -45,7 +45,7 @@ struct Pairs {
     if (reach >= 0.5) {
       for (size_t i = 0; i < kBytes * kBytes; ++i) push(i / kBytes, i % kBytes);
     } else {
-      // b by fractions, in buckets: those from first[i] on have fractions from i / 256 on.
+      // Sorts b into buckets by its fractions: bucket i, from first[i] on, has fractions from i / 256 on.
       size_t bucket[kBytes], first[kBytes + 1] = {}, next[kBytes], order[kBytes];
       for (size_t i = 0; i < kBytes; ++i) {
         bucket[i] = bucket_of(fraction(b_terms.values[i]));
@@ -53,7 +53,7 @@ struct Pairs {
       }
       for (size_t i = 0; i < kBytes; ++i) first[i + 1] += next[i] = first[i];
       for (size_t i = 0; i < kBytes; ++i) order[next[bucket[i]]++] = i;
-      // Buckets that a reach touches, one more at each end for what rounding moves.
+      // The buckets within `reach`, and one more at each end, as rounding may move a fraction across a border.
       const size_t width = std::min(kBytes, static_cast<size_t>(2 * reach * kBytes) + 4);
       for (size_t i = 0; i < kBytes; ++i) {
         const size_t begin = bucket_of(fraction(0.5 - a_terms.values[i] - reach)) + kBytes - 1;
@@ -78,7 +78,7 @@ struct Pairs {
   size_t count;
 };
 
-// Near the real sum: what the integer stages round off moves it by about a unit of theirs.
+// Constants near the real sum's: the rounding of the integer stages shifts it by about one of their units.
 constexpr float kNudges[] = {0.0f, 0x1p-19f, -0x1p-19f, 0x1p-17f, -0x1p-17f, 0x1p-16f, -0x1p-16f};
 constexpr int kTries = 9 * (sizeof(kNudges) / sizeof(kNudges[0]));
 constexpr double kGreatestNudge = 0x1p-16;

@@ -11,9 +11,9 @@
 namespace qrt {
 namespace {
 
-// Short runs are joined beside an operand that is written out as far as fits: one that every index of
-// the innermost loop repeats (the channels of a squeeze-and-excite), or one with a single element for
-// each run (a gate for each pixel).
+// Buffers in which short runs are joined to longer ones: an operand is written out as often as
+// fits. The operand is one that every index of the innermost loop repeats (the channels of a
+// squeeze-and-excitation), or one with a single element for each run (a gate for each pixel).
 class Joined {
  public:
   static constexpr size_t kBytes = 1024;

@@ -13,10 +13,10 @@
 namespace qrt {
 namespace {
 
-// Beyond these the sizes below do not fit, nor the products pay.
+// Beyond these the sizes below do not fit, and the products do not pay.
 constexpr size_t kMostPadded = 1 << 16;
 constexpr double kVectorProducts = 64;  // multiply-accumulates of a dot product
-// Less may be none: these are estimates.
+// The estimated gain that is required: a smaller one may be none.
 constexpr double kGain = 0.9;
 
 struct Params {
@@ -143,7 +143,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   step->macs = uint64_t{g.images} * s.out_h * s.out_w * outputs * s.kernel_h * s.kernel_w * s.in_c;
   step->can_lead = true;
   step->input_rows = g.images * g.in_h * g.in_w;
-  // Joined pixels may not be put apart from one another.
+  // The planner may not place the output's pixels apart where several of them are computed as one.
   if (g.stride_w == 1) step->output_rows = g.images * g.out_h * g.out_w;
   step->scratch_bytes = params->strips.scratch_bytes();
   step->run = run;

@@ -54,7 +54,8 @@ int level_of_layer(const fb::Operator& op) {
   return makes_floats ? kEdgeLevel : level_of_requant<Options>(op);
 }
 
-// A run's part of a dynamic layer.
+// The part of a dynamic layer that each run does: bias and requantisation from the run's zero point
+// and scale, then floats from the sums.
 class DynamicLayer {
  public:
   // REQUIRES: gemm is made, of one image where each has its scale. *scratch_bytes grows by what a run

@@ -24,7 +24,7 @@ constexpr size_t kStripFloats = 16 << 10, kMinOutputs = 256;
 // A strip of single outputs, which read each value a few times, reads up to kFilterFloats: half of a small first-level cache.
 // From kLongRow columns on its rows go to the output one by one.
 constexpr size_t kFilterFloats = 4 << 10, kLongRow = 64;
-// Strides and dilations up to it leave little of a line unread.
+// Strides and dilations up to this leave little of a row unread.
 constexpr size_t kCompact = 4;
 
 struct Geometry : Window2D {
@@ -209,7 +209,7 @@ void run_strip(const Step& step, const RunContext& context, const Strip& strip, 
   const size_t first =
       (strip.image * g.out_c + out) * g.out_pixels() + strip.row * g.out_w + strip.column;
   const size_t n = (strip.rows - 1) * p.pitch + strip.columns;
-  // Lines without ends are outputs as they are.
+  // Rows without padding at their ends are outputs as they are.
   const bool is_row_by_row = outs == 1 && strip.columns >= kLongRow;
   const bool is_whole = p.pitch == g.out_w || strip.rows == 1 || is_row_by_row;
   float* const to = is_whole ? y + first : sums;

@@ -191,7 +191,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto size = [](const Shape& shape, int d) {
     return d < shape.rank() ? static_cast<size_t>(shape[d]) : 1;
   };
-  // Axes without a map next to each other are one.
+  // Joins adjacent axes without a map into one.
   size_t input_bytes = block * size(from, last);
   p.input_stride = input_bytes;
   p.rows = 1;

@@ -93,12 +93,14 @@ bool find_line(const Bounds& bounds, bool ties, double slope, double step, doubl
     double height, rise;  // room = height + rise * slope
   } rising = {}, falling = {};
   double limit = 1;
-  // Some twenty tries find any; roundings of touch() must not let the search go in circles.
+  // Twenty tries or so find a line if there is one. The limit keeps roundings of touch() from
+  // making the search go in circles.
   for (int tries = 0; tries < 64 && slope > -kSteepest && slope < kSteepest; ++tries) {
     const Touch t = touch(bounds, static_cast<float>(slope));
     const double upper = bounds.upper[t.upper], lower = bounds.lower[t.lower];
     const double room = static_cast<double>(t.least) - static_cast<double>(t.greatest);
-    // Or as good as any: lines of a slope like 1/4 meet entries that were halfway between two bytes.
+    // Enough room, or as much as there can be: lines of a slope like 1/4 meet entries that were
+    // halfway between two bytes.
     if (room >= std::min(kEnough, limit - tie)) {
       *found = slope;
       *intercept = (upper + lower - slope * (t.upper + t.lower)) / 2;

@@ -151,7 +151,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Slopes are those of channels, the last axis.
+// Returns whether images are apart: slopes, if there are any, belong to channels, the last axis.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return operands.inputs.size() < 2 || operands.inputs[1].shape[0] == 1 || rows_apart(op, operands);
 }

@@ -70,7 +70,7 @@ bool give_name(int, const std::string&) { return false; }
 // Makes a nameless file the one called `path`.
 bool take_place(int fd, const std::string& path) {
   if (give_name(fd, path)) return true;
-  // A link takes no other file's place: the file needs a name of its own first, for a moment.
+  // A link replaces no other file, so the file gets a temporary name of its own first.
   constexpr int kMostTries = 1000;
   for (int i = 0; errno == EEXIST && i < kMostTries; ++i) {
     const std::string name = path + "." + std::to_string(getpid()) + "-" + std::to_string(i);

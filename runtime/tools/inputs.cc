@@ -129,7 +129,8 @@ Status Inputs::read_any(const Model& model, const std::vector<std::string>& give
     names_.push_back(assigned[i].text());
     QRT_TRY(assigned[i].read_head(&arrays_[i]));
   }
-  // All types and shapes fit before any elements are read; another program may change a file meanwhile.
+  // Checks all types and shapes before elements are read, and again behind that, as another program
+  // may change a file meanwhile.
   QRT_TRY(check(model));
   Budget budget(0);
   QRT_TRY(add_files(assigned, &budget));

@@ -113,7 +113,7 @@ TEST(TfliteReader, TensorsThatNoOperatorMayUse) {
               t.quantization->details.Set(tflite::PresentT());
             }),
             "has custom or blockwise quantisation");
-  // The first of two reasons; and of such a tensor the size of its data says nothing.
+  // The first of two reasons is reported, and the size of a sparse tensor's data is not checked.
   EXPECT_EQ(problem_of([](B& b, T& t) {
               t.sparsity = std::make_unique<tflite::PresentT>();
               t.type = TensorType::STRING;

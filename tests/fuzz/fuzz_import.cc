@@ -83,7 +83,7 @@ void fuzz_espdl(const uint8_t* data, size_t size) {
   convert::Graph graph;
   convert::Report report;
   Status status = convert::import_espdl(file.path(), options, &graph, &report);
-  // The file does not say what the caller did not say either, or says another thing.
+  // The target is missing in both the file and the options, or the two contradict each other.
   if (status.code() == Code::kInvalidArgument) return;
   check_import(std::move(status), &graph, &report, size);
 }

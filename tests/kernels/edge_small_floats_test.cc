@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of 8 and 4 bits and bfloat16, from their tables in the ONNX documents, by themselves and in every row
-// of edge.inc.
+// Floats of 8 and 4 bits and bfloat16 against the tables in the ONNX documents: the conversions
+// alone, and every row of edge.inc.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -149,7 +149,7 @@ TEST_P(ResizeTest, Float32NearTies) {
     return std::ldexp(static_cast<float>(significand), exponent);
   };
   for (int run = 0; run < 400; ++run) {
-    // A scale at random; a short one and little more or less; the nearest that may be.
+    // The scale's significand: random, or one of few bits plus or minus a little, within those of a float32.
     const int64_t any = random.integer(1 << 23, (1 << 24) - 1), near = random.integer(-20, 20);
     const int64_t part =
         run % 2 == 0 ? any : std::min((any & ~0xffff) + near, int64_t{(1 << 24) - 1});

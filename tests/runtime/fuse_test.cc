@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion: elementwise operators that run inside a convolution give the bytes of the two run one
-// after the other, on every instruction set and thread count, and the pairs that must stay apart
-// do. And which steps fetch ahead for others.
+// after the other, on every instruction set and thread count, and pairs of operators that must stay
+// apart do. Prefetching: which steps prefetch constants for later ones.
 #include "runtime/fuse.h"
 
 #include <gtest/gtest.h>

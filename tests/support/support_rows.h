@@ -42,7 +42,7 @@ inline std::string join(const std::vector<std::string>& parts) {
   return s;
 }
 
-// "Conv2D [I1]" of a converted node; "" for others and for what left no trace.
+// Returns "Conv2D [I1]" for a converted node, and "" for other nodes and for those that left no operator.
 inline std::string support_result(const convert::Finding& f) {
   if (f.outcome != convert::Outcome::kConverted) return "";
   return f.result + (f.level.empty() ? "" : " [" + f.level + "]");

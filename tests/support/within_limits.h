@@ -39,7 +39,7 @@ constexpr rlim_t kTimes = QRT_TEST_SANITIZED ? 20 : 1;
 inline void end_if_asleep() { alarm(300); }
 
 struct Limits {
-  size_t memory = size_t{1} << 30;  // of addresses, what the test program has already beside it
+  size_t memory = size_t{1} << 30;  // of addresses, beside those that the test program has already
   unsigned cpu_seconds = 5;
 };
 

@@ -236,7 +236,7 @@ TEST_F(HostileCosts, OnnxSlicesOfAMillionAxes) {
   add_integers(&model, "starts", std::vector<int64_t>(1000000));
   add_integers(&model, "ends", {1});
   onnx::GraphProto& g = *model.mutable_graph();
-  // Pairs in a row, then as many readers of each as are looked at: the pairs come first.
+  // A thousand pairs in a row, and 60 readers for each. The pairs stand first in the file.
   std::string at = g.output(0).name();
   std::vector<std::string> pairs;
   for (int i = 0; i < 1000; ++i) {

@@ -14,8 +14,8 @@
 
 namespace qrt::convert {
 
-// value / 2^shift, as a stage of the file has it: shifts of 0..62 and values from 0 on can be
-// written.
+// A multiplier: the factor value / 2^shift, as a stage of the file has it. A file can hold shifts
+// of 0 to 62 and values from 0 on; intermediate results may have others.
 struct Multiplier {
   int32_t value = 0;
   int shift = 31;

@@ -347,7 +347,7 @@ Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
   describe_ends(top, end, all_known, &chain);
   const Outcome outcome = play_rounds(&chain);
   Status status = outcome == Outcome::kRow ? apply(chain, steps) : refusal(outcome);
-  // Whoever asks again is told the same.
+  // A later question gets the same answer: a failure is not remembered as settled.
   if (!status.ok()) settled_.erase(quantize.index());
   return status;
 }

@@ -113,7 +113,7 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
 
 Status export_outputs(Importer& importer) {
   Graph& graph = importer.graph();
-  // Values that have their name already: inputs, and one output each.
+  // Values that have their name already: inputs, and one output for each value.
   std::unordered_set<ValueId> taken(graph.inputs.begin(), graph.inputs.end());
   for (const onnx::ValueInfoProto& info : importer.model().graph().output()) {
     QRT_TRY(importer.tensors().load_initializer(info.name()));

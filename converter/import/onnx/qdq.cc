@@ -104,7 +104,7 @@ Status drop_clip(Importer& importer, const NodeView& quantize) {
   if (!clip) return Status();
   const Tensor& before = importer.input(*clip, 0);
   Tensor& moved = importer.tensors().at(name);
-  // Moves that ONNX Runtime looks through keep the order of an axis.
+  // Moves that ONNX Runtime looks through keep the order along an axis.
   const bool has_axis = before.table_axis >= 0;
   if (!before.is_table() || !before.quant->per_tensor() || (has_axis && moved.table_axis < 0))
     return Status();

@@ -176,7 +176,7 @@ bool stand_in(Importer& importer, const NodeView& node, int i) {
   int type = kUndefined;
   if (const auto* info = importer.tensors().declared(node.input(i)))
     type = info->type().tensor_type().elem_type();
-  // The type may be that of the zero point, which follows the tensor and its scale.
+  // The type may be that of the zero point, the input behind the tensor and its scale.
   const bool typed = dequantizes || node.op().rfind("QLinear", 0) == 0;
   if (type == kUndefined && typed && importer.input(node, i + 2).is_plain_constant())
     type = importer.input(node, i + 2).type;

@@ -421,7 +421,7 @@ class Rewriter {
       if (!is_read) constants.insert(t.name());
       return is_read;
     });
-    // Files of old list their initialisers as inputs, too.
+    // Files of old versions list their initialisers as inputs, too.
     drop(graph_.mutable_input(),
          [&](const onnx::ValueInfoProto& x) { return constants.count(x.name()) == 0; });
     drop(graph_.mutable_node(), [&](const onnx::NodeProto& n) {

@@ -11,10 +11,10 @@
 namespace qrt::quantize {
 namespace {
 
-// Walks over all pairs until their factors are near 1; each pair's depend on its neighbours'.
+// Passes over all pairs until their factors are near 1: each pair's factors depend on its neighbours'.
 constexpr int kMaxRounds = 20;
 constexpr double kSettled = 1.01;
-// Factors beyond are those of dead channels.
+// Greater factors are those of dead channels.
 constexpr double kMaxFactor = 1 << 20;
 // The number of deviations that is taken for the greatest of values of mean 0 and deviation 1.
 constexpr double kDeviations = 4;

@@ -11,8 +11,8 @@
 namespace qrt::quantize {
 namespace {
 
-// Part of the mean diagonal that is added to it: inputs that go together entirely leave no room
-// otherwise.
+// The part of the mean diagonal that is added to the diagonal: with inputs that are linearly
+// dependent the matrix is singular otherwise.
 constexpr double kDamping = 0.01;
 // Positions that are summed in float.
 constexpr size_t kChunk = 4096;

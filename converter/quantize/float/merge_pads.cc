@@ -62,7 +62,7 @@ bool takes_border(const FloatModel& model, const Links& links, const Node& pad, 
   if (node.op == "Conv") return true;
   if (node.integer("ceil_mode", 0) != 0) return false;
   if (node.op == "AveragePool") return !has_own || node.integer("count_include_pad", 0) != 0;
-  // The border of a MaxPool never wins, which zeros do not either beside what is not negative.
+  // The padding of a MaxPool is never the maximum; neither are zeros beside values that are not negative.
   return node.op == "MaxPool" && is_never_negative(model, links, pad.inputs[0]);
 }
 
@@ -91,7 +91,7 @@ void merge_pads(FloatModel* model) {
       for (size_t d = 0; fits && d + 2 < rank; ++d) {
         pads[d] += begin[d + 2];
         pads[rank - 2 + d] += end[d + 2];
-        // A window within the border alone is no window of a pool.
+        // A pool may have no window that lies within the padding alone.
         fits = node.op == "Conv" || (pads[d] < kernel[d] && pads[rank - 2 + d] < kernel[d]);
       }
       if (!fits) continue;

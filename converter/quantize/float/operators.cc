@@ -143,7 +143,7 @@ std::vector<float> Buffers::take(size_t size) {
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it)
     if (it->size() >= size && (best == free_.end() || it->size() < best->size())) best = it;
-  // Half as much again would hold memory that others need.
+  // A buffer that is half as long again would hold memory that others need.
   if (best == free_.end() || best->size() - size > size / 2) return std::vector<float>(size);
   std::vector<float> buffer = std::move(*best);
   free_.erase(best);
@@ -152,7 +152,7 @@ std::vector<float> Buffers::take(size_t size) {
 }
 
 void Buffers::give(std::vector<float>&& buffer) {
-  // Larger ones cost little beside what fills them, and nothing else counts what is kept here.
+  // Larger buffers cost little beside the work that fills them, and nothing else counts the ones kept here.
   constexpr size_t kKept = 24, kMostFloats = 1 << 24;
   if (buffer.capacity() == 0 || buffer.capacity() > kMostFloats) return;
   free_.push_back(std::move(buffer));

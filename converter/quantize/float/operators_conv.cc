@@ -67,7 +67,7 @@ void run_direct(const Conv& conv, const WindowTables& tables, Machine* machine) 
   const auto rows = static_cast<size_t>(positions / width);
   const int64_t across = (width - 1) * step + 1;
   const auto taps = static_cast<size_t>(window.taps());
-  // Rows that follow each other closely are one.
+  // Joins rows that are contiguous into one.
   const int64_t reach = tables.bases.back() + 1;
   const bool joined = rows > 1 && step == 1 && reach < 2 * across * static_cast<int64_t>(rows);
   const int64_t run = joined ? reach : across;

@@ -10,7 +10,7 @@
 namespace qrt::quantize {
 namespace {
 
-// x with the marked dimensions last; what it is already stays where it is.
+// The rows of a tensor: x with the marked dimensions last. Where they are last already, `data` is x itself.
 struct Rows {
   const std::vector<float>* data;
   std::vector<float> turned;

@@ -68,7 +68,7 @@ bool exponentials(Call& call, const Tensor& x, Tensor* y) {
         call, x, y, FloatUnary::kExp, [=](float v) { return v / divisor; },
         [=](float v, float e) { return gamma * (v < 0 ? alpha * (e - 1.0f) : v); });
   } else if (op == "Softplus") {
-    // log(1 + e) of e <= 1, and what is above 0.
+    // log(1 + e) for e <= 1, plus x where that is above 0.
     const FloatKernel& math = *call.machine.math;
     in_pieces(call, x, y, [&](const float* from, float* to, size_t n) {
       float part[kAtOnce] = {};

@@ -11,9 +11,9 @@ namespace qrt::quantize {
 // Nodes whose inputs are all constant.
 Status fold_constants(FloatModel* model);
 
-// Runs the model on zeros, with two batches where the batch is open and at model->sizes: model->values, and constants in
-// place of what is computed from shapes, but for what may follow from sizes that stay open. A batch that the model is not made for
-// becomes 1.
+// Computes the shapes of all values by runs on zeros: at two batches where the batch is open, and at
+// each of model->sizes. Sets model->values, and replaces by constants what is computed from shapes,
+// except what may depend on sizes that stay open. A batch at which the model does not run becomes 1.
 Status fold_shapes(FloatModel* model);
 
 // Nodes that change nothing.

@@ -135,7 +135,7 @@ Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
   const Layer* layer = placement_.layer_at(i);  // whose weights or bias this node reads
   const bool is_quantised = layer && parameters->layers.count(layer->node) != 0;
   if (is_quantised && layer->node == i) {
-    // The unit of its bias may be another now.
+    // The unit of the layer's bias may have changed.
     if (work.choices)
       quantise_layer(model_, *layer, scheme_, parameters->coding(placement_, layer->input),
                      parameters);

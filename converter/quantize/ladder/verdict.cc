@@ -13,7 +13,7 @@ namespace {
 
 // No output and no tenth of the samples may lose more dB than this.
 constexpr double kMostLost = 1;
-// Two results that differ by less dB are one.
+// Results that differ by fewer dB count as equal.
 constexpr double kChance = 0.1;
 
 // Returns the error of each sample, every output's relative to its size in all samples.

@@ -58,7 +58,7 @@ class Heads {
     for (const Value& output : model_.outputs) {
       const auto value = model_.values.find(output.name);
       const int64_t places = value == model_.values.end() ? 0 : value->second.sample_elements();
-      // A length that is open counts as many.
+      // An open length counts as enough.
       if (places >= 0 && places < kLeastPlaces) continue;
       find_rates(output.name);
     }

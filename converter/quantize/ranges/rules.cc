@@ -222,7 +222,7 @@ std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& sc
   std::vector<RangeChoice> result;
   const Sums sums(values);
   for (const Rule rule : all_rules()) {
-    // Nothing to clip: all rules would say the same.
+    // There is nothing to clip here, so that all rules would give the same.
     if (rule != Rule::kMinMax && (values.width() <= 0 || values.total() == 0)) break;
     RangeChoice c;
     c.rule = rule;

@@ -93,7 +93,8 @@ Status make_placement(Work* work) {
     QRT_TRY(judge_placement(work));
   }
   if (!report.has_refusals()) return {};
-  // The remedies in the report are for who writes QuantizeLinear and options of qrt_convert.
+  // Builds a message of its own, as the remedies in the report are for those who write
+  // QuantizeLinear and options of qrt_convert.
   std::string refused;
   for (const convert::Finding& f : report.findings())
     if (f.outcome == convert::Outcome::kRefused)

@@ -10,7 +10,7 @@ namespace {
 
 // Tensors are ranked on so many samples.
 constexpr size_t kMostRanked = 8;
-// Weights, or activations, that make less of the error are not what to begin with.
+// Weights, or activations, with a smaller part in the error are not promoted first.
 constexpr double kLeastPart = 0.1;
 
 // Points that are lost.

@@ -101,7 +101,7 @@ Status self_check(const RunOptions& options, bool* equal) {
   const fb::Model& file = (*verified)->file();
   std::vector<OperatorDigest> told;
   QRT_TRY(find_digests(file, &told).at(options.model));
-  // Digests name the operator that is damaged, so the checksum has the last word there.
+  // Compares the checksum last, and only where digests have not already named the damaged operator.
   if (told.empty()) QRT_TRY(check_sum(**verified, options.model));
   TestBuffers tests;
   QRT_TRY(find_test_buffers(**verified, &tests).at(options.model));

@@ -78,8 +78,8 @@ Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y
   QRT_TRY(charge_function(importer));
   FloatGraph f(importer, *pending.node);
   ValueId made = kNoValue;
-  // Products of integers stay such, whatever reads their floats. Where a table of pairs would make
-  // the floats, the operator itself is shorter.
+  // A product of integers stays one, whatever reads its floats (emit_float). Where a table of pairs
+  // would make the floats, the float operator is shorter.
   const bool of_integers = pending.emit_float && !pending.pair_function;
   if (!importer.allows_float() && !of_integers) return Status();
   if (of_integers)

@@ -135,7 +135,8 @@ bool blocks_in_float(const Importer& importer, int64_t accuracy_level) {
 }
 
 Status multiply_by_blocks(FloatGraph* f, ValueId x, ValueId b, ValueId* y) {
-  // Asked first because it is found by name: the graph has to be searched for a producer.
+  // Looks for the DequantizeLinear in the source first, which is found by its tensor's name; for
+  // the operator in the graph, all nodes have to be searched.
   const NodeView* dequantize = f->importer().producer(f->node().input(1));
   if (dequantize == nullptr || dequantize->op() != "DequantizeLinear") return Status();
   const Graph& graph = f->importer().graph();

@@ -100,7 +100,7 @@ Status translate_reduce(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// Scales and sizes stay in the order [n, c, ...], as ESP-DL has them.
+// Translates Resize. Scales and sizes keep the order [n, c, ...], which ESP-DL has, too.
 Status translate_resize(Translator& t, const NodeView& n) {
   Term x;
   if (!read_image(t, n, &x)) return Status();
