@@ -149,7 +149,7 @@ TEST(Lint, ARangeThatATableMakesPointless) {
     const std::string y = b.graph().output(0).name();
     if (!also_read) b.graph().clear_output();
     b.output(b.q<uint8_t>(b.node("Relu", {b.dq<uint8_t>(y, 1.0f, 128)}), 0.5f, 0));
-    // Whoever else reads it may want its negative half.
+    // Another reader may want the activation's negative half.
     EXPECT_EQ(warnings(b, "pointless-range").size(), also_read ? 0u : 1u);
   }
 }

@@ -48,7 +48,8 @@ class GroupQuery {
 
 TEST(OnnxAttention, GroupQueryReadsEverySequencesLength) {
   const GroupQuery g;
-  // The first one has two tokens of the past, of which the second has the only score that counts; the other has one.
+  // The first sequence has two tokens of the past, of which the second has the only score that
+  // counts; the other sequence has one.
   const std::vector<Bytes> out = g.b.run(g.inputs({2, 1}));
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(from_bytes<float>(out[0]), (Floats{3, 4, 5, 6}));
@@ -58,7 +59,7 @@ TEST(OnnxAttention, GroupQueryReadsEverySequencesLength) {
 
 TEST(OnnxAttention, GroupQueryTakesAPromptFromTheBeginning) {
   const GroupQuery g;
-  // No token of a past that is there: keys and values of the run come first.
+  // There are no tokens of the past: keys and values of the run come first.
   const std::vector<Bytes> out = g.b.run(g.inputs({0, 0}));
   EXPECT_EQ(from_bytes<float>(out[0]), (Floats{5, 6, 8, 8}));
   EXPECT_EQ(from_bytes<float>(out[1]), (Floats{0, 7, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0}));

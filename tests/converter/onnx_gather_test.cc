@@ -272,7 +272,7 @@ TEST(OnnxGather, ResizeLinearOfThreeDimensions) {
   ASSERT_EQ(b.run({to_bytes(std::vector<int8_t>{-10, 0, -2, -6})}),
             (std::vector<Bytes>{to_bytes(std::vector<int8_t>{5, 10, 20, 25, 21, 19, 15, 13}),
                                 to_bytes(std::vector<int8_t>{5, 25, 9, 22, 17, 16, 21, 13})}));
-  // The order of its sums is another for the last index of every dimension.
+  // The batch is closed, because the order of the sums differs for the last index of every dimension.
   EXPECT_NE(b.import().graph.batch_closed, "");
 }
 

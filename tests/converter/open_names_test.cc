@@ -198,7 +198,7 @@ TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
   const std::string& why = ends.graph.symbols[0].limited_by;
   EXPECT_EQ(why.rfind("at length = 7", 0), 0u) << why;
   EXPECT_NE(why.find("and [1, 70, 2] do not broadcast"), std::string::npos) << why;
-  // Asked for more it is refused, for as many or fewer it is not.
+  // A request for more sizes is refused, one for as many or fewer is not.
   const std::string bytes = b.bytes();
   const auto passes_with = [&](const std::string& limit) {
     testing::Imported asked = testing::import_file(

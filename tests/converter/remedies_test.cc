@@ -129,7 +129,7 @@ TEST(Remedies, EveryRefusalInTheSourcesNamesANextStep) {
   for (const Call& call : calls) {
     if (call.arguments.size() < 2) continue;
     const std::string& remedy = call.arguments.back();
-    // Declarations, and functions that hand on what they are given.
+    // Skips declarations, and functions that pass on a remedy that they are given.
     if (remedy.find('"') == std::string::npos) {
       EXPECT_TRUE(remedy.find("remedy") != std::string::npos ||
                   remedy.find(" k") != std::string::npos || remedy.find("\tk") != std::string::npos)
@@ -218,9 +218,9 @@ TEST(Remedies, OfferFloatWhereItHelps) {
   };
   EXPECT_NE(build("Det", {2, 2}).find("has no integer form"), std::string::npos);
   EXPECT_EQ(build("Det", {2, 2}).find("--allow-float"), std::string::npos);
-  // A window that does not fit fits in float no better.
+  // A window that does not fit the image does not fit in float either.
   EXPECT_EQ(build("Conv", {1, 1, 1}).find("--allow-float"), std::string::npos);
-  // A layer that only the end of the model refuses can run in float.
+  // A layer that is refused only because its float result ends the model can run in float.
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({1, 2, 4, 4}, 0.5f, 128);
   b.output(b.node("Softmax", {x}));

@@ -65,7 +65,7 @@ TEST_P(TfliteMatrix, HasTheReferencesBytes) {
     }
   }
   for (const auto& [why, n] : refused) printf("%d of %d refused: %s\n", n, cells, why.c_str());
-  // A multiplier may be out of the reference's range; most are not.
+  // Some multipliers are out of the reference's range, so some cells are refused; most are not.
   EXPECT_GT(equal * 2, cells);
 }
 

@@ -218,7 +218,7 @@ TEST(TfliteShape, IsAnOutput) {
     const Bytes want = type == TensorType::INT32 ? to_bytes(std::vector<int32_t>{2, 3, 4})
                                                  : to_bytes(std::vector<int64_t>{2, 3, 4});
     EXPECT_EQ(b.run({Bytes(96)}), std::vector<Bytes>{want});
-    // The update is of this batch alone.
+    // The update has the size of this batch, so the batch is closed.
     EXPECT_NE(b.import().graph.batch_closed, "");
   }
 }

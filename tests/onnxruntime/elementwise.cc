@@ -266,7 +266,7 @@ bool GraphMaker::top_k() {
   const int64_t k = dice_.integer(1, n);
   const bool integers = dice_.one_in(3) && !in.quant.is_int16();
   live_[x].is_read = true;
-  // Unsorted ones come in whatever order.
+  // The order of results that are not sorted is undefined.
   const std::string v = b_.node(
       "TopK", {integers ? in.name : read(x), integers64({k})},
       {Attr("axis", axis_as_written(axis, in.dims.size())), Attr("largest", dice_.integer(0, 1))});

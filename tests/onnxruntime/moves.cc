@@ -51,7 +51,7 @@ bool GraphMaker::move(Moving* m) {
                                                                     &GraphMaker::reshape_by_shape};
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   if (rank == 0 || (m->of.has_batch && rank < 2)) return false;
-  // An axis 0 of images that are not alike closes a batch.
+  // Moving axis 0 mixes images and closes the batch.
   m->first = m->of.has_batch ? !dice_.one_in(12) : !dice_.one_in(4);
   m->first = std::min(m->first, rank - 1);
   const Dims before = m->dims;

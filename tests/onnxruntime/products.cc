@@ -247,7 +247,7 @@ bool GraphMaker::qlinear_conv() {
   Dims shape = {m, c / group};
   shape.insert(shape.end(), w.kernel.begin(), w.kernel.end());
   Weights k = weights(shape, 0);
-  // A zero point per channel is ONNX Runtime's own habit not to have: [M] scales, one zero point.
+  // ONNX Runtime itself writes one zero point beside [M] scales.
   if (k.axis >= 0 && dice_.coin())
     k.zero_point =
         k.type == kInt8 ? b_.constant<int8_t>({1}, {0}) : b_.constant<uint8_t>({1}, {128});

@@ -57,7 +57,7 @@ bool GraphMaker::resize() {
   const Live in = live_[x];
   const size_t rank = in.dims.size();
   const bool linear = dice_.coin();
-  // Cubic and antialiased ones are float.
+  // Cubic and antialiased resizing is done in float.
   const bool cubic = opset_ >= 11 && rank == 4 && dice_.one_in(8);
   const bool any = !linear && !cubic && opset_ >= 11 && dice_.one_in(4);
   const size_t first = any ? in.has_batch : rank == 2 ? 0 : rank < 4 ? rank - 2 : 2;

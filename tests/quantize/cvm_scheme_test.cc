@@ -130,7 +130,7 @@ TEST_F(CvmScheme, ChannelsOfUnlikeSize) {
                   const std::string a = b.node("Conv", {x, b.constant<float>({6, 4, 1, 1}, w)});
                   std::vector<float> back(36);
                   for (size_t c = 0; c < 6; ++c) back[c * 7] = std::pow(5.0f, float(c));
-                  // Only the four greatest are above 8 bits' steps of what they share.
+                  // Only the four greatest exceed one step of 8 bits of the scale that the channels share.
                   for (size_t c = 2; c < 6; ++c) back[c * 7] = 1;
                   return b.node("Conv", {a, b.constant<float>({6, 6, 1, 1}, back)});
                 },

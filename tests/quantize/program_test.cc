@@ -305,7 +305,7 @@ TEST_F(Quantize, EveryOutputCounts) {
     return b.node("Gemm", {of, b.constant<float>({4, 4}, w)});
   };
   const std::string y = gemm(x, normal(16, 1));
-  // Differences of what 8 bits make alike.
+  // Differences between large numbers that 8 bits round to the same.
   const std::string large = b.node("Relu", {gemm(x, normal(16, 1))});
   const std::string shifted =
       b.node("Add", {large, b.constant<float>({4}, {5000, 5000, 5000, 5000})});

@@ -104,7 +104,7 @@ TEST(Simplify, BatchNormalizationGoesThroughAConcat) {
   n.norm("c", 5, "y");
   n.output("y");
   EXPECT_EQ(count_of(n.simplified(), "BatchNormalization"), 0);
-  // Who else reads an operand needs it as it was.
+  // Another reader needs the operand as it was.
   n.output("a");
   EXPECT_EQ(count_of(n.simplified(), "BatchNormalization"), 1);
 }
@@ -211,7 +211,7 @@ TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {
     ASSERT_EQ(made.nodes.size(), 1u);
     EXPECT_EQ(made.nodes[0].op, "LayerNormalization");
     EXPECT_EQ(made.nodes[0].inputs.size(), 3u);
-    // Who else reads the scaled value needs it; without any line behind, the scale is 1.
+    // Another reader needs the scaled value; where no scale and bias follow, the scale is 1.
     n.output("scaled");
     EXPECT_EQ(n.simplified().nodes.size(), 2u);
     n.output("variance");

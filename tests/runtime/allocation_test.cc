@@ -56,7 +56,7 @@ TEST(Allocation, CreatingASessionReportsEveryFailure) {
     options.threads = 2;
     options.profile = 1;
     options.keep_all = 1;
-    // A model keeps what a session was made of: each attempt has a model of its own.
+    // Each attempt has a model of its own, because a model keeps what sessions were made of.
     expect_out_of_memory_until_success([&] {
       qrt_model* model = nullptr;
       qrt_session* session = nullptr;
@@ -337,7 +337,7 @@ std::vector<uint8_t> repeated(size_t index, int times) {
   for (int i = 0; i < times; ++i) {
     auto copy = std::make_unique<fb::OperatorT>();
     copy->options = op->options;
-    // Tables that are shared where the operators are alike.
+    // Gives the operators equal tables where they can share them.
     if (auto* add = copy->options.AsAdd())
       add->constant = testing::float_bits(static_cast<float>(i));
     copy->inputs = op->inputs;

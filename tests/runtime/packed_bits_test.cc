@@ -54,7 +54,7 @@ void expect_as_wide(const Weights& w, const std::vector<Bytes>& inputs,
   });
   const auto expected = testing::run_model(wide.build(), inputs);
   ASSERT_EQ(expected.status, QRT_OK) << expected.message;
-  // Padding to 64 bytes hides what small weights save.
+  // Small weights save less than the padding to 64 bytes takes, so a little more is allowed.
   EXPECT_LT(narrow.build().size(), wide.build().size() + (w.wide.size() < 1024 ? 256 : 0));
   testing::expect_outputs(narrow, 1, inputs, expected.outputs);
 }

@@ -30,7 +30,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Damage = std::function<void(fb::ModelT&)>;
 
-// Between them every operator, in most of its forms.
+// Models that together have every operator, in most of its forms.
 constexpr testing::ModelBuilder (*kModels[])() = {&testing::every_op_model, &testing::integer_model,
                                                   &testing::other_forms_model};
 
@@ -133,7 +133,7 @@ std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
   std::vector<Damage> all;
   const fb::OperatorT& op = *m.operators[0];
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    // A copy: other inputs may be the same tensor.
+    // Works on a copy of the tensor, as other inputs may name the same one.
     const auto copy = [i](fb::ModelT& model) -> fb::TensorT& {
       return *model.tensors[model.operators[0]->inputs[i]];
     };

@@ -59,7 +59,7 @@ TEST(ThreadChoice, ReturnsWhenTheHogHasGone) {
 
 TEST(ThreadChoice, TrialsThatDoNotPayBecomeRare) {
   ThreadChoice choice;
-  // Times of the threads vary by themselves, and one is slower still.
+  // The times of the threads vary, and one thread is always slower.
   const auto all = [](int i) { return i % 4 ? 0.006 : 0.002; };
   const Counts counts = run(&choice, 4000, all, [](int) { return 0.012; });
   EXPECT_GT(counts.alone, 0);

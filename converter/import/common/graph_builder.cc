@@ -90,7 +90,7 @@ ValueId GraphBuilder::pair_lut(const SourceNode& node, ValueId a, ValueId b, con
   add<fb::PairLutOptionsT>(node, {a, b, constant}, y).to_float = dtype == DType::kFloat32;
   pass_mark(a, y);
   pass_mark(b, y);
-  // A constant of one element may have had more dimensions.
+  // A constant of one element may have had more dimensions, so the result is reshaped.
   return made == shape ? y : reshape(node, y, shape);
 }
 

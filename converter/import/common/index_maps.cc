@@ -85,7 +85,7 @@ fb::GatherOptionsT IndexMaps::options(int64_t fill) const {
 
 std::vector<uint8_t> IndexMaps::apply(const uint8_t* data, size_t element_bytes,
                                       int64_t fill) const {
-  // Axes of one element that stays one are left out.
+  // Leaves out axes of one element that keep it.
   std::vector<Axis> axes;
   int64_t stride = 1;
   for (int d = to_.rank(); d-- > 0; stride *= from_[d]) {

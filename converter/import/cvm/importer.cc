@@ -366,8 +366,8 @@ void Importer::join(const Op& op, fb::FormulaPair function) {
   const Range x = range(op.input(0)), y = range(op.input(1));
   auto pair = std::make_shared<Pair>();
   pair->function = function;
-  // The runtime joins within the product whose sums are made last: those of one operand at most,
-  // behind the other.
+  // The runtime adds within the product whose sums are made last, so at most one operand may be
+  // sums, made behind the other operand.
   const bool a_is_last = gives_sums(op.input(0)) && !gives_sums(op.input(1));
   if (same_as(op.input(0)) == same_as(op.input(1))) {
     pair->a = pair->b = operand(op.input(0), &pair->a_links);

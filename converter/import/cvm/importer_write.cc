@@ -33,7 +33,7 @@ Stored Importer::write_formula(const Op& op, const Stored& from, const std::vect
     for (int32_t i = 0; i < 256; ++i) {
       int32_t v = i - from.storage.zero_point;
       for (const Link& link : links) v = apply(link, v);
-      // Bytes that do not occur have any results.
+      // Results for bytes that do not occur do not matter.
       results[static_cast<size_t>(i)] =
           static_cast<int32_t>(std::clamp<int64_t>(v, range.lo, range.hi));
     }
@@ -128,7 +128,8 @@ Stored Importer::write_product(const Op& op, const Chain& chain, const Storage* 
   if (is_scalar_chain(chain.links)) {
     made = write_formula(op, sums, chain.links, chain.range(), wanted);
   } else {
-    // Factors of every channel are an operand; scale_channels() saw to it that there is one list.
+    // Factors of single channels become an operand; scale_channels() has made sure that there is
+    // one list of them.
     const auto at = std::find_if(chain.links.begin(), chain.links.end(),
                                  [](const Link& l) { return !l.by_channel.empty(); });
     Chain rest;

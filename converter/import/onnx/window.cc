@@ -86,7 +86,7 @@ int64_t set_same_padding(bool is_pool, bool lower, PlacedAxis* a) {
   const int64_t kernel = is_pool ? w.kernel : (w.kernel - 1) * w.dilation + 1;
   const int64_t out = (a->size + w.stride - 1) / w.stride;
   const int64_t padding = (out - 1) * w.stride + kernel - a->size;
-  // Half of a layer's negative padding is rounded after one is added.
+  // A layer's negative padding is halved after 1 is added to it, as in ONNX Runtime.
   const int64_t halved = !is_pool && padding < 0 ? padding + 1 : padding;
   const int64_t before = lower ? (halved + 1) / 2 : halved / 2;
   w.before = std::max<int64_t>(0, before);

@@ -155,7 +155,7 @@ struct Row {
   B code;
   std::vector<T> types;
   std::vector<Form> forms;
-  // Operators with state, or whose formulas are long: the test that has their reference.
+  // For operators with state, or with long formulas: the test that has their reference.
   const char* tested_in = "";
 };
 inline void PrintTo(const Row& row, std::ostream* os) {

@@ -341,7 +341,7 @@ Row mirror_pad() {
       tflite::MirrorPadOptionsT o;
       o.mode = mode;
       const int skips = mode == tflite::MirrorPadMode::REFLECT ? 1 : 0;
-      // Two places behind need as many elements.
+      // Two places behind need at least two elements.
       padded(c, x, B::MIRROR_PAD, axis, {}, o, [&](Index i) {
         const int n = x.dims[axis];
         i[axis] = i[axis] < 0 ? -1 - i[axis] + skips : 2 * n - 1 - i[axis] - skips;

@@ -176,7 +176,7 @@ bool SizedMaker::resize() {
         b_.node("Resize", {read(x), "", b_.constant<float>({4}, scales)}, attributes), dims, x);
   }
   std::vector<Number> sizes = {dimension(x, 0), dimension(x, 1)};
-  // As large as another image, or by arithmetic.
+  // Resizes to the size of another image, or to a computed one.
   size_t other = x;
   for (size_t i = 0; i < live_.size(); ++i)
     if (i != x && live_[i].dims.size() == 4) other = i;

@@ -215,7 +215,7 @@ bool SizedMaker::positions() {
     const std::string own = b_.node("Slice", {buffer, int64s({0}), s.name, int64s({1})});
     part = b_.node("Gather", {table, own});
   } else if (how == 3) {
-    // positions that stop at a greatest one, or begin again
+    // Positions that stop at a greatest one, or begin again.
     const std::string at =
         dice_.coin() ? b_.node("Min", {range(s), constant(std::min(near(s), rows - 1)).name})
                      : b_.node("Mod", {range(s), constant(std::min(near(s), rows)).name});

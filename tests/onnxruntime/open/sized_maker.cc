@@ -37,7 +37,7 @@ const OnnxBuilder& SizedMaker::make() {
     add_image();
   else
     add_signal();
-  // An input may be too large.
+  // Repeats, as an input may be too large.
   while (live_.empty()) add_sequence();
   if (dice_.one_in(4)) add_sequence();
   int total = 0;

@@ -196,7 +196,8 @@ Status import_conv2d(Importer& importer, const Op& op) {
     const ValueId bias = graph.add_constant("", DType::kInt32, {conv.channels}, layer->bias);
     const ValueId made = importer.new_value("", storage, {y[0], y[2], y[3], y[1]});
     const std::string& name = importer.name_of(op.input(1));
-    // A DepthwiseConv2D has no form without requantisation: its sums come from groups of 1.
+    // A DepthwiseConv2D always requantises, so a depthwise layer that gives its sums becomes a
+    // Conv2D with groups of one channel.
     if (is_depthwise && requant) {
       const ValueId weights =
           graph.add_constant(name, DType::kInt16, {w[2], w[3], w[0]}, hwo(layer->weights, w));

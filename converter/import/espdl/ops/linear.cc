@@ -139,7 +139,7 @@ bool prove_sums(Importer& importer, const Node& node, const Linear& linear, std:
   };
   for (const int64_t b : linear.bias)
     if (b < -kMaxBias || b > kMaxBias) return no("a bias is beyond 2^45");
-  // Channels are rounded up to multiples of 4.
+  // The runtime rounds channels up to multiples of 4.
   const FilterShape& f = linear.shape;
   const auto terms = static_cast<size_t>(f.h * f.w * (f.c + 3));
   if (linear.in.is_int16() && terms > kMaxDigitsK)

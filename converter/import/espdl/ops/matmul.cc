@@ -154,7 +154,7 @@ Status import_matmul(Importer& importer, const Node& node) {
     return Status();
   linear.in = a.format;
   const Tensor& right = importer.input(node, 1);
-  // Weights of one matrix may have an exponent per channel, and no value of their own.
+  // A single constant matrix is a filter: it may have an exponent per channel, and needs no value of its own.
   const bool is_filter = right.is_constant && right.problem.empty() && right.shape.rank() >= 2 &&
                          right.bytes > 0 && leading_of(right.shape).elements() == 1 &&
                          (importer.is_plain() || !node.has_input(2));

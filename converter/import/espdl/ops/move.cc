@@ -101,7 +101,7 @@ Status import_split(Importer& importer, const Node& node) {
   std::vector<int64_t> sizes = node.integers("split");
   if (node.has_input(1) && !importer.read_integers(node, 1, &sizes)) return Status();
   if (sizes.empty()) {
-    // Parts of one length, the last one shorter.
+    // All parts have one length, except that the last may be shorter.
     const int64_t each = (from[axis] + parts - 1) / parts;
     for (int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(each, from[axis] - i * each));
   }

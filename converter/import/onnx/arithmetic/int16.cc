@@ -13,7 +13,8 @@ namespace {
 constexpr int kMostFraction = 14;  // bits that weights of int16 can spare
 constexpr int kBiasInput = 2;
 
-// A rounded bias may move the output by this part of a step; finer units are taken before it does.
+// The greatest part of a step of the output by which a rounded bias may move it: from kFineBias on
+// finer units are tried, and beyond kCoarseBias the layer is refused.
 constexpr double kFineBias = 1.0 / 64, kCoarseBias = 0.25;
 
 double element(const std::vector<double>& values, size_t i) {
@@ -121,7 +122,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
   layer.fraction = fraction;
   std::vector<int64_t> bias;
   for (int32_t w : s.weights) layer.weights.push_back(static_cast<int16_t>(w * (1 << fraction)));
-  // The bound is that of the runtime: digits of any value.
+  // The runtime's bound, which holds for digits of any value.
   const int64_t sums = s.padded_in * 257 * 255 * 128 * (256 * digits_of(layer.weights) - 255);
   const size_t in = layer.weights.size() / static_cast<size_t>(s.out);
   std::vector<double> factor;
@@ -131,7 +132,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
     bias.push_back(rounded(s.bias[o] / unit));
     int64_t sum = 0;
     for (size_t i = 0; i < in; ++i) sum += layer.weights[o * in + i];
-    // The bias takes the input's zero point, and 32768 in two planes of bytes.
+    // The bias absorbs the input's zero point, and 32768 where activations are two planes of bytes.
     const int64_t zero = std::abs(int64_t{s.x_zero_point}) + 32768;
     bound.push_back(sums + std::abs(bias.back()) + zero * std::abs(sum));
     factor.push_back(unit / y_scale);

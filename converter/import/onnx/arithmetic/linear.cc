@@ -204,7 +204,7 @@ Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) 
     const std::string& tensor = reader->output(0);
     reader = &importer.node(readers[0]);
     if (reader->op() == "QuantizeLinear") return Status();
-    // It moves the QuantizeLinear to the product, unless a result of the graph lies between.
+    // ONNX Runtime moves the QuantizeLinear to the product, unless a result of the graph lies between.
     const std::string& y = reader->output(0);
     const auto is_result = [&](const std::string& t) {
       return importer.uses(t) != static_cast<int>(importer.model().readers(t).size());

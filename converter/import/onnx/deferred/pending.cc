@@ -13,8 +13,8 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
-// The charges in bytes for a function that is made once more, for an operator taken in, and for a step of
-// data movement with all that it refers to. They stand for time, too: some nanoseconds a byte.
+// Charges in bytes: for a function that is made once more, for an operator that is taken over, and for a
+// step of data movement with all that it refers to. They stand for time, too: some nanoseconds a byte.
 constexpr size_t kFunctionBytes = 2048, kFollowerBytes = 32, kMoveBytes = 1024;
 
 // Waits without limits and without data movement.

@@ -107,7 +107,7 @@ Status open_beneath(const std::string& folder, const std::string& location, Desc
     errno = failure;
   }
   if (file->fd >= 0) return Status();
-  // Without that file the model is incomplete: not the system's fault.
+  // A missing file makes the model incomplete, which is no error of the system.
   const bool is_missing = errno == ENOENT || errno == ENOTDIR;
   return error(is_missing ? Code::kInvalidModel : Code::kIoError,
                "external data file '%s' cannot be read: %s", (folder + "/" + location).c_str(),

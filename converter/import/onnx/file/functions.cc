@@ -14,7 +14,7 @@ namespace {
 
 // Functions that call others: exporters make two or three levels.
 constexpr int kMaxDepth = 64;
-// A call's name in front of its tensors' names, so long at most.
+// The greatest length of a call's name in front of its tensors' names.
 constexpr size_t kMaxPrefix = 64;
 
 // Numbers of fields that are younger than the ONNX headers which may be installed.

@@ -173,7 +173,8 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
   x = c.groups == 1 ? f->builder().reshape(f->node(), x, {n, c.pixels, terms})
                     : f->arrange(x, {n, c.pixels, c.groups, terms}, {0, 2, 1, 3}, columns);
   if (out == 1 && c.are_rows) {
-    // A row of weights for each image and group: how its products are added depends on the pixel.
+    // Weights in a row of their own for each image and group, because the order in which the
+    // products are added depends on the pixel.
     IndexMaps images(Shape{1, c.groups, 1, terms});
     images.set(0, Indices(static_cast<size_t>(n), 0));
     w = f->builder().reshape(f->node(), w, images.from());
@@ -183,7 +184,7 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
     const ValueId y = f->gemm(F::ORT_GEMM_EIGHTS, w, x, none, {n, c.groups, 1, c.pixels}, 0);
     return f->arrange(y, {n, c.groups, 1, c.pixels}, {0, 3, 1, 2}, {n, c.pixels, c.groups});
   }
-  // One order for all sizes where these are open, since one pixel is a size like others.
+  // With open sizes one order serves all sizes, as a single pixel is a size like others.
   const bool is_single = c.pixels == 1 && !f->importer().has_open_sizes();
   const bool by_eights = out > 1 && is_single && (!c.are_rows || width == 1);
   const F function = out == 1 ? F::ORT_GEMM_FOURS : by_eights ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM;
@@ -193,7 +194,7 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
                  by_eights ? std::vector<int>{0, 1, 2} : std::vector<int>{0, 2, 1}, matrices);
   Shape made = f->shape_of(x);
   made[made.rank() - 1] = out;
-  // All blocks that hold the whole sum give one order of it, for few pixels and for many.
+  // A block that holds the whole sum gives one order of it, for few pixels and for many.
   const int64_t block =
       function == F::ORT_GEMM ? std::min(ort_gemm_block(c.pixels, terms, false), terms) : 0;
   const ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);

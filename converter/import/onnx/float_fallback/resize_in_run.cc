@@ -232,7 +232,7 @@ Status resize_in_run(FloatGraph* f, const Resize& r, const float* cubic, ValueId
     const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
     const bool stays = axis.scale == 1 && axis.in == axis.out;
     if ((d < begin || d >= end) && !stays) return Status();
-    // The run has no scale but the quotient of the lengths.
+    // A run knows no scale but the quotient of the lengths.
     if (scales_vary && axis.scale != resize_scale(axis.in, axis.out)) return Status();
     QRT_TRY(RunIntegers::check_count(std::max(axis.in, axis.out)));
   }

@@ -114,7 +114,7 @@ Status float_function(Importer& importer, const Pending& pending, ValueId* y) {
 Status step_in_float(Importer& importer, const NodeView& node, ValueId* x) {
   const ValueId floats = std::exchange(*x, kNoValue);
   const bool has_form = has_float_form(node);
-  // The maximum of floats is one of them: nothing is computed.
+  // A maximum of floats is one of them, so nothing is computed.
   const bool selects = node.op() == "MaxPool" || node.op() == "GlobalMaxPool";
   if (has_form && (selects || importer.allows_float())) {
     QRT_TRY(make_float_of(importer, node, floats, x));

@@ -423,7 +423,7 @@ void note_distances(Importer& importer, const NodeView& node, const std::vector<
   }
   if (is_one_of(op, {"Mul", "Div"}) && in.size() == 2 && scales_inexactly(importer, node, in))
     importer.graph().rounds_floats = true;
-  // Below 1, or half of it, all numbers are rounded to the same.
+  // Below 1 (Round: half of 1) all magnitudes are rounded to one number.
   if (is_one_of(op, {"Floor", "Ceil", "Round"}) && in.size() == 1 && in[0].is_real() &&
       importer.has_open_sizes() && !in[0].reals.empty())
     note(importer, node, extremes_of(in[0]).most - (op == "Round" ? 0.5 : 1.0), true);

@@ -265,7 +265,7 @@ Status import_binary(Importer& importer, const NodeView& node) {
   const bool is_int16 = known && any_int16(left, right);
   const bool operands = known && !is_int16 && op != "Sub";
   if (!operands) {
-    // One table for each index of one axis is less than a PairLut.
+    // One table for each index of an axis is smaller than a PairLut.
     if (a.is_table() && b.is_constant()) QRT_TRY(combine_with_constant(importer, node, 0, &taken));
     if (a.is_constant() && b.is_table() && op != "PRelu")
       QRT_TRY(combine_with_constant(importer, node, 1, &taken));

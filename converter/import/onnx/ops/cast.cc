@@ -63,7 +63,7 @@ ValueId from_float(Importer& importer, const SourceNode& node, ValueId x, int to
   const ValueId y =
       importer.builder().new_value("", stored_dtype(to), importer.builder().shape_of(x));
   std::vector<ValueId> inputs = with_parameters(importer, x, to);
-  // The sum of -0 and a zero point of 0 would be 0.
+  // Keeps -0, of which a sum with a zero point of 0 would make 0.
   if (to == kFloat4E2M1)
     inputs.push_back(
         importer.graph().add_constant("", DType::kFloat4E2M1, {}, std::vector<uint8_t>{8}));

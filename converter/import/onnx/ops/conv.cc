@@ -265,7 +265,8 @@ Status import_conv(Importer& importer, const NodeView& node) {
       node.has_input(2) && has_other_scale(importer.input(node, 2), conv.products);
   bool leads;
   QRT_TRY(leads_to_quantize(importer, node, &leads));
-  // A convolution of floats, behind which stands no QuantizeLinear alone, adds what they stand for.
+  // A convolution of floats, whose result something else than a QuantizeLinear reads, adds the
+  // numbers that the bias stands for.
   const bool in_float = !leads || importer.uses(node.output(0)) > 1 ||
                         !has_integer_product(conv.x_quant, conv.w_quant);
   conv.bias_is_rounded = node.has_input(2) && (is_rounded(importer.input(node, 2), conv.products) ||
@@ -274,7 +275,8 @@ Status import_conv(Importer& importer, const NodeView& node) {
   conv.bias_is_float = has_floats && !(leads && importer.input(node, 2).shape.rank() == 1);
   conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
                                                      : real_bias(importer, node, 2, conv.out);
-  // One channel of another scale, and no convolution of integers has any of them.
+  // Where the bias of one channel has another scale, ONNX Runtime takes none of them as integers,
+  // so all are rounded anew.
   if (conv.bias_is_rounded) conv.bias = rounded_bias(conv.real_bias, conv.products);
   const auto pending = defer(importer, node, conv.shape());
   const std::string* ops = &pending->ops;

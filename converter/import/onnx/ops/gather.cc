@@ -202,7 +202,7 @@ Status import_gather_elements(Importer& importer, const NodeView& node) {
   const Shape shape = importer.input(node, 1).shape;
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
-  // A map of all elements, which constant indices need, has no rule by which it follows from sizes.
+  // Constant indices need a map of all elements, for which no rule gives the map at other sizes.
   if (is_index_of_a_run(importer, node, 1) || importer.may_differ_at_other_sizes(node, 1))
     return take_elements(importer, node, axis);
   std::vector<int64_t> indices;

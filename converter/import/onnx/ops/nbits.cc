@@ -278,7 +278,7 @@ Status import_gather_block_quantized(Importer& importer, const NodeView& node) {
                     static_cast<long long>(z.shape.elements()), static_cast<long long>(expected));
     zeros = z.constant.get();
   }
-  // Constants hold each of int4 and uint4 in a byte.
+  // Constants hold each element of int4 and uint4 in a byte.
   const uint32_t flip = data.type == kInt4 ? 8 : 0;
   const auto code = [&](const Constant& c, int64_t row, int64_t row_bytes, int64_t i) {
     const uint8_t* bytes = c.data.data() + row * row_bytes;

@@ -171,7 +171,8 @@ Status slice_in_run(Importer& importer, const NodeView& node) {
 }
 
 Status import_range(Importer& importer, const NodeView& node) {
-  // A constant with the angles of positions that begin behind a past would have to hold those of any past.
+  // A constant that holds the angles of positions behind a past would need those of every past, so
+  // they are computed.
   bool done =
       importer.may_differ_at_other_sizes(node, 0) && leads_to_angles(importer, node.output(0));
   if (done) QRT_TRY(count_positions(importer, node, &done));
