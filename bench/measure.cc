@@ -89,7 +89,7 @@ bool has_base(const std::vector<Subject>& subjects) {
 // Adds the rate of one stream of each model alone. It is measured before and after all streams run,
 // so that a machine that becomes slower does not count for either.
 Status add_base(const std::vector<Subject>& subjects, const Progress& progress, Load* load) {
-  constexpr double kPart = 8;  // of the time, for each half
+  constexpr double kPart = 8;  // each half takes this part of the time
   for (size_t i = 0; i < subjects.size(); ++i) {
     const std::vector<Stream*> one = {&load->streams[i][0]};
     QRT_TRY(run_streams({one}, {subjects[i].options->seconds / kPart, 2}, "one stream", progress));

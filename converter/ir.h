@@ -50,7 +50,7 @@ struct Value {
   TensorType type;
   Quantization quantization;
   bool is_constant = false;
-  std::vector<uint8_t> data;  // of a constant: elements, low byte first, or packed
+  std::vector<uint8_t> data;  // a constant's elements, low byte first, or packed
   fb::Packing packing = fb::Packing::NONE;
   // Weights before passes/pack_weights: bits of a source element that are to be kept, 4 or 2; or 0.
   int weight_bits = 0;
@@ -96,7 +96,7 @@ struct Variable {
 // A dimension of the source that has a name, or no number: fb::Symbol.
 struct Symbol {
   std::string name;
-  int64_t value = 1;  // that the graph's shapes have
+  int64_t value = 1;  // size that the graph's shapes have in its place
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_first = false;  // the first dimension of an input, which may be a batch
   bool is_other = false;  // a dimension behind the first

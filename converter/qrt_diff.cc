@@ -152,7 +152,7 @@ Status run(const Options& options, bool* equal) {
   QRT_TRY(inputs.put(0, &session));
   session.run();
   Counts n;
-  std::map<std::string, size_t> numbers;  // of tensors so far, by name
+  std::map<std::string, size_t> numbers;  // number of tensors with each name so far
   std::string unfit;                      // the first reference that cannot be compared, and why
   const auto use = [&](const tool::SourceTensor& t) -> Status {
     bool is_compared;

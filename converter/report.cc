@@ -98,7 +98,7 @@ std::string dimension_text(const DimensionFinding& d) {
 
 std::string Report::text(bool all) const {
   std::string s;
-  std::map<std::string, size_t> waiting;  // not assessed, by what they depend on
+  std::map<std::string, size_t> waiting;  // findings not assessed, counted by what they depend on
   for (const Finding& f : findings_) waiting[f.rule] += f.outcome == Outcome::kNotAssessed;
   for (const Finding& f : findings_) {
     if (f.outcome == Outcome::kRefused) {

@@ -69,8 +69,8 @@ class PlacedBlocks {
   ScratchVector<uint8_t> is_near_;  // 0 behind the last block
 };
 
-// Blocks one after the other as they come to life, in memory that those before them have left: the
-// smallest piece that is large enough, or new memory behind all. O(n log n).
+// Places blocks in the order in which they come into use: each gets the smallest free piece that is
+// large enough, or else new memory at the end. Takes O(n log n) time for n blocks.
 class Succession {
  public:
   explicit Succession(size_t begin) : end_(begin) {}
@@ -102,7 +102,7 @@ class Succession {
     size_t offset, end;
     bool operator<(const Alive& other) const {
       return last > other.last;
-    }  // the first to end on top
+    }  // top(): the one that ends first
   };
 
   // Releases a piece, joining it with the free pieces on both sides.

@@ -167,7 +167,7 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
     const PlannedStep& step = (*steps)[i];
     for (uint32_t t : step.outputs) producer[t] = i;
     for (uint32_t t : step.inputs) {
-      readers[t] += last_reader[t] != i;  // a step that reads it twice is one
+      readers[t] += last_reader[t] != i;  // a step that reads t twice counts once
       last_reader[t] = i;
     }
   }

@@ -35,7 +35,8 @@ std::string printable(const flatbuffers::String* name) {
 
 std::string op_label(const fb::Model& model, uint32_t op) {
   const fb::Operator& o = *model.operators()->Get(op);
-  std::string type = fb::EnumNameOpOptions(o.options_type());  // also of those that are not built
+  // Has the names of types that are not built, too.
+  std::string type = fb::EnumNameOpOptions(o.options_type());
   if (type.empty() || o.options_type() == fb::OpOptions::NONE) type = "unknown";
   return "op " + std::to_string(op) + " (" + type + " '" + printable(o.name()) + "')";
 }

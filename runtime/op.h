@@ -42,9 +42,9 @@ struct OpInput {
   size_t data_bytes = 0;
 };
 
-// infer() may rely on what verify checked before: the flatbuffer's structure, all indices and
-// tensor types, shapes of 1 to kMaxTensorElements elements, an options table of the operator's
-// type.
+// The arguments of infer(), which may rely on what verify() checked before: the flatbuffer's
+// structure, all indices and tensor types, shapes of 1 to kMaxTensorElements elements, an options
+// table of the operator's type.
 struct InferContext {
   const fb::Model* model;
   const fb::Operator* op;
@@ -73,8 +73,8 @@ using TensorTypes = ScratchVector<TensorType>;
 struct RunFailure {
   const Step* step = nullptr;  // null: nothing did
   int64_t index = 0;
-  size_t size = 0;   // of the axis that is indexed, or of the sequence
-  size_t input = 1;  // of the step, which holds the index or the length
+  size_t size = 0;   // elements of the indexed axis, or steps of the sequence
+  size_t input = 1;  // the step's input that holds the index or the length
   bool is_length = false;
 };
 

@@ -328,7 +328,7 @@ class Planner {
     }
     for (const End& output : plan_->outputs) {
       use(output.slot, end);
-      if (plan_->slices > 1) use(output.slot, 0);  // the next slice leaves it alone
+      if (plan_->slices > 1) use(output.slot, 0);  // the next slice must not overwrite it
     }
   }
 

@@ -73,9 +73,9 @@ struct End {
   bool is_read = true;           // by a step: then kSlack bytes behind it have to be readable
 };
 
-// Copied after the last step: first a model output without memory of its own, being also a model
-// input, a variable, a constant or (by a view) another output, so that what is written there next
-// leaves the output alone; then the next content of each variable that is not exchanged.
+// A copy made after the last step. First each model output that has no memory of its own is copied,
+// since it is also a model input, a variable, a constant or (by a view) another output, and must
+// survive what is written there next; then the next content of each variable that is not exchanged.
 struct FinalCopy {
   uint32_t from, to;  // slots
   size_t bytes;

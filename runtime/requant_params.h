@@ -46,8 +46,8 @@ struct StageParams {
   RequantStage stages[kMaxStages] = {};
 };
 
-// A kernels' Requant and the arrays it points to, but for those that stand in the file. Movable, not
-// copyable (the Requant points into the vectors).
+// A Requant of the kernels and the arrays it points to, except arrays in the model file. Movable,
+// not copyable (the Requant points into the vectors).
 struct RequantParams {
   RequantParams() = default;
   RequantParams(RequantParams&&) = default;

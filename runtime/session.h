@@ -70,8 +70,8 @@ struct SessionSizes {
   SymbolSizes symbols;
 };
 
-// The memory of a session that shares its plans with no other. The plan that it runs by lies in one half; the plan for
-// other sizes is made in the other half, and then the halves change their parts.
+// The memory of a session that shares its plans with no other. The plan in use lies in one half;
+// the plan for other sizes is made in the other half, which then becomes the one in use.
 struct OwnPlans {
   OwnPlans(size_t plan_bytes, size_t scratch_bytes)
       : first(plan_bytes), second(plan_bytes), scratch(scratch_bytes) {}
@@ -277,7 +277,7 @@ class Session {
   PlanVector<Call> calls_;        // of one slice, in order
   Parallel parallel_;
   std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
-  std::unique_ptr<Team> team_;  // of a caller's pool; null after a run that had no use for it
+  std::unique_ptr<Team> team_;  // on the caller's pool; null after a run that did not use it
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 

@@ -40,7 +40,8 @@ class Sharing {
   // The use of a root's memory by the steps so far.
   struct MemoryUse {
     bool may_move = false;  // into another's
-    size_t rows = 0;        // into which what stands in it divides it; 0: nothing does
+    // Number of equal rows that its present content divides the memory into; 0: it is not divided.
+    size_t rows = 0;
     ScratchVector<uint32_t> writers;
   };
 

@@ -17,7 +17,7 @@ constexpr uint64_t kClosed = 0, kNone = UINT32_MAX;
 // The time that a waiting thread keeps its core: as long as the small steps between two large ones take. Then
 // it sleeps: a thread that yields instead, beside another program's, is the last to run when work comes.
 constexpr Clock::duration kSpin = std::chrono::microseconds(100);
-constexpr int kPauses = 64;  // between two looks at the clock
+constexpr int kPauses = 64;  // pause instructions between two readings of the clock
 
 // The time that a helper keeps its core before it lets others have it: less than the time slice after
 // which the system would take it, within a task that the leader then waits for (1 to 4 ms and more).
@@ -94,7 +94,8 @@ void Team::sleep(size_t member, const F& is_over) {
   Bed& bed = beds_[member];
   platform::Lock lock(mutex_);
   bed.is_used.store(true, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // wake() sees it, or it is over here
+  // Either wake() sees is_used, or is_over() is already true here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   bed.wake.wait(lock, is_over);
   bed.is_used.store(false, std::memory_order_relaxed);
 }
@@ -148,7 +149,7 @@ void Team::work(uint64_t job, size_t member, Clock::time_point* turn) {
 }
 
 void Team::finish(uint64_t tasks) {
-  const uint64_t given = given_;  // another one once these are finished
+  const uint64_t given = given_;  // a copy: given_ may change as soon as these tasks are finished
   if (finished_.fetch_add(tasks, std::memory_order_acq_rel) + tasks == given) wake(0, 1);
 }
 

@@ -71,10 +71,10 @@ class Team {
   void run(Task task, void* argument, size_t count);
 
  private:
-  // A job is cut into a share for each member, who takes it first, so as to find in its caches what
-  // it wrote a step before, then what others have left of theirs. One line of memory holds all that
-  // a member needs, and its change wakes it. The leader writes it while no task of the last job is
-  // running; all but the state is read by who has taken an index.
+  // A job is cut into one share for each member. A member takes its own share first, since its
+  // caches hold what it wrote in the step before, and then what is left of the others' shares. A
+  // share fills one cache line, and its change wakes the member. The leader writes it while no task
+  // of the last job is running; only a thread that has taken an index reads anything but the state.
   struct alignas(64) Share {
     std::atomic<uint64_t> state{0};  // number of the job; lower half: indices left, the first ones
     Task task = nullptr;

@@ -235,7 +235,7 @@ size_t channel_values(const fb::Operator& op) {
   return std::max(channel_values(traits.requant(op)), traits.constants.channel_values(op));
 }
 
-// Walks the operators in order and keeps book of the tensors that have a value.
+// Checks the operators in order and records which tensors have a value so far.
 class GraphCheck {
  public:
   GraphCheck(const fb::Model& model, size_t file_bytes)

@@ -37,7 +37,7 @@ constexpr size_t kFileBytesPerChannelValue = 8;
 // Bytes of constants, at every use by an operator: checks and plans read them. Unrolled layers share
 // their weights.
 constexpr size_t kMaxConstantReads = size_t{2} << 30;
-constexpr size_t kMaxReadsOfAConstant = 16;  // and so many times the file
+constexpr size_t kMaxReadsOfAConstant = 16;  // and at most this many times the size of the file
 constexpr size_t kMaxModelInputs = 4096;     // and outputs
 // The greatest sizes. Where addresses have 32 bits, 32 bytes for each element are still a size, and so
 // are the bytes of a session's three areas together.

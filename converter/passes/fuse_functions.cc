@@ -65,7 +65,8 @@ bool trace(const Graph& graph, const Links& links, const Node& node, Operand* a,
   return false;
 }
 
-// The operators as a model of their own, on kCodes bytes.
+// Evaluates a chain of elementwise operators at every code: builds a model of them whose input has
+// kCodes bytes, and runs it.
 class Evaluator {
  public:
   explicit Evaluator(const Graph& source) : source_(source) {

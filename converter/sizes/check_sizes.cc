@@ -426,8 +426,8 @@ class Checker {
   const uint64_t source_bytes_;
   Budget budget_;
   uint64_t part_ = 0;  // steps that are left to what is compared now
-  uint64_t own_read_ = 0,
-           least_read_ = UINT64_MAX;  // bytes by the import at the file's own sizes, and by any
+  // Bytes that the import read at the file's own sizes, and the fewest that an import read.
+  uint64_t own_read_ = 0, least_read_ = UINT64_MAX;
   WideIntegers integers_;
   bool is_far_ = false;  // indices that stand alone are the largest size
   std::vector<Distance> own_distances_;

@@ -28,7 +28,7 @@ void add_reason(const std::string& why, Symbol* symbol) {
 
 // Returns about how many bytes a graph takes.
 uint64_t held_bytes(const Graph& graph) {
-  constexpr uint64_t kValueBytes = 1024;  // with its name and the node that makes it
+  constexpr uint64_t kValueBytes = 1024;  // a value with its name and the node that makes it
   uint64_t bytes = kValueBytes * graph.values.size();
   for (const Value& v : graph.values) bytes += v.data.size();
   return bytes;
@@ -238,7 +238,7 @@ class Opening {
                      const std::vector<ValueId>& constants, Graph* largest) {
     why_limited_ = "it has constants of this size, which are kept up to " + std::to_string(kMost);
     bool is_exact = true;
-    double growth = 1;  // of the work from one import to the next
+    double growth = 1;  // ratio of an import's work to that of the import before it
     const auto works_at = [&](int64_t limit) {
       Graph graph;
       const auto before = static_cast<double>(source->last_steps());

@@ -20,7 +20,8 @@ using TransposePlane = void (*)(const void* input, size_t input_stride, void* ou
 struct TransposePlanes {
   TransposePlane bytes1, bytes4;
   decltype(CopyKernel::rows) rows;
-  const ListedPlanes* listed;  // for those that leave the others nearly empty; null: none
+  // For planes that leave registers of the others nearly empty; null: none.
+  const ListedPlanes* listed;
 };
 
 // CopyKernel::transpose with these planes.

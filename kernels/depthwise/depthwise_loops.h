@@ -18,12 +18,13 @@ struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
   size_t weight_row_bytes;
-  size_t terms;                 // how often the taps are walked, with the next weights each time
+  size_t terms;                 // number of passes over the taps, each with the next weights
   size_t outer, outer_step;     // kernel columns, if their distance is not that of the taps
   size_t taps, tap_step;        // in a row of columns, and bytes from one to the next
-  size_t more_taps, more_step;  // the same of all rows of columns but the first
+  size_t more_taps, more_step;  // taps and step in every later row of columns
   size_t pixel_step;            // bytes of columns from one output pixel to the next
-  size_t channels, row_bytes;   // of the output, whose rows are row_step() apart
+  // Channels and bytes per row of the output, whose rows are row_step() apart.
+  size_t channels, row_bytes;
 };
 
 // Returns p, hiding from the compiler that it is the same in each iteration of a loop: g++ 12 would

@@ -60,8 +60,8 @@ struct DepthwiseLine {
   size_t step;     // pixels from one of these to the next
   size_t phases;   // outputs from one of a phase to the next
   size_t stride;   // columns from one output of a phase to the next
-  bool is_far;     // phases are short: columns are in runs, of the outputs of a tile
-  bool is_packed;  // taps are rows of the packed weights, as of a kernel of one column
+  bool is_far;     // phases are short: the columns of one tile's outputs are interleaved in runs
+  bool is_packed;  // taps are rows of the packed weights, as in a kernel of one column
 };
 
 struct DepthwisePlan {

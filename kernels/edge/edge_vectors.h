@@ -54,7 +54,7 @@ struct HybridSteps {
   Float factor, zero, least, most;
 };
 
-// A layer with what it lacks of the above, by the plainest means.
+// Adds to a vector layer the optional members that it lacks, in their simplest form.
 template <class Vec>
 struct EdgeVectors : Vec {
   static constexpr size_t kHalvesAhead = 0;

@@ -22,10 +22,10 @@ struct Rounding {
   using Int = typename Vec::Int;
   using Float = typename Vec::Float;
   struct Words {
-    Int low, high;  // of the lower and upper half of each 128 bits
+    Int low, high;  // words of the lower and upper half of each 128 bits
   };
   struct Numbers {
-    Float v[2][2];  // of these the lower and upper words
+    Float v[2][2];  // [half][0 or 1]: the lower and upper words of that half
   };
 
   explicit Rounding(const ScaledProduct& p)

@@ -66,7 +66,8 @@ class Maker {
     for (int x = 0; x < kBytes; ++x) {
       t_.base[x] = static_cast<uint8_t>(base_[x] - least);
       const int32_t change = change_[x] + least;
-      if (change < 0 && t_.first_up++ != x) return false;  // one falls as its byte rises
+      // Bytes whose change is negative have to come first.
+      if (change < 0 && t_.first_up++ != x) return false;
       const int32_t steps = change < 0 ? -change : change;
       t_.steps[x] = static_cast<uint8_t>(steps > 255 ? 255 : steps);
     }
@@ -142,9 +143,10 @@ class Maker {
 
   const Sum& sum_;
   SumTables& t_;
-  int32_t base_[kBytes], change_[kBytes];             // the integers below
-  double missing_[kBytes], change_fraction_[kBytes];  // what base_ lacks to the next one
-  int first_[kBytes + 1] = {};                        // of each bucket
+  int32_t base_[kBytes], change_[kBytes];  // the integers below
+  // missing_: what the exact number lacks to base_ + 1.
+  double missing_[kBytes], change_fraction_[kBytes];
+  int first_[kBytes + 1] = {};  // of each bucket
   uint8_t order_[kBytes];
   double fraction_[kBytes];
   int asked_ = 0;

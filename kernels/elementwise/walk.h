@@ -111,7 +111,7 @@ inline void add(const AddParams& p, const ElementwiseRun& run) {
   }
 }
 
-// Lanes: policy of isa/requantize_tile.h.
+// Multiplies two byte tensors of a run. Lanes: a policy of isa/requantize_tile.h.
 template <template <bool, bool> class Product, class Lanes>
 inline void mul(const MulParams& p, const ElementwiseRun& run) {
   const Requant& r = p.requant;

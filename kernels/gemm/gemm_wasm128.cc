@@ -31,10 +31,11 @@ struct Wasm128 : Words {
   }
 };
 
-constexpr int kRows = 4;                     // of a tile of eight channels
-constexpr size_t kChannels = 8;              // of a panel
-constexpr size_t kWidenedBytes = 28 * 1024;  // on the stack, of rows and of a panel
-constexpr size_t kLeastRows = 3 * kRows;     // for which a panel is widened
+constexpr int kRows = 4;         // of a tile of eight channels
+constexpr size_t kChannels = 8;  // of a panel
+// Size of the stack buffer for widened rows and a widened panel.
+constexpr size_t kWidenedBytes = 28 * 1024;
+constexpr size_t kLeastRows = 3 * kRows;  // fewest rows for which widening a panel pays
 
 // Widens kc bytes to 2 * kc bytes: each group of 4 k becomes 16-bit k 0, 2, 1, 3. Reads up to 12
 // bytes past the row, writes up to 24 past its end.

@@ -30,8 +30,9 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
 // of s.
 // Beyond 2^23 f is too large, 2^(23 + n) at n * 2^23, which changes nothing where a sum of 2^23 is
 // the greatest output or more, and while f * s is below 2^31.
-constexpr int32_t kFusedSums = 1 << 23;       // no sum may reach this, but with
-constexpr float kSaturatingScale = 0x1p-15f;  // this, times 2^23 it is 256, and less than 1
+// No sum may reach this, unless scales are below kSaturatingScale.
+constexpr int32_t kFusedSums = 1 << 23;
+constexpr float kSaturatingScale = 0x1p-15f;  // less than 1; times 2^23 it is 256
 constexpr int32_t kMostFusedSums = 1 << 26;   // not this: f stays below 2^31
 constexpr size_t kMaxFusedK = 2048;           // 255 * 128 for each leaves some room for the bias
 

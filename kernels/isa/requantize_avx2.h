@@ -94,7 +94,7 @@ struct Lanes {
       }
 
       Int s, addend, excess;
-      Int odd;  // 1, or 0 where nothing is shifted out
+      Int odd;  // 1, or 0 where the shift is 0
     };
 
     Narrow(const RequantStage& stage, size_t c) : Narrow(stage, shifts(stage.shift + c), c) {}

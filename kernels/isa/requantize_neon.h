@@ -58,7 +58,7 @@ struct Lanes {
 
     Int right;
     uint32x4_t half, below;
-    uint32x4_t odd;  // 1, or 0 where nothing is shifted out
+    uint32x4_t odd;  // 1, or 0 where the shift is 0
   };
 
   // Products of 64 bits of the lower and of the upper lanes; s 0..62.
@@ -86,7 +86,7 @@ struct Lanes {
       }
 
       int64x2_t right, bit;
-      int64x2_t something;  // -1, or 0 where nothing is shifted out
+      int64x2_t something;  // -1, or 0 where the shift is 0
     };
 
     Product(const RequantStage& stage, size_t c) : Product(stage, shifts(stage.shift + c), c) {}

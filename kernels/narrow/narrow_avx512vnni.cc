@@ -215,7 +215,7 @@ void requantize_block(const Strip& strip, const Epilogue& e, size_t o, size_t fi
 // Where a vector's outputs go: x is a position of a padded row, which may be padding; c is where
 // the first output of that row is stored.
 struct Pixel {
-  size_t x;    // of its row, outputs or not
+  size_t x;    // position within its row, which may be no output
   uint8_t* c;  // of its row's first
 };
 

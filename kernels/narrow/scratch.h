@@ -14,7 +14,7 @@ constexpr size_t kNarrowLanes = 16;      // positions of a vector
 
 // Blocks of outputs, as even as can be, the larger ones first.
 struct NarrowBlocks {
-  size_t count, least, longer;  // blocks, outputs of a smaller one, larger ones
+  size_t count, least, longer;  // number of blocks, outputs of a smaller one, number of larger ones
 
   explicit NarrowBlocks(size_t outputs)
       : count((outputs + kNarrowOutputs - 1) / kNarrowOutputs),

@@ -33,7 +33,7 @@ namespace qrt {
 // v / 2^20 as an integer.
 enum class RoundShift20 : uint8_t { kHalfAway, kHalfUp, kTruncate };
 
-// Rows of the output that come from the same two of the source: one, of the float forms any number.
+// Output rows that blend the same two source rows: one row, or in the float forms any number.
 template <class Weight>
 struct ResizeRow {
   size_t out_w, channels;
@@ -117,7 +117,7 @@ struct ResizeKernel {
 // in integers (soft_float.h) with kIntegerOnly, where the kernels' f32 does nothing. Scales:
 // float32 bits, 2^-100 to 2^100.
 struct SoftResize {
-  bool truncates;  // from here only offset counts, else all but offset
+  bool truncates;  // true: only `offset` of the fields below is used; false: all but `offset`
   int32_t offset;
   uint32_t input_scale, output_scale;
   int32_t input_zero_point, output_zero_point, lo, hi;

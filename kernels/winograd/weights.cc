@@ -8,7 +8,8 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16, kGroup = 4;
-constexpr size_t kPixelBytes = 50 << 10;  // of a block, for each row of a register tile
+// Bytes of a block's transformed pixels for each row of a register tile.
+constexpr size_t kPixelBytes = 50 << 10;
 
 // Returns the limit for the sum of a position's weights of one sign: 255 times that, or 128 times
 // that of both signs, stays exact.
@@ -99,7 +100,8 @@ uint64_t winograd_weight_bytes(const WinogradShape& shape) {
 }
 
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
-  constexpr size_t kBytes = kBlock * kGroup, kInt16 = 255;  // weight blocks whose sums int16 holds
+  // kInt16: number of weight blocks whose sums fit in int16.
+  constexpr size_t kBytes = kBlock * kGroup, kInt16 = 255;
   const size_t groups = shape.terms * shape.taps() * shape.kc() / kGroup;
   for (size_t block = 0; block < blocks_of(shape); ++block) {
     int32_t most[kBytes] = {}, least[kBytes] = {};

@@ -226,7 +226,8 @@ struct Panel {
   const GemmArgs* outputs;
   const Output<P>* output;
   size_t channel, columns;
-  typename P::template Store<Vectors<P>::kOfPanel> store;  // where they do so in registers
+  // Constants for requantisation in registers.
+  typename P::template Store<Vectors<P>::kOfPanel> store;
 };
 
 // Transforms the sums of a tile, `sum_stride` bytes apart, to 4x4 outputs of one vector of channels, all

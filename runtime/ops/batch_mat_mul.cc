@@ -114,7 +114,7 @@ struct Params {
   // Channels that a task packs and multiplies at a time, in scratch of its own; 0: all are packed first.
   size_t piece_channels;
   // Packed right sides, then their column sums, which become the biases.
-  size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
+  size_t packed_bytes, bias_bytes;  // bytes of one matrix, rounded up to the alignment
   // The left side with its tails, in scratch, where the right side's zero point asks for them.
   size_t tail_bytes, a_rows, tail_tasks, a_offset;
 };

@@ -116,9 +116,10 @@ struct Params {
   Geometry geometry;
   GemmCall gemm;
   DynamicLayer dynamic;
-  size_t runs;               // 1, or one for each image, which has a scale of its own
-  uint8_t input_zero_point;  // of a dynamic layer the run has its own
-  size_t zero_bytes;         // indirect: of the row of zero points, which the table follows
+  size_t runs;               // 1, or the number of images where each image has a scale of its own
+  uint8_t input_zero_point;  // a dynamic layer's comes from the run instead
+  // Bytes of the row of zero points in front of the table of addresses (indirect forms).
+  size_t zero_bytes;
 
   // Form "rows". A task pads the input of strip_rows output rows at a time into its scratch
   // (task_scratch 0: there is nothing to pad).
@@ -222,7 +223,7 @@ struct RowsJob {
   const uint8_t* x;
   uint8_t* y;
   uint8_t zero_point;
-  GemmOperands args;  // of a dynamic layer: bias and requantisation
+  GemmOperands args;  // bias and requantisation of a dynamic layer
 };
 
 // Computes output row `row`, counted over all images, and the follower's work on it.

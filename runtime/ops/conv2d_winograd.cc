@@ -21,7 +21,8 @@ constexpr size_t kFewChannels = 16;
 constexpr uint64_t kNearWeightBytes = 1 << 20;
 
 struct FarWeights {
-  double bytes_per_ns;  // beside the products of one register tile, and of more of them
+  // Rate at which weights arrive beside the products of one register tile; shared: of several.
+  double bytes_per_ns;
   double shared_bytes_per_ns;
   uint64_t most_bytes;  // of a layer
 };

@@ -91,7 +91,7 @@ class DynamicLayer {
   std::shared_ptr<const Tables> tables_;
   // Where floats are made of sums, after the products.
   const EdgeKernel* kernel_ = nullptr;
-  SumStore store_{};  // but for what a run has
+  SumStore store_{};  // without what changes with each run
   bool each_row_ = false;
   size_t tasks_ = 1;
 };

@@ -114,7 +114,7 @@ struct Params {
   Geometry geometry;
   Shape a, b, y;
   bool is_convolution, sums, half_scales, has_bias, b_zero_each, b_scale_each;
-  size_t channels, rows, tasks;  // a row: outputs of one task's unit
+  size_t channels, rows, tasks;  // rows: outputs of one task's unit
 };
 
 // The arguments of one run that all rows of the output share.

@@ -66,7 +66,7 @@ int32_t zero_point_at(DType type, const uint8_t* data, size_t i) {
     case DType::kFloat8E4M3FNUZ:
     case DType::kFloat8E5M2:
     case DType::kFloat8E5M2FNUZ: return 0;  // only carries the type
-    case DType::kBFloat16:                  // as the bits of the float
+    case DType::kBFloat16:                  // its value as the bits of a float32
       return static_cast<int32_t>(static_cast<uint32_t>(reinterpret_cast<const uint16_t*>(data)[i])
                                   << 16);
     default: break;

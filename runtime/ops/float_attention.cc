@@ -29,8 +29,9 @@ constexpr size_t kMostReach = 64 << 10;
 // One function of all scores and an operand that is broadcast to them.
 struct Stage {
   FloatBinary function;
-  bool scores_first, is_scalar;  // is_scalar: a row has one element of the operand
-  size_t rank = 0;               // of the rows' dimensions, innermost first
+  bool scores_first, is_scalar;  // is_scalar: the operand has one element for a row
+  // Number of the rows' dimensions; dims[] has the innermost one first.
+  size_t rank = 0;
   size_t dims[kMaxTensorRank] = {}, strides[kMaxTensorRank] = {};
 
   // Returns where the operand of a row stands.

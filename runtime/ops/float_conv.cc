@@ -87,13 +87,13 @@ struct AxisLines {
 struct Params {
   const FloatKernel* kernel;
   Geometry geometry;
-  OrtGemm gemm;  // but for the outputs of a strip
+  OrtGemm gemm;  // without the addresses of a strip's outputs
   AxisLines down, across;
   size_t rows, columns;  // outputs of a strip
   size_t row_strips, column_strips, tasks, task_bytes;
-  bool is_dense;               // what a strip reads of a plane are whole lines of it
-  size_t pitch;                // floats of a line that is written out
-  PlanVector<size_t> offsets;  // of channels and positions, in what is written out
+  bool is_dense;               // a strip reads whole lines of a plane
+  size_t pitch;                // floats from line to line in the scratch copy
+  PlanVector<size_t> offsets;  // offsets of channels and kernel positions in the scratch copy
 
   // Floats that an input plane becomes, and those of an output plane's sums, ends of lines included.
   size_t written() const { return down.planes() * across.planes() * down.lines(rows) * pitch; }

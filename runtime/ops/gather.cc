@@ -96,7 +96,8 @@ void run(const Step& step, const RunContext& context) {
                const size_t row_bytes = p.row.output_bytes;
                const uint8_t* x = context.in(step, 0);
                uint8_t* y = context.out(step, 0) + begin * row_bytes;
-               ptrdiff_t previous = -1;  // of a whole group right before y
+               // Offset in x of the group that lies whole right before y; -1: there is none.
+               ptrdiff_t previous = -1;
                for (size_t at = begin; at < end;) {
                  const size_t first = at % p.rows, left = end - at;
                  const size_t rows = left < p.rows - first ? left : p.rows - first;

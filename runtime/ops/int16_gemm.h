@@ -37,7 +37,7 @@ Int16Constants make_int16_constants(const InferContext& context, size_t channels
 // A step's scratch: the plane of the high bytes, that of the low ones, and for every task a block
 // of sums of both for each digit.
 struct Int16Gemm {
-  GemmCall gemm;  // of one plane; its groups are those of every digit
+  GemmCall gemm;  // the product of one byte plane; its groups count every digit's
   size_t digits = 1;
   Int16Constants constants;
   const DigitsKernel* kernel = nullptr;

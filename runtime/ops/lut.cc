@@ -68,7 +68,8 @@ struct Params {
   const LutKernel* kernel;
   const uint8_t* table;
   size_t elements, channels, tasks;
-  std::shared_ptr<const ChannelLines> lines;  // of these tables; null: not used
+  // The tables in the channel kernel's form; null: that kernel is not used.
+  std::shared_ptr<const ChannelLines> lines;
   ChannelPlanes planes;
 };
 

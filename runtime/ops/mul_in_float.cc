@@ -12,7 +12,8 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kBytes = 256, kValues = 16;  // of the first operand at a time
+// A call multiplies all bytes of b by so many bytes of a.
+constexpr size_t kBytes = 256, kValues = 16;
 constexpr size_t kPairs = kBytes * kValues;
 constexpr int kTries = 7;
 

@@ -59,7 +59,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  const ResizeKernel *kernel, *f32;  // f32: of which that form is taken
+  const ResizeKernel *kernel, *f32;  // f32: the kernel whose float form is used
   const EdgeKernel* edge;
   fb::ResizeKind kind;
   DType dtype;
@@ -67,7 +67,7 @@ struct Params {
   int32_t offset, input_zero_point;
   float input_scale;
   ResizeBytes bytes;
-  ResizeColumns columns;  // tie = 0 where this form is not taken
+  ResizeColumns columns;  // tie = 0: this form is not used
   bool is_volume;
   ResizeTable d, h, w;                  // d: of a volume
   size_t in_d, out_d;                   // 1 without d

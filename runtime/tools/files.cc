@@ -93,7 +93,7 @@ Status copy_stdin(std::shared_ptr<FILE>* file, size_t* bytes) {
 namespace {
 
 std::string stdin_path;                // by take_stdin()
-std::shared_ptr<FILE> stdin_contents;  // keeps the file that it leads to
+std::shared_ptr<FILE> stdin_contents;  // keeps the temporary file at stdin_path alive
 
 }  // namespace
 
@@ -158,7 +158,7 @@ Status read_text(const std::string& path, std::string* text) {
 
 Status make_folders(const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
-    platform::make_folder(path.substr(0, at));  // the last of them tells whether that went well
+    platform::make_folder(path.substr(0, at));  // errors show at the last folder
   struct stat info;
   if (!platform::make_folder(path)) return io_error(path);
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
@@ -196,7 +196,7 @@ Status check_writable(const std::string& path) {
   } else if (is_special(path)) {
     if (access(path.c_str(), W_OK) == 0) return {};
   } else {
-    const platform::Replacement file(path);  // is no more at the end
+    const platform::Replacement file(path);  // the destructor removes it
     if (file.fd() >= 0) return {};
   }
   return error(Code::kIoError, "%s: cannot be written: %s", path.c_str(), strerror(errno));

@@ -21,8 +21,8 @@ struct LayerConstants {
   DType type = DType::kUInt8;  // of the layer's input: UINT8 or INT16
   int fraction = 0;            // INT16: the weights count in units of 2^-fraction
 
-  // UINT8 with sums as the result (kind ACC): the output is made of them by a Requantize with this
-  // bias.
+  // Set for a UINT8 layer whose result is its sums (kind ACC): a Requantize with this bias makes
+  // the output of them.
   struct FineBias {
     ValueId bias = kNoValue;
     std::unique_ptr<fb::RequantT> requant;

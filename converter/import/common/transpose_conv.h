@@ -10,7 +10,7 @@
 
 namespace qrt::convert {
 
-// One axis of the convolution that stands for it.
+// One axis of the ordinary convolution that replaces a transposed one.
 struct PhasedAxis {
   // Sizes >= 1, before >= 0.
   PhasedAxis(int64_t input, int64_t output, int64_t kernel, int64_t stride, int64_t dilation,

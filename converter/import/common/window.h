@@ -22,7 +22,7 @@ struct WindowAxis {
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding
-  int64_t overhang[2] = {0, 0};                   // of that behind, what ceil_mode adds to it
+  int64_t overhang[2] = {0, 0};                   // the part of `after` that ceil_mode adds
   // Inputs at the beginning that no window reads, and from which all others count: where a kernel
   // is smaller than its stride, ONNX Runtime's SAME is a padding below 0.
   int64_t skip[2] = {0, 0};

@@ -47,7 +47,7 @@ class Importer {
   int64_t batch() const { return batch_; }
   // Returns the numbers that stand for the symbolic dimensions; empty where only the batch may be symbolic.
   const OpenSizes& sizes() const { return sizes_; }
-  // A batch that a node needs, which `batch` is not.
+  // The batch that a node needs where it differs from `batch`.
   struct NeededBatch {
     int64_t batch = 0;  // 0: none is known
     std::string node;   // as messages name it

@@ -165,7 +165,8 @@ class Rounds {
 
   Chain& chain_;
   std::list<Link>& links_;
-  std::vector<bool> leads_;  // of each link: its output does, see Chain::back
+  // For each link: whether its output leads to the chain's end, see Chain::back.
+  std::vector<bool> leads_;
   bool empty_ = false;
 };
 

@@ -91,8 +91,9 @@ struct Pending {
   const NodeView* node = nullptr;  // the operator itself
   std::string ops;                 // "Conv+Relu"
   std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
-  int depth = 1;                   // operators that wait, one for another, with this one
-  float lo, hi;                    // composition of the Relus and Clips, real domain
+  // Length of the chain of pending operators that ends with this one.
+  int depth = 1;
+  float lo, hi;  // composition of the Relus and Clips, real domain
   // `node` only names what it is: `emit` and `emit_float` make a function of the elements of stored
   // tensors, which has the same bits wherever the rounding stands. Data movement of every kind and
   // maxima may follow it.

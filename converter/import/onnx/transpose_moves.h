@@ -14,8 +14,8 @@
 
 namespace qrt::convert::from_onnx {
 
-constexpr size_t kMostReaders =
-    64;  // of a tensor that are looked at, of a hostile file's thousands
+// The most readers of a tensor that are looked at: a hostile file may have thousands.
+constexpr size_t kMostReaders = 64;
 
 class TransposeMoves {
  public:

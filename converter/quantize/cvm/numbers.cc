@@ -95,7 +95,7 @@ bool CvmNumbers::requantised_by_channel(const CvmNumber& x, double step, int pre
   const int bits = std::min(kMostPrecision - this->precision(x), kMostFactorBits);
   if (bits < 2) return false;
   const double most = greatest(x.factor) * x.step / step;
-  int shift;  // the most whose greatest factor has `bits`
+  int shift;  // greatest shift with which the greatest factor fits in `bits`
   (void)std::frexp(static_cast<double>(mrt::alpha(bits)) / most, &shift);
   --shift;
   if (shift < 1 || shift > 31) return false;

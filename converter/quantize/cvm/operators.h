@@ -16,7 +16,7 @@ Status cvm_dense(const Node& node, CvmValues* values);
 // windows.cc
 Status cvm_max_pool(const Node& node, CvmValues* values);
 Status cvm_average_pool(const Node& node, CvmValues* values);
-Status cvm_mean(const Node& node, CvmValues* values);  // of an image, or of axes
+Status cvm_mean(const Node& node, CvmValues* values);  // over an image, or over axes
 Status cvm_resize(const Node& node, CvmValues* values);
 // elementwise.cc
 Status cvm_limit(const Node& node, CvmValues* values);

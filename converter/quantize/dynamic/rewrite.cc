@@ -270,7 +270,7 @@ class Rewriter {
     if (integer(n, "transB", 0) != 0) {
       w = transposed(w, static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]));
       std::swap(dims[0], dims[1]);
-      key += " transposed";  // no name that is free, but none of a tensor either
+      key += " transposed";  // a key for the transposed form: no tensor has this name
     }
     const bool has_bias = n.input_size() > 2 && !n.input(2).empty();
     const std::string product = has_bias ? fresh(n.output(0) + "_MatMul") : n.output(0);

@@ -20,8 +20,8 @@ Dims broadcast_steps(const Dims& shape, const Dims& to);
 // Steps of a dense tensor.
 Dims dense_steps(const Dims& shape);
 
-// A shape walked by several tensors, each with its steps; dimensions that lie behind each other in all
-// of them are one.
+// Iterates over a shape for several tensors at once, each with its own strides. Adjacent dimensions
+// that are contiguous in all the tensors are merged.
 class Walk {
  public:
   Walk(const Dims& shape, std::vector<Dims> steps);

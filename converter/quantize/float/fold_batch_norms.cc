@@ -111,7 +111,8 @@ class Folder {
                   Lines* lines) const {
     const auto n = static_cast<size_t>(channels);
     if (node.op == "BatchNormalization") return read_norm(node, n, lines);
-    if (layer.op == "MatMul") return false;  // with the sum behind it one layer all the same
+    // A MatMul and the sum behind it become one layer without this pass.
+    if (layer.op == "MatMul") return false;
     const Tensor* c = constant(node, 1 - at);
     if (!c || (node.op == "Div" && at != 0)) return false;
     // One element, or one for each channel of the result's dimension 1 (the last one of a Gemm).
@@ -177,7 +178,7 @@ class Folder {
       bias.reals[c] = static_cast<float>(b * lines.factor[c] + lines.shift[c]);
     }
     if (layer->op == "MatMul") {
-      layer->op = "Gemm";  // which has a bias, and takes up the lines before it
+      layer->op = "Gemm";  // a Gemm has a bias, so it can absorb factors in front of it as well
       const int before = links_.writer(layer->inputs[0]);
       if (before >= 0) revisit(static_cast<size_t>(before));
     }

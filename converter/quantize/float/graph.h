@@ -82,7 +82,7 @@ class Links {
 
   FloatModel* model_;
   std::unordered_map<std::string, Ends> ends_;
-  std::unordered_map<std::string, int> next_numbers_;  // by wish: smaller ones are taken
+  std::unordered_map<std::string, int> next_numbers_;  // by desired name: lower numbers are taken
   std::vector<std::string> unread_;                    // constants, once at least
   std::vector<std::pair<size_t, size_t>> inserted_;    // behind which node, and which
 };

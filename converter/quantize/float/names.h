@@ -22,7 +22,7 @@ class Names {
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // by wish: smaller numbers are taken
+  std::unordered_map<std::string, int> next_;  // by desired name: lower numbers are taken
 };
 
 }  // namespace qrt::quantize

@@ -202,7 +202,8 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   QRT_TRY(need_terms(n, kTermsOfElement));
   machine.values_left -= n;
   Tensor& t = outputs_[i];
-  if (!t.reals.empty() && t.shape == shape && t.element == element) {  // in the place of an operand
+  // The interpreter has moved an operand here.
+  if (!t.reals.empty() && t.shape == shape && t.element == element) {
     *y = &t;
     return Status();
   }

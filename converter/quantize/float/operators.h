@@ -13,7 +13,7 @@
 
 namespace qrt::quantize {
 
-// Memory of values that are gone, for those to come.
+// Keeps the memory of values that are no longer needed, to use it again for new ones.
 class Buffers {
  public:
   std::vector<float> take(size_t size);

@@ -202,7 +202,7 @@ Status run_conv_transpose(Call& call) {
   shape.insert(shape.end(), window.input.begin(), window.input.end());
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
-  int64_t plane = 1;  // of the result with its border
+  int64_t plane = 1;  // elements of a plane of the result, padding included
   for (int64_t d : window.padded()) {
     if (plane > call.machine.limits.value / d)
       return call.beyond(static_cast<double>(call.machine.limits.value), "elements",

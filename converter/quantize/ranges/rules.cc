@@ -149,7 +149,7 @@ class Divergence {
 };
 
 Range least_divergence(const Histogram& h, const Sums& sums) {
-  constexpr size_t kCodes = 128;  // below, the measure prefers to clip
+  constexpr size_t kCodes = 128;  // with fewer codes the measure clips too much
   const Divergence divergence(h, sums);
   Range best = {h.lo(), h.hi()};
   double least = HUGE_VAL;

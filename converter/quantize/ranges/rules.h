@@ -19,7 +19,7 @@ enum class Rule {
   kPercentile999,
   kSquares,
   kEntropy,
-  kSearch,  // the outputs' error, of codings that other rules gave
+  kSearch,  // the coding of the other rules' candidates with the least error at the outputs
   kGiven,   // the user's
 };
 const char* rule_name(Rule rule);      // "min-max"

@@ -99,7 +99,7 @@ class Placer {
         }
     }
   }
-  // The parts of the nodes around one that are float's.
+  // How a node is connected with its neighbours that are computed in float.
   struct Neighbours {
     bool reads = false;     // it reads what one of them makes
     bool is_read = false;   // one of them reads what it makes
@@ -319,9 +319,10 @@ class Placer {
   std::map<std::string, size_t> writer_;
   std::map<std::string, Element> inputs_;
   std::set<std::string> outputs_;
-  std::map<std::string, std::set<std::string>> bases_;  // of tables that are not quantised
-  std::set<std::string> pending_;                       // read by a limit that merges into them
-  std::set<size_t> pairs_;                              // functions with a quantised constant
+  std::map<std::string, std::set<std::string>> bases_;  // for tables that are not quantised
+  // Values read by a limit that merges into their node.
+  std::set<std::string> pending_;
+  std::set<size_t> pairs_;  // functions with a quantised constant
   Placement placement_;
 };
 

@@ -46,7 +46,7 @@ void force(const FloatModel& model, const Node& node, std::set<std::string>* for
 // all sides, and are judged again.
 Status place_and_judge(Work* work) {
   work->forced.clear();
-  if (!work->arithmetic.espdl.empty())  // it has no float at the edges
+  if (!work->arithmetic.espdl.empty())  // ESP-DL has no float at the edges
     for (const Value& v : work->model.outputs) work->forced.insert(v.name);
   for (int round = 0; round < kMostRounds; ++round) {
     work->placement = placed(*work, work->forced);

@@ -37,7 +37,7 @@ bool is_better(const Settings& settings, const Judgement& a, const Judgement& b)
 struct Candidate {
   std::string root;
   size_t layer = 0;  // where there is no root
-  double noise = 0;  // that is left without its rounding
+  double noise = 0;  // noise at the outputs if its rounding is left out
 };
 
 Status noise_of(Work* work, const Simulation::Options& options, double* noise) {

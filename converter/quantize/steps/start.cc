@@ -114,7 +114,7 @@ void choose_codings(const Work& work, Fit* fit) {
   }
   const std::map<std::string, Coding> chosen = p.codings;
   fix_codings(work, &p.codings);
-  for (const auto& [name, coding] : chosen)  // one that is fixed is no choice
+  for (const auto& [name, coding] : chosen)  // a fixed coding is no choice for the search
     if (!(p.codings[name] == coding)) fit->choices.erase(name);
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);

@@ -41,7 +41,7 @@ struct Work {
   std::vector<int64_t> labels;  // of all samples, or of none
 
   Placement placement;
-  bool is_equalised = false;     // the model, so that it is no longer the file's
+  bool is_equalised = false;     // the model was equalised and is no longer the file's
   std::set<std::string> forced;  // quantised because the converter asks for it
   // The user's overrides, for the model at hand: nodes that stay in float; bits and ranges by root; layers with
   // weights of 16 bits.

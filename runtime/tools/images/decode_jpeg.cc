@@ -104,7 +104,7 @@ bool decode_jpeg(const uint8_t* bytes, size_t n, bool header_only, Image* image,
       jpeg_read_scanlines(&jpeg, is_cmyk ? inks : &row, 1);
       if (is_cmyk) mix(inks[0], jpeg.output_width, jpeg.saw_Adobe_marker != 0, row);
     }
-    jpeg_finish_decompress(&jpeg);  // what stands behind the last pixel
+    jpeg_finish_decompress(&jpeg);  // reads what follows the last pixel
   }
   jpeg_destroy_decompress(&jpeg);
   return true;

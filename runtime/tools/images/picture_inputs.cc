@@ -76,7 +76,7 @@ Status read_pictures(const Model& model, const std::vector<std::string>& files,
   NpyArray array;
   array.dtype = dtype_of(info);
   std::vector<int64_t> shape, first;
-  Budget budget(0);  // of all files: their values stay
+  Budget budget(0);  // one for all files, as the values of all stay in memory
   for (const std::string& file : files) {
     std::vector<float> values;
     QRT_TRY(reader.read(file, &budget, &values, &shape));

@@ -21,7 +21,7 @@ struct PictureOptions {
   std::string resize, crop;  // "256": the shorter side; "224x320": height and width
   std::string layout;        // "nchw", "nhwc", or "": by the input's shape
   bool is_bgr = false;
-  bool is_given = false;  // not all of it is as above
+  bool is_given = false;  // the user has set at least one of these
 };
 
 // The command-line arguments that set PictureOptions: --mean, --std, --scale, --resize, --crop,

@@ -16,8 +16,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kMostValues = 16;  // that are listed one by one
-constexpr size_t kMostCounted = size_t{1}
-                                << 26;  // of a file; of a larger one every second, third .. value
+// The most values of a file that are counted; of a larger file it is every second, third ... value.
+constexpr size_t kMostCounted = size_t{1} << 26;
 
 // Returns the tensors whose stored numbers are summands or digits of weights (qrt_model.fbs).
 std::set<uint32_t> tensors_in_parts(const fb::Model& file) {
@@ -94,7 +94,8 @@ ordered_json plain_histogram(const Elements& elements, bool is_integer, size_t s
   return histogram_json(from, to, columns, step);
 }
 
-// A buffer that many tensors name is counted once for each form that they give it, and the forms have a limit.
+// Makes the distributions of the constants' values that the page shows. A buffer that several tensors
+// share is counted once for each type and shape that they read it with, up to a limit for all.
 class Distributions {
  public:
   explicit Distributions(const Plan& plan)

@@ -18,7 +18,7 @@ namespace qrt::tool {
 struct Output {
   qrt_tensor_info info;
   const void* data;
-  std::vector<int64_t> dims = {};  // of a sequence, where info.dims stand
+  std::vector<int64_t> dims = {};  // dimensions of an output of a sequence, instead of info.dims
 };
 
 // The outputs of all runs of a sequence, or of one run.

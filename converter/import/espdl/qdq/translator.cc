@@ -169,7 +169,8 @@ Status Translator::visit(const NodeView& n) {
 }
 
 void Translator::not_assessed(const NodeView& n, const std::string& origin) {
-  const std::string of_outputs = origin;  // `origin` may be one of those that are set here
+  // A copy, as `origin` may refer to a field that is set here.
+  const std::string of_outputs = origin;
   outcomes_.depends_on(n.index(), of_outputs);
   for (int i = 0; i < n.output_count(); ++i) outcomes_.set_origin(n.output(i), of_outputs);
 }

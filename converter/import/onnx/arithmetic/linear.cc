@@ -50,7 +50,8 @@ std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& n
   for (size_t i = 0; i < products.size(); ++i) {
     const float scale = products[i] / out.scale[0];
     if (!is_usable_scale(scale)) {
-      importer.outcomes().refuse_float_form(node.index());  // ONNX Runtime's is of integers
+      // No float form, as ONNX Runtime computes this in integers.
+      importer.outcomes().refuse_float_form(node.index());
       (void)importer.refuse(node,
                             "the scale of output channel " + std::to_string(i) + " is " +
                                 number(products[i]) + " / " + number(out.scale[0]) + " = " +

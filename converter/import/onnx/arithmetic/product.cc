@@ -95,7 +95,7 @@ bool all_usable(const std::vector<float>& scales) {
 // Returns whether the DequantizeLinear that this tensor comes from has a zero point, without which
 // ONNX Runtime has no product of integers.
 bool has_zero_point(const Importer& importer, const std::string& tensor) {
-  int most_moves = 64;  // of a hostile file's thousands between the two
+  int most_moves = 64;  // bound for a hostile file with thousands of moves
   for (int at = importer.model().producer(tensor); at >= 0 && most_moves-- > 0;
        at = importer.model().producer(importer.node(at).input(0)))
     if (importer.node(at).op() == "DequantizeLinear") return importer.node(at).has_input(2);

@@ -164,8 +164,8 @@ class Inliner {
     Renaming renaming(&names_, own);
     for (int i = 0; i < body.input_size(); ++i)
       renaming.set(body.input(i), i < call.input_size() ? call.input(i) : "");
-    std::vector<std::pair<std::string, std::string>>
-        passed;  // outputs that are inputs, or twice one
+    // Outputs of the body that are its inputs, or that it names twice.
+    std::vector<std::pair<std::string, std::string>> passed;
     for (int i = 0; i < call.output_size(); ++i) {
       if (call.output(i).empty()) continue;
       if (renaming.has(body.output(i)))

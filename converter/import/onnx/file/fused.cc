@@ -16,7 +16,8 @@ namespace {
 constexpr char kMicrosoft[] = "com.microsoft", kNhwc[] = "com.ms.internal.nhwc",
                kNchwc[] = "com.microsoft.nchwc";
 
-// An operator and what it becomes. `channels_last`: of its first input and its output.
+// A fused operator and the standard operator that it becomes. `channels_last`: the layout of its
+// first input and its output.
 struct Form {
   const char *domain, *op, *to_domain, *to_op;
   bool channels_last;
@@ -42,7 +43,8 @@ constexpr Form kForms[] = {
     {kNhwc, "LRN", "", "LRN", true},
     {kNhwc, "DepthToSpace", "", "DepthToSpace", true},
     {kNhwc, "SpaceToDepth", "", "SpaceToDepth", true},
-    {kNhwc, "Resize", "", "Resize", false},  // its scales and sizes are in the order of the axes
+    // Scales and sizes follow the layout's order of axes, so nothing is transposed.
+    {kNhwc, "Resize", "", "Resize", false},
     {kNhwc, "QLinearConv", "", "QLinearConv", true},
     {kNhwc, "QLinearAveragePool", kMicrosoft, "QLinearAveragePool", true},
     {kNhwc, "QLinearGlobalAveragePool", kMicrosoft, "QLinearGlobalAveragePool", true},

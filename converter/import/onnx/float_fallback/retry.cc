@@ -202,8 +202,8 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
   const bool waits = any_waits(importer, node);
   if (has_float_form(node)) {
     Status made = make_float(importer, node, &y);
-    if (made.code() == Code::kUnsupported)
-      return Status();  // beyond a limit: refused with its reason
+    // A limit is exceeded: the node stays refused with its reason.
+    if (made.code() == Code::kUnsupported) return Status();
     QRT_TRY(std::move(made));
   }
   if (y != kNoValue) {

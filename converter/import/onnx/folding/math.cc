@@ -86,7 +86,7 @@ bool broadcast(Importer& importer, const std::vector<Few>& in, Shape* shape) {
   return reserve(importer, shape->elements());
 }
 
-// Walks through an operand in the order of the elements of the shape that it is broadcast to.
+// Iterates over an operand's elements in the order of the shape that it is broadcast to.
 class Walk {
  public:
   Walk(const Shape& operand, const Shape& shape) : shape_(shape) {

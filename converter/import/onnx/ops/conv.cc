@@ -24,8 +24,8 @@ struct Convolution {
   std::vector<float> products;
   std::vector<int32_t> bias;
   bool bias_is_rounded = false;       // from integers of another scale
-  bool bias_is_float = false;         // ONNX Runtime adds it to floats
-  bool bias_has_other_scale = false;  // which a convolution of integers may not see
+  bool bias_is_float = false;         // ONNX Runtime adds the bias in float
+  bool bias_has_other_scale = false;  // with such a bias ONNX Runtime does not convolve in integers
   std::vector<double> real_bias;
 
   Shape shape() const { return image.shape(out, window.depth.output, window.output); }

@@ -25,9 +25,9 @@ enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
   kMoved,     // an element in another place; what is known of an axis goes along (move.h)
   kResized,   // as kMoved in mode nearest, else as kAll
-  kImages,    // those of a channel: along axis 2 and those behind it
+  kImages,    // all elements of a channel: along axis 2 and those behind it
   kAll,       // along any axis
-  kFloats,    // along any axis, of a tensor that is float in the run
+  kFloats,    // along any axis; the tensor is float in the run
 };
 
 #define QRT_ONNX_OP(handler, domain, op, inputs, reads) \

@@ -193,7 +193,7 @@ std::vector<int64_t> slope_places(const Shape& x, const Shape& slopes) {
   const int extra = x.rank() - slopes.rank();
   std::vector<int64_t> places = {0};
   if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1)) return {};
-  int64_t step = 1;  // of the slopes' dimensions so far, the last ones first
+  int64_t step = 1;  // product of the slopes' dimensions behind d
   for (int d = x.rank() - 1; d > 0; --d) {
     const int64_t size = d < extra ? 1 : slopes[d - extra];
     if (size != 1 && size != x[d]) return {};

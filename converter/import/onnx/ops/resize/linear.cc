@@ -201,7 +201,7 @@ bool is_function(Importer& importer, const NodeView& maker, const Tensor& t) {
 // transpose(these, perm). It moves every Transpose in front of a Resize behind it; and across functions
 // that stand between the two, where nothing else reads the Transpose or another one follows.
 std::vector<int> moved_transposes(Importer& importer, const NodeView& resize) {
-  constexpr int kMostMoves = 64;  // of a hostile file's thousands
+  constexpr int kMostMoves = 64;  // bound for a hostile file with thousands of moves
   std::vector<int> perm(static_cast<size_t>(importer.input(resize, 0).shape.rank()));
   std::iota(perm.begin(), perm.end(), 0);
   const auto behind = [&](const auto& first) {
