@@ -22,7 +22,7 @@ Clock::duration milliseconds(double ms) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
 }
 
-// Waits until `due`. False: interrupted before.
+// Waits until `due`. Returns false where it was interrupted before.
 bool wait_until(Clock::time_point due) {
   constexpr std::chrono::milliseconds kNap(20);  // a signal does not end a sleep
   for (Clock::time_point now; !interrupted();) {

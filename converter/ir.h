@@ -149,7 +149,7 @@ struct Graph {
   bool rounds_floats = false;  // it multiplied sizes by floats that no small quotient expresses
 
   ValueId add_value(Value value);
-  // A constant of `dtype` from elements.
+  // Makes a constant of `dtype` from elements.
   template <class T>
   ValueId add_constant(std::string name, DType dtype, const Shape& shape,
                        const std::vector<T>& elements);

@@ -92,7 +92,7 @@ Status check_names(const Options& options, const Model& model, const diff::Refer
       .at(options.reference);
 }
 
-// "'conv/y' of operator 12 'conv' (Conv2D, from Conv+Relu)"
+// Returns a text such as "'conv/y' of operator 12 'conv' (Conv2D, from Conv+Relu)".
 std::string describe(const fb::Model& file, const tool::SourceTensor& t) {
   const fb::Operator& op = *file.operators()->Get(static_cast<uint32_t>(t.op));
   const auto text = [](const flatbuffers::String* s) {

@@ -116,7 +116,8 @@ Status check_elements(const fb::Model& model, uint32_t tensor, const Shape& shap
   return {};
 }
 
-// Checks at other sizes what verify() found at the file's own of a tensor: readers rely on it.
+// Checks of a tensor, at other sizes, what verify() checked at the file's own sizes, because
+// operators rely on it.
 Status check_inferred(const fb::Model& model, uint32_t tensor, const Shape& shape) {
   QRT_TRY(check_elements(model, tensor, shape, 0));
   const fb::Quantization* q = model.tensors()->Get(tensor)->quantization();

@@ -49,7 +49,7 @@ struct Parallel {
     dispatch([](void* p, size_t i) { (*static_cast<const F*>(p))(i); }, const_cast<F*>(&f), count);
   }
 
-  // As for_pieces(), in at most `threads` pieces.
+  // Calls f as for_pieces() does, in at most `threads` pieces.
   template <class F>
   void chunks(size_t total, size_t grain, const F& f) const {
     for_pieces(*this, threads, total, grain, f);

@@ -8,7 +8,8 @@
 namespace qrt {
 namespace {
 
-// Bytes of the UTF-8 character that `text` begins with, or 0: it is none. *code: its number.
+// Reads the UTF-8 character that `text` begins with into *code. Returns its number of bytes, or 0
+// where it is malformed.
 size_t read_character(std::string_view text, uint32_t* code) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   *code = byte(0);

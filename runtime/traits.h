@@ -168,8 +168,8 @@ int level_of_requant(const fb::Operator& op) {
   return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
 }
 
-// Returns true: for operators with images, states or elements in dimension 0 and no result that
-// depends on their place.
+// Returns true: for operators whose images, states or elements along dimension 0 neither depend on
+// each other nor on their position.
 bool always_apart(const fb::Operator& op, const BatchOperands& operands);
 // Returns false: for operators with statistics, or parameters, of the whole batch.
 bool never_apart(const fb::Operator& op, const BatchOperands& operands);

@@ -45,7 +45,7 @@ class Walk {
  public:
   explicit Walk(size_t limit) : left_(limit) {}
 
-  // Counts a table with all that it refers to. False: the limit is passed.
+  // Counts a table with all that it refers to. Returns false where the limit is passed.
   bool table(const flatbuffers::Table* table, const TypeTable* type) {
     if (!take(kTableBytes)) return false;
     const uint8_t union_type_none = 0;

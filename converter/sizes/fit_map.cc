@@ -55,7 +55,8 @@ std::unique_ptr<fb::SizeT> stored(const Expression& e) {
   return std::make_unique<fb::SizeT>(e.stored());
 }
 
-// Numbers of one run of every import as a piece.
+// Adds a piece to the rule that gives one run of the map at the sizes of every import. Returns
+// false where the runs are not of one form.
 bool add_piece(const Imports& imports, const std::vector<Run>& runs, fb::SizeRuleT* rule) {
   std::vector<int64_t> counts, begins;
   int64_t step = 1;

@@ -205,7 +205,7 @@ struct Zmm {
           mask(~uint64_t{0} >> (64 - n)),
           is_whole(n == 64 / kBands) {}
 
-    // The results of quads q and q + 1 before the zero point is added, in words.
+    // Returns the results of quads q and q + 1 before the zero point is added, in words.
     template <Store kStore>
     __attribute__((always_inline)) static __m512i words(const Acc acc[2],
                                                         const Constants<kStore>& constants, int q) {

@@ -18,9 +18,10 @@ struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
   size_t weight_row_bytes;
-  size_t terms;                 // number of passes over the taps, each with the next weights
-  size_t outer, outer_step;     // kernel columns, if their distance is not that of the taps
-  size_t taps, tap_step;        // in a row of columns, and bytes from one to the next
+  size_t terms;  // number of passes over the taps, each with the next weights
+  // Runs of columns with `taps` columns each, and bytes from one run to the next.
+  size_t outer, outer_step;
+  size_t taps, tap_step;        // columns of a run, and bytes from one to the next
   size_t more_taps, more_step;  // taps and step in every later row of columns
   size_t pixel_step;            // bytes of columns from one output pixel to the next
   // Channels and bytes per row of the output, whose rows are row_step() apart.

@@ -314,7 +314,8 @@ struct Slide {
 
   // The rows' pixels of the next column: padding, the image, padding. After `until` columns that changes.
   const uint8_t *p[4], *start;
-  ptrdiff_t step[4], moved;  // kInside: step[0] for all rows, by what they moved together
+  // Bytes to the next column; kInside: step[0] for all rows, whose sum is `moved`.
+  ptrdiff_t step[4], moved;
   size_t until, width, channel;
   const uint8_t *bias, *addends;
   const Neon::Finish* limits;  // kLimits: in memory, there are no registers left

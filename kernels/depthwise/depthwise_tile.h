@@ -291,7 +291,7 @@ Loops<V> loops_of(Store store) {
       if constexpr (V::kFixes) return loops_of<V, Store::kFixed>();
       break;
     case Store::kFixedFromZero:
-      // Four bands are for few channels: code that kFixed can do without.
+      // Vectors of four bands have no code for this form: their layers, of few channels, take kFixed.
       if constexpr (V::kFixes && V::kBands < 4) return loops_of<V, Store::kFixedFromZero>();
       break;
     case Store::kAffine:

@@ -127,7 +127,7 @@ struct Ymm {
           lo(_mm256_set1_epi8(static_cast<char>(r.lo))),
           hi(_mm256_set1_epi8(static_cast<char>(r.hi))) {}
 
-    // The results of quads q and q + 1 before the zero point is added, in words.
+    // Returns the results of quads q and q + 1 before the zero point is added, in words.
     template <Store kStore>
     __attribute__((always_inline)) static __m256i words(const Acc acc[2],
                                                         const Constants<kStore>& constants, int q) {

@@ -56,10 +56,10 @@ constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
 struct DepthwiseLine {
-  size_t columns;  // that an output reads; 0: no line
-  size_t step;     // pixels from one of these to the next
-  size_t phases;   // outputs from one of a phase to the next
-  size_t stride;   // columns from one output of a phase to the next
+  size_t columns;  // input columns that an output reads; 0: the layer does not take this form
+  size_t step;     // pixels from one of these columns to the next
+  size_t phases;   // number of phases; outputs of one phase are this many outputs apart
+  size_t stride;   // interleaved columns between two neighbouring outputs of a phase
   bool is_far;     // phases are short: the columns of one tile's outputs are interleaved in runs
   bool is_packed;  // taps are rows of the packed weights, as in a kernel of one column
 };

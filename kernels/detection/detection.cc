@@ -135,7 +135,8 @@ size_t detect_by_box(const DetectionParams& p, const Image& x, const Scratch& s,
   const size_t kept = suppress(p, x, count, p.most_boxes, s);
   for (size_t i = 0; i < kept; ++i) {
     const uint8_t* codes = x.scores + s.chosen[i] * width + p.first_class;
-    // The next in descending order, equal ones in their own: behind `last`.
+    // Chooses the next class in descending order of scores, equal ones in ascending order of class:
+    // the best one behind `last`.
     size_t last = p.classes;
     for (size_t k = 0; k < p.results_per_box; ++k) {
       size_t best = p.classes;

@@ -62,8 +62,8 @@ struct ElementwiseKernel {
   void (*rescale)(const RescaleParams& params, const RescaleRun& run);
 };
 
-// ElementwiseKernel::mul_int16 for products that leave int32, in one form for every instruction
-// set; no product of one and a multiplier reaches 2^62.
+// Implements ElementwiseKernel::mul_int16 for products that leave int32, in one form for every
+// instruction set. No product of a sum and a multiplier may reach 2^62.
 void mul_int16_in_64_bits(const MulParams& params, const Int16Run& run);
 
 const ElementwiseKernel* elementwise_kernels(size_t* count);

@@ -76,7 +76,7 @@ __attribute__((noinline)) void store_memory(const GemmArgs& g, const Output<P>& 
   }
 }
 
-// Accumulators to outputs by passes over the tile in memory.
+// Stores accumulators as outputs: writes the tile to memory, and requantises it there.
 template <class P, int MR, int NV>
 QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
                                      size_t columns, const typename P::Acc (&acc)[MR][NV],

@@ -121,7 +121,7 @@ inline void max_of_columns(const uint8_t* x, size_t x_step, size_t col_step, siz
   }
 }
 
-// Bytes of a strip of maxima.
+// The size in bytes of the buffer for a strip of maxima.
 constexpr size_t kStripBytes = 8192;
 
 // A window of at least this many positions is read as it lies in memory (max_large_window()), not the
@@ -220,7 +220,8 @@ template <class V>
 inline void max_pool(const MaxPoolArgs& args) {
   const PoolShape& s = args.shape;
   const size_t reach = (s.kernel_w - 1) * s.dilation_w + 1;
-  // Strips move less where windows share columns, and whole vectors where pixels are smaller.
+  // Strips load and store fewer bytes where windows share columns, and fill whole vectors where
+  // pixels have few channels.
   const bool saves = s.stride_w * (s.kernel_h + 1) + s.kernel_w < s.kernel_h * s.kernel_w;
   const bool is_large = !saves && s.kernel_h * s.kernel_w >= kLargeWindow;
   const bool by_strips = (saves || s.c < 2 * V::kBytes) && !is_large && reach <= kStripBytes / s.c;

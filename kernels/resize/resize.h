@@ -87,9 +87,9 @@ struct ResizeColumns {
 };
 constexpr size_t kLeastColumns = 64;  // out_w * channels
 
-// scale, shift, below and tie, where the weights of an output times the magnitudes of its integers are at
-// most `most`, and their sums multiples of `unit`; or 0 as tie where the form by columns may not be
-// taken, or has too many ties.
+// Returns scale, shift, below and tie of the form by columns, for outputs whose weights times the
+// magnitudes of their integers are at most `most`, and whose sums are multiples of `unit`. tie is 0
+// where this form may not be taken, or has too many ties.
 ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double most, double unit);
 
 struct ResizeKernel {

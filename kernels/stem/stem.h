@@ -38,7 +38,8 @@ struct StemShape : Window2D {
   size_t pixel_bytes() const { return stride_w * in_c; }
   size_t row_bytes() const { return kernel_w * in_c; }  // of a kernel row
   size_t rest() const { return row_bytes() % 4; }
-  // Dwords that rows share; 0: every row has one of its own for its rest.
+  // Returns the number of dwords that rows share for their last bytes; 0: every row has a dword of
+  // its own for them.
   size_t shared() const {
     const size_t dwords = (kernel_h * rest() + 3) / 4;
     return pixel_bytes() <= kStemMostPixelBytes && dwords < kernel_h ? dwords : 0;

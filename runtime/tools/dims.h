@@ -42,7 +42,7 @@ class Dims {
   std::vector<qrt_dim> listed_;
 };
 
-// Reads "NAME=SIZE,SIZE...", a name and all sizes of it. False: the text is something else.
+// Reads "NAME=SIZE,SIZE...", a name and all sizes of it. Returns false where the text is something else.
 bool read_dim_sizes(const std::string& text, std::string* name, std::vector<int64_t>* sizes);
 
 // Sets the batch and the sizes of a plan. kInvalidArgument for a name that is no open dimension of the model's.

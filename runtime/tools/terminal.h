@@ -42,8 +42,8 @@ bool wants_color();
 // Returns the greatest width of a line of text: COLUMNS of the environment, else the terminal's,
 // else 80; at least 40.
 size_t columns();
-// The text in exactly `width` columns: padded, or cut with "~" at its end. Counts characters, not
-// bytes.
+// Returns the text in exactly `width` columns: padded, or cut with "~" at its end. Counts
+// characters, not bytes.
 std::string fitted(const std::string& text, size_t width);
 
 // Runs the body of a tool's main(), and turns exceptions (qrt::Error, memory) into a message and an

@@ -99,7 +99,8 @@ class Generator {
   Storage choose_storage(size_t blocks);
   uint32_t store(const Shape& shape, fb::Packing packing, const Storage& storage,
                  std::vector<int8_t> packed);
-  // Adds packed weights of `groups` x n channels, and sets the claims about them.
+  // Adds packed weights of `groups` x n channels, and sets the options that describe them
+  // (weight_sum, pair_safe).
   template <class Options>
   uint32_t gemm_weights(const Shape& shape, size_t groups, size_t taps, size_t k, Options* o);
 

@@ -22,7 +22,7 @@ struct Edges {
     while (i < count() && name(i) != wanted) ++i;
     return i;
   }
-  // "the model has no input 'h': it has 'x', 'c'"
+  // Returns a text such as "the model has no input 'h': it has 'x', 'c'".
   std::string lacks(const std::string& wanted) const {
     constexpr size_t kMostNames = 20;
     std::string text = std::string("the model has no ") + role + " '" + wanted + "': it has ";

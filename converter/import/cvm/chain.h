@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of one tensor that waits to be written: CVM's networks put five and more operators
+// Pending arithmetic of one tensor: CVM's networks put five and more operators
 // between one product and the next, each of them int32; what belongs together is gathered in a
 // chain and becomes one operator, or a part of the product's requantisation.
 #ifndef QRT_CONVERTER_IMPORT_CVM_CHAIN_H_

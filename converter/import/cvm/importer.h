@@ -53,7 +53,8 @@ struct Pair {
   fb::FormulaPair function;
 };
 
-// Arithmetic that waits. It starts from a value, a product or a pair.
+// Pending arithmetic: steps that become one operator when their result is stored. It starts from a
+// value, a product or a pair.
 struct Chain {
   Stored from;
   std::shared_ptr<Product> product;
@@ -98,7 +99,7 @@ class Importer {
   void set_output(const Op& op, const Stored& stored, const std::string& became,
                   uint32_t output = 0);
 
-  // A value for what an operator makes; a name only where it holds a whole entry.
+  // Adds a value for what an operator makes; it gets a name only where it holds a whole entry.
   ValueId new_value(const std::string& name, Storage storage, const Shape& shape);
   // Adds a node with default options and gives them; the caller fills them at once.
   template <class T>

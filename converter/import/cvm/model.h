@@ -47,7 +47,7 @@ struct Node {
   uint32_t outputs = 1;
 };
 
-// "node 12 (conv2d 'stage1_conv')", for messages.
+// Returns a text such as "node 12 (conv2d 'stage1_conv')", for messages.
 std::string label(const Node& node, size_t index);
 
 class Model {

@@ -17,10 +17,10 @@ namespace qrt::convert::from_espdl {
 // The chips round differently: esp32p4 half to even, esp32s3 and the C code (all others) half up.
 enum class Target { kEsp32P4, kEsp32S3, kC };
 
-// Parses a target's name. False: there is no such target.
+// Parses a target's name. Returns false where there is no such target.
 bool parse_target(const std::string& name, Target* target);
 const char* reference_of(Target target);  // "espdl-p4"
-// Parses a reference's name. False: there is no such reference.
+// Parses a reference's name. Returns false where there is no such reference.
 bool parse_reference(const std::string& name, Target* target);
 inline fb::Rounding rounding_of(Target target) {
   return target == Target::kEsp32P4 ? fb::Rounding::HALF_EVEN : fb::Rounding::HALF_UP;

@@ -29,7 +29,7 @@ class Builder : public GraphBuilder {
   ValueId constant(const Tensor& tensor, const Format& format);
   ValueId float_constant(float value);
 
-  // Reshape and gather; they return the value itself where its shape, or a map, changes nothing.
+  // Add a reshape or gather; they return the value itself where its shape, or a map, changes nothing.
   ValueId reshaped(const SourceNode& node, ValueId x, const Shape& shape) {
     return shape_of(x) == shape ? x : reshape(node, x, shape);
   }

@@ -38,7 +38,7 @@ class Importer {
   // Reads input i, a computed value or a constant. Returns false where it is absent or no
   // activation that qrt knows; the operator was refused.
   bool read(const Node& node, int i, Activation* activation);
-  // Reads input i where only int8 and int16 will do. False: refused.
+  // Reads input i where only int8 and int16 will do. Returns false where the operator was refused.
   bool read_integer(const Node& node, int i, Activation* activation);
   // Reads the format that the file gives output i. Returns false where the operator was refused.
   bool read_format(const Node& node, int i, Format* format);

@@ -94,7 +94,8 @@ Status read_exponents(const flatbuffers::Vector<int64_t>* source, std::vector<in
   return Status();
 }
 
-// Dimensions into a shape; what is beyond its rank becomes the tensor's problem.
+// Appends a dimension to a tensor's shape. More dimensions than a shape can have become the
+// tensor's problem, as only its use is an error.
 Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
   QRT_MODEL_CHECK(d >= 0, "has a dimension of %lld, expected 0 or more", static_cast<long long>(d));
   QRT_MODEL_CHECK(

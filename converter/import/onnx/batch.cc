@@ -34,7 +34,7 @@ int64_t choose_batch(const Graph& graph) {
   return 0;
 }
 
-// Constants that have the same for every image of the batch: one image of them.
+// Cuts each constant that is the same for every image of the batch to one image.
 void keep_one_image(int64_t batch, Graph* graph) {
   for (Value& v : graph->values) {
     Shape& shape = v.type.shape;

@@ -133,8 +133,8 @@ class Importer {
   Status visit(const std::vector<int>& execution_order, std::vector<bool>* visited);
   std::vector<int> constant_nodes();
   Status load_quant_parameters();
-  // Hands tensors whose codes the node would bring together along an axis on which they change their
-  // meaning to it as functions that wait.
+  // Replaces tensors whose codes the node would combine along an axis on which codes change their
+  // meaning by pending functions.
   void hide_codes(const NodeView& node, const OpEntry& entry, std::vector<TensorView>* views);
   Status check_node(const NodeView& node) const;
   // Turns a handler's status into an outcome of the node.

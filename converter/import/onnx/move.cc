@@ -25,8 +25,8 @@ int moved_axis(const Movement& m, int axis) {
   return -1;
 }
 
-// Values that stand for the indices of an axis, `each` per index, follow its map. False: some of
-// the new indices have none.
+// Maps values that stand for the indices of an axis, `each` per index, to the new indices. Returns
+// false where some of the new indices have no value.
 template <class T>
 bool gather_parameters(const Indices& map, size_t each, std::vector<T>* values) {
   std::vector<T> result;
@@ -39,7 +39,7 @@ bool gather_parameters(const Indices& map, size_t each, std::vector<T>* values) 
   return true;
 }
 
-// Moves parameters that exist per index of an axis with the data. False: it cannot.
+// Moves parameters that exist per index of an axis with the data. Returns false where that is not possible.
 bool move_parameters(const Movement& m, Tensor* t) {
   if (t->quant && t->quant->axis >= 0) {
     Quant& q = *t->quant;
@@ -170,7 +170,7 @@ Status make_plain(Importer& importer, const NodeView& node, Tensor* t, bool* mad
   return Status();
 }
 
-// Movements of an input that waits.
+// Adds the movements of a pending input to it.
 Status move_waiting(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
                     std::vector<Movement> movements, int output) {
   Shape shape = importer.input(node, 0).shape;

@@ -26,7 +26,7 @@ Perm composed(const Perm& first, const Perm& second) {
   return both;
 }
 
-// Marks `axes`, which may count from the end, among `rank`. False: they are none of that rank.
+// Marks `axes`, which may count from the end, among `rank`. Returns false where they are none of that rank.
 bool mark(const std::vector<int64_t>& axes, size_t rank, std::vector<bool>* marked) {
   marked->assign(rank, false);
   for (int64_t axis : axes) {

@@ -106,7 +106,7 @@ bool broadcast_into(const Shape& other, std::vector<int64_t>* dims) {
   return true;
 }
 
-// Computes the shape of a Reduce* operator's result. False: an axis is outside the shape.
+// Computes the shape of a Reduce* operator's result. Returns false where an axis is outside the shape.
 bool reduced_shape(const Shape& x, const std::vector<int64_t>& axes, bool keep,
                    std::vector<int64_t>* dims) {
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());

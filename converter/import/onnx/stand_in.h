@@ -10,8 +10,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// Puts a value in the place of input i, which comes from a refused node. False: too little is known
-// of it.
+// Puts a value in the place of input i, which comes from a refused node. Returns false where too
+// little is known of it.
 bool stand_in(Importer& importer, const NodeView& node, int i);
 
 // Refuses a stand-in again once its QuantizeLinear is judged. A QuantizeLinear takes a stand-in for

@@ -85,8 +85,8 @@ struct Tensor {
   bool is_plain_constant() const { return is_constant() && !quant; }
 };
 
-// A float result that waits for its QuantizeLinear. Elementwise limits and data movement met on the
-// way are kept.
+// A pending operator: its float result is computed only when the QuantizeLinear behind it is known.
+// Elementwise limits and data movement in between are kept here.
 struct Pending {
   const NodeView* node = nullptr;  // the operator itself
   std::string ops;                 // "Conv+Relu"

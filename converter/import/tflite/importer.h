@@ -57,8 +57,8 @@ class Importer {
   bool read_quant(const Op& op, const Tensor& tensor, Quant* quant, bool any_scale = false);
   // Reads the parameters of input i and of output 0.
   bool read_quants(const Op& op, int i, Quant* in, Quant* out, bool any_scale = false);
-  // Integers that are known at conversion: of an int32 or int64 constant, or folded. False: they are
-  // not, or not within int32; the operator was refused.
+  // Reads integers that are known at conversion: an int32 or int64 constant, or a folded result.
+  // Returns false where they are not known or not within int32; the operator was refused then.
   bool read_integers(const Op& op, int i, std::vector<int32_t>* values);
   const std::vector<int32_t>* folded(const Op& op, int i) const;
   void fold(const Op& op, std::vector<int32_t> values, int output = 0);
@@ -119,9 +119,9 @@ class Importer {
   // Returns how to end the model before an operator, "end the model before it (--outputs 'a'), or ";
   // "" where operators that are converted do not make what it reads.
   std::string end_before(const Op& op) const;
-  // Returns whether an operator can take or make a tensor. False: it was refused.
+  // Returns whether an operator can take or make a tensor; refuses the operator if not.
   bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
-  // Returns whether a value was made for an input. False: it was not; refused.
+  // Returns whether a value was made for an input; the operator was refused if not.
   bool is_made(const Op& op, int tensor);
   Status export_outputs();
   // Refuses variables that another signature of the file sets, whose runs change them in the source.
@@ -129,7 +129,7 @@ class Importer {
   // Calls the inputs and outputs after the signature that was asked for, if any.
   void name_edges();
   // Puts a value in the place of an activation that a refused operator would have made, so that its
-  // readers are judged on their own merits. False: it is none.
+  // readers are judged on their own merits. Returns false where the tensor is no activation.
   bool stand_in(int tensor);
   void not_assessed(const Op& op, const std::string& origin);
   void export_variables();

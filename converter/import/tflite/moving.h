@@ -17,7 +17,7 @@ class Moving {
   // The input's type must be that of all outputs of the operator.
   Moving(Importer& importer, const Op& op, int input);
 
-  // Returns whether all is well so far. False: the operator was refused.
+  // Returns whether all is well so far; the operator was refused if not.
   bool is_good() const { return is_good_; }
   const Shape& shape() const { return shape_; }
 

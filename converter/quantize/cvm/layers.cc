@@ -33,8 +33,8 @@ Status read_layer(const Node& node, CvmValues* values, LayerNumbers* layer) {
   return {};
 }
 
-// Adds weights of `shape`, their first dimension the channels, and the bias; precision: of the sums as
-// the runtime infers it. The sums' own greatest value, from the weights: `needed`.
+// Adds weights of `shape`, whose first dimension is the channels, and the bias. *precision is that of the
+// sums as the runtime infers it from precisions, *needed the bits that the sums with these weights take.
 void add_parameters(const LayerNumbers& layer, const std::vector<int16_t>& codes, const Dims& shape,
                     CvmNumbers* numbers, int* weights, int* bias, int* precision, int* needed) {
   const std::vector<int32_t> w(codes.begin(), codes.end());

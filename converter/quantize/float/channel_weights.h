@@ -9,7 +9,8 @@ namespace qrt::quantize {
 
 class ChannelWeights {
  public:
-  // Finds the weights of a layer. False: it is no layer with constant weights, or has a bias that is computed.
+  // Finds the weights of a layer. Returns false where it is no layer with constant weights, or has
+  // a bias that is computed.
   static bool of(const FloatModel& model, const Node& node, ChannelWeights* weights);
 
   size_t inputs() const { return inputs_; }

@@ -133,7 +133,7 @@ void subtract(const double* f, const double* const* rows, size_t n, double* to) 
 }
 
 // Computes row j = end - 1 ... begin of R^T, each taken from the rows begin ... j - 1. The lower half
-// of the rest of H, which is symmetric, is still whole. False: H is no sum of squares.
+// of the rest of H, which is symmetric, is still whole. Returns false where H is no sum of squares.
 bool factor_rows(size_t begin, size_t end, size_t k, double* h) {
   for (size_t j = end; j-- > begin;) {
     double* row = h + j * k;

@@ -250,7 +250,7 @@ class Placer {
     const Layer* layer = placement_.layer_at(i);
     return layer && layer->node != i;
   }
-  // Returns whether node i is a limit, or adds a bias, behind an operator that waits for its quantisation.
+  // Returns whether node i is a limit, or adds a bias, behind an operator that is pending.
   bool is_pending_limit(size_t i) const {
     return pending_.count(node(i).inputs[0]) != 0 ||
            (node(i).inputs.size() > 1 && pending_.count(node(i).inputs[1]) != 0) ||

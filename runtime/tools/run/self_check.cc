@@ -57,7 +57,7 @@ Status check_outputs(const RunOptions& options, const fb::Model& file, const Tes
   return {};
 }
 
-// "12 'conv' (Conv2D, from Conv+Relu)"
+// Returns a text such as "12 'conv' (Conv2D, from Conv+Relu)".
 std::string describe_operator(const fb::Operator& op, size_t index) {
   const auto text = [](const flatbuffers::String* s) {
     return s != nullptr ? escaped(s->str()) : std::string();

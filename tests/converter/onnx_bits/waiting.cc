@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that wait, between DequantizeLinear and QuantizeLinear, in front of operators that bring
+// Pending tensors, between DequantizeLinear and QuantizeLinear, in front of operators that bring
 // their elements together or move them. Where equal codes stand for different values along an axis,
 // or the order of codes is not that of values, no operator may compute on the codes.
 #include <functional>
@@ -46,8 +46,7 @@ std::string whole_constant(BitsModel& m, const Dims& dims) {
   return m.b.node("Add", {m.image(dims), m.floats(dims, 3)});
 }
 
-// Returns all producers of tensors that wait, of so many dimensions; operators with integers of
-// their own are not among them.
+// Returns all producers of pending tensors of so many dimensions, except operators with integers of their own.
 std::vector<Producer> functions(int rank) {
   std::vector<Producer> all = {falling, silu, pair, pair_of_functions, whole_constant};
   for (int axis = 0; axis < rank; ++axis) {

@@ -131,7 +131,7 @@ class Cell {
     return static_cast<int>(std::clamp<int64_t>(v, least(type_), most(type_)));
   }
 
-  // Converts and runs the model and compares. False: it was refused, and *why says so.
+  // Converts and runs the model and compares. Returns false where the operator was refused, and *why says so.
   bool check(std::string* why);
 
  private:

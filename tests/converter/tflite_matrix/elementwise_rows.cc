@@ -128,7 +128,7 @@ Row extreme(B code, bool is_greatest) {
   });
 }
 
-// f(cell, x) in every rank.
+// Returns a row for a unary operator, with one form for each rank, which f(cell, x) tests.
 template <class F>
 Row unary(B code, const std::vector<T>& types, const F& f) {
   Row row = row_of(code, types);

@@ -15,7 +15,7 @@ namespace qrt::sweep {
 
 using Kind = convert::from_onnx::Tensor::Kind;
 
-// Makes a tensor that waits.
+// Makes a tensor that is pending in the importer.
 struct Producer {
   std::string name;                             // "Add of a vector along axis 1"
   std::string group;                            // its column in tables, "vector"

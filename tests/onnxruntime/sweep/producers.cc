@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that wait, of every kind that the importer has.
+// Producers of pending tensors, of every kind that the importer has.
 #include "tests/onnxruntime/sweep/cells.h"
 
 namespace qrt::sweep {

@@ -87,7 +87,8 @@ struct Layer {
   Range range;  // of the sums
 };
 
-// Sums of weights times x of every channel, from its own weights. False: the operator was refused.
+// Reads a layer's constants, and computes the bounds of each channel's sums from its weights.
+// Returns false where the operator was refused.
 bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer) {
   const auto* weights = importer.constant(op.input(1));
   const auto* bias = op.node.inputs.size() == 3 ? importer.constant(op.input(2)) : nullptr;

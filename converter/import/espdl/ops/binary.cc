@@ -95,7 +95,9 @@ Status import_mul(Importer& importer, const Node& node) {
   if (!known) return Status();
   if (!p.out.is_integer()) return finish_floats(importer, node, p, fb::FloatFunction::MUL);
   const int shift = p.out.exponent - p.a.format.exponent - p.b.format.exponent;
-  // The C code rounds products of int16 to float32 first, which shows from this shift on: below, what loses a bit saturates.
+  // The C code rounds products of int16 to float32 before it shifts them. The rounding can change a
+  // result only for shifts of at least this: with smaller ones, a product that is large enough to
+  // lose a bit saturates anyway.
   constexpr int kFirstInexact = 9;
   if (importer.target() == Target::kC && p.out.is_int16() && shift >= kFirstInexact) {
     const auto raw = [&](Activation x) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostExponent = 100;  // of an ESP-DL file
 
-// Finds the exponent of a scale. False: it is no power of two of usual size.
+// Finds the exponent of a scale. Returns false where it is no power of two of usual size.
 bool exponent_of(float scale, int64_t* exponent) {
   int e = 0;
   if (!(scale > 0) || std::frexp(scale, &e) != 0.5f) return false;
@@ -81,7 +81,7 @@ ConstantPtr Translator::read_constant(const std::string& name) {
   return constant;
 }
 
-// Reads the scales of a QuantizeLinear or DequantizeLinear. False: refused.
+// Reads the scales of a QuantizeLinear or DequantizeLinear. Returns false where the node was refused.
 bool Translator::parse_scales(const NodeView& n, Scales* scales) {
   const auto no = [&](const std::string& rule, const std::string& tensor, const char* remedy) {
     (void)refuse(n, rule, tensor, remedy);

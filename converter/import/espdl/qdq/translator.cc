@@ -105,7 +105,8 @@ Status Translator::visit_constants() {
   return Status();
 }
 
-// Loads a constant: an initialiser, or a value that a visited node made of constants. False: it is none.
+// Loads a constant: an initialiser, or a value that a visited node made of constants. Returns false
+// where it is none.
 bool Translator::load_constant(const std::string& name) {
   const auto known = terms_.find(name);
   if (known != terms_.end()) return known->second.kind == Term::Kind::kConstant;

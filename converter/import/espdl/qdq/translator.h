@@ -72,7 +72,8 @@ class Translator {
   Target target() const { return target_; }
   // Returns the only node that reads this tensor, which is no output of the model; null: others do.
   const NodeView* sole_reader(const std::string& tensor) const;
-  // Attributes and inputs that are integers: `attribute`, or where the node has it, input `i`. False: refused.
+  // Reads integers from the attribute `attribute` or, where the node has it, from input `i`.
+  // Returns false where the node was refused.
   bool read_integers(const NodeView& n, const char* attribute, int i, std::vector<int64_t>* values);
 
   // --- terms

@@ -19,7 +19,7 @@ PairFunction limited_pair_function(const Pending& pending);
 std::shared_ptr<const PairFunction> joined(Importer& importer, const NodeView& node,
                                            const PairFunction& a, const PairFunction& b,
                                            const std::function<float(float, float)>& f);
-// Makes that output 0 of the node, of `shape`. False: they take more than two tensors.
+// Sets output 0 of the node, of `shape`, to f(a, b). Returns false where they depend on more than two tensors.
 bool join(Importer& importer, const NodeView& node, const PairFunction& a, const PairFunction& b,
           const Shape& shape, const std::function<float(float, float)>& f);
 

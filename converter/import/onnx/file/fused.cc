@@ -106,7 +106,7 @@ int parameters_of(const std::string& activation) {
   return activation == "Clip" || activation == "HardSigmoid" ? 2 : -1;
 }
 
-// Reads the activation that is fused into a node. False: it is not known.
+// Reads the activation that is fused into a node. Returns false where it is not known.
 bool read_activation(const onnx::NodeProto& node, Activation* to) {
   const onnx::AttributeProto* kind = find(node, "activation");
   if (!kind || kind->s().empty()) return true;

@@ -40,8 +40,8 @@ class Counter {
  public:
   Counter(CodedInputStream* stream, Budget* budget) : stream_(*stream), budget_(*budget) {}
 
-  // Counts a message of this type up to the stream's limit; null: of unknown fields, up to the end of
-  // their group. False: the bytes are no message, or more than the budget.
+  // Counts a message of this type up to the stream's limit; null: of unknown fields, up to the end
+  // of their group. Returns false where the bytes are no message, or more than the budget.
   bool count(const Descriptor* descriptor, int depth) {
     const Type* type = descriptor == nullptr ? nullptr : &type_of(descriptor);
     if (depth > kMaxDepth) return false;

@@ -14,12 +14,12 @@ namespace qrt::convert::from_onnx {
 // only the permission is missing, the node's remedy says so.
 Status retry_in_float(Importer& importer, const NodeView& node);
 
-// Makes the operator that wrote this tensor, which waits for its QuantizeLinear or was refused by
-// it, as float operators. False: that cannot be.
+// Makes the operator that wrote this tensor, which is pending or was refused by its QuantizeLinear,
+// as float operators. Returns false where that is not possible.
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y);
 
-// Makes the floats of an operator that waits, with the limits and moves that follow it. *y stays
-// kNoValue where that cannot be, or where only --allow-float lets its floats be made.
+// Makes the floats of a pending operator, with the limits and moves that follow it. *y stays
+// kNoValue where that is not possible, or where only --allow-float would permit these floats.
 Status float_function(Importer& importer, const Pending& pending, ValueId* y);
 
 // Computes a node whose integer form is not of floats on *x, floats in the place of input 0; *x becomes

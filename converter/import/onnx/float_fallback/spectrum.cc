@@ -90,7 +90,7 @@ Status transform(FloatGraph* f, const Transform& t, ValueId x, ValueId* y) {
   return Status();
 }
 
-// Reads an integer constant. False: input i is none, or missing.
+// Reads an integer constant. Returns false where input i is none, or is missing.
 bool read_count(const FloatGraph& f, int i, int64_t* count) {
   if (!f.node().has_input(i)) return false;
   const Tensor& t = f.importer().input(f.node(), i);

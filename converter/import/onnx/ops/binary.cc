@@ -28,7 +28,7 @@ Function function_of(const std::string& op) {
 }
 
 // Sets *axis to the only axis along which a constant broadcast to `shape` varies, or -1 for one
-// value. False: several axes.
+// value. Returns false where it varies along several.
 bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
   *axis = -1;
   for (int i = 0; i < constant.rank(); ++i) {

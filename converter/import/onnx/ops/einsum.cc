@@ -17,7 +17,7 @@ struct Equation {
   std::string result;
 };
 
-// Parses the equation of an Einsum. False: it has an ellipsis, or a label twice in one tensor.
+// Parses the equation of an Einsum. Returns false where it has an ellipsis, or a label twice in one tensor.
 bool parse_equation(std::string text, Equation* e) {
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
   const size_t arrow = text.find("->");

@@ -18,9 +18,8 @@ namespace qrt::convert::from_onnx {
 // REQUIRES: no input of the node is refused.
 using Handler = Status (*)(Importer& importer, const NodeView& node);
 
-// The elements of its inputs that an operator brings together. Where it does so along an axis on
-// which equal codes stand for different values, the importer hands it those values as a function
-// that waits, not as codes.
+// Which elements of its inputs an operator combines. Where it does so along an axis on which equal codes
+// stand for different values, the importer gives it these values as a pending function, not as codes.
 enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
   kMoved,     // an element in another place; what is known of an axis goes along (move.h)
@@ -114,7 +113,7 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 struct ChannelLines {
   std::vector<float> factor, addend;
 };
-// Reads the constants of a BatchNormalization. False: an input is no constant of so many channels.
+// Reads the constants of a BatchNormalization. Returns false where an input is no constant of so many channels.
 bool read_channel_lines(const Importer& importer, const NodeView& node, int64_t channels,
                         ChannelLines* lines);
 

@@ -79,7 +79,7 @@ struct Rescaled {
   }
 };
 
-// Reads an operand and its rescaling. False: the operator was refused.
+// Reads an operand and its rescaling. Returns false where the operator was refused.
 bool read_rescaled(Importer& importer, const Op& op, int i, Rescaled* r) {
   const Tensor& t = importer.input(op, i);
   if (!importer.read_quant(op, t, &r->quant)) return false;

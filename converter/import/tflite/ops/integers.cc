@@ -53,7 +53,7 @@ Status fold_integers(Importer& importer, const Op& op, F f) {
   return Status();
 }
 
-// Checks the types of the operands. False: the operator was refused.
+// Checks the types of the operands. Returns false where the operator was refused.
 bool check_operands(Importer& importer, const Op& op, F f) {
   for (const Tensor* t : {&importer.input(op, 0), &importer.input(op, 1), &importer.output(op)}) {
     if (t->type == TensorType::INT32) continue;

@@ -49,8 +49,8 @@ struct BiasTypes {
 bool read_bias(Importer& importer, const Op& op, const BiasTypes& types, Linear* linear,
                Status* status);
 
-// Sums of `weights` weights in `taps` runs, of which `channel_of` tells the output. False: they may
-// leave what the reference defines, refused.
+// Checks that sums of `weights` weights in `taps` runs, whose output channel `channel_of` gives, stay
+// within what the reference defines. Returns false where they may not; the operator was refused then.
 bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t weights, size_t taps,
                 const std::function<size_t(size_t)>& channel_of);
 

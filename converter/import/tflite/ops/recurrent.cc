@@ -85,8 +85,8 @@ bool read_state(Importer& importer, const Op& op, int i, std::initializer_list<T
   return true;
 }
 
-// Sums of at most `bound`, shifted left by the multiplier within int32, as the reference does.
-// False: refused.
+// Checks that a sum of at most `bound`, shifted left by the multiplier as the reference does, stays
+// within int32. Returns false where the operator was refused.
 bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t bound,
                    Multiplier m) {
   const bool shifts = m.exponent() > 0 && importer.rounding() == Rounding::kDouble;
@@ -128,7 +128,8 @@ struct LstmSide {
   Multiplier multiplier[4];
 };
 
-// Sums of 64 bits with biases of at most 2^45, whose multipliers take 16 bits. False: refused.
+// Checks that 64-bit sums of at most `bound`, with biases of at most 2^45 and multipliers of 16
+// bits, stay within what the reference defines. Returns false where the operator was refused.
 bool stays_defined_64(Importer& importer, const Op& op, const char* what, int64_t bound,
                       Multiplier m) {
   if (bound < int64_t{1} << 46 && m.exponent() <= 7) return true;

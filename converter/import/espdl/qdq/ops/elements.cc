@@ -19,7 +19,7 @@ struct Elements {
   int rank = 0;
 };
 
-// Reads the operands and the output's format. False: refused.
+// Reads the operands and the output's format. Returns false where the node was refused.
 bool read_elements(Translator& t, const NodeView& n, Elements* e) {
   if (!t.read_format(n, 0, &e->out)) return false;
   e->made = e->out;

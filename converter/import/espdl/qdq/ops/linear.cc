@@ -29,8 +29,8 @@ bool read_weights(Translator& t, const NodeView& n, Term* w) {
   return fits;
 }
 
-// Reads input 0 and the output's format, and chooses the type. False: refused.
-// `last`: the node whose result is the layer's, n itself or the Add of a bias.
+// Reads input 0 and the output's format, and chooses the type. `last` is the node whose result is
+// the layer's: n itself or the Add of a bias. Returns false where the node was refused.
 bool start_layer(Translator& t, const NodeView& n, const NodeView& last, const Term& w,
                  int64_t axis, Layer* layer) {
   if (!t.read_activation(n, 0, &layer->x) || !t.read_format(last, 0, &layer->out)) return false;

@@ -7,7 +7,8 @@
 namespace qrt::convert::from_qdq {
 namespace {
 
-// Integers with a power of two, or floats. False: refused.
+// Reads input 0 as integers whose scale is a power of two, or as floats. Returns false where the
+// node was refused.
 bool read_moved(Translator& t, const NodeView& n, Term* x) {
   *x = t.input(n, 0);
   return x->kind == Term::Kind::kReal || t.read_activation(n, 0, x);

@@ -27,7 +27,7 @@ const std::pair<const char*, Nearest> kNearest[] = {
     {"floor", Nearest::FLOOR},
     {"ceil", Nearest::CEIL}};
 
-// Finds a mode by its name. False: no mode has this name.
+// Finds a mode by its name. Returns false where no mode has this name.
 template <class Mode, size_t kCount>
 bool parse(const std::string& name, const std::pair<const char*, Mode> (&modes)[kCount],
            Mode* value) {
