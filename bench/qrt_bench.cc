@@ -67,7 +67,7 @@ Status check_old_runs(const Request& request, const std::vector<OldRun>& old_run
   return {};
 }
 
-// A model and what is told of its file.
+// A model and what is printed about its file.
 struct Loaded {
   double load_ms;
   std::string digest;

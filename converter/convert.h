@@ -78,7 +78,7 @@ Status import_cvm(const std::string& symbol, const std::string& params, Graph* g
 // called `symbol`, else the same name with .params for .json.
 std::string find_cvm_params(const std::string& symbol);
 
-// passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
+// passes/: rewrites an imported graph into its final form. `progress` (may be null) is called with each
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 

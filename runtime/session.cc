@@ -158,7 +158,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
 }
 
 // Leaves the pool as it is, in a child of fork(): the threads of the pool, the session's own or the
-// caller's, are not there, and the locks that they held at the fork they hold for ever.
+// caller's, do not exist there, and locks that they held at the fork are never released.
 void Session::leave_threads() {
   parallel_.threads = 1;
   if (parallel_.pool != nullptr) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of an operator, beside what it computes, that several rooms ask for. Every operator
-// tells them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
+// The facts of an operator, beside what it computes, that several folders need. Every operator
+// states them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
 // default: a row that leaves one out does not compile.
 //
-// The converter asks them, too: StoredForm of converter/ir.h makes an fb::Operator of its nodes.
+// The converter uses them, too: StoredForm of converter/ir.h makes an fb::Operator of its nodes.
 #ifndef QRT_RUNTIME_TRAITS_H_
 #define QRT_RUNTIME_TRAITS_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures a flatbuffer with all that it shares counted at every use. Tables and vectors of a file
 // may stand for many things at once: a megabyte can hold one vector that a hundred thousand tensors
-// name, and whoever looks at each of them looks at gigabytes. A file whose tree is not much larger
+// name, and a reader that looks at each of them looks at gigabytes. A file whose tree is not much larger
 // than itself bounds all that reading it can take, whatever the reader does.
 #ifndef QRT_RUNTIME_UNSHARED_H_
 #define QRT_RUNTIME_UNSHARED_H_

@@ -155,7 +155,7 @@ Status judge_document(const Document& document, const Arithmetic& arithmetic,
   convert::Graph graph;
   *report = convert::Report();
   Status status = import_document(document, arithmetic, &file, &graph, report);
-  // The report tells of refusals.
+  // Refusals are in the report.
   return report->has_refusals() ? Status() : std::move(status);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights into the packed form of depthwise.h. Portable; called by the converter and by tests.
+// Packs weights into the form of depthwise.h. Portable; called by the converter and by tests.
 #ifndef QRT_KERNELS_DEPTHWISE_PACK_H_
 #define QRT_KERNELS_DEPTHWISE_PACK_H_
 

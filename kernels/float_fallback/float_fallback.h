@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of the float_fallback family: float functions of layers that a caller asked to leave in
-// float (--allow-float): exponentials and their kin by polynomials of our own, sums in the order of
-// their elements, a NaN always the same one. The only float instructions are additions, products,
+// float (--allow-float): exponentials and related functions by polynomials of our own, sums in the
+// order of their elements, a NaN always the same one. The only float instructions are additions, products,
 // divisions, square roots and comparisons, all IEEE-exact, fused where it is said: the same bytes on
 // every CPU, compiler, instruction set and number of threads. REQUIRES: rounding to nearest even, subnormals
 // kept. Thread-safe.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the gemm family to those of Winograd's convolution; sizes.
+// Converts packed weights of the gemm family to those of Winograd's convolution, and computes sizes.
 #include <string.h>
 
 #include "kernels/winograd/scratch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries floats near the real factors of an integer add on those pairs of bytes whose real sum is
-// close to a tie: elsewhere both round to the same side.
+// Tries floats near the real factors of an integer add on the pairs of bytes whose real sum is close
+// to a tie. For all other pairs, the float and the integer arithmetic round to the same side.
 #include "runtime/ops/add_in_float.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // layer: the zero point goes into the bias, acc = sum of x * w - zero_point * sum of w, the scale into
 // the kernel's store.
 //
-//   inputs 0..2 as ever, with requant ACC, then
+//   inputs 0..2 as of a layer with constant scales, with requant ACC, then
 //   3  x_zero_point UINT8, one element           y INT32 = acc; or, with
 //   4  x_scale FLOAT32, one element, and
 //   5  w_scale constant FLOAT32 [out], finite    y FLOAT32 = fl32(f(acc) * fl32(x_scale * w_scale[o]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries scales beside the real one on all 65,536 pairs: most give the same bytes, but for one whose
-// roundings move a product across a tie.
+// Tries the real scale and scales next to it on all 65,536 pairs of bytes. Most give the same bytes
+// as the integers; a scale fails where its roundings move a product across a tie.
 #include "runtime/ops/mul_in_float.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of squares of a layer's inputs, and rounding that heeds them.
+// Sums of squares of a layer's inputs, and rounding of weights with regard to them.
 #include "converter/quantize/float/hessian.h"
 
 #include "tests/quantize/float_cases.h"

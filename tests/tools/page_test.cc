@@ -57,7 +57,7 @@ TEST(Page, PackedWeightsAreCountedWithoutTheZerosOfThePacking) {
   EXPECT_EQ(tensors[w + 1]["values"], (nlohmann::ordered_json{"1", "2", "3"}));
 }
 
-// Returns a model of one operator, with constants that nobody reads.
+// Returns a model of one operator, with constants that no operator reads.
 ModelBuilder with_operator() {
   ModelBuilder m;
   fb::LutOptionsT lut;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of a float model in the CVM model that grows: integers, or functions of the integers
-// of another value, of which a table is made for whoever reads them.
+// of another value, for which each reader gets a table.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the elements of tensors that are broadcast to one shape, or read in another order: runs of
-// one step, so that the loop inside is a plain one.
+// Iterates over the elements of tensors that are broadcast to one shape, or read in another order:
+// in runs with one stride, so that the innermost loop is a plain one.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding of weights that heeds what they are multiplied with. The error of a layer's result is
-// (w - q)^T X X^T (w - q): what rounding one weight adds to it, the weights behind it take back, as
-// far as the inputs go together (the closed form of optimal brain surgery, one weight after the other).
+// Rounds weights with regard to the inputs that they are multiplied with. The error of a layer's
+// result is (w - q)^T X X^T (w - q). Weights are rounded one after the other, and those not yet
+// rounded compensate for the error of each, as far as their inputs correlate (the closed form of
+// optimal brain surgery).
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A QDQ graph of ONNX whose scales are all powers of two, written down as the ESP-DL model that Espressif's exporter would make of
-// it: what lies between DequantizeLinear and QuantizeLinear becomes ESP-DL's operator on the integers. Its arithmetic is none of
-// this room's business: the front end of ESP-DL imports what is written here.
+// it: what lies between DequantizeLinear and QuantizeLinear becomes ESP-DL's operator on the integers. The arithmetic of the
+// operators is not decided here: the front end of ESP-DL imports what is written here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
 

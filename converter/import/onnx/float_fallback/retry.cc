@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a node is made in float.
+// Decides when a node is made in float.
 #include <algorithm>
 #include <iterator>
 #include <limits>

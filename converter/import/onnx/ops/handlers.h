@@ -90,7 +90,7 @@ Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Val
                          Quant* w, bool* known);
 
 // ops/matmul.cc
-// Imports an Add whose input `product` waits for its quantisation as a MatMul and whose other input is a
+// Imports an Add whose input `product` is a pending MatMul and whose other input is a
 // constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does not apply.
 Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken);
 // Imports a MatMul of two tensors that are both computed, or with a batch of constant matrices.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trilu and OneHot: by comparisons of places.
+// Trilu and OneHot, by comparisons of indices.
 #include <cstring>
 #include <limits>
 

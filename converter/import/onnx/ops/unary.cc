@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operators of one tensor: tables. Relu and Clip behind an operator that waits for its
-// quantisation become limits of that operator.
+// Elementwise operators of one tensor: tables. Relu and Clip behind a pending operator become limits
+// of that operator.
 #include <cmath>
 #include <limits>
 
