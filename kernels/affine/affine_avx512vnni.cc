@@ -53,7 +53,7 @@ struct Eight {
     const __m512d zero = _mm512_setzero_pd(), last = _mm512_sub_pd(factor, unit);
     const __m512d scale = _mm512_mul_pd(factor, splat(1 / kFraction));
     const __m512d small = _mm512_sub_pd(_mm512_cvtepu32_pd(smallest), splat(2 * kError));
-    // Fractions wrap: below 0 and above the last one cannot be told apart.
+    // Fractions wrap around: one below 0 cannot be told from one above the last.
     const __mmask8 wraps = _mm512_cmp_pd_mask(small, zero, _CMP_LT_OQ);
     const __m512d least_rest = _mm512_mul_pd(_mm512_max_pd(small, zero), scale);
     const __m512d most_rest = _mm512_mask_mov_pd(

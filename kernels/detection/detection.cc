@@ -173,8 +173,8 @@ size_t detect_by_class(const DetectionParams& p, const Image& x, Scratch s, cons
   const size_t width = p.first_class + p.classes;
   size_t kept = 0;
   for (size_t c = 0; c < p.classes; ++c) {
-    // Once there are enough, a box has to be better than the last of them, and one that is not keeps
-    // none from being chosen that is.
+    // Once enough boxes are chosen, a further box has to score better than the last of them. A box
+    // that does not cannot suppress one that does.
     const int least =
         kept < p.most_boxes ? p.least_score : std::max(p.least_score, s.kept[kept - 1].code + 1);
     const uint8_t* scores = x.scores + p.first_class + c;

@@ -153,7 +153,7 @@ struct FloatKernel {
   // y = f(a, b); a step of 0 repeats one operand, else it is 1.
   void (*binary)(FloatBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
                  float* y, size_t n);
-  // Rows of n values. x and y are not the same.
+  // Computes f of rows of n values. x and y are not the same.
   void (*rows)(FloatRows f, float epsilon, const float* x, float* y, size_t rows, size_t n);
   // Rows of a matrix product: y[r * n + j] = the sum over i < k of a[r * k + i] * b[i * n + j] in the
   // order of i, every product and sum rounded. REQUIRES: k >= 1.

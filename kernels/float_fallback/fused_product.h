@@ -69,7 +69,7 @@ inline void fused_rows(const FusedProduct& p, const float* a, const float* b, fl
   size_t j = 0;
   for (; j + NV * kLanes <= p.n; j += NV * kLanes) fused_tile<MR, NV>(p, a, b + j, y + j);
   for (; j + kLanes <= p.n; j += kLanes) fused_tile<MR, 1>(p, a, b + j, y + j);
-  // The last columns, some of them computed once more.
+  // Computes the last columns, some of them a second time.
   if (j < p.n && p.n >= kLanes) return fused_tile<MR, 1>(p, a, b + p.n - kLanes, y + p.n - kLanes);
   if (j < p.n) fused_few_columns<MR>(p, a, b, y);
 }

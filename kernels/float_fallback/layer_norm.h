@@ -83,7 +83,7 @@ QRT_INLINE float sum_of(const Eight& eight) {
 // Adds the squares of the elements behind the whole eights.
 inline float add_other_squares(const float* x, float mean, size_t n, float sum) {
   size_t i = n / 8 * 8;
-  // Four at once have squares of their own.
+  // A group of four is added without fused operations, the rest with them.
   if (i + 4 <= n)
     for (const size_t end = i + 4; i < end; ++i) {
       const float d = x[i] - mean;

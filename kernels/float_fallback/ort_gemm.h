@@ -99,7 +99,7 @@ inline void blocks_rows(const Matrix& m, const float* a, const float* bias, size
   size_t j = 0;
   for (; j + NV * kLanes <= m.n; j += NV * kLanes) blocks_tile<MR, NV>(m, a, j, bias, bias_step, y);
   for (; j + kLanes <= m.n; j += kLanes) blocks_tile<MR, 1>(m, a, j, bias, bias_step, y);
-  // The last columns, some of them computed once more.
+  // Computes the last columns, some of them a second time.
   if (j < m.n && m.n >= kLanes) return blocks_tile<MR, 1>(m, a, m.n - kLanes, bias, bias_step, y);
   if constexpr (kIsFused) {
     if (j < m.n) blocks_few_columns<MR>(m, a, bias, bias_step, y);
@@ -163,7 +163,7 @@ inline void blocks_few_rows(const Matrix& m, const float* a, const float* bias, 
       }
     }
   }
-  // The last columns, some of them computed once more.
+  // Computes the last columns, some of them a second time.
   if (whole < m.n) blocks_tile<R, 1>(m, a, m.n - kLanes, bias, bias_step, y);
 }
 

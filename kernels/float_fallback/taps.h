@@ -64,7 +64,7 @@ inline void sum_taps(const FloatTaps& p, const float* x, size_t n, float* y) {
   size_t j = 0;
   for (; j + kVectors * kLanes <= n; j += kVectors * kLanes) taps_tile<kVectors>(p, x + j, y + j);
   for (; j + kLanes <= n; j += kLanes) taps_tile<1>(p, x + j, y + j);
-  // The last outputs, some of them computed once more.
+  // Computes the last outputs, some of them a second time.
   if (j < n && n >= kLanes) return taps_tile<1>(p, x + n - kLanes, y + n - kLanes);
   for (; j < n; ++j) y[j] = taps_of_one(p, x + j);
 }

@@ -120,7 +120,7 @@ size_t run_few_rows(const GemmArgs& g, const Output<P>& output, size_t j, bool i
   return end;
 }
 
-// A product of at most kFewRows rows, by a function for each number of them.
+// Computes a product of at most kFewRows rows, by a function for each number of them.
 template <class P, int MR = P::kFewRows>
 void multiply_few_rows(const GemmArgs& g, const Output<P>& output) {
   if constexpr (MR > 0) {

@@ -84,7 +84,7 @@ class Pending {
   // Pieces in one of `shares` equal parts of what is left, rounded up.
   size_t share(size_t shares) const { return (left_ + shares - 1) / shares; }
 
-  // The next `count` pieces, or what is left of them.
+  // Stores the next `count` pieces, or as many as are left.
   __attribute__((always_inline)) void store(size_t count) {
     if (left_ > 0) store_pieces(count < left_ ? count : left_);
   }
@@ -166,7 +166,7 @@ struct Streams {
                                             ((p.g.n + kBlockChannels - 1) / kBlockChannels)) +
                              1) {}
 
-  // `next`: what stands two blocks of 16 channels behind the weights of this step.
+  // Prefetches weights. `next` is two blocks of 16 channels behind the weights of this step.
   __attribute__((always_inline)) void fetch(const int8_t* next, size_t block_bytes) {
     if (is_first) {
       fetch_far(next, kTileBytes);

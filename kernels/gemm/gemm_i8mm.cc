@@ -129,7 +129,7 @@ struct Sums {
         vst1q_s32(memory + 4 * (p * kChannelPairs + v), of[p][v]);
     }
   }
-  // Four channels of each row, from the pair v on.
+  // Sets `upper` and `lower` to four channels of the two rows of pair p, from channel pair v on.
   __attribute__((always_inline)) void rows_of(int p, int v, int32x4_t& upper,
                                               int32x4_t& lower) const {
     const int64x2_t left = vreinterpretq_s64_s32(of[p][v]);

@@ -33,7 +33,7 @@ struct Spread {
   size_t tiles, short_rows, long_tiles, row_begin;
 };
 
-// The rows against one panel of NV vectors, in tiles of kLeast rows or more.
+// Multiplies the rows by one panel of NV vectors, in tiles of kLeast rows or more.
 template <class P, int MR, int NV, int kLeast = 1>
 void run_panel(const GemmArgs& g, const Output<P>& output, const Spread& s, size_t channel,
                size_t columns, const Fetch& fetch) {

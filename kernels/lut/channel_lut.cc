@@ -4,7 +4,7 @@
 namespace qrt {
 namespace {
 
-// Most rows of a block: few enough for the planes to stay in the second-level cache.
+// The most rows of a block: few enough for the planes to stay in the second-level cache.
 constexpr size_t kMostRows = 256, kPlanesBytes = 64 << 10;
 constexpr size_t kMostChannels = 4096;
 

@@ -55,7 +55,7 @@ QRT_INLINE __m512i load_cells(const uint8_t* p, size_t pitch) {
   return _mm512_mask_broadcast_i32x4(v, 0xf000, load_cell(p + 12 * pitch));
 }
 
-// `pixels` pixels of a row of the image to their planes.
+// Copies `pixels` pixels of a row of the image to their planes.
 __attribute__((noinline)) void spread_pixels(const uint8_t* from, size_t pitch, size_t pixels,
                                              size_t dwords, size_t plane_bytes, uint8_t* to) {
   for (size_t dword = 0; dword < dwords; dword += 4, from += 16, to += 4 * plane_bytes) {
@@ -82,7 +82,7 @@ __attribute__((noinline)) void spread_zeros(uint8_t zero, size_t pixels, size_t 
   for (size_t i = 0; i < dwords; ++i) memset(to + i * plane_bytes, zero, 4 * pixels);
 }
 
-// The rows of the image that the strip needs, with their padding.
+// Fills the planes with the rows of the image that the strip needs, and their padding.
 __attribute__((noinline)) void fill_planes(const Strip& strip) {
   const NarrowArgs& args = strip.args;
   const NarrowShape& s = args.shape;
@@ -149,7 +149,7 @@ __attribute__((noinline)) void multiply(const uint8_t* planes, const uint32_t* s
   }
 }
 
-// Sums of block i of the outputs, from `first` on, of one block of positions.
+// Computes the sums of `outputs` outputs from `first` on, for one block of positions.
 __attribute__((noinline)) void multiply_block(const Strip& strip, size_t block, size_t first,
                                               size_t outputs) {
   const size_t n = strip.args.shape.steps(), pitch = strip.ring_pitch;
@@ -203,7 +203,7 @@ void requantize_block(const Strip& strip, const Epilogue& e, size_t o, size_t fi
   switch (e.form) {
     case Epilogue::kFused: return requantize<Epilogue::kFused>(strip, e, o, first, count);
     case Epilogue::kAffine: return requantize<Epilogue::kAffine>(strip, e, o, first, count);
-    // The general ones serve what is simpler.
+    // Special cases without code of their own are computed by the general forms.
     case Epilogue::kFixed:
     case Epilogue::kFixedFromZero: return requantize<Epilogue::kFixed>(strip, e, o, first, count);
     case Epilogue::kFromZero:

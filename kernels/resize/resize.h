@@ -63,8 +63,8 @@ struct ResizeBytes {
   int32_t offset, lo, hi;  // 0 to 255
 };
 constexpr size_t kResizeOverRead = 15, kWideResize = 64;
-// A power of two, with which every product is what it would be: an image that is doubled has it for a
-// weight.
+// Float rows of the source are stored times this, and weights divided by it. A power of two changes
+// no product. An image that is doubled has it as the smallest weight, which becomes 1.
 constexpr float kResizePart = 1.0f / 16;
 // Returns whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
 bool is_resize_scale(float scale, double most);

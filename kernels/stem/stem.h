@@ -28,7 +28,7 @@
 
 namespace qrt {
 
-// From an output's inputs to the next one's, at most, where rows share dwords.
+// The greatest distance, in bytes, between the inputs of neighbouring outputs for which rows share dwords.
 constexpr size_t kStemMostPixelBytes = 8;
 
 // dilation_w is 1.

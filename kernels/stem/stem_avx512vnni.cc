@@ -122,7 +122,7 @@ QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kV
   switch (epilogue.form) {
     case Epilogue::kFused: return store_as<Epilogue::kFused>(epilogue, acc, k, mask, y, pitch);
     case Epilogue::kAffine: return store_as<Epilogue::kAffine>(epilogue, acc, k, mask, y, pitch);
-    // The general ones serve what is simpler.
+    // Special cases without code of their own are computed by the general forms.
     case Epilogue::kFixed:
     case Epilogue::kFixedFromZero:
       return store_as<Epilogue::kFixed>(epilogue, acc, k, mask, y, pitch);

@@ -13,7 +13,7 @@
 namespace qrt {
 namespace {
 
-// Beyond these the sizes below do not fit, and the products do not pay.
+// Beyond these the sizes computed below would overflow, and the products do not pay.
 constexpr size_t kMostPadded = 1 << 16;
 constexpr double kVectorProducts = 64;  // multiply-accumulates of a dot product
 // The estimated gain that is required: a smaller one may be none.

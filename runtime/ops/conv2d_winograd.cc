@@ -17,7 +17,8 @@ namespace {
 // Fewer tiles do not pay for the stream of transformed weights.
 constexpr size_t kFewTiles = 4;
 constexpr size_t kFewChannels = 16;
-// Weights come from beyond the second-level cache; more than these for every block of tiles.
+// Transformed weights of more bytes than this are read again for every block of tiles, from beyond
+// the second-level cache.
 constexpr uint64_t kNearWeightBytes = 1 << 20;
 
 struct FarWeights {
@@ -59,7 +60,7 @@ WinogradShape shape_of(const Conv2DGeometry& g) {
   return s;
 }
 
-// Channels of a part, at least: its tasks transform all pixels of their tiles.
+// The fewest channels of a part: the tasks of each part transform all pixels of their tiles again.
 constexpr size_t kLeastPart = 64;
 
 // Returns into how many parts to cut the channels: more than one where tasks outnumber the blocks

@@ -314,7 +314,7 @@ Status prepare_float_conv(const PrepareContext& context, PlannedStep* step) {
                           static_cast<double>(g.terms());
   const size_t units = product_or_most({g.images, g.groups, p->row_strips, p->column_strips});
   p->tasks = task_count(products / 8, units, context.threads);
-  // Planes, sums, and the zeros that sums begin with.
+  // The scratch memory holds planes, sums, and the zeros that sums begin with.
   const size_t planes = product_or_most({g.group_in(), p->down.planes(), p->across.planes(),
                                          p->down.lines(p->rows), p->pitch, sizeof(float)});
   const size_t sums = product_or_most({g.group_out() + 1, p->sums(), sizeof(float)});

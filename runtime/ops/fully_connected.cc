@@ -13,7 +13,7 @@
 namespace qrt {
 namespace {
 
-// Products of at most this many rows wait for their weights to come from memory.
+// Products of at most this many rows are bound by reading their weights from memory.
 constexpr size_t kStreamedRows = 4;
 
 // Checks the constants of a layer whose weights are [out, in].

@@ -64,7 +64,7 @@ Status check_int16_constants(const InferContext& context, size_t channels, size_
                   "input 2 (bias) has shape %s, expected [%zu]", shape.to_string().c_str(),
                   channels);
   QRT_TRY(check_constant(context, 2, "bias", fb::Packing::NONE, channels * sizeof(int64_t)));
-  // Whatever the weights are: |256 * high + low| <= 257 * 255 * 128 * k.
+  // Holds for any weights: |256 * high + low| <= 257 * 255 * 128 * k.
   const int64_t sums = static_cast<int64_t>(k) * (is_planes ? 257 * 255 * 128 : 1 << 22) *
                        static_cast<int64_t>(256 * digits - 255);
   const fb::RequantStage& stage = *requant->stages()->Get(0);

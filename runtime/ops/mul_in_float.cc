@@ -33,7 +33,7 @@ bool serves(const MulParams& params, const ElementwiseKernel& kernel,
     kernel.mul(params, {a, b, false, false, pairs->want, kPairs});
     cheaper.run(product, {a, b, false, false, pairs->got, kPairs, 1, 0, 0, 0});
     if (memcmp(pairs->want, pairs->got, kPairs) != 0) return false;
-    // The rows of a beside one of b.
+    // Multiplies all rows of a by the one row of b.
     cheaper.run(product, {a, b, false, false, pairs->got, kBytes, kValues, kBytes, 0, kBytes});
     if (memcmp(pairs->want, pairs->got, kPairs) != 0) return false;
   }

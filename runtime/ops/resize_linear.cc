@@ -315,7 +315,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.out_row = p.out_w * p.channels;
   p.rows = size(to[0]) * p.out_d * p.out_h;
   p.columns = columns_of(p);
-  // Eight weights of at most 1, and integers.
+  // A sum has eight products at most, of weights up to 1 and integers up to 255.
   const double most =
       8.0 * 255 * static_cast<double>(p.input_scale) / static_cast<double>(p.bytes.scale);
   p.f32 = is_resize_scale(p.bytes.scale, most) ? p.kernel : select_resize(IsaSet{});

@@ -158,7 +158,7 @@ Range range_after(const Link& link, Range r, bool* wraps) {
     case F::SHIFT_LEFT:
       return checked({r.lo * (int64_t{1} << link.value), r.hi * (int64_t{1} << link.value)});
     case F::SHIFT_RIGHT:
-      // Halving INT32_MAX adds 1 to it.
+      // Halving rounds by adding 1, which INT32_MAX overflows.
       if (link.value == 1 && r.hi == INT32_MAX) {
         *wraps = true;
         return {INT32_MIN / 2, INT32_MAX / 2};

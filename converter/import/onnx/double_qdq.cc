@@ -213,7 +213,8 @@ Status DoubleQdq::follow(const Top& top, std::vector<Step>* steps, End* end) con
     QRT_TRY(make_link(end->readers, &step.link, &goes_on));
     if (!goes_on) break;
     step.nodes = end->readers;
-    // The shape counts for what changes nothing. Behind other nodes it is known if they were visited.
+    // A Transpose changes the shape. Behind nodes other than pairs the shape is known only if they
+    // were visited.
     if (step.link.kind == Kind::kTranspose &&
         static_cast<int>(step.link.numbers.size()) == shape.rank()) {
       const Shape from = shape;

@@ -141,7 +141,7 @@ Status Importer::check_node(const NodeView& node) const {
 
 namespace {
 
-// Pending operators that wait for each other are made, and destroyed, recursively.
+// Chains of pending operators are made, and destroyed, recursively.
 constexpr int kMostDepth = 1000;
 
 bool waits_too_deeply(const Importer& importer, const NodeView& node) {

@@ -249,7 +249,7 @@ Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, flo
   }
   const auto from = own_function(importer, node, 0);
   if (!from) return importer.refuse_float(node, 0);
-  // Limits behind a Pad hold for its fill, too, so the Pad waits as an operator of its own.
+  // Limits behind a Pad hold for its fill, too, so the Pad is a pending operator of its own.
   const auto pending = defer(importer, node, maps.to());
   pending->is_function = true;
   const auto gather = [&importer, &node, maps = std::move(maps)](int64_t bits, ValueId* value) {

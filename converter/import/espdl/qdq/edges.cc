@@ -147,7 +147,7 @@ Status Translator::check_scales() {
   for (const int i : model_.execution_order()) {
     const NodeView& n = node(i);
     if (!is_onnx(n) || (n.op() != "QuantizeLinear" && n.op() != "DequantizeLinear")) continue;
-    // Behind a QuantizeLinear that was refused the same would be said once more.
+    // Behind a QuantizeLinear that was refused, a second refusal would only repeat the reason.
     const int producer = model_.producer(n.input(0));
     if (producer >= 0 && outcomes_.is_refused(producer)) continue;
     Scales scales;

@@ -312,7 +312,7 @@ Status emit_int16_prelu(Importer& importer, const NodeView& node, const std::str
   auto requant = int16_requant(importer, node, {ratio}, {int16_reach(zero_point)}, out, limits);
   if (!requant) return Status();
   auto negative = closest_stage({ratio * unit}, {std::max<int64_t>(below, 1) * INT16_MAX});
-  // Half a unit of a slope, at the least x.
+  // At the least x, the rounding of a slope to half a unit must stay within half a step.
   if (!negative || !(ratio * unit * static_cast<double>(below) <= 1))
     return importer.refuse(node,
                            "slopes up to " + std::to_string(greatest) +

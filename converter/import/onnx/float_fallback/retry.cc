@@ -191,7 +191,7 @@ Status assess_with_floats(Importer& importer, const NodeView& node) {
 Status retry_in_float(Importer& importer, const NodeView& node) {
   Outcomes& outcomes = importer.outcomes();
   ValueId y = kNoValue;
-  // The operator that waited for this QuantizeLinear has no integer form after all.
+  // The pending operator in front of this QuantizeLinear has no integer form after all.
   if (!outcomes.is_made(node.index()) && node.op() == "QuantizeLinear" &&
       make_producer_float(importer, node.input(0), &y))
     return assess_again(importer, node);
