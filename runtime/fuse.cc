@@ -33,7 +33,7 @@ uint32_t last_producer(const PlannedStep& step, const ScratchVector<uint32_t>& p
 }
 
 // Returns the step that makes what this Transpose's input is another shape of, if nothing else
-// reads it; or kNone. All of these walks together visit a step once.
+// reads it; or kNone. All calls together visit each step once.
 uint32_t producer_through_shapes(const PlannedStep& step, const PlanVector<PlannedStep>& steps,
                                  const ScratchVector<uint32_t>& producer,
                                  const ScratchVector<uint32_t>& readers) {

@@ -281,8 +281,8 @@ class Session {
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
-  // The bindings, by index_of(): a caller's memory, the tensors that are copied, and the memory in place
-  // of an external one's.
+  // The bindings, by index_of(): the caller's memory, the memory of tensors that are copied, and
+  // memory of the session's own that replaces that of an external tensor.
   PlanVector<Binding> bindings_;
   PlanVector<uint8_t*> copied_;
   PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;

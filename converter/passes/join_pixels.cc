@@ -82,11 +82,11 @@ ValueId repeated_bias(Graph* graph, ValueId bias, int64_t times) {
   return graph->add_value(std::move(repeated));
 }
 
-// Joins pixels and returns true, where it pays; then `reshape` splits the node's new pixels into
-// those of its old output.
+// Joins pixels and returns true where that is faster; `reshape` then splits the node's new pixels
+// into those of its old output.
 bool join(Graph* graph, Node* node, Node* reshape) {
   auto* o = node->options.AsConv2D();
-  // A layer with a zero point of the run has vectors of the run as well.
+  // A layer whose zero point a run computes has further inputs that a run computes; it is not joined.
   if (o == nullptr || node->inputs.size() != 3) return false;
   const Value& weights = graph->values[node->inputs[1]];
   const ValueId out = node->outputs[0];

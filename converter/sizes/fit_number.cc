@@ -154,7 +154,7 @@ class Fit {
     if (imports_.others == nullptr) return false;
     for (const Term& v : *imports_.others)
       if (try_shifted(v.expression)) return true;
-    // As where a table is cut around its middle.
+    // Tries the negated dimensions, too, which occur where a table is cut around its middle.
     for (const Term& v : *imports_.others)
       if (try_shifted(Expression(0) - v.expression)) return true;
     for (const Term& v : *imports_.others)

@@ -12,7 +12,8 @@ namespace {
 constexpr int kOutputs = 255;  // beside 0
 constexpr int kMaxShift = 10;  // beyond, float32 is too coarse to meet the thresholds
 
-// Returns the rounding of the first of two stages, which `addend` has beside the half of the last one.
+// Returns the rounding constant of the first of two stages; `addend` contains it beside half a unit
+// of the last stage.
 int32_t extra_of(const Requant& r) { return r.stage_count == 2 ? 1 << 30 : 0; }
 
 bool is_tried(const Requant& r) {

@@ -15,7 +15,8 @@
 namespace qrt {
 namespace {
 
-// Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
+// The left-hand bytes of a block of rows, which are read again for every panel of weights: they
+// stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
 
 // Calls the function for the number of rows, kLeast .. MR.

@@ -13,7 +13,7 @@ namespace qrt {
 namespace {
 
 constexpr int kGroupVectors = 4;  // 64 outputs
-// Input and output of the rows that are walked for every panel stay in the first-level cache.
+// The input and output of a block of rows, which are read again for every panel, stay in the first-level cache.
 constexpr size_t kShortBytes = 16 * 1024;
 
 // Rows of a product against one panel of channels, all of which are stored.

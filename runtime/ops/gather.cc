@@ -3,7 +3,7 @@
 //
 // The last axis with a map (or, without any, the last of all) makes the rows: its indices are
 // blocks of the elements behind it. The axes in front of it only choose which row of x is read; the
-// one next to the rows, where it has no map, is walked by the kernel. A slice of every row of
+// one next to the rows, where it has no map, is a loop of the kernel. A slice of every row of
 // x may be a view.
 #include <cstring>
 
@@ -69,7 +69,7 @@ struct Params {
   PlanVector<GatherRun> runs;
   Outer outer[kMaxTensorRank];
   size_t outer_count;
-  // Which the kernel loops over itself; they share one place of the outer axes
+  // Rows that the kernel handles in one call. They share an index of the outer axes.
   size_t rows;
   size_t input_stride;  // of those
   size_t groups;        // product of the outer axes

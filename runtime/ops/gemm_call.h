@@ -99,7 +99,8 @@ struct GemmOperands {
   // The first row of the output, from the first group on; c_stride 0: its rows are dense.
   void* c = nullptr;
   size_t c_stride = 0;
-  // Instead, if not null: where the first row and channel of the range stands.
+  // Where a follower's piece is computed (else null), the memory for it, which is written in place
+  // of `c`: the first row and channel of the range stands here.
   uint8_t* piece = nullptr;
   size_t piece_stride = 0;
 

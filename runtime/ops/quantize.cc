@@ -77,7 +77,8 @@ struct Params {
   int32_t lo = 0, hi = 0, offset = 0;
   fb::Rounding rounding = fb::Rounding::HALF_EVEN;
   bool is_packed = false, is_small_float = false, saturates = true;
-  // An integer whose overflow is not SATURATE, of up to 16 bits or with CAST.
+  // True where integers wrap instead of saturating: with CAST, or for types of up to 16 bits with
+  // another overflow than SATURATE.
   bool wraps = false;
   SmallFloat format = {};
   fb::Overflow overflow = fb::Overflow::SATURATE;

@@ -223,7 +223,7 @@ TEST(Winograd, WeightsOfSeveralTerms) {
       Layer layer = random_layer(s, &random);
       WinogradTester().run(layer, kernel, &random);
       for (auto& w : layer.weights) w = random.integer(0, 1) != 0 ? 127 : -128;
-      for (size_t o = 0; o < s.out_c; ++o)  // the greatest weights: all terms alike
+      for (size_t o = 0; o < s.out_c; ++o)  // weights of the greatest sums: equal in all terms
         for (size_t i = s.taps() * s.in_c; i < layer.taps() * s.in_c; ++i) {
           const size_t at = o * layer.taps() * s.in_c;
           layer.weights[at + i] = layer.weights[at + i % (s.taps() * s.in_c)];

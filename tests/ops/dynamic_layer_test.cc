@@ -193,7 +193,7 @@ TEST(DynamicLayer, ScalesThatAreNoNumbers) {
   }
 }
 
-// Scales and zero points of each row or image, and stores with limits.
+// Checks a layer with a scale and zero point for each row or image, with or without limits of the output.
 void check_each(const Layer& l, bool is_product, bool weights_first, bool limits) {
   testing::Random random;
   Data d = random_data(l);

@@ -106,8 +106,8 @@ TEST_P(LinesTest, TwoLines) {
   SCOPED_TRACE(random_.trace());
   for (const int zero : {0, 1, 100, 128, 254, 255}) {
     std::vector<Table> tables;
-    for (int c = 0; c < 37;
-         ++c)  // of either sign, falling away on one side, bent downwards
+    // Slopes of either sign, with a fall on one side, and bent downwards.
+    for (int c = 0; c < 37; ++c)
       tables.push_back(prelu(random_.real(-1.5, 1.5), random_.real(-1, 3), zero));
     expect_tables(tables, 37 * 300);
   }

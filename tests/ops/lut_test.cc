@@ -72,7 +72,7 @@ TEST(Lut, OneTableThatIsALine) {
 
 TEST(Lut, ATablePerChannel) {
   for (const int64_t c : {1, 3, 16, 65}) check({-1, 4, 5, c}, true);
-  // By planes, in blocks of rows.
+  // Tensors of this size are computed by planes, in blocks of rows.
   for (const int64_t c : {1, 3, 16, 65, 600}) check({-1, 15, 19, c}, true);
   check({-1, 8, 8, 5000}, true);
 }

@@ -179,7 +179,7 @@ TEST_F(HostileCosts, OnnxNodesThatEachMakeMuch) {
     const char* op;
     std::vector<int64_t> second;
   } cases[] = {{"Tile", {1000000}},             // an index map each
-               {"Pad", {1000000, 1000000}},     // the same, of a deferred operator
+               {"Pad", {1000000, 1000000}},     // an index map each, of a pending operator
                {"Expand", {1000, 1000000, 4}},  // refused itself, once its maps are made
                {"ConstantOfShape", {1000000}},  // a constant each
                {"Gather", std::vector<int64_t>(100000)}};

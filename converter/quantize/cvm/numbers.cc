@@ -142,7 +142,7 @@ CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precis
     if (factor.frac > 1) x = times(x, {factor.frac});
     x = shifted(x, -factor.exponent, precision);
   }
-  // The factor's own rounding is a part of 2^14 of the step.
+  // The rounding of the factor itself, about 2^-14 of the step, is neglected.
   x.step = step;
   return x;
 }

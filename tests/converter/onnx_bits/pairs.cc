@@ -170,7 +170,7 @@ void pairs_that_meet_behind_a_slice_of_opset_21(BitsModel& m) {
   pairs_that_meet_behind_a_slice(m);
 }
 
-// ONNX Runtime puts a pair like the second one between the two Transposes. Where several nodes read
+// ONNX Runtime puts a copy of the second pair between the two Transposes. Where several nodes read
 // the second pair, this changes the result.
 void pairs_around_inverse_transposes(BitsModel& m) {
   for (int readers : {1, 2, 3}) {

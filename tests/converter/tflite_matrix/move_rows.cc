@@ -21,7 +21,7 @@ void moved(Cell& c, const Tensor& x, B code, const std::vector<int>& inputs, con
 struct Maker {
   Row row;
   Maker(B code, std::vector<T> types = kAllTypes) { row.code = code, row.types = std::move(types); }
-  // For every shape and every axis.
+  // Adds a form for every axis of every shape.
   template <class F>
   Maker& axes(const F& f) {
     for (const Dims& dims : kShapes)

@@ -80,8 +80,8 @@ std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
 // Returns whether BiasScale::kRounded rounded a bias to `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 
-// element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant
-// that FullyConnected takes (T int16_t: 8-bit weights); `offset` finds the source element.
+// Returns element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16
+// constant that FullyConnected takes (T int16_t: 8-bit weights); `offset` finds the source element.
 template <class T = int16_t, class Offset>
 std::vector<T> centred_weights(const Constant& w, const Quant& quant, int64_t out, int64_t in,
                                const Offset& offset) {
