@@ -14,7 +14,7 @@ inline double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// `part` is done, 0 to 1. Null: nobody listens.
+// `part` is done, 0 to 1. Null: progress is not shown.
 using Progress = std::function<void(const char* step, double part)>;
 
 }  // namespace qrt::bench

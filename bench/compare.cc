@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLeastTolerance = 0.02;
 
-// The library's messages start with its own mark, "[json.exception.out_of_range.403] ".
+// Removes the library's own mark from its message, "[json.exception.out_of_range.403] ".
 std::string without_mark(const std::string& message) {
   const size_t end = message.find("] ");
   return message.rfind("[json.", 0) == 0 && end != std::string::npos ? message.substr(end + 2)

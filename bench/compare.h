@@ -36,20 +36,20 @@ struct Comparison {
 // something else, or kInvalidArgument for runs of streams.
 Status read_old_runs(const std::string& path, std::vector<OldRun>* runs);
 
-// The earlier run that a new one is to be compared with: the only one, or of several that of the same
-// model (by its file's name), threads and batch. kInvalidArgument: there is none.
+// Finds the earlier run that a new one is to be compared with: the only one, or of several that of the
+// same model (by its file's name), threads and batch. Fails with kInvalidArgument where there is none.
 Status find_old_run(const std::vector<OldRun>& runs, const std::string& model, size_t threads,
                     size_t batch, OldRun* run);
 
-// kInvalidArgument unless a run did the same work: threads, batch, multiply-accumulates; instruction
-// sets may differ.
+// Checks that a run did the same work: threads, batch, multiply-accumulates; instruction sets may
+// differ. Fails with kInvalidArgument.
 Status check_same_work(const OldRun& old_run, size_t threads, size_t batch, uint64_t macs);
 
-// A regression is a least time that grew by more than the tolerance: the sum of both runs'
-// min_noise, but at least 2 %. The least time, because other programs add to every other number:
-// with one thread that of the thread's running time, else of the latency. Five of ten
-// parts of the earlier run came within its noise, so that all of another run stay beyond it by
-// chance in one of 2^10 runs. kInvalidArgument as check_same_work().
+// Compares two runs. A regression is a least time that grew by more than the tolerance: the sum of
+// both runs' min_noise, but at least 2 %. The least time is compared because other programs add to
+// every other number: with one thread that of the thread's running time, else of the latency. Five
+// of ten parts of the earlier run came within its noise, so that all of another run stay beyond it
+// by chance in one of 2^10 runs. Fails with kInvalidArgument as check_same_work().
 Status compare(const OldRun& old_run, const Measurement& m, size_t threads, Comparison* result);
 
 }  // namespace qrt::bench

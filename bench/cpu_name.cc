@@ -32,7 +32,7 @@ std::string core_name(const std::string& implementer, const std::string& part) {
   return "ARM implementer " + implementer + " part " + part;
 }
 
-// "key\t: value", as all lines of /proc/cpuinfo are.
+// Splits "key\t: value", the form of all lines of /proc/cpuinfo.
 bool split(const std::string& line, std::string* key, std::string* value) {
   const size_t colon = line.find(": ");
   if (colon == std::string::npos) return false;
@@ -44,7 +44,8 @@ bool split(const std::string& line, std::string* key, std::string* value) {
 }  // namespace
 
 std::string cpu_name(const std::string& cpuinfo) {
-  std::vector<std::pair<std::string, size_t>> cores;  // kind and number of ARM's
+  // Kinds of ARM cores and how many there are of each.
+  std::vector<std::pair<std::string, size_t>> cores;
   std::string key, value, implementer, told;
   size_t best = static_cast<size_t>(-1);
   const std::vector<std::string> names = {"model name", "Model", "Hardware", "cpu model", "uarch"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a machine's CPU, from what Linux tells of it.
+// The name of a machine's CPU, from what Linux reports.
 #ifndef QRT_BENCH_CPU_NAME_H_
 #define QRT_BENCH_CPU_NAME_H_
 
@@ -7,8 +7,8 @@
 
 namespace qrt::bench {
 
-// `cpuinfo`: the content of /proc/cpuinfo. x86 and RISC-V have names there, ARM has the numbers of its
-// cores: "4 x Cortex-A55, 4 x Cortex-A76". "unknown" where there is nothing.
+// Returns the CPU's name from `cpuinfo`, the content of /proc/cpuinfo: x86 and RISC-V have names there,
+// ARM the numbers of its cores: "4 x Cortex-A55, 4 x Cortex-A76". "unknown" where there is nothing.
 std::string cpu_name(const std::string& cpuinfo);
 
 }  // namespace qrt::bench

@@ -5,7 +5,8 @@
 
 namespace qrt::bench {
 
-// The first SIGINT or SIGTERM from now on only sets interrupted(); a second one ends the program.
+// Catches interrupts: from now on the first SIGINT or SIGTERM only sets interrupted(); a second one
+// ends the program.
 void catch_interrupts();
 bool interrupted();
 // Ends the program by the signal that it got, as a shell expects. REQUIRES: interrupted().

@@ -26,7 +26,8 @@ Status set_affinity(const std::string& text);
 // Binds the thread to the CPUs of a hexadecimal mask: "5" or "0x5" is CPUs 0 and 2.
 Status set_cpu_mask(const std::string& mask);
 
-// The mean frequency of the CPUs that this thread may use, and the machine's temperature; 0: cannot be read.
+// Return the mean frequency of the CPUs that this thread may use, and the machine's temperature; 0
+// where these cannot be read.
 double frequency_mhz();
 double temperature_celsius();
 

@@ -34,9 +34,9 @@ struct Load {
   }
 };
 
-// The most memory that this program held. getrusage() counts what the process held before it became
-// this program, too: after a fork from a great parent that is the parent's memory. So Linux's own
-// number comes first, which starts anew with the program.
+// Returns the most memory that this program held. getrusage() counts what the process held before
+// it became this program, too: after a fork from a great parent that is the parent's memory. So
+// Linux's own number comes first, which starts anew with the program.
 uint64_t peak_memory_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -86,10 +86,10 @@ bool has_base(const std::vector<Subject>& subjects) {
   return options.qps == 0 && (options.streams > 1 || (options.streams == 1 && subjects.size() > 1));
 }
 
-// The rate of one stream of each model alone: measured before and after all streams run, so that a
-// machine that becomes slower does not count for either.
+// Adds the rate of one stream of each model alone. It is measured before and after all streams run,
+// so that a machine that becomes slower does not count for either.
 Status add_base(const std::vector<Subject>& subjects, const Progress& progress, Load* load) {
-  constexpr double kPart = 8;  // of the time, for each half
+  constexpr double kPart = 8;  // each half takes this part of the time
   for (size_t i = 0; i < subjects.size(); ++i) {
     const std::vector<Stream*> one = {&load->streams[i][0]};
     QRT_TRY(run_streams({one}, {subjects[i].options->seconds / kPart, 2}, "one stream", progress));

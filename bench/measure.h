@@ -21,9 +21,9 @@ struct Subject {
 
 // All measurements end early when interrupted() (interrupt.h), with what they have.
 
-// Latency, noise and memory at options.batch, with options.streams throughput, too; several models: of
-// each while the streams of all of them run. Throws what sessions throw; kInvalidArgument and the
-// like where the input files do not fit. m->runs is 0 where it was interrupted before the first run.
+// Measures latency, noise and memory at options.batch, with options.streams throughput, too; for several
+// models, each while the streams of all of them run. Throws what sessions throw; fails with kInvalidArgument
+// and the like where the input files do not fit. m->runs is 0 where it was interrupted before the first run.
 Status measure(const std::vector<Subject>& subjects, const Progress& progress);
 
 // Fills m->ops, and with --roofline peaks, memory and limits. In a session of its own: reading

@@ -35,7 +35,7 @@ struct Options {
   size_t runs = 0, warmup = 0;       // 0: by time; warm-up a tenth of it
   bool is_warmed_by_runs = false;    // --warmup was given
   double sustained_minutes = 0;      // of measure_sustained(); 0: none
-  double frame_ms = 0;  // of the stream of which a run is a step, with its state; 0: none
+  double frame_ms = 0;  // length of a step of the stream whose state the model keeps; 0: none
   bool profile = false, roofline = false, traces = false;
 };
 
@@ -66,7 +66,7 @@ struct PeakRate {
 struct BatchTime {
   size_t batch;
   double image_ms;  // median
-  double of_first;  // over that at batch 1, in the same turn: median
+  double of_first;  // throughput divided by that at batch 1, in the same turn: median
 };
 
 // A part of a long measurement.
@@ -80,9 +80,10 @@ struct Interval {
 struct Throughput {
   double runs_per_second = 0;
   double one_stream = 0;         // runs a second of one alone; 0: not measured
-  double one_stream_spread = 0;  // how far before and after lie apart, over that
-  double utilization = 0;        // with --qps: of the streams' time that in which they ran
-  double last_wait = 0;  // with --qps: of the last run before it began; part of the time measured
+  double one_stream_spread = 0;  // difference of the rates before and after, divided by their mean
+  double utilization = 0;        // with --qps: share of the streams' time in which they ran
+  // With --qps: how long the last run waited before it began; part of the time measured.
+  double last_wait = 0;
   std::vector<size_t> runs;  // of each stream
   double scaling() const { return one_stream > 0 ? runs_per_second / one_stream : 0; }
 };
@@ -125,7 +126,7 @@ struct Measurement {
   // Returns, for --sustained, the best median over the median of the last quarter; 1: nothing is lost.
   double sustained_of_peak() const;
 
-  // The part of a frame's length that a step takes; above 1 the stream is not kept up with.
+  // Returns the part of a frame's length that a step takes; above 1 the stream is not kept up with.
   double real_time_factor(double frame_ms) const { return median / frame_ms; }
   double p99_real_time_factor(double frame_ms) const { return p99 / frame_ms; }
 

@@ -9,7 +9,7 @@
 namespace qrt::bench {
 namespace {
 
-// The plan of the session that was measured, made again.
+// Makes the plan of the measured session again.
 Status plan_of(const Run& run, std::shared_ptr<const Plan>* plan) {
   const std::string& isa = run.options.isa;
   auto isas = allowed_isas(isa.empty() ? nullptr : isa.c_str());

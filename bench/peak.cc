@@ -18,7 +18,7 @@
 namespace qrt::bench {
 namespace {
 
-// Independent chains, which the compiler may not turn into vectors.
+// Multiplies and adds in independent dependency chains, which the compiler may not turn into vectors.
 void multiply_add(uint64_t steps) {
   int32_t a = 3, b = 5, c0 = 0, c1 = 0, c2 = 0, c3 = 0;
   const auto step = [&](int32_t& c) {
@@ -55,7 +55,7 @@ void append_loops(const NamedLoops& set, std::vector<PeakLoop>* loops) {
   }
 }
 
-// "48K", "2048K", "260M"; 0 if there is no such file.
+// Reads a size, "48K", "2048K", "260M"; 0 if there is no such file.
 size_t read_size(const std::string& path) {
   std::ifstream file(path);
   size_t value = 0;
@@ -76,7 +76,7 @@ struct Cache {
   size_t bytes;
 };
 
-// Data and unified caches of this thread's core, ascending.
+// Returns the data and unified caches of this thread's core, the smallest first.
 std::vector<Cache> caches() {
   static const char* const kNames[] = {"L1", "L2", "L3", "L4"};
   std::vector<Cache> found;
@@ -111,7 +111,7 @@ Area make_area(size_t bytes) {
 
 constexpr size_t kSampleBytes = size_t{4} << 20;  // at least: reading the clock takes time
 
-// GB/s of one sample of run(), which moves `bytes`.
+// Returns GB/s of one sample of run(), which moves `bytes`.
 template <class Run>
 double sample_gbs(size_t bytes, const Run& run) {
   const size_t passes = (kSampleBytes + bytes - 1) / bytes;
@@ -120,7 +120,7 @@ double sample_gbs(size_t bytes, const Run& run) {
   return static_cast<double>(bytes * passes) / (thread_ns() - start);
 }
 
-// The best of several samples: what the hardware can do, whatever else ran meanwhile.
+// Returns the best of several samples: what the hardware can do, whatever else ran meanwhile.
 template <class Run>
 double best_gbs(size_t bytes, const Run& run) {
   double best = 0;

@@ -30,18 +30,18 @@ struct PeakLoop {
 // Loops of this build, best set first; the last is the scalar one.
 const PeakLoop* peak_loops(size_t* count);
 
-// The loop that bounds a kernel of `isa` ("pairs": one that needs pair-safe weights). Never null:
-// sets without multiplications of their own take the next smaller set's.
+// Returns the loop that bounds a kernel of `isa` ("pairs": one that needs pair-safe weights). Never
+// null: sets without multiplications of their own take the next smaller set's.
 const PeakLoop& peak_loop(Isa isa, bool pairs);
 
 // Returns the loop for a kernel's name, which ends in its set: "gemm_u8s8_6x16_k4_adjacent_avx2".
 // `fallback` serves names without one.
 const PeakLoop& peak_loop_of_kernel(const std::string& kernel, Isa fallback);
 
-// GMAC/s of one short sample (some 100 us). Take several: other processes may interrupt one.
+// Returns GMAC/s of one short sample (some 100 us). Take several: other processes may interrupt one.
 double sample_gmacs(const PeakLoop& loop);
 
-// The median of `samples` of them.
+// Returns the median of `samples` of them.
 double measure_gmacs(const PeakLoop& loop, int samples);
 
 // One level of the memory hierarchy, as one core sees it.
@@ -57,11 +57,11 @@ struct MemoryLevel {
 // ascending, then memory. Takes about a second.
 std::vector<MemoryLevel> measure_memory();
 
-// The first level that holds `bytes`. REQUIRES: levels as of measure_memory().
+// Returns the first level that holds `bytes`. REQUIRES: levels as of measure_memory().
 const MemoryLevel& level_of(const std::vector<MemoryLevel>& levels, uint64_t bytes);
 
-// GB/s (read plus written) of one copy of `bytes` / 2 within an area of `bytes`, which is made warm
-// before. `area`: 64-aligned.
+// Returns GB/s (read plus written) of one copy of `bytes` / 2 within an area of `bytes`, which is
+// made warm before. `area`: 64-aligned.
 double sample_copy_gbs(uint8_t* area, size_t bytes);
 
 // Nanoseconds that the calling thread has been running: other programs on its core do not count.

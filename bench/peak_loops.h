@@ -17,8 +17,8 @@ struct VectorLoop {
 };
 const VectorLoop* vector_loops(size_t* count);
 
-// Widest vectors of this CPU. bytes: a multiple of 512. read() loads everything once, copy() copies
-// in ascending order; both from and to 64-aligned addresses.
+// Read and copy by the widest vectors of this CPU. bytes: a multiple of 512. read() loads
+// everything once, copy() copies in ascending order; both from and to 64-aligned addresses.
 void read_bytes(const uint8_t* from, size_t bytes);
 void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes);
 

@@ -51,8 +51,9 @@ QRT_LOOP(vpmaddwd, QRT_ONES_YMM, QRT_TWELVE, QRT_MADD_16)
   "vpaddd %%ymm12, %%ymm" #i ", %%ymm" #i "\n"
 QRT_LOOP(vpmaddubsw, QRT_ONES_YMM, QRT_TWELVE, QRT_MADD_8)
 
-// A step is the inner loop of a product of tiles: 2 x 2 of them, their four operands loaded from the first-level
-// cache. The tiles are configured and released here, so that the thread's register state stays small.
+// Multiplies tiles. A step is the inner loop of a product of tiles: 2 x 2 of them, their four
+// operands loaded from the first-level cache. The tiles are configured and released here, so that
+// the thread's register state stays small.
 void tdpbusd_loads(uint64_t steps) {
   alignas(64) uint8_t operands[4096];
   __builtin_memset(operands, 0xff, sizeof operands);

@@ -40,7 +40,8 @@ std::vector<OpTime> list_ops(const Session& session) {
   return ops;
 }
 
-// One round at least, for there to be a number; three without an interruption.
+// Returns whether another round is run: at least one, for there to be a number, and at least three
+// unless interrupted.
 bool goes_on(size_t rounds, Clock::time_point start, double seconds) {
   return rounds == 0 || (!interrupted() && (rounds < 3 || ms_since(start) < seconds * 1e3));
 }

@@ -67,7 +67,7 @@ Status check_old_runs(const Request& request, const std::vector<OldRun>& old_run
   return {};
 }
 
-// A model and what is told of its file.
+// A model and what is printed about its file.
 struct Loaded {
   double load_ms;
   std::string digest;
@@ -83,7 +83,7 @@ Status load(const std::string& path, std::vector<Model>* models, std::vector<Loa
   return {};
 }
 
-// One combination of what was asked for. To *runs is added what was measured.
+// Measures one combination of the options, and appends the result to *runs.
 Status measure_at(const Options& options, const std::vector<std::string>& paths,
                   const std::vector<Model>& models, const std::vector<Loaded>& loaded,
                   const std::vector<OldRun>& old_runs, tool::ProgressLine* line,
@@ -114,7 +114,8 @@ Status measure_at(const Options& options, const std::vector<std::string>& paths,
   return {};
 }
 
-// Every combination of some models that run at once, or of one, until it is done or interrupted.
+// Measures every combination of options for one model, or for several that run at once, until it is
+// done or interrupted.
 Status measure_models(const Request& request, const std::vector<std::string>& paths,
                       const std::vector<OldRun>& old_runs, tool::ProgressLine* line,
                       std::vector<Run>* runs) {
@@ -139,7 +140,7 @@ Status measure_models(const Request& request, const std::vector<std::string>& pa
   return {};
 }
 
-// Every model, or all at once.
+// Measures every model, or all at once.
 Status measure_all_models(const Request& request, const std::vector<OldRun>& old_runs,
                           std::vector<Run>* runs) {
   tool::ProgressLine line("qrt_bench");
@@ -169,7 +170,7 @@ Status prepare(Request* request, std::vector<OldRun>* old_runs) {
   return {};
 }
 
-// The first regression's message, if there is one.
+// Prints the first regression's message, if there is one, and returns the exit status.
 int verdict(const std::vector<Run>& runs) {
   int status = tool::kDone;
   for (const Run& run : runs)

@@ -37,7 +37,7 @@ std::string other_times(const Comparison& comparison);
 // Both in one line.
 std::string describe(const Comparison& comparison);
 
-// The file, with sizes that were asked for: "text.qrt [seq=17]"
+// Returns the file, with sizes that were asked for: "text.qrt [seq=17]"
 std::string model_label(const Run& run);
 // "I0", "I1", "F", "edge"
 const char* level_name(int level);

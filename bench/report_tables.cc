@@ -12,8 +12,8 @@
 namespace qrt::bench {
 namespace {
 
-// A field of csv (RFC 4180). Spreadsheets take a text that begins with one of these characters for a
-// formula, and names come from model files: an apostrophe in front makes it a text.
+// Quotes a field of csv (RFC 4180). Spreadsheets take a text that begins with one of these
+// characters for a formula, and names come from model files: an apostrophe in front makes it a text.
 std::string quoted(const std::string& text) {
   const bool is_formula = !text.empty() && strchr("=+-@;\t\r\n", text[0]) != nullptr;
   std::string s = is_formula ? "\"'" : "\"";
@@ -21,7 +21,7 @@ std::string quoted(const std::string& text) {
   return s + "\"";
 }
 
-// A cell of a table in Markdown.
+// Returns a cell of a table in Markdown.
 std::string cell(const std::string& text) {
   std::string s;
   for (char c : escaped(text)) s += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -96,7 +96,7 @@ void print_streams_markdown(const std::vector<Run>& runs) {
 
 }  // namespace
 
-// With --scaling a row for every batch instead, with --profile one for every operator.
+// Prints csv; with --scaling a row for every batch, with --profile one for every operator.
 void print_csv(const std::vector<Run>& runs) {
   if (runs.empty()) return;
   if (runs[0].options.scaling != 0) return print_scaling_csv(runs);

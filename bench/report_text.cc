@@ -42,7 +42,7 @@ void print_ops(const Measurement& m) {
            level_name(op.level), end_of_line(op, kTaken).c_str());
 }
 
-// Time and limit of every operator, then the peaks they were judged by.
+// Prints time and limit of every operator, then the peaks they were judged by.
 void print_roofline(const Measurement& m) {
   printf("roofline         %.1f %% of the limit (%s of %s ms)\n", percent(m.limit_ms(), m.ops_ms()),
          ms_text(m.limit_ms()).c_str(), ms_text(m.ops_ms()).c_str());

@@ -178,7 +178,7 @@ Status complete(Request* request) {
 
 namespace {
 
-// Every combination of the sizes that were asked for.
+// Returns every combination of the sizes that were asked for.
 std::vector<tool::Dims> dims_of(const Request& request) {
   std::vector<tool::Dims> all(1);
   for (const std::string& text : request.dims) {

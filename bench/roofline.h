@@ -19,7 +19,7 @@
 
 namespace qrt::bench {
 
-// The loops that bound the operators of `m`, without rates.
+// Returns the loops that bound the operators of `m`, without rates.
 std::vector<PeakRate> loops_of(const Measurement& m);
 
 // Returns why the operator took less than its limit; null: it did not.

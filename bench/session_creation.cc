@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how long sessions of a model take to be made, and what they hold: session_creation MODEL.qrt ...
 //
-// For 1, 2 and 8 sessions of each model that live at once: the running time of this thread for the first
-// one, for each other (median), and for one at another batch, each the median of several models loaded
-// anew; the bytes that one session has for itself and those that all share; and by how much the process
-// has grown when each session has run.
+// For 1, 2 and 8 sessions of each model that live at once: the running time of this thread for the
+// first one, for each other (median), and for one at another batch, each the median of several
+// models loaded anew; the bytes that belong to one session and those that all share; and by how
+// much the process has grown when each session has run.
 #include <qrt/qrt.h>
 #include <stdio.h>
 #include <stdlib.h>

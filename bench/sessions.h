@@ -11,7 +11,7 @@
 
 namespace qrt::bench {
 
-// The best instruction set that kernels are taken from.
+// Returns the best instruction set that kernels are taken from.
 std::string best_isa(const std::string& cap);
 
 // Makes a session with options' threads, or those of `pool` where it is not null. Throws what sessions throw.

@@ -22,7 +22,7 @@ Clock::duration milliseconds(double ms) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
 }
 
-// Waits until `due`. False: interrupted before.
+// Waits until `due`. Returns false where it was interrupted before.
 bool wait_until(Clock::time_point due) {
   constexpr std::chrono::milliseconds kNap(20);  // a signal does not end a sleep
   for (Clock::time_point now; !interrupted();) {
@@ -38,8 +38,8 @@ class Requests {
   explicit Requests(const Extent& extent) : extent_(extent) {}
   void start(Clock::time_point now) { start_ = now; }
 
-  // The next run of a stream that has done so many: waits until it is due, which is *due ms after the
-  // start, or -1: at once. False: there is none.
+  // Takes the next run of a stream that has done `done` runs, and waits until it is due. *due: ms
+  // after the start, or -1 for at once. Returns false where none is left.
   bool take(size_t done, double* due) {
     if (interrupted()) return false;
     *due = -1;

@@ -9,7 +9,7 @@
 namespace qrt::bench {
 namespace {
 
-// Nearest-rank percentile of sorted values.
+// Returns the nearest-rank percentile of sorted values.
 double percentile(const std::vector<double>& sorted, double p) {
   const auto rank = static_cast<size_t>(std::ceil(p * static_cast<double>(sorted.size())));
   return sorted[std::max<size_t>(rank, 1) - 1];

@@ -10,7 +10,7 @@
 
 namespace qrt::bench {
 
-// All in one, by their ends.
+// Returns all runs in one list, ordered by their ends.
 std::vector<RunTime> runs_of(const std::vector<Stream*>& streams);
 
 // Runs a second of streams that were never idle: those of each over the time until its own last ended, so
@@ -20,8 +20,8 @@ double closed_rate(const std::vector<Stream*>& streams);
 // Nearest-rank percentile of latencies.
 double latency_percentile(const std::vector<RunTime>& runs, double p);
 
-// Latency and noise, and with one thread running times where they were measured. REQUIRES:
-// !runs.empty().
+// Summarises latency and noise, and with one thread running times where they were measured.
+// REQUIRES: !runs.empty().
 void summarise(const std::vector<RunTime>& runs, size_t threads, Measurement* m);
 
 }  // namespace qrt::bench

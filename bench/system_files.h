@@ -18,7 +18,8 @@ class SystemFiles {
   // Returns those of these CPUs that have the greatest or the least capacity; empty: all are alike.
   std::vector<int> of_kind(const std::vector<int>& cpus, bool big) const;
 
-  // The mean of these CPUs, and the hottest zone; 0: cannot be read.
+  // Return the mean frequency of these CPUs, and the temperature of the hottest zone; 0 where these
+  // cannot be read.
   double frequency_mhz(const std::vector<int>& cpus) const;
   double temperature_celsius() const;
 

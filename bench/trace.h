@@ -11,8 +11,8 @@
 
 namespace qrt::bench {
 
-// Each run of the measurement a process, each traced run of its model a row of operators, one after
-// the other. kIoError.
+// Writes a trace: each run of the measurement is a process, each traced run of its model a row of
+// operators, one after the other. Fails with kIoError.
 Status write_trace(const std::string& path, const std::vector<Run>& runs);
 
 }  // namespace qrt::bench

@@ -21,12 +21,11 @@ namespace qrt::convert {
 // every run, or by weights that become floats.
 enum class Blocks { kAsSource, kInt8, kFloat };
 
-// import/onnx/: reads an ONNX file (external data beside it) into a graph. kIoError,
-// kInvalidModel (damaged), or kUnsupported with every refused node in the report. *graph is
-// meaningful only on success. `allow_float`: operators between DequantizeLinear and QuantizeLinear
-// that have no integer form may run in float (level F), where qrt has one. kInvalidArgument where
-// `edges` do not go with the model.
-// `blocks`: how products of weights in blocks are computed.
+// import/onnx/: reads an ONNX file (external data beside it) into a graph. Fails with kIoError,
+// kInvalidModel (damaged), or kUnsupported with every refused node in the report, or kInvalidArgument
+// where `edges` do not go with the model. *graph is meaningful only on success. `allow_float`:
+// operators between DequantizeLinear and QuantizeLinear that have no integer form may run in float
+// (level F), where qrt has one. `blocks`: how products of weights in blocks are computed.
 Status import_onnx(const std::string& path, Graph* graph, Report* report, bool allow_float = false,
                    const SourceEdges& edges = {}, Blocks blocks = Blocks::kAsSource);
 
@@ -51,7 +50,7 @@ Status import_tflite(const std::string& path, TfliteReference reference, Graph* 
                      Report* report, const std::vector<std::string>& outputs = {},
                      const std::string& signature = "");
 
-// The signatures of a TFLite file, "0 encode", one line each.
+// Lists the signatures of a TFLite file, "0 encode", one line each.
 Status list_tflite(const std::string& path, std::vector<std::string>* models);
 
 // The options of an ESP-DL import.
@@ -66,20 +65,20 @@ struct EspdlOptions {
 Status import_espdl(const std::string& path, const EspdlOptions& options, Graph* graph,
                     Report* report);
 
-// The models of an ESP-DL file, "0 face", of a pack one line each.
+// Lists the models of an ESP-DL file, "0 face"; for a pack one line each.
 Status list_espdl(const std::string& path, std::vector<std::string>* models);
 
-// The values that an ESP-DL file holds to test it with, if any.
+// Reads the values that an ESP-DL file holds to test it with, if there are some.
 Status read_espdl_tests(const std::string& path, const EspdlOptions& options, TestValues* values);
 
 // import/cvm/: reads an MRT/CVM model's symbol (JSON) and params. As import_onnx().
 Status import_cvm(const std::string& symbol, const std::string& params, Graph* graph,
                   Report* report);
-// Returns where the params of a symbol file are if nobody says: `params` beside a file called
-// `symbol`, else the same name with .params for .json.
+// Returns where the params of a symbol file are unless the caller says: `params` beside a file
+// called `symbol`, else the same name with .params for .json.
 std::string find_cvm_params(const std::string& symbol);
 
-// passes/: rewrites an imported graph into its final form. `progress` (may be null) hears each
+// passes/: rewrites an imported graph into its final form. `progress` (may be null) is called with each
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
@@ -89,9 +88,9 @@ struct Extras {
   std::map<std::string, std::string> notes;  // metadata, by key
 };
 
-// write.cc: a final graph as bytes, already reloaded through the runtime's verifier and planner
-// (kUnsupported if these refuse them, or beyond 2 GB; kInvalidArgument where the test values are not
-// those of its inputs and outputs).
+// write.cc: writes a final graph as bytes, and reloads these by the runtime's verifier and planner.
+// Fails with kUnsupported if those refuse them, or beyond 2 GB; kInvalidArgument where the test
+// values are not those of its inputs and outputs.
 Status write_model(const Graph& graph, std::vector<uint8_t>* bytes, const Extras& extras = {});
 
 }  // namespace qrt::convert

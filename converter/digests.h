@@ -13,9 +13,9 @@
 
 namespace qrt::convert {
 
-// `bytes`: the graph as write_model() wrote it; becomes that with the inputs, the outputs and the
-// digests. `inputs`: [NAME=]FILE.npy, by name or in the model's order, of any sizes that the model takes.
-// As Inputs::read() (runtime/tools/inputs.h) and write_model().
+// Adds the inputs, the outputs and the digests to `bytes`, a graph as write_model() wrote it.
+// `inputs`: [NAME=]FILE.npy, by name or in the model's order, of any sizes that the model takes.
+// Fails as Inputs::read() (runtime/tools/inputs.h) and write_model().
 Status add_digests(const Graph& graph, const std::vector<std::string>& inputs,
                    std::vector<uint8_t>* bytes);
 

@@ -50,7 +50,7 @@ struct Value {
   TensorType type;
   Quantization quantization;
   bool is_constant = false;
-  std::vector<uint8_t> data;  // of a constant: elements, low byte first, or packed
+  std::vector<uint8_t> data;  // a constant's elements, low byte first, or packed
   fb::Packing packing = fb::Packing::NONE;
   // Weights before passes/pack_weights: bits of a source element that are to be kept, 4 or 2; or 0.
   int weight_bits = 0;
@@ -96,7 +96,7 @@ struct Variable {
 // A dimension of the source that has a name, or no number: fb::Symbol.
 struct Symbol {
   std::string name;
-  int64_t value = 1;  // that the graph's shapes have
+  int64_t value = 1;  // size that the graph's shapes have in its place
   int64_t least = 1, most = INT32_MAX, step = 1;
   bool is_first = false;  // the first dimension of an input, which may be a batch
   bool is_other = false;  // a dimension behind the first
@@ -149,21 +149,21 @@ struct Graph {
   bool rounds_floats = false;  // it multiplied sizes by floats that no small quotient expresses
 
   ValueId add_value(Value value);
-  // A constant of `dtype` from elements.
+  // Makes a constant of `dtype` from elements.
   template <class T>
   ValueId add_constant(std::string name, DType dtype, const Shape& shape,
                        const std::vector<T>& elements);
   ValueId add_constant_bytes(std::string name, DType dtype, const Shape& shape, const void* data,
                              size_t size);
 
-  // Index of the node that writes a value, or -1.
+  // Returns the index of the node that writes a value, or -1.
   int producer(ValueId value) const;
   // Indices of the nodes that read a value (a node reading it twice stands twice).
   std::vector<int> consumers(ValueId value) const;
   bool is_output(ValueId value) const;
 };
 
-// The options of a node as their type; REQUIRES: the node is of that type.
+// Returns the options of a node as their type; REQUIRES: the node is of that type.
 template <class T>
 T& options(Node& node) {
   return *static_cast<T*>(node.options.value);
@@ -173,7 +173,7 @@ const T& options(const Node& node) {
   return *static_cast<const T*>(node.options.value);
 }
 
-// A node with default options of type T (fb::Conv2DOptionsT ...).
+// Returns a node with default options of type T (fb::Conv2DOptionsT ...).
 template <class T>
 Node make_node(std::string name, std::string source_op, std::vector<ValueId> inputs,
                std::vector<ValueId> outputs) {
@@ -213,7 +213,7 @@ class StoredForm {
   flatbuffers::FlatBufferBuilder bytes_;
 };
 
-// One line per value and node, for tests and for --verbose.
+// Returns one line per value and node, for tests and for --verbose.
 std::string dump(const Graph& graph);
 
 template <class T>

@@ -20,7 +20,7 @@ struct Graph;
 // the file.
 void set_levels(const std::vector<uint8_t>& file, Report* report);
 
-// The operators above `level` (0 is I0, 1 is I1), as messages name them: "fc1 (Gemm) -> Float [F]".
+// Returns the operators above `level` (0 is I0, 1 is I1), as messages name them: "fc1 (Gemm) -> Float [F]".
 std::vector<std::string> operators_above(const std::vector<uint8_t>& file, int level);
 
 // Returns whether operators of an imported graph compute, and all of these in float.

@@ -11,9 +11,10 @@
 namespace qrt::convert {
 namespace {
 
-// Below this many steps of 256 an input of a Concat has lost its meaning, if another has many.
+// An input of a Concat that takes fewer than kFewSteps of 256 steps has lost its meaning, if
+// another takes kManySteps.
 constexpr int kFewSteps = 16, kManySteps = 64;
-// Codes of 256 that nothing uses before it is worth a word.
+// The number of the 256 codes that have to be unused for a warning.
 constexpr int kUselessCodes = 64;
 constexpr double kAddRatio = 256;
 constexpr size_t kNamedChannels = 8;
@@ -49,7 +50,7 @@ double float_of(uint32_t bits) {
   return static_cast<double>(f);
 }
 
-// The factor from accumulator to output of channel c, all stages in one.
+// Returns the factor from accumulator to output of channel c, all stages in one.
 double factor_of(const fb::RequantT& r, size_t c) {
   const auto at = [c](const auto& v) { return v.size() == 1 ? v[0] : v[c]; };
   if (r.kind == fb::RequantKind::F32) return float_of(at(r.scale));
@@ -110,7 +111,8 @@ class Lint {
   bool is_bytes(ValueId v) const { return graph_.values[v].type.dtype == DType::kUInt8; }
 
   std::string name(ValueId v) const {
-    // Movement and tables in front of an operator carry the name of what they stand for.
+    // Data movement and tables in front of an operator have no name; the search goes back to the
+    // tensor that they stand for.
     while (graph_.values[v].name.empty() && producer_[v] >= 0 &&
            !graph_.nodes[static_cast<size_t>(producer_[v])].inputs.empty())
       v = graph_.nodes[static_cast<size_t>(producer_[v])].inputs[0];
@@ -242,7 +244,7 @@ class Lint {
           {"first", static_cast<double>(dead[0])}});
   }
 
-  // Least and greatest accumulator end at one code.
+  // Returns whether least and greatest accumulator end at one code.
   static bool is_dead(const fb::RequantT* r, size_t c, int64_t least, int64_t most) {
     if (least == most) return true;
     if (!r || r->kind == fb::RequantKind::ACC) return false;
@@ -265,7 +267,8 @@ class Lint {
         return check_zero(node, static_cast<uint8_t>(o.fill));
   }
 
-  // `code` stands for what lies outside the operator's input.
+  // Warns where an operator is padded with something else than zero. `code`: the stored value
+  // outside the operator's input.
   void check_zero(const Node& node, int code) {
     const Quantization& q = graph_.values[node.inputs[0]].quantization;
     if (q.zero_point.size() != 1 || q.zero_point[0] == code) return;

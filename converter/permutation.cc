@@ -59,7 +59,8 @@ struct DimGroup {
   std::vector<uint8_t> in, out;
 };
 
-// Dimension 0 stays a group of its own where it keeps its size: it may be the batch.
+// Finds groups of dimensions of equal product. Dimension 0 stays a group of its own where it keeps
+// its size: it may be the batch.
 std::optional<std::vector<DimGroup>> match_dims(const Shape& in, const Shape& out) {
   if (in.elements() <= 0 || in.elements() != out.elements()) return std::nullopt;
   std::vector<DimGroup> groups;
@@ -92,8 +93,8 @@ std::optional<std::vector<DimGroup>> match_dims(const Shape& in, const Shape& ou
 std::optional<Perm> carry_through_reshape(const Shape& in, const Perm& in_perm, const Shape& out) {
   const auto groups = match_dims(in, out);
   if (!groups) return std::nullopt;
-  // The groups as in_perm arranges them.
-  Perm grouping;  // of the output's grouped dimensions
+  // Order of the output's grouped dimensions that the order of groups in in_perm gives.
+  Perm grouping;  // of the output's dimensions that belong to groups
   size_t next = 0;
   Perm walk;
   for (uint8_t d : in_perm)

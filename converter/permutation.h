@@ -16,7 +16,7 @@ using Perm = std::vector<uint8_t>;
 
 Perm identity_perm(int rank);
 bool is_identity(const Perm& perm);
-// transpose(transpose(x, a), b) == transpose(x, compose(a, b)).
+// Returns the permutation c with transpose(transpose(x, a), b) == transpose(x, c).
 Perm compose(const Perm& a, const Perm& b);
 Perm inverse(const Perm& perm);
 // Shape of transpose(x, perm).
@@ -28,12 +28,12 @@ int permuted_axis(int axis, const Perm& perm);
 // only dimensions of size 1 behind it move.
 bool moves_only_units(const Perm& perm, const Shape& shape);
 
-// The out_perm for which reshape(transpose(x, in_perm)) == transpose(reshape(x), out_perm), where
-// reshape(x) has shape `out`; nothing if in_perm tears dimensions apart that the reshape joins.
-// Dimensions of size 1 stay beside their neighbour.
+// Returns the out_perm for which reshape(transpose(x, in_perm)) == transpose(reshape(x), out_perm),
+// where reshape(x) has shape `out`; nothing if in_perm tears dimensions apart that the reshape
+// joins. Dimensions of size 1 stay beside their neighbour.
 std::optional<Perm> carry_through_reshape(const Shape& in, const Perm& in_perm, const Shape& out);
 
-// A constant with its dimensions permuted, as a new value. REQUIRES: it is not packed.
+// Returns a constant with its dimensions permuted, as a new value. REQUIRES: it is not packed.
 Value transposed_constant(const Value& constant, const Perm& perm);
 
 }  // namespace qrt::convert

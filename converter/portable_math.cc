@@ -11,8 +11,8 @@ constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;
 
 }  // namespace
 
-// x = n ln 2 + r with |r| <= ln 2 / 2, and the series of exp(r): its first term left out is below
-// 2^-57.
+// Returns exp(x) by x = n ln 2 + r with |r| <= ln 2 / 2 and the series of exp(r), whose first
+// omitted term is below 2^-57.
 double portable_exp(double x) {
   const double n = std::floor(x * 1.4426950408889634 + 0.5);
   const double r = (x - n * kLn2High) - n * kLn2Low;
@@ -22,8 +22,8 @@ double portable_exp(double x) {
   return std::ldexp(sum, static_cast<int>(n));
 }
 
-// x = 2^n m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(s), s = (m - 1) / (m + 1), by its
-// series: its first term left out is below 2^-65.
+// Returns log(x) by x = 2^n m with m in [sqrt(1/2), sqrt(2)), and log m = 2 artanh(s), s = (m - 1)
+// / (m + 1), by its series, whose first omitted term is below 2^-65.
 double portable_log(double x) {
   int n;
   double m = std::frexp(x, &n);

@@ -54,7 +54,7 @@ void print_report(const Options& options, const Report& report, bool refused) {
   if (options.lint == "text") fputs(report.warnings_text().c_str(), refused ? stderr : stdout);
 }
 
-// One line for each model of the file.
+// Prints one line for each model of the file.
 int list_models(const Options& options) {
   const convert::Frontend* format = nullptr;
   std::vector<std::string> models = {"0"};

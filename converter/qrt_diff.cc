@@ -30,7 +30,7 @@ struct Options {
   bool all = false, expect_some = false;
 };
 
-// The bytes of a .qrt file, or what the converter makes of another.
+// Reads the bytes of a .qrt file, or converts another file.
 Status read_model(const Options& options, std::vector<uint8_t>* bytes) {
   bool is_qrt = false;
   QRT_TRY(convert::look_for_qrt(options.model, &is_qrt));
@@ -47,7 +47,7 @@ Status read_model(const Options& options, std::vector<uint8_t>* bytes) {
   return convert::write_model(graph, bytes).at(options.model);
 }
 
-// From --input, by name or in order; the others from the reference, by name.
+// Reads the inputs: those of --input, by name or in order, and the others from the reference, by name.
 Status read_inputs(const Options& options, const Model& model, const diff::Reference& reference,
                    tool::Inputs* inputs) {
   std::vector<std::string> names, given = options.inputs;
@@ -71,8 +71,8 @@ struct Counts {
   size_t tensors = 0, compared = 0, different = 0;
 };
 
-// The names of the tensors that the folder holds and the model has not, as of parts that the converter
-// fused, and of the model's outputs that the folder lacks: those would be left out.
+// Checks that names match: complains about tensors that the folder holds and the model lacks, as parts of fused
+// operators do, and about the model's outputs that the folder lacks. Both would be left out of the comparison.
 Status check_names(const Options& options, const Model& model, const diff::Reference& reference,
                    const fb::Model& file, const Session& session) {
   std::vector<std::string> known, missing, outputs;
@@ -92,7 +92,7 @@ Status check_names(const Options& options, const Model& model, const diff::Refer
       .at(options.reference);
 }
 
-// "'conv/y' of operator 12 'conv' (Conv2D, from Conv+Relu)"
+// Returns a text such as "'conv/y' of operator 12 'conv' (Conv2D, from Conv+Relu)".
 std::string describe(const fb::Model& file, const tool::SourceTensor& t) {
   const fb::Operator& op = *file.operators()->Get(static_cast<uint32_t>(t.op));
   const auto text = [](const flatbuffers::String* s) {
@@ -152,7 +152,7 @@ Status run(const Options& options, bool* equal) {
   QRT_TRY(inputs.put(0, &session));
   session.run();
   Counts n;
-  std::map<std::string, size_t> numbers;  // of tensors so far, by name
+  std::map<std::string, size_t> numbers;  // number of tensors with each name so far
   std::string unfit;                      // the first reference that cannot be compared, and why
   const auto use = [&](const tool::SourceTensor& t) -> Status {
     bool is_compared;

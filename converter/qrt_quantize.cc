@@ -31,7 +31,7 @@ struct Options {
   bool force = false, nodes = false, per_channel = false;
 };
 
-// One of the two files of --cvm; "" without it.
+// Returns one of the two files of --cvm; "" without it.
 std::string cvm_file(const Options& options, const char* end) {
   return options.cvm.empty() ? "" : options.cvm + end;
 }

@@ -41,7 +41,7 @@ size_t Report::count(Outcome outcome) const {
 
 namespace {
 
-// A node without a name is called "#17 (Conv)" already.
+// Returns the node's name for messages. A node without a name is called "#17 (Conv)" already.
 template <class Entry>
 std::string label(const Entry& e) {
   return escaped(!e.node.empty() && e.node[0] == '#' ? e.node : e.node + " (" + e.op + ")");
@@ -98,7 +98,7 @@ std::string dimension_text(const DimensionFinding& d) {
 
 std::string Report::text(bool all) const {
   std::string s;
-  std::map<std::string, size_t> waiting;  // not assessed, by what they depend on
+  std::map<std::string, size_t> waiting;  // findings not assessed, counted by what they depend on
   for (const Finding& f : findings_) waiting[f.rule] += f.outcome == Outcome::kNotAssessed;
   for (const Finding& f : findings_) {
     if (f.outcome == Outcome::kRefused) {

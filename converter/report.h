@@ -105,13 +105,13 @@ class Report {
   const std::vector<Finding>& findings() const { return findings_; }
   size_t count(Outcome outcome) const;
   bool has_refusals() const { return count(Outcome::kRefused) > 0; }
-  // "1 of 6 nodes refused", and how many inputs, outputs and constants.
+  // Returns "1 of 6 nodes refused", and how many inputs, outputs and constants were.
   std::string refusals() const;
 
   // Returns the report for people: a paragraph per refused node and a line per node not assessed
   // (and with `all`, one per converted node and one on the batch).
   std::string text(bool all) const;
-  // A paragraph per warning and their number.
+  // Returns a paragraph per warning and their number.
   std::string warnings_text() const;
   // {"nodes": [{"node", "op", "outcome", "result", "level", "rule", "tensor", "remedy"}],
   // "refused": N, "not_assessed": N, "converted": N}; outcome is "converted", "refused" or

@@ -13,7 +13,7 @@
 namespace qrt::convert {
 namespace {
 
-// FOLDER/input_0 with either extension; "": there is none.
+// Finds FOLDER/input_0 with either extension; "" where there is none.
 Status find_file(const std::string& folder, const std::string& kind, size_t i, std::string* path) {
   for (const char* extension : {".pb", ".npy"}) {
     *path = folder + "/" + kind + "_" + std::to_string(i) + extension;

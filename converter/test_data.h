@@ -11,10 +11,10 @@
 
 namespace qrt::convert {
 
-// A folder as ONNX's model zoo and its backend tests have them (test_data_set_0): input_0.pb,
-// output_0.pb and so on, a TensorProto each, or .npy instead. They are for the graph's input or output
-// of their name, else of their number. kInvalidArgument where one is missing or left over; kIoError,
-// kInvalidModel, kUnsupported as of the files.
+// Reads a folder as ONNX's model zoo and its backend tests have them (test_data_set_0): input_0.pb,
+// output_0.pb and so on, a TensorProto each, or .npy instead. They are for the graph's input or
+// output of their name, else of their number. Fails with kInvalidArgument where one is missing or
+// left over; kIoError, kInvalidModel, kUnsupported as of the files.
 Status read_test_data(const std::string& folder, const Graph& graph, TestValues* values);
 
 }  // namespace qrt::convert

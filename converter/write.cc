@@ -32,7 +32,7 @@ class Writer {
       : graph_(graph), extras_(extras), tensor_of_(graph.values.size(), kNoValue) {
     test_buffers_.sizes = test_sizes;
   }
-  // `source_orders`: the metadata of that key, if not empty.
+  // Writes the file. `source_orders`: the metadata of that key, if not empty.
   Status run(const std::string& source_orders, std::vector<uint8_t>* bytes);
   // Returns the metadata "source_order" for a written file: of tensors that did not lie in the
   // source as the file without it tells.
@@ -43,7 +43,7 @@ class Writer {
   void add_tensor(ValueId id);
   void add_buffer(const std::vector<uint8_t>& data);
   void add_test_values();
-  // More than the file will take, without building it.
+  // Returns more than the file will take, without building it.
   size_t size_bound() const;
   Status check_sizes() const;
   void write_buffers();
@@ -88,7 +88,7 @@ void Writer::collect() {
   for (ValueId id : graph_.outputs) add_tensor(id);
 }
 
-// The inputs and outputs that are variables are no edges of the model.
+// Adds the test values of the model's inputs and outputs; those that belong to variables are not among them.
 void Writer::add_test_values() {
   const auto add = [&](const std::vector<ValueId>& edges, const std::vector<TestTensor>& values,
                        std::vector<uint32_t>* buffers) {
@@ -130,7 +130,7 @@ Status Writer::check_sizes() const {
   return {};
 }
 
-// A builder fills its file from the end: what is written first comes last.
+// Writes the buffers first: a builder fills its file from the end, so that they come last.
 void Writer::write_buffers() {
   const auto write = [&](const std::vector<uint8_t>& data) {
     fbb_.ForceVectorAlignment(data.size(), sizeof(uint8_t), kAlignment);

@@ -11,13 +11,13 @@ namespace qrt::fixed {
 
 constexpr int32_t kMax32 = INT32_MAX, kMin32 = INT32_MIN;
 
-// floor((a * b + 2^30) / 2^31): the product of two Q0.31 numbers, ties upwards.
+// Returns floor((a * b + 2^30) / 2^31): the product of two Q0.31 numbers, ties upwards.
 static inline int32_t srdhm(int32_t a, int32_t b) {
   if (a == kMin32 && b == kMin32) return kMax32;
   return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 30)) >> 31);
 }
 
-// v / 2^s, ties away from zero; 0 <= s <= 62.
+// Returns v / 2^s, ties away from zero; 0 <= s <= 62.
 static inline int64_t shift_half_away(int64_t v, int s) {
   if (s == 0) return v;
   return (v + (int64_t{1} << (s - 1)) - (v < 0 ? 1 : 0)) >> s;
@@ -52,7 +52,7 @@ static inline InverseRoot inverse_square_root(int32_t x) {
   return {root, right};
 }
 
-// exp(a) as Q0.31 for a in [-1/4, 0), Q0.31: a Taylor series of fourth order around -1/8.
+// Returns exp(a) as Q0.31 for a in [-1/4, 0), Q0.31: a Taylor series of fourth order around -1/8.
 static inline int32_t exp_of_quarter(int32_t a) {
   constexpr int32_t kExpOfEighth = 1895147668, kThird = 715827883;
   const int32_t x = a + (1 << 28);
@@ -62,7 +62,7 @@ static inline int32_t exp_of_quarter(int32_t a) {
   return kExpOfEighth + srdhm(kExpOfEighth, x + u);
 }
 
-// exp(a) as Q0.31 for a <= 0 with `integer_bits` (0..28) before the point.
+// Returns exp(a) as Q0.31 for a <= 0 with `integer_bits` (0..28) before the point.
 static inline int32_t exp_of_negative(int32_t a, int integer_bits) {
   if (a == 0) return kMax32;
   const int fraction = 31 - integer_bits;
@@ -79,7 +79,7 @@ static inline int32_t exp_of_negative(int32_t a, int integer_bits) {
   return result;
 }
 
-// 2 / (1 + a) as Q2.29 for a in [0, 1], Q0.31: three steps of Newton and Raphson.
+// Returns 2 / (1 + a) as Q2.29 for a in [0, 1], Q0.31: three steps of Newton and Raphson.
 static inline int32_t twice_reciprocal(int32_t a) {
   constexpr int32_t kOne = 1 << 29;
   const int32_t half = static_cast<int32_t>((int64_t{a} + (int64_t{1} << 31)) >> 1);
@@ -98,8 +98,8 @@ static inline int32_t one_minus_over_one_plus(int32_t a) {
   return saturating_shift_left(twice_reciprocal(a) - (1 << 29), 2);
 }
 
-// The logarithm of a Q12.19 number as Q5.26, for x >= 1: of the number brought into [1/2, 1), a quotient
-// of polynomials around the fourth root of 1/2, and its power of two.
+// Returns the logarithm of a Q12.19 number as Q5.26, for x >= 1: of the number brought into [1/2,
+// 1), a quotient of polynomials around the fourth root of 1/2, and its power of two.
 static inline int32_t log_of_sum(int32_t x) {
   constexpr int32_t kLog2 = 1488522236, kRootHalf = 1518500250, kFourthRootHalf = 1805811301;
   // With f the fourth root of 2: 11 f / 240, f / 20, 2 / f - f and f / 4, all Q0.31.

@@ -19,7 +19,7 @@ struct HybridScale {
   int32_t zero_point = 0, lo = -127;
 };
 
-// HA(clamp(v, lo, hi)), of NaN lo. REQUIRES: lo and hi within 2^22.
+// Returns HA(clamp(v, lo, hi)), and lo for NaN. REQUIRES: lo and hi within 2^22.
 template <class Real>
 int32_t hybrid_round(Real v, int32_t lo, int32_t hi) {
   if (!(v > static_cast<Real>(lo))) return lo;
@@ -30,7 +30,7 @@ int32_t hybrid_round(Real v, int32_t lo, int32_t hi) {
          (rest <= static_cast<Real>(-0.5) ? 1 : 0);
 }
 
-// `least` <= 0 <= `most`: the range of the floats and of 0.
+// Returns the scale for floats from `least` <= 0 to `most` >= 0.
 inline HybridScale hybrid_symmetric(float least, float most) {
   HybridScale s;
   const float range = -least > most ? -least : most;

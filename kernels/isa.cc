@@ -70,7 +70,8 @@ IsaSet hardware_isas() {
 
 #elif defined(QRT_HAVE_WASMRELAXED)
 
-// An engine that takes the module has relaxed SIMD, but its dot product may be none of the exact ones.
+// Returns the sets that can be known beforehand. An engine that takes the module has relaxed SIMD,
+// but its dot product may be none of the exact ones.
 IsaSet hardware_isas() {
   const IsaSet set = compiled_isas();
   return is_relaxed_dot_exact() ? set : set & ~static_cast<IsaSet>(Isa::kWasmRelaxed);
@@ -78,7 +79,7 @@ IsaSet hardware_isas() {
 
 #else
 
-// There is nothing to ask: what was compiled is for every CPU of the architecture.
+// Returns the sets without asking the CPU: the module is compiled for every CPU of the architecture.
 IsaSet hardware_isas() { return compiled_isas(); }
 
 #endif

@@ -35,16 +35,16 @@ bool has_fast_shared_cache();
 // Returns whether the set belongs to another architecture than the one that qrt was compiled for.
 bool is_foreign(Isa isa);
 
-// The members of `set` that are not better than `cap`.
+// Returns the members of `set` that are not better than `cap`.
 constexpr IsaSet capped(IsaSet set, Isa cap) { return set & (2 * static_cast<uint32_t>(cap) - 1); }
 
-// "avx512vnni" and the like, as in QRT_ISA.
+// Returns a set's name as QRT_ISA takes it: "avx512vnni".
 const char* isa_name(Isa isa);
 
 // Finds an instruction set by its name. False for an unknown one.
 bool parse_isa(const char* name, Isa* isa);
 
-// The i-th set qrt knows, in ascending order, or false past the last.
+// Finds the i-th instruction set that qrt knows, in ascending order. Returns false past the last.
 bool isa_at(int i, Isa* isa);
 
 }  // namespace qrt

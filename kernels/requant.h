@@ -66,7 +66,7 @@ inline int64_t clamp_int(int64_t v, int64_t lo, int64_t hi) {
   return v < lo ? lo : v > hi ? hi : v;
 }
 
-// v / 2^s rounded; 0 <= s <= 62. The sum may not overflow: |v| < 2^63 - 2^61.
+// Returns v / 2^s rounded; 0 <= s <= 62. The sum may not overflow: |v| < 2^63 - 2^61.
 inline int64_t rounding_shift(int64_t v, int s, Round round) {
   if (s == 0) return v;
   const int64_t half = int64_t{1} << (s - 1);
@@ -79,8 +79,8 @@ inline int64_t rounding_shift(int64_t v, int s, Round round) {
   return v >> s;
 }
 
-// The value after `count` stages. Results are within int32; |v * multiplier| of the first stage is
-// below 2^62, which holds where v is within int32.
+// Returns the value after `count` stages. Results are within int32; |v * multiplier| of the first
+// stage is below 2^62, which holds where v is within int32.
 inline int64_t apply_stages(const RequantStage* stages, int32_t count, int64_t v, size_t c) {
   for (int i = 0; i < count; ++i) {
     const RequantStage& s = stages[i];
@@ -90,7 +90,7 @@ inline int64_t apply_stages(const RequantStage* stages, int32_t count, int64_t v
   return v;
 }
 
-// A bound of a stage's results where |v| <= bound <= 2^31, of channel 0.
+// Returns a bound of a stage's results where |v| <= bound <= 2^31, of channel 0.
 static inline int64_t bound_of_stage(const RequantStage& s, int64_t bound) {
   const int64_t below = (int64_t{1} << s.shift[0]) - 1;
   const int64_t result = (bound * s.multiplier[0] + below) >> s.shift[0];
@@ -112,7 +112,7 @@ static inline bool is_fixed_point(const Requant& r) {
   return true;
 }
 
-// The output for accumulator `acc` of output channel `c`; kinds kF32 and kInt. In [lo, hi].
+// Returns the output for accumulator `acc` of output channel `c`; kinds kF32 and kInt. In [lo, hi].
 inline int32_t requantize(const Requant& r, int32_t acc, size_t c) {
   if (r.kind == RequantKind::kInt) {
     const int64_t v = apply_stages(r.stages, r.stage_count, acc, c);

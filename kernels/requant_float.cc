@@ -27,7 +27,8 @@ int64_t threshold(int64_t multiplier, int shift, Round round, int64_t k) {
   return up ? t : t + 1;
 }
 
-// Both functions rise with the accumulator: they are the same if every output starts at the same one.
+// Returns whether `scale` gives the bytes of `r` for channel c. Both functions rise with the
+// accumulator, so it is enough to compare the accumulators at which each output begins.
 bool serves(const Requant& r, size_t c, const SumRange& range, float scale) {
   const int64_t least = range.least, most = range.most;
   const RequantStage& s = r.stages[0];

@@ -15,9 +15,9 @@ struct SumRange {
   int32_t least = INT32_MIN, most = INT32_MAX;
 };
 
-// A scale with which kind kF32, half to even and the zero point after rounding, gives the same byte
-// as `r` for every sum of channel c within `range`. False: none was found, or this is not tried: kind
-// kInt, one stage that clips nothing, a multiplier that float32 holds.
+// Finds a scale with which kind kF32, half to even and the zero point added after rounding, gives the same
+// byte as `r` for every sum of channel c within `range`. Returns false where none was found, or where this
+// is not tried: it is for kind kInt, one stage that clips nothing, and a multiplier that float32 holds.
 bool requant_float(const Requant& r, size_t c, const SumRange& range, float* scale);
 
 // Finds an addend to sums of channel c so that the zero point can be 0: requantize(r, acc, c) is then

@@ -12,9 +12,9 @@
 
 namespace qrt {
 
-// acc: m rows of n accumulators, acc_stride elements apart; their channels start at `channel` of
-// `requant`. c: first output; rows c_stride bytes apart, uint8, or int32 with RequantKind::kAcc,
-// float32 with kFloat.
+// Requantises m rows of n accumulators, acc_stride elements apart; their channels start at
+// `channel` of `requant`. c: first output; its rows are c_stride bytes apart, uint8, or int32 with
+// RequantKind::kAcc, float32 with kFloat.
 void requantize_scalar(const Requant& requant, size_t channel, const int32_t* acc,
                        size_t acc_stride, size_t m, size_t n, void* c, size_t c_stride);
 

@@ -17,7 +17,7 @@ const Row* all_rows(const Row (&rows)[kCount], size_t* count) {
   return rows;
 }
 
-// The first row that the sets allow; the scalar one runs everywhere.
+// Returns the first row that the sets allow; the scalar one runs everywhere.
 template <class Row, size_t kCount>
 const Row* first_row(const Row (&rows)[kCount], IsaSet isas) {
   const Row* row = rows;

@@ -98,7 +98,7 @@ inline Bits fma(Bits a, Bits b, Bits c) {
 inline Bits mul(Bits a, Bits b) { return fma(a, b, 0); }
 inline Bits add(Bits a, Bits b) { return fma(a, 0x3f800000, b); }
 
-// fl32(a / b). REQUIRES: b is not zero.
+// Returns fl32(a / b). REQUIRES: b is not zero.
 inline Bits div(Bits a, Bits b) {
   const Unpacked x = unpack(a), y = unpack(b);
   if (x.significand == 0) return 0;
@@ -111,14 +111,14 @@ inline Bits div(Bits a, Bits b) {
               quotient << 1 | is_sticky);
 }
 
-// v / 2^s rounded half to even; 0 <= s <= 62.
+// Returns v / 2^s rounded half to even; 0 <= s <= 62.
 inline int64_t shift_half_even(int64_t v, int s) {
   if (s == 0) return v;
   const int64_t half = int64_t{1} << (s - 1);
   return (v + (half - 1) + ((v >> s) & 1)) >> s;
 }
 
-// Rounded to an integer; half to even, or half up. Limited to +-2^40, infinities too.
+// Rounds to an integer, half to even or half up. Limited to +-2^40, infinities too.
 inline int64_t to_int(Bits b, bool half_up = false) {
   const Unpacked v = unpack(b);
   const int64_t limit = int64_t{1} << 40;

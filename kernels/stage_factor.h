@@ -9,7 +9,7 @@
 
 namespace qrt {
 
-// The product of the factors of channel 0.
+// Returns the product of the factors of channel 0.
 static inline double factor_of_stages(const RequantStage* stages, int32_t count) {
   double f = 1;
   for (int32_t i = 0; i < count; ++i)

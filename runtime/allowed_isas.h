@@ -10,9 +10,9 @@
 
 namespace qrt {
 
-// The sets to use: this CPU's, capped by `cap`, or where that is null by QRT_ISA of the
-// environment. kInvalidArgument for a `cap` that is unknown or of another architecture; the environment's
-// is ignored then, which was not the caller's mistake.
+// Returns the sets to use: this CPU's, capped by `cap`, or where that is null by QRT_ISA of the
+// environment. kInvalidArgument for a `cap` that is unknown or of another architecture; the
+// environment's is ignored then, which was not the caller's mistake.
 Result<IsaSet> allowed_isas(const char* cap);
 
 // Returns the warning about a QRT_ISA that is ignored; "" where there is none.

@@ -69,8 +69,8 @@ class PlacedBlocks {
   ScratchVector<uint8_t> is_near_;  // 0 behind the last block
 };
 
-// Blocks one after the other as they come to life, in memory that those before them have left: the
-// smallest piece that is large enough, or new memory behind all. O(n log n).
+// Places blocks in the order in which they come into use: each gets the smallest free piece that is
+// large enough, or else new memory at the end. Takes O(n log n) time for n blocks.
 class Succession {
  public:
   explicit Succession(size_t begin) : end_(begin) {}
@@ -102,10 +102,10 @@ class Succession {
     size_t offset, end;
     bool operator<(const Alive& other) const {
       return last > other.last;
-    }  // the first to end on top
+    }  // top(): the one that ends first
   };
 
-  // Joined with the free pieces on both sides.
+  // Releases a piece, joining it with the free pieces on both sides.
   void release(size_t begin, size_t end) {
     if (const auto next = by_offset_.find(end); next != by_offset_.end()) {
       const size_t behind = next->second;
@@ -140,7 +140,7 @@ class Succession {
       by_size_;
 };
 
-// Orders of blocks of one array, total, so that any sort gives the same places.
+// Orders of the blocks. They are total, so that every sorting algorithm gives the same places.
 constexpr auto is_larger = [](const ArenaBlock* a, const ArenaBlock* b) {
   return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
 };

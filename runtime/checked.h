@@ -9,7 +9,7 @@
 
 namespace qrt {
 
-// Adds. False on overflow; *result is then unspecified.
+// Adds, multiplies. Return false on overflow; *result is then unspecified.
 inline bool checked_add(size_t a, size_t b, size_t* result) {
   return !__builtin_add_overflow(a, b, result);
 }
@@ -17,7 +17,7 @@ inline bool checked_mul(size_t a, size_t b, size_t* result) {
   return !__builtin_mul_overflow(a, b, result);
 }
 
-// The product, or SIZE_MAX, which is more memory than anything may take (kMaxMemory).
+// Returns the product, or SIZE_MAX, which is more memory than anything may take (kMaxMemory).
 inline size_t product_or_most(std::initializer_list<size_t> factors) {
   size_t product = 1;
   for (const size_t factor : factors)

@@ -14,7 +14,7 @@ constexpr char kMagic[8] = "QRTSUM1";
 
 uint64_t rotate(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
 
-// The file's words are little-endian, as all processors are that qrt runs on.
+// Reads a word. The file's words are little-endian, as are all processors that qrt runs on.
 uint64_t read64(const uint8_t* p) {
   uint64_t word;
   memcpy(&word, p, sizeof word);

@@ -19,7 +19,7 @@ namespace qrt {
 
 namespace {
 
-// Empty where there is none. These files take a few lines.
+// Returns the text of a small file, such as those of cgroups; empty where there is none.
 std::string text_of(const std::string& path) {
   std::string text;
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
@@ -33,7 +33,7 @@ double ratio(double quota, double period) {
   return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-// The least of limit_of(folder) of mount/group and of the folders above it, down to the mount.
+// Returns the least of limit_of(folder) of mount/group and of the folders above it, down to the mount.
 template <class F>
 double least_upwards(const std::string& mount, std::string group, const F& limit_of) {
   double least = INFINITY;
@@ -55,7 +55,8 @@ double quota_v1(const std::string& folder) {
                atof(text_of(folder + "/cpu.cfs_period_us").c_str()));
 }
 
-// A line of /proc/self/cgroup: "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/0123" of version 1.
+// Returns the quota that a line of /proc/self/cgroup leads to: "0::/user.slice" of version 2,
+// "4:cpu,cpuacct:/docker/0123" of version 1. Infinity for other lines.
 double quota_of(const std::string& mounts, const std::string& line) {
   const size_t first = line.find(':'), second = line.find(':', first + 1);
   if (first == std::string::npos || second == std::string::npos) return INFINITY;

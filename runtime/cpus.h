@@ -13,9 +13,9 @@ namespace qrt {
 // would stop one of them in every period.
 size_t usable_cpus();
 
-// CPUs that the process's cgroup may keep busy, by the least quota of time of it and of those around it,
-// of either version of cgroups; infinite without one. The folder of a container's own cgroup is the root
-// that it sees. Tests have a folder in place of the root.
+// Returns how many CPUs the process's cgroup may keep busy: the least quota of CPU time among that cgroup
+// and those above it, of either version of cgroups; infinity where there is no quota. In a container, the
+// folder of its own cgroup is the root that it sees. Tests pass a folder in place of the root.
 double cgroup_cpus(const std::string& root = "");
 
 }  // namespace qrt

@@ -55,7 +55,7 @@ class ScopedFloatEnv {
   }
   static void write(Word word) { __asm__ volatile("vmsr fpscr, %0" ::"r"(word)); }
 #elif defined(__riscv_flen)
-  // The rounding mode; there is no other.
+  // The word holds the rounding mode, the only state.
   using Word = uint32_t;
   static constexpr Word kControl = 7, kWanted = 0;
   static Word read() {
@@ -65,7 +65,7 @@ class ScopedFloatEnv {
   }
   static void write(Word word) { __asm__ volatile("fsrm %0" ::"r"(word)); }
 #else
-  // The rounding mode, which is all that C knows of.
+  // The word holds the rounding mode, the only state that standard C can set.
   using Word = int;
   static constexpr Word kControl = -1, kWanted = FE_TONEAREST;
   static Word read() { return fegetround(); }

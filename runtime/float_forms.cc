@@ -28,9 +28,9 @@ SumRange range_of(const Sums* sums, size_t channels, size_t c) {
   return {static_cast<int32_t>(least), static_cast<int32_t>(most)};
 }
 
-// requant_float() of every channel, and of the last one behind it; of channels whose factor has no
-// scale for all of int32, as those of dead channels have not, for the sums that they can have.
-// REQUIRES: kind kInt, one stage.
+// Finds the scale that requant_float() gives each channel, and the last channel's once more behind
+// them. A channel whose factor has no scale for all sums of int32, such as a dead one, gets one for
+// the sums that it can have. Returns false where a channel has none. REQUIRES: kind kInt, one stage.
 bool float_scales(const Requant& r, size_t channels, const Sums* sums, PlanVector<float>* scale) {
   const RequantStage& s = r.stages[0];
   // Scales that are powers of two are few, and each is looked for at length. 0: there is none.
@@ -48,7 +48,8 @@ bool float_scales(const Requant& r, size_t channels, const Sums* sums, PlanVecto
   return true;
 }
 
-// moved_zero_point() of every channel's sums, none of which may leave int32.
+// Moves the zero point into the bias of every channel (moved_zero_point()). Returns false where a
+// channel has no such bias, or its sums might leave int32.
 bool moved_biases(const Requant& r, size_t channels, const Sums& sums, PlanVector<int32_t>* moved) {
   if (sums.terms >= kMostTerms) return false;
   const int64_t reach = static_cast<int64_t>(sums.terms) * 255 * 128;

@@ -18,10 +18,10 @@ struct Sums {
   size_t terms;
 };
 
-// Brings a requantisation into the forms that every instruction set has in registers: a last stage's clip
-// becomes part of the limits, and all of it becomes RQ_F32 (kernels/requant_float.h) where every channel has
-// such a scale. With `sums` it may have to move the zero point into their bias, and returns whether it did. A
-// requantisation of fewer channels than sums stands for all of them.
+// Brings a requantisation into the forms that every instruction set has in registers: a last stage's
+// clip becomes part of the limits, and all of it becomes RQ_F32 (kernels/requant_float.h) where
+// every channel has a scale for that. With `sums` the zero point may have to move into their bias;
+// returns whether it did. A requantisation of fewer channels than sums stands for all of them.
 bool find_float_form(size_t channels, RequantParams* params, const Sums* sums = nullptr);
 
 // Returns whether it pays to look for affine fits (kernels/affine/affine.h): some kernel of `isas` must use

@@ -19,12 +19,12 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Less is not worth it; more leaves no room in the cache for what the step itself uses.
+// Fewer bytes are not worth a prefetch; more leave the cache no room for what the step itself uses.
 constexpr size_t kMinAhead = 64 << 10, kMaxAhead = 1 << 20;
-// Steps between that may push out what was fetched.
+// Steps between a prefetch and its use that may evict what was prefetched.
 constexpr size_t kMaxStepsBetween = 4;
 
-// The step that makes the last of the inputs, or kNone where no step makes any.
+// Returns the step that makes the last of the inputs, or kNone where no step makes any.
 uint32_t last_producer(const PlannedStep& step, const ScratchVector<uint32_t>& producer) {
   uint32_t last = kNone;
   for (uint32_t t : step.inputs)
@@ -32,8 +32,8 @@ uint32_t last_producer(const PlannedStep& step, const ScratchVector<uint32_t>& p
   return last;
 }
 
-// The step that makes what this Transpose's input is another shape of, if nothing else reads it; or
-// kNone. All of these walks together visit a step once.
+// Returns the step that makes what this Transpose's input is another shape of, if nothing else
+// reads it; or kNone. All calls together visit each step once.
 uint32_t producer_through_shapes(const PlannedStep& step, const PlanVector<PlannedStep>& steps,
                                  const ScratchVector<uint32_t>& producer,
                                  const ScratchVector<uint32_t>& readers) {
@@ -59,8 +59,8 @@ bool reserve_tile_scratch(const PlannedStep& follower, PlannedStep* leader) {
   return true;
 }
 
-// A table, a LayerNormalization that runs from bytes to bytes, and a Quantize: there are no tensors between
-// them any more.
+// Joins a table, a LayerNormalization from bytes to bytes and a Quantize into one step, without
+// tensors between them. Returns whether it did.
 bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
   if (!join_layer_norm(*table, *quantize, norm)) return false;
   quantize->inputs[0] = table->inputs[0];
@@ -71,8 +71,8 @@ bool join_three(PlannedStep* table, PlannedStep* norm, PlannedStep* quantize) {
 
 int64_t row_of(const Shape& shape) { return shape.rank() == 0 ? 1 : shape[shape.rank() - 1]; }
 
-// A product whose left side is a Softmax of another product, as attention has them: it makes its scores for itself,
-// through all that is between.
+// Lets a matrix product whose left side is the Softmax of another product (attention) compute its
+// scores itself, with all steps between the two. Returns whether it did.
 bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& producer,
                  const ScratchVector<uint32_t>& readers, PlanVector<PlannedStep>* steps,
                  PlannedStep* step) {
@@ -128,7 +128,8 @@ bool take_scores(const TensorTypes& types, const ScratchVector<uint32_t>& produc
   return true;
 }
 
-// The rows of attention's queries and values, which it reads where Transposes would take them from.
+// Lets attention read the rows of its queries and values where the Transposes in front of it would
+// take them from.
 void pull_attention(const ScratchVector<uint32_t>& producer, const ScratchVector<uint32_t>& readers,
                     PlanVector<PlannedStep>* steps, PlannedStep* step) {
   for (const size_t i : {0, 2}) {
@@ -141,7 +142,8 @@ void pull_attention(const ScratchVector<uint32_t>& producer, const ScratchVector
   }
 }
 
-// A Transpose of what attention makes: there is no tensor between them any more.
+// Lets attention write its result in the order of the Transpose behind it, without a tensor between
+// them. Returns whether it did.
 bool push_into(PlanVector<PlannedStep>* steps, PlannedStep* attention, PlannedStep* transpose) {
   const uint32_t between = attention->outputs[0];
   if (!push_attention_rows(*transpose, attention)) return false;
@@ -166,7 +168,7 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
     const PlannedStep& step = (*steps)[i];
     for (uint32_t t : step.outputs) producer[t] = i;
     for (uint32_t t : step.inputs) {
-      readers[t] += last_reader[t] != i;  // a step that reads it twice is one
+      readers[t] += last_reader[t] != i;  // a step that reads t twice counts once
       last_reader[t] = i;
     }
   }
@@ -191,7 +193,7 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
     const bool is_product = step.op->options_type() == fb::OpOptions::BatchMatMul;
     for (size_t i = 0; built::kBatchMatMul && is_product && i < 2; ++i) {
       const uint32_t moved = producer[step.inputs[i]];
-      // Both sides may be the same.
+      // The two sides may be one tensor.
       if (moved == kNone || readers[step.inputs[i]] != 1 || step.inputs[0] == step.inputs[1])
         continue;
       PlannedStep& transpose = (*steps)[moved];

@@ -14,11 +14,10 @@
 
 namespace qrt {
 
-// Sets leader, follower and run of the steps that run inside another: those that can follow, and
-// read the output, of as many elements, of a step that can lead, which nothing else reads and which
-// is made after all other inputs; and those that a Transpose, a LayerNormalization or a product
-// takes over, being the only one that reads or makes what they make or read. `types` is indexed by
-// tensor.
+// Sets leader, follower and run of the steps that run inside another. A step follows a step that
+// can lead if it reads its output, has as many elements, and is the output's only reader, and if
+// all its other inputs are made before. A Transpose, a LayerNormalization or a product takes over
+// steps of whose inputs or outputs it is the only maker or reader. `types` is indexed by tensor.
 void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<PlannedStep>* steps);
 
 // Sets `ahead` of the last step before each streaming one that has time to spare.

@@ -35,7 +35,8 @@ std::string printable(const flatbuffers::String* name) {
 
 std::string op_label(const fb::Model& model, uint32_t op) {
   const fb::Operator& o = *model.operators()->Get(op);
-  std::string type = fb::EnumNameOpOptions(o.options_type());  // also of those that are not built
+  // Has the names of types that are not built, too.
+  std::string type = fb::EnumNameOpOptions(o.options_type());
   if (type.empty() || o.options_type() == fb::OpOptions::NONE) type = "unknown";
   return "op " + std::to_string(op) + " (" + type + " '" + printable(o.name()) + "')";
 }
@@ -115,7 +116,8 @@ Status check_elements(const fb::Model& model, uint32_t tensor, const Shape& shap
   return {};
 }
 
-// Checks at other sizes what verify() found at the file's own of a tensor: readers rely on it.
+// Checks of a tensor, at other sizes, what verify() checked at the file's own sizes, because
+// operators rely on it.
 Status check_inferred(const fb::Model& model, uint32_t tensor, const Shape& shape) {
   QRT_TRY(check_elements(model, tensor, shape, 0));
   const fb::Quantization* q = model.tensors()->Get(tensor)->quantization();
@@ -225,7 +227,7 @@ class Inference {
     return {};
   }
 
-  // A variable takes its next content whole.
+  // Checks that a variable and its next content have one shape: the content is taken over whole.
   Status check_variables() const {
     for (const fb::Variable* v : variables(model_)) {
       const Shape &shape = types_[v->tensor()].shape, &next = types_[v->next()].shape;

@@ -17,7 +17,7 @@
 
 namespace qrt {
 
-// The stored type with the batch put in for -1.
+// Returns the stored type with the batch put in for -1.
 TensorType stored_type(const fb::Tensor& tensor, int64_t batch);
 
 bool is_constant(const fb::Tensor& tensor);
@@ -25,10 +25,10 @@ bool is_constant(const fb::Tensor& tensor);
 // Returns whether dimension 0 of a model input is -1: the batch.
 bool has_open_batch(const fb::Model& model);
 
-// Empty where the file has none.
+// Returns the model's variables; empty where the file has none.
 ScratchVector<const fb::Variable*> variables(const fb::Model& model);
 
-// A name from a file as it may stand in a message: escaped (text.h), length limited.
+// Returns a name from a file as it may stand in a message: escaped (text.h), length limited.
 std::string printable(const flatbuffers::String* name);
 
 // "op 12 (Conv2D 'stem/conv')"

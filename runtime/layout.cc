@@ -36,7 +36,7 @@ bool moves_channels_last(const fb::Operator& op) {
 
 std::vector<qrt_layout> input_layouts(const fb::Model& model) {
   std::vector<qrt_layout> layouts(model.inputs()->size(), QRT_LAYOUT_NONE);
-  // The input that stands in each tensor, maybe with other values or type, by tensor.
+  // By tensor: the input that it is a form of, perhaps with other values or another type.
   std::vector<uint32_t> input_of(model.tensors()->size(), kNoInput);
   for (uint32_t i = 0; i < layouts.size(); ++i) input_of[model.inputs()->Get(i)] = i;
   for (const fb::Operator* op : *model.operators()) {

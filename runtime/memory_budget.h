@@ -14,7 +14,7 @@ class MemoryBudget {
  public:
   explicit MemoryBudget(size_t limit) : limit_(limit) {}
 
-  // kOutOfMemory, and nothing is taken, where less is left.
+  // Takes bytes. Fails with kOutOfMemory, and takes nothing, where less is left.
   Status take(uint64_t bytes) {
     if (bytes > limit_ - taken_) {
       has_refused_ = true;

@@ -11,7 +11,8 @@ namespace {
 // The bytes of a micro-batch that one step reads and writes, for each thread: half of a second-level cache.
 constexpr size_t kSliceBytes = 1 << 20;
 
-// The batch is the first dimension, nothing else depends on it, and images start at whole bytes.
+// Returns whether the batch is the first dimension, nothing else depends on it, and images start at
+// whole bytes.
 bool is_stack(const TensorType& type, const Shape& all, size_t batch) {
   const Shape& one = type.shape;
   if (is_packed(type.dtype) || one.rank() != all.rank() || one.rank() == 0) return false;

@@ -31,18 +31,19 @@ class ModelBytes {
   // where the file does not have them. The data is only as aligned as `offset` is.
   static Result<ModelBytes> map(int fd, uint64_t offset, uint64_t length);
 
-  // kOutOfMemory; kInvalidModel, before anything is copied, for more bytes than a model may have.
+  // Copies a model's bytes. Fails with kOutOfMemory, or with kInvalidModel, before anything is
+  // copied, for more bytes than a model may have.
   static Result<ModelBytes> copy(const void* data, size_t size);
 
   // Returns whether borrow() takes these bytes without a copy.
   static bool is_usable_in_place(const void* data);
 
-  // The caller's bytes, which must outlive this object, or a copy where they are not aligned.
+  // Returns the caller's bytes, which must outlive this object, or a copy where they are not aligned.
   static Result<ModelBytes> borrow(const void* data, size_t size);
 
   const uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
-  // The heap memory that this object owns: 0 for the caller's bytes and for a mapping.
+  // Returns the heap memory that this object owns: 0 for the caller's bytes and for a mapping.
   size_t held_bytes() const { return owner_ == Owner::kHeap ? size_ : 0; }
 
  private:

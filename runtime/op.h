@@ -42,9 +42,9 @@ struct OpInput {
   size_t data_bytes = 0;
 };
 
-// infer() may rely on what verify checked before: the flatbuffer's structure, all indices and
-// tensor types, shapes of 1 to kMaxTensorElements elements, an options table of the operator's
-// type.
+// The arguments of infer(), which may rely on what verify() checked before: the flatbuffer's
+// structure, all indices and tensor types, shapes of 1 to kMaxTensorElements elements, an options
+// table of the operator's type.
 struct InferContext {
   const fb::Model* model;
   const fb::Operator* op;
@@ -73,8 +73,8 @@ using TensorTypes = ScratchVector<TensorType>;
 struct RunFailure {
   const Step* step = nullptr;  // null: nothing did
   int64_t index = 0;
-  size_t size = 0;   // of the axis that is indexed, or of the sequence
-  size_t input = 1;  // of the step, which holds the index or the length
+  size_t size = 0;   // elements of the indexed axis, or steps of the sequence
+  size_t input = 1;  // the step's input that holds the index or the length
   bool is_length = false;
 };
 
@@ -223,8 +223,8 @@ struct PrepareContext : InferContext {
   SharedTables* shared;
   bool may_spend;  // memory to save time; false where a session would pass max_memory
 
-  // Must be called before a step's own tables are made, with all that it keeps beyond kStepBytes:
-  // repeated requantisations, folded biases, unpacked weights, runs of a gather.
+  // Takes memory for a step's own tables. Must be called before they are made, with all that the step
+  // keeps beyond kStepBytes: repeated requantisations, folded biases, unpacked weights, runs of a gather.
   Status take(uint64_t bytes) const { return memory->take(bytes); }
 
   // Takes memory for tables that save time: try_to() makes them and tells whether there are any.
@@ -251,7 +251,7 @@ struct PrepareContext : InferContext {
     }
     return table;
   }
-  // Returns such a table of bytes, which fill(data) writes once.
+  // Returns a shared table of bytes, which fill(data) writes once.
   template <class Fill>
   std::shared_ptr<const TableBytes> share_bytes(const TableKey& key, size_t bytes,
                                                 const Fill& fill) const {
@@ -271,8 +271,9 @@ struct OpDef {
   OpTraits traits;
 };
 
-// k<Name>Op of every row of schema/ops.inc is defined in runtime/ops/<stem>.cc and declared in
-// runtime/ops/ops.h. Null for a type this build does not know, or was told to leave out (QRT_OPS).
+// Returns an operator's definition: k<Name>Op of its row in schema/ops.inc, which is defined in
+// runtime/ops/<stem>.cc and declared in runtime/ops/ops.h. Null for a type that this build does not
+// know, or was told to leave out (QRT_OPS).
 const OpDef* find_op(fb::OpOptions type);
 
 }  // namespace qrt

@@ -27,9 +27,9 @@ std::string_view offsets_of(const fb::Tensor& tensor) {
   return {reinterpret_cast<const char*>(offsets->data()), offsets->size()};
 }
 
-// codes: `weight_blocks` of them, packed in `bits` per weight. offsets, or null: one for each of 16
-// channels, `channel_blocks` times, each time for the next weight_blocks / channel_blocks weight
-// blocks. out: weight_blocks * kWeightBlock int8.
+// Unpacks `weight_blocks` blocks of codes, packed in `bits` per weight. offsets, or null: one for
+// each of 16 channels, `channel_blocks` times, each time for the next weight_blocks /
+// channel_blocks weight blocks. out: weight_blocks * kWeightBlock int8.
 void unpack_blocks(int bits, const uint8_t* codes, size_t weight_blocks, const int8_t* offsets,
                    size_t channel_blocks, uint8_t* out) {
   unpack_codes(bits, /*is_signed=*/true, codes, weight_blocks * kWeightBlock, out);

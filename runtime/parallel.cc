@@ -40,7 +40,7 @@ inline void take_over([[maybe_unused]] Job* job) {
 #endif
 }
 
-// A pool's threads have a floating-point state of their own.
+// Runs a task of a job, in the floating-point state that tasks expect: a pool's threads have one of their own.
 void run_task(void* context, size_t index) {
   Job* job = static_cast<Job*>(context);
   take_over(job);

@@ -39,8 +39,7 @@ struct Parallel {
   void* custom_context = nullptr;
   Team* team = nullptr;  // while it runs a whole run: gets the tasks
 
-  // f(i) for every i < count; does not allocate. The callable may be entered by several threads at
-  // once.
+  // Calls f(i) for every i < count; does not allocate. The callable may be entered by several threads at once.
   template <class F>
   void run(size_t count, const F& f) const {
     if (count <= 1 || threads <= 1) {
@@ -56,7 +55,7 @@ struct Parallel {
     for_chunks(*this, threads, total, grain, f);
   }
 
-  // task(argument, i) for every i < count.
+  // Calls task(argument, i) for every i < count.
   void dispatch(void (*task)(void*, size_t), void* argument, size_t count) const;
 };
 

@@ -31,7 +31,7 @@ class Planner {
         options_(options),
         may_(may),
         plan_(make_planned<Plan>()),
-        // The sum with a session's memory is a size, too.
+        // limit_of() also keeps the sum with a session's memory within size_t.
         max_memory_(limit_of(model, options)),
         memory_(std::min(max_memory_, SIZE_MAX - kMaxMemory)),
         shared_(*shared) {
@@ -96,7 +96,7 @@ class Planner {
         (options_.keep_all ? tensors * kFacts * (sizeof(uint32_t) + kTensorFactsBytes) : 0);
   }
 
-  // Steps, and what a plan and a session have for every slot.
+  // Returns the bytes of the steps, and of the tables that a plan and a session have for every slot.
   size_t own_bytes() const {
     constexpr size_t kSlotBytes =
         sizeof(TensorType) + sizeof(TensorMemory) + sizeof(ModelTensor::Member);
@@ -237,7 +237,8 @@ class Planner {
     return {};
   }
 
-  // An output gets memory of its own where it would share that of something else that lasts.
+  // Gives each output its place: memory of its own where it would otherwise share that of an input,
+  // a variable or another output.
   void assign_outputs() {
     ScratchVector<bool> is_taken(plan_->types.size());
     for (uint32_t t : *file_.inputs()) is_taken[t] = true;
@@ -352,7 +353,8 @@ class Planner {
         plan_->places[slot] = {TensorMemory::Kind::kConstant, 0, data};
         continue;
       }
-      // An output's own copy is not moved but whole.
+      // An input's or output's memory that moves from slice to slice, and the copy of an output,
+      // hold the whole batch; other tensors hold one slice.
       const bool is_whole =
           plan_->micro_batches > 1 && (is_by_micro_batch_[slot] || slot >= file_.tensors()->size());
       const size_t bytes = is_whole ? plan_->slot_bytes(slot) : micro_batch_bytes(slot);
@@ -426,7 +428,8 @@ class Planner {
     return {};
   }
 
-  // *total = base and an aligned area of `bytes` and slack; none for 0 bytes.
+  // Sets *total to the end of an aligned area of `bytes` and slack that begins at or behind `base`;
+  // to `base` for 0 bytes. Returns false on overflow.
   static bool grow(size_t bytes, size_t base, size_t* total) {
     if (bytes == 0) {
       *total = base;

@@ -73,9 +73,9 @@ struct ModelTensor {
   bool is_read = true;           // by a step: then kSlack bytes behind it have to be readable
 };
 
-// Copied after the last step: first a model output without memory of its own, being also a model
-// input, a variable, a constant or (by a view) another output, so that what is written there next
-// leaves the output alone; then the next content of each variable that is not exchanged.
+// A copy made after the last step. First each model output that has no memory of its own is copied,
+// since it is also a model input, a variable, a constant or (by a view) another output, and must
+// survive what is written there next; then the next content of each variable that is not exchanged.
 struct FinalCopy {
   uint32_t from, to;  // slots
   size_t bytes;
@@ -138,9 +138,10 @@ struct StepBytes {
 };
 StepBytes step_bytes(const Plan& plan, const PlannedStep& step);
 
-// kInvalidArgument for a batch or sizes the model cannot run at, kOutOfRange for sizes that its symbols cannot have, kOutOfMemory beyond kMaxMemory or with tables
-// beyond max_memory, kUnsupported. A plan whose sessions would take more than max_memory can be made,
-// and tells how much that is.
+// Plans a model at a batch and sizes. Fails with kInvalidArgument for a batch or sizes that the
+// model cannot run at, kOutOfRange for sizes that its symbols cannot have, kOutOfMemory beyond
+// kMaxMemory or with tables beyond max_memory, or kUnsupported. A plan whose sessions would take
+// more than max_memory can be made, and tells how much that is.
 Result<std::shared_ptr<const Plan>> make_plan(std::shared_ptr<const VerifiedModel> model,
                                               const PlanOptions& options);
 

@@ -30,7 +30,7 @@ size_t bytes_to_take(size_t bytes, size_t alignment) {
   return sizeof(Header) + round_up(bytes, kAligned) + std::max(alignment, kAligned) - kAligned;
 }
 
-// The system's allocator alone may align to less than a header needs.
+// Allocates `bytes` bytes. Only the system's allocator may align them to less than a header needs.
 void* allocate(size_t bytes) { return ::operator new (bytes, std::align_val_t{kAligned}); }
 void release(void* memory) { ::operator delete (memory, std::align_val_t{kAligned}); }
 

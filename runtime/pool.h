@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that sessions share, or that one session has for itself.
+// Threads that several sessions share, or that belong to one.
 #ifndef QRT_RUNTIME_POOL_H_
 #define QRT_RUNTIME_POOL_H_
 
@@ -24,8 +24,8 @@ constexpr size_t kMaxThreads = 1024;
 // of the pool is never released, since the locks in it may be held by threads that are not there.
 class Pool {
  public:
-  // `threads`: with the one that leads a run. Fewer where the system would not start more.
-  // kInvalidArgument, kOutOfMemory.
+  // Starts a pool. `threads` counts the thread that leads a run, too; there are fewer where the
+  // system starts no more. Fails with kInvalidArgument or kOutOfMemory.
   static Result<std::shared_ptr<Pool>> create(size_t threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -33,8 +33,8 @@ class Pool {
 
   size_t threads() const { return process_.is_inherited() ? 1 : 1 + helpers_.size(); }
 
-  // body() on the calling thread, in which team()->run() has at most `threads` of the pool's, and no
-  // more than the process had CPUs for when the pool was made.
+  // Runs body() on the calling thread. In it, team()->run() has at most `threads` of the pool's
+  // threads, and no more than the process had CPUs when the pool was made.
   template <class F>
   void lead(size_t threads, const F& body) {
     const platform::LockGuard turn(turn_);
@@ -42,8 +42,8 @@ class Pool {
   }
   Team* team() { return &team_; }
 
-  // As many threads of another kind, which a provider's steps ask for; made at the first call.
-  // Null: of one thread, no memory, or a build without them.
+  // Returns a pthreadpool of as many threads, which the steps of a provider take; it is made at the
+  // first call. Null for one thread, without memory, or in a build without pthreadpool.
   pthreadpool* pthreads();
 
  private:

@@ -21,7 +21,7 @@ class Profile {
     ++runs_;
     last_ = now_ns();
   }
-  // Everything since the end of the step before belongs to this one.
+  // Counts the time since the end of the previous step for this one.
   void end_step(size_t step) {
     const uint64_t now = now_ns();
     total_ns_[step] += now - last_;

@@ -33,7 +33,8 @@ static_assert(sizeof(TensorFacts) <= kTensorFactsBytes);
 // The name that the batch has among the open dimensions.
 constexpr char kBatchName[] = "batch";
 
-// A dimension that a model leaves open: the batch, or a symbol. Its name stands in the file or is for ever.
+// A dimension that a model leaves open: the batch, or a symbol. Its name is in the file, or a
+// constant of the library.
 struct OpenDim {
   const char* name = kBatchName;
   int64_t value = 1, least = 1, most = 1, step = 1;
@@ -115,7 +116,8 @@ qrt_status write_struct(const void* info, size_t first, size_t known, void* give
 // "" for none.
 inline const char* text(const flatbuffers::String* s) { return s != nullptr ? s->c_str() : ""; }
 
-// `type` gives the dimensions to show, which may hold -1; `bytes` those of the concrete shape.
+// Returns a tensor's facts for C callers. `type` has the dimensions to show, which may be -1;
+// `bytes` counts those of the concrete shape.
 TensorFacts tensor_facts(const fb::Tensor& tensor, const TensorType& type, size_t bytes);
 
 // Pointers in the info live as long as `facts`.
@@ -124,10 +126,10 @@ qrt_status write_tensor_info(const TensorFacts& facts, qrt_tensor_info* given);
 // Tells a warning to a caller's hook, if there is one, and leaves it in *error.
 void warn(qrt_log_fn log, void* context, qrt_error* error, const char* message);
 
-// "" where all the threads that were wanted have started.
+// Returns a warning, or "" where all the threads that were wanted have started.
 std::string thread_warning(size_t wanted, size_t started);
 
-// An enum as a C caller passes it: any number, which C++ must not read as the enum.
+// Returns an enum as a C caller passes it: any number, which C++ must not read as the enum.
 template <class Enum>
 int code_of(const Enum& value) {
   int code;

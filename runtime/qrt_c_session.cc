@@ -276,7 +276,7 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
   return {};
 }
 
-// The batch of a plan: dimension -1, or a symbol of that name.
+// Returns the batch of a plan: dimension -1, or a symbol of that name.
 size_t batch_of(const Plan& plan, const std::vector<qrt::OpenDim>& dims) {
   for (const qrt::OpenDim& dim : dims)
     if (dim.symbol >= 0 && strcmp(dim.name, qrt::kBatchName) == 0)

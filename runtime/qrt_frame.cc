@@ -230,7 +230,7 @@ void write(const Frame& frame, const Target& t, const Values& values, size_t ind
   }
 }
 
-// An input has one pair of scale and zero point, or one for each channel.
+// Returns whether an input has one pair of scale and zero point, or one for each channel.
 bool is_quantized(const qrt_quantization& q, const Target& t) {
   return q.count == 1 || (q.count == t.channels && q.axis == t.channel_axis);
 }

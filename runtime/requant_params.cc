@@ -53,7 +53,8 @@ Status check_stage(const char* what, const fb::RequantStage& s, size_t channels)
   QRT_MODEL_CHECK(length(s.shift()) == s.multiplier()->size(),
                   "%s.shift has %zu values, expected as many as multiplier (%u)", what,
                   length(s.shift()), s.multiplier()->size());
-  // Thousands of channels in every session: asked one by one only where one is known to be wrong.
+  // Every session checks thousands of channels, so channels are checked together, and one by one
+  // only where something is wrong.
   int32_t signs = 0;
   uint8_t most = 0;
   for (uint32_t i = 0; i < s.multiplier()->size(); ++i) {
@@ -94,7 +95,8 @@ Status check_int(const fb::Requant& r, size_t channels, Limits limits) {
   return {};
 }
 
-// One value per channel and, beyond the last, copies of it; in the file, or else in `own`.
+// Returns an array with one value per channel and, beyond the last channel, copies of its value:
+// the file's where it is so long, else a copy in `own`.
 template <class T, class Vector>
 const T* for_each_channel(const Vector& source, size_t channels, const uint8_t* file_end,
                           PlanVector<T>* own) {

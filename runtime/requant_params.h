@@ -13,8 +13,8 @@
 
 namespace qrt {
 
-// Every field in range for `channels` output channels; `allow_acc`: kind ACC is accepted. `output`:
-// UINT8; or INT16 or INT32, for kind INT only.
+// Checks that every field is in range for `channels` output channels. `allow_acc` accepts kind ACC.
+// `output`: UINT8; or INT16 or INT32, for kind INT only.
 Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc,
                      DType output = DType::kUInt8);
 
@@ -23,12 +23,12 @@ Status check_requant(const fb::Requant* requant, size_t channels, bool allow_acc
 using StageVector = flatbuffers::Vector<flatbuffers::Offset<fb::RequantStage>>;
 Status check_stages(const char* what, const StageVector* stages, size_t channels);
 
-// One or two stages, per tensor.
+// Checks one or two stages with one multiplier for the tensor.
 Status check_tensor_stages(const char* what, const StageVector* stages);
 // Checks one or two stages, per tensor, that must map 0 to 0: a softmax's greatest difference is 0,
 // and must become the table's greatest entry.
 Status check_stages_keep_zero(const char* what, const StageVector* stages);
-// A requantisation of kind INT, per tensor.
+// Checks a requantisation of kind INT with one multiplier for the tensor.
 Status check_int_requant(const fb::Requant* requant, DType output = DType::kUInt8);
 
 // Integer stages per tensor. Immovable: the stages point to the members before them.
@@ -37,7 +37,7 @@ struct StageParams {
   explicit StageParams(const StageVector* stages);
   StageParams(const StageParams&) = delete;
 
-  // A bound of the results for inputs of |v| <= bound <= 2^31.
+  // Returns a bound of the results for inputs of |v| <= bound <= 2^31.
   int64_t bound(int64_t bound) const;
 
   int32_t multiplier[kMaxStages] = {};
@@ -46,8 +46,8 @@ struct StageParams {
   RequantStage stages[kMaxStages] = {};
 };
 
-// A kernels' Requant and the arrays it points to, but for those that stand in the file. Movable, not
-// copyable (the Requant points into the vectors).
+// A Requant of the kernels and the arrays it points to, except arrays in the model file. Movable,
+// not copyable (the Requant points into the vectors).
 struct RequantParams {
   RequantParams() = default;
   RequantParams(RequantParams&&) = default;
@@ -60,7 +60,8 @@ struct RequantParams {
   PlanVector<float> slope, intercept;
 };
 
-// One value for all channels in every array, so that any channel's stand for all. Not of kind ACC.
+// Returns whether every array has one value for all channels, so that the values of any channel
+// stand for all. REQUIRES: a kind other than ACC.
 bool is_per_tensor(const fb::Requant& requant);
 
 // Kernels read whole registers of up to 64 channels from any multiple of 16 on, and go by all values of 16

@@ -42,8 +42,8 @@ Result<Block> Block::allocate(size_t bytes, const Allocator& allocator, const st
   const size_t alignment = block_alignment(bytes, allocator);
   block.is_mapped_ = is_mapped(bytes, allocator);
   block.allocator_ = allocator;
-  const PlanMemoryScope none(nullptr,
-                             nullptr);  // for what the caller's function may do with the library
+  // The caller's allocation function may call the library, which then allocates from the heap.
+  const PlanMemoryScope none(nullptr, nullptr);
   void* memory = block.is_mapped_ ? platform::map_memory(bytes)
                  : is_own ? ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow)
                           : allocator.allocate(allocator.context, bytes, alignment);
@@ -86,7 +86,8 @@ Status Session::check_memory(const Plan& plan, size_t bytes, size_t max_memory) 
                max_memory);
 }
 
-// A pool of the caller's is asked once per run, for a team; a provider's steps go to it themselves.
+// Starts the threads of a run. A pool of the caller's is asked for a team once per run; a
+// provider's steps use that pool directly.
 Status Session::start_pool() {
   const bool is_callers = is_callers_pool();
   const bool is_own = plan_->provider == nullptr;
@@ -157,7 +158,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const VerifiedM
 }
 
 // Leaves the pool as it is, in a child of fork(): the threads of the pool, the session's own or the
-// caller's, are not there, and the locks that they held at the fork they hold for ever.
+// caller's, do not exist there, and locks that they held at the fork are never released.
 void Session::leave_threads() {
   parallel_.threads = 1;
   if (parallel_.pool != nullptr) {
@@ -166,7 +167,8 @@ void Session::leave_threads() {
     has_moved_ = true;
     parallel_.pool = nullptr;
   }
-  static_cast<void>(team_.release());  // its destructor would wait for them
+  // Leaked: its destructor would wait for threads that the child process does not have.
+  static_cast<void>(team_.release());
 }
 
 Session::~Session() {
@@ -422,7 +424,8 @@ Status Session::take_bound() {
     }
   std::sort(extents_.begin(), extents_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  const Extent *last = nullptr, *last_output = nullptr;  // to end, of those so far
+  // Those that end last, of the extents so far.
+  const Extent *last = nullptr, *last_output = nullptr;
   for (const Extent& extent : extents_) {
     const Extent* before = extent.is_output ? last : last_output;
     if (before != nullptr && extent.begin < before->end) {

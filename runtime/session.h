@@ -47,7 +47,8 @@ class Block {
   }
   ~Block();
 
-  // kOutOfMemory where there is none of that size. `what` names in messages what it is for.
+  // Allocates a block. Fails with kOutOfMemory where there is none of that size. `what` names in
+  // messages what it is for.
   static Result<Block> allocate(size_t bytes, const Allocator& allocator, const std::string& what);
 
   uint8_t* data() const { return data_; }
@@ -69,8 +70,8 @@ struct SessionSizes {
   SymbolSizes symbols;
 };
 
-// The memory of a session that shares its plans with no other. The plan that it runs by lies in one half; the plan for
-// other sizes is made in the other half, and then the halves change their parts.
+// The memory of a session that shares its plans with no other. The plan in use lies in one half;
+// the plan for other sizes is made in the other half, which then becomes the one in use.
 struct OwnPlans {
   OwnPlans(size_t plan_bytes, size_t scratch_bytes)
       : first(plan_bytes), second(plan_bytes), scratch(scratch_bytes) {}
@@ -180,17 +181,18 @@ class Session {
   // another's.
   Status run();
 
-  // From any thread: ends the run in progress, or else the next one, after the step that it is at.
+  // Ends the run in progress, or else the next one, after the step that it is at. May be called
+  // from any thread.
   void cancel() { is_cancelled_ = true; }
 
-  // Every variable takes its initial value again. Inputs keep what they hold.
+  // Gives every variable its initial value again. Inputs keep what they hold.
   void reset();
 
   const Plan& plan() const { return *plan_; }
   const Profile* profile() const { return profile_.get(); }
   Profile* profile() { return profile_.get(); }
 
-  // Memory of a tensor or slot; null if no operator touches it. Constants are read-only.
+  // Returns the memory of a tensor or slot, or null if no operator touches it. Constants are read-only.
   uint8_t* data(uint32_t slot) const {
     if (old_inputs_ != 0) clear_old_inputs();
     return tensors_[slot];
@@ -274,12 +276,12 @@ class Session {
   PlanVector<Call> calls_;        // of one micro-batch, in order
   Parallel parallel_;
   std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
-  std::unique_ptr<Team> team_;  // of a caller's pool; null after a run that had no use for it
+  std::unique_ptr<Team> team_;  // on the caller's pool; null after a run that did not use it
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
-  // The bindings, by index_of(): a caller's memory, the tensors that are copied, and the memory in place
-  // of an external one's.
+  // The bindings, by index_of(): the caller's memory, the memory of tensors that are copied, and
+  // memory of the session's own that replaces that of an external tensor.
   PlanVector<Binding> bindings_;
   PlanVector<uint8_t*> copied_;
   PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;

@@ -16,8 +16,8 @@
 namespace qrt {
 namespace {
 
-// Plans for smaller sizes may need a little more memory than that for the greatest ones, because tensors are
-// placed by other lengths and kernels have other tables.
+// Plans for smaller sizes may need a little more memory than the plan for the greatest ones,
+// because tensors are placed by other lengths and kernels have other tables.
 constexpr size_t kReservedPart = 96;
 
 void set_sizes(const SessionSizes& sizes, PlanOptions* options) {

@@ -13,12 +13,12 @@ namespace {
 constexpr uint32_t kNoTensor = UINT32_MAX;
 constexpr size_t kUnread = SIZE_MAX;
 
-// Bytes. Tables on rows of 64 are as fast as on dense ones; adds on rows of 16 take longer than the
-// copy they save.
+// The smallest row, in bytes, that a follower writes into the rows of another tensor: tables on
+// rows of 64 are as fast as on dense ones, adds on rows of 16 take longer than the copy they save.
 constexpr size_t kMinFollowedRow = 64;
 
-// Operands of a memory's writers, beyond which it is not moved: that bounds the time for a crafted
-// model.
+// The most operands that the writers of a memory may have if it is to be moved, which bounds the
+// time for a crafted model.
 constexpr size_t kMaxWritersOperands = 1024;
 
 }  // namespace
@@ -77,8 +77,8 @@ void Sharing::share(bool keep_all, PlanVector<PlannedStep>* steps) {
   for (PlannedStep& step : *steps) set_pitches(&step);
 }
 
-// Into how many rows a step's output can be written. A follower takes the rows of its leader if
-// it reads nothing else, and if they are long enough for a call each.
+// Returns into how many rows of another tensor a step's output can be written. A follower takes the
+// rows of its leader if it reads nothing else, and if each row is long enough for a call.
 size_t Sharing::output_rows(const PlannedStep& step) const {
   if (step.follower != nullptr) return 0;
   if (step.leader == nullptr) return step.output_rows;
@@ -119,8 +119,8 @@ void Sharing::set_pitches(PlannedStep* step) {
   step->output_pitch = home(step->outputs[0]).pitch;
 }
 
-// A model output or the next content of a variable never views a model input, a variable, or a
-// part of a tensor.
+// Lets a step's output use the memory of its input, where the step is a view. Returns whether it did: a model
+// output or the next content of a variable never views a model input, a variable, or a part of a tensor.
 bool Sharing::share_view(PlannedStep* step) {
   if (step->view_begin == PlannedStep::kNoView) return false;
   const uint32_t view = step->outputs[0];
@@ -137,7 +137,7 @@ bool Sharing::share_view(PlannedStep* step) {
   return true;
 }
 
-// May tensor `t` stand in `rows` rows of another?
+// Returns whether tensor `t` may be a view of `rows` rows of another tensor.
 bool Sharing::fits_rows(uint32_t t, size_t rows) {
   const uint32_t memory = root(t);
   if (rows == 1) return bytes(t) == bytes(memory);
@@ -176,7 +176,8 @@ void Sharing::share_concat_output(PlannedStep* step) {
   step->kernel = "in place";
 }
 
-// No step that writes `part` reads another part of `whole`: it could over-read into its own.
+// Returns whether no step that writes `part` reads another part of `whole`: it could over-read into
+// its own output.
 bool Sharing::may_be_written_beside(uint32_t part, uint32_t whole) {
   size_t operands = 0;
   for (const uint32_t writer : uses_[part].writers) {

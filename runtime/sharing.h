@@ -31,8 +31,8 @@ class Sharing {
     size_t offset;  // bytes
     size_t pitch;   // bytes from row to row; 0: dense
   };
-  // The tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the pitch of
-  // the last memory on the way in which they are apart.
+  // Returns the tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the
+  // pitch of the last memory on the way in which they are apart.
   Home home(uint32_t slot);
   uint32_t root(uint32_t slot) { return home(slot).tensor; }
 
@@ -40,7 +40,8 @@ class Sharing {
   // The use of a root's memory by the steps so far.
   struct MemoryUse {
     bool may_move = false;  // into another's
-    size_t rows = 0;        // into which what stands in it divides it; 0: nothing does
+    // Number of equal rows that its present content divides the memory into; 0: it is not divided.
+    size_t rows = 0;
     ScratchVector<uint32_t> writers;
   };
 

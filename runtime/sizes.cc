@@ -281,7 +281,8 @@ class SizedFields::Maker {
   Status read_axis(const fb::SizeRule& rule, int dimension, ResizedAxis* axis) {
     QRT_MODEL_CHECK(inputs_.size() == 1 && dimension >= 0 && dimension < inputs_[0].rank(),
                     "there is no dimension %d to resize", dimension);
-    constexpr int64_t kLongestAxis = int64_t{1} << 22;  // whose indices are exact in float32
+    // An axis whose indices are exact in float32.
+    constexpr int64_t kLongestAxis = int64_t{1} << 22;
     axis->in = inputs_[0][dimension];
     QRT_MODEL_CHECK(axis->in >= 1 && axis->in <= kLongestAxis,
                     "it resizes an axis of %lld, expected 1 to %lld", ll{axis->in},

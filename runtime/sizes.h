@@ -56,7 +56,7 @@ class SymbolSizes {
 uint32_t symbol_count(const fb::Model& model);
 // Returns the values that the file names, one for each symbol.
 SymbolSizes default_sizes(const fb::Model& model);
-// kOutOfRange, naming the bounds, for a size that the symbol cannot have.
+// Checks a size. Fails with kOutOfRange, naming the bounds, where the symbol cannot have it.
 Status check_size(const fb::Symbol& symbol, int64_t size);
 
 // Evaluates an expression. `inputs` are the shapes of the operator's inputs, of which a tensor's expression
@@ -121,8 +121,8 @@ class SizedFields {
   bool has_scale_ = false;
 };
 
-// kInvalidModel where the operator's rules, at sizes for which they gave `fields`, do not give exactly what
-// stands in its options. REQUIRES: make() gave the fields for the operator.
+// Checks an operator's size rules: at sizes for which they gave `fields`, they must give exactly
+// what stands in its options, else kInvalidModel. REQUIRES: make() gave the fields for the operator.
 Status check_fields(const fb::Operator& op, const SizedFields& fields);
 
 // Returns how many entries of maps and tables stand in the operator's options.

@@ -17,7 +17,7 @@ constexpr uint64_t kClosed = 0, kNone = UINT32_MAX;
 // The time that a waiting thread keeps its core: as long as the small steps between two large ones take. Then
 // it sleeps: a thread that yields instead, beside another program's, is the last to run when work comes.
 constexpr Clock::duration kSpin = std::chrono::microseconds(100);
-constexpr int kPauses = 64;  // between two looks at the clock
+constexpr int kPauses = 64;  // pause instructions between two readings of the clock
 
 // The time that a helper keeps its core before it lets others have it: less than the time slice after
 // which the system would take it, within a task that the leader then waits for (1 to 4 ms and more).
@@ -148,7 +148,7 @@ void Team::work(uint64_t job, size_t member, Clock::time_point* turn) {
 }
 
 void Team::finish(uint64_t tasks) {
-  const uint64_t given = given_;  // another one once these are finished
+  const uint64_t given = given_;  // a copy: given_ may change as soon as these tasks are finished
   if (finished_.fetch_add(tasks, std::memory_order_acq_rel) + tasks == given) wake(0, 1);
 }
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a run: the one that comes first leads and walks the steps, the others help with the
-// tasks that it hands out here, which costs a few hundred nanoseconds a step.
+// The threads of a run. The first one leads: it executes the steps, and the others help with the tasks that
+// it hands out here, which costs a few hundred nanoseconds a step. Helpers are a pool's own threads for as
+// long as they live (serve()), or threads that a pool of the caller's sends for one run (enter()): such a
+// pool takes microseconds to wake its threads and to see them all done, too much for each of a model's steps.
 //
-// Helpers are a pool's own threads for as long as they live (serve()), or those that a pool of the
-// caller's sends for one run (enter()): such a pool takes microseconds to wake its threads and to see
-// them all done, too much for each of a model's steps.
-//
-// Nobody waits for a thread to come: a leader alone does everything. All that is waited for is a task
-// that another thread has begun. A helper therefore gives its core away between two tasks before the
-// system takes it away within one, for another program's thread, and who has nothing to do for long
-// sleeps.
+// No thread waits for another to come: a leader alone does everything. A leader waits only for tasks that
+// another thread has begun. So between two tasks a helper gives its core away before the system takes it
+// away within one, for another program's thread, and a helper that has nothing to do for long sleeps.
 #ifndef QRT_RUNTIME_TEAM_H_
 #define QRT_RUNTIME_TEAM_H_
 
@@ -31,7 +28,7 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Before a pool's threads call enter(). REQUIRES: all calls of the last run have returned.
+  // Opens a run, before a pool's threads call enter(). REQUIRES: all calls of the last run have returned.
   void open();
 
   // Calls body() on one thread, in which it may call run(). `threads` calls of enter() make a run;
@@ -44,7 +41,7 @@ class Team {
     if (member > 0) return help(member);
     lead(threads_, body);
     close();
-    // The pool waits for its threads next, perhaps for long without giving the core away.
+    // The pool then waits for its threads, perhaps for long, without giving its core away.
     say_goodbye();
   }
 
@@ -70,7 +67,7 @@ class Team {
   // Calls of run() since open(). For the thread that called open().
   size_t jobs() const { return jobs_; }
 
-  // task(argument, i) for every i < count. REQUIRES: leads(), count < 2^32, no task calls run().
+  // Calls task(argument, i) for every i < count. REQUIRES: leads(), count < 2^32, no task calls run().
   void run(Task task, void* argument, size_t count);
 
  private:
@@ -98,7 +95,7 @@ class Team {
   template <class F>
   void sleep(size_t member, const F& is_over);
   void wake(size_t begin, size_t end);
-  // `turn`: since when a helper has its core.
+  // Does a helper's part of a job. `turn`: since when the helper has its core.
   void work(uint64_t job, size_t member, std::chrono::steady_clock::time_point* turn);
   void finish(uint64_t tasks);
   void say_goodbye();

@@ -40,7 +40,7 @@ class Shape {
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
 
-  // Product of the dimensions, or -1 if one is negative or the product exceeds kMaxElements.
+  // Returns the product of the dimensions, or -1 if one is negative or the product exceeds kMaxElements.
   int64_t elements() const;
   std::string to_string() const;  // "[1, 224, 224, 3]"
 

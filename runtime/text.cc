@@ -8,7 +8,8 @@
 namespace qrt {
 namespace {
 
-// Bytes of the UTF-8 character that `text` begins with, or 0: it is none. *code: its number.
+// Reads the UTF-8 character that `text` begins with into *code. Returns its number of bytes, or 0
+// where it is malformed.
 size_t read_character(std::string_view text, uint32_t* code) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   *code = byte(0);
@@ -20,7 +21,8 @@ size_t read_character(std::string_view text, uint32_t* code) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
     *code = *code << 6 | (byte(i) & 0x3fu);
   }
-  // Forms longer than need be, halves of UTF-16 pairs, and beyond Unicode.
+  // The least code of each length: it excludes overlong forms. Halves of UTF-16 pairs, and codes
+  // beyond Unicode, are excluded, too.
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool is_half = *code >= 0xd800 && *code <= 0xdfff;
   return *code < kLeast[length] || is_half || *code > 0x10ffff ? 0 : length;

@@ -9,11 +9,10 @@
 
 namespace qrt {
 
-// The text with \xNN for every byte that a terminal could take for more than a letter: control
-// characters of ASCII (NUL, ESC, BEL, line ends) and of Unicode (C1), those that turn the direction
-// of writing or break lines, and what is no UTF-8. All else stays, accents and other scripts
-// included. Everything that a tool writes for people and that holds a name from a file passes
-// through here once.
+// Returns the text with \xNN for every byte that a terminal could take for more than a letter: control
+// characters of ASCII (NUL, ESC, BEL, line ends) and of Unicode (C1), those that turn the direction of
+// writing or break lines, and what is no UTF-8. All else stays, accents and other scripts included.
+// Everything that a tool writes for people and that holds a name from a file passes through here once.
 std::string escaped(std::string_view text);
 
 // Returns the first `most` bytes of a text, cut between characters and escaped.

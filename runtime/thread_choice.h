@@ -18,7 +18,7 @@ class ThreadChoice {
 
   // The run took this long.
   void ran(double seconds) {
-    if (is_fresh_) {  // caches of another thread, threads that sleep
+    if (is_fresh_) {  // not measured: caches hold another thread's data, helpers sleep
       is_fresh_ = false;
       return;
     }
@@ -35,7 +35,7 @@ class ThreadChoice {
   }
 
  private:
-  // A window is so long that it holds several of the slices that a scheduler gives.
+  // A window of runs is long enough to hold several time slices of a scheduler.
   static constexpr size_t kRuns = 4;
   static constexpr double kSeconds = 0.02;
   // Windows.
@@ -92,7 +92,7 @@ class ThreadChoice {
   double sum_ = 0, least_of_window_ = 0;
   double one_ = 0, all_ = 0;   // means of the last windows alone and on all threads, seconds
   double least_ = 0;           // on all threads
-  size_t left_ = kFirstPause;  // windows alone, or before the next trial
+  size_t left_ = kFirstPause;  // windows still to run alone, or until the next trial
   size_t calm_ = 0;            // windows since the last trial or change of the pause
   size_t stay_ = kFirstStay, pause_ = kFirstPause;
 };

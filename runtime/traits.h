@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of an operator, beside what it computes, that several rooms ask for. Every operator
-// tells them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
+// The facts of an operator, beside what it computes, that several folders need. Every operator
+// states them once, in the row of its OpDef at the end of runtime/ops/<stem>.cc. No fact has a
 // default: a row that leaves one out does not compile.
 //
-// The converter asks them, too: StoredForm of converter/ir.h makes an fb::Operator of its nodes.
+// The converter uses them, too: StoredForm of converter/ir.h makes an fb::Operator of its nodes.
 #ifndef QRT_RUNTIME_TRAITS_H_
 #define QRT_RUNTIME_TRAITS_H_
 
@@ -151,7 +151,7 @@ inline int arithmetic_level(const fb::Operator& op) {
   return traits_of(op.options_type()).level(op);
 }
 
-// The levels of operators by what they compute; an operator with a rule of its own has it in its file.
+// The levels of operators, by what they compute. An operator with a rule of its own has the rule in its file.
 
 inline int integer_level(const fb::Operator&) { return 0; }
 inline int edge_level(const fb::Operator&) { return kEdgeLevel; }
@@ -168,9 +168,10 @@ int level_of_requant(const fb::Operator& op) {
   return requant != nullptr && requant->kind() == fb::RequantKind::F32 ? 1 : 0;
 }
 
-// The rule for operators with images, states or elements in dimension 0 and nothing that depends on their place.
+// Returns true: for operators whose images, states or elements along dimension 0 neither depend on
+// each other nor on their position.
 bool always_apart(const fb::Operator& op, const BatchOperands& operands);
-// Statistics, or parameters, of the whole batch.
+// Returns false: for operators with statistics, or parameters, of the whole batch.
 bool never_apart(const fb::Operator& op, const BatchOperands& operands);
 // Works along the last axis, which is not dimension 0.
 bool rows_apart(const fb::Operator& op, const BatchOperands& operands);

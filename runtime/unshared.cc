@@ -12,7 +12,7 @@ using flatbuffers::TypeTable;
 
 const TypeTable* union_member(const TypeTable& of, uint8_t member) {
   size_t i = member;
-  if (of.values != nullptr)  // not numbered one after the other
+  if (of.values != nullptr)  // the enum's values are not 0, 1, 2 ...
     for (i = 0; i < of.num_elems && of.values[i] != member;) ++i;
   if (i >= of.num_elems || of.type_codes[i].sequence_ref < 0) return nullptr;
   return of.type_refs[of.type_codes[i].sequence_ref]();
@@ -45,11 +45,11 @@ class Walk {
  public:
   explicit Walk(size_t limit) : left_(limit) {}
 
-  // Counts a table with all that it refers to. False: the limit is passed.
+  // Counts a table with all that it refers to. Returns false where the limit is passed.
   bool table(const flatbuffers::Table* table, const TypeTable* type) {
     if (!take(kTableBytes)) return false;
     const uint8_t union_type_none = 0;
-    const uint8_t* before = &union_type_none;  // a union's type stands in the field before it
+    const uint8_t* before = &union_type_none;  // the field before a union holds the union's type
     for (size_t i = 0; i < type->num_elems; ++i) {
       const flatbuffers::TypeCode code = type->type_codes[i];
       const auto kind = static_cast<flatbuffers::ElementaryType>(code.base_type);

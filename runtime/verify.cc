@@ -79,7 +79,8 @@ Status check_symbols(const fb::Model& model) {
   return {};
 }
 
-// The sizes of a tensor's dimensions give its shape at the symbols' values. REQUIRES: indices were checked.
+// Checks that the sizes of each tensor's dimensions give its shape at the symbols' stored values.
+// REQUIRES: indices were checked.
 Status check_tensor_sizes(const fb::Model& model) {
   if (!built::kOpenDims) return {};
   std::vector<bool> may_have(model.tensors()->size());
@@ -218,7 +219,7 @@ size_t length(const flatbuffers::Vector<T>* v) {
   return v != nullptr ? v->size() : 0;
 }
 
-// The greatest number of channels that a requantisation has values for; 1 of every channel alike.
+// Returns the greatest number of channels that a requantisation has values for; 1 of every channel alike.
 size_t channel_values(const fb::Requant* requant) {
   if (requant == nullptr) return 0;
   size_t values = length(requant->scale());
@@ -234,7 +235,7 @@ size_t channel_values(const fb::Operator& op) {
   return std::max(channel_values(traits.requant(op)), traits.constants.channel_values(op));
 }
 
-// Walks the operators in order and keeps book of the tensors that have a value.
+// Checks the operators in order and records which tensors have a value so far.
 class GraphCheck {
  public:
   GraphCheck(const fb::Model& model, size_t file_bytes)
@@ -269,7 +270,8 @@ class GraphCheck {
   }
 
  private:
-  // Before the operators: a variable has a value as a model input has.
+  // Marks the variables as known before the operators are looked at: a variable has a value, as a
+  // model input has.
   Status start_variables() {
     const ScratchVector<const fb::Variable*> all = variables(model_);
     QRT_MODEL_CHECK(all.size() <= kMaxModelInputs, "%zu variables, expected at most %zu",
@@ -390,7 +392,8 @@ class GraphCheck {
                  dtype_name(dtype), part->name);
   }
 
-  // An operator may look at all of a buffer. One out of range is for the operator to refuse.
+  // Counts the bytes of a constant, all of which an operator may read. A buffer out of range is for
+  // the operator to refuse.
   Status read_constant(uint32_t buffer) {
     if (buffer >= model_.buffers()->size()) return {};
     constant_reads_ += length(model_.buffers()->Get(buffer)->data());

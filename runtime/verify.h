@@ -30,14 +30,14 @@ constexpr uint32_t kFormatVersion = 2;
 constexpr size_t kMaxTensors = size_t{1} << 20;
 constexpr size_t kMaxOperators = size_t{1} << 15;
 constexpr size_t kMaxOperands = size_t{1} << 20;  // inputs and outputs of all operators
-// Per-channel parameters of all operators: of each a kernel's form is sought, some microseconds. A
-// file has more only where it is large enough to hold them.
+// The most per-channel parameters of all operators: for each, planning looks for a form of a kernel,
+// which takes some microseconds. Only a file that is large enough to hold more may have more.
 constexpr size_t kMaxChannelValues = size_t{1} << 19;
 constexpr size_t kFileBytesPerChannelValue = 8;
-// Bytes of constants, at every use by an operator: checks and plans read them. Unrolled layers share
-// their weights.
+// The most bytes of constants, counted at every use by an operator, as checks and plans read them
+// each time. Unrolled layers share their weights.
 constexpr size_t kMaxConstantReads = size_t{2} << 30;
-constexpr size_t kMaxReadsOfAConstant = 16;  // and so many times the file
+constexpr size_t kMaxReadsOfAConstant = 16;  // and at most this many times the size of the file
 constexpr size_t kMaxModelInputs = 4096;     // and outputs
 // The greatest sizes. Where addresses have 32 bits, 32 bytes for each element are still a size, and so
 // are the bytes of a session's three areas together.
@@ -90,8 +90,8 @@ class VerifiedModel {
   std::unique_ptr<PlanCache> plans_;
 };
 
-// kInvalidModel; kUnsupported for a newer format or an operator this build does not know;
-// kOutOfMemory. Time and memory are in proportion to the file's size, whatever it says.
+// Verifies a model. Fails with kInvalidModel; kUnsupported for a newer format or an operator that this build
+// does not know; kOutOfMemory. Time and memory are in proportion to the file's size, whatever it holds.
 Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
                                                     const VerifyOptions& options = {});
 

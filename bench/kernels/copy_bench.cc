@@ -47,7 +47,7 @@ void transpose(benchmark::State& state, const CopyKernel& kernel, const Case& c)
   });
 }
 
-// Arguments: rows, bytes of a row. Half of what a concatenation of two writes.
+// Measures copies of rows. Arguments: rows, bytes of a row. It is half of what a concatenation of two writes.
 void rows(benchmark::State& state, const CopyKernel& kernel) {
   const size_t count = static_cast<size_t>(state.range(0));
   const size_t bytes = static_cast<size_t>(state.range(1));
@@ -59,7 +59,7 @@ void rows(benchmark::State& state, const CopyKernel& kernel) {
   });
 }
 
-// Arguments: pixels, bytes of a part of a pixel, of two.
+// Measures interleaving. Arguments: pixels, bytes of a part of a pixel, of two.
 void interleave(benchmark::State& state, const CopyKernel& kernel) {
   const size_t count = static_cast<size_t>(state.range(0));
   const size_t bytes = static_cast<size_t>(state.range(1));

@@ -55,7 +55,7 @@ void mul(benchmark::State& state, const ElementwiseKernel& kernel, const MulPara
   });
 }
 
-// Beside a row of 1,024 bytes where it is the same for all, as joined channels are.
+// Measures an operation beside a row of 1,024 bytes that is the same for all rows, as joined channels are.
 template <class Kernel, class Form>
 void form(benchmark::State& state, const Kernel& kernel, const Form& f, bool beside_a_row) {
   const size_t n = static_cast<size_t>(state.range(0));

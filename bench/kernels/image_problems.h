@@ -20,13 +20,14 @@ namespace qrt::bench {
 // The common part of problems on images.
 class ImageProblem {
  public:
-  // Multiply-accumulates of the definition; bytes are those of the input, the weights and the output.
+  // Returns the multiply-accumulates of the definition; bytes are those of the input, the weights
+  // and the output.
   Work work() const;
 
  protected:
   ImageProblem(const Layer& layer, Isa isa);
 
-  // The weights as gemm_pack() leaves them, group by group.
+  // Returns the weights as gemm_pack() leaves them, group by group.
   std::vector<int8_t> packed(size_t taps, size_t k) const;
   // Sets what all arguments have; the kernel's weights are still to be made.
   template <class Args>

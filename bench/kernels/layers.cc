@@ -26,7 +26,7 @@ void finish_product(const std::vector<size_t>& v, Layer* layer) {
   layer->name += "product_" + by(layer->m, layer->k) + "x" + std::to_string(layer->n);
 }
 
-// "conv in_h in_w in_c out_c kernel stride pad count"
+// Reads "conv in_h in_w in_c out_c kernel stride pad count".
 void finish_conv(const std::vector<size_t>& v, Layer* layer) {
   if (v[4] == 1 && v[5] == 1 && v[6] == 0) return finish_product({v[0] * v[1], v[2], v[3]}, layer);
   layer->kind = Layer::Kind::kConv;
@@ -36,7 +36,7 @@ void finish_conv(const std::vector<size_t>& v, Layer* layer) {
                  std::to_string(v[5]);
 }
 
-// "depthwise in_h in_w c kernel stride pad count"
+// Reads "depthwise in_h in_w c kernel stride pad count".
 void finish_depthwise(const std::vector<size_t>& v, Layer* layer) {
   layer->kind = Layer::Kind::kDepthwise;
   layer->in_h = v[0], layer->in_w = v[1], layer->in_c = layer->out_c = v[2];
@@ -45,7 +45,7 @@ void finish_depthwise(const std::vector<size_t>& v, Layer* layer) {
                  "s" + std::to_string(v[4]);
 }
 
-// "grouped in_h in_w c group kernel stride pad count"
+// Reads "grouped in_h in_w c group kernel stride pad count".
 void finish_grouped(const std::vector<size_t>& v, Layer* layer) {
   layer->kind = Layer::Kind::kGrouped;
   layer->in_h = v[0], layer->in_w = v[1], layer->in_c = layer->out_c = v[2];

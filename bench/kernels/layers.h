@@ -38,8 +38,8 @@ struct Layer {
 // Returns a matrix product as the 1x1 convolution over m pixels that it is, too; other layers as they are.
 Layer as_conv(Layer layer);
 
-// Every layer of every file, file by file in order of their names, each layer once per file. Ends
-// the program with a message if a file is missing or malformed.
+// Reads every layer of every file, file by file in order of their names, each layer once per file.
+// Ends the program with a message if a file is missing or malformed.
 std::vector<Layer> read_layers();
 
 }  // namespace qrt::bench

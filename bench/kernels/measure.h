@@ -46,10 +46,9 @@ inline void fill(uint8_t* data, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
 }
 
-// The whole benchmark: Time is the median time of a call; counters GMAC/s (where there are macs),
-// GB/s and peak_% (medians). peak_% is the share of work.peak, and for kernels without macs the
-// bytes per second over those of a plain copy within as much memory. REQUIRES: registered with
-// Iterations(1) and UseManualTime().
+// Runs the whole benchmark. Time is the median time of a call; counters GMAC/s (where there are macs), GB/s and
+// peak_% (medians). peak_% is the share of work.peak, and for kernels without macs the bytes per second over
+// those of a plain copy within as much memory. REQUIRES: registered with Iterations(1) and UseManualTime().
 template <class Run>
 void measure(benchmark::State& state, const Work& work, const Run& run) {
   constexpr double kSampleNs = 100e3, kTotalNs = 300e6;
@@ -96,7 +95,7 @@ benchmark::internal::Benchmark* register_measured(const std::string& name, Args&
       ->Unit(benchmark::kMicrosecond);
 }
 
-// A row for a kernel that this CPU cannot run, so that it is seen to be missing.
+// Registers a row for a kernel that this CPU cannot run, so that it is seen to be missing.
 inline void register_skipped(const std::string& kernel) {
   benchmark::RegisterBenchmark((kernel + "/skipped").c_str(), [](benchmark::State& state) {
     state.SkipWithError("this CPU lacks the instruction set");

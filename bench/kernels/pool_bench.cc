@@ -17,7 +17,7 @@ struct Image {
   size_t size;
 };
 
-// Arguments: side, channels, kernel, stride, pad.
+// Returns the shape for a benchmark's arguments: side, channels, kernel, stride, pad.
 PoolShape shape_of(const benchmark::State& state) {
   const auto arg = [&](size_t i) { return static_cast<size_t>(state.range(i)); };
   const size_t out = (arg(0) + 2 * arg(4) - arg(2)) / arg(3) + 1;

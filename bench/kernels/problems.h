@@ -32,11 +32,11 @@ class GemmProblem {
   // REQUIRES: not a depthwise layer. `kernel` outlives this.
   GemmProblem(const Layer& layer, const GemmKernel& kernel);
 
-  // Bytes: the input, the packed weights and the output.
+  // Returns the work; bytes are those of the input, the packed weights and the output.
   Work work() const;
   void run() const;
 
-  // The pieces, for a peer that computes the same.
+  // Return the operands, for a peer that computes the same.
   const int8_t* weights() const {
     return reinterpret_cast<const int8_t*>(weights_->data());
   }  // packed

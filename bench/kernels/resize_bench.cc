@@ -11,7 +11,7 @@
 namespace qrt {
 namespace {
 
-// All rows between two of the source, `factor` times as wide, half a pixel in.
+// Measures all rows between two rows of the source, `factor` times as wide, with half-pixel centres.
 void rows(benchmark::State& state, const ResizeKernel& kernel, bool by_columns) {
   const int32_t in_w = static_cast<int32_t>(state.range(0));
   const int32_t factor = static_cast<int32_t>(state.range(2)), out_w = in_w * factor;

@@ -11,7 +11,8 @@
 namespace qrt {
 namespace {
 
-// Arguments: rows, elements of a row, greatest value. No kernel: in order.
+// Measures Softmax. Arguments: rows, elements of a row, greatest value. Without a kernel, rows are
+// summed in order.
 void softmax(benchmark::State& state, const SoftmaxBoundsKernel& kernel) {
   const size_t rows = static_cast<size_t>(state.range(0));
   const size_t n = static_cast<size_t>(state.range(1));

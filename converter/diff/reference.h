@@ -16,17 +16,17 @@ namespace qrt::diff {
 // no file name should hold stand as '_'.
 class Reference {
  public:
-  // kIoError, kInvalidModel: nothing to be found there.
+  // Opens a folder of tensors. Fails with kIoError, or with kInvalidModel where it holds none.
   Status open(const std::string& folder);
 
-  // The files of the tensors of a name, in the index's order; none: it is not there.
+  // Returns the files of the tensors of a name, in the index's order; none where it is not there.
   std::vector<std::string> find(const std::string& name) const;
 
-  // The names of the tensors that are there and not among `known`.
+  // Returns the names of the tensors that are there and not among `known`.
   std::vector<std::string> others(const std::vector<std::string>& known) const;
 
  private:
-  // As a tensor's name stands in files_.
+  // Returns the name by which files_ has a tensor.
   std::string key(const std::string& name) const;
 
   std::map<std::string, std::vector<std::string>> files_;  // by name

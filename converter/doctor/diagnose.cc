@@ -34,7 +34,7 @@ std::string stem_of(const std::string& path) {
   return dot != std::string::npos && dot > 0 && path[dot] == '.' ? path.substr(0, dot) : path;
 }
 
-// A word as a shell takes it.
+// Returns a word as a shell takes it.
 std::string quoted(const std::string& word) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -46,7 +46,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// Refused nodes, together where the operator and the remedy are the same.
+// Collects the refused nodes, as one reason where operator and remedy are equal.
 void collect_reasons(const convert::Report& report, Diagnosis* d) {
   for (const Finding& f : report.findings()) {
     d->nodes += f.is_node;
@@ -131,7 +131,7 @@ class TimeLimit {
 // gigabytes: what takes more than the file's size warrants is not measured.
 Status measure(const Model& model, const Settings& settings, Diagnosis* d) {
   constexpr uint64_t kMemory = uint64_t{192} << 20, kMemoryPerByte = 12;
-  // The operator that is running at the end of the time is waited for.
+  // Time is up only between operators: the one that is running at its end is waited for.
   const double most_seconds = 0.2 + static_cast<double>(d->bytes) / 4e6;
   SessionOptions options;
   options.threads = settings.threads;

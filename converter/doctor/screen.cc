@@ -18,7 +18,7 @@ class Screen {
  public:
   explicit Screen(size_t width) : width_(width) {}
 
-  // A line, or up to kMostRows of them where the text is long; what a name of a file leaves no room for is cut.
+  // Adds a line, or up to kMostRows of them where the text is long. Names from a file may be cut to make room.
   void add(const std::string& key, const std::string& text) {
     std::istringstream words(escaped(text));
     std::vector<std::string> rows(1);
@@ -32,7 +32,7 @@ class Screen {
       line(i == 0 ? key : "", rows[i] + (is_cut ? " ..." : ""));
     }
   }
-  // A command, which is not wrapped: it is to be copied.
+  // Adds a command, which is not wrapped: it is to be copied.
   void add_command(const std::string& key, const std::string& text) { append(key, escaped(text)); }
 
   std::string text() const { return text_; }

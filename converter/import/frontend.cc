@@ -20,17 +20,17 @@ bool has_mark(const Head& head, size_t at, const char* mark) {
 
 bool is_tflite(const Head& head) { return has_mark(head, 4, "TFL3"); }
 bool is_espdl(const Head& head) { return from_espdl::is_espdl(head.data(), head.size()); }
-// CVM: an object of JSON, which no other format starts like.
+// Returns whether the file begins with a JSON object, as CVM's symbol does and no other format.
 bool is_cvm(const Head& head) {
   const auto first = std::find_if(head.begin(), head.end(), [](uint8_t c) {
     return strchr(" \t\r\n", c) == nullptr || c == 0;
   });
   return first != head.end() && *first == '{';
 }
-// ONNX files have no mark: what nothing else recognises is one.
+// Takes every file, as ONNX files have no mark: a file that no other front end recognises is one.
 bool is_onnx(const Head&) { return true; }
 
-// The values of an option that is a list.
+// Returns the values of an option that is a list.
 std::vector<std::string> list_of(const ImportOptions& options, const char* name) {
   std::vector<std::string> values;
   const auto given = options.find(name);
@@ -43,7 +43,7 @@ std::vector<std::string> list_of(const ImportOptions& options, const char* name)
   return values;
 }
 
-// The value of an option; "" where it is not given.
+// Returns the value of an option; "" where it is not given.
 std::string text_of(const ImportOptions& options, const char* name) {
   const auto given = options.find(name);
   return given == options.end() ? std::string() : given->second;
@@ -140,7 +140,7 @@ Status onnx(const std::string& path, const ImportOptions& options, Graph* graph,
   return import_onnx_as_espdl(path, reference->second, graph, report, edges);
 }
 
-// `title` of the formats that have the option.
+// Returns `title` of all formats that have the option.
 std::string titles_with(const std::string& option) {
   std::string titles;
   for (const Frontend& f : frontends())

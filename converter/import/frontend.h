@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source formats: one row each. qrt_convert, the tests, the fuzzers and the support table walk
+// The source formats: one row each. qrt_convert, the tests, the fuzzers and the support table go through
 // this table, so that a new format is a folder beside onnx/ and tflite/ and a row in frontend.cc.
 #ifndef QRT_CONVERTER_IMPORT_FRONTEND_H_
 #define QRT_CONVERTER_IMPORT_FRONTEND_H_
@@ -52,7 +52,7 @@ constexpr size_t kHeadBytes = 64;
 const std::vector<Frontend>& frontends();
 // Returns the front end of this name, or null.
 const Frontend* find_frontend(const std::string& name);
-// The first that recognises the file. The last row takes every file, so there is one.
+// Returns the first that recognises the file. The last row takes every file, so there is one.
 const Frontend& recognise(const std::vector<uint8_t>& head);
 
 // Imports a file; kInvalidArgument for options that the format does not have, or not with that

@@ -27,7 +27,7 @@ class Joiner {
   explicit Joiner(Graph* graph);
 
   ValueId resolve(ValueId id) const;
-  // The node that writes a value now, or -1, and how many inputs of nodes read it.
+  // Return the node that writes a value now, or -1, and how many inputs of nodes read it.
   int producer(ValueId id) const { return producer_[resolve(id)]; }
   size_t readers(ValueId id) const { return readers_[resolve(id)]; }
   bool is_output(ValueId id) const { return is_output_[resolve(id)]; }

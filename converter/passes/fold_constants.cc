@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kCopies = 4;  // copies of a folded constant that exist until the file is written
 
-// A limit on what is made: many operators may read one constant.
+// Returns a limit on what is made: many operators may read one constant.
 Budget budget_of(const Graph& graph) {
   uint64_t bytes = 0;
   for (const Value& value : graph.values) bytes += value.data.size();

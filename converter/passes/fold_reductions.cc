@@ -36,8 +36,8 @@ bool split(const Shape& shape, const Shape& pool, std::vector<int> (&runs)[3]) {
   return true;
 }
 
-// The sides [outer, n, 1, inner] by which a pool reduces x, of which transpose(x, perm) is a pool's
-// [outer, h, w, inner]; of rank 0 where there are none.
+// Returns the sides [outer, n, 1, inner] by which a pool reduces x, of which transpose(x, perm) is
+// a pool's [outer, h, w, inner]; of rank 0 where there are none.
 Shape sides_before(const Shape& x, const std::vector<uint8_t>& perm, const Shape& pool) {
   Shape transposed;
   for (uint8_t from : perm) transposed.push_back(x[from]);

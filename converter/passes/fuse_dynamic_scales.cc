@@ -51,7 +51,7 @@ class ScalePattern {
   const Node& node(int i) const { return graph_.nodes[static_cast<size_t>(i)]; }
   const Shape& shape(ValueId v) const { return graph_.values[v].type.shape; }
 
-  // The only reader of a value that nothing else needs, or -1.
+  // Returns the only reader of a value that nothing else needs, or -1.
   int next(ValueId v) const {
     const std::vector<int>& readers = def_use_.consumers[v];
     return readers.size() == 1 && !def_use_.is_output[v] ? readers[0] : -1;
@@ -69,7 +69,7 @@ class ScalePattern {
            (o->zero_point.empty() || o->zero_point == std::vector<int32_t>{0});
   }
 
-  // A constant that is one number, or one for each channel, as the latter.
+  // Returns a constant that is one number, or one for each channel, as the latter.
   std::optional<std::vector<float>> per_channel(ValueId v, int rank) const {
     const Value& c = graph_.values[v];
     if (!c.is_constant || c.type.dtype != DType::kFloat32 || c.type.shape.rank() > rank)

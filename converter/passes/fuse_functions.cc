@@ -21,7 +21,7 @@ bool is_byte_tensor(const Graph& graph, ValueId v) {
   return graph.values[v].type.dtype == DType::kUInt8 && !graph.values[v].is_constant;
 }
 
-// A Lut from bytes to bytes, one for all channels.
+// Returns whether the node is a Lut from bytes to bytes with one table for all channels.
 bool is_function(const Graph& graph, int node) {
   if (node < 0) return false;
   const Node& n = graph.nodes[static_cast<size_t>(node)];
@@ -64,7 +64,8 @@ bool trace(const Graph& graph, const DefUse& def_use, const Node& node, Operand*
   return false;
 }
 
-// The operators as a model of their own, on kCodes bytes.
+// Evaluates a chain of elementwise operators at every code: builds a model of them whose input has
+// kCodes bytes, and runs it.
 class Evaluator {
  public:
   explicit Evaluator(const Graph& source) : source_(source) {

@@ -26,7 +26,7 @@ class Gelu {
     gone_.push_back(first);
     int at = step(index, F::ADD);
     if (at < 0 || !is_scalar(beside(at, index), 1.0f)) return false;
-    // Two products, with x and with a half; or one, with x * 0.5.
+    // Looks for two products, with x and with a half, or for one with x * 0.5.
     bool has_x = false, has_half = false;
     int last = at;
     while (!has_x || !has_half) {
@@ -60,7 +60,7 @@ class Gelu {
     return o && o->function == function;
   }
 
-  // The only reader of a value that nothing else needs, or -1.
+  // Returns the only reader of a value that nothing else needs, or -1.
   int next(ValueId v) const {
     const std::vector<int>& readers = def_use_.consumers[v];
     return readers.size() == 1 && !def_use_.is_output[v] ? readers[0] : -1;
@@ -69,7 +69,7 @@ class Gelu {
     const int at = next(node(i).outputs[0]);
     return at >= 0 && is(node(at), function) ? at : -1;
   }
-  // The operand of node `at` that node `before` did not make.
+  // Returns the operand of node `at` that node `before` did not make.
   ValueId beside(int at, int before) const {
     const std::vector<ValueId>& in = node(at).inputs;
     return in[0] == node(before).outputs[0] ? in[1] : in[0];
@@ -81,7 +81,7 @@ class Gelu {
            *c.as<float>() == value;
   }
 
-  // x / sqrt 2, or x times its inverse.
+  // Reads x / sqrt 2, or x times the inverse of sqrt 2. Returns false where the node is neither.
   bool read_scaled(const Node& n) {
     if (is(n, F::DIV) && is_scalar(n.inputs[1], 1.41421354f)) x_ = n.inputs[0];
     for (size_t i = 0; is(n, F::MUL) && i < 2; ++i)

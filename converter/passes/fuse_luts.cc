@@ -51,7 +51,8 @@ bool can_compose(const Table& first, const Table& second) {
   return !is_int16 || (first.tables() == 1 && second.tables() == 1);
 }
 
-// And means the same by it: operators behind it may read the zero point of its output.
+// Returns whether the table gives back every code, with its meaning unchanged: operators behind it
+// may read the zero point of its output.
 bool maps_to_itself(const Graph& graph, const Node& node) {
   const Value &in = graph.values[node.inputs[0]], &out = graph.values[node.outputs[0]];
   if (in.type.dtype != out.type.dtype || in.quantization.zero_point != out.quantization.zero_point)
@@ -68,7 +69,7 @@ bool maps_to_itself(const Graph& graph, const Node& node) {
 void fuse_luts(Graph* graph) {
   Joiner joiner(graph);
   auto& nodes = graph->nodes;
-  // A table that no node reads any more: chains of thousands would keep each of theirs.
+  // Drops a table that no node reads any more: long sequences would keep one for each of their nodes.
   const size_t first_new = graph->values.size();
   const auto drop_table = [&](ValueId table) {
     if (table >= first_new || joiner.readers(table) <= 1)

@@ -18,7 +18,7 @@ int64_t joined_width(int64_t kernel_w, int64_t stride_w, int64_t pixels) {
 
 // Returns how many pixels of a row to join: 1 where it does not pay.
 int64_t pixels_to_join(const fb::Conv2DOptionsT& o, const Shape& weights, int64_t out_w) {
-  // On some CPUs 3x3 takes a form of its own (kernels/winograd), which is as good as twice.
+  // On some CPUs 3x3 has a form of its own (kernels/winograd), which counts for twice the speed.
   const bool has_fast_form =
       weights[1] == 3 && weights[2] == 3 && o.stride_h == 1 && o.stride_w == 1;
   // Taps for each pixel.
@@ -48,7 +48,7 @@ void repeat_channels(Quantization* q, int64_t times) {
   repeat(&q->zero_point, times);
 }
 
-// [n][kernel_h][kernel_w][k] to [p * n][kernel_h][joined_width][k].
+// Joins weights [n][kernel_h][kernel_w][k] of p pixels to [p * n][kernel_h][joined_width][k].
 Value joined_weights(const Value& weights, int64_t stride_w, int64_t pixels) {
   const Shape& from = weights.type.shape;
   Value joined = weights;
@@ -82,11 +82,11 @@ ValueId repeated_bias(Graph* graph, ValueId bias, int64_t times) {
   return graph->add_value(std::move(repeated));
 }
 
-// Joins pixels and returns true, where it pays; then `reshape` splits the node's new pixels into
-// those of its old output.
+// Joins pixels and returns true where that is faster; `reshape` then splits the node's new pixels
+// into those of its old output.
 bool join(Graph* graph, Node* node, Node* reshape) {
   auto* o = node->options.AsConv2D();
-  // A layer with a zero point of the run has vectors of the run as well.
+  // A layer whose zero point a run computes has further inputs that a run computes; it is not joined.
   if (o == nullptr || node->inputs.size() != 3) return false;
   const Value& weights = graph->values[node->inputs[1]];
   const ValueId out = node->outputs[0];
@@ -99,7 +99,7 @@ bool join(Graph* graph, Node* node, Node* reshape) {
   const int64_t in_w = graph->values[node->inputs[0]].type.shape[width], out_w = y.shape[width];
   const int64_t pixels = pixels_to_join(*o, weights.type.shape, out_w);
   if (pixels == 1) return false;
-  // Columns that the kernel reaches; a stride may leave some of the padding out.
+  // The columns that the kernel reaches; with a stride it may not reach all of the padding.
   const int64_t needed = (out_w - 1) * o->stride_w + weights.type.shape[2];
   o->pad_right = static_cast<uint16_t>(std::max<int64_t>(needed - in_w - o->pad_left, 0));
   node->inputs[1] = graph->add_value(joined_weights(weights, o->stride_w, pixels));

@@ -58,7 +58,7 @@ class Mover {
   const View& view(ValueId id) const { return views_[id]; }
 
   bool takes_any_layout(const Node& node) const;
-  // A layout of node i whose input (or output) permutation is `perm`; nothing if it cannot.
+  // Returns a layout of node i whose input (or output) permutation is `perm`; nothing if it cannot.
   std::optional<Layout> layout_from_input(int i, const Perm& perm) const;
   std::optional<Layout> layout_from_output(int i, const Perm& perm) const;
   Perm made_as(ValueId root) const;
@@ -136,7 +136,7 @@ bool Mover::takes_any_layout(const Node& n) const {
   return traits(n).layout == LayoutRule::kAny;
 }
 
-// The layout of an ArgMax's output that goes with one of its input.
+// Returns the layout of an ArgMax's output that goes with one of its input.
 Perm without_axis(const fb::ArgMaxOptionsT& o, const Perm& perm) {
   if (o.keep_dims) return perm;
   const auto axis = static_cast<uint8_t>(o.axis);
@@ -176,7 +176,7 @@ std::optional<Layout> Mover::layout_from_output(int i, const Perm& perm) const {
     return Layout{in, perm};
   }
   if (!n.options.AsReshape()) return layout_from_input(i, perm);
-  // The way back; then forward again, which may place dimensions of size 1 elsewhere.
+  // Carries the permutation back, then forward again, which may place dimensions of size 1 elsewhere.
   auto in = carry_through_reshape(shape(n.outputs[0]), perm, shape(n.inputs[0]));
   if (!in || !layout_from_input(i, *in)) return std::nullopt;
   return Layout{*in, perm};
@@ -291,7 +291,7 @@ void Mover::search() {
   }
 }
 
-// A constant operand of a lower rank stands for one with dimensions of size 1 in front.
+// Transposes a constant operand. One of a lower rank stands for one with dimensions of size 1 in front.
 ValueId Mover::transposed_operand(ValueId constant, const Perm& perm) {
   if (is_identity(perm) || shape(constant).elements() == 1) return constant;
   ValueId& id = written_.try_emplace({constant, perm}, kNoValue).first->second;
@@ -307,7 +307,8 @@ ValueId Mover::transposed_operand(ValueId constant, const Perm& perm) {
   return id;
 }
 
-// The value a use reads, as it wants it; writes the Transpose (or Reshape) it takes.
+// Returns the value that a use reads, in the order that it wants; writes the Transpose (or Reshape)
+// that this takes.
 ValueId Mover::materialise(const Use& use, std::vector<Node>* nodes) {
   const View v = view(input(use));
   const Perm r = rest(use);
@@ -354,7 +355,7 @@ void Mover::write_options(Node* n, const Layout& l) {
     reshape->shape.assign(out.type.shape.begin(), out.type.shape.end());
 }
 
-// The model's outputs in their own layout and under their own names.
+// Gives the model's outputs their own layout and names.
 void Mover::write_outputs(std::vector<Node>* nodes) {
   std::set<ValueId> taken(graph_->outputs.begin(), graph_->outputs.end());
   for (size_t slot = 0; slot < graph_->outputs.size(); ++slot) {

@@ -24,7 +24,7 @@ fb::Conv2DOptionsT conv_options(fb::DepthwiseConv2DOptionsT* o) {
   return conv;
 }
 
-// [kernel_h, kernel_w, out] to [out, kernel_h, kernel_w, 1].
+// Reorders weights [kernel_h, kernel_w, out] to [out, kernel_h, kernel_w, 1].
 Value conv_weights(Value weights) {
   weights.type.shape.push_back(1);
   return transposed_constant(weights, {2, 0, 1, 3});

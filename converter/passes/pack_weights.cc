@@ -23,7 +23,7 @@ bool is_int16(const Graph& graph, const Node& node) {
   return graph.values[node.inputs[0]].type.dtype == DType::kInt16;
 }
 
-// The digits of each weight, lowest first: w = d0 + 256 * (d1 + d2).
+// Returns the digits of each weight, lowest first: w = d0 + 256 * (d1 + d2).
 std::vector<std::vector<int8_t>> split_digits(const std::vector<int16_t>& weights, int digits) {
   std::vector<std::vector<int8_t>> out(static_cast<size_t>(digits));
   for (int w : weights) {
@@ -44,7 +44,7 @@ std::vector<int16_t> elements(const Value& weights) {
   return {w, w + weights.data.size() / sizeof(int16_t)};
 }
 
-// [rows][columns] -> [rows][terms][columns], whose sum over terms is the weight.
+// Splits [rows][columns] into [rows][terms][columns], whose sum over terms is the weight.
 std::vector<int8_t> split(const std::vector<int16_t>& weights, size_t rows, size_t columns,
                           int terms) {
   std::vector<int8_t> out(weights.size() * static_cast<size_t>(terms));
@@ -60,7 +60,7 @@ std::vector<int8_t> split(const std::vector<int16_t>& weights, size_t rows, size
   return out;
 }
 
-// Sum of each channel's weights; `channel_of` maps an index of `weights` to its channel.
+// Returns the sum of each channel's weights; `channel_of` maps an index of `weights` to its channel.
 template <class F>
 std::vector<int64_t> sums(const std::vector<int16_t>& weights, size_t channels, F channel_of) {
   std::vector<int64_t> sum(channels, 0);
@@ -68,7 +68,7 @@ std::vector<int64_t> sums(const std::vector<int16_t>& weights, size_t channels, 
   return sum;
 }
 
-// bias - zero_point * sum(w), modulo 2^32 as the accumulators are, or in 64 bits as those are.
+// Returns bias - zero_point * sum(w), modulo 2^32 for accumulators of 32 bits, else in 64 bits.
 ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int64_t>& sum, int zero_point) {
   const Value source = graph->values[bias];
   if (source.type.dtype == DType::kInt64) {
@@ -85,9 +85,9 @@ ValueId folded_bias(Graph* graph, ValueId bias, const std::vector<int64_t>& sum,
   return graph->add_constant(source.name, DType::kInt32, source.type.shape, folded);
 }
 
-// Packed int8 of `blocks` blocks of 16 channels as codes of `bits`, each channel less an offset of
-// its own where it needs one. False: a channel's weights, with the zeros of the packing, are too
-// far apart.
+// Packs int8 weights of `blocks` blocks of 16 channels as codes of `bits` each, less an offset of
+// the channel where it needs one. Returns false where the weights of a channel, with the zeros of
+// the packing, are too far apart.
 bool narrow(const std::vector<int8_t>& packed, size_t blocks, int bits, Value* v) {
   constexpr size_t kLanes = kPackedChannels;
   const int half = 1 << (bits - 1);
@@ -138,7 +138,8 @@ struct GemmPacked {
   std::vector<int32_t> weight_sum;  // [digits][groups * n]
 };
 
-// weights: [groups][n][taps][k]. Weights beyond int8 have digits beside INT16 activations, else terms.
+// Packs weights [groups][n][taps][k]. Weights beyond int8 are split: beside INT16 activations into
+// digits, else into terms.
 GemmPacked pack_gemm(const std::vector<int16_t>& weights, bool is_int16, size_t groups, size_t n,
                      size_t taps, size_t k) {
   GemmPacked result{{}, groups * ((n + 15) / 16), 1, 1, true, {}};
@@ -185,14 +186,14 @@ Status check_constants(const Graph& graph, const Node& node, int rank, int out_d
                fb::EnumNameOpOptions(node.options.type), node.name.c_str());
 }
 
-// The zero point of a layer's input, of 8 or 16 bits.
+// Returns the zero point of a layer's input, of 8 or 16 bits.
 template <class Options>
 int input_zero_point(const Graph& graph, const Node& node, const Options& o) {
   return is_int16(graph, node) ? o.input_zero_point_16 : o.input_zero_point;
 }
 
-// ROW: one tap per kernel row, so that few input channels do not leave most of each tap's padding
-// to 4 empty. Fewer taps also mean fewer row pointers, so it wins ties.
+// Chooses how taps are laid out. ROW: one tap per kernel row, so that few input channels do not leave
+// most of each tap's padding to 4 empty. Fewer taps also mean fewer row pointers, so ROW wins ties.
 fb::TapLayout choose_tap_layout(const fb::Conv2DOptionsT& conv, size_t kw, size_t in) {
   const auto padded = [](size_t k) { return (k + 3) / 4 * 4; };
   const bool possible = conv.groups == 1 && conv.dilation_w == 1 && kw > 1 && in <= 4;
@@ -209,8 +210,8 @@ size_t groups_to_merge(size_t groups, size_t k, size_t n) {
   return std::max<size_t>(merged, 1);
 }
 
-// [out][taps][k] of groups of n outputs -> [out][taps][merged * k]: `merged` groups become one,
-// whose outputs have zeros for the inputs of the others.
+// Merges groups: [out][taps][k] of groups of n outputs becomes [out][taps][merged * k]. `merged`
+// groups become one, in which outputs have zeros for the inputs of the others.
 std::vector<int16_t> merge_groups(const std::vector<int16_t>& weights, size_t merged, size_t n,
                                   size_t taps, size_t k) {
   std::vector<int16_t> y(weights.size() * merged, 0);

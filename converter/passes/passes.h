@@ -13,7 +13,7 @@ struct DefUse;
 // Removes nodes that no output needs.
 void drop_dead(Graph* graph);
 
-// Transpose, Reshape and Gather of constants become constants.
+// Folds Transpose, Reshape and Gather of constants into constants.
 void fold_constants(Graph* graph);
 // Folds as fold_constants() does, but for Gathers that make grids of indices.
 void fold_open_constants(Graph* graph);
@@ -22,30 +22,30 @@ void fold_open_constants(Graph* graph);
 // are transposed; keeps the layout of the model's inputs and outputs.
 void move_transposes(Graph* graph);
 
-// The scales of a run, behind a layer that has its zero point, go into the layer: what is left of
-// dynamic quantisation is DynamicQuantize and layers with float results.
+// Moves the scales that a run computes, behind a layer that has its zero point, into the layer.
+// Dynamic quantisation then is DynamicQuantize and layers with float results.
 void fuse_dynamic_scales(Graph* graph);
 
-// Gelu as exporters spell it out, by Erf, becomes one Float operator.
+// Replaces a Gelu written as single nodes, by Erf, by one Float operator.
 void fuse_gelu(Graph* graph);
 
-// A Gather behind a Gather becomes one; a Gather without maps goes.
+// Joins a Gather with the Gather behind it, and removes one without maps.
 void simplify_gathers(Graph* graph);
 // Simplifies as simplify_gathers() does, but for Pads behind Pads, and for Gathers behind one that repeats or turns the indices
 // of the same axis: no rule of sizes gives what both do together.
 void simplify_open_gathers(Graph* graph);
 
-// A Gather that only puts values around an image goes into the padding of the convolutions and
+// Folds a Gather that only puts values around an image into the padding of the convolutions and
 // pools behind it, where that gives the same bits.
 void fold_pads(Graph* graph);
 
 // Takes out taps of convolutions that meet nothing but padding.
 void drop_taps(Graph* graph);
 
-// Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
+// Folds Transpose + flattening Reshape (+ Lut) + FullyConnected: permutes the weights' columns instead.
 void fold_flatten(Graph* graph);
 
-// Transpose + Reshape + a pool over the whole image: other sides of the image instead.
+// Folds Transpose + Reshape + a pool over the whole image: gives the image other sides instead.
 void fold_reductions(Graph* graph);
 
 // Merges Reshapes that follow each other, and equal ones; drops those that keep the shape.
@@ -57,7 +57,7 @@ void fuse_functions(Graph* graph);
 // Luts that follow each other become one; a Lut that maps every value to itself goes.
 void fuse_luts(Graph* graph);
 
-// Depthwise convolutions of one channel become Conv2D.
+// Turns depthwise convolutions of one channel into Conv2D.
 void one_channel_depthwise(Graph* graph);
 
 // Convolutions of few channels compute several pixels of a row as channels of one.

@@ -54,7 +54,7 @@ void run_first_passes(const Progress& progress, PassSizes sizes, Graph* graph) {
   }
 }
 
-// The passes after which weights are in the forms of a file.
+// Runs the passes after which weights are in the forms of a file.
 Status run_last_passes(const Progress& progress, Graph* graph) {
   if (progress) progress("split_int16_weights");
   split_int16_weights(graph);

@@ -99,7 +99,8 @@ Status import_cvm(const CvmModel& cvm, convert::Graph* graph, convert::Report* r
   return {};
 }
 
-// `file` holds an ONNX document; what the converter may do follows from its size, also after the import.
+// Imports a document. `file` holds an ONNX document, whose size limits what the converter may do,
+// also after the import.
 Status import_document(const Document& document, const Arithmetic& arithmetic, MemoryFile* file,
                        convert::Graph* graph, convert::Report* report) {
   if (document.qdq.empty()) return import_cvm(document.cvm, graph, report);
@@ -154,7 +155,7 @@ Status judge_document(const Document& document, const Arithmetic& arithmetic,
   convert::Graph graph;
   *report = convert::Report();
   Status status = import_document(document, arithmetic, &file, &graph, report);
-  // The report tells of refusals.
+  // Refusals are in the report.
   return report->has_refusals() ? Status() : std::move(status);
 }
 

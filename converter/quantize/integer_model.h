@@ -49,7 +49,7 @@ Status convert_document(const Document& document, const Arithmetic& arithmetic,
 class IntegerRunner {
  public:
   Status create(const std::vector<uint8_t>& bytes, size_t threads);
-  // feeds: by the inputs' names, of batch 1 or the model's own.
+  // Runs the model. feeds: by the inputs' names, of batch 1 or the model's own.
   Status run(const Values& feeds, Values* outputs);
 
  private:

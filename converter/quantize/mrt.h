@@ -20,9 +20,9 @@ constexpr int64_t alpha(int precision) { return (int64_t{1} << (precision - 1)) 
 int bits(uint64_t k);
 
 // --- symmetric quantisation
-// alpha / max|x|; 1 where all is zero.
+// Returns alpha / max|x|; 1 where all is zero.
 double symmetric_scale(double max_abs, int precision);
-// Half away from zero, then clipped to +-alpha.
+// Rounds half away from zero, then clips to +-alpha.
 int32_t quantize(double x, double scale, int precision);
 int32_t clip(int64_t x, int precision);
 
@@ -32,8 +32,9 @@ struct Factor {
   int32_t frac = 0;
   int exponent = 0;
 };
-// Half to even; stops at an integer, so that powers of two have frac 1; capped at alpha(bits) rather
-// than renormalised. REQUIRES: number >= 0 and finite, bits 1 to 32.
+// Approximates a number by an integer and a shift, rounding half to even. It stops at an integer,
+// so that powers of two have frac 1, and is capped at alpha(bits) rather than renormalised.
+// REQUIRES: number >= 0 and finite, bits 1 to 32.
 Factor cvm_float(double number, int bits);
 
 // --- with zero points
@@ -49,7 +50,7 @@ ZeroPointTerms zero_point_terms(const std::vector<int32_t>& weights, size_t chan
                                 const std::vector<int32_t>& zw);
 
 // --- bounds
-// Precisions as CVM infers them; bias_precision 0: no bias.
+// Return the precisions that CVM infers; bias_precision 0: no bias.
 int product_precision(int x, int w, int64_t terms, int bias_precision);
 int sum_precision(int x, int64_t terms);
 int clip_precision(int64_t lo, int64_t hi);

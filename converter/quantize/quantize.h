@@ -50,8 +50,8 @@ struct Quantised {
   Findings findings;
 };
 
-// kInvalidArgument, kInvalidModel, kUnsupported or kIoError with a message that says what to do.
-// `plan` hears, before the first sample is read for its ranges, what each node will be.
+// Quantises a model. Fails with kInvalidArgument, kInvalidModel, kUnsupported or kIoError and a message that
+// says what to do. `plan` is told what each node will be before the first sample is read for its ranges.
 Status quantize(const Settings& settings, const Progress& progress,
                 const std::function<void(const convert::Report&)>& plan, Quantised* result);
 

@@ -29,7 +29,8 @@ using FileAtSizes = std::function<Status(const Sizes& sizes, FileOfSizes* file)>
 // none could be compared.
 Status check_sizes(const FileAtSizes& file_at, Graph* graph);
 
-// kUnsupported for a dimension that cannot have all the sizes for which the caller asked.
+// Checks the sizes for which the caller asked. Fails with kUnsupported for a dimension that cannot
+// have all of them.
 Status check_asked(const std::vector<Symbol>& symbols);
 
 }  // namespace qrt::convert

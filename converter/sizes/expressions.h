@@ -16,7 +16,7 @@ class Expression {
  public:
   Expression(int64_t constant = 0);  // NOLINT: a number is an expression
   static Expression symbol(size_t index);
-  // Dimension `dimension` of an operator's input `input`.
+  // Returns the dimension `dimension` of an operator's input `input`.
   static Expression dimension(size_t input, int dimension);
 
   friend Expression operator+(Expression a, const Expression& b);

@@ -90,7 +90,8 @@ bool add_index_piece(const Imports& imports, const std::vector<Progression>& pro
   return true;
 }
 
-// Every map is floor((begin + i * step) / divisor), as those of enlarged axes are.
+// Finds a rule floor((begin + i * step) / divisor) that gives every map, such as those of enlarged
+// axes. Returns whether there is one.
 bool fit_quotient(const Imports& imports, const std::vector<const Map*>& maps,
                   fb::SizeRuleT* rule) {
   constexpr int64_t kMostDivisor = 32, kMostStep = 4;
@@ -163,7 +164,8 @@ Taps taps_of(const std::vector<const Map*>& maps, int64_t count) {
   return taps;
 }
 
-// Every map has the taps of a window that moves over the axis, one position after the other.
+// Finds a rule for maps that list the taps of a window that moves over the axis, one position after
+// the other. Returns whether there is one.
 bool fit_taps(const Imports& imports, const std::vector<const Map*>& maps, int axis,
               fb::SizeRuleT* rule) {
   int64_t common = 0;
@@ -218,7 +220,7 @@ struct Padding {
   int64_t before = 0, after = 0;
 };
 
-// Returns whether the map is the axis with such a padding.
+// Returns whether the map is the axis with this padding.
 bool has_padding(const Map& map, int64_t size, int64_t step, Padding* padding) {
   const auto length = static_cast<int64_t>(map.size());
   if (size < 1 || length < size) return false;

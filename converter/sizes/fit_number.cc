@@ -21,7 +21,7 @@ const Term* Terms::find(const std::vector<int64_t>& values) const {
 
 namespace {
 
-// The dimensions of the operator's inputs, then the symbols.
+// Returns the dimensions of the operator's inputs, then the symbols.
 Terms terms_of(const Imports& imports) {
   Terms found;
   const auto add = [&](const Expression& expression) {
@@ -50,7 +50,8 @@ class Fit {
       : imports_(imports), values_(values), terms_(terms_of(imports)) {}
 
   std::optional<Expression> run() {
-    // Many an expression gives two or three different numbers by chance: only differences and rests are meant to.
+    // Two or three different numbers are given by many an expression by chance, so only differences
+    // and remainders are accepted for them.
     const bool are_few = std::set<int64_t>(values_.begin(), values_.end()).size() <= 3;
     if (are_few) {
       if (try_one(Expression(values_.front())) || try_each(&Fit::try_shifted) || try_others() ||
@@ -123,7 +124,7 @@ class Fit {
                        [&](const Term& v) { return try_quotient(v.expression, 2, kMostStride); });
   }
 
-  // Multiples of such a quotient, what is left of it, and what is missing to the next multiple; halves of these.
+  // Tries multiples of a quotient, its remainder, and what is missing to the next multiple; halves of these.
   bool try_rest(const Expression& e) {
     for (const int64_t k : {1, 2, 4, 8, 16})
       for (const int64_t b : {int64_t{0}, k - 1}) {
@@ -143,7 +144,7 @@ class Fit {
     return false;
   }
 
-  // A dimension of another tensor, as it is.
+  // Tries the dimensions of other tensors, as they are.
   bool try_other() {
     const Term* v = imports_.others == nullptr ? nullptr : imports_.others->find(values_);
     return v != nullptr && try_one(v->expression);
@@ -153,7 +154,7 @@ class Fit {
     if (imports_.others == nullptr) return false;
     for (const Term& v : *imports_.others)
       if (try_shifted(v.expression)) return true;
-    // As where a table is cut around its middle.
+    // Tries the negated dimensions, too, which occur where a table is cut around its middle.
     for (const Term& v : *imports_.others)
       if (try_shifted(Expression(0) - v.expression)) return true;
     for (const Term& v : *imports_.others)
@@ -185,7 +186,7 @@ class Fit {
     return false;
   }
 
-  // v * w * a / d and v * w * u * a / d, where that leaves no rest
+  // Tries v * w * a / d and v * w * u * a / d, where the division leaves no remainder.
   bool try_products() {
     const size_t n = terms_.size();
     for (size_t i = 0; i < n; ++i)
@@ -216,7 +217,7 @@ class Fit {
     return false;
   }
 
-  // floor((e * a + b) / d) + c of small a and d
+  // Tries floor((e * a + b) / d) + c with small a and d.
   bool try_scaled(const Expression& e) {
     constexpr int64_t kMostTerm = 8;
     for (int64_t d = 2; d <= kMostTerm; ++d)

@@ -37,8 +37,8 @@ class Terms {
 struct Imports {
   std::vector<SizesAt>
       at;  // by import: sizes of the symbols and the shapes of the operator's inputs
-  // Dimensions of other tensors as expressions of the symbols. They are used as they are, or the difference of
-  // two of them.
+  // Dimensions of other tensors, as expressions of the symbols. An expression may be one of them,
+  // or the difference of two.
   const Terms* others = nullptr;
   // The imports round floats of sizes, multiplied by numbers that no integers express: only powers of two divide exactly.
   bool rounds_floats = false;

@@ -63,7 +63,8 @@ class NodeFit {
     node_->sizes.push_back(std::move(rule));
   }
 
-  // A number of every import, which becomes the first one's where a rule gives it.
+  // Adds a rule for the numbers that all imports have at this place, unless they are equal, and
+  // gives every import the first one's. Returns false where no rule gives them.
   template <class Number>
   bool fit_field(Field field, size_t index, const std::vector<Number*>& fields,
                  const std::vector<Expression>& forms = {}) {
@@ -104,7 +105,7 @@ class NodeFit {
     return true;
   }
 
-  // The map of an axis in one import: all indices where the Gather has none.
+  // Returns the map of an axis in one import: all indices where the Gather has none.
   std::vector<int32_t> map_of(size_t import, int axis) {
     for (const auto& a : of<fb::GatherOptionsT>(import)->axes)
       if (a->axis == axis) return a->index;
@@ -212,7 +213,7 @@ class NodeFit {
   }
   int64_t dilation_of(const fb::AveragePool2DOptionsT&, int) { return 1; }
 
-  // Padding that sources compute from the size: SAME, and what ceil_mode adds at the end.
+  // Returns the paddings that sources compute from the size: SAME, and what ceil_mode adds at the end.
   std::vector<Expression> paddings(int64_t kernel, int64_t stride, int64_t dilation, int axis,
                                    int64_t before_of_first, bool at_end) {
     std::vector<Expression> forms;
@@ -319,7 +320,7 @@ class NodeFit {
     return false;
   }
 
-  // The scales of a value and of those that the same bytes have before and behind it.
+  // Returns the scales of a value and of those that the same bytes have before and behind it.
   std::vector<float> scales_around(ValueId id) {
     const Graph& graph = *graphs_[0];
     std::vector<float> scales;
@@ -363,8 +364,8 @@ bool ImportedGraphs::rounds_floats() const {
   return std::any_of(graphs.begin(), graphs.end(), [](const Graph* g) { return g->rounds_floats; });
 }
 
-// Every dimension of an operator's outputs is sought among those of its inputs first: where these are known as
-// expressions of the symbols, so is it.
+// Finds expressions for every dimension of an operator's outputs, first among the dimensions of its
+// inputs: where these are known as expressions of the symbols, so is the output's.
 void find_dimensions(ImportedGraphs* imports) {
   const Graph& first = *imports->graphs[0];
   Imports symbols;

@@ -28,7 +28,7 @@ void add_reason(const std::string& why, Symbol* symbol) {
 
 // Returns about how many bytes a graph takes.
 uint64_t held_bytes(const Graph& graph) {
-  constexpr uint64_t kValueBytes = 1024;  // with its name and the node that makes it
+  constexpr uint64_t kValueBytes = 1024;  // a value with its name and the node that makes it
   uint64_t bytes = kValueBytes * graph.values.size();
   for (const Value& v : graph.values) bytes += v.data.size();
   return bytes;
@@ -67,7 +67,8 @@ class Source {
   bool is_spent() const { return is_spent_; }
 
  private:
-  // Returns about how many nanoseconds the import of such a graph took. Values stay where passes remove nodes.
+  // Returns about how many nanoseconds the import of a graph of this size took. Values stay where
+  // passes remove nodes.
   static uint64_t steps_of(const Graph& graph) {
     constexpr uint64_t kStepsPerImport = 20000, kStepsPerValue = 16000, kStepsPerByte = 4;
     uint64_t steps =
@@ -237,7 +238,7 @@ class Opening {
                      const std::vector<ValueId>& constants, Graph* largest) {
     why_limited_ = "it has constants of this size, which are kept up to " + std::to_string(kMost);
     bool is_exact = true;
-    double growth = 1;  // of the work from one import to the next
+    double growth = 1;  // ratio of an import's work to that of the import before it
     const auto works_at = [&](int64_t limit) {
       Graph graph;
       const auto before = static_cast<double>(source->last_steps());
@@ -353,7 +354,7 @@ class Search {
  public:
   Search(Source* source, Graph* graph) : source_(source), graph_(graph) {}
 
-  // kUnsupported where the family leads to no graph.
+  // Tries a family of sizes. Fails with kUnsupported where it leads to no graph.
   Status try_family(std::vector<Symbol> symbols, const ProbeFamily& family) {
     Opening opening;
     Status status = opening.import(source_, symbols, family);

@@ -12,7 +12,8 @@ namespace {
 constexpr int kOutputs = 255;  // beside 0
 constexpr int kMaxShift = 10;  // beyond, float32 is too coarse to meet the thresholds
 
-// Returns the rounding of the first of two stages, which `addend` has beside the half of the last one.
+// Returns the rounding constant of the first of two stages; `addend` contains it beside half a unit
+// of the last stage.
 int32_t extra_of(const Requant& r) { return r.stage_count == 2 ? 1 << 30 : 0; }
 
 bool is_tried(const Requant& r) {
@@ -52,7 +53,7 @@ struct Thresholds {
   double at[kRounds][kChains];  // of output 1 + kChains * round + chain
 };
 
-// The smallest accumulators with these outputs: ceil((k * 2^shift - addend) / multiplier).
+// Computes the smallest accumulators with these outputs: ceil((k * 2^shift - addend) / multiplier).
 void find_thresholds(const Exact& exact, Thresholds* thresholds) {
   const int64_t m = exact.multiplier, whole = int64_t{1} << exact.shift;
   const int64_t advance = kChains * whole / m, rest_advance = kChains * whole % m;
@@ -73,8 +74,9 @@ void find_thresholds(const Exact& exact, Thresholds* thresholds) {
   }
 }
 
-// Every product and difference here is exact in double: thresholds have 19 bits, slopes 24. The last
-// round holds that of 256, too, which no output shows; a fit keeps it as well.
+// Finds an intercept with which the slope meets all thresholds. Every product and difference is
+// exact in double: thresholds have 19 bits, slopes 24. The last round holds the threshold of 256,
+// too, which no output shows; a fit keeps that as well.
 bool find_intercept(const Thresholds& thresholds, float slope, float* intercept) {
   const double a = static_cast<double>(slope);
   double least[kChains], most[kChains];  // of the intercept

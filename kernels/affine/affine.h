@@ -12,10 +12,10 @@
 
 namespace qrt {
 
-// Floats with floor(acc * slope + intercept), in exact arithmetic and within 0..255, =
-// requantize(acc) of channel c for every int32 acc. False: there are none near the real factor, or
-// the requantisation is not one for which this is tried: kind kInt, half up or half up by 2^31 and
-// half away then, factors from 2^-11 to 2^-1, zero point 0, limits 0 and 255.
+// Finds floats with floor(acc * slope + intercept), in exact arithmetic and within 0..255, =
+// requantize(acc) of channel c for every int32 acc. Returns false where there are none near the real
+// factor, or where the requantisation is not one for which this is tried: kind kInt, half up or half
+// up by 2^31 and half away then, factors from 2^-11 to 2^-1, zero point 0, limits 0 and 255.
 //
 // requantize() rises from k - 1 to k at integers T(k), k 1..255. A slope serves if some intercept
 // is at least every k - slope * T(k) and below every k - slope * (T(k) - 1).
@@ -41,7 +41,7 @@ struct AffineKernel {
   uint32_t (*fn)(const AffineBlock& block, float* slope, float* intercept);
 };
 
-// All rows compiled in; *count receives their number, which may be 0.
+// Returns all rows compiled in. *count receives their number, which may be 0.
 const AffineKernel* affine_kernels(size_t* count);
 
 }  // namespace qrt

@@ -48,12 +48,12 @@ struct Eight {
     return _mm256_add_epi32(fraction(_mm512_mul_pd(addend, inverse)), _mm256_set1_epi32(kError));
   }
 
-  // The bounds of the intercept that outputs kPart * part + 1 .. kPart * (part + 1) leave.
+  // Narrows the bounds of the intercept to those that outputs kPart * part + 1 .. kPart * (part + 1) leave.
   void limit(int part, __m512d drift, __m256i smallest, __m256i greatest) {
     const __m512d zero = _mm512_setzero_pd(), last = _mm512_sub_pd(factor, unit);
     const __m512d scale = _mm512_mul_pd(factor, splat(1 / kFraction));
     const __m512d small = _mm512_sub_pd(_mm512_cvtepu32_pd(smallest), splat(2 * kError));
-    // Below 0 and above the last is not told apart.
+    // Fractions wrap around: one below 0 cannot be told from one above the last.
     const __mmask8 wraps = _mm512_cmp_pd_mask(small, zero, _CMP_LT_OQ);
     const __m512d least_rest = _mm512_mul_pd(_mm512_max_pd(small, zero), scale);
     const __m512d most_rest = _mm512_mask_mov_pd(
@@ -67,7 +67,7 @@ struct Eight {
         high, _mm512_sub_pd(_mm512_sub_pd(addend, most_rest), _mm512_max_pd(first, end)));
   }
 
-  // The intercept between its bounds; which of them are apart.
+  // Chooses the intercept midway between its bounds. Returns for which channels they leave room.
   __mmask8 fit(__m512d slope, __m256* intercept) const {
     const __m512d least = _mm512_add_pd(low, splat(kMargin));
     const __m512d most = _mm512_sub_pd(_mm512_add_pd(high, slope), splat(kMargin));

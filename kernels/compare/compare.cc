@@ -7,7 +7,7 @@
 namespace qrt {
 namespace {
 
-// Columns of `inner` side by side.
+// Columns along `inner` that are compared side by side.
 constexpr size_t kColumns = 64;
 
 template <class T, bool kMinimum, bool kLast>

@@ -13,7 +13,7 @@ inline void min_max(const BinaryArgs& run) {
   const T* a = static_cast<const T*>(run.a);
   const T* b = static_cast<const T*>(run.b);
   T* y = static_cast<T*>(run.y);
-  const size_t n = run.n;  // bytes of y may be anybody's, those of `run` as well
+  const size_t n = run.n;  // stores of bytes to y might change any object, `run` as well
   const auto choose = [](T u, T v) { return (kMaximum ? u < v : v < u) ? v : u; };
   if (run.a_is_scalar && run.b_is_scalar) {
     const T v = choose(*a, *b);

@@ -13,8 +13,8 @@ namespace qrt {
 
 constexpr size_t kMaxRank = 6;
 
-// Output dimension i (size dims[i]) walks the input with stride[i] elements; output is dense. Unit
-// dimensions are dropped and adjacent ones merged by plan_transpose().
+// A transposition. Output dimension i (size dims[i]) has a stride of stride[i] input elements; the
+// output is dense. plan_transpose() drops unit dimensions and merges adjacent ones.
 struct TransposePlan {
   size_t rank;              // 0..kMaxRank after merging
   size_t dims[kMaxRank];    // of the output
@@ -22,7 +22,7 @@ struct TransposePlan {
   size_t element_bytes;
 };
 
-// perm: output dimension i is input dimension perm[i].
+// Plans a transposition: output dimension i is input dimension perm[i].
 TransposePlan plan_transpose(const int64_t* in_dims, size_t rank, const uint8_t* perm,
                              size_t element_bytes);
 
@@ -50,7 +50,7 @@ struct GatherRows {
 void gather_rows(const GatherRows& plan, const void* input, size_t input_stride, void* output,
                  size_t rows);
 
-// count elements of element_bytes (1, 2, 4 or 8) with the low bytes of `bits`.
+// Fills `count` elements of element_bytes (1, 2, 4 or 8) with the low bytes of `bits`.
 void fill_elements(uint64_t bits, size_t element_bytes, void* output, size_t count);
 
 struct CopyKernel {

@@ -161,7 +161,7 @@ struct Avx2 {
     store16(out + plane_stride, _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8)));
   }
 
-  // 32 pixels of three planes -> 96 interleaved bytes.
+  // Interleaves 32 pixels of three planes to 96 bytes.
   static void join_three(const uint8_t* in, size_t plane_stride, uint8_t* out) {
     __m256i v[3];
 #pragma GCC unroll 3

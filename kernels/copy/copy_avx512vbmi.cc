@@ -59,8 +59,8 @@ inline __m512i permute(const __m512i (&v)[kGroups], const Table& by, size_t j) {
 
 inline uint64_t first_bytes(size_t n) { return n < 64 ? (uint64_t{1} << n) - 1 : ~uint64_t{0}; }
 
-// `count` times kGroups planes of `pixels` bytes, each `step` bytes behind the one before, and the
-// interleaved pixels, dense: kJoin from the former to the latter, else back.
+// Joins (kJoin) or splits `count` times kGroups planes of `pixels` bytes, each `step` bytes behind
+// the previous one, to or from dense interleaved pixels.
 template <size_t kGroups, bool kJoin, class Plane, class Joined>
 void interleave(Plane* const* planes, const size_t* step, Joined* joined, size_t count,
                 size_t pixels) {
@@ -146,8 +146,8 @@ void interleave_groups(size_t groups, Plane* const* planes, const size_t* step, 
   }
 }
 
-// A plane, or `count` of them in dense rows of pixels: joins or splits of few groups. False where
-// they are something else.
+// Transposes a plane, or `count` planes in dense rows of pixels, that joins or splits few groups.
+// Returns false where the planes are something else.
 bool interleave_planes(const uint8_t* in, size_t input_stride, size_t in_step, uint8_t* out,
                        size_t output_stride, size_t out_step, size_t count, size_t rows,
                        size_t cols) {
@@ -239,8 +239,8 @@ Block find_block(const TransposePlan& plan) {
 
 using BlockTable = Permutations<kMostBlock / 64>;
 
-// `count` blocks of `bytes` bytes, `stride` bytes apart in the input; each output register is permuted from
-// kRegisters of the input.
+// Permutes `count` blocks of `bytes` bytes, `stride` bytes apart in the input; each output register
+// is permuted from kRegisters of the input.
 template <size_t kRegisters>
 void permute_each(const BlockTable& by, size_t bytes, const uint8_t* in, size_t stride,
                   uint8_t* out, size_t count) {
@@ -263,7 +263,7 @@ bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, 
   const Block block = find_block(plan);
   if (block.bytes == 0 || block.first == 0) return false;
   const size_t element = plan.element_bytes;
-  // Small blocks that follow each other are one.
+  // Joins adjacent small blocks into one.
   const size_t last = block.first - 1, stride = plan.stride[last] * element;
   const size_t together = stride == block.bytes && block.bytes < 64 ? 64 / block.bytes : 1;
   const size_t bytes = together * block.bytes;
@@ -307,8 +307,8 @@ bool permute_blocks(const TransposePlan& plan, const uint8_t* in, uint8_t* out, 
 
 void transpose_avx512vbmi(const TransposePlan& plan, const void* input, void* output, size_t begin,
                           size_t end) {
-  // A shuffle of the channels of every pixel: planes so small that a call for each would take longer
-  // than the plane.
+  // Shuffles the channels of every pixel: planes are so small here that a call for each would take
+  // longer than its work.
   const size_t pixel = plan.dims[1] * plan.dims[2];
   if (plan.rank == 3 && plan.element_bytes == 1 && plan.stride[1] == 1 &&
       interleave_planes(static_cast<const uint8_t*>(input) + begin * plan.stride[0], plan.stride[2],

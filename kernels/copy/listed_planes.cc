@@ -22,7 +22,7 @@ struct Side {
   size_t rank = 0, size = 1;
 };
 
-// at[i]: where element first + i stands, by the stride that `stride` names.
+// Lists in at[i] where element first + i stands, by the stride that `stride` names.
 void list(const Side& side, size_t first, size_t count, size_t TransposeLoop::*stride, size_t* at) {
   size_t index[kMaxRank] = {}, offset = 0;
   for (size_t i = 0; i < side.rank; ++i) {
@@ -49,7 +49,7 @@ void list(const Side& side, size_t first, size_t count, size_t TransposeLoop::*s
   }
 }
 
-// f(input, output) for every index of the loops.
+// Calls f(input, output) for every index of the loops.
 template <class F>
 void for_all(const Side& side, const uint8_t* input, uint8_t* output, const F& f) {
   size_t index[kMaxRank] = {};
@@ -89,8 +89,8 @@ Side rest_of(const TransposeLoop* loops, size_t rank) {
   return side;
 }
 
-// `count` runs of `bytes` bytes, n <= bytes <= 2 * n, n = sizeof(T), to dense ones: a head and a tail that
-// overlap.
+// Copies `count` runs of `bytes` bytes, n <= bytes <= 2 * n, n = sizeof(T), to dense ones: a head
+// and a tail that overlap.
 template <class T>
 void copy_short_spans(const uint8_t* input, const size_t* at, size_t count, size_t bytes,
                       uint8_t* output) {
@@ -137,7 +137,7 @@ bool fills_tiles(size_t type, size_t rows, size_t cols) {
 
 bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loops, size_t all_rank,
                         size_t bytes, bool suits_planes, const uint8_t* input, uint8_t* output) {
-  // Elements that stay together are one.
+  // Joins elements that stay together into one.
   const bool are_runs = all_loops[all_rank - 1].input_stride == bytes;
   if (suits_planes && !are_runs) return false;
   if (are_runs) bytes *= all_loops[--all_rank].size;
@@ -161,7 +161,7 @@ bool transpose_by_lists(const ListedPlanes& planes, const TransposeLoop* all_loo
                 bytes * side.size, &side);
   }
   if (type == 4 || !fills_tiles(type, rows.size, cols.size)) {
-    // One by one, as the output has them; planes of strides are as good if they are large.
+    // Moves the elements one by one, in the output's order; large planes are as fast with strides.
     constexpr size_t kFewElements = 64;
     const bool are_few =
         type == 4 || rows.rank == 0 || rows.loops[0].size * cols.loops[0].size < kFewElements;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the copy family: transpositions whose planes are walked by lists of offsets, for those that planes
-// of strides (transpose.h) leave with too few rows or columns. Several loops together make the rows, dense
+// Used inside the copy family: transpositions whose planes are addressed by lists of offsets. They serve
+// shapes for which planes with strides (transpose.h) have too few rows or columns. Several loops together make the rows, dense
 // in the input, and several the columns, dense in the output:
 //
 //   output[output_at[r] + k * bytes] = input[input_at[k] + r * bytes]    r < rows, k < cols

@@ -11,8 +11,8 @@
 namespace qrt {
 namespace {
 
-// The longer side within: its loop is the one that takes the time. Copied: stores of bytes may change what
-// a reference refers to.
+// Transposes a plane element by element, with the longer side in the inner loop, which takes the
+// time. The lists are copied: stores of bytes may change what a reference refers to.
 template <class T>
 void listed_elements(const ListedPlane p) {
   const auto move = [](const uint8_t* from, uint8_t* to) { memcpy(to, from, sizeof(T)); };
@@ -31,8 +31,8 @@ void listed_elements(const ListedPlane p) {
   }
 }
 
-// Tile::transpose(input, input_at, output, output_at) does Tile::kRows x Tile::kCols elements; the last
-// tile of either direction is moved back to end with the plane.
+// Transposes a plane by tiles: Tile::transpose(input, input_at, output, output_at) does Tile::kRows
+// x Tile::kCols elements. The last tile of either direction is moved back to end with the plane.
 template <class Tile>
 void listed_tiles(const ListedPlane p) {
   for (size_t col = 0; col < p.cols; col += Tile::kCols) {

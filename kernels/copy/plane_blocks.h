@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-// 16 x 16 elements at a time: each cache line of either side is fetched once.
+// Transposes 16 x 16 elements at a time: each cache line of either side is fetched once.
 template <class T>
 inline void transpose_in_blocks(const T* input, size_t input_stride, T* output,
                                 size_t output_stride, size_t rows, size_t cols) {
@@ -26,10 +26,10 @@ inline void transpose_in_blocks(const T* input, size_t input_stride, T* output,
   }
 }
 
-// Tile::transpose(input, input_stride, output, output_stride, done) does Tile::kRows x Tile::kCols
-// elements. The last tile of either direction is moved back to end with the plane: some elements
-// are stored twice, but for the first `done` rows where a tile leaves them out. REQUIRES: rows >=
-// Tile::kRows, cols >= Tile::kCols.
+// Transposes a plane by tiles: Tile::transpose(input, input_stride, output, output_stride, done)
+// does Tile::kRows x Tile::kCols elements. The last tile of either direction is moved back to end
+// with the plane: some elements are stored twice, but for the first `done` rows where a tile leaves
+// them out. REQUIRES: rows >= Tile::kRows, cols >= Tile::kCols.
 template <class Tile, class T>
 inline void transpose_in_tiles(const T* input, size_t input_stride, T* output, size_t output_stride,
                                size_t rows, size_t cols) {
@@ -50,7 +50,7 @@ inline void transpose_in_tiles(const T* input, size_t input_stride, T* output, s
   }
 }
 
-// One round of a transposition in registers. With register number and position in the register
+// Does one round of a transposition in registers. With register number and position in the register
 // written as one binary number, zipping registers i and i + n / 2 into 2 i and 2 i + 1 rotates that
 // number left by one bit; as many rounds as the position has bits exchange the two.
 template <class Zip, class Register, size_t n>
@@ -62,8 +62,7 @@ inline void zip_round(const Register (&v)[n], Register (&w)[n]) {
   }
 }
 
-// f(i) for pixels i .. i + kPixels - 1, the last call moved back to the end. REQUIRES: pixels >=
-// kPixels.
+// Calls f(i) for pixels i .. i + kPixels - 1, the last call moved back to the end. REQUIRES: pixels >= kPixels.
 template <size_t kPixels, class F>
 inline void for_pixels(size_t pixels, const F& f) {
   for (size_t i = 0; i + kPixels < pixels; i += kPixels) f(i);

@@ -32,7 +32,7 @@ void copy_short_rows(const uint8_t* in, size_t input_stride, uint8_t* out, size_
   }
 }
 
-// A register: of a struct g++ 12 would keep a copy on the stack, too.
+// A register's bytes. As a member of a struct, g++ 12 would keep a copy on the stack, too.
 typedef uint8_t Block16 __attribute__((vector_size(16)));
 
 template <class T>

@@ -20,7 +20,8 @@ using TransposePlane = void (*)(const void* input, size_t input_stride, void* ou
 struct TransposePlanes {
   TransposePlane bytes1, bytes4;
   decltype(CopyKernel::rows) rows;
-  const ListedPlanes* listed;  // for those that leave the others nearly empty; null: none
+  // For planes that leave registers of the others nearly empty; null: none.
+  const ListedPlanes* listed;
 };
 
 // CopyKernel::transpose with these planes.
@@ -36,7 +37,7 @@ extern const ListedPlanes kListedPlanesAvx2, kListedPlanesNeon;
 void interleave_avx512vbmi(const uint8_t* const* parts, const size_t* step, size_t groups,
                            size_t rows, size_t n, uint8_t* output);
 
-// CopyKernel::rows; memory moves are the same on every instruction set.
+// CopyKernel::rows: moves of memory are the same on every instruction set.
 void copy_rows(const void* input, size_t input_stride, void* output, size_t output_stride,
                size_t rows, size_t bytes);
 

@@ -61,10 +61,10 @@ struct DepthwiseKernel {
   DepthwiseFn fn;
 };
 
-// All rows compiled in, best first, ending with the scalar one, which supports every shape.
+// Returns all rows compiled in, best first, ending with the scalar one, which supports every shape.
 const DepthwiseKernel* depthwise_kernels(size_t* count);
 
-// First row of an allowed set that supports the shape; never null.
+// Returns the first row of an allowed set that supports the shape; never null.
 const DepthwiseKernel* select_depthwise(IsaSet isas, const DepthwiseShape& shape);
 
 }  // namespace qrt

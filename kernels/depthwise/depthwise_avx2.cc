@@ -20,7 +20,7 @@ struct Avx2 : Ymm {
   }
 
   QRT_INLINE const uint8_t* load_weights(const uint8_t* p) { return p; }
-  // Inline assembly keeps g++ 12 from moving the accumulators to memory.
+  // Adds dot products by inline assembly, which keeps g++ 12 from moving the accumulators to memory.
   QRT_INLINE void dot(__m256i& acc, __m256i data, const uint8_t* weights) {
     const __m256i products = _mm256_madd_epi16(data, load(weights));
     asm("vpaddd %1, %0, %0" : "+x"(acc) : "x"(products));

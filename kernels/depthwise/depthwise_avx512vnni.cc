@@ -61,7 +61,7 @@ struct Zmm {
     return _mm512_shuffle_epi8(load_lanes(p), order);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  // The load is no intrinsic: g++ 12 would repeat it for each row that uses it.
+  // Loads by inline assembly: g++ 12 would repeat a load by intrinsic for each row that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu64 %1, %0" : "=v"(v) : "m"(*reinterpret_cast<const __m512i*>(p)));
@@ -76,7 +76,7 @@ struct Zmm {
     interleave_words(low, high, cells);
   }
 
-  // Two rows' bytes to words, and two columns' words to cells.
+  // Interleaves: two rows' bytes to words, and two columns' words to cells.
   QRT_INLINE void interleave_two(const Row row[2], Row words[2]) {
     words[0] = _mm512_unpacklo_epi8(row[0], row[1]);
     words[1] = _mm512_unpackhi_epi8(row[0], row[1]);
@@ -89,7 +89,7 @@ struct Zmm {
   }
 
   QRT_INLINE __m512i load_weights(const uint8_t* p) { return load(p); }
-  // Inline assembly keeps g++ 12 from moving the accumulators to memory.
+  // Adds dot products by inline assembly, which keeps g++ 12 from moving the accumulators to memory.
   QRT_INLINE void dot(Acc& acc, Data data, __m512i weights) {
     asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(data), "v"(weights));
   }
@@ -109,7 +109,7 @@ struct Zmm {
     return all == 0xffff;
   }
 
-  // Lane l of out[i] is lane i of v[l].
+  // Transposes: lane l of out[i] is lane i of v[l].
   QRT_INLINE void transpose_lanes(const __m512i v[4], __m512i out[4]) {
     const __m512i even0 = _mm512_shuffle_i32x4(v[0], v[1], 0x88);
     const __m512i odd0 = _mm512_shuffle_i32x4(v[0], v[1], 0xdd);
@@ -205,7 +205,7 @@ struct Zmm {
           mask(~uint64_t{0} >> (64 - n)),
           is_whole(n == 64 / kBands) {}
 
-    // The results of quads q and q + 1 before the zero point is added, in words.
+    // Returns the results of quads q and q + 1 before the zero point is added, in words.
     template <Store kStore>
     __attribute__((always_inline)) static __m512i words(const Acc acc[2],
                                                         const Constants<kStore>& constants, int q) {

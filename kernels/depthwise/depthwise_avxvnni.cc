@@ -10,7 +10,7 @@ struct AvxVnni : YmmBytes {
   QRT_INLINE const __m256i* load_weights(const uint8_t* p) {
     return reinterpret_cast<const __m256i*>(p);
   }
-  // Inline assembly keeps g++ 12 from moving the accumulators to memory.
+  // Adds dot products by inline assembly, which keeps g++ 12 from moving the accumulators to memory.
   QRT_INLINE void dot(__m256i& acc, __m256i data, const __m256i* weights) {
     asm(QRT_AVXVNNI "vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(data), "m"(*weights));
   }

@@ -72,7 +72,7 @@ struct Quads {
   typedef uint32_t Unsigned __attribute__((vector_size(16 * V::kTile.lanes)));
   typedef int32_t Signed __attribute__((vector_size(16 * V::kTile.lanes)));
 
-  // 64 bytes per lane, 16 of them to each quad.
+  // Loads 64 bytes per lane, 16 of them to each quad.
   QRT_INLINE void load(const uint8_t* const (&p)[V::kTile.lanes], Unsigned (&v)[4]) {
     if constexpr (V::kHolds) {
       typename V::Data quads[4];
@@ -88,13 +88,13 @@ struct Quads {
     }
   }
 
-  // Moved down by `shift` rows, 1..3, of which `previous` supplies the upper ones.
+  // Moves a quad down by `shift` rows, 1..3; `previous` supplies the upper ones.
   QRT_INLINE Unsigned shift_rows(Unsigned quad, Unsigned previous, size_t shift) {
     const uint32_t left = static_cast<uint32_t>(8 * shift);
     return (quad << left) | (previous >> (32 - left));
   }
 
-  // Row i of every quad, sign-extended.
+  // Returns row i of every quad, sign-extended.
   QRT_INLINE Signed row(Unsigned quad, size_t i) {
     return reinterpret_cast<Signed>(quad << static_cast<uint32_t>(24 - 8 * i)) >> 24;
   }
@@ -118,7 +118,7 @@ struct Quads {
     }
   }
 
-  // A quad, or two rows as the upper half of one that has others in its lower half.
+  // Stores a quad: all of it, or two rows as the upper half of one whose lower half has others.
   QRT_INLINE void store_half(Unsigned quad, bool is_second, uint8_t* cell) {
     Unsigned lower = {};
     if (is_second) {
@@ -130,7 +130,7 @@ struct Quads {
   }
 };
 
-// A row of taps of 16 channels as the packed weights of a column: of every quad the lowest byte is one.
+// Packs a row of taps of 16 channels as the weights of a column: the lowest byte of every quad.
 template <class V>
 QRT_NOINLINE void pack_taps(const uint8_t* row, size_t taps, uint8_t* column) {
   using Quad = typename Quads<V>::Unsigned;

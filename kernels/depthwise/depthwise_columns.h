@@ -65,8 +65,8 @@ struct SourceRow {
 // pairs of columns of its first two rows.
 enum class Columns { kOwn, kRepeated, kPaired };
 
-// `count` columns of one group, from column `ix` of an image of `width` on; those outside it are
-// padding.
+// Interleaves `count` columns of one group, from column `ix` of an image of `width` on; those
+// outside it are padding.
 template <class V, int kBands, Columns kColumns>
 QRT_NOINLINE void interleave_columns(const Block& b, const Pixels<V>& pixels,
                                      const SourceRow<V>* source, ptrdiff_t ix, ptrdiff_t width,
@@ -173,14 +173,14 @@ struct Area {
   size_t passes, pass_bytes;  // of slide()
 };
 
-// Output rows from one of a pass to the next.
+// Returns how many output rows there are from one row of a pass to the next.
 template <class V>
 QRT_INLINE size_t row_step(const Block& b) {
   return V::kTile.pairs ? b.plan.row_step : 1;
 }
 
-// The image rows of group g of an area. Where no output needs one, because its weights are zero or
-// its band is not stored, any other serves: the last row of the kernel, the first band.
+// Finds the image rows of group g of an area. Where no output needs a row, because its weights are
+// zero or its band is not stored, any other serves: the last row of the kernel, the first band.
 template <class V>
 QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& area, size_t g,
                           SourceRow<V> (&source)[V::kTile.group_rows]) {
@@ -201,7 +201,7 @@ QRT_INLINE void find_rows(const Block& b, const Pixels<V>& pixels, const Area& a
   }
 }
 
-// The columns that the output pixels of an area need.
+// Interleaves the columns that the output pixels of an area need.
 template <class V>
 void interleave_area(const Block& b, const Pixels<V>& pixels, const Area& area) {
   const DepthwiseShape& s = b.args.shape;

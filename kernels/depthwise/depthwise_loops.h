@@ -18,23 +18,25 @@ struct Loop {
   const uint8_t* constants;
   const uint8_t* weights;
   size_t weight_row_bytes;
-  size_t terms;                 // how often the taps are walked, with the next weights each time
-  size_t outer, outer_step;     // kernel columns, if their distance is not that of the taps
-  size_t taps, tap_step;        // in a row of columns, and bytes from one to the next
-  size_t more_taps, more_step;  // the same of all rows of columns but the first
+  size_t terms;  // number of passes over the taps, each with the next weights
+  // Runs of columns with `taps` columns each, and bytes from one run to the next.
+  size_t outer, outer_step;
+  size_t taps, tap_step;        // columns of a run, and bytes from one to the next
+  size_t more_taps, more_step;  // taps and step in every later row of columns
   size_t pixel_step;            // bytes of columns from one output pixel to the next
-  size_t channels, row_bytes;   // of the output, whose rows are row_step() apart
+  // Channels and bytes per row of the output, whose rows are row_step() apart.
+  size_t channels, row_bytes;
 };
 
-// p, which the compiler then does not know to be the same in each iteration of a loop: g++ 12 moves
-// the addresses of all weights out of it, one register each, and spills them.
+// Returns p, hiding from the compiler that it is the same in each iteration of a loop: g++ 12 would
+// move the addresses of all weights out of the loop, one register each, and spill them.
 template <class T>
 QRT_INLINE T opaque(T p) {
   asm volatile("" : "+r"(p));
   return p;
 }
 
-// One output pixel of the first `bands` bands, which are band_bytes apart.
+// Computes one output pixel of the first `bands` bands, which are band_bytes apart.
 template <class V, Store kStore>
 QRT_INLINE void store_output(const Block& b, const Loop& loop, const typename V::Finish& finish,
                              const typename V::Acc (&acc)[4], uint8_t* out, size_t band_bytes,
@@ -74,8 +76,8 @@ QRT_NOINLINE void copy_partial(const uint8_t* part, const Block& b, size_t row_b
     V::store_partial(out, V::load(part + i * b.band_bytes), b.n);
 }
 
-// kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the number of
-// taps, 0 if only the loop knows it.
+// Computes kRows x kPixels output pixels of every band from their interleaved columns. kTaps: the
+// number of taps, 0 if only the loop knows it.
 template <class V, int kRows, int kPixels, int kTaps, Store kStore>
 QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Finish& finish,
                         const uint8_t* columns, uint8_t* out, size_t rows_left) {
@@ -156,9 +158,9 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   }
 }
 
-// kRows x kHalfPixels output pixels of every band, half of the quads at a time: registers hold the
-// accumulators of several pixels, so that a product takes less than one load, and, if there are enough, of the first
-// half the words. band_bytes: as of a Finish.
+// Computes kRows x kHalfPixels output pixels of every band, half of the quads at a time: registers
+// hold the accumulators of several pixels, so that a product takes less than one load, and, if
+// there are enough, of the first half the words. band_bytes: as of a Finish.
 template <class V, int kRows, int kTaps, Store kStore>
 QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename V::Finish& finish,
                                const uint8_t* columns, uint8_t* out, size_t band_bytes,

@@ -49,8 +49,8 @@ struct Neon {
     return vminvq_u32(all) != 0;
   }
 
-  // constants: bias, to which it adds the bits of 2^23, scale, and what it writes behind them,
-  // -2^23 * scale. False: the limits above may be exceeded.
+  // Prepares a block's constants for the fused rounding: adds the bits of 2^23 to the bias, and writes
+  // -2^23 * scale behind the scales. Returns false where sums might exceed the limits of that rounding.
   QRT_INLINE bool fuse(uint8_t* constants, size_t taps) {
     const float32x4_t reach = vdupq_n_f32(static_cast<float>(32640 * taps));
     uint32x4_t all = vdupq_n_u32(~0u);
@@ -98,7 +98,7 @@ struct Neon {
     for (int q = 0; q < 4; ++q) vst1q_s32(out + q * 4, acc[q]);
   }
 
-  // All four done before one of them goes on: each hides the latency of the others.
+  // Does each stage for all four before the next, so that each hides the latency of the others.
   QRT_INLINE void in_stages(float32x4_t (&x)[4]) {
     __asm__ volatile("" : "+w"(x[0]), "+w"(x[1]), "+w"(x[2]), "+w"(x[3]));
   }
@@ -275,9 +275,9 @@ struct Taps {
         [&](auto i) QRT_INLINE_LAMBDA { load(i / kLoads, i % kLoads, first[i / kLoads], index); });
   }
 
-  // first: the first kAhead loads; kMore: then those of the iteration after this one, whose index
-  // `index` becomes. The index of a tap comes from MADD, whose result is as late as that of the
-  // products that it goes beside.
+  // Computes a step. first: the first kAhead loads; kMore: then those of the following iteration,
+  // whose index `index` becomes. The index of a tap comes from MADD, whose result is as late as
+  // that of the products beside it.
   template <int kTaps, bool kMore>
   __attribute__((always_inline)) void multiply_taps(Accs& acc, Operands (&first)[2],
                                                     ptrdiff_t& index) const {

@@ -96,7 +96,7 @@ QRT_INLINE int32x4_t to_int(int32x4_t x) {
   __asm__ volatile("fcvtns %0.4s, %1.4s" : "=w"(v) : "w"(x));
   return v;
 }
-// TFLite's double rounding: times multiplier, 1 less if negative, shifted.
+// Returns the high product of TFLite's double rounding: times the multiplier, 1 less if negative, shifted.
 QRT_INLINE int32x4_t multiply_high(int32x4_t v, int32x4_t m) {
   int32x4_t y;
   __asm__ volatile("sqrdmulh %0.4s, %1.4s, %2.4s" : "=w"(y) : "w"(v), "w"(m));
@@ -226,7 +226,7 @@ struct Slide {
     if (kFused) ordered::load(addend[i], addends, offset[i % 2]);
   }
 
-  // The interleaving of a column, in three steps.
+  // Interleaves a column in three functions, so that other instructions can go between them.
   __attribute__((always_inline)) void zip_bytes() {
     unroll<2>([&](auto i)
                   QRT_INLINE_LAMBDA { z[i] = ordered::zip_bytes(row[2 * i], row[2 * i + 1]); });
@@ -251,8 +251,8 @@ struct Slide {
     NeonDot::multiply(0, acc[i], column[i % 2], w[i][kx]);
   }
 
-  // Accumulators to integers, in three steps; kFused: in two, the first of which multiplies, as
-  // does that of kFixed.
+  // Turns accumulators into integers, in three functions; with kFused in two, the first of which
+  // multiplies, as it does with kFixed.
   __attribute__((always_inline)) void to_float(int i) {
     value[i] = kFused   ? ordered::multiply_add(addend[i], acc[i], scale[i % 2])
                : kFixed ? ordered::multiply_high(acc[i], scale[i % 2])
@@ -277,7 +277,7 @@ struct Slide {
     ordered::narrow_high(half[r], value[2 * r + 1]);
   }
 
-  // A pixel of every row, and the next column in place of the oldest.
+  // Computes a pixel of every row, and loads the next column in place of the oldest.
   __attribute__((always_inline)) void pixel(Column& oldest, const Column& middle,
                                             const Column& newest, uint8x8_t (&bytes)[kRows]) {
     unroll<kAccs>([&](auto i) QRT_INLINE_LAMBDA {
@@ -314,7 +314,8 @@ struct Slide {
 
   // The rows' pixels of the next column: padding, the image, padding. After `until` columns that changes.
   const uint8_t *p[4], *start;
-  ptrdiff_t step[4], moved;  // kInside: step[0] for all rows, by what they moved together
+  // Bytes to the next column; kInside: step[0] for all rows, whose sum is `moved`.
+  ptrdiff_t step[4], moved;
   size_t until, width, channel;
   const uint8_t *bias, *addends;
   const Neon::Finish* limits;  // kLimits: in memory, there are no registers left

@@ -16,8 +16,8 @@ constexpr bool has_row_loops() {
   return V::kHolds && (V::kBands == 1 || V::kStoresWhole) && V::kTile.group_rows == 4;
 }
 
-// `count` columns of a line, `step` pixels apart from image column `ix` on; bands are `band` pixels
-// apart.
+// Interleaves `count` columns of image row y to `cells`: `step` pixels apart from column `ix` on,
+// with bands that begin `band` pixels apart.
 template <class V>
 void interleave_row(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t ix, size_t step,
                     size_t band, size_t count, uint8_t* cells) {
@@ -65,7 +65,7 @@ struct RowOrder {
         step(two ? dilation : 1),
         advance(is_far ? bands : phases) {}
 
-  // Behind the last output of the sequence that starts at x.
+  // Returns the column behind the last output of the sequence that starts at x.
   size_t end(size_t x, size_t out_w) const {
     return is_far && two && dilation < out_w - x ? x + dilation : out_w;
   }
@@ -85,7 +85,7 @@ struct RowOrder {
   size_t advance;  // from one pass of a sequence to the next
 };
 
-// compute: by the rows of a pass less 1, here outputs a dilation apart.
+// Computes lines of outputs a dilation apart. compute: the functions by the rows of a pass less 1.
 template <class V>
 void compute_long_row(const Block& b, const Pixels<V>& pixels, Loop loop,
                       void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
@@ -175,8 +175,8 @@ QRT_NOINLINE void compute_short_row(const Block& b, const Loop& shared, size_t y
   const ptrdiff_t out_w = static_cast<ptrdiff_t>(s.out_w);
   const ptrdiff_t dilation = static_cast<ptrdiff_t>(s.dilation_w);
   const ptrdiff_t pad = static_cast<ptrdiff_t>(s.pad_left);
-  // Outputs first, first + step, ...: all up to the next dilation, or, where that are few, those of
-  // one place in it.
+  // Takes outputs first, first + step, ...: all up to the next dilation, or, where these are few,
+  // the outputs of one residue modulo the dilation.
   const bool is_near = dilation < 8;
   const ptrdiff_t step = is_near ? 2 * dilation : 1;
   const ptrdiff_t first_end = is_near && dilation < out_w ? dilation : out_w;

@@ -5,7 +5,7 @@
 namespace qrt {
 namespace {
 
-// acc[i] += pixel[(c + i) / multiplier] * quads[i][row]; `quads` holds 16 channels x 4 rows.
+// Adds pixel[(c + i) / multiplier] * quads[i][row] to acc[i]; `quads` holds 16 channels x 4 rows.
 void accumulate(const uint8_t* pixel, const int8_t* quads, size_t row, size_t c, size_t multiplier,
                 uint32_t acc[16]) {
   if (multiplier == 1) {

@@ -150,10 +150,10 @@ struct Phase {
 // The size of the kernels that slide() takes: can_slide().
 constexpr int kSlideHeight = 3, kSlideWidth = 3;
 
-// Whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is interleaved in
-// registers and leaves them after the third output that it touches. Outputs area.x, area.x +
-// dilation, ..., of `image` moved to where they begin. kInside: is_regular(image), and then
-// area.passes, each area.pass_bytes further in the image.
+// Slides over whole rows of a kernel of up to 3 rows of 3 taps, multiplier 1: each column is
+// interleaved in registers and leaves them after the third output that it contributes to. Outputs
+// area.x, area.x + dilation, ..., of `image` moved to where they begin. kInside: is_regular(image),
+// and then area.passes, each area.pass_bytes further in the image.
 template <class V, int kRows, Store kStore, bool kInside>
 QRT_NOINLINE void slide(const Block& b, const Loop& loop, const Area& area,
                         const SourceRow<V> (&image)[V::kTile.group_rows]) {

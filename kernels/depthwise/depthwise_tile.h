@@ -115,8 +115,8 @@ constexpr typename Loops<V>::Compute compute_3x3_of() {
   return compute_area < V, kRows, counts_taps<V, kStore>() ? kTaps3x3<V> : 0, kStore > ;
 }
 
-// Other kernels than 3x3 then limit also where that changes nothing, which takes little beside so many
-// taps: less code.
+// Returns the loop that computes. Kernels other than 3x3 limit the result even where that changes
+// nothing: it takes little beside so many taps, and saves code.
 template <class V, Store kStore, int kRows>
 constexpr typename Loops<V>::Compute compute_of() {
   constexpr Store kLimited = kStore == Store::kPlain           ? Store::kClamp
@@ -264,7 +264,7 @@ QRT_NOINLINE void compute_rows(const Block& b, const Loops<V>& loops, size_t y, 
   }
 }
 
-// The epilogue of a block, before its constants are known.
+// Returns the epilogue of a block, before its constants are known.
 template <class V>
 Store store_of(const Requant& r, size_t c, size_t n) {
   const bool full = r.zero_point == 0 && r.lo == 0 && r.hi == 255;
@@ -291,7 +291,7 @@ Loops<V> loops_of(Store store) {
       if constexpr (V::kFixes) return loops_of<V, Store::kFixed>();
       break;
     case Store::kFixedFromZero:
-      // Four bands are for few channels: code that kFixed can do without.
+      // Vectors of four bands have no code for this form: their layers, of few channels, take kFixed.
       if constexpr (V::kFixes && V::kBands < 4) return loops_of<V, Store::kFixedFromZero>();
       break;
     case Store::kAffine:
@@ -333,8 +333,8 @@ QRT_NOINLINE Loops<V> begin_block(Block& b) {
   return loops_of<V>(b.store);
 }
 
-// The block of channels c.. for output rows y..end - 1, by the last policy whose bands hold the
-// channels that are left.
+// Computes the block of channels c.. for output rows y..end - 1, by the last policy whose bands
+// hold the channels that are left.
 template <class V, class... Narrower>
 void compute_block(const DepthwiseArgs& args, const DepthwisePlan& plan, size_t channels, size_t c,
                    size_t n, size_t y, size_t end) {
@@ -364,7 +364,7 @@ QRT_NOINLINE void run(const DepthwiseArgs& args, const DepthwisePlan& plan) {
   }
 }
 
-// The whole call. V, Narrower...: one policy with 1, 2, ... bands, or one with kStoresWhole.
+// Runs the whole call. V, Narrower...: one policy with 1, 2, ... bands, or one with kStoresWhole.
 template <class V, class... Narrower>
 void run(const DepthwiseArgs& args) {
   const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);

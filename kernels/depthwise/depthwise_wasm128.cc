@@ -64,7 +64,7 @@ void store(const Block& b, const v128_t (&acc)[4], uint8_t* out) {
   requantize_tile<wasm128::Lanes>(b.args->requant, b.forms, b.c, sums, 1, 16, b.n, out, 0);
 }
 
-// address(pixel, tap): where the 16 bytes of a tap are.
+// Computes a tile. address(pixel, tap): where the 16 bytes of a tap are.
 template <int kPixels, class F>
 QRT_INLINE void compute(const Block& b, const F& address, uint8_t* out, size_t out_step) {
   v128_t acc[kPixels][4];

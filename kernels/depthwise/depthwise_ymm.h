@@ -46,7 +46,7 @@ struct Ymm {
     return _mm256_shuffle_epi8(load_lanes(p), order);
   }
   QRT_INLINE Acc load_acc(const uint8_t* p) { return load(p); }
-  // The load is no intrinsic: g++ 12 would repeat it for each product that uses it.
+  // Loads by inline assembly: g++ 12 would repeat a load by intrinsic for each product that uses it.
   QRT_INLINE Data load_data(const uint8_t* p) {
     Data v;
     asm("vmovdqu %1, %0" : "=x"(v) : "m"(*reinterpret_cast<const __m256i_u*>(p)));
@@ -127,7 +127,7 @@ struct Ymm {
           lo(_mm256_set1_epi8(static_cast<char>(r.lo))),
           hi(_mm256_set1_epi8(static_cast<char>(r.hi))) {}
 
-    // The results of quads q and q + 1 before the zero point is added, in words.
+    // Returns the results of quads q and q + 1 before the zero point is added, in words.
     template <Store kStore>
     __attribute__((always_inline)) static __m256i words(const Acc acc[2],
                                                         const Constants<kStore>& constants, int q) {
@@ -174,7 +174,7 @@ struct YmmBytes : Ymm {
     interleave_words(low, high, cells);
   }
 
-  // Two rows' bytes to words, and two columns' words to cells.
+  // Interleaves: two rows' bytes to words, and two columns' words to cells.
   QRT_INLINE void interleave_two(const __m256i row[2], __m256i words[2]) {
     words[0] = _mm256_unpacklo_epi8(row[0], row[1]);
     words[1] = _mm256_unpackhi_epi8(row[0], row[1]);

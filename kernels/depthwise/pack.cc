@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise weights to the packed form of depthwise.h.
+// Packs weights into the form of depthwise.h.
 #include "kernels/depthwise/pack.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights into the packed form of depthwise.h. Portable; called by the converter and by tests.
+// Packs weights into the form of depthwise.h. Portable; called by the converter and by tests.
 #ifndef QRT_KERNELS_DEPTHWISE_PACK_H_
 #define QRT_KERNELS_DEPTHWISE_PACK_H_
 
@@ -15,11 +15,11 @@ uint64_t depthwise_packed_bytes(size_t channels, size_t kernel_h, size_t kernel_
 bool depthwise_tails_are_zero(const int8_t* packed, size_t channels, size_t kernel_h,
                               size_t kernel_w);
 
-// weights: [kernel_h][kernel_w][channels], row-major.
+// Packs weights [kernel_h][kernel_w][channels], row-major.
 void depthwise_pack(const int8_t* weights, size_t channels, size_t kernel_h, size_t kernel_w,
                     int8_t* packed);
 
-// The weights of a packed form, of which `packed` is one.
+// Unpacks the weights of `packed`, which depthwise_pack() made.
 void depthwise_unpack(const int8_t* packed, size_t channels, size_t kernel_h, size_t kernel_w,
                       int16_t* weights);
 

@@ -135,7 +135,8 @@ size_t detect_by_box(const DetectionParams& p, const Image& x, const Scratch& s,
   const size_t kept = suppress(p, x, count, p.most_boxes, s);
   for (size_t i = 0; i < kept; ++i) {
     const uint8_t* codes = x.scores + s.chosen[i] * width + p.first_class;
-    // The next in descending order, equal ones in their own: behind `last`.
+    // Chooses the next class in descending order of scores, equal ones in ascending order of class:
+    // the best one behind `last`.
     size_t last = p.classes;
     for (size_t k = 0; k < p.results_per_box; ++k) {
       size_t best = p.classes;
@@ -151,8 +152,8 @@ size_t detect_by_box(const DetectionParams& p, const Image& x, const Scratch& s,
   return kept;
 }
 
-// `found` chosen rows of class c come among the `kept` ones, behind those of equal codes. Returns how
-// many there are then.
+// Merges the `found` chosen rows of class c into the `kept` ones, behind those of equal codes.
+// Returns how many there are then.
 size_t merge(const DetectionParams& p, const uint8_t* class_scores, uint32_t c, size_t found,
              size_t kept, Scratch* s) {
   const size_t width = p.first_class + p.classes, all = std::min(kept + found, p.most_boxes);
@@ -172,8 +173,8 @@ size_t detect_by_class(const DetectionParams& p, const Image& x, Scratch s, cons
   const size_t width = p.first_class + p.classes;
   size_t kept = 0;
   for (size_t c = 0; c < p.classes; ++c) {
-    // Once there are enough, a box has to be better than the last of them, and one that is not keeps
-    // none from being chosen that is.
+    // Once enough boxes are chosen, a further box has to score better than the last of them. A box
+    // that does not cannot suppress one that does.
     const int least =
         kept < p.most_boxes ? p.least_score : std::max(p.least_score, s.kept[kept - 1].code + 1);
     const uint8_t* scores = x.scores + p.first_class + c;

@@ -41,7 +41,7 @@ struct EdgeGrid {
 //   y = clamp(v, lo, hi), of NaN 0x7fc00000
 struct SumStore {
   const int32_t* sums;  // [rows][channels]
-  float* y;             // likewise; may be where the sums are
+  float* y;             // [rows][channels]; may be the same memory as the sums
   size_t rows, channels;
   const float* x_scale;
   size_t x_step;              // 1, or 0: all rows have the first scale

@@ -64,13 +64,14 @@ class EdgeLanes {
     if (i < n) partial(i, n - i);
   }
 
-  // HE(v) for |v| < 2^22: adding 1.5 * 2^23 leaves no bits behind the point.
+  // Returns HE(v) for |v| < 2^22: adding 1.5 * 2^23 leaves no bits behind the point.
   static inline I round(F v) {
     const F shifted = v + 12582912.0f;
     return reinterpret_cast<I>(shifted) - 0x4b400000;
   }
 
-  // HA(v) for |v| < 2^22: the half less its last place makes what is below a half stay there.
+  // Rounds half away from zero, |v| < 2^22: adding the float just below a half leaves alone what is
+  // below a half.
   static inline I round_away(F v) {
     const I half = splat(0x3effffff) | (reinterpret_cast<I>(v) & INT32_MIN);
     return __builtin_convertvector(v + reinterpret_cast<F>(half), I);

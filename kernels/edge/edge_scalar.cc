@@ -17,7 +17,7 @@ int32_t quantized(float v, int32_t zp, int32_t lo, int32_t hi) {
   return static_cast<int32_t>(soft::to_int(soft::bits_of(clamped(v, zp, lo, hi)))) + zp;
 }
 
-// The fraction of v less its integer part is exact.
+// Quantises, half away from zero. The fraction of v less its integer part is exact.
 int32_t quantized_away(float v, int32_t zp, int32_t lo, int32_t hi) {
   v = clamped(v, zp, lo, hi);
   const int32_t whole = static_cast<int32_t>(v);

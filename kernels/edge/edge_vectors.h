@@ -41,7 +41,7 @@ struct Divider {
   Float scale, least, most;
 };
 
-// Instead of a division: the steps of kernels/hybrid.h.
+// Quantises without a division, as kernels/hybrid.h defines it: zero point + x * factor, limited.
 template <class V>
 struct HybridQuanta {
   using Float = typename V::Float;
@@ -54,7 +54,7 @@ struct HybridQuanta {
   Float factor, zero, least, most;
 };
 
-// A layer with what it lacks of the above, by the plainest means.
+// Adds to a vector layer the optional members that it lacks, in their simplest form.
 template <class Vec>
 struct EdgeVectors : Vec {
   static constexpr size_t kHalvesAhead = 0;

@@ -4,8 +4,8 @@
 namespace qrt {
 namespace {
 
-// The sum is limited before it becomes an integer: floor() of what lies above the limits stays
-// there, and they are integers.
+// Quantises half up. The sum is limited before it becomes an integer: the limits are integers, so
+// floor() keeps what lies above them.
 template <class T>
 void quantize(const float* x, size_t n, float scale, int32_t zp, int32_t lo, int32_t hi, T* y) {
   const float low = static_cast<float>(lo - zp), high = static_cast<float>(hi - zp);

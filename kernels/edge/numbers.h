@@ -23,7 +23,7 @@ static inline float float_of_bits(uint32_t b) {
   return f;
 }
 
-// significand / 2^drop, ties to even. REQUIRES: significand < 2^24, drop >= 1.
+// Returns significand / 2^drop, ties to even. REQUIRES: significand < 2^24, drop >= 1.
 static inline uint32_t shift_half_even(uint32_t significand, int drop) {
   if (drop > 24) return 0;
   const uint32_t rest = significand & ((1u << drop) - 1), half = 1u << (drop - 1);
@@ -31,8 +31,8 @@ static inline uint32_t shift_half_even(uint32_t significand, int drop) {
   return r + (rest > half || (rest == half && (r & 1)) ? 1 : 0);
 }
 
-// Magnitude of a finite float as the code of a format with `mantissa` bits and this bias: beyond
-// the format's range the code goes on counting.
+// Returns the magnitude of a finite float as the code of a format with `mantissa` bits and this
+// bias. Beyond the format's range the codes go on counting.
 static inline uint32_t round_magnitude(uint32_t bits, int mantissa, int bias) {
   const int field = static_cast<int>(bits >> 23 & 255);
   const uint32_t fraction = bits & 0x7fffff;
@@ -43,7 +43,7 @@ static inline uint32_t round_magnitude(uint32_t bits, int mantissa, int bias) {
   return r + (static_cast<uint32_t>(target - least) << mantissa);
 }
 
-// NaN stays one: quiet, with the top of its payload.
+// Returns the nearest float16. NaN stays NaN: quiet, with the upper bits of its payload.
 static inline uint16_t float_to_half(float f) {
   const uint32_t b = bits_of_float(f), sign = b >> 16 & 0x8000, magnitude = b & 0x7fffffff;
   if (magnitude > 0x7f800000)

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t repeat(uint8_t byte) { return 0x0101010101010101u * byte; }
 
-// Byte i of the word becomes bits [i * kBits, (i + 1) * kBits) of the result.
+// Packs a word: byte i becomes bits [i * kBits, (i + 1) * kBits) of the result.
 template <int kBits>
 inline uint32_t gather(uint64_t w) {
   w &= repeat((1 << kBits) - 1);

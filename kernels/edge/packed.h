@@ -9,10 +9,10 @@
 
 namespace qrt {
 
-// The low `bits` (4 or 2) of n codes into ceil(n * bits / 8) bytes; bits behind the last are 0.
+// Packs the low `bits` (4 or 2) of n codes into ceil(n * bits / 8) bytes; bits behind the last code are 0.
 void pack_codes(int bits, const uint8_t* codes, size_t n, uint8_t* packed);
 
-// n codes from the start of a byte, sign extended to int8 where is_signed.
+// Unpacks n codes from the start of a byte, sign extended to int8 where is_signed.
 void unpack_codes(int bits, bool is_signed, const uint8_t* packed, size_t n, uint8_t* codes);
 
 }  // namespace qrt

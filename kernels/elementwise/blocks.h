@@ -14,7 +14,7 @@
 namespace qrt {
 namespace {
 
-// (x - zero_point) * 2^left_shift, through its stages.
+// Widens x to (x - zero_point) * 2^left_shift, and applies its stages.
 template <class V>
 inline void widen(const uint8_t* x, size_t n, int32_t zero_point, int32_t left_shift,
                   const StageSequence& stages, int32_t* v) {
@@ -44,7 +44,7 @@ class Widened {
   }
   Widened(const Widened&) = delete;
 
-  // The `padded` values from element i on, of which n exist and are read.
+  // Returns the `padded` values from element i on, of which n exist and are read.
   const int32_t* at(size_t i, size_t n, size_t padded) {
     if (is_scalar_) return v_;
     const size_t whole = n / kColumns * kColumns;
@@ -65,8 +65,8 @@ class Widened {
   alignas(64) int32_t v_[kChunk];
 };
 
-// Chunk by chunk: join(a, b, padded, out) makes `padded` accumulators, which go through the
-// output's stages.
+// Joins chunk by chunk: join(a, b, padded, out) makes `padded` accumulators, to which the output's
+// stages are applied.
 template <class V, class Join>
 inline void join_blocks(Widened<V>& a, Widened<V>& b, const StageSequence& stages, const Requant& r,
                         uint8_t* y, size_t n, const Join& join) {

@@ -16,7 +16,7 @@ namespace {
 
 inline size_t whole_columns(size_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
 
-// v[i] = (x[i] - zero_point) * 2^left_shift for i < n; 0 up to whole columns.
+// Loads v[i] = (x[i] - zero_point) * 2^left_shift for i < n, and 0 up to whole columns.
 template <class T>
 inline void load_block(const T* x, bool is_scalar, size_t n, int32_t zero_point, int32_t left_shift,
                        int32_t* __restrict v) {
@@ -29,7 +29,7 @@ inline void load_block(const T* x, bool is_scalar, size_t n, int32_t zero_point,
   for (size_t i = n; i < whole_columns(n); ++i) v[i] = 0;
 }
 
-// y[i] = clamp(v[i] + zero_point, lo, hi) for types whose limits leave room in int32.
+// Stores y[i] = clamp(v[i] + zero_point, lo, hi), for types whose limits leave room in int32.
 template <class T>
 inline void store_block(const Requant& r, const int32_t* v, size_t n, T* __restrict y) {
   const int32_t zero_point = r.zero_point, lo = r.lo - zero_point, hi = r.hi - zero_point;
@@ -46,7 +46,7 @@ inline void store_block(const Requant& r, const int32_t* v, size_t n, int32_t* _
   }
 }
 
-// The greatest |x - zero_point| of an int16 x.
+// Returns the greatest |x - zero_point| of an int16 x.
 inline int64_t reach(int32_t zero_point) {
   return zero_point < 0 ? int64_t{32767} - zero_point : int64_t{zero_point} + 32768;
 }

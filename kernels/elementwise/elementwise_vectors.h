@@ -12,7 +12,7 @@
 namespace qrt {
 namespace {
 
-// Four registers of lanes to bytes: clamp(v + offset, lo, hi), in the order the packs leave.
+// Narrows four registers of lanes to bytes: clamp(v + offset, lo, hi), in the order that the packs leave.
 template <class V>
 QRT_INLINE typename V::Bytes to_bytes(typename V::Int v0, typename V::Int v1, typename V::Int v2,
                                       typename V::Int v3, typename V::Words offset,
@@ -22,7 +22,7 @@ QRT_INLINE typename V::Bytes to_bytes(typename V::Int v0, typename V::Int v1, ty
   return V::min_u8(V::max_u8(V::packus16(w0, w1), lo), hi);
 }
 
-// Implements the block functions that walk.h calls with Block::bytes(a, b), which makes one register.
+// Implements the block functions of walk.h by Block::bytes(a, b), which makes one register.
 template <class V, class Block>
 struct OfRegisters {
   void whole(const uint8_t* a, const uint8_t* b, uint8_t* y) const {

@@ -47,9 +47,9 @@ struct ScaledProduct {
 struct SumTablesKernel {
   const char* name;
   Isa isa;
-  // Tables whose sums are those of add_f32(), or add_int(), for every pair. False: there are none
-  // (the steps of either operand take more than a byte, or ties go both ways), or finding out would
-  // take long.
+  // Finds tables whose sums are those of add_f32(), or add_int(), for every pair. Returns false
+  // where there are none (the steps of either operand take more than a byte, or ties go both ways),
+  // or where a search would take long.
   bool (*make)(const AddParams& params, SumTables* tables);
   bool (*make_int)(const AddIntParams& params, SumTables* tables);
   void (*run)(const SumTables& tables, const Rows& rows);

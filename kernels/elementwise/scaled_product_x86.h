@@ -22,10 +22,10 @@ struct Rounding {
   using Int = typename Vec::Int;
   using Float = typename Vec::Float;
   struct Words {
-    Int low, high;  // of the lower and upper half of each 128 bits
+    Int low, high;  // words of the lower and upper half of each 128 bits
   };
   struct Numbers {
-    Float v[2][2];  // of these the lower and upper words
+    Float v[2][2];  // [half][0 or 1]: the lower and upper words of that half
   };
 
   explicit Rounding(const ScaledProduct& p)
@@ -108,7 +108,7 @@ struct IntegerProduct : Rounding<V> {
   Words first(Int a) const { return less(Base::words(a), a_zero); }
   Words second(Int b) const { return less(Base::words(b), b_zero); }
   Int join(const Words& a, const Words& b) const {
-    // Sums of two products, one of which is 0.
+    // A product by an instruction that adds two products, one of which is 0 here.
     const auto low = [](Int x, Int y) {
       return V::to_float(V::madd16(V::low_and_high(x, V::zero()), y));
     };

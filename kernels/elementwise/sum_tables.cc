@@ -9,9 +9,10 @@ namespace qrt {
 namespace {
 
 constexpr int kBytes = 256;
-// Pairs near a tie: a few, unless the scales are such that every other sum is one.
+// The greatest number of pairs near a tie for which value() is asked: there are few, unless the
+// scales make every other sum a tie.
 constexpr int kMostAsked = 1024;
-// The greatest magnitude of terms: their fractions are exact enough.
+// The greatest magnitude of terms whose fractions are still exact enough.
 constexpr double kGreatest = 0x1p20;
 
 // y = clamp(nearest(a[x] + b[z]), lo, hi); certain where the sum is further than `reach` from a tie,
@@ -55,7 +56,8 @@ class Maker {
   }
 
  private:
-  // The integers of both terms, moved so that the least base is 0.
+  // Splits both terms into integers and fractions, and moves the integers so that the least is 0.
+  // Returns false where they leave a byte.
   bool split() {
     int32_t least = base_[0], most = base_[0];
     for (const int32_t v : base_) least = v < least ? v : least, most = v > most ? v : most;
@@ -64,7 +66,8 @@ class Maker {
     for (int x = 0; x < kBytes; ++x) {
       t_.base[x] = static_cast<uint8_t>(base_[x] - least);
       const int32_t change = change_[x] + least;
-      if (change < 0 && t_.first_up++ != x) return false;  // one falls as its byte rises
+      // Bytes whose change is negative have to come first.
+      if (change < 0 && t_.first_up++ != x) return false;
       const int32_t steps = change < 0 ? -change : change;
       t_.steps[x] = static_cast<uint8_t>(steps > 255 ? 255 : steps);
     }
@@ -77,7 +80,7 @@ class Maker {
     return i < 0 ? 0 : i;
   }
 
-  // The bytes of the other operand, greatest fraction first: by buckets, then by insertion.
+  // Sorts the bytes of the other operand, greatest fraction first: by buckets, then by insertion.
   void sort() {
     int next[kBytes];
     for (const double v : change_fraction_) ++first_[bucket_of(v) + 1];
@@ -140,9 +143,10 @@ class Maker {
 
   const Sum& sum_;
   SumTables& t_;
-  int32_t base_[kBytes], change_[kBytes];             // the integers below
-  double missing_[kBytes], change_fraction_[kBytes];  // what base_ lacks to the next one
-  int first_[kBytes + 1] = {};                        // of each bucket
+  int32_t base_[kBytes], change_[kBytes];  // the integers below
+  // missing_: what the exact number lacks to base_ + 1.
+  double missing_[kBytes], change_fraction_[kBytes];
+  int first_[kBytes + 1] = {};  // of each bucket
   uint8_t order_[kBytes];
   double fraction_[kBytes];
   int asked_ = 0;

@@ -57,7 +57,8 @@ struct Operand {
   uint8_t repeated[kBlock];
 };
 
-// The last block goes through buffers to the same code, which is compiled once.
+// Applies `block` to all elements. The last, incomplete block goes through buffers to the same
+// code, which is compiled once.
 template <class Block>
 inline void walk(const Block& block, const Operand& first, const Operand& second, uint8_t* y,
                  size_t n) {
@@ -110,7 +111,7 @@ inline void add(const AddParams& p, const ElementwiseArgs& run) {
   }
 }
 
-// Lanes: policy of isa/requantize_tile.h.
+// Multiplies two byte tensors of a run. Lanes: a policy of isa/requantize_tile.h.
 template <template <bool, bool> class Product, class Lanes>
 inline void mul(const MulParams& p, const ElementwiseArgs& run) {
   const Requant& r = p.requant;

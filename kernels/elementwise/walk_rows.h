@@ -20,10 +20,11 @@
 namespace qrt {
 namespace {
 
-// More would be more streams than the caches follow.
+// The rows at once: with more there would be more streams than the caches can follow.
 constexpr size_t kRowsAtOnce = 8;
 
-// Each of these loops makes its own block, whose constants then are in registers.
+// Applies the operation to two dense rows. It makes a block of its own, as the other loops here do,
+// so that the block's constants are in registers.
 template <class Block, class Params>
 __attribute__((noinline)) void walk_row(const Params& params, const uint8_t* a, const uint8_t* b,
                                         uint8_t* y, size_t n) {
@@ -56,7 +57,7 @@ inline void walk_column(const Block& block, const Partial& part, Int held, const
   }
 }
 
-// The row of `same` beside r.rows of x.
+// Applies the operation to the row `same` and each of r.rows rows of x.
 template <class Block, bool kFirstIsSame, class Params>
 __attribute__((noinline)) void walk_beside(const Params& params, const uint8_t* same,
                                            const uint8_t* x, size_t step, const Rows& r) {
@@ -89,7 +90,8 @@ void walk_arrays(const Params& params, const Rows& r) {
   }
 }
 
-// A row beside one repeated element is as many rows of a register, and what is left.
+// Applies the operation to rows. A row with one repeated element is taken as many rows of a
+// register, and the remainder.
 template <class Block, class Params>
 void walk_rows(const Params& params, Rows r) {
   constexpr size_t kRegister = Block::Vec::kBytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract of the float_fallback family: float functions of layers that a caller asked to leave in
-// float (--allow-float): exponentials and their kin by polynomials of our own, sums in the order of
-// their elements, a NaN always the same one. The only float instructions are additions, products,
+// float (--allow-float): exponentials and related functions by polynomials of our own, sums in the
+// order of their elements, a NaN always the same one. The only float instructions are additions, products,
 // divisions, square roots and comparisons, all IEEE-exact, fused where it is said: the same bytes on
 // every CPU, compiler, instruction set and number of threads. REQUIRES: rounding to nearest even, subnormals
 // kept. Thread-safe.
@@ -153,7 +153,7 @@ struct FloatKernel {
   // y = f(a, b); a step of 0 repeats one operand, else it is 1.
   void (*binary)(FloatBinary f, const float* a, size_t a_step, const float* b, size_t b_step,
                  float* y, size_t n);
-  // Rows of n values. x and y are not the same.
+  // Computes f of rows of n values. x and y are not the same.
   void (*rows)(FloatRows f, float epsilon, const float* x, float* y, size_t rows, size_t n);
   // Rows of a matrix product: y[r * n + j] = the sum over i < k of a[r * k + i] * b[i * n + j] in the
   // order of i, every product and sum rounded. REQUIRES: k >= 1.

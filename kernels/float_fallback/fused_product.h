@@ -10,7 +10,7 @@
 namespace qrt {
 namespace {
 
-// MR rows by NV vectors of columns: the sums stay in registers over k.
+// Multiplies MR rows by NV vectors of columns: the sums stay in registers over k.
 template <int MR, int NV>
 QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR][NV];
@@ -45,7 +45,7 @@ QRT_INLINE void fused_tile(const FusedProduct& p, const float* a, const float* b
   }
 }
 
-// MR rows against fewer columns than a vector has.
+// Multiplies MR rows against fewer columns than a vector has.
 template <int MR>
 QRT_INLINE void fused_few_columns(const FusedProduct& p, const float* a, const float* b, float* y) {
   Floats sums[MR];
@@ -69,7 +69,7 @@ inline void fused_rows(const FusedProduct& p, const float* a, const float* b, fl
   size_t j = 0;
   for (; j + NV * kLanes <= p.n; j += NV * kLanes) fused_tile<MR, NV>(p, a, b + j, y + j);
   for (; j + kLanes <= p.n; j += kLanes) fused_tile<MR, 1>(p, a, b + j, y + j);
-  // The last columns, some of them once more.
+  // Computes the last columns, some of them a second time.
   if (j < p.n && p.n >= kLanes) return fused_tile<MR, 1>(p, a, b + p.n - kLanes, y + p.n - kLanes);
   if (j < p.n) fused_few_columns<MR>(p, a, b, y);
 }

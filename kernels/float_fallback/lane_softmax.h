@@ -43,7 +43,7 @@ QRT_INLINE Floats large_exp_of(Floats given, Rest... rest) {
 
 typedef float Four __attribute__((vector_size(16)));
 
-// The parts of kSumLanes lanes: lane i and lane i + 8 by f, then i + 4, i + 2 and i + 1.
+// Combines kSumLanes lanes by f: lane i with lane i + 8, then i + 4, i + 2 and i + 1.
 template <class F>
 QRT_INLINE float reduced(const Floats (&parts)[kSumParts], const F& f) {
   Four fours[4];
@@ -56,7 +56,7 @@ QRT_INLINE float reduced(const Floats (&parts)[kSumParts], const F& f) {
   return f(two, second)[0];
 }
 
-// The greatest of a row without NaN; of one with NaN any number or NaN.
+// Returns the greatest of a row without NaN; of one with NaN any number or NaN.
 QRT_INLINE float greatest_of_numbers(const float* x, size_t n) {
   float most = x[0];
   if (n < kSumLanes) {
@@ -143,7 +143,7 @@ QRT_INLINE void divide_by_sum(float sum, float* y, size_t n) {
   __builtin_memcpy(y + i, part, (n - i) * sizeof(float));
 }
 
-// Some rows at a time, which wait for each other's arithmetic instead of for their own.
+// Computes some rows at a time, so that each waits for the arithmetic of the others instead of its own.
 template <class Scale>
 QRT_INLINE void some_rows(const LaneSoftmax& p, const float* x, size_t rows, float* y,
                           const Scale& scale) {

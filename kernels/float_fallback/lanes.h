@@ -51,7 +51,7 @@ QRT_INLINE void save_partial(float* p, Floats v, size_t n) {
   for (size_t i = 0; i < n; ++i) p[i] = v[i];
 #endif
 }
-// f - 0 is f, -0 and NaN too.
+// Sets all lanes to f: f - 0 is f, also for -0 and NaN.
 QRT_INLINE Floats all(float f) { return f - Floats{}; }
 QRT_INLINE Floats reinterpreted(Ints v) {
   Floats f;
@@ -72,7 +72,7 @@ inline uint32_t bits_of(float f) {
 inline float infinity() { return from_bits(0x7f800000); }
 inline float not_a_number() { return from_bits(0x7fc00000); }
 
-// One NaN for all: their bits differ between CPUs.
+// Replaces every NaN by one: their bits differ between CPUs.
 QRT_INLINE Floats canonical(Floats v) { return v == v ? v : all(not_a_number()); }
 inline float canonical(float f) { return f == f ? f : not_a_number(); }
 

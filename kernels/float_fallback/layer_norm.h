@@ -18,7 +18,7 @@ namespace {
 
 typedef double Doubles __attribute__((vector_size(32)));
 
-// Adds four values. `sum` is a reference: without AVX clang refuses to return such a vector.
+// Adds four values. `sum` is a reference, because without AVX clang refuses to return a vector of four doubles.
 QRT_INLINE void add_four(const float* x, Doubles& sum) {
 #if defined(__AVX__)
   sum += _mm256_cvtps_pd(_mm_loadu_ps(x));
@@ -80,10 +80,10 @@ QRT_INLINE float sum_of(const Eight& eight) {
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-// With those of what is left behind the whole eights.
+// Adds the squares of the elements behind the whole eights.
 inline float add_other_squares(const float* x, float mean, size_t n, float sum) {
   size_t i = n / 8 * 8;
-  // Four at once have squares of their own.
+  // A group of four is added without fused operations, the rest with them.
   if (i + 4 <= n)
     for (const size_t end = i + 4; i < end; ++i) {
       const float d = x[i] - mean;
@@ -158,7 +158,7 @@ inline void layer_norms(float epsilon, const float* x, const float* scale, const
     return;
   }
   for (size_t done = 0; done < rows; done += kSideBySide) {
-    // The last group takes some rows once more.
+    // The last group of rows, some of them computed once more.
     const size_t r = done + kSideBySide <= rows ? done : rows - kSideBySide;
     layer_norm<kSideBySide>(epsilon, x + r * n, scale, bias, y + r * n, n);
   }

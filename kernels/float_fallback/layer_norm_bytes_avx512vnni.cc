@@ -17,7 +17,7 @@ QRT_INLINE __mmask16 first_lanes(size_t n) {
   return static_cast<__mmask16>(n >= kLanes ? 0xffff : (1u << n) - 1);
 }
 
-// f(at, masks of two registers) for a row.
+// Calls f(at, masks of two registers) for a row.
 template <class F>
 QRT_INLINE void for_blocks(size_t n, const F& f) {
   size_t i = 0;
@@ -54,7 +54,7 @@ QRT_INLINE RowSums dequantize(const LayerNormBytes& p, const uint8_t* x, size_t 
   return {_mm512_cvtepi32_ps(_mm512_add_epi32(steps[0], steps[1])), roundings[0] + roundings[1]};
 }
 
-// Lane i of the result is the sum of a[i].
+// Returns a vector whose lane i is the sum of a[i].
 QRT_INLINE __m512 sums_of(const __m512 (&a)[16]) {
   const auto two = [&](int i) QRT_INLINE_LAMBDA {
     return _mm512_unpacklo_ps(a[i], a[i + 1]) + _mm512_unpackhi_ps(a[i], a[i + 1]);

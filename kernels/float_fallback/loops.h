@@ -19,7 +19,7 @@
 namespace qrt {
 namespace {
 
-// y[i] = f(x[i]), the last ones in a vector of which some lanes are not used.
+// Computes y[i] = f(x[i]), the last ones in a vector of which some lanes are not used.
 template <class F>
 QRT_INLINE void map(const float* x, float* y, size_t n, const F& f) {
   size_t i = 0;
@@ -128,8 +128,8 @@ constexpr auto kPlus = [](float a, float b, int) QRT_INLINE_LAMBDA { return a + 
 constexpr auto kGreater = [](float a, float b, int) QRT_INLINE_LAMBDA { return a > b ? a : b; };
 constexpr auto kLesser = [](float a, float b, int) QRT_INLINE_LAMBDA { return a < b ? a : b; };
 
-// The greatest of a row, what `fold` of kGreater gives but for the sign of a zero, which no exponential
-// depends on. A NaN counts there by its place: such rows are folded.
+// Returns the greatest of a row, what `fold` of kGreater gives but for the sign of a zero, which no
+// exponential depends on. A NaN counts there by its place: such rows are folded.
 inline float greatest_of(const float* x, size_t n) {
   if (n < kLanes) {
     float acc[1];
@@ -221,7 +221,7 @@ inline void rows(FloatRows f, float epsilon, const float* x, float* y, size_t ro
   for (; r < rows; ++r) rows_of<1>(f, epsilon, x + r * n, y + r * made, n);
 }
 
-// MR rows by NV vectors of columns: the sums stay in registers over k.
+// Multiplies MR rows by NV vectors of columns: the sums stay in registers over k.
 template <int MR, int NV>
 QRT_INLINE void tile(const float* a, const float* b, size_t k, size_t n, float* y) {
   Floats acc[MR][NV];

@@ -38,7 +38,8 @@ inline float blocks_of(const Matrix& m, const float* a, size_t j, float y) {
   return y;
 }
 
-// kBlocks of MR rows by NV vectors of columns from j on: a block's sums stay in registers.
+// Multiplies in the order kBlocks: MR rows by NV vectors of columns from j on. A block's sums stay
+// in registers.
 template <int MR, int NV, class Matrix>
 QRT_INLINE void blocks_tile(const Matrix& m, const float* a, size_t j, const float* bias,
                             size_t bias_step, float* y) {
@@ -69,7 +70,7 @@ QRT_INLINE void blocks_tile(const Matrix& m, const float* a, size_t j, const flo
   }
 }
 
-// kBlocks of MR rows by all columns, fewer than a vector has.
+// Multiplies in the order kBlocks: MR rows by all columns, fewer than a vector has.
 template <int MR, class Matrix>
 QRT_INLINE void blocks_few_columns(const Matrix& m, const float* a, const float* bias,
                                    size_t bias_step, float* y) {
@@ -98,7 +99,7 @@ inline void blocks_rows(const Matrix& m, const float* a, const float* bias, size
   size_t j = 0;
   for (; j + NV * kLanes <= m.n; j += NV * kLanes) blocks_tile<MR, NV>(m, a, j, bias, bias_step, y);
   for (; j + kLanes <= m.n; j += kLanes) blocks_tile<MR, 1>(m, a, j, bias, bias_step, y);
-  // The last columns, some of them once more.
+  // Computes the last columns, some of them a second time.
   if (j < m.n && m.n >= kLanes) return blocks_tile<MR, 1>(m, a, m.n - kLanes, bias, bias_step, y);
   if constexpr (kIsFused) {
     if (j < m.n) blocks_few_columns<MR>(m, a, bias, bias_step, y);
@@ -137,8 +138,8 @@ QRT_INLINE void add_to_blocks(const Matrix& m, const float* a, size_t i, size_t 
   }
 }
 
-// kBlocks of R rows, too few to fill the registers with sums: those stay in the first-level cache, and b is read row by row, as it
-// lies in memory. REQUIRES: n >= kLanes.
+// Multiplies in the order kBlocks: R rows, too few to fill the registers with sums. These stay in
+// the first-level cache, and b is read row by row, as it lies in memory. REQUIRES: n >= kLanes.
 template <int R, class Matrix>
 inline void blocks_few_rows(const Matrix& m, const float* a, const float* bias, size_t bias_step,
                             float* y) {
@@ -162,11 +163,11 @@ inline void blocks_few_rows(const Matrix& m, const float* a, const float* bias, 
       }
     }
   }
-  // The last columns, some of them once more.
+  // Computes the last columns, some of them a second time.
   if (whole < m.n) blocks_tile<R, 1>(m, a, m.n - kLanes, bias, bias_step, y);
 }
 
-// kFours of a row: `count` indices of k from `i` on are added to y.
+// Multiplies a row in the order kFours: adds `count` indices of k from `i` on to y.
 template <int count>
 QRT_INLINE void add_indices(const OrtMatrix& m, const float* a, size_t i, float* y) {
   const float* const b = m.b + i * m.n;
@@ -198,7 +199,7 @@ inline void fours_row(const OrtMatrix& m, const float* a, const float* bias, flo
   for (size_t j = 0; j < m.n; ++j) y[j] = canonical(y[j]);
 }
 
-// kEights of a row; m.b is [n, k].
+// Multiplies a row in the order kEights; m.b is [n, k].
 inline void eights_row(const OrtMatrix& m, const float* a, const float* bias, float* y) {
   for (size_t j = 0; j < m.n; ++j) {
     const float* const b = m.b + j * m.k;

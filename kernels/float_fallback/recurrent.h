@@ -41,7 +41,7 @@ QRT_INLINE void for_lanes(size_t n, const F& f) {
   for (size_t i = 0; i < n; i += kLanes) f(i, PartialLanes{n - i < kLanes ? n - i : kLanes});
 }
 
-// The quotient whose polynomials ort_tanh_of() fuses, with every step rounded.
+// Returns the quotient whose polynomials ort_tanh_of() fuses, with every step rounded.
 QRT_INLINE Floats rounded_quotient(Floats x) {
   const Floats z = x * x;
   Floats p = z * -2.76076847742355e-16f + 2.00018790482477e-13f;

@@ -44,7 +44,7 @@ QRT_INLINE void taps_tile(const FloatTaps& p, const float* x, float* y) {
   for (int v = 0; v < NV; ++v) save(y + static_cast<size_t>(v) * kLanes, canonical(sums[v] + bias));
 }
 
-// One output of fewer than a vector has.
+// Computes one output, where there are fewer than a vector has.
 inline float taps_of_one(const FloatTaps& p, const float* x) {
   float y = 0;
   size_t t = 0;
@@ -64,7 +64,7 @@ inline void sum_taps(const FloatTaps& p, const float* x, size_t n, float* y) {
   size_t j = 0;
   for (; j + kVectors * kLanes <= n; j += kVectors * kLanes) taps_tile<kVectors>(p, x + j, y + j);
   for (; j + kLanes <= n; j += kLanes) taps_tile<1>(p, x + j, y + j);
-  // The last ones, some of them once more.
+  // Computes the last outputs, some of them a second time.
   if (j < n && n >= kLanes) return taps_tile<1>(p, x + n - kLanes, y + n - kLanes);
   for (; j < n; ++j) y[j] = taps_of_one(p, x + j);
 }

@@ -25,7 +25,8 @@ enum class FormulaFunction : uint8_t {
   kAbs,
   kBits,
   kNotZero,
-  // Functions that no file has: bounds.h takes them for others, where they give the same and take less time.
+  // Functions that no file can have: bounds.h replaces others by them where they give the same
+  // result and take less time.
   kAtLeast,          // max(x, value)
   kAtMost,           // min(x, high)
   kMultiply16,       // x and value are within int16

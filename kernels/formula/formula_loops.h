@@ -100,7 +100,7 @@ struct FormulaLoops {
     for (int i = 0; i < kRegisters; ++i) a[i] = f(a[i], b[i]);
   }
 
-  // No instruction set has it for vectors.
+  // Divides lane by lane: no instruction set has a division of integers for vectors.
   static __attribute__((noinline)) Ints quotient(const Ints& a, const Ints& b) {
     Ints q = {};
     for (size_t i = 0; i < V::kLanes; ++i)
@@ -135,7 +135,7 @@ struct FormulaLoops {
       v[i] = V::widen(static_cast<const T*>(from) + static_cast<size_t>(i) * V::kLanes);
   }
 
-  // A block of an operand, less its zero point, through its steps.
+  // Reads a block of an operand, less its zero point, and applies its steps.
   QRT_INLINE void read(const FormulaOperand& p, const void* from, Block& v) {
     switch (p.element) {
       case FormulaElement::kUInt8: widen<uint8_t>(from, v); break;

@@ -21,7 +21,7 @@ struct FormulaVectorsScalar {
     narrow_to(v, zero_point, INT16_MIN, INT16_MAX, y);
   }
 
-  // Within limits less the zero point, so that nothing is added to what saturates.
+  // Limits before the zero point is added, to limits less the zero point, so that the sum cannot overflow.
   template <class T>
   QRT_INLINE void narrow_to(const Ints (&v)[kRegisters], int32_t zero_point, int32_t least,
                             int32_t most, T* y) {

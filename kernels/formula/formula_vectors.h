@@ -25,7 +25,7 @@ struct FormulaVectors {
     return reinterpret_cast<Ints>(Vec::multiply16(raw(v), k));
   }
 
-  // Saturating to 16 bits first changes nothing: zero points are below 2^8.
+  // Narrows to bytes. The saturation to 16 bits in between changes nothing, as zero points are below 2^8.
   QRT_INLINE void narrow(const Ints (&v)[kRegisters], int32_t zero_point, uint8_t* y) {
     const auto zero = Vec::splat16(zero_point);
     QRT_UNROLL

@@ -13,8 +13,9 @@ namespace {
 
 constexpr size_t kTileRows = 16, kTileChannels = 16, kTileK = 64, kTileBytes = 1024;
 constexpr size_t kBlockChannels = 2 * kTileChannels;
-// 64 k each. More of them are multiplied in parts, between which accumulators wait in memory: 3 x 3 taps of 128
-// channels are one part, and the buffer of a part stays in the second-level cache beside its weights.
+// Steps of 64 k in a part. Longer products are computed in parts, between which accumulators wait
+// in memory. 3 x 3 taps of 128 channels are one part, and the buffer of a part stays in the
+// second-level cache beside its weights.
 constexpr size_t kSteps = 18;
 // A tile of the left side: its first row, and the bytes to the next.
 struct Operand {
@@ -63,7 +64,8 @@ QRT_INLINE void copy_bytes(uint8_t* to, const uint8_t* from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 64) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i));
 }
 
-// The rows of a tile from byte `at` of a tap on. False: they are not equally far apart.
+// Finds the rows of a tile, from byte `at` of a tap on, where they are in memory. Returns false
+// where these are not equally far apart.
 QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t at,
                               Operand* result) {
   const GemmArgs& g = p.g;
@@ -120,7 +122,7 @@ void find_lhs(const Product& p, size_t row, const KBlock& k_block, uint8_t* buff
     }
     return;
   }
-  // Taps one after the other. A copy may write up to 60 bytes too many, which the next one mends.
+  // Copies taps one after the other. A copy may write up to 60 bytes too many, which the next one overwrites.
   const size_t bytes =
       p.k - k_block.begin < k_block.steps * kTileK ? p.k - k_block.begin : k_block.steps * kTileK;
   for (size_t i = 0; i < p.rows; ++i) {

@@ -57,8 +57,8 @@ struct DigitsKernel {
 const DigitsKernel* digits_kernels(size_t* count);
 const DigitsKernel* select_digits(IsaSet isas);
 
-// acc (modulo 2^32) of combine() instead of y, rows of n, args.y_stride elements apart. One form for
-// every instruction set.
+// Combines as combine(), but writes the accumulators (modulo 2^32) to `acc` instead of y, in rows
+// of n that are args.y_stride elements apart. One form for every instruction set.
 void combine_accumulators(const CombineArgs& args, int32_t* acc);
 
 }  // namespace qrt

@@ -67,7 +67,7 @@ struct Lanes64 {
       return _mm256_sub_epi64(_mm256_srlv_epi64(_mm256_add_epi64(sum, base), shift), shifted_base);
     }
     Int multiplier, shift, bit, half;
-    Int less;  // 1, or 0 where nothing is shifted out
+    Int less;  // 1, or 0 where the shift is 0
     Int base, shifted_base;
   };
 };

@@ -47,7 +47,7 @@ struct Lanes64 {
       return _mm512_srav_epi64(sum, shift);
     }
     Int multiplier, shift, bit, half;
-    Int less;  // 1, or 0 where nothing is shifted out
+    Int less;  // 1, or 0 where the shift is 0
   };
 };
 

@@ -66,8 +66,8 @@ inline void combine_stages(const CombineArgs& p) {
     combine_columns<V, kFirst, true>(p);
 }
 
-// One stage, half up or half to even, or half up and then half away (TFLite's double rounding);
-// everything else by the scalar row.
+// Combines the digits' sums: in vectors with one stage, half up or half to even, or half up and
+// then half away (TFLite's double rounding); everything else by the scalar row.
 template <class V>
 inline void combine(const CombineArgs& p) {
   const RequantStage* s = p.requant.stages;

@@ -54,7 +54,7 @@ struct Lanes64 {
     }
     uint32x2_t multiplier;
     Int right, bit, half;
-    Int less;  // 1, or 0 where nothing is shifted out
+    Int less;  // 1, or 0 where the shift is 0
   };
 };
 

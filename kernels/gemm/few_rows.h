@@ -25,10 +25,10 @@ namespace {
 // their loads: prefetches would only be more of those.
 constexpr size_t kFarWeights = 256 * 1024;
 
-// MR rows, NB blocks of channels at a time, from block `j` / 16 on. kFewSteps k steps have accumulators of their
-// own, to hide the latency of the dot product. Sums that are not requantised in registers wait in memory for
-// kFewColumns others: the passes over a tile cost as much for one block of a row. Returns where the blocks that
-// are left start.
+// Multiplies MR rows by NB blocks of channels at a time, from block `j` / 16 on. kFewSteps k steps
+// have accumulators of their own, to hide the latency of the dot product. Sums that are not
+// requantised in registers wait in memory until there are kFewColumns: the passes over a tile cost
+// as much for one block of a row. Returns where the remaining blocks begin.
 template <class P, int MR, int NB>
 size_t run_few_rows(const GemmArgs& g, const Output<P>& output, size_t j, bool is_far) {
   constexpr int kPerBlock = static_cast<int>(kBlock) / P::kLanes, NV = NB * kPerBlock;
@@ -120,7 +120,7 @@ size_t run_few_rows(const GemmArgs& g, const Output<P>& output, size_t j, bool i
   return end;
 }
 
-// A product of at most kFewRows rows, by a function for each number of them.
+// Computes a product of at most kFewRows rows, by a function for each number of them.
 template <class P, int MR = P::kFewRows>
 void multiply_few_rows(const GemmArgs& g, const Output<P>& output) {
   if constexpr (MR > 0) {

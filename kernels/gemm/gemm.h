@@ -76,10 +76,10 @@ struct GemmShape {
   bool pair_safe;
 };
 
-// All rows compiled in, best first, ending with the scalar one; *count receives their number.
+// Returns all rows compiled in, best first, ending with the scalar one. *count receives their number.
 const GemmKernel* gemm_kernels(size_t* count);
 
-// The kernel to use; never null.
+// Returns the kernel to use; never null.
 const GemmKernel* select_gemm(IsaSet isas, const GemmShape& shape);
 
 }  // namespace qrt

@@ -44,7 +44,7 @@ QRT_INLINE void configure(size_t rows) {
   __asm__ volatile("ldtilecfg %0" ::"m"(config) : "memory");
 }
 
-// The last, incomplete step's weights of a block of 16 channels, with zeros behind them.
+// Copies the weights of the last, incomplete step of a block of 16 channels, with zeros behind them.
 QRT_INLINE void pad_weights(const int8_t* weights, size_t lines, int8_t* to) {
   for (size_t i = 0; i < 16; ++i) {
     const __m512i line = i < lines ? _mm512_loadu_si512(weights + i * 64) : _mm512_setzero_si512();
@@ -84,7 +84,7 @@ class Pending {
   // Pieces in one of `shares` equal parts of what is left, rounded up.
   size_t quota(size_t shares) const { return (left_ + shares - 1) / shares; }
 
-  // The next `count` pieces, or what is left of them.
+  // Stores the next `count` pieces, or as many as are left.
   __attribute__((always_inline)) void store(size_t count) {
     if (left_ > 0) store_next_rows(count < left_ ? count : left_);
   }
@@ -105,7 +105,7 @@ class Pending {
     }
   }
 
-  // The rows of a piece; c: of the first one.
+  // Requantises and stores the rows of a piece; c: of the first one.
   void store_rows(int32_t* sums, uint8_t* c) {
     const size_t c_stride = p_.g.c_stride;
     if (output_.in_registers() == nullptr) {
@@ -166,7 +166,7 @@ struct Streams {
                                             ((p.g.n + kBlockChannels - 1) / kBlockChannels)) +
                              1) {}
 
-  // `next`: what stands two blocks of 16 channels behind the weights of this step.
+  // Prefetches weights. `next` is two blocks of 16 channels behind the weights of this step.
   __attribute__((always_inline)) void fetch(const int8_t* next, size_t block_bytes) {
     if (is_first) {
       fetch_far(next, kTileBytes);
@@ -248,7 +248,7 @@ QRT_INLINE TilePosition place_in_output(const Product& p, size_t block, size_t c
           reinterpret_cast<int32_t*>(c + p.first_row(2 * block + 1) * g.c_stride), g.c_stride};
 }
 
-// Two tiles of rows against channels [begin, end), at most kGroup of them.
+// Multiplies two tiles of rows by channels [begin, end), at most kGroup of them.
 void run_block(const Product& p, const Output<Avx512Vnni>& output, size_t block, size_t begin,
                size_t end, uint8_t (*buffer)[kTileRows * kPitch], Sums* sums,
                Operand (&lhs)[2][kSteps], bool finds, Pending* pending, Streams* streams) {

@@ -57,8 +57,8 @@ struct Avx2Adjacent : Policy256 {
   alignas(32) static constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
 
-// kc bytes to 2 * kc bytes: each group of 4 k becomes 16-bit k 0, 2, 1, 3. Reads up to 12 bytes
-// past the row, writes up to 24 past its end.
+// Widens kc bytes to 2 * kc bytes: each group of 4 k becomes 16-bit k 0, 2, 1, 3. Reads up to 12
+// bytes past the row, writes up to 24 past its end.
 QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   const __m128i mask = _mm_set1_epi16(0xff);
   for (size_t k = 0; k < kc; k += 16, row += 16, out += 32) {
@@ -73,12 +73,12 @@ QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
 constexpr size_t kWidenedBytes = 36 * 1024;
 constexpr size_t kGoodWidenedBytes = 20 * 1024;  // stay in L1 beside a panel of weights
 
-// The product in tiles of kTileRows rows, of which kWidenedBytes hold as many as a tile has.
+// Computes the product in tiles of kTileRows rows, or as many as kWidenedBytes hold.
 template <int kTileRows>
 QRT_INLINE void run_widened(const GemmArgs& args, size_t row_bytes, uint8_t* widened) {
   size_t block = kGoodWidenedBytes / row_bytes / kTileRows;
   if (block < 1) block = 1;
-  // Whole tiles, of rows as even as can be: short ones take as long for their weights.
+  // Whole tiles, with rows spread as evenly as possible: a tile of few rows takes as long for its weights.
   const size_t tiles = (args.m + kTileRows - 1) / kTileRows, blocks = (tiles + block - 1) / block;
   const auto row_of = [&](size_t tile) {
     const size_t longer = args.m % tiles;

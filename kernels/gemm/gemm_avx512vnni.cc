@@ -9,7 +9,7 @@
 namespace qrt {
 namespace {
 
-// Tiles of fewer rows are rare, and as fast with whole vectors.
+// Tiles with fewer than kLeastRows rows are rare, and no slower with whole vectors.
 struct Narrow {
   static constexpr int kLeastRows = 7;
   using Half = Avx512VnniHalf;

@@ -22,8 +22,8 @@ struct I8mm : PolicyDot {
   using Store = StoreNeon<I8mm>;
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return splat(p); }
-  // acc[c] += sum over j < 4 of a[j] * b[4 c + j], a repeated. Inline assembly for the reason given
-  // in isa/avx512vnni.h.
+  // Adds dot products: acc[c] += sum over j < 4 of a[j] * b[4 c + j], a repeated. By inline
+  // assembly, for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     __asm__("usdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
@@ -35,9 +35,9 @@ constexpr size_t kChunk = 64;     // steps of 8 k
 constexpr size_t kHalf = 8;       // channels of half a packed block: a panel is two or three
 constexpr int kMaxHalves = 3;
 
-// [row][channel] += [row][8 k] * [channel][8 k], 2 rows, 2 channels. "memory" keeps the loads where
-// they are: clang 14 would load all lines before the first product, and spill accumulators for
-// them.
+// Multiplies by 2 x 2 blocks: [row][channel] += [row][8 k] * [channel][8 k], 2 rows, 2 channels.
+// "memory" keeps the loads where they are: clang 14 would load all lines before the first product,
+// and spill accumulators for them.
 QRT_INLINE void multiply(int32x4_t& acc, uint8x16_t a, int8x16_t b) {
   __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b) : "memory");
 }
@@ -68,7 +68,7 @@ QRT_INLINE void for_taps(const GemmArgs& g, const KBlock& k_block, const F& f) {
   }
 }
 
-// 8 k of each pair of channels of a panel, [step][pair][2][8].
+// Interleaves 8 k of each pair of channels of a panel, to [step][pair][2][8].
 template <int kHalves>
 void zip_weights(const Panel& panel, const KBlock& k_block, int8_t* zipped) {
   const GemmArgs& g = *panel.g;
@@ -129,7 +129,7 @@ struct Sums {
         vst1q_s32(memory + 4 * (p * kChannelPairs + v), of[p][v]);
     }
   }
-  // Four channels of each row, from the pair v on.
+  // Sets `upper` and `lower` to four channels of the two rows of pair p, from channel pair v on.
   __attribute__((always_inline)) void rows_of(int p, int v, int32x4_t& upper,
                                               int32x4_t& lower) const {
     const int64x2_t left = vreinterpretq_s64_s32(of[p][v]);
@@ -139,8 +139,7 @@ struct Sums {
   }
 };
 
-// The 16 channels from `first` on of a tile of which `rows` are valid; `first` counts from the
-// panel's.
+// Stores the 16 channels from `first` on of a tile of which `rows` are valid; `first` counts from the panel's.
 template <int P, int kHalves>
 QRT_INLINE void store_block(const Panel& panel, const Sums<P, kHalves>& sums, int first, size_t row,
                             int rows) {
@@ -208,8 +207,8 @@ __attribute__((noinline)) void run_tile(const Panel& panel, const KBlock& k_bloc
     sums.save(memory);
     return;
   }
-  // The third half goes with the second once more: the passes over a tile in memory take whole
-  // blocks, and may read no constants of channels behind.
+  // The third half is computed together with the second once more: the passes over a tile in memory
+  // take whole blocks, and must not read constants of the channels behind.
   store_block(panel, sums, 0, row, rows);
   if constexpr (kHalves == 3) store_block(panel, sums, kHalf, row, rows);
 }
@@ -240,7 +239,7 @@ void run_panel(const Panel& panel, size_t begin, size_t end) {
 void gemm_u8s8_4x16_k8_i8mm(const GemmArgs& args) {
   const Output<I8mm> output(args);
   if (args.m <= I8mm::kFewRows) return multiply_few_rows<I8mm>(args, output);
-  // Panels of three halves, but of two where they do not come out even.
+  // Panels of three halves; of two where the channels are no multiple of three.
   const size_t halves = args.n <= kHalf ? 2 : (args.n + kHalf - 1) / kHalf;
   const size_t panels = (halves + kMaxHalves - 1) / kMaxHalves;
   const size_t wide = halves - panels * (kMaxHalves - 1);

@@ -15,10 +15,11 @@
 namespace qrt {
 namespace {
 
-// Left-hand bytes that are walked for every panel of weights: they stay in L2 beside the panel.
+// The left-hand bytes of a block of rows, which are read again for every panel of weights: they
+// stay in L2 beside the panel.
 constexpr size_t kRowBlockBytes = 384 * 1024;
 
-// A function for each number of rows kLeast .. MR.
+// Calls the function for the number of rows, kLeast .. MR.
 template <class P, int NV, int MR, int kLeast>
 void run_column_of(size_t rows, const Column<P>& column) {
   if constexpr (MR >= kLeast) {
@@ -33,7 +34,7 @@ struct RowSplit {
   size_t tiles, short_rows, long_tiles, row_begin;
 };
 
-// The rows against one panel of NV vectors, in tiles of kLeast rows or more.
+// Multiplies the rows by one panel of NV vectors, in tiles of kLeast rows or more.
 template <class P, int MR, int NV, int kLeast = 1>
 void run_panel(const GemmArgs& g, const Output<P>& output, const RowSplit& s, size_t channel,
                size_t columns, const Fetch& fetch) {
@@ -89,7 +90,7 @@ void run_rows(const GemmArgs& g, size_t row_begin, size_t row_end, const Output<
   }
 }
 
-// Rows to walk for every panel of weights, a multiple of a tile's rows.
+// Returns how many rows to multiply by every panel of weights, a multiple of a tile's rows.
 QRT_INLINE size_t rows_of_block(const GemmArgs& g, size_t tile_rows) {
   const size_t tiles = kRowBlockBytes / (g.taps * g.kc) / tile_rows;
   return tile_rows * (tiles < 4 ? 4 : tiles);

@@ -45,7 +45,7 @@ struct Neon : PolicyNeon {
   QRT_INLINE void spill(Acc acc, int32_t* p) { vst1q_s32(p, sum(acc)); }
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return flip(splat(p)); }
-  // Inline assembly for the reason given in isa/avx512vnni.h.
+  // Adds dot products by inline assembly, for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     int16x8_t t, u;
     __asm__("smull %0.8h, %1.8b, %2.8b" : "=w"(t) : "w"(a), "w"(b));
@@ -58,8 +58,8 @@ struct Neon : PolicyNeon {
 constexpr int kRows = 2;
 constexpr size_t kChunk = 512;  // k that are flipped at a time
 
-// R rows of left-hand bytes, flipped and in the order of the loop: 8 k of each row in turn, of
-// which the second 4 are ~a.
+// Flips R rows of left-hand bytes into the order of the loop: 8 k of each row in turn, of which the
+// second 4 are ~a.
 template <int R>
 QRT_INLINE void flip_rows(const uint8_t* const (&a)[R], size_t k, size_t count, uint8_t* flipped) {
   const uint8x16_t mask = vreinterpretq_u8_u64(vdupq_n_u64(0x7f7f7f7f80808080u));
@@ -75,8 +75,8 @@ QRT_INLINE void flip_rows(const uint8_t* const (&a)[R], size_t k, size_t count, 
   }
 }
 
-// 4 k of each of the rows' two k steps, repeated, [row][step]. The empty assembly keeps the load
-// behind the sums that it is written behind.
+// Loads 4 k of each of the rows' two k steps, repeated, as [row][step]. The empty assembly keeps
+// the load behind the sums that it is written behind.
 QRT_INLINE void load_splats(const uint8_t*& p, uint32x4_t (&a)[2][2]) {
   __asm__ volatile("" : "+r"(p) : : "memory");
   const uint32x4x4_t v = vld4q_dup_u32(reinterpret_cast<const uint32_t*>(p));
@@ -110,10 +110,10 @@ struct KLoop {
   ptrdiff_t index;            // bytes of weights, 0 in the last of the steps that are pairs
 };
 
-// One k step (kPair: two) of 16 channels; kMore: loads the first weights of the one after it. The
-// order of the instructions is kept as written: weights are loaded before the products of those
-// before them, and all products of a line precede their sums, which hides the latencies on cores
-// that execute in order. The sums of the last line hide those of the next left-hand bytes.
+// Computes one k step (kPair: two) of 16 channels; kMore: loads the first weights of the following
+// step. The order of the instructions is kept as written: weights are loaded before the products of
+// the previous ones, and all products of a cache line precede their sums, which hides the latencies
+// on cores that execute in order. The sums of the last line hide those of the next left-hand bytes.
 template <bool kPair, bool kMore, int R>
 QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], KLoop<R>& s) {
   constexpr int kLines = kPair ? 8 : 4;
@@ -156,7 +156,7 @@ QRT_INLINE void multiply_step(Neon::Acc (&acc)[R][4], KLoop<R>& s) {
   }
 }
 
-// count k, a multiple of 4 and more than 0: left-hand bytes from flip_rows(), weights from w on.
+// Multiplies `count` k, a multiple of 4 and more than 0: left-hand bytes from flip_rows(), weights from w on.
 template <int R>
 QRT_INLINE void multiply_k_block(Neon::Acc (&acc)[R][4], const uint8_t* flipped, const int8_t* w,
                                  size_t count) {

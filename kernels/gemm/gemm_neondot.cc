@@ -15,8 +15,8 @@ struct NeonDot : LaneGroups<NeonDot> {
   using Store = StoreNeon<NeonDot>;
 
   QRT_INLINE Lhs splat_lhs(const uint8_t* p, int) { return flip(splat(p)); }
-  // acc[c] += sum over j < 4 of a[4 lane + j] * b[4 c + j]. Inline assembly for the reason given in
-  // isa/avx512vnni.h.
+  // Adds dot products: acc[c] += sum over j < 4 of a[4 lane + j] * b[4 c + j]. By inline assembly,
+  // for the reason given in isa/avx512vnni.h.
   QRT_INLINE void multiply(Acc& acc, Lhs a, Rhs b, int lane, int) {
     switch (lane) {
       case 0: __asm__ volatile("sdot %0.4s, %1.16b, %2.4b[0]" : "+w"(acc) : "w"(b), "w"(a)); break;

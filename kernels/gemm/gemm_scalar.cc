@@ -17,8 +17,8 @@ const uint8_t* row_of(const GemmArgs& args, size_t i, size_t t) {
   return row == args.zero ? row : row + args.a_offset;
 }
 
-// Behind the last k the weights are zero and the row is whatever lies there, which the memory
-// sanitizer would see in the sum.
+// Returns a * w. Behind the last k the weights are zero and the row has undefined bytes, which the
+// memory sanitizer would follow into the sum; so in its builds a product with 0 does not read them.
 int product(uint8_t a, int8_t w) {
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)

@@ -79,7 +79,7 @@ QRT_INLINE void load_rows(const GemmArgs& g, size_t row, size_t tap, const uint8
     const uint8_t* const zero = g.zero;
     QRT_UNROLL
     for (int i = 0; i < MR; ++i) {
-      // Ready before it is chosen, so that this is no branch: borders would mispredict.
+      // Computed before it is chosen, so that the choice is no branch, which would be mispredicted at borders.
       const uint8_t* moved = a[i] + offset;
       __asm__("" : "+r"(moved));
       a[i] = a[i] == zero ? zero : moved;
@@ -180,7 +180,8 @@ void run_column(const Column<P>& column) {
           }
         }
       };
-      // Two steps at a time: the loop's own instructions take turns of the multipliers' ports.
+      // Two steps at a time, so that the loop's own instructions take turns with the multipliers at
+      // their ports.
       if constexpr (P::kLhsSteps == 1 && P::kPhases == 1) {
         for (; k + 8 <= kc; k += 8, w += 8 * kBlock) step(0), step(4);
       }

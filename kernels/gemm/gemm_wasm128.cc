@@ -31,13 +31,14 @@ struct Wasm128 : Words {
   }
 };
 
-constexpr int kRows = 4;                     // of a tile of eight channels
-constexpr size_t kChannels = 8;              // of a panel
-constexpr size_t kWidenedBytes = 28 * 1024;  // on the stack, of rows and of a panel
-constexpr size_t kLeastRows = 3 * kRows;     // for which a panel is widened
+constexpr int kRows = 4;         // of a tile of eight channels
+constexpr size_t kChannels = 8;  // of a panel
+// Size of the stack buffer for widened rows and a widened panel.
+constexpr size_t kWidenedBytes = 28 * 1024;
+constexpr size_t kLeastRows = 3 * kRows;  // fewest rows for which widening a panel pays
 
-// kc bytes to 2 * kc bytes: each group of 4 k becomes 16-bit k 0, 2, 1, 3. Reads up to 12 bytes past
-// the row, writes up to 24 past its end.
+// Widens kc bytes to 2 * kc bytes: each group of 4 k becomes 16-bit k 0, 2, 1, 3. Reads up to 12
+// bytes past the row, writes up to 24 past its end.
 QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   const v128_t mask = wasm_i16x8_const_splat(0xff);
   for (size_t k = 0; k < kc; k += 16, row += 16, out += 32) {
@@ -48,7 +49,7 @@ QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   }
 }
 
-// `steps` groups of 4 k of eight channels, 64 bytes apart, to [step][phase][8 channels][2 k].
+// Widens `steps` groups of 4 k of eight channels, 64 bytes apart, to [step][phase][8 channels][2 k].
 QRT_INLINE void widen_panel(const int8_t* w, size_t steps, uint8_t* out) {
   for (size_t step = 0; step < steps; ++step, w += 4 * kBlock, out += 64) {
     QRT_UNROLL

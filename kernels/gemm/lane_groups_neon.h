@@ -22,7 +22,7 @@ namespace {
 //   multiply(acc, x, b, lane, pass)   lane: of 32 bits
 template <class Op>
 struct LaneGroups : PolicyDot {
-  // `groups` > 0 groups of 16 bytes: MR rows from a on by one block of channels from w on.
+  // Multiplies `groups` > 0 groups of 16 bytes: MR rows from a on by one block of channels from w on.
   template <int MR>
   QRT_INLINE void multiply_groups(int32x4_t (&acc)[MR][4], const uint8_t* const (&a)[MR],
                                   const int8_t* w, size_t groups, const int8_t* prefetched,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights into the packed form of gemm.h.
+// Packs weights into the form of gemm.h.
 #include "kernels/gemm/pack.h"
 
 #include <string.h>

@@ -47,7 +47,7 @@ uint32_t activation_excess(size_t k, int32_t zero_point) {
   return (zero_point < 128 ? sum : 0 - sum) - rest;
 }
 
-// +-1 for the first byte of the tail, +-127 for the others.
+// Writes +-1 for the first byte of the tail and +-127 for the others.
 void write_tail_weights(int32_t zero_point, size_t bytes, size_t channels, int8_t* to) {
   const int sign = zero_point < 128 ? 1 : -1;
   for (size_t i = 0; i < bytes; i += kGroup, to += kWeightBlock) {

@@ -47,7 +47,7 @@ struct PackActivationsKernel {
 const PackActivationsKernel* pack_activations_kernels(size_t* count);
 const PackActivationsKernel* select_pack_activations(IsaSet isas);
 
-// The constant weights that stand behind a channel's k, of `channels` channels of a block: `bytes` of
+// Writes the constant weights behind the k of `channels` channels of a block: `bytes` of
 // activation_tail_bytes() each. For kernel files.
 void write_tail_weights(int32_t zero_point, size_t bytes, size_t channels, int8_t* to);
 

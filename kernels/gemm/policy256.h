@@ -94,7 +94,7 @@ struct Policy256 {
     }
   };
 
-  // The first `columns` of kBlock bytes of every row.
+  // Copies the first `columns` of kBlock bytes of every row.
   __attribute__((noinline)) static void copy_rows(const uint8_t* part, size_t rows, size_t columns,
                                                   uint8_t* c, size_t c_stride) {
     for (size_t i = 0; i < rows; ++i, part += kBlock, c += c_stride) {

@@ -13,7 +13,7 @@ namespace qrt {
 namespace {
 
 constexpr int kGroupVectors = 4;  // 64 outputs
-// Input and output of the rows that are walked for every panel stay in the first-level cache.
+// The input and output of a block of rows, which are read again for every panel, stay in the first-level cache.
 constexpr size_t kShortBytes = 16 * 1024;
 
 // Rows of a product against one panel of channels, all of which are stored.
@@ -27,8 +27,8 @@ struct ShortRows {
   size_t c_stride;
 };
 
-// kSteps of four k, NV vectors of channels. REQUIRES: rows for at least one group; the last one takes the
-// last rows, whether done or not.
+// Multiplies kSteps of four k by NV vectors of channels. REQUIRES: rows for at least one group. The
+// last group takes the last rows, whether these are done already or not.
 template <int kSteps, int NV, Avx512Vnni::Epilogue::Form kForm>
 __attribute__((noinline)) void run_short_rows(const ShortRows& p,
                                               const Avx512Vnni::Epilogue& epilogue) {
@@ -89,7 +89,7 @@ void run_short_panel(size_t columns, const ShortRows& p, const Avx512Vnni::Epilo
 using ShortPanel = void (*)(size_t columns, const ShortRows& p,
                             const Avx512Vnni::Epilogue& epilogue);
 
-// nullptr where sums are not of these.
+// Returns the function for panels of kc bytes, or nullptr where there is none.
 QRT_INLINE ShortPanel short_panel_of(size_t kc) {
   return kc == 16   ? run_short_panel<4>
          : kc == 24 ? run_short_panel<6>
@@ -104,7 +104,7 @@ QRT_INLINE size_t short_columns(size_t left) {
   return left >= 16 && left <= 24 ? 16 : 0;
 }
 
-// The first channels of the product, as many as there are short panels for; returns how many.
+// Computes the first channels of the product, as many as there are short panels for. Returns how many.
 QRT_INLINE size_t run_short_products(const GemmArgs& g) {
   constexpr size_t kFewRows = 16;
   const ShortPanel run_panel = short_panel_of(g.kc);

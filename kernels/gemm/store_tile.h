@@ -52,7 +52,8 @@ struct OutputOf {
 template <class P>
 using Output = OutputOf<typename P::Epilogue>;
 
-// The first `columns` of `width` accumulators in each row of a tile, channels from `channel` on.
+// Requantises and stores the first `columns` of `width` accumulators in each row of a tile,
+// channels from `channel` on.
 template <class P>
 __attribute__((noinline)) void store_memory(const GemmArgs& g, const Output<P>& output,
                                             size_t channel, int32_t* memory, size_t rows,
@@ -75,7 +76,7 @@ __attribute__((noinline)) void store_memory(const GemmArgs& g, const Output<P>& 
   }
 }
 
-// Accumulators to outputs by passes over the tile in memory.
+// Stores accumulators as outputs: writes the tile to memory, and requantises it there.
 template <class P, int MR, int NV>
 QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output, size_t channel,
                                      size_t columns, const typename P::Acc (&acc)[MR][NV],
@@ -102,7 +103,7 @@ QRT_INLINE void store_through_memory(const GemmArgs& g, const Output<P>& output,
   store_memory<P>(g, output, channel, memory, rows, kColumns, columns, c);
 }
 
-// The epilogue in the registers of a tile of MR rows; nullptr: through memory.
+// Returns the epilogue in the registers of a tile of MR rows; nullptr: through memory.
 template <class P, int MR>
 QRT_INLINE const typename P::Epilogue* epilogue_of_tile(const Output<P>& output) {
   return MR >= P::kStoreRows ? output.in_registers() : nullptr;

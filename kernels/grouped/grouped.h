@@ -94,11 +94,11 @@ size_t grouped_rows_per_call(const GroupedKernel& kernel, const GroupedShape& sh
 // Saturates.
 uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const GroupedKernel* grouped_kernels(size_t* count);
 
-// The first row of the best set among `isas` that has any, or null.
+// Returns the first row of the best set among `isas` that has any, or null.
 const GroupedKernel* select_grouped(IsaSet isas, size_t group);
 
 }  // namespace qrt

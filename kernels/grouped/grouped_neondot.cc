@@ -55,8 +55,8 @@ struct Dots {
     ptrdiff_t line[kLines];
   };
 
-  // The products of a step, and beside them the loads of what the next one begins with: a register is
-  // loaded right after its last product, two pixels only when the next step has begun.
+  // Computes the products of a step and loads what the next one begins with: each register right
+  // after its last product, except two pixels that are loaded when the next step has begun.
   template <bool kLast>
   QRT_INLINE void step(int32x4_t (&acc)[kTile][4], Sums& s) {
     const int8_t* w;

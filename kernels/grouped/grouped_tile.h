@@ -74,8 +74,8 @@ __attribute__((noinline)) void fill_pixels(const GroupedArgs& args, const Groupe
   }
 }
 
-// The outputs of a panel. The last tile begins so early that it is a whole one; where there is none,
-// the last pixel is repeated, and what there is of it stored.
+// Computes the outputs of a panel. The last tile begins so early that it is a whole one; where
+// there is none, the last pixel is repeated, and what there is of it stored.
 template <class F>
 __attribute__((noinline)) void run_panel(const RowRange& range, const GemmArgs& outputs,
                                          const Output<typename F::Policy>& output, size_t channel,

@@ -27,7 +27,8 @@ struct PartialSums : V {
   static constexpr int kBlocks = kVectors / kWhole;
   using Vector = typename V::Vector;
 
-  // Accumulator x has in dword h a part of the output that x ^ h has in dword 0.
+  // Adds up the partial sums of a vector's four accumulators: accumulator x has in dword h a part
+  // of the output that accumulator x ^ h has in dword 0.
   QRT_INLINE Vector whole(const Vector* part) {
     if constexpr (kSums == 1) {
       return part[0];
@@ -57,7 +58,8 @@ struct PartialSums : V {
         }
         for (size_t step = 0; step < n; ++step) {
           const size_t at = steps[step] + (kSplit ? 16 * static_cast<size_t>(block) : 0);
-          // Registers beside the sums: for the pixels or for the weights, whichever are fewer, and one.
+          // Beside the sums, registers hold the pixels or the weights, whichever are fewer, and one
+          // more operand.
           if constexpr (kHeld < kAccumulators) {
             Vector x[kHeld];
             QRT_UNROLL

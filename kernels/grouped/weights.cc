@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the gemm family to those of the grouped family; sizes.
+// Converts packed weights of the gemm family to the form of the grouped family, and computes sizes.
 #include <string.h>
 
 #include "kernels/gemm/pack.h"
@@ -31,8 +31,8 @@ class Packed {
   size_t taps_, k_, kc_;
 };
 
-// The place of a weight among those of its panel for products by lane: taps, dwords of inputs,
-// outputs by 4, outputs, elements.
+// Returns the place of a weight among those of its panel for products by lane: taps, dwords of
+// inputs, outputs by 4, outputs, elements.
 size_t place_by_lane(const GroupedShape& shape, size_t o, size_t tap, size_t i) {
   return ((tap * (shape.group / 4) + i / 4) * kGroupedPanel + o) * 4 + i % 4;
 }
@@ -53,7 +53,7 @@ class OffsetsByCell {
     accumulators_ = outputs_ * sums_ / (4 * cells_of_vector_);
   }
 
-  // o: within the panel; i: within the group.
+  // Returns the place of a weight. o counts the outputs of the panel, i the inputs of the group.
   size_t of(size_t o, size_t tap, size_t i) const {
     const size_t block = o / outputs_, in_block = o % outputs_;
     const size_t group = in_block / in_cell_ % (4 / sums_), output = in_block % in_cell_;

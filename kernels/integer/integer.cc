@@ -25,7 +25,7 @@ bool is_minus_one(T v) {
   return static_cast<int64_t>(v) == -1;
 }
 
-// The lowest value over -1 is that value again.
+// Divides. The lowest value over -1 is that value again.
 template <class T>
 T quotient(T a, T b) {
   using Promoted = typename Traits<T>::Promoted;

@@ -86,8 +86,8 @@ struct RequantInRegisters {
     return _mm256_cvtps_epi32(v);
   }
 
-  // Two vectors of 8 accumulators of two rows to 32 bytes. Dword 4 i + v of the result holds bytes
-  // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by in_order().
+  // Requantises two vectors of 8 accumulators of two rows to 32 bytes. Dword 4 i + v of the result holds
+  // bytes 4 i .. 4 i + 3 of vector v: the order in which packs leave them, and which in_order() undoes.
   template <Form kForm>
   __attribute__((always_inline)) __m256i bytes(const __m256i (&row)[2], const __m256i (&next)[2],
                                                const ChannelConstants (&k)[2]) const {
@@ -102,7 +102,7 @@ struct RequantInRegisters {
     return kForm == kPlain ? b : _mm256_min_epu8(_mm256_max_epu8(b, lo), hi);
   }
 
-  // bytes() in the order of the channels: vector 0 first.
+  // Brings the result of bytes() into the order of the channels: vector 0 first.
   QRT_INLINE __m256i in_order(__m256i b) {
     return _mm256_permutevar8x32_epi32(b, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
   }

@@ -17,8 +17,8 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace avx512vnni {
 
-// acc[i] += sum over j < 4 of a[4 i + j] * b[4 i + j]; a unsigned, b signed. Inline assembly
-// because g++ 12 keeps arrays of accumulators in memory when this is the intrinsic.
+// Adds dot products: acc[i] += sum over j < 4 of a[4 i + j] * b[4 i + j]; a unsigned, b signed. By
+// inline assembly, because g++ 12 keeps arrays of accumulators in memory when this is the intrinsic.
 QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
 }
@@ -30,8 +30,9 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
 // of s.
 // Beyond 2^23 f is too large, 2^(23 + n) at n * 2^23, which changes nothing where a sum of 2^23 is
 // the greatest output or more, and while f * s is below 2^31.
-constexpr int32_t kFusedSums = 1 << 23;       // no sum may reach this, but with
-constexpr float kSaturatingScale = 0x1p-15f;  // this, times 2^23 it is 256, and less than 1
+// No sum may reach this, unless scales are below kSaturatingScale.
+constexpr int32_t kFusedSums = 1 << 23;
+constexpr float kSaturatingScale = 0x1p-15f;  // less than 1; times 2^23 it is 256
 constexpr int32_t kMostFusedSums = 1 << 26;   // not this: f stays below 2^31
 constexpr size_t kMaxFusedK = 2048;           // 255 * 128 for each leaves some room for the bias
 
@@ -128,7 +129,7 @@ struct RequantInRegisters {
                                       : kFromZero;
   }
 
-  // kPlain does what kFromZero does, with a zero point of 0.
+  // Returns whether the zero point takes no instruction of its own: kPlain is kFromZero with a zero point of 0.
   bool is_plain() const { return form == kPlain || form == kFromZero; }
 
   __attribute__((always_inline)) __m512i start(__m512i bias) const {
@@ -165,8 +166,8 @@ struct RequantInRegisters {
     return _mm512_cvtps_epi32(v);
   }
 
-  // Four vectors of 16 accumulators to 64 bytes. Dword 4 i + v of the result holds bytes
-  // 4 i .. 4 i + 3 of vector v: the order the packs leave, undone by in_order().
+  // Requantises four vectors of 16 accumulators to 64 bytes. Dword 4 i + v of the result holds bytes
+  // 4 i .. 4 i + 3 of vector v: the order in which packs leave them, and which in_order() undoes.
   template <Form kForm, int NV>
   __attribute__((always_inline)) __m512i bytes(__m512i v0, __m512i v1, __m512i v2, __m512i v3,
                                                const ChannelConstants (&k)[NV]) const {
@@ -189,7 +190,7 @@ struct RequantInRegisters {
     return limits ? _mm512_min_epu8(_mm512_max_epu8(b, lo), hi) : b;
   }
 
-  // bytes() in the order of the channels: vector 0 first.
+  // Brings the result of bytes() into the order of the channels: vector 0 first.
   QRT_INLINE __m512i in_order(__m512i b) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     return _mm512_permutexvar_epi32(order, b);

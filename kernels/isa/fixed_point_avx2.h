@@ -39,7 +39,7 @@ class RoundDown {
 struct FixedPoint {
   __m256 high, low, nudge;  // H, L, |n| of 8 channels
 
-  // s of the 8 channels from c on.
+  // Returns s of the 8 channels from c on.
   QRT_INLINE __m256i shifts(const Requant& r, size_t c) {
     const RequantStage& last = r.stages[r.stage_count - 1];
     const __m256i shift = widened(last.shift + c);
@@ -82,7 +82,7 @@ struct FixedPoint {
             _mm256_andnot_ps(_mm256_castsi256_ps(none), nudge)};
   }
 
-  // i of 8 sums. REQUIRES: RoundDown. Without kSigned, for negative acc anything that makes y <= 0.
+  // Returns i for 8 sums. REQUIRES: RoundDown. Without kSigned, a negative acc gives any i with y <= 0.
   template <bool kSigned>
   QRT_INLINE __m256i doubled(__m256i acc, __m256 high, __m256 low, __m256 nudge) {
     const __m256 x = _mm256_cvtepi32_ps(acc);

@@ -40,7 +40,7 @@ namespace avx512vnni {
 struct FixedPoint {
   __m512 high, low, nudge;  // H, L, |n| of 16 channels
 
-  // s of the 16 channels from c on.
+  // Returns s of the 16 channels from c on.
   QRT_INLINE __m512i shifts(const Requant& r, size_t c) {
     const RequantStage& last = r.stages[r.stage_count - 1];
     const __m512i shift =
@@ -88,7 +88,7 @@ struct FixedPoint {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(e, _mm512_set1_epi32(127)), 23));
   }
 
-  // i. Without kSigned, for negative acc anything that makes y <= 0.
+  // Returns i. Without kSigned, a negative acc gives any i with y <= 0.
   template <bool kSigned>
   QRT_INLINE __m512i doubled(__m512i acc, __m512 high, __m512 low, __m512 nudge) {
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -100,7 +100,7 @@ struct FixedPoint {
     return _mm512_cvt_roundps_epi32(_mm512_fmadd_round_ps(x, high, t, kDown), kDown);
   }
 
-  // y of an affine fit of affine/affine.h: rounding down to float32 does not change its floor.
+  // Returns y by an affine fit (affine/affine.h). Rounding down to float32 does not change its floor.
   QRT_INLINE __m512i of_affine(__m512i acc, __m512 slope, __m512 intercept) {
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     const __m512 x = _mm512_cvtepi32_ps(acc);

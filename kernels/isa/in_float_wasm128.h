@@ -34,7 +34,7 @@ struct RequantInFloat {
   }
   QRT_INLINE v128_t start(v128_t bias) { return bias; }
 
-  // Four vectors of four accumulators, channels from c on, to 16 bytes.
+  // Returns 16 bytes from four vectors of four accumulators each, of the channels from c on.
   __attribute__((always_inline)) v128_t bytes(const v128_t (&acc)[4],
                                               const v128_t (&scales)[4]) const {
     v128_t v[4];

@@ -37,8 +37,9 @@ inline int32x4_t fixed_shifts(const Requant& r, size_t c) {
   return vnegq_s32(Lanes::shifts(r.stages[1].shift + c));
 }
 
-// The three steps. Floor first and half up last is half up. Half away from zero is half up of what
-// is 1 less if negative, unless nothing is shifted out: then the shift is not negative.
+// The three steps of a fixed-point product: multiply, subtract, shift. A floor first and half up
+// last is half up. Half away from zero is half up of what is 1 less if negative, unless nothing is
+// shifted out: then the shift is not negative.
 template <FixedForm kForm>
 QRT_INLINE int32x4_t fixed_product(int32x4_t v, int32x4_t multiplier) {
   return kForm == FixedForm::kHigh ? vqdmulhq_s32(v, multiplier) : vqrdmulhq_s32(v, multiplier);
@@ -146,8 +147,8 @@ struct RequantInRegisters {
     }
   }
 
-  // Four vectors of 4 accumulators to 16 bytes, in order. Each step of all four hides the latencies
-  // of the one before it.
+  // Requantises four vectors of 4 accumulators to 16 bytes, in order. Each step is done for all
+  // four, which hides the latency of the previous one.
   template <Form kForm>
   __attribute__((always_inline)) uint8x16_t bytes(const int32x4_t (&v)[4],
                                                   const Constants& k) const {

@@ -13,8 +13,8 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace avx512vnni {
 
-// words(index, upper): the words at the low bits of every word of `index`; where `upper` is, those of the
-// table behind its first 64.
+// Looks up 64 bytes. words(index, upper) looks up the words at the low bits of every word of
+// `index`; where `upper` is set, in the part of the table behind its first 64.
 template <class Words>
 QRT_INLINE __m512i look_up_bytes(__m512i x, const Words& words) {
   const __m512i even =

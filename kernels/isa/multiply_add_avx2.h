@@ -10,8 +10,8 @@
 namespace qrt {
 namespace {
 
-// acc += a * b, sums of two adjacent 16-bit products. Inline assembly for the reason given in
-// isa/avx512vnni.h.
+// Adds a * b to acc: sums of two adjacent 16-bit products. By inline assembly, for the reason given
+// in isa/avx512vnni.h.
 QRT_INLINE void multiply_add(__m256i& acc, __m256i a, __m256i b) {
   __m256i t;
   __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(a), "x"(b));

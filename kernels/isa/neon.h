@@ -15,7 +15,7 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace neon {
 
-// The first n bytes of v, n <= 16.
+// Stores the first n bytes of v, n <= 16.
 QRT_INLINE void store_bytes(uint8_t* p, uint8x16_t v, size_t n) {
   if (n == 16) {
     vst1q_u8(p, v);

@@ -33,7 +33,7 @@ struct Lanes {
   static Int shifts(const uint8_t* p) {
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
   }
-  // The low 32 bits of even and odd 64-bit lanes.
+  // Returns the low 32 bits of even and odd 64-bit lanes.
   static Int interleave(Int even, Int odd) {
     return _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xaa);
   }
@@ -94,7 +94,7 @@ struct Lanes {
       }
 
       Int s, addend, excess;
-      Int odd;  // 1, or 0 where nothing is shifted out
+      Int odd;  // 1, or 0 where the shift is 0
     };
 
     Narrow(const RequantStage& stage, size_t c) : Narrow(stage, shifts(stage.shift + c), c) {}

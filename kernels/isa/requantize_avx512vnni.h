@@ -80,7 +80,7 @@ struct Lanes {
       }
 
       Int s, bit, half;
-      Int less;  // 1, or 0 where nothing is shifted out
+      Int less;  // 1, or 0 where the shift is 0
     };
 
     Product(const RequantStage& stage, size_t c) : Product(stage, Shift<kRound>(stage, c).s, c) {}
@@ -199,7 +199,7 @@ struct DoubleRounding<avx512vnni::Lanes> {
   }
 
   Int multiplier, odd_multiplier;
-  Int last, before;  // 1 and the shift less 1; both 0 where nothing is shifted
+  Int last, before;  // 1, and the shift less 1; both 0 where the shift is 0
   __mmask16 shifts;
 };
 

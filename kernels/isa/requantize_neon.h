@@ -28,7 +28,7 @@ struct Lanes {
     vst1q_u8(y, vreinterpretq_u8_f32(v));
   }
   static Int shifts(const uint8_t* p) { return Int{p[0], p[1], p[2], p[3]}; }
-  // v with the sign of x, v >= 0.
+  // Returns v with the sign of x, v >= 0.
   static Int with_sign(Int v, Int x) {
     const Int negative = vshrq_n_s32(x, 31);
     return vsubq_s32(veorq_s32(v, negative), negative);
@@ -58,7 +58,7 @@ struct Lanes {
 
     Int right;
     uint32x4_t half, below;
-    uint32x4_t odd;  // 1, or 0 where nothing is shifted out
+    uint32x4_t odd;  // 1, or 0 where the shift is 0
   };
 
   // Products of 64 bits of the lower and of the upper lanes; s 0..62.
@@ -86,7 +86,7 @@ struct Lanes {
       }
 
       int64x2_t right, bit;
-      int64x2_t something;  // -1, or 0 where nothing is shifted out
+      int64x2_t something;  // -1, or 0 where the shift is 0
     };
 
     Product(const RequantStage& stage, size_t c) : Product(stage, shifts(stage.shift + c), c) {}

@@ -44,9 +44,9 @@ enum class FloatOrder : uint8_t { kAfter, kBefore, kFused };
 // |x| never exceeds this, for accumulators of which nothing is known.
 constexpr int64_t kAnyInt32 = int64_t{1} << 31;
 
-// The form of a stage of the channels c .. c + channels - 1 for inputs |x| <= bound. x * multiplier
-// / 2^shift does not leave int32 if multiplier <= 2^shift * floor((2^31 - 1) / bound); for any x,
-// if multiplier <= 2^shift (-2^31 then gives at least -2^31, 2^31 - 1 at most itself).
+// Returns the form of a stage for channels c .. c + channels - 1 and inputs |x| <= bound. x *
+// multiplier / 2^shift does not leave int32 if multiplier <= 2^shift * floor((2^31 - 1) / bound);
+// for any x, if multiplier <= 2^shift (-2^31 then gives at least -2^31, 2^31 - 1 at most itself).
 inline StageForm form_of(const RequantStage& s, size_t c, size_t channels, int64_t bound) {
   uint8_t most = 0, least = 62;
   for (size_t i = c; i < c + channels; ++i) {
@@ -54,7 +54,7 @@ inline StageForm form_of(const RequantStage& s, size_t c, size_t channels, int64
     most = shift > most ? shift : most;
     least = shift < least ? shift : least;
   }
-  // Without a look at the multipliers: few rows spend less time in the product than in that.
+  // The multipliers are not looked at here: for few rows that would take longer than the product.
   if (s.round == Round::kHalfUp && least == 31 && most == 31) return StageForm::kQ31;
   int32_t largest = 0, smallest = INT32_MAX;
   for (size_t i = c; i < c + channels; ++i) {
@@ -116,8 +116,8 @@ inline bool clips(const RequantStage& s) {
   return s.clip_lo != INT32_MIN || s.clip_hi != INT32_MAX;
 }
 
-// A stage on a tile of `rows` rows of `columns` ints, in place; columns a multiple of 16, of the
-// channels from c on.
+// Applies a stage to a tile of `rows` rows of `columns` ints, in place; columns is a multiple of
+// 16, of the channels from c on.
 template <class V>
 inline void stage_pass(const RequantStage& s, StageForm form, size_t c, int32_t* v, size_t rows,
                        size_t columns) {
@@ -166,10 +166,10 @@ inline void float_pass(const Requant& r, size_t c, int32_t* v, size_t rows, size
     pass<V, typename V::template FloatStage<kOrder, false>>(r, c, v, rows, columns);
 }
 
-// The first n of `columns` (a multiple of 16) accumulators of every row, channels from c on, to
-// bytes; kinds kF32 and kInt. The accumulators are overwritten; rows of y are y_stride bytes apart.
-// The float kind needs the rounding mode nearest-even, which a session sets; with kIntegerOnly it
-// is done by the definition.
+// Requantises the first n of `columns` (a multiple of 16) accumulators of every row, channels from
+// c on, to bytes, by kind kF32 or kInt. The accumulators are overwritten; rows of y are y_stride
+// bytes apart. The float kind needs the rounding mode nearest-even, which a session sets; with
+// kIntegerOnly it is computed by the definition.
 template <class V>
 __attribute__((noinline)) void requantize_tile(const Requant& r, const StageForms& forms, size_t c,
                                                int32_t* v, size_t rows, size_t columns, size_t n,
@@ -211,7 +211,7 @@ __attribute__((noinline)) void float_rows(const Requant& r, size_t c, const int3
   }
 }
 
-// The first n of `columns` accumulators of every row, channels from c on, to float32; kind kFloat.
+// Converts the first n of `columns` accumulators of every row, channels from c on, to float32, by kind kFloat.
 template <class V>
 inline void float_tile(const Requant& r, size_t c, int32_t* v, size_t rows, size_t columns,
                        size_t n, uint8_t* y, size_t y_stride) {

@@ -49,7 +49,7 @@ struct Lanes {
       const Int sign = wasm_v128_and(v, wasm_i64x2_const_splat(INT64_MIN));
       return wasm_f64x2_trunc(wasm_f64x2_add(v, wasm_v128_or(half, sign)));
     }
-    // The integers in the lower halves of the bits of 1.5 * 2^52 plus them.
+    // Returns the rounded integers in the lower halves of the lanes: the bits of 1.5 * 2^52 plus them.
     static Int integers(Int v) {
       return wasm_f64x2_add(rounded(v), wasm_f64x2_const_splat(6755399441055744.0));
     }
@@ -102,7 +102,7 @@ struct Lanes {
   struct Stage<StageForm::kShift, kRound> : Shift<kRound> {
     using Shift<kRound>::Shift;
   };
-  // The low 32 bits of floor((x m + more) / 2^31).
+  // Returns the low 32 bits of floor((x m + more) / 2^31).
   static Int high_product(Int x, Int m, int64_t more) {
     const Int add = wasm_i64x2_splat(more);
     const Int l = wasm_u64x2_shr(wasm_i64x2_add(wasm_i64x2_extmul_low_i32x4(x, m), add), 31);

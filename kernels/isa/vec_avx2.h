@@ -18,7 +18,7 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace avx2 {
 
-// The first n bytes of v, n <= 16.
+// Stores the first n bytes of v, n <= 16.
 QRT_INLINE void store_bytes(uint8_t* p, __m128i v, size_t n) {
   if (n == 16) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
@@ -63,12 +63,12 @@ struct Vec {
   QRT_INLINE void store(void* p, Int v) { _mm256_storeu_si256(static_cast<Int*>(p), v); }
   QRT_INLINE Float load_float(const float* p) { return _mm256_loadu_ps(p); }
   QRT_INLINE void store_float(float* p, Float v) { _mm256_storeu_ps(p, v); }
-  // Past the caches; p aligned to kBytes. x86 only.
+  // Store past the caches. x86 only. REQUIRES: p is aligned to kBytes.
   QRT_INLINE void stream(void* p, Int v) { _mm256_stream_si256(static_cast<Int*>(p), v); }
   QRT_INLINE void stream_float(float* p, Float v) { _mm256_stream_ps(p, v); }
   QRT_INLINE void end_stream() { _mm_sfence(); }
 
-  // Parts: nothing else is read or stored. The rest of what is read is 0.
+  // Loads and stores of the first n lanes or bytes alone. The other lanes of a loaded register are 0.
   QRT_INLINE Mask first_lanes(size_t n) {
     static constexpr int32_t kMasks[2 * kLanes] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return load(kMasks + kLanes - (n < kLanes ? n : kLanes));
@@ -142,7 +142,7 @@ struct Vec {
   QRT_INLINE Int widen16(const int16_t* p) {
     return _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
-  // The low byte of every lane.
+  // Stores the low byte of every lane.
   QRT_INLINE void store_low_bytes(uint8_t* p, Int v) {
     const Int low = _mm256_and_si256(v, splat32(255));
     const __m128i words =
@@ -158,13 +158,13 @@ struct Vec {
     store_low_bytes(bytes, v);
     memcpy(p, bytes, n < kLanes ? n : kLanes);
   }
-  // 16 bytes less a zero point, in order.
+  // Subtracts a zero point from 16 bytes, in order.
   QRT_INLINE void sixteen_less(const uint8_t* p, int32_t zero_point, Int (&v)[2]) {
     const Int zero = splat32(zero_point);
     v[0] = sub32(widen<false>(p), zero);
     v[1] = sub32(widen<false>(p + kLanes), zero);
   }
-  // 16 lanes as 16 bytes, in order: v + more, which is within 0..255.
+  // Narrows 16 lanes to 16 bytes, in order: v + more, which is within 0..255.
   QRT_INLINE Sixteen narrow16(const Int (&v)[2], int32_t more) {
     const Int add = splat32(more);
     const auto words = [&](Int lanes) {
@@ -185,7 +185,7 @@ struct Vec {
   QRT_INLINE Float splat(float v) { return _mm256_set1_ps(v); }
 
   QRT_INLINE Int add8(Int a, Int b) { return _mm256_add_epi8(a, b); }
-  // v + more where a == b, else v.
+  // Returns v + more where a == b, else v.
   QRT_INLINE Int add8_where_equal(Int v, Int a, Int b, Int more) {
     return add8(v, _mm256_and_si256(_mm256_cmpeq_epi8(a, b), more));
   }
@@ -201,7 +201,7 @@ struct Vec {
   QRT_INLINE Int shift_left32(Int a, int bits) { return _mm256_slli_epi32(a, bits); }
   QRT_INLINE Int shift_right32(Int a, int bits) { return _mm256_srli_epi32(a, bits); }
   QRT_INLINE Int bits_of_both(Int a, Int b) { return _mm256_or_si256(a, b); }
-  // Each lane's low word of one and high word of the other.
+  // Returns, in each lane, the low word of `low` and the high word of `high`.
   QRT_INLINE Int low_and_high(Int low, Int high) { return _mm256_blend_epi16(low, high, 0xaa); }
   QRT_INLINE Int mullo16(Int a, Int b) { return _mm256_mullo_epi16(a, b); }
   QRT_INLINE Int mulhi16(Int a, Int b) { return _mm256_mulhi_epi16(a, b); }
@@ -243,7 +243,7 @@ struct Vec {
     lanes[3] = add32(lanes[3], unpackhi16(second, zero()));
   }
 
-  // Within each 128 bits, as the instructions do: packing what was unpacked restores the order.
+  // Unpack and pack within each 128 bits, as the instructions do: packing what was unpacked restores the order.
   QRT_INLINE Int unpacklo8(Int a, Int b) { return _mm256_unpacklo_epi8(a, b); }
   QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm256_unpackhi_epi8(a, b); }
   QRT_INLINE Int unpacklo16(Int a, Int b) { return _mm256_unpacklo_epi16(a, b); }
@@ -261,7 +261,7 @@ struct Vec {
   QRT_INLINE Int in_order(Int bytes, Int order) {
     return _mm256_permutevar8x32_epi32(bytes, order);
   }
-  // clamp(v + more) of two registers of lanes as int16, in their order.
+  // Returns clamp(v + more) of two registers of lanes as int16, in their order.
   QRT_INLINE Int pack_sums16(Int a, Int b, int32_t more) {
     typedef int32_t Lanes __attribute__((vector_size(kBytes)));
     // Within limits less `more`, so that nothing is added to what saturates.
@@ -272,7 +272,7 @@ struct Vec {
     };
     return in_order16(packs32(sum(a), sum(b)));
   }
-  // The high words of lanes, in the order of packs32.
+  // Returns the high words of lanes, in the order of packs32.
   QRT_INLINE Int high_words(Int a, Int b) {
     return packs32(_mm256_srai_epi32(a, 16), _mm256_srai_epi32(b, 16));
   }
@@ -312,13 +312,13 @@ struct Vec {
   };
 
   QRT_INLINE Float to_float(Int v) { return _mm256_cvtepi32_ps(v); }
-  // quarter_lanes() as floats; the signed ones are bytes of int8.
+  // Converts quarter_lanes() to floats; signed bytes are int8.
   template <bool kSigned>
   QRT_INLINE Float quarter_floats(Int bytes, int quarter) {
     static_assert(!kSigned, "nothing needs them");
     return to_float(quarter_lanes(bytes, quarter));
   }
-  // Bytes, less 128 where signed, in the order from which packed() brings them back.
+  // Converts bytes, less 128 where signed, to floats, in an order that packed() undoes.
   template <bool kSigned>
   QRT_INLINE void to_floats(const uint8_t* p, Float (&v)[4]) {
     const Int bytes = load(p);
@@ -329,25 +329,25 @@ struct Vec {
     for (int i = 0; i < 4; ++i) v[i] = to_float(kSigned ? sub32(lanes[i], splat32(128)) : lanes[i]);
   }
   QRT_INLINE Int packed(Int bytes) { return bytes; }
-  // INT32_MIN where there is no int32; NEON's saturate, and NaN is 0.
+  // Convert to int32. Where a float has no int32 they give INT32_MIN; NEON's saturate, and NaN gives 0 there.
   QRT_INLINE Int round(Float v) { return _mm256_cvtps_epi32(v); }  // half to even
   QRT_INLINE Int truncate(Float v) { return _mm256_cvttps_epi32(v); }
-  // Half away from 0, |v| < 2^22: the half less its last place makes what is below a half stay there.
+  // Rounds half away from 0, |v| < 2^22: adding the float just below a half leaves alone what is below a half.
   QRT_INLINE Int round_away(Float v) { return truncate(v + with_sign_of(0x1.fffffep-2f, v)); }
   QRT_INLINE Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
   // b where a is NaN.
   QRT_INLINE Float min(Float a, Float b) { return _mm256_min_ps(a, b); }
   QRT_INLINE Float max(Float a, Float b) { return _mm256_max_ps(a, b); }
-  // min(v, most); v below `least` or NaN stays so or becomes `least`: BytesOfQuanta makes lo of all of
-  // these.
+  // Returns min(v, most). A v below `least`, or NaN, stays as it is or becomes `least`:
+  // BytesOfQuanta makes lo of all of these.
   QRT_INLINE Float at_most(Float v, Float, Float most) { return min(most, v); }
-  // v with its bits changed where `bits` has ones.
+  // Returns v with its bits changed where `bits` has ones.
   QRT_INLINE Float flip(Float v, Float bits) { return _mm256_xor_ps(v, bits); }
-  // `magnitude`, whose sign is 0, with the sign of v.
+  // Returns `magnitude`, whose sign is 0, with the sign of v.
   QRT_INLINE Float with_sign_of(float magnitude, Float v) {
     return _mm256_or_ps(_mm256_and_ps(v, splat(-0.0f)), splat(magnitude));
   }
-  // v + 1 where a == b, else v: a true comparison is -1.
+  // Returns v + 1 where a == b, else v: a true comparison is -1.
   QRT_INLINE Int add_where_equal(Int v, Float a, Float b) {
     return sub32(v, _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)));
   }

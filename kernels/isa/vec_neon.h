@@ -205,8 +205,8 @@ struct Vec {
   }
 
   QRT_INLINE Float to_float(Int v) { return vcvtq_f32_s32(v); }
-  // TBL puts four bytes on top of zeros (entry 0xff is outside the register), the conversion divides
-  // by 2^24.
+  // Converts bytes to floats: TBL puts four bytes on top of zeros (entry 0xff is outside the
+  // register), and the conversion divides by 2^24.
   template <bool kSigned>
   QRT_INLINE Float quarter_floats(Bytes bytes, int quarter) {
     const uint32_t first = (static_cast<uint32_t>(quarter) << 26) + 0x00ffffff;
@@ -222,12 +222,12 @@ struct Vec {
     for (int i = 0; i < 4; ++i) v[i] = quarter_floats<kSigned>(bytes, i);
   }
   QRT_INLINE Bytes packed(Bytes bytes) { return bytes; }
-  // Both saturate: what is below int32 becomes INT32_MIN, NaN 0.
+  // Convert to int32. Both saturate: what is below int32 becomes INT32_MIN, and NaN 0.
   QRT_INLINE Int round(Float v) { return vcvtnq_s32_f32(v); }
   QRT_INLINE Int round_away(Float v) { return vcvtaq_s32_f32(v); }
   QRT_INLINE Int truncate(Float v) { return vcvtq_s32_f32(v); }
   QRT_INLINE Float fma(Float a, Float b, Float c) { return vfmaq_f32(c, a, b); }
-  // FMINNM and FMAXNM give the number where the other operand is a quiet NaN.
+  // Take the lesser or the greater: FMINNM and FMAXNM give the number where the other operand is a quiet NaN.
   QRT_INLINE Float min(Float a, Float b) { return vminnmq_f32(a, b); }
   QRT_INLINE Float max(Float a, Float b) { return vmaxnmq_f32(a, b); }
   QRT_INLINE Float at_most(Float v, Float least, Float most) { return min(max(v, least), most); }

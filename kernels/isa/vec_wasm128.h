@@ -206,7 +206,7 @@ struct Vec {
   QRT_INLINE Float fma(Float a, Float b, Float c) {
     return floats(fused_multiply_add(bits(a), bits(b), bits(c)));
   }
-  // The pseudo-minimum of b and a is a < b ? a : b.
+  // Takes the lesser: the pseudo-minimum of b and a is a < b ? a : b.
   QRT_INLINE Float min(Float a, Float b) { return floats(wasm_f32x4_pmin(bits(b), bits(a))); }
   QRT_INLINE Float max(Float a, Float b) { return floats(wasm_f32x4_pmax(bits(b), bits(a))); }
   QRT_INLINE Float at_most(Float v, Float least, Float most) { return min(max(v, least), most); }

@@ -15,7 +15,7 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace wasm128 {
 
-// The first n bytes of v, n <= 16.
+// Stores the first n bytes of v, n <= 16.
 QRT_INLINE void store_bytes(uint8_t* p, v128_t v, size_t n) {
   if (n == 16) {
     wasm_v128_store(p, v);
@@ -39,8 +39,8 @@ QRT_INLINE void store_bytes(uint8_t* p, v128_t v, size_t n) {
   if (n & 1) wasm_v128_store8_lane(p, v, 0);
 }
 
-// Two lanes of a * b + c, rounded to odd: the product is exact in double, and where the sum is not, it
-// becomes the neighbour towards what was lost whose last bit is 1. Rounded again to float32, whose
+// Returns two lanes of a * b + c, rounded to odd. The product is exact in double; where the sum is not,
+// the result is the neighbour towards the exact value whose last bit is 1. Rounded again to float32, whose
 // significand has less than half as many bits, it is the sum rounded once (Boldo and Melquiond, 2008).
 QRT_INLINE v128_t sum_to_odd(v128_t product, v128_t c) {
   const v128_t sum = wasm_f64x2_add(product, c);
@@ -60,7 +60,7 @@ QRT_INLINE v128_t sum_to_odd(v128_t product, v128_t c) {
   return wasm_i64x2_add(sum, wasm_v128_and(step, is_changed));
 }
 
-// fl32(a * b + c), rounded once.
+// Returns fl32(a * b + c), rounded once.
 QRT_INLINE v128_t fused_multiply_add(v128_t a, v128_t b, v128_t c) {
   const auto half = [](v128_t x, v128_t y, v128_t z) QRT_INLINE_LAMBDA {
     const v128_t product =

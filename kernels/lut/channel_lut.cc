@@ -4,12 +4,12 @@
 namespace qrt {
 namespace {
 
-// Most rows of a block: few enough for the planes to stay in the second-level cache.
+// The most rows of a block: few enough for the planes to stay in the second-level cache.
 constexpr size_t kMostRows = 256, kPlanesBytes = 64 << 10;
 constexpr size_t kMostChannels = 4096;
 
-// Least rows of a block: enough to pay for bringing a table into registers, four of VBMI and 16 of
-// the others.
+// Returns the least rows of a block that pay for bringing a table into registers: four registers of
+// VBMI, 16 of the other sets.
 size_t least_rows(Isa isa) { return isa == Isa::kAvx512Vbmi ? 32 : 64; }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace qrt {
 
-// Byte by byte, the same on every instruction set.
+// Maps byte by byte, in one form for every instruction set.
 void map_channels(const uint8_t* tables, const uint8_t* x, uint8_t* y, size_t rows,
                   size_t channels);
 
@@ -21,7 +21,7 @@ struct ChannelPlanes {
   size_t channels;
   size_t rows;  // of a block: 0 where map_channels() is the better way
 
-  // Memory that map() needs, the slack of its reads included.
+  // Returns the memory that map() needs, the slack of its reads included.
   size_t bytes() const { return rows * channels + 64; }
 
   // rows_of_block <= rows

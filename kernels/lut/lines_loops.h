@@ -37,7 +37,7 @@ QRT_INLINE void map_some(const Constants& lines, const LineBlock& block, size_t 
   }
 }
 
-// The first n elements of so many periods.
+// Maps the first n elements of several periods.
 template <class Set, Lines kLines>
 inline void map_periods(const LineConstants& constants, const uint8_t* x, uint8_t* y, size_t n,
                         size_t periods) {

@@ -14,7 +14,7 @@ struct LinesVectors {
   using Float = typename Vec::Float;
   static constexpr size_t kBytes = Vec::kBytes;
 
-  // Registers share what is loaded; those of AVX-512 hold all of it.
+  // Registers that share loaded constants; a register of AVX-512 takes all of them.
   static constexpr size_t kRows = kBytes < 64 ? 2 : 1;
 
   template <Lines kLines>

@@ -11,7 +11,7 @@
 namespace qrt {
 namespace {
 
-// Table: made from the four quarters of the table, looks up 64 bytes.
+// Maps 64 bytes at a time. Table: made from the four quarters of the table, looks up 64 bytes.
 template <class Table>
 void map_by(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n) {
   const Table t{{_mm512_loadu_si512(table), _mm512_loadu_si512(table + 64),
@@ -24,7 +24,7 @@ void map_by(const uint8_t table[256], const uint8_t* x, uint8_t* y, size_t n) {
   }
 }
 
-// Four bytes are gathered for each pair, of which the lowest counts.
+// Looks up bytes of pairs: four bytes are gathered for each pair, of which the lowest counts.
 inline __m128i look_up_pairs(const uint8_t* table, __m128i a, __m128i b) {
   const __m512i high = _mm512_slli_epi32(_mm512_cvtepu8_epi32(a), 8);
   const __m512i pairs = _mm512_or_si512(high, _mm512_cvtepu8_epi32(b));

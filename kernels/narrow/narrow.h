@@ -116,11 +116,11 @@ struct NarrowWork {
 };
 NarrowWork narrow_work(const NarrowShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const NarrowKernel* narrow_kernels(size_t* count);
 
-// The best row of `isas`, or null.
+// Returns the best row of `isas`, or null.
 const NarrowKernel* select_narrow(IsaSet isas);
 
 }  // namespace qrt

@@ -33,7 +33,7 @@ struct RowRange {
   int32_t* ring_of(size_t o) const { return sums + o * ring_pitch; }
 };
 
-// Dword j of four pixels' 16 bytes to part j of a cell, for the cells of four vectors.
+// Moves dword j of the 16 bytes of four pixels to part j of a cell, for the cells of four vectors.
 QRT_INLINE void transpose(__m512i (&v)[4]) {
   const __m512i a = _mm512_unpacklo_epi32(v[0], v[1]), b = _mm512_unpackhi_epi32(v[0], v[1]);
   const __m512i c = _mm512_unpacklo_epi32(v[2], v[3]), d = _mm512_unpackhi_epi32(v[2], v[3]);
@@ -47,7 +47,7 @@ QRT_INLINE __m128i load_cell(const uint8_t* p) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
 }
 
-// 16 bytes of each of the pixels p, p + 4, p + 8 and p + 12.
+// Loads 16 bytes of each of the pixels p, p + 4, p + 8 and p + 12.
 QRT_INLINE __m512i load_cells(const uint8_t* p, size_t pitch) {
   __m512i v = _mm512_castsi128_si512(load_cell(p));
   v = _mm512_mask_broadcast_i32x4(v, 0x00f0, load_cell(p + 4 * pitch));
@@ -213,9 +213,10 @@ void requantize_block(const RowRange& range, const Epilogue& e, size_t o, size_t
   }
 }
 
-// A position of outputs, and its pixel.
+// Where a vector's outputs go: x is a position of a padded row, which may be padding; c is where
+// the first output of that row is stored.
 struct Pixel {
-  size_t x;    // of its row, outputs or not
+  size_t x;    // position within its row, which may be no output
   uint8_t* c;  // of its row's first
 };
 
@@ -226,8 +227,8 @@ Pixel moved(const RowRange& range, Pixel p, size_t positions) {
   return p;
 }
 
-// f(i, n, c) for every run of positions i .. i + n - 1 of a vector whose outputs are of one row, the
-// first at c.
+// Calls f(i, n, c) for every run of positions i .. i + n - 1 of a vector whose outputs are of one
+// row, the first at c.
 template <class F>
 QRT_INLINE void for_ring_spans(const RowRange& range, Pixel p, const F& f) {
   const NarrowShape& s = range.args.shape;

@@ -14,7 +14,7 @@ constexpr size_t kNarrowLanes = 16;      // positions of a vector
 
 // Blocks of outputs, as even as can be, the larger ones first.
 struct NarrowBlocks {
-  size_t count, least, longer;  // blocks, outputs of a smaller one, larger ones
+  size_t count, least, longer;  // number of blocks, outputs of a smaller one, number of larger ones
 
   explicit NarrowBlocks(size_t outputs)
       : count((outputs + kNarrowOutputs - 1) / kNarrowOutputs),
@@ -45,10 +45,11 @@ struct NarrowScratch {
       size *= 2;
     return size;
   }
-  // A ring's first vector stands behind its last as well.
+  // Returns the sums from ring to ring. A ring's first vector is repeated behind its last.
   size_t ring_pitch() const { return ring() + kNarrowLanes; }
 
-  // The last vector and the last block may begin with the last position of all.
+  // Returns the bytes of a plane, in which the last vector and the last block may begin at the last
+  // position of all.
   size_t plane_bytes() const {
     const size_t all = shape.padded_h(rows) * shape.padded_w() + 2 * kNarrowPositions;
     return round_up(all * sizeof(uint32_t));
@@ -61,7 +62,7 @@ struct NarrowScratch {
   size_t starts_at() const {
     return sums_at() + round_up(shape.out_c * ring_pitch() * sizeof(int32_t));
   }
-  // Start, scale, offset, nudge of every output.
+  // Returns where the pixels begin: behind the start, scale, offset and nudge of every output.
   size_t pixels_at() const { return starts_at() + out_groups() * 16 * 4 * sizeof(int32_t); }
   // Bytes of four outputs of a block's positions, plane by plane.
   size_t bytes() const {

@@ -16,7 +16,7 @@ struct Avx2 {
   QRT_INLINE void dot(Ints& acc, Ints u, int32_t q) {
     add(acc, _mm256_maddubs_epi16((__m256i)u, _mm256_set1_epi32(q)));
   }
-  // |u - 128| times q with its sign.
+  // Multiplies |u - 128| by q with the sign of u - 128.
   QRT_INLINE void dot8(Ints& acc, Ints u, int32_t q) {
     const __m256i w = _mm256_xor_si256((__m256i)u, _mm256_set1_epi8(-128));
     add(acc, _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(_mm256_set1_epi32(q), w)));

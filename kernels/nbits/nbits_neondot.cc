@@ -9,7 +9,7 @@ namespace {
 
 struct NeonDot {
   static constexpr bool kLess128 = true;
-  // Inline assembly for the reason given in isa/avx512vnni.h.
+  // Adds dot products by inline assembly, for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Ints& acc, Ints u, int32_t q) {
     __asm__("sdot %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(u), "w"(all_ints(q)));
   }

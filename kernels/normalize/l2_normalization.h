@@ -18,7 +18,7 @@ namespace qrt {
 
 constexpr size_t kMaxL2Row = 33025;  // the sum stays below 2^31
 
-// zero_point: 0..255. 1 <= n <= kMaxL2Row. y may be x.
+// Normalises rows. zero_point: 0..255. 1 <= n <= kMaxL2Row. y may be x.
 void l2_normalize_rows(int32_t zero_point, bool one_rounding, const uint8_t* x, uint8_t* y,
                        size_t rows, size_t n);
 

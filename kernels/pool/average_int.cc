@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kBlock = 64;  // channels
 constexpr size_t kPart = 256;  // positions whose sum fits in 16 bits
 
-// sums[i] += the sum over `count` positions of p[i], i < n <= kBlock.
+// Adds to sums[i] the sum over `count` positions of p[i], i < n <= kBlock.
 inline void add_row(const uint8_t* p, size_t step, size_t count, size_t n, uint32_t* sums) {
   for (size_t begin = 0; begin < count; begin += kPart) {
     const size_t end = count - begin < kPart ? count : begin + kPart;
@@ -26,7 +26,7 @@ inline void add_row(const uint8_t* p, size_t step, size_t count, size_t n, uint3
   }
 }
 
-// sum / count rounded half away from zero, plus the offset, within the limits.
+// Returns sum / count rounded half away from zero, plus the offset, within the limits.
 inline uint8_t average(const AverageIntArgs& args, uint32_t sum, uint32_t count) {
   const int32_t acc = static_cast<int32_t>(sum) - args.offset * static_cast<int32_t>(count);
   const uint32_t magnitude = static_cast<uint32_t>(acc < 0 ? -acc : acc);

@@ -89,7 +89,7 @@ struct PoolKernel {
   void (*max_int16)(const PoolInt16Args& args);
 };
 
-// One form for every instruction set.
+// Computes the average pool, in one form for every instruction set.
 void average_pool_scalar(const AveragePoolArgs& args);
 void average_pool_int(const AverageIntArgs& args);
 

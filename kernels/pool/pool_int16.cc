@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kBlock = 64;  // channels
 
-// f(x, y, rows, cols, n) for every output pixel and block of n channels: x at the window's first
-// position inside the image.
+// Calls f(x, y, rows, cols, n) for every output pixel and block of n channels: x at the window's
+// first position inside the image.
 template <class F>
 inline void for_blocks(const PoolInt16Args& p, const F& f) {
   const PoolShape& s = p.shape;

@@ -45,7 +45,7 @@ inline void store_channels(uint8_t* y, typename V::Bytes v, size_t n) {
   }
 }
 
-// One output pixel: every position of the window read once per block of channels.
+// Computes one output pixel: every position of the window read once per block of channels.
 template <class V>
 inline void max_window(const PoolShape& s, const uint8_t* x, Window rows, Window cols, uint8_t* y) {
   const size_t row_step = s.dilation_h * s.in_w * s.c, col_step = s.dilation_w * s.c;
@@ -121,7 +121,7 @@ inline void max_of_columns(const uint8_t* x, size_t x_step, size_t col_step, siz
   }
 }
 
-// Bytes of a strip of maxima.
+// The size in bytes of the buffer for a strip of maxima.
 constexpr size_t kStripBytes = 8192;
 
 // A window of at least this many positions is read as it lies in memory (max_large_window()), not the
@@ -175,8 +175,8 @@ inline void max_large_window(const PoolShape& s, const uint8_t* x, Window rows, 
   }
 }
 
-// A row of outputs in two passes: maxima over the window's rows for a strip of input columns, whole
-// vectors whatever the number of channels, then over the columns of each window.
+// Computes a row of outputs in two passes: maxima over the window's rows for a strip of input
+// columns, whole vectors whatever the number of channels, then over the columns of each window.
 template <class V>
 inline void max_row_by_column_blocks(const PoolShape& s, const uint8_t* input, Window rows,
                                      size_t reach, uint8_t* y) {
@@ -189,7 +189,7 @@ inline void max_row_by_column_blocks(const PoolShape& s, const uint8_t* input, W
       s.in_w + s.pad_left < reach ? 0 : (s.in_w + s.pad_left - reach) / s.stride_w + 1;
   for (size_t begin = 0; begin < s.out_w; begin += strip_outputs) {
     const size_t end = s.out_w - begin < strip_outputs ? s.out_w : begin + strip_outputs;
-    // Input columns under the strip, those outside the image left away.
+    // The input columns under the strip, without those outside the image.
     const size_t left = begin * s.stride_w, right = (end - 1) * s.stride_w + reach;
     const size_t first = left > s.pad_left ? left - s.pad_left : 0;
     size_t last = right > s.pad_left ? right - s.pad_left : 0;
@@ -220,7 +220,8 @@ template <class V>
 inline void max_pool(const MaxPoolArgs& args) {
   const PoolShape& s = args.shape;
   const size_t reach = (s.kernel_w - 1) * s.dilation_w + 1;
-  // Strips move less where windows share columns, and whole vectors where pixels are smaller.
+  // Strips load and store fewer bytes where windows share columns, and fill whole vectors where
+  // pixels have few channels.
   const bool saves = s.stride_w * (s.kernel_h + 1) + s.kernel_w < s.kernel_h * s.kernel_w;
   const bool is_large = !saves && s.kernel_h * s.kernel_w >= kLargeWindow;
   const bool by_strips = (saves || s.c < 2 * V::kBytes) && !is_large && reach <= kStripBytes / s.c;
@@ -258,7 +259,7 @@ struct SumScale {
   int32_t zero_point, lo, hi;
 };
 
-// One output pixel of average pool by integer sums. 16 bits hold 257 bytes.
+// Computes one output pixel of average pool by integer sums. 16 bits hold 257 bytes.
 template <class V>
 inline void average_sums(const AveragePoolArgs& args, const uint8_t* x, Window rows, Window cols,
                          uint8_t* y) {
@@ -278,7 +279,7 @@ inline void average_sums(const AveragePoolArgs& args, const uint8_t* x, Window r
   }
 }
 
-// 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.
+// Computes 16 * kVectors channels of one output pixel of average pool; the last vector stores n_last.
 // value[x] is computed, not looked up: fl32(input_scale * float(x - zero point)) is its definition.
 template <class V, size_t kVectors>
 inline void average_window(const typename V::Average& average, const PoolShape& s, const uint8_t* x,

@@ -11,7 +11,7 @@
 
 namespace qrt {
 
-// y[i] = requantize(requant, sums[i], 0)
+// Computes y[i] = requantize(requant, sums[i], 0).
 void requantize_sums(const Requant& requant, const int32_t* sums, uint8_t* y, size_t n);
 
 }  // namespace qrt

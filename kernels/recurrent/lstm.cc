@@ -7,7 +7,7 @@ namespace {
 
 enum Gate { kInput, kForget, kCell, kOutput };
 
-// Row `row` of weights [rows, n] times x, plus its bias.
+// Returns row `row` of weights [rows, n] times x, plus its bias.
 int64_t dot(const uint8_t* x, const int8_t* weights, size_t n, const void* bias, size_t row) {
   const int8_t* w = weights + row * n;
   uint32_t sum = static_cast<uint32_t>(static_cast<const int32_t*>(bias)[row]);
@@ -30,7 +30,7 @@ int64_t dot(const int16_t* x, const int8_t* weights, size_t n, const void* bias,
 
 int32_t saturate16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 32767)); }
 
-// The argument of a gate's function, Q3.12.
+// Returns the argument of a gate's function, Q3.12.
 template <class T>
 int32_t gate(const LstmParams& p, const T* x, const T* hidden, Gate g, size_t cell) {
   const size_t row = static_cast<size_t>(g) * p.cells + cell;

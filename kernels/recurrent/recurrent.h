@@ -32,8 +32,8 @@ struct SvdfParams {
   Requant requant;  // kInt; channel 0
 };
 
-// The filters of the units [begin, end) of one row: x [in], state and next [filters, memory], which
-// do not overlap, y [units].
+// Computes the filters of the units [begin, end) of one row: x [in], state and next [filters,
+// memory], which do not overlap, y [units].
 void svdf_units(const SvdfParams& params, const uint8_t* x, const int16_t* state, int16_t* next,
                 uint8_t* y, size_t begin, size_t end);
 
@@ -51,15 +51,15 @@ struct LstmParams {
   Requant requant;  // kInt; channel 0
 };
 
-// The cells [begin, end) in one step of one row: x [in], hidden [cells] before the step, y [cells]
-// after it, which do not overlap; cell [cells], changed in place.
+// Computes the cells [begin, end) in one step of one row: x [in], hidden [cells] before the step, y
+// [cells] after it, which do not overlap; cell [cells], changed in place.
 void lstm_cells(const LstmParams& params, const uint8_t* x, const uint8_t* hidden, int16_t* cell,
                 uint8_t* y, size_t begin, size_t end);
 void lstm_cells(const LstmParams& params, const int16_t* x, const int16_t* hidden, int16_t* cell,
                 int16_t* y, size_t begin, size_t end);
 
-// 1 / (1 + exp(-x / 8 / 3 * 2^-9)) as Q0.15 for an argument t = 3 * x of Q3.12 numbers x, by a
-// table with linear interpolation; and tanh likewise. |t| < 2^31.
+// Returns 1 / (1 + exp(-x / 8 / 3 * 2^-9)) as Q0.15 for an argument t = 3 * x of Q3.12 numbers x,
+// by a table with linear interpolation; and tanh likewise. |t| < 2^31.
 int32_t sigmoid_q15(int32_t t);
 int32_t tanh_q15(int32_t t);
 

@@ -29,7 +29,7 @@ constexpr uint16_t kSigmoid[256] = {
     65532, 65532, 65532, 65533, 65533, 65533, 65533, 65533, 65533, 65533, 65533, 65534, 65534,
     65534, 65534, 65534, 65534, 65534, 65534, 65534, 65534, 65535};
 
-// Between the entries of |t| >> bits; 16 + bits fraction bits.
+// Interpolates between the table's entries around |t| >> bits. The result has 16 + bits fraction bits.
 int32_t interpolate(uint32_t u, int bits, int32_t limit) {
   const uint32_t i = u >> bits;
   if (i >= 255) return limit * (1 << bits);

@@ -7,7 +7,7 @@
 namespace qrt {
 namespace {
 
-// v + zero_point wrapped into [lo, hi], whose length is a power of two; less the zero point again.
+// Returns v + zero_point wrapped into [lo, hi], whose length is a power of two; less the zero point again.
 int32_t wrap(int32_t v, const SvdfParams& p) {
   const int32_t length = p.state_hi - p.state_lo + 1, shifted = v + p.state_zero_point;
   if (shifted > p.state_hi) return v - length;

@@ -72,8 +72,8 @@ struct FloatPixel {
   float weight[4 * kPlanes];
 };
 
-// Pixels [x, end) of row r, of one channel or two: sums one by one, to bytes by blocks, many at a time:
-// what was just stored is slow to be read by blocks.
+// Computes pixels [x, end) of row r with one channel or two: sums one by one into a buffer, then many
+// at a time by blocks to bytes. A block loaded right after the stores of its parts would wait for them.
 template <class Lanes, size_t kPlanes>
 void few_channels(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                   const ResizeBytes bytes, size_t r, size_t x, size_t end, uint8_t* y) {
@@ -230,7 +230,7 @@ void row_f32(const ResizeRow<float>& row, const ResizePlane<float, float>& plane
   }
 }
 
-// Rare, or of few channels: one block at a time.
+// Computes a row one block at a time: for rare forms, or few channels.
 template <class Lanes, size_t kPlanes>
 void row_of_planes(const ResizeRow<float>& row, const ResizePlane<float, float>* planes,
                    const ResizeBytes& bytes, uint8_t* y) {

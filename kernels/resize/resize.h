@@ -33,7 +33,7 @@ namespace qrt {
 // v / 2^20 as an integer.
 enum class RoundShift20 : uint8_t { kHalfAway, kHalfUp, kTruncate };
 
-// Rows of the output that come from the same two of the source: one, of the float forms any number.
+// Output rows that blend the same two source rows: one row, or in the float forms any number.
 template <class Weight>
 struct ResizeRow {
   size_t out_w, channels;
@@ -63,8 +63,8 @@ struct ResizeBytes {
   int32_t offset, lo, hi;  // 0 to 255
 };
 constexpr size_t kResizeOverRead = 15, kWideResize = 64;
-// A power of two, with which every product is what it would be: an image that is doubled has it for a
-// weight.
+// Float rows of the source are stored times this, and weights divided by it. A power of two changes
+// no product. An image that is doubled has it as the smallest weight, which becomes 1.
 constexpr float kResizePart = 1.0f / 16;
 // Returns whether two products round to the same bytes as the division, |sum / scale| being at most `most`.
 bool is_resize_scale(float scale, double most);
@@ -87,9 +87,9 @@ struct ResizeColumns {
 };
 constexpr size_t kLeastColumns = 64;  // out_w * channels
 
-// scale, shift, below and tie, where the weights of an output times the magnitudes of its integers are at
-// most `most`, and their sums multiples of `unit`; or 0 as tie where the form by columns may not be
-// taken, or has too many ties.
+// Returns scale, shift, below and tie of the form by columns, for outputs whose weights times the
+// magnitudes of their integers are at most `most`, and whose sums are multiples of `unit`. tie is 0
+// where this form may not be taken, or has too many ties.
 ResizeColumns resize_columns(float input_scale, const ResizeBytes& bytes, double most, double unit);
 
 struct ResizeKernel {
@@ -117,7 +117,7 @@ struct ResizeKernel {
 // in integers (soft_float.h) with kIntegerOnly, where the kernels' f32 does nothing. Scales:
 // float32 bits, 2^-100 to 2^100.
 struct SoftResize {
-  bool truncates;  // from here only offset counts, else all but offset
+  bool truncates;  // true: only `offset` of the fields below is used; false: all but `offset`
   int32_t offset;
   uint32_t input_scale, output_scale;
   int32_t input_zero_point, output_zero_point, lo, hi;

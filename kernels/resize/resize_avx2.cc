@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside the row of the vector layer, the forms that are not for images in float: those of AVX-512, too.
+// The row of AVX2, and the forms that it shares with AVX-512: all but those of images in float.
 #include "kernels/isa/vec_avx2.h"
 #include "kernels/resize/integer_loops.h"
 #include "kernels/resize/resize_vectors.h"

@@ -24,7 +24,7 @@ struct Hard {
     memcpy(&b, &v, 4);
     return b;
   }
-  // Rounded half to even and clamped to lo..hi; |lo|, |hi| < 2^22.
+  // Rounds half to even and clamps to lo..hi; |lo|, |hi| < 2^22.
   int32_t rounded(int32_t lo, int32_t hi) const {
     const float least = static_cast<float>(lo), most = static_cast<float>(hi);
     float x = v > least ? v : least;
@@ -57,8 +57,8 @@ inline Soft operator-(Soft a, Soft b) { return {soft::add(a.v, b.v ^ 0x80000000u
 inline Soft operator*(Soft a, Soft b) { return {soft::mul(a.v, b.v)}; }
 inline Soft operator/(Soft a, Soft b) { return {soft::div(a.v, b.v)}; }
 
-// x = 2^e * m with m in [sqrt(1/2), sqrt(2)); with f = m - 1 and s = f / (2 + f), log(m) is
-// 2 * atanh(s), by its series up to s^9: |s| < 0.1716, so the rest is below 2^-29 of it.
+// Returns log(x) for x = 2^e * m, m in [sqrt(1/2), sqrt(2)). With f = m - 1 and s = f / (2 + f), log(m)
+// is 2 * atanh(s), by its series up to s^9: |s| < 0.1716, so the remainder is below 2^-29 of it.
 template <class N>
 N log_of(N x) {
   constexpr uint32_t kRootOfHalf = 0x3f3504f3;

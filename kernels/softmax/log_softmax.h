@@ -33,7 +33,7 @@ struct LogSoftmaxParams {
   int32_t zero_point;         // 0..255
 };
 
-// x, y: rows x n bytes.
+// Computes rows of n bytes, x to y.
 void log_softmax_rows(const LogSoftmaxParams& params, const uint8_t* x, uint8_t* y, size_t rows,
                       size_t n);
 
@@ -43,11 +43,11 @@ struct LogSoftmaxInt16Params {
   int32_t zero_point;         // -32768..32767
 };
 
-// x, y: rows x n values; n <= kMaxSoftmaxTableRow; y may be x.
+// Computes rows of n values, x to y; n <= kMaxSoftmaxTableRow; y may be x.
 void log_softmax_int16_rows(const LogSoftmaxInt16Params& params, const int16_t* x, int16_t* y,
                             size_t rows, size_t n);
 
-// log(x) of a normal x > 0, within one unit in the last place.
+// Returns log(x) of a normal x > 0, within one unit in the last place.
 float log_f32(float x);
 
 }  // namespace qrt

@@ -40,7 +40,7 @@ struct Job {
   const EdgeKernel& edge;
   const LutKernel& lut;
   float scaled[256 + 16] = {};  // and what the edge may read
-  // A row's table, in the places of `scaled`; the look-up takes 256 from that of x = 0 on.
+  // The table of a row, at the places of `scaled`. The look-up reads 256 bytes from that of x = 0 on.
   uint8_t bytes[512] = {};
 };
 
@@ -103,7 +103,7 @@ void softmax_rows_float(Job* job, const uint8_t* x, uint8_t* y, size_t rows, siz
   }
 }
 
-// A row's table: floor(e_j * r + 1/2) of every value in its range.
+// Computes a row's table: floor(e_j * r + 1/2) of every value in its range.
 void reciprocal_bytes(const float* table, float scale, Range range, const uint8_t* x, size_t n,
                       uint8_t* bytes) {
   const float* const e = table + 255 - range.greatest;
@@ -146,7 +146,7 @@ void softmax_reciprocal_rows(const float* table, float output_scale, const uint8
 
 namespace {
 
-// A row's quotients e_j / sum of every value in its range.
+// Computes a row's quotients e_j / sum of every value in its range.
 void pair_quotients(const float* e, Range range, const uint8_t* x, size_t n, float* quotients) {
   float sum = 0;
   for (size_t i = 0; i < n; ++i) sum = sum + e[x[i]];

@@ -34,11 +34,11 @@ struct SoftmaxParams {
 void softmax_rows(const SoftmaxParams& params, const EdgeKernel& edge, const LutKernel& lut,
                   const uint8_t* x, uint8_t* y, size_t rows, size_t n);
 
-// table: 256 numbers from 0 to 1, the last one 1; output_scale 1/256 to 1.
+// Computes rows. table: 256 numbers from 0 to 1, the last one 1; output_scale 1/256 to 1.
 void softmax_reciprocal_rows(const float* table, float output_scale, const uint8_t* x, uint8_t* y,
                              size_t rows, size_t n);
 
-// table: 65536 numbers from 0 to 1, table[257 * m] 1.
+// Computes rows. table: 65536 numbers from 0 to 1, table[257 * m] 1.
 void softmax_pair_rows(const float* table, const uint8_t* x, float* y, size_t rows, size_t n);
 
 }  // namespace qrt

@@ -60,7 +60,7 @@ void softmax_rows_by_bounds(const SoftmaxBoundsKernel& kernel, const SoftmaxBoun
   for (size_t begin = 0; begin < rows; begin += kBoundedRows) {
     const size_t group = rows - begin < kBoundedRows ? rows - begin : kBoundedRows;
     uint64_t open = kernel.rows(bounds, x + begin * n, y + begin * n, group, n);
-    // Rows in a row are summed side by side.
+    // Sums adjacent rows that are still to be made together.
     while (open != 0) {
       const int first = __builtin_ctzll(open), count = __builtin_ctzll(~(open >> first));
       const size_t at = (begin + static_cast<size_t>(first)) * n;

@@ -46,11 +46,11 @@ struct SoftmaxBoundsKernel {
                    size_t n);
 };
 
-// The last row has no kernel.
+// Returns the table of kernels, whose last row has no kernel.
 const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count);
 
-// The best kernel, and its bounds. Null: there is none, or rows of n values have no bounds, for n is too
-// great, some e_d > e_0, n * e_0 no float, or k so great that a quantum has more than 15 bits.
+// Returns the best kernel, and its bounds. Null where there is none, or where rows of n values have no bounds:
+// n is too great, some e_d > e_0, n * e_0 is no float, or k is so great that a quantum has more than 15 bits.
 const SoftmaxBoundsKernel* plan_softmax_bounds(IsaSet isas, const SoftmaxParams& params, size_t n,
                                                SoftmaxBounds* bounds);
 

@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kBytes = 64, kLanes = 16;
 constexpr size_t kFour = 4;  // rows reduced at once
 
-// f(at, mask) for the registers of a row, the last part first: what the loop carries stays in its place
-// behind it.
+// Calls f(at, mask) for the registers of a row, beginning with the incomplete last one, so that the
+// whole ones behind it leave in place what the loop carries.
 template <class F>
 QRT_INLINE void for_blocks(size_t n, const F& f) {
   const size_t whole = n / kBytes * kBytes;
@@ -72,7 +72,7 @@ class Group {
   template <int kQuarters>
   uint32_t run() {
     add_up<kQuarters>();
-    // The last byte of fewer quarters stands for all that is further away.
+    // Where fewer quarters are used, the last byte stands for all that is further away.
     const size_t shown = bounds_.shown;
     if (kQuarters > 1 && shown < kBytes) return store<1>();
     if (kQuarters > 2 && shown < 2 * kBytes) return store<2>();

@@ -7,7 +7,7 @@
 namespace qrt {
 namespace {
 
-// y: fractions of 2^-kBits, less `offset`.
+// Computes rows. y: fractions of 2^-kBits, less `offset`.
 template <int kBits, class T>
 void softmax_rows_of(const int32_t* table, const uint8_t* x, T* y, size_t rows, size_t n,
                      int32_t offset) {

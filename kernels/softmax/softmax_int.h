@@ -23,7 +23,7 @@ namespace qrt {
 
 constexpr size_t kMaxSoftmaxIntRow = 4095;  // the sum stays below 2^31
 
-// table: 256 values >= -1, the last of them 2^31 - 1 (checked at load). 1 <= n <=
+// Computes rows. table: 256 values >= -1, the last of them 2^31 - 1 (checked at load). 1 <= n <=
 // kMaxSoftmaxIntRow.
 void softmax_int_rows(const int32_t* table, const uint8_t* x, uint8_t* y, size_t rows, size_t n);
 void softmax_int_rows(const int32_t* table, const uint8_t* x, int16_t* y, size_t rows, size_t n);

@@ -28,7 +28,7 @@ struct SoftmaxInt16Params {
   RequantStage stages[kMaxStages];  // of channel 0
 };
 
-// One form for every instruction set. n <= kMaxSoftmaxInt16Row; y may be x.
+// Computes rows, in one form for every instruction set. n <= kMaxSoftmaxInt16Row; y may be x.
 void softmax_int16_rows(const SoftmaxInt16Params& params, const int16_t* x, int16_t* y, size_t rows,
                         size_t n);
 

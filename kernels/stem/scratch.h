@@ -23,7 +23,7 @@ struct StemScratch {
     const size_t outputs = rows * shape.out_w;
     return outputs < kStemTile ? kStemTile : outputs;
   }
-  // Shared dwords are made from two vectors of bytes.
+  // Returns the bytes of a pixel. Shared dwords are made from two vectors of bytes.
   size_t pixel_bytes() const { return round_up(shape.padded_h(rows) * shape.padded_bytes() + 128); }
   size_t shared_pitch() const { return round_up((positions() + kStemLanes) * sizeof(uint32_t)); }
   size_t bytes() const { return pixel_bytes() + shape.shared() * shared_pitch(); }

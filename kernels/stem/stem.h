@@ -28,7 +28,7 @@
 
 namespace qrt {
 
-// From an output's inputs to the next one's, at most, where rows share dwords.
+// The greatest distance, in bytes, between the inputs of neighbouring outputs for which rows share dwords.
 constexpr size_t kStemMostPixelBytes = 8;
 
 // dilation_w is 1.
@@ -38,7 +38,8 @@ struct StemShape : Window2D {
   size_t pixel_bytes() const { return stride_w * in_c; }
   size_t row_bytes() const { return kernel_w * in_c; }  // of a kernel row
   size_t rest() const { return row_bytes() % 4; }
-  // Dwords that rows share; 0: every row has one of its own for its rest.
+  // Returns the number of dwords that rows share for their last bytes; 0: every row has a dword of
+  // its own for them.
   size_t shared() const {
     const size_t dwords = (kernel_h * rest() + 3) / 4;
     return pixel_bytes() <= kStemMostPixelBytes && dwords < kernel_h ? dwords : 0;
@@ -72,7 +73,8 @@ struct StemKernel {
   void (*fn)(const StemArgs& args);
 };
 
-// [ceil(out_c / 16)][steps][16][4]; packed: as gemm_pack() leaves weights whose taps are kernel rows.
+// Returns the bytes of the weights, [ceil(out_c / 16)][steps][16][4], and makes them of `packed`,
+// which gemm_pack() made with kernel rows as taps.
 uint64_t stem_weight_bytes(const StemShape& shape);
 void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights);
 
@@ -85,11 +87,11 @@ void stem_offsets(const StemShape& shape, uint32_t* offsets);
 size_t stem_rows_per_call(const StemShape& shape);
 size_t stem_scratch_bytes(const StemShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const StemKernel* stem_kernels(size_t* count);
 
-// The best row of `isas`, or null.
+// Returns the best row of `isas`, or null.
 const StemKernel* select_stem(IsaSet isas);
 
 }  // namespace qrt

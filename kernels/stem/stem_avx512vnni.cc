@@ -90,7 +90,7 @@ void fill_shared(const RowRange& range) {
   }
 }
 
-// A tile's outputs of 16 * kVectors channels, those of the mask.
+// Stores a tile's outputs of 16 * kVectors channels, those of the mask.
 template <Epilogue::Form kForm, int kPixels, int kVectors>
 QRT_INLINE void store_as(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kVectors],
                          const avx512vnni::ChannelConstants (&k)[kVectors], uint32_t mask,
@@ -122,7 +122,7 @@ QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kV
   switch (epilogue.form) {
     case Epilogue::kFused: return store_as<Epilogue::kFused>(epilogue, acc, k, mask, y, pitch);
     case Epilogue::kAffine: return store_as<Epilogue::kAffine>(epilogue, acc, k, mask, y, pitch);
-    // The general ones serve what is simpler.
+    // Special cases without code of their own are computed by the general forms.
     case Epilogue::kFixed:
     case Epilogue::kFixedFromZero:
       return store_as<Epilogue::kFixed>(epilogue, acc, k, mask, y, pitch);
@@ -132,8 +132,8 @@ QRT_INLINE void store(const Epilogue& epilogue, const __m512i (&acc)[kPixels][kV
   }
 }
 
-// The outputs of a panel of channels. The last tile begins so early that it is a whole one; where there
-// is none, the last output is repeated, and what there is of it stored.
+// Computes the outputs of a panel of channels. The last tile begins so early that it is a whole
+// one; where there is none, the last output is repeated, and what there is of it stored.
 template <int kPixels, int kVectors>
 __attribute__((noinline)) void run_panel(const RowRange& range, size_t channel, size_t columns) {
   static_assert(kPixels <= static_cast<int>(kStemTile), "places of repeated outputs");

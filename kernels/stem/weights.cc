@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the gemm family to those of the stem family; sizes.
+// Converts packed weights of the gemm family to the form of the stem family, and computes sizes.
 #include <string.h>
 
 #include "kernels/stem/scratch.h"

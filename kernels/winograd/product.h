@@ -20,9 +20,8 @@ struct Product {
   size_t sum_bytes;  // from row to row
 };
 
-// The first MR rows from `pixels` by NV vectors of channels. `next` is fetched ahead, next_step
-// bytes for each step of four bytes. A function of its own: in its caller it would have fewer
-// registers.
+// Multiplies the first MR rows from `pixels` by NV vectors of channels. Prefetches `next`, next_step bytes
+// for each step of four bytes. It is a function of its own because inlined it would have fewer registers.
 template <class P, int MR, int NV>
 __attribute__((noinline)) void multiply_tile(const Product& product, const uint8_t* pixels,
                                              uint8_t* sums, const int8_t* next, size_t next_step) {
@@ -66,8 +65,8 @@ __attribute__((noinline)) void multiply_tile(const Product& product, const uint8
       for (int v = 0; v < NV; ++v) P::dot(acc[i][v], x, b[v]);
     }
   };
-  // Two steps at a time, of four channels: the loop's own instructions take turns of the multipliers'
-  // ports.
+  // Two steps of four channels at a time, so that the loop's own instructions take turns with the
+  // multipliers at their ports.
   for (; k < kc; k += 8, weights += 8 * kBlock) step(0), step(4);
   QRT_UNROLL
   for (int i = 0; i < MR; ++i, sums += product.sum_bytes) {
@@ -77,7 +76,7 @@ __attribute__((noinline)) void multiply_tile(const Product& product, const uint8
   }
 }
 
-// A function for each number of rows 1 .. MR.
+// Calls the function for the number of rows, 1 .. MR.
 template <class P, int MR, int NV>
 QRT_INLINE void multiply_rows(size_t rows, const Product& product, const uint8_t* pixels,
                               uint8_t* sums, const int8_t* next, size_t next_step) {
@@ -87,7 +86,7 @@ QRT_INLINE void multiply_rows(size_t rows, const Product& product, const uint8_t
   }
 }
 
-// All rows by NV vectors of channels, spread evenly over the tiles.
+// Multiplies all rows by NV vectors of channels, spread evenly over the tiles.
 template <class P, int NV>
 void multiply(const Product& product) {
   const size_t tiles = (product.rows + P::kTileRows - 1) / P::kTileRows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the gemm family to those of Winograd's convolution; sizes.
+// Converts packed weights of the gemm family to those of Winograd's convolution, and computes sizes.
 #include <string.h>
 
 #include "kernels/winograd/scratch.h"
@@ -8,7 +8,8 @@ namespace qrt {
 namespace {
 
 constexpr size_t kBlock = 16, kGroup = 4;
-constexpr size_t kPixelBytes = 50 << 10;  // of a block, for each row of a register tile
+// Bytes of a block's transformed pixels for each row of a register tile.
+constexpr size_t kPixelBytes = 50 << 10;
 
 // Returns the limit for the sum of a position's weights of one sign: 255 times that, or 128 times
 // that of both signs, stays exact.
@@ -26,7 +27,7 @@ constexpr size_t kVecs = kBlock * kGroup * sizeof(int16_t) / sizeof(Vec);
 // often as far as lines of one set of the cache: each is given more than a line at a time.
 constexpr size_t kRun = 4;
 
-// The first or second two channels of input, [4][2] bytes, to [4 / kWeightLanes][2][kWeightLanes].
+// Loads the first or second two channels of a group, [4][2] bytes, as [4 / kWeightLanes][2][kWeightLanes].
 template <size_t kWeightLanes>
 Vec load(const int8_t* w, size_t pair) {
   typedef uint32_t Words __attribute__((vector_size(16)));
@@ -40,7 +41,7 @@ Vec load(const int8_t* w, size_t pair) {
   return kWeightLanes == 1 ? v : Vec{v[0], v[2], v[4], v[6], v[1], v[3], v[5], v[7]};
 }
 
-// G times three, w_step apart, to six.
+// Transforms three weights, w_step apart, by G to six.
 inline void transform(const Vec* w, size_t w_step, Vec* u, size_t u_step) {
   const Vec a = w[0], b = w[w_step], c = w[2 * w_step];
   const Vec outer = a + c, far = a + 4 * c;
@@ -52,7 +53,7 @@ inline void transform(const Vec* w, size_t w_step, Vec* u, size_t u_step) {
   u[5 * u_step] = c;
 }
 
-// One weight block, tap_bytes apart for every tap of every term, to all positions, u_step apart.
+// Transforms one weight block to all positions, u_step apart. Its taps are tap_bytes apart, for every term.
 template <size_t kWeightLanes>
 void transform_block(const int8_t* packed, size_t tap_bytes, const WinogradShape& shape, Vec* u,
                      size_t u_step) {
@@ -99,7 +100,8 @@ uint64_t winograd_weight_bytes(const WinogradShape& shape) {
 }
 
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape) {
-  constexpr size_t kBytes = kBlock * kGroup, kInt16 = 255;  // weight blocks whose sums int16 holds
+  // kInt16: number of weight blocks whose sums fit in int16.
+  constexpr size_t kBytes = kBlock * kGroup, kInt16 = 255;
   const size_t groups = shape.terms * shape.taps() * shape.kc() / kGroup;
   for (size_t block = 0; block < blocks_of(shape); ++block) {
     int32_t most[kBytes] = {}, least[kBytes] = {};

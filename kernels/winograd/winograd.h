@@ -51,7 +51,7 @@ struct WinogradShape {
   size_t tiles_h() const { return tiles_along(out_h, dilation_h, tile_h()); }
   size_t tiles_w() const { return tiles_along(out_w, dilation_w, kWinogradTile); }
   size_t tiles() const { return tiles_h() * tiles_w(); }
-  // Input channels of the packed weights.
+  // Returns input channels of the packed weights.
   size_t kc() const { return (in_c + 3) / 4 * 4; }
 
   static size_t tiles_along(size_t out, size_t dilation, size_t tile) {
@@ -60,12 +60,13 @@ struct WinogradShape {
   }
 };
 
-// Transformed weights, int16: [positions][ceil(out_c / 16)][kc / 2][16 / lanes][2][lanes], the tail of
-// out_c zero.
+// Returns the bytes of the transformed weights, int16: [positions][ceil(out_c / 16)][kc / 2][16 /
+// lanes][2][lanes], the tail of out_c zero.
 uint64_t winograd_weight_bytes(const WinogradShape& shape);
 
-// Both take weights as gemm_pack() leaves them, of all taps for each term. `lanes`: a kernel's
-// weight_lanes.
+// winograd_is_exact() returns whether all sums, without the bias, stay in the range in which
+// results are exact; winograd_weights() transforms the weights. Both take them as gemm_pack()
+// leaves them, those of all taps for each term. `lanes`: a kernel's weight_lanes.
 bool winograd_is_exact(const int8_t* packed, const WinogradShape& shape);
 void winograd_weights(const int8_t* packed, const WinogradShape& shape, size_t lanes,
                       int16_t* weights);
@@ -105,12 +106,12 @@ struct WinogradKernel {
 size_t winograd_block(const WinogradKernel& kernel, const WinogradShape& shape);
 size_t winograd_scratch_bytes(const WinogradKernel& kernel, const WinogradShape& shape);
 
-// All rows compiled in, best first; *count receives their number, which may be 0: there is no scalar
-// row, the gemm family does these convolutions on every instruction set.
+// Returns all rows compiled in, best first. *count receives their number, which may be 0: there is
+// no scalar row, as the gemm family does these convolutions on every instruction set.
 const WinogradKernel* winograd_kernels(size_t* count);
 
-// The row of this very set for such kernels, or null. Products of bytes by VPDPBUSD take half as long
-// as those of int16 here: a row of three taps, half the products, would gain nothing.
+// Returns the row of this very set for such kernels, or null. Products of bytes by VPDPBUSD take
+// half as long as those of int16 here: a row of three taps, half the products, would gain nothing.
 const WinogradKernel* find_winograd(Isa isa, size_t kernel_h);
 
 }  // namespace qrt

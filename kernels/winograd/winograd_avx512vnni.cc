@@ -15,7 +15,7 @@ struct AdjacentProducts : Avx512Vnni {
   QRT_INLINE __m512i load_pixels(const uint8_t* p) {
     return _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
-  // Inline assembly for the reason given in isa/avx512vnni.h.
+  // Adds dot products by inline assembly, for the reason given in isa/avx512vnni.h.
   QRT_INLINE void dot(Acc& acc, Lhs a, Rhs b) {
     __asm__("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(a), "v"(b));
   }

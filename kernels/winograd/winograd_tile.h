@@ -33,7 +33,7 @@ struct Vectors {
   typedef int32_t Signed __attribute__((vector_size(kBytes)));
 };
 
-// B' of winograd.h times six vectors.
+// Multiplies six vectors by B' of winograd.h.
 template <class Words>
 QRT_INLINE void transform_pixels(const Words (&d)[6], Words (&f)[6]) {
   const Words even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2);
@@ -62,7 +62,7 @@ QRT_INLINE void transform_outer(const Words (&d)[6], Words (&f)[2]) {
   f[1] = d[5] - d[3] - ((d[3] - d[1]) << 2);
 }
 
-// A' of winograd.h times six vectors.
+// Multiplies six vectors by A' of winograd.h.
 template <class Sums>
 QRT_INLINE void transform_sums(const Sums (&m)[6], Sums (&y)[4]) {
   const Sums a = m[1] + m[2], b = m[1] - m[2], c = m[3] + m[4], d = m[3] - m[4];
@@ -73,7 +73,7 @@ QRT_INLINE void transform_sums(const Sums (&m)[6], Sums (&y)[4]) {
   y[3] = (b + ((d + last) << 1)) << 2;
 }
 
-// acc of the 576 * acc or 24 * acc that transform_sums() leaves in two directions or one.
+// Divides: returns acc for the 576 * acc, or 24 * acc, that transform_sums() leaves in two directions or one.
 template <class P, int kRows>
 QRT_INLINE typename P::Acc exact_acc(typename Vectors<P>::Sums v) {
   // 9 * 0x38e38e39 = 3 * 0xaaaaaaab = 1 modulo 2^32
@@ -118,7 +118,7 @@ __attribute__((noinline)) void place_tiles(Block* block) {
   }
 }
 
-// The kRows x 6 pixels of a tile.
+// Finds the kRows x 6 pixels of a tile.
 template <int kRows>
 QRT_INLINE void find_pixels(const WinogradArgs& args, const TileExtent& extent,
                             const uint8_t* (&pixel)[kRows][6]) {
@@ -144,8 +144,8 @@ QRT_INLINE void find_pixels(const WinogradArgs& args, const TileExtent& extent,
   }
 }
 
-// A vector of channels, from k on, of a tile's pixels, transformed: first rows 1 to 4, then the others,
-// so that they stay in registers.
+// Transforms a vector of channels, from k on, of a tile's pixels: first rows 1 to 4, then the
+// others, so that they stay in registers.
 template <class P>
 QRT_INLINE void fill_vector(const Block& block, const uint8_t* const (&pixel)[6][6], size_t k,
                             uint8_t* out) {
@@ -182,7 +182,7 @@ QRT_INLINE void fill_vector(const Block& block, const uint8_t* const (&pixel)[6]
   store_row(outer[1], 5);
 }
 
-// The pixels of tile number `i` of the block, transformed. kRows: 6, or 1 of a kernel of one row.
+// Transforms the pixels of tile number `i` of the block. kRows: 6, or 1 for a kernel of one row.
 template <class P, int kRows>
 void fill_pixels(const Block& block, size_t i) {
   using Words = typename Vectors<P>::Words;
@@ -226,11 +226,12 @@ struct Panel {
   const GemmArgs* outputs;
   const Output<P>* output;
   size_t channel, columns;
-  typename P::template Store<Vectors<P>::kOfPanel> store;  // where they do so in registers
+  // Constants for requantisation in registers.
+  typename P::template Store<Vectors<P>::kOfPanel> store;
 };
 
-// A tile of 4x4 outputs of one vector of channels, whose sums are `sum_stride` bytes apart; they stay in
-// registers. c: the first output's channel; outputs are `pitch` bytes apart, rows of them row_pitch.
+// Transforms the sums of a tile, `sum_stride` bytes apart, to 4x4 outputs of one vector of channels, all
+// in registers. c: the first output's channel; outputs are `pitch` bytes apart, rows of them row_pitch.
 template <class P, typename P::Epilogue::Form kForm>
 __attribute__((noinline)) void store_tile_as(const typename P::template Store<1>& store,
                                              const uint8_t* sums, size_t sum_stride,
@@ -259,8 +260,8 @@ __attribute__((noinline)) void store_tile_as(const typename P::template Store<1>
   }
 }
 
-// The sums of the panel's channels, which begin in column `column` of the chunk, of tile number `i`
-// of the block, to outputs.
+// Transforms and stores the outputs of tile number `i` of the block, for the panel's channels,
+// whose sums begin in column `column` of the chunk.
 template <class P, int kRows>
 void store_tile(const Block& block, const Panel<P>& panel, size_t i, size_t column) {
   using Sums = typename Vectors<P>::Sums;

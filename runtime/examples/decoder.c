@@ -25,7 +25,7 @@ static int64_t step(qrt_session* session, int64_t token) {
   qrt_status status = qrt_session_set_input(session, 0, QRT_INT64, &token, 1, &error);
   if (status == QRT_OK) status = qrt_session_run(session, &error);
   if (status == QRT_OK) status = qrt_session_get_output(session, 0, QRT_INT64, &next, 1, &error);
-  /* The position, or the token, is outside: the states are what they were. */
+  /* The position, or the token, is out of range. The states are as they were before the run. */
   if (status == QRT_OUT_OF_RANGE)
     fail("no place is left in the cache, or no such token");
   else if (status != QRT_OK)

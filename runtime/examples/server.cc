@@ -25,7 +25,7 @@ struct Requests {
   std::vector<std::size_t> answers;
 };
 
-// A session is for one thread at a time; the model is for all.
+// Serves requests. A session is for one thread at a time; the model is for all.
 void serve(const qrt::Model& model, const qrt::SessionOptions& options, Requests* requests) {
   qrt::Session session(model, options);
   for (std::size_t i; (i = requests->next++) < requests->answers.size();) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C99 and POSIX: what a model and a session tell of themselves, and what each operator of a run takes.
+/* C99 and POSIX: prints what a model and a session report about themselves, and what each operator
+ * of a run takes.
  *
  *     tour MODEL.qrt [THREADS]
  *
@@ -35,7 +36,7 @@ static void print_tensor(const char* role, size_t index, const qrt_tensor_info* 
   printf("\n");
 }
 
-/* The batch and other dimensions whose sizes a session chooses. */
+/* Prints the dimensions whose sizes a session chooses, the batch among them. */
 static void print_dims(const qrt_model* model) {
   qrt_dim_info dim;
   qrt_struct_init(&dim);

@@ -20,7 +20,7 @@ Status check_float(const fb::AddOptions* o) {
   const double a = static_cast<double>(float_of(o->a_scale()));
   const double b = static_cast<double>(float_of(o->b_scale()));
   const double f = static_cast<double>(float_of(o->constant()));
-  // Neither infinities nor NaN are less.
+  // Written so that infinities and NaN fail, too: no comparison with them holds.
   QRT_MODEL_CHECK(
       255 * (std::fabs(a) + std::fabs(b)) + std::fabs(f) < 2147483648.0,
       "a_scale %g, b_scale %g and constant %g, expected 255 * (|a_scale| + |b_scale|) + "
@@ -37,7 +37,7 @@ Status check_float(const fb::AddOptions* o) {
   return {};
 }
 
-// An int16 operand before its stages; -2^31 is in int32, and 2^31 is not.
+// Checks that an int16 operand, shifted for its stages, stays within int32, in which -2^31 is and 2^31 is not.
 Status check_shifted(const char* name, int32_t zero_point, int32_t left_shift) {
   const int64_t scale = int64_t{1} << left_shift;
   const int64_t least = (INT16_MIN - zero_point) * scale, most = (INT16_MAX - zero_point) * scale;
@@ -183,7 +183,7 @@ void finish_step(const PrepareContext& context, std::shared_ptr<P> params, const
   step->params = std::move(params);
 }
 
-// Looking for a cheaper form takes as long as some thousand elements.
+// Returns whether looking for a cheaper form pays, which takes as long as some thousand elements.
 bool pays(const PrepareContext& context) {
   constexpr size_t kFew = 2048;
   return select_elementwise(context.isas)->isa != Isa::kScalar &&
@@ -213,7 +213,8 @@ TableKey key_of(const AddIntParams& p) {
   return key;
 }
 
-// Tables, where a kernel has them and these are the sums.
+// Prepares the step as look-ups in tables, where a kernel has these and they give exactly the sums.
+// Returns whether it did.
 template <class P>
 bool prepare_tables(const PrepareContext& context, const P& add,
                     bool (*SumTablesKernel::*make)(const P&, SumTables*), PlannedStep* step) {

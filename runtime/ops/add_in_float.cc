@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries floats near the real factors of an integer add on those pairs of bytes whose real sum is
-// close to a tie: elsewhere both round to the same side.
+// Tries floats near the real factors of an integer add on the pairs of bytes whose real sum is close
+// to a tie. For all other pairs, the float and the integer arithmetic round to the same side.
 #include "runtime/ops/add_in_float.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Terms {
   double values[kBytes], error = 0;
 };
 
-// v less the integer below it, |v| < 2^62; by itself std::floor would be a call.
+// Returns v less the greatest integer up to it, |v| < 2^62. On its own, std::floor would be a call.
 double fraction(double v) {
   const double rest = v - static_cast<double>(static_cast<int64_t>(v));
   return rest < 0 ? rest + 1 : rest;
@@ -45,7 +45,7 @@ struct CodePairs {
     if (reach >= 0.5) {
       for (size_t i = 0; i < kBytes * kBytes; ++i) push(i / kBytes, i % kBytes);
     } else {
-      // b by fractions, in buckets: those from first[i] on have fractions from i / 256 on.
+      // Sorts b into buckets by its fractions: bucket i, from first[i] on, has fractions from i / 256 on.
       size_t bucket[kBytes], first[kBytes + 1] = {}, next[kBytes], order[kBytes];
       for (size_t i = 0; i < kBytes; ++i) {
         bucket[i] = bucket_of(fraction(b_terms.values[i]));
@@ -53,7 +53,7 @@ struct CodePairs {
       }
       for (size_t i = 0; i < kBytes; ++i) first[i + 1] += next[i] = first[i];
       for (size_t i = 0; i < kBytes; ++i) order[next[bucket[i]]++] = i;
-      // Buckets that a reach touches, one more at each end for what rounding moves.
+      // The buckets within `reach`, and one more at each end, as rounding may move a fraction across a border.
       const size_t width = std::min(kBytes, static_cast<size_t>(2 * reach * kBytes) + 4);
       for (size_t i = 0; i < kBytes; ++i) {
         const size_t begin = bucket_of(fraction(0.5 - a_terms.values[i] - reach)) + kBytes - 1;
@@ -78,12 +78,12 @@ struct CodePairs {
   size_t count;
 };
 
-// Near the real sum: what the integer stages round off moves it by about a unit of theirs.
+// Constants near the real sum's: the rounding of the integer stages shifts it by about one of their units.
 constexpr float kNudges[] = {0.0f, 0x1p-19f, -0x1p-19f, 0x1p-17f, -0x1p-17f, 0x1p-16f, -0x1p-16f};
 constexpr int kTries = 9 * (sizeof(kNudges) / sizeof(kNudges[0]));
 constexpr double kGreatestNudge = 0x1p-16;
 
-// The float nearest to v, or one beside it: 0, 1, 2.
+// Returns the float nearest to v, or one beside it: 0, 1, 2.
 float near(double v, int which) {
   const float nearest = static_cast<float>(v);
   return which == 0 ? nearest : std::nextafter(nearest, which == 1 ? INFINITY : -INFINITY);

@@ -12,8 +12,8 @@ namespace qrt {
 // Reads the options of an Add of kind F32 or F32_MUL_ADD.
 AddParams add_params(const fb::AddOptions& options);
 
-// Parameters with which kernel.add gives the bytes of kernel.add_int with `p`, for every pair of
-// bytes. False: none were found.
+// Finds parameters with which kernel.add gives the bytes of kernel.add_int with `p`, for every pair
+// of bytes. Returns false where none were found.
 bool add_in_float(const AddIntParams& p, const ElementwiseKernel& kernel, AddParams* add);
 
 }  // namespace qrt

@@ -114,7 +114,7 @@ struct Params {
   // Channels that a task packs and multiplies at a time, in scratch of its own; 0: all are packed first.
   size_t channels_at_a_time;
   // Packed right sides, then their column sums, which become the biases.
-  size_t packed_bytes, bias_bytes;  // of one, rounded up to the alignment
+  size_t packed_bytes, bias_bytes;  // bytes of one matrix, rounded up to the alignment
   // The left side with its tails, in scratch, where the right side's zero point asks for them.
   size_t tail_bytes, a_rows, tail_tasks, a_offset;
 };
@@ -179,7 +179,7 @@ Status share_packed(const PrepareContext& context, size_t bytes, const Operands&
   return {};
 }
 
-// The left side with its tails.
+// Returns the left side with its tails.
 const uint8_t* with_tails(const Step& step, const RunContext& context) {
   const Operands& operands = step.as<Operands>();
   const Params& p = *operands.params;
@@ -389,7 +389,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Dimension 0 belongs to none of the matrices.
+// Returns whether dimension 0 belongs to none of the matrices.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return operands.output.rank() >= 3 && operands_apart(op, operands);
 }

@@ -11,14 +11,15 @@
 namespace qrt {
 namespace {
 
-// Short runs are joined beside an operand that is written out as far as fits: one that every index of
-// the innermost loop repeats (the channels of a squeeze-and-excite), or one with a single element for
-// each run (a gate for each pixel).
+// Buffers in which short runs are joined to longer ones: an operand is written out as often as
+// fits. The operand is one that every index of the innermost loop repeats (the channels of a
+// squeeze-and-excitation), or one with a single element for each run (a gate for each pixel).
 class Joined {
  public:
   static constexpr size_t kBytes = 1024;
 
-  // `bytes` at `x`, `count` times over; count * bytes <= kBytes.
+  // Returns `count` copies of the `bytes` bytes at `x`, one behind the other. REQUIRES: count *
+  // bytes <= kBytes.
   const uint8_t* repeat(const uint8_t* x, size_t bytes, size_t count) {
     if (x != held_)
       for (size_t i = 0; i < count; ++i) memcpy(bytes_ + i * bytes, x, bytes);

@@ -11,7 +11,7 @@
 
 namespace qrt {
 
-// Dimension i of `shape` where it is aligned to the last of `rank` dimensions: 1 before its first.
+// Returns dimension i of `shape` aligned to the last of `rank` dimensions: 1 in front of its first.
 int64_t aligned_dim(const Shape& shape, int rank, int i);
 
 // Appends to *shape the dimensions of a and b, all but their last `inner` ones, broadcast together.
@@ -36,7 +36,7 @@ struct Broadcast {
   size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
   size_t tasks = 1;                                   // parallel
 
-  // Both tensors have the output's shape.
+  // Returns whether both tensors have the output's shape.
   bool is_plain() const { return rank == 0 && !a_is_scalar && !b_is_scalar; }
 };
 

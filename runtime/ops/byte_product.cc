@@ -8,7 +8,7 @@
 namespace qrt {
 namespace {
 
-// Bytes are packed less 128, whatever their zero point is: a row's own sum makes up for the rest.
+// Bytes are packed less 128, whatever their zero point is; the difference is corrected by the sum of each row.
 constexpr int32_t kPackedZeroPoint = 128;
 
 }  // namespace

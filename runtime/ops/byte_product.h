@@ -15,7 +15,7 @@ namespace qrt {
 // The left side: rows of k floats as bytes, and what their sums need.
 struct ByteRows {
   uint8_t* bytes;  // kSlack readable bytes behind them
-  uint32_t* sums;  // of the bytes of each row
+  uint32_t* sums;  // sum of the bytes of each row
 };
 
 class ByteProduct {

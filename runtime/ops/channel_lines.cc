@@ -76,7 +76,8 @@ bool ChannelLines::correct(size_t channel, const uint8_t got[256], const uint8_t
   return true;
 }
 
-// Every entry is tried, by the kernel itself.
+// Fits lines to the channels' tables, and tries every entry with the kernel itself. Null where it
+// gives another result.
 std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t* tables,
                                                       size_t channels, int searches) {
   const LinesKernel* const kernel = select_lines(isas);
@@ -90,7 +91,7 @@ std::unique_ptr<const ChannelLines> ChannelLines::fit(IsaSet isas, const uint8_t
     const uint8_t* const table = tables + 256 * c;
     bool is_limited = false;
     const auto gives = [&](const TableLines& tried) {
-      // Limits that the lines have by themselves, as lines that end within bytes, are no work.
+      // Tries first without limits: lines that end within the bytes have them by themselves, and save the work.
       for (const bool limits : {false, true}) {
         is_limited = limits;
         one.blocks_[0].is_limited = one.two_ = one.signed_ = false;

@@ -19,8 +19,8 @@ namespace qrt {
 
 class ChannelLines {
  public:
-  // Lines that give these tables, or null: there are none, or this instruction set has no kernel. So
-  // many tables may take a search of where two lines meet.
+  // Finds lines that give these tables. At most `searches` tables may take a search of where two
+  // lines meet. Returns null where there are none, or where this instruction set has no kernel.
   static std::unique_ptr<const ChannelLines> fit(IsaSet isas, const uint8_t* tables,
                                                  size_t channels, int searches);
 
@@ -28,7 +28,7 @@ class ChannelLines {
   static size_t bytes(size_t channels);
 
   const char* name() const { return kernel_->name; }
-  // Dense rows, n bytes in all; contract: lines.h.
+  // Maps dense rows, n bytes in all; contract: lines.h.
   void map(const uint8_t* x, uint8_t* y, size_t n) const;
 
  private:

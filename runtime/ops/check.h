@@ -15,36 +15,36 @@ namespace qrt {
 
 Status check_input_count(const InferContext& context, size_t expected);
 
-// `what` names the input in messages ("x", "weights").
+// Checks an input's type. `what` names the input in messages ("x", "weights").
 Status check_dtype(const InferContext& context, size_t i, const char* what, DType expected);
 Status check_rank(const InferContext& context, size_t i, const char* what, int expected,
                   const char* layout);
 
-// Input i is an activation: uint8 or int16.
+// Checks that input i is an activation: uint8 or int16.
 Status check_activation(const InferContext& context, size_t i, const char* what);
 
-// The greatest |x - zero_point| of an int16 x.
+// Returns the greatest |x - zero_point| of an int16 x.
 constexpr int64_t int16_reach(int32_t zero_point) {
   return zero_point < 0 ? int64_t{INT16_MAX} - zero_point : zero_point - int64_t{INT16_MIN};
 }
 
-// Input i are images, as image_shape() takes them, of uint8 or int16.
+// Checks that input i are images, as image_shape() takes them, of uint8 or int16.
 Status check_image(const InferContext& context, size_t i);
 
-// Input i is a constant of the given packing holding exactly `bytes` bytes.
+// Checks that input i is a constant of the given packing holding exactly `bytes` bytes.
 Status check_constant(const InferContext& context, size_t i, const char* what, fb::Packing packing,
                       uint64_t bytes);
 
-// Input 1 holds packed weights of exactly `bytes` int8, for that many channels: the lines of a
-// block of 16 stand together.
+// Checks that input 1 holds packed weights of exactly `bytes` int8, for that many channels: the
+// lines of a block of 16 stand together.
 Status check_weights(const InferContext& context, fb::Packing packing, uint64_t bytes,
                      size_t channel_blocks);
 
-// Input i is a constant of this type, its elements in order.
+// Checks that input i is a constant of this type, its elements in order.
 Status check_plain_constant(const InferContext& context, size_t i, const char* what, DType dtype,
                             const Shape& shape);
 
-// Input i is a tensor of this type.
+// Checks that input i is a tensor of this type.
 Status check_type(const InferContext& context, size_t i, const char* what, DType dtype,
                   const Shape& shape);
 
@@ -53,16 +53,16 @@ Status check_type(const InferContext& context, size_t i, const char* what, DType
 Status check_gemm_tails(const InferContext& context, size_t groups, size_t n, size_t taps,
                         size_t k);
 
-// weight_sum holds the sum of every output's weights (input 1, of `groups` groups whose tails are
-// zero).
+// Checks that weight_sum holds the sum of every output's weights (input 1, of `groups` groups whose
+// tails are zero).
 Status check_true_weight_sum(const InferContext& context,
                              const flatbuffers::Vector<int32_t>* weight_sum, size_t groups,
                              size_t n, size_t taps, size_t k);
 
-// Input i is a constant int32 vector of `channels` biases.
+// Checks that input i is a constant int32 vector of `channels` biases.
 Status check_bias(const InferContext& context, size_t i, size_t channels);
 
-// weight_sum holds one value per channel.
+// Checks that weight_sum holds one value per channel.
 Status check_weight_sum(const flatbuffers::Vector<int32_t>* weight_sum, size_t channels);
 
 // Returns whether this type is INT16, for which operators have kernels of their own, and built in.
@@ -73,7 +73,7 @@ inline bool is_byte(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kInt8 || dtype == DType::kBool;
 }
 
-// The element type the file declares for output 0, for operators that may produce several.
+// Reads the element type that the file declares for output 0, for operators that may produce several.
 Status declared_output_dtype(const InferContext& context, DType* dtype);
 
 // Checks that elements are whole bytes, as operators that move elements need.

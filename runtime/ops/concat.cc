@@ -30,7 +30,8 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
     QRT_MODEL_CHECK(is_equal,
                     "input %zu has shape %s, expected that of input 0, %s, but for axis %d", i,
                     type.shape.to_string().c_str(), first.shape.to_string().c_str(), axis);
-    shape[axis] += type.shape[axis];  // of at most kMaxOperands inputs, each below 2^31
+    // Cannot overflow: at most kMaxOperands inputs, each below 2^31.
+    shape[axis] += type.shape[axis];
   }
   return add_output(first.dtype, shape, outputs);
 }

@@ -116,9 +116,10 @@ struct Params {
   Geometry geometry;
   GemmCall gemm;
   DynamicLayer dynamic;
-  size_t runs;               // 1, or one for each image, which has a scale of its own
-  uint8_t input_zero_point;  // of a dynamic layer the run has its own
-  size_t zero_bytes;         // indirect: of the row of zero points, which the table follows
+  size_t runs;               // 1, or the number of images where each image has a scale of its own
+  uint8_t input_zero_point;  // a dynamic layer's comes from the run instead
+  // Bytes of the row of zero points in front of the table of addresses (indirect forms).
+  size_t zero_bytes;
 
   // Form "rows". A task pads the input of strip_rows output rows at a time into its scratch
   // (task_scratch 0: there is nothing to pad).
@@ -147,7 +148,7 @@ void run_dense(const Step& step, const RunContext& context) {
   }
 }
 
-// State: the row of zero points, then the table.
+// Writes the step's state: the row of zero points, then the table of pixels.
 void bind_indirect(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const Geometry& g = p.geometry;
@@ -199,7 +200,7 @@ void run_indirect(const Step& step, const RunContext& context) {
   }
 }
 
-// Image row iy (any value outside the image: modulo 2^64) with its padding, to `to`.
+// Copies image row iy with its padding to `to`. Outside the image, iy may be anything: modulo 2^64.
 void pad_row(const Params& p, const uint8_t* image, uint8_t zero_point, size_t iy, uint8_t* to) {
   const Geometry& g = p.geometry;
   if (iy >= g.in_h) {
@@ -222,10 +223,10 @@ struct RowsJob {
   const uint8_t* x;
   uint8_t* y;
   uint8_t zero_point;
-  GemmOperands args;  // of a dynamic layer: bias and requantisation
+  GemmOperands args;  // bias and requantisation of a dynamic layer
 };
 
-// Output row `row` of all images' rows, and the follower's work on it.
+// Computes output row `row`, counted over all images, and the follower's work on it.
 void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
   const Geometry& g = job.p.geometry;
   args->c = job.y + row * g.out_w * job.p.gemm.c_stride();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms that some layers of Conv2D take instead of the products of conv2d.cc, as a table. conv2d.cc walks
-// it to prepare a layer, and runtime/parts.cc asks it which forms may serve a model.
+// The forms that some layers of Conv2D take instead of the products of conv2d.cc, as a table. conv2d.cc
+// tries them in order to prepare a layer, and runtime/parts.cc asks which of them may serve a model.
 #ifndef QRT_RUNTIME_OPS_CONV2D_FORMS_H_
 #define QRT_RUNTIME_OPS_CONV2D_FORMS_H_
 

@@ -22,7 +22,7 @@ struct Conv2DGeometry : Window2D {
   }
 };
 
-// conv2d_int16.cc. REQUIRES: input 0 is INT16.
+// conv2d_int16.cc: prepares a layer whose input 0 is INT16.
 Status prepare_int16_conv2d(const PrepareContext& context, const Conv2DGeometry& geometry,
                             PlannedStep* step);
 

@@ -13,9 +13,10 @@
 namespace qrt {
 namespace {
 
-// Padded pixels of one output row that pass the second-level cache's share of a task do not pay.
+// The form does not pay where the padded pixels of one output row exceed a task's share of the
+// second-level cache.
 constexpr uint64_t kMostScratch = 256 << 10;
-// Beyond these the sizes below do not fit.
+// Beyond these the sizes computed below would overflow.
 constexpr size_t kMostPadded = 1 << 20;
 
 struct Params {

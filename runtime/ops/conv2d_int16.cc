@@ -96,8 +96,8 @@ bool is_depthwise(const fb::Conv2DOptions& options, const Conv2DGeometry& g) {
          options.requant()->kind() == fb::RequantKind::INT;
 }
 
-// Weights [digits][groups][..][taps][1][16 channels][4] of gemm.h, of which the first of four is
-// used.
+// Prepares a depthwise layer. Its weights are those of gemm.h, [digits][groups][..][taps][1][16
+// channels][4], of which the first of four is used.
 Status prepare_depthwise(const PrepareContext& context, const fb::Conv2DOptions& options,
                          const Conv2DGeometry& g, PlannedStep* step) {
   const size_t multiplier = g.out_c / g.groups, digits = options.digits();

@@ -13,10 +13,10 @@
 namespace qrt {
 namespace {
 
-// Beyond these the sizes below do not fit, nor the products pay.
+// Beyond these the sizes computed below would overflow, and the products do not pay.
 constexpr size_t kMostPadded = 1 << 16;
 constexpr double kVectorProducts = 64;  // multiply-accumulates of a dot product
-// Less may be none: these are estimates.
+// The estimated gain that is required: a smaller one may be none.
 constexpr double kGain = 0.9;
 
 struct Params {
@@ -71,8 +71,9 @@ size_t outputs_of_pixel(const NarrowLayer& layer, const Conv2DGeometry& g, const
 
 double real(size_t v) { return static_cast<double>(v); }
 
-// Dot products of a vector for an image, and what else takes as long, both measured on Zen 4. Here: a
-// dword's way into its plane, an output's to its byte; one output alone is bound by the loads of the planes.
+// Returns how many dot products of a vector an image takes, and in their unit the other work, both
+// measured on Zen 4: moving a dword into its plane, and turning an output into its byte. With a
+// single output the loads of the planes are the limit.
 double products_of(const NarrowShape& s) {
   constexpr double kFill = 10, kOutput = 8, kLanes = 16;
   const NarrowWork work = narrow_work(s);
@@ -94,7 +95,8 @@ double products_of(const GemmCall& gemm, size_t pixels) {
 
 }  // namespace
 
-// One tap does not pay for the planes.
+// Returns whether the layer may be tried as a narrow convolution. A kernel of a single tap does not
+// pay for making the planes.
 bool may_take_narrow(const fb::Conv2DOptions& options, const Shape& weights) {
   return options.groups() == 1 && options.terms() == 1 && options.stride_h() == 1 &&
          weights[0] <= static_cast<int64_t>(kNarrowMostOutputs) && weights[1] * weights[2] > 1;
@@ -141,7 +143,7 @@ Status prepare_narrow_conv2d(const PrepareContext& context, const Conv2DGeometry
   step->macs = uint64_t{g.images} * s.out_h * s.out_w * outputs * s.kernel_h * s.kernel_w * s.in_c;
   step->can_lead = true;
   step->input_rows = g.images * g.in_h * g.in_w;
-  // Joined pixels may not be put apart from one another.
+  // The planner may not place the output's pixels apart where several of them are computed as one.
   if (g.stride_w == 1) step->output_rows = g.images * g.out_h * g.out_w;
   step->scratch_bytes = params->ranges.scratch_bytes();
   step->run = run;

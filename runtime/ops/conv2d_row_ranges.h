@@ -28,8 +28,8 @@ struct RowRanges {
   size_t scratch_bytes() const { return tasks * task_scratch; }
 };
 
-// kernel(args) for all rows of all images. `job`: the arguments but for x, y, rows and scratch; x_pitch
-// and `channels`: of the input's and the output's pixels.
+// Calls kernel(args) for all rows of all images, strip by strip. `job`: the arguments other than x,
+// y, rows and scratch; x_pitch and `channels`: of the input's and the output's pixels.
 template <class Args>
 void run_row_ranges(const Step& step, const RunContext& context, const RowRanges& ranges,
                     void (*kernel)(const Args&), const Args& job, size_t x_pitch, size_t channels) {

@@ -11,8 +11,8 @@
 namespace qrt {
 namespace {
 
-// Padded rows that pass the second-level cache's share of a task do not pay; beyond kMostPadded sizes
-// do not fit.
+// The form does not pay where padded rows exceed a task's share of the second-level cache; beyond
+// kMostPadded sizes would overflow.
 constexpr size_t kMostScratch = 256 << 10;
 constexpr size_t kMostPadded = 1 << 16;
 // Weights of more dwords are streamed for every tile, for which the gemm family's larger tiles are better.

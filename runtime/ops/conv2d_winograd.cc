@@ -17,11 +17,13 @@ namespace {
 // Fewer tiles do not pay for the stream of transformed weights.
 constexpr size_t kFewTiles = 4;
 constexpr size_t kFewChannels = 16;
-// Weights come from beyond the second-level cache; more than these for every block of tiles.
+// Transformed weights of more bytes than this are read again for every block of tiles, from beyond
+// the second-level cache.
 constexpr uint64_t kNearWeightBytes = 1 << 20;
 
 struct FarWeights {
-  double bytes_per_ns;  // beside the products of one register tile, and of more of them
+  // Rate at which weights arrive beside the products of one register tile; shared: of several.
+  double bytes_per_ns;
   double shared_bytes_per_ns;
   uint64_t most_bytes;  // of a layer
 };
@@ -43,8 +45,8 @@ struct Params {
   std::shared_ptr<const TableBytes> padding;
 };
 
-// The form that a layer may take: no columns where it has none. 3x1 is 1x3 of an image of one row,
-// in which what lies below a pixel comes a whole row of pixels after it.
+// Returns the form of Winograd's convolution that a layer may take; one without columns where it may not. A 3x1
+// kernel is a 1x3 kernel on an image of one row, in which the pixel below comes a whole row of pixels later.
 WinogradShape shape_of(const Conv2DGeometry& g) {
   WinogradShape s = {g.in_h,  g.in_w,    g.in_c,     g.out_h, g.out_w,
                      g.out_c, g.pad_top, g.pad_left, g.terms, g.kernel_h};
@@ -58,7 +60,7 @@ WinogradShape shape_of(const Conv2DGeometry& g) {
   return s;
 }
 
-// Channels of a part, at least: its tasks transform all pixels of their tiles.
+// The fewest channels of a part: the tasks of each part transform all pixels of their tiles again.
 constexpr size_t kLeastPart = 64;
 
 // Returns into how many parts to cut the channels: more than one where tasks outnumber the blocks

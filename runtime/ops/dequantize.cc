@@ -56,7 +56,8 @@ struct Job {
   uint8_t* y;
 };
 
-// The kernel takes rows of channels: a run of one scale is rows of kRow equal scales.
+// Dequantises int32. The kernel takes rows of channels, so a run with one scale becomes rows of
+// kRow equal scales.
 void dequantize_i32(const Params& p, const int32_t* x, size_t rows, size_t n, const EdgeGrid& g,
                     float* y) {
   constexpr size_t kRow = 64;
@@ -69,7 +70,7 @@ void dequantize_i32(const Params& p, const int32_t* x, size_t rows, size_t n, co
   if (rest) k.dequantize_i32(x + n - rest, 1, rest, scale, y + n - rest);
 }
 
-// x of n elements (codes of packed types) to float32.
+// Converts n elements of x (codes for packed types) to float32.
 void to_real(const Params& p, const uint8_t* x, size_t n, const EdgeGrid& g, float* y) {
   const auto* words = reinterpret_cast<const uint16_t*>(x);
   const auto scale = [&](size_t i) { return g.scale[g.each ? i : 0]; };
@@ -107,7 +108,7 @@ void to_real(const Params& p, const uint8_t* x, size_t n, const EdgeGrid& g, flo
   }
 }
 
-// The elements [at, at + count) through buffers; count is at most kEdgeChunk.
+// Dequantises the elements [at, at + count) through buffers; count is at most kEdgeChunk.
 void run_chunk(const Job& job, size_t at, size_t count) {
   const Params& p = job.p;
   float real[kEdgeChunk];

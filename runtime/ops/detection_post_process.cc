@@ -112,7 +112,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
     d.terms[i / kCodes][i % kCodes] = o->box_terms()->Get(i);
   for (uint32_t i = 0; i < kCodes; ++i) d.scores[i] = o->score_values()->Get(i);
   params->images = static_cast<size_t>(boxes[0]);
-  // Some 20 ns a box beside the scores; what is suppressed is not known.
+  // Estimates some 20 ns a box beside the scores; how many boxes are suppressed is not known in advance.
   params->tasks =
       task_count(20.0 * static_cast<double>(boxes[0] * boxes[1]), params->images, context.threads);
   params->scratch_bytes = round_up(detection_scratch_bytes(d), kAlignment);

@@ -16,7 +16,7 @@ namespace {
 
 enum Input : size_t { kZeroPoint = 3, kScale, kWeightScale, kAddend };
 
-// One element, or one for each row.
+// Checks that a parameter has one element, or one for each row.
 Status check_parameter(const InferContext& context, size_t i, const char* what, DType dtype,
                        int64_t rows) {
   QRT_TRY(check_dtype(context, i, what, dtype));

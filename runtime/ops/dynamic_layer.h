@@ -5,7 +5,7 @@
 // layer: the zero point goes into the bias, acc = sum of x * w - zero_point * sum of w, the scale into
 // the kernel's store.
 //
-//   inputs 0..2 as ever, with requant ACC, then
+//   inputs 0..2 as of a layer with constant scales, with requant ACC, then
 //   3  x_zero_point UINT8, one element           y INT32 = acc; or, with
 //   4  x_scale FLOAT32, one element, and
 //   5  w_scale constant FLOAT32 [out], finite    y FLOAT32 = fl32(f(acc) * fl32(x_scale * w_scale[o]));
@@ -33,12 +33,12 @@ inline bool is_dynamic_layer(const InferContext& context) {
   return built::kDynamicLayers && context.inputs.size() > 3;
 }
 
-// The number of inputs, those beyond the third, and the store. Layers of three inputs are in order. `rows`: images
-// or rows, which may have scales of their own.
+// Checks the number of inputs, those beyond the third, and the store; layers of three inputs always
+// pass. `rows`: images or rows, which may have scales of their own.
 Status check_dynamic_layer(const InferContext& context, size_t channels, int64_t rows,
                            const fb::Requant* requant, const fb::FloatStore* store);
 
-// How many scales a layer's input has: 1, or one for each row.
+// Returns how many scales a layer's input has: 1, or one for each row.
 inline size_t scales_of(const InferContext& context) {
   return is_dynamic_layer(context) ? static_cast<size_t>(context.inputs[3].type.shape.elements())
                                    : 1;
@@ -54,7 +54,8 @@ int level_of_layer(const fb::Operator& op) {
   return makes_floats ? kEdgeLevel : level_of_requant<Options>(op);
 }
 
-// A run's part of a dynamic layer.
+// The part of a dynamic layer that each run does: bias and requantisation from the run's zero point
+// and scale, then floats from the sums.
 class DynamicLayer {
  public:
   // REQUIRES: gemm is made, of one image where each has its scale. *scratch_bytes grows by what a run
@@ -90,7 +91,7 @@ class DynamicLayer {
   std::shared_ptr<const Tables> tables_;
   // Where floats are made of sums, after the products.
   const EdgeKernel* kernel_ = nullptr;
-  SumStore store_{};  // but for what a run has
+  SumStore store_{};  // without what changes with each run
   bool each_row_ = false;
   size_t tasks_ = 1;
 };

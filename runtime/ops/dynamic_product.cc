@@ -114,7 +114,7 @@ struct Params {
   Geometry geometry;
   Shape a, b, y;
   bool is_convolution, sums, half_scales, has_bias, b_zero_each, b_scale_each;
-  size_t channels, rows, tasks;  // a row: outputs of one task's unit
+  size_t channels, rows, tasks;  // rows: outputs of one task's unit
 };
 
 // The arguments of one run that all rows of the output share.
@@ -153,7 +153,7 @@ void store(const Job& job, size_t at, size_t channel, uint32_t acc) {
   job.y[at] = static_cast<uint8_t>(static_cast<int32_t>(std::nearbyint(v)) + job.y_zero);
 }
 
-// Row `row` of [..., m]: its n columns, some at a time.
+// Computes row `row` of [..., m]: its n columns, some at a time.
 void product_row(const Job& job, size_t row) {
   constexpr size_t kColumns = 64;
   const Params& p = job.p;
@@ -188,7 +188,7 @@ void product_row(const Job& job, size_t row) {
   }
 }
 
-// Row `row` of [n, out, oh]: its ow positions.
+// Computes row `row` of [n, out, oh]: its ow positions.
 void convolution_row(const Job& job, size_t row) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
@@ -271,7 +271,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// With scales it makes a quantised output by itself.
+// Returns the arithmetic level. With scales, the operator makes a quantised output itself.
 int level(const fb::Operator& op) { return op.inputs()->size() > 4 ? kEdgeLevel : 0; }
 
 }  // namespace

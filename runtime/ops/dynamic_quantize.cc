@@ -37,7 +37,7 @@ struct Params {
   const EdgeKernel* kernel;
   Form form;
   size_t rows, elements;  // of a row
-  size_t tasks;           // that share the rows or, of fewer rows, each of them
+  size_t tasks;           // tasks that share the rows or, where rows are few, share each row
 };
 
 // How a row is quantised. zero_point: stored domain.

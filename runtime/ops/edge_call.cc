@@ -35,7 +35,7 @@ bool is_scale_type(DType dtype) {
          dtype == DType::kFloat8E8M0 || dtype == DType::kInt32;
 }
 
-// Input i has one value, or as many as the layout has entries.
+// Checks that input i has one value, or as many as the layout has entries.
 Status check_entries(const InferContext& context, size_t i, const char* what, size_t entries) {
   const OpInput& input = context.inputs[i];
   QRT_MODEL_CHECK(input.type.shape.elements() == static_cast<int64_t>(entries),
@@ -66,7 +66,7 @@ int32_t zero_point_at(DType type, const uint8_t* data, size_t i) {
     case DType::kFloat8E4M3FNUZ:
     case DType::kFloat8E5M2:
     case DType::kFloat8E5M2FNUZ: return 0;  // only carries the type
-    case DType::kBFloat16:                  // as the bits of the float
+    case DType::kBFloat16:                  // its value as the bits of a float32
       return static_cast<int32_t>(static_cast<uint32_t>(reinterpret_cast<const uint16_t*>(data)[i])
                                   << 16);
     default: break;

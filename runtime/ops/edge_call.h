@@ -29,14 +29,15 @@ struct EdgeLayout {
     if (kind == Kind::kTensor) return 1;
     return kind == Kind::kAxis ? depth : outer * blocks * inner;
   }
-  // Neighbouring elements have neighbouring entries: rows of them. Otherwise runs of one entry.
+  // Returns whether neighbouring elements have neighbouring entries, so that kernels take rows of
+  // entries; otherwise they take runs of elements that share one entry.
   bool has_rows() const {
     return (kind == Kind::kAxis && inner == 1) || (kind == Kind::kBlocks && inner > 1);
   }
 };
 
-// f(at, rows, count, entry, each) for the elements [begin, end) in order: rows * count elements
-// from `at`, every row with the entries from `entry` (each), or all elements with that one.
+// Calls f(at, rows, count, entry, each) for the elements [begin, end) in order: rows * count
+// elements from `at`, every row with the entries from `entry` (each), or all elements with that one.
 template <class F>
 void for_grid_spans(const EdgeLayout& l, size_t begin, size_t end, const F& f) {
   using Kind = EdgeLayout::Kind;
@@ -87,16 +88,16 @@ struct EdgeCall {
 
   bool reads_inputs() const { return scale.empty(); }
   size_t scratch_bytes() const;
-  // The grid of this run; inputs are decoded into the step's scratch memory, scales rounded to the
-  // type of the division.
+  // Returns the grid of this run. Parameters that are inputs are decoded into the step's scratch
+  // memory, and scales are rounded to the type of the division.
   EdgeGrid grid(const Step& step, const RunContext& context) const;
 };
 
 // Elements that go through buffers on the stack at a time; a multiple of what fills whole bytes.
 constexpr size_t kEdgeChunk = 2048;
 
-// Shape, types and values of scale and zero point: of the options (`*scale` etc., then `quantized`
-// limits the zero points) or of the inputs. `quantized` is the type on the integer side.
+// Checks shapes, types and values of scale and zero point: of the options (`*scale` etc., where
+// `quantized` limits the zero points) or of the inputs. `quantized` is the type on the integer side.
 Status check_edge(const InferContext& context, DType quantized,
                   const flatbuffers::Vector<uint32_t>* scale,
                   const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
@@ -111,11 +112,11 @@ Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32
 void integer_range(DType dtype, int32_t* lo, int32_t* hi);
 bool is_small_integer(DType dtype);  // of up to 16 bits
 bool is_signed_integer(DType dtype);
-// The format of a FLOAT8* or FLOAT4E2M1 type; false for the others.
+// Finds the format of a FLOAT8* or FLOAT4E2M1 type. Returns false for the other types.
 bool small_format(DType dtype, SmallFormat* format);
 
-// `codes` of elements, one per byte for packed types: the elements [at, at + count) of x.
-// REQUIRES: at is a multiple of 4.
+// Unpacks the elements [at, at + count) of x to `codes`, one per byte for packed types. REQUIRES:
+// at is a multiple of 4.
 void unpack_elements(DType dtype, const uint8_t* x, size_t at, size_t count, uint8_t* codes);
 
 }  // namespace qrt

@@ -8,13 +8,13 @@
 
 namespace qrt {
 
-// Input i is of an integer type of 8 to 64 bits.
+// Checks that input i is of an integer type of 8 to 64 bits.
 Status check_integer(const InferContext& context, size_t i, const char* what);
 
-// Two inputs of one integer type; the shape that they broadcast to.
+// Checks two inputs of one integer type, and finds the shape to which they broadcast.
 Status infer_integers(const InferContext& context, Shape* shape);
 
-// The type of an output that holds indices, as the file declares it: INT32 or INT64. REQUIRES: the
+// Reads the type that the file declares for an output of indices: INT32 or INT64. REQUIRES: the
 // operator has this output.
 Status declared_index_dtype(const InferContext& context, size_t output, DType* dtype);
 

@@ -363,8 +363,9 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return rows_apart(op, operands);
 }
 
-// One operation of IEEE 754 for each element, sums in an order of ONNX Runtime's, and tables have one
-// result on every CPU and in the source system. The others are qrt's own functions.
+// Returns the arithmetic level. Functions that take one operation of IEEE 754 for each element,
+// sums in an order of ONNX Runtime's, and tables have one result on every CPU and in the source
+// system. The others are qrt's own.
 int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
   const bool is_exact = (is_binary(f) && f != F::POW) || is_rounding(f) || is_gemm(f) ||

@@ -29,8 +29,9 @@ constexpr size_t kMostReach = 64 << 10;
 // One function of all scores and an operand that is broadcast to them.
 struct Stage {
   FloatBinary function;
-  bool scores_first, is_scalar;  // is_scalar: a row has one element of the operand
-  size_t rank = 0;               // of the rows' dimensions, innermost first
+  bool scores_first, is_scalar;  // is_scalar: the operand has one element for a row
+  // Number of the rows' dimensions; dims[] has the innermost one first.
+  size_t rank = 0;
   size_t dims[kMaxTensorRank] = {}, strides[kMaxTensorRank] = {};
 
   // Returns where the operand of a row stands.
@@ -101,7 +102,8 @@ size_t row_at(const MatrixRows& matrices, size_t row, size_t rows_each) {
   return matrices.offset(row / rows_each) + row % rows_each * matrices.stride;
 }
 
-// Inputs: queries, keys, values, the stages' operands.
+// Runs attention. The step's inputs are queries, keys, values, and the operands of the stages
+// between the products.
 void run_attention(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const float *q = floats(context.in(step, 0)), *k = floats(context.in(step, 1));

@@ -24,7 +24,7 @@ constexpr size_t kTileFloats = 16 << 10, kMinOutputs = 256;
 // A tile of single outputs, which read each value a few times, reads up to kFilterFloats: half of a small first-level cache.
 // From kLongRow columns on its rows go to the output one by one.
 constexpr size_t kFilterFloats = 4 << 10, kLongRow = 64;
-// Strides and dilations up to it leave little of a line unread.
+// Strides and dilations up to this leave little of a row unread.
 constexpr size_t kCompact = 4;
 
 struct Geometry : Window2D {
@@ -78,7 +78,7 @@ struct AxisLayout {
     return is_shared ? ceil_div((outputs - 1) * stride + (taps - 1) * dilation + 1, stride)
                      : outputs;
   }
-  // Padded position of a plane's first line.
+  // Returns the position in a padded plane at which the plane's first row begins.
   size_t origin(size_t plane) const { return is_shared ? plane : plane * dilation; }
   size_t plane_of(size_t tap) const { return is_shared ? tap * dilation % stride : tap; }
   size_t line_of(size_t tap) const { return is_shared ? tap * dilation / stride : 0; }
@@ -315,7 +315,7 @@ Status prepare_float_conv(const PrepareContext& context, PlannedStep* step) {
                           static_cast<double>(g.terms());
   const size_t units = product_or_most({g.images, g.groups, p->row_tiles, p->column_tiles});
   p->tasks = task_count(products / 8, units, context.threads);
-  // Planes, sums, and the zeros that sums begin with.
+  // The scratch memory holds planes, sums, and the zeros that sums begin with.
   const size_t planes = product_or_most({g.group_in(), p->down.planes(), p->across.planes(),
                                          p->down.lines(p->rows), p->pitch, sizeof(float)});
   const size_t sums = product_or_most({g.group_out() + 1, p->sums(), sizeof(float)});

@@ -62,7 +62,7 @@ struct FloatParams {
 inline const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }
 inline float* floats(uint8_t* p) { return reinterpret_cast<float*>(p); }
 
-// The elementwise functions of two operands.
+// Returns the kernel's name for an elementwise function of two operands.
 FloatBinary binary_of(fb::FloatFunction f);
 
 // The kinds of steps that attention is made of; the parameters of all but kOther are FloatParams.

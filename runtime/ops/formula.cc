@@ -129,7 +129,8 @@ void run(const Step& step, const RunContext& context) {
       [&](size_t, size_t begin, size_t end) { run_elements(step, context, begin, end - begin); });
 }
 
-// The steps, as cheap as the bounds before them allow; *bounds becomes those behind.
+// Returns an operand with its steps, simplified as far as the bounds of its values allow. *bounds
+// becomes the bounds behind the steps.
 FormulaOperand operand(FormulaElement element, int32_t zero_point, const StepVector* steps,
                        FormulaBounds* bounds, PlanVector<FormulaStep>* storage) {
   for (uint32_t i = 0; i < count_of(steps); ++i) {

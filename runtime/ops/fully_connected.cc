@@ -13,7 +13,7 @@
 namespace qrt {
 namespace {
 
-// Products of so few rows wait for their weights.
+// Products of at most this many rows are bound by reading their weights from memory.
 constexpr size_t kStreamedRows = 4;
 
 // Checks the constants of a layer whose weights are [out, in].
@@ -107,7 +107,7 @@ void run_int16(const Step& step, const RunContext& context) {
   run_int16_gemm(p.int16, context, left, 0, context.out(step, 0));
 }
 
-// Rows, columns and taps of the product.
+// Sets the rows, columns and taps of the product.
 void set_sizes(const PrepareContext& context, GemmCall* gemm) {
   const auto* options = context.op->options_as<fb::FullyConnectedOptions>();
   const Shape& y = context.outputs[0].shape;

@@ -3,7 +3,7 @@
 //
 // The last axis with a map (or, without any, the last of all) makes the rows: its indices are
 // blocks of the elements behind it. The axes in front of it only choose which row of x is read; the
-// one next to the rows, where it has no map, is walked by the kernel. A slice of every row of
+// one next to the rows, where it has no map, is a loop of the kernel. A slice of every row of
 // x may be a view.
 #include <cstring>
 
@@ -69,7 +69,8 @@ struct Params {
   PlanVector<GatherSpan> runs;
   Outer outer[kMaxTensorRank];
   size_t outer_count;
-  size_t rows;          // that the kernel walks by itself; they share one place of the outer axes
+  // Rows that the kernel handles in one call. They share an index of the outer axes.
+  size_t rows;
   size_t input_stride;  // of those
   size_t groups;        // product of the outer axes
   size_t tasks;
@@ -95,7 +96,8 @@ void run(const Step& step, const RunContext& context) {
                const size_t row_bytes = p.row.output_bytes;
                const uint8_t* x = context.in(step, 0);
                uint8_t* y = context.out(step, 0) + begin * row_bytes;
-               ptrdiff_t previous = -1;  // of a whole group right before y
+               // Offset in x of the group that lies whole right before y; -1: there is none.
+               ptrdiff_t previous = -1;
                for (size_t at = begin; at < end;) {
                  const size_t first = at % p.rows, left = end - at;
                  const size_t rows = left < p.rows - first ? left : p.rows - first;
@@ -148,8 +150,8 @@ void for_gather_spans(const int32_t* index, size_t count, size_t block_bytes, si
   add_blocks();
 }
 
-// A view where y is a range of every row of x: the last axes are whole, one before them is a range,
-// then some may have one index, and the others, whole again, are the rows.
+// Finds a view: y is a range of every row of x. The last axes are whole, the one before them is a
+// range, then some may have a single index, and the others, whole again, are the rows.
 void find_view(const int32_t* const* maps, const Shape& from, const Shape& to, size_t element_bytes,
                PlannedStep* step) {
   size_t begin = 0, stride = element_bytes, rows = 1;
@@ -191,7 +193,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto size = [](const Shape& shape, int d) {
     return d < shape.rank() ? static_cast<size_t>(shape[d]) : 1;
   };
-  // Axes without a map next to each other are one.
+  // Joins adjacent axes without a map into one.
   size_t input_bytes = block * size(from, last);
   p.input_stride = input_bytes;
   p.rows = 1;

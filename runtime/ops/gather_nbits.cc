@@ -72,12 +72,12 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Every image's own indices into the same weights.
+// Returns whether every image has indices of its own into the weights, which all images share.
 bool keeps_images_apart(const fb::Operator&, const BatchOperands& operands) {
   return !operands.inputs[kIndex].is_constant;
 }
 
-// One product of IEEE 754 for each element.
+// Returns the arithmetic level: each element takes one product of IEEE 754.
 int level(const fb::Operator&) { return 1; }
 
 }  // namespace

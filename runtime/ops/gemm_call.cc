@@ -12,10 +12,10 @@
 namespace qrt {
 namespace {
 
-// Half of what a core can read from beyond its second-level cache.
+// Half of the rate at which a core can read from beyond its second-level cache.
 constexpr double kSpareBytesPerNs = 15;
 
-// From one core's cache to another's.
+// The rate at which data move from one core's cache to another's.
 constexpr double kMovedBytesPerNs = 15;
 
 // A follower's piece: output that it finds in the first-level cache, but at least kFollowTiles

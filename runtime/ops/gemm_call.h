@@ -28,8 +28,9 @@ struct GemmCall {
   const int8_t* weights = nullptr;
   std::shared_ptr<const PlanVector<int32_t>> bias_table;
   std::shared_ptr<const RequantParams> requant_table;
-  size_t requant_channels = SIZE_MAX;  // that its arrays hold; channels beyond begin at 0 again
-  size_t element_bytes = 1;            // of the output
+  // Channels that its arrays hold; later channels start again at entry 0.
+  size_t requant_channels = SIZE_MAX;
+  size_t element_bytes = 1;  // of the output
 
   size_t outer = 1, m_chunks = 1, n_chunks = 1;
   size_t tasks = 1;  // 1: the calling thread does all chunks
@@ -93,7 +94,7 @@ struct GemmOperands {
   const int8_t* weights = nullptr;
   const int32_t* bias = nullptr;
   size_t first_channel = 0;
-  Requant requant{};  // without a scale: the call's own
+  Requant requant{};  // no scale: the call's own requantisation is used
 
   // The first row of the output, from the first group on; c_stride 0: its rows are dense.
   void* c = nullptr;

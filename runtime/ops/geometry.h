@@ -10,7 +10,7 @@
 
 namespace qrt {
 
-// Each of these checks what the shapes and the options say, not the constants. Fails with kInvalidModel.
+// Each checks what the shapes and the options say, without the constants. Fails with kInvalidModel.
 Status conv2d_geometry(const InferContext& context, Conv2DGeometry* geometry);
 Status depthwise_geometry(const InferContext& context, DepthwiseShape* shape);
 Status max_pool_geometry(const InferContext& context, PoolShape* shape);

@@ -34,7 +34,8 @@ T per_channel(const flatbuffers::Vector<T>& values, size_t channel) {
   return values.Get(values.size() == 1 ? 0 : static_cast<uint32_t>(channel));
 }
 
-// The digits of a channel's sum stand `channels` apart.
+// Returns what is added to a channel's sums for the offset of planes: -32768 times the sum of its
+// weights; 0 without planes. `weight_sum` holds the digits of that sum `channels` apart.
 int64_t plane_correction(const flatbuffers::Vector<int32_t>* weight_sum, size_t channel,
                          size_t channels, size_t digits, bool is_planes) {
   if (!is_planes) return 0;
@@ -63,7 +64,7 @@ Status check_int16_constants(const InferContext& context, size_t channels, size_
                   "input 2 (bias) has shape %s, expected [%zu]", shape.to_string().c_str(),
                   channels);
   QRT_TRY(check_constant(context, 2, "bias", fb::Packing::NONE, channels * sizeof(int64_t)));
-  // Whatever the weights are: |256 * high + low| <= 257 * 255 * 128 * k.
+  // Holds for any weights: |256 * high + low| <= 257 * 255 * 128 * k.
   const int64_t sums = static_cast<int64_t>(k) * (is_planes ? 257 * 255 * 128 : 1 << 22) *
                        static_cast<int64_t>(256 * digits - 255);
   const fb::RequantStage& stage = *requant->stages()->Get(0);

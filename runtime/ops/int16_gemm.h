@@ -37,7 +37,7 @@ Int16Constants make_int16_constants(const InferContext& context, size_t channels
 // A step's scratch: the plane of the high bytes, that of the low ones, and for every task a block
 // of sums of both for each digit.
 struct Int16Gemm {
-  GemmCall gemm;  // of one plane; its groups are those of every digit
+  GemmCall gemm;  // the product of one byte plane; its groups count every digit's
   size_t digits = 1;
   Int16Constants constants;
   const DigitsKernel* kernel = nullptr;
@@ -55,9 +55,9 @@ Status make_int16_gemm(const PrepareContext& context,
                        const flatbuffers::Vector<int32_t>* weight_sum, const fb::Requant& requant,
                        bool pair_safe, size_t plane_elements, Int16Gemm* int16, PlannedStep* step);
 
-// All products from planes that are in the scratch. `left` holds the left side of the high plane
-// for group 0; group g's starts g * group_offset bytes behind it. y: output of the first row,
-// int16, or of kind ACC int32.
+// Computes all products from planes that are in the scratch. `left` holds the left-hand side of the
+// high plane for group 0; group g's starts g * group_offset bytes behind it. y: output of the first
+// row, int16, or int32 of kind ACC.
 void run_int16_gemm(const Int16Gemm& int16, const RunContext& context, const GemmOperands& left,
                     size_t group_offset, uint8_t* y);
 

@@ -27,8 +27,8 @@ struct Touch {
   float least, greatest;
 };
 
-// A session looks for thousands of lines, so this goes by the vectors of the baseline: blocks of
-// four, of which the best is kept for every lane.
+// Vectors of the baseline instruction set. A session looks for thousands of lines, so entries go in
+// blocks of four, and each lane keeps the best of its own.
 typedef float Floats __attribute__((vector_size(16)));
 typedef int32_t Ints __attribute__((vector_size(16)));
 constexpr int kLanes = 4, kParts = 4, kBlock = kLanes * kParts;
@@ -80,10 +80,10 @@ Touch touch(const Bounds& bounds, float slope) {
   return t;
 }
 
-// By how much lines of a slope may be moved up and down within bounds is concave in the slope: the
-// least of what all pairs of an upper and a lower bound leave. A pair that is the tightest for one
-// slope limits it for all others, and the next slope to try is where the two pairs meet that were
-// found on either side.
+// Finds a line within bounds. How far a line of one slope may be moved up and down is a concave
+// function of the slope: the least of what all pairs of an upper and a lower bound leave. A pair
+// that is the tightest for one slope limits all others, too, so the next slope to try is where the
+// two pairs meet that were found on either side.
 bool find_line(const Bounds& bounds, bool ties, double slope, double step, double* found,
                double* intercept) {
   constexpr double kEnough = 1e-4, kSteepest = 512;
@@ -93,12 +93,14 @@ bool find_line(const Bounds& bounds, bool ties, double slope, double step, doubl
     double height, rise;  // room = height + rise * slope
   } rising = {}, falling = {};
   double limit = 1;
-  // Some twenty tries find any; roundings of touch() must not let the search go in circles.
+  // Twenty tries or so find a line if there is one. The limit keeps roundings of touch() from
+  // making the search go in circles.
   for (int tries = 0; tries < 64 && slope > -kSteepest && slope < kSteepest; ++tries) {
     const Touch t = touch(bounds, static_cast<float>(slope));
     const double upper = bounds.upper[t.upper], lower = bounds.lower[t.lower];
     const double room = static_cast<double>(t.least) - static_cast<double>(t.greatest);
-    // Or as good as any: lines of a slope like 1/4 meet entries that were halfway between two bytes.
+    // Enough room, or as much as there can be: lines of a slope like 1/4 meet entries that were
+    // halfway between two bytes.
     if (room >= std::min(kEnough, limit - tie)) {
       *found = slope;
       *intercept = (upper + lower - slope * (t.upper + t.lower)) / 2;
@@ -124,8 +126,8 @@ class Fit {
  public:
   Fit(const uint8_t table[kEntries], int lo, int hi) : table_(table), lo_(lo), hi_(hi) {}
 
-  // A line below the entries of one range and above those of another, where they are not limits; with
-  // `ties` it may meet what is halfway between two bytes.
+  // Finds a line below the entries of one range and above those of another, except where these are at the
+  // limits of a byte. With `ties` it may meet what is halfway between two bytes. Returns whether there is one.
   bool line(Range below, Range above, bool ties, double* slope, double* intercept) const {
     Bounds bounds;
     const int lo = lo_, hi = hi_;
@@ -168,7 +170,8 @@ bool fit_kind(const Fit& fit, TableLines* lines) {
   return true;
 }
 
-// Between the last kink to which the first line reaches and the first from where the second does.
+// Finds the entry at which two lines meet: midway between the last up to which the first line fits and the
+// first from which on the second one does. Returns false where these ranges leave entries between them.
 bool find_kink(const Fit& fit, bool ties, TableLines* lines) {
   constexpr Range kAll = {0, kEntries};
   const auto reaches = [&](Range side) {

@@ -8,8 +8,8 @@
 
 namespace qrt {
 
-// Near table[x] before it is rounded to nearest and limited to lo..hi, its least and greatest entry:
-// a line, or of two lines the greater, or with `lesser` the lesser, which meet at x = kink.
+// Describes a table before rounding to nearest and limiting to lo..hi, its least and greatest entry:
+// by one line, or by the greater of two lines, or with `lesser` the lesser, which meet at x = kink.
 struct TableLines {
   double slope[2], intercept[2];
   bool two, lesser;
@@ -17,10 +17,11 @@ struct TableLines {
   uint8_t lo, hi;
 };
 
-// Finds lines for which gives() is true. False: there are none. In real numbers the lines that it is
-// asked about give the table, but for values halfway between two bytes. Tables of one layer are alike:
-// the lines in *lines, those of another table or kNoLines, are tried first. The kink is searched where
-// nothing else fits, which takes many times as long: while *searches, which counts down, is not 0.
+// Finds lines for which gives() is true. Returns false where there are none. In real numbers the
+// lines that gives() is asked about give the table, except for values halfway between two bytes.
+// Tables of one layer are alike: the lines in *lines, those of another table or kNoLines, are tried
+// first. Where two lines meet is searched where nothing else fits, which takes many times as long,
+// and only while *searches, which counts down, is not 0.
 constexpr TableLines kNoLines = {{}, {}, false, false, 128, 0, 255};
 bool fit_lines(const uint8_t table[256], const std::function<bool(const TableLines&)>& gives,
                int* searches, TableLines* lines);

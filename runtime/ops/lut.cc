@@ -18,7 +18,8 @@ namespace {
 
 constexpr size_t kTable16 = 65536;
 
-// int16 to int16, bytes or floats; bytes to int16.
+// Returns whether a table from `x` to `y` is one of the int16 kind: int16 to int16, bytes or
+// floats, or bytes to int16.
 bool is_int16(DType x, DType y) {
   return x == DType::kInt16 ? y == DType::kInt16 || is_byte(y) || y == DType::kFloat32
                             : is_byte(x) && y == DType::kInt16;
@@ -67,7 +68,8 @@ struct Params {
   const LutKernel* kernel;
   const uint8_t* table;
   size_t elements, channels, tasks;
-  std::shared_ptr<const ChannelLines> lines;  // of these tables; null: not used
+  // The tables in the channel kernel's form; null: that kernel is not used.
+  std::shared_ptr<const ChannelLines> lines;
   ChannelPlanes planes;
 };
 
@@ -157,7 +159,7 @@ void prepare_one(const PrepareContext& context, Params* p, PlannedStep* step) {
 void prepare_channels(const PrepareContext& context, Params* p, PlannedStep* step) {
   // With fewer rows the search for lines pays off only after dozens of runs.
   constexpr size_t kLeastRows = 128;
-  constexpr int kSearches = 32;  // the kinks of a layer are at its zero point, all of them
+  constexpr int kSearches = 32;  // the lines of all of a layer's channels meet at its zero point
   if (p->elements / p->channels >= kLeastRows && take_lines(context, kSearches, p)) {
     step->kernel = p->lines->name();
     step->run = run_lines;

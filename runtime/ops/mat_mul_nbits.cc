@@ -119,7 +119,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// In ONNX Runtime the order of the sums depends on the CPU.
+// Returns the arithmetic level. In ONNX Runtime the order of the sums depends on the CPU.
 int level(const fb::Operator&) { return kFloatLevel; }
 
 }  // namespace

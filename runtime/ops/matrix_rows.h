@@ -17,8 +17,8 @@ struct MatrixRows {
   MatrixRows(size_t matrices, size_t rows, size_t row) : stride(row) {
     dims[0] = matrices, step[0] = rows * row;
   }
-  // `rows` a matrix as the transposition finds them, `row_stride` apart. Its last loop but one may walk
-  // several matrices.
+  // Takes `rows` rows a matrix, as the transposition finds them, `row_stride` apart. Its last loop
+  // but one may go over several matrices.
   MatrixRows(const TransposePlan& plan, size_t rows, size_t row_stride)
       : stride(row_stride), count(plan.rank - 2) {
     std::copy_n(plan.dims, count, dims);

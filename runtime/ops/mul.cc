@@ -105,8 +105,8 @@ Status prepare_int16(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// The cheaper form, where a kernel has it and looking for it pays: that takes as long as some ten
-// thousand elements.
+// Prepares the cheaper form of the product, where a kernel has it and looking for it pays: that
+// takes as long as some ten thousand elements. Returns whether it did.
 bool prepare_scaled(const PrepareContext& context, const Params& params, PlannedStep* step) {
   constexpr int64_t kFew = 8192;
   const ScaledProductKernel* kernel = select_scaled_product(context.isas);

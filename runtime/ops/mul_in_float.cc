@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries scales beside the real one on all 65,536 pairs: most give the same bytes, but for one whose
-// roundings move a product across a tie.
+// Tries the real scale and scales next to it on all 65,536 pairs of bytes. Most give the same bytes
+// as the integers; a scale fails where its roundings move a product across a tie.
 #include "runtime/ops/mul_in_float.h"
 
 #include <cmath>
@@ -12,7 +12,8 @@
 namespace qrt {
 namespace {
 
-constexpr size_t kBytes = 256, kValues = 16;  // of the first operand at a time
+// A call multiplies all bytes of b by so many bytes of a.
+constexpr size_t kBytes = 256, kValues = 16;
 constexpr size_t kPairs = kBytes * kValues;
 constexpr int kTries = 7;
 
@@ -32,7 +33,7 @@ bool serves(const MulParams& params, const ElementwiseKernel& kernel,
     kernel.mul(params, {a, b, false, false, pairs->want, kPairs});
     cheaper.run(product, {a, b, false, false, pairs->got, kPairs, 1, 0, 0, 0});
     if (memcmp(pairs->want, pairs->got, kPairs) != 0) return false;
-    // The rows of a beside one of b.
+    // Multiplies all rows of a by the one row of b.
     cheaper.run(product, {a, b, false, false, pairs->got, kBytes, kValues, kBytes, 0, kBytes});
     if (memcmp(pairs->want, pairs->got, kPairs) != 0) return false;
   }

@@ -19,7 +19,7 @@ Status infer_pool(const InferContext& context, WindowAxes axes, PoolShape* shape
 // Output of the pool.
 Status add_pool_output(const InferContext& context, const PoolShape& shape, TensorTypes* outputs);
 
-// The tensors of a step on INT16.
+// Return a step's tensors as INT16.
 inline const int16_t* in_16(const Step& step, const RunContext& context) {
   return reinterpret_cast<const int16_t*>(context.in(step, 0));
 }

@@ -77,7 +77,8 @@ struct Params {
   int32_t lo = 0, hi = 0, offset = 0;
   fb::Rounding rounding = fb::Rounding::HALF_EVEN;
   bool is_packed = false, is_small_float = false, saturates = true;
-  // An integer whose overflow is not SATURATE, of up to 16 bits or with CAST.
+  // True where integers wrap instead of saturating: with CAST, or for types of up to 16 bits with
+  // another overflow than SATURATE.
   bool wraps = false;
   SmallFloat format = {};
   fb::Overflow overflow = fb::Overflow::SATURATE;
@@ -113,7 +114,7 @@ float rounded_to(fb::Division type, float v) {
   return v;
 }
 
-// A quotient in double as a float that rounds and compares to integers' limits alike.
+// Returns a quotient in double as a float that rounds and compares to integers' limits alike.
 float quotient_f64(double v, bool to_integer) {
   if (!to_integer) return static_cast<float>(v);
   if (!(v >= -2147483648.5 && v < 2147483647.5)) return static_cast<float>(v);
@@ -122,7 +123,7 @@ float quotient_f64(double v, bool to_integer) {
   return static_cast<float>(r < -kFar ? -kFar : r > kFar ? kFar : r);
 }
 
-// A quotient as the integer that a cast makes of it.
+// Returns a quotient as the integer that a cast makes of it.
 float cast_quotient(const Params& p, float v) {
   constexpr float kLimit = 2147483648.0f;
   const float rounded = p.is_packed ? std::round(v) : std::trunc(v);
@@ -133,8 +134,8 @@ float cast_quotient(const Params& p, float v) {
   return static_cast<float>(low > p.hi - p.offset ? low - values : low);
 }
 
-// v becomes x / scale in the division's type, and what overflow wraps becomes an infinity of the
-// side where it ends.
+// Divides: v becomes x / scale in the division's type. Where an overflow wraps, v becomes the
+// infinity on the side on which it ends.
 void divide(const Job& job, size_t at, size_t count, float* v) {
   const Params& p = job.p;
   const fb::Division type = p.edge.division;
@@ -189,7 +190,7 @@ void encode_32_bits(const Params& p, const float* v, size_t n, const EdgeGrid& g
   }
 }
 
-// bfloat16: fl32(v + zp); float16: x alone, limited.
+// Converts to bfloat16, fl32(v + zp), or to float16, x alone, limited.
 void encode_half(const Params& p, const float* v, size_t n, const EdgeGrid& g, uint16_t* out) {
   for (size_t i = 0; i < n; ++i) {
     const size_t e = g.each ? i : 0;
@@ -236,7 +237,7 @@ void encode(const Params& p, const float* v, size_t rows, size_t n, const EdgeGr
   }
 }
 
-// The elements [at, at + count) through buffers; count is at most kEdgeChunk.
+// Quantises the elements [at, at + count) through buffers; count is at most kEdgeChunk.
 void run_chunk(const Job& job, size_t at, size_t count) {
   const Params& p = job.p;
   float real[kEdgeChunk];
@@ -308,7 +309,7 @@ void run_bytes(const Step& step, const RunContext& context) {
              });
 }
 
-// float32 to int16, per tensor, half away from zero or half up.
+// Quantises float32 to int16, per tensor, half away from zero or half up.
 void run_other_16(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const EdgeGrid grid = p.edge.grid(step, context);

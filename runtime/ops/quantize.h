@@ -19,7 +19,7 @@ bool quantizes_ranges(const Step& step);
 void quantize_range(const Step& step, const RunContext& context, size_t begin, size_t count,
                     uint8_t* to);
 
-// The arguments of EdgeKernel::quantize() for such a step, which rounds half to even.
+// The arguments of EdgeKernel::quantize() for a step of quantizes_in_parts(), which rounds half to even.
 struct ByteGrid {
   const EdgeKernel* kernel;
   float scale;

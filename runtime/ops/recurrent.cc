@@ -166,7 +166,7 @@ struct Params {
     size_t x_at, x_sums_at, h_at, h_sums_at;
     size_t h_bytes, h_sum_bytes;  // of a direction
   };
-  std::unique_ptr<Bytes> bytes;  // of weights that are bytes; else null
+  std::unique_ptr<Bytes> bytes;  // for weights that are bytes; else null
   bool counts_ended;
   // Floats of the scratch memory, each part at a multiple of the alignment: zeros, then the products with x [directions][steps *
   // rows][width], and of each direction and row what its steps work in: width of x, as they follow each other, width of sums, and of

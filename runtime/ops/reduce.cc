@@ -34,7 +34,7 @@ struct Params {
 // Columns side by side whose results stay in registers or the first-level cache.
 constexpr size_t kColumns = 256;
 
-// x [n][inner] -> y [inner], of the columns [begin, end).
+// Reduces x [n][inner] to y [inner], for the columns [begin, end).
 template <class T, bool kMaximum>
 void reduce(const Params& p, const T* x, int32_t* y, size_t begin, size_t end) {
   uint32_t sums[kColumns];

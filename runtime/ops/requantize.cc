@@ -20,7 +20,7 @@ bool is_handled(DType dtype) {
   return dtype == DType::kUInt8 || dtype == DType::kInt16 || dtype == DType::kInt32;
 }
 
-// The limits of the type of x.
+// Finds the limits of the type of x.
 void limits_of(DType dtype, int64_t* lo, int64_t* hi) {
   *lo = dtype == DType::kUInt8 ? 0 : dtype == DType::kInt16 ? INT16_MIN : INT32_MIN;
   *hi = dtype == DType::kUInt8 ? 255 : dtype == DType::kInt16 ? INT16_MAX : INT32_MAX;
@@ -56,7 +56,7 @@ Status check_negative(const InferContext& context, int64_t bound) {
   return Status();
 }
 
-// *bound: the greatest |x - input_zero_point|.
+// Checks the operator. *bound: the greatest |x - input_zero_point|.
 Status analyse(const InferContext& context, int64_t* bound) {
   const auto* o = context.op->options_as<fb::RequantizeOptions>();
   QRT_MODEL_CHECK(context.inputs.size() == 1 || context.inputs.size() == 2,
@@ -151,7 +151,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Slopes are those of channels, the last axis.
+// Returns whether images are apart: slopes, if there are any, belong to channels, the last axis.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return operands.inputs.size() < 2 || operands.inputs[1].shape[0] == 1 || rows_apart(op, operands);
 }

@@ -29,7 +29,8 @@ const Weight* weights_of(const int32_t* weights) {
   return reinterpret_cast<const Weight*>(weights);
 }
 
-// Output i of the axis and the one before it.
+// Returns whether output i of the axis and the one in front of it have the same sources, and the
+// same weights. REQUIRES: i > 0.
 inline bool have_same_sources(const ResizeTable& axis, uint32_t i) {
   const auto are_same = [i](const int32_t* v) { return v[i] == v[i - 1]; };
   return are_same(axis.low) && are_same(axis.high);

@@ -59,7 +59,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  const ResizeKernel *kernel, *f32;  // f32: of which that form is taken
+  const ResizeKernel *kernel, *f32;  // f32: the kernel whose float form is used
   const EdgeKernel* edge;
   fb::ResizeKind kind;
   DType dtype;
@@ -67,7 +67,7 @@ struct Params {
   int32_t offset, input_zero_point;
   float input_scale;
   ResizeBytes bytes;
-  ResizeColumns columns;  // tie = 0 where this form is not taken
+  ResizeColumns columns;  // tie = 0: this form is not used
   bool is_volume;
   ResizeTable d, h, w;                  // d: of a volume
   size_t in_d, out_d;                   // 1 without d
@@ -108,7 +108,8 @@ class FloatRows {
     }
   }
 
-  // SIZE_MAX for more than it holds: where addresses have 32 bits, the floats of a row that fits may not.
+  // Returns the bytes of the floats of a row, or SIZE_MAX where size_t holds no such number: with
+  // addresses of 32 bits, a row may fit of which the floats do not.
   static size_t bytes(const Params& p) {
     static_assert(kResizeOverRead * sizeof(float) <= kAlignment, "beyond the last row");
     const uint64_t rows = uint64_t{p.is_volume ? 4u : 2u} * stride(p.in_row) + 2 * column_stride(p);
@@ -169,7 +170,7 @@ class FloatRows {
   float* columns_[2];
 };
 
-// The planes that output row i is made of; of a volume the second only where it weighs something.
+// Returns the planes that output row i is made of; of a volume the second only where it weighs something.
 template <class T, class Weight>
 size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (&planes)[2]) {
   const auto y = static_cast<uint32_t>(i % p.out_h);
@@ -190,7 +191,7 @@ size_t planes_of(const Params& p, const T* x, size_t i, ResizePlane<T, Weight> (
   return planes[1].weight == Weight{0} ? 1 : 2;
 }
 
-// f(planes, their number, rows of h, output) for the output's rows [begin, end), by up to most_rows
+// Calls f(planes, their number, rows of h, output) for the output's rows [begin, end), by up to most_rows
 // of the same source rows. At the edges of images that grow are rows that are the one before them.
 template <class T, class Weight, class Y, class F>
 void for_rows(const Params& p, const Step& step, const RunContext& context, size_t begin,
@@ -259,7 +260,8 @@ void run(const Step& step, const RunContext& context) {
   });
 }
 
-// The form by columns serves images of bytes that grow: a row's columns are used again.
+// Returns the form by columns, which serves images of bytes that grow: several output rows use the
+// columns of one row.
 ResizeColumns columns_of(const Params& p) {
   if (p.kind != fb::ResizeKind::F32 || p.is_volume || p.out_h <= p.in_h ||
       p.out_row < kLeastColumns) {
@@ -313,7 +315,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p.out_row = p.out_w * p.channels;
   p.rows = size(to[0]) * p.out_d * p.out_h;
   p.columns = columns_of(p);
-  // Eight weights of at most 1, and integers.
+  // A sum has eight products at most, of weights up to 1 and integers up to 255.
   const double most =
       8.0 * 255 * static_cast<double>(p.input_scale) / static_cast<double>(p.bytes.scale);
   p.f32 = is_resize_scale(p.bytes.scale, most) ? p.kernel : select_resize(IsaSet{});

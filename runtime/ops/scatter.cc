@@ -81,7 +81,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Every image's own indices and updates, into something of its own.
+// Returns whether every image has indices and updates of its own, into data of its own.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return op.options_as_Scatter()->batch_dims() > 0 && !operands.inputs[0].is_constant &&
          !operands.inputs[1].is_constant && !operands.inputs[2].is_constant;

@@ -47,7 +47,7 @@ Status check_f32(const InferContext& context, const Shape&) {
   const double product = static_cast<double>(greatest) * k, least = static_cast<double>(table[255]);
   QRT_MODEL_CHECK(std::isnormal(table[255]), "table[255] is %g, expected a normal number > 0",
                   least);
-  // Neither infinities nor NaN are less.
+  // Written so that infinities and NaN fail, too: no comparison with them holds.
   QRT_MODEL_CHECK(
       k >= 0 && product < 3.4e38 && product / least < 2147483000.0,
       "k is %g, expected a finite number >= 0 with k * %g / %g (greatest over last value "
@@ -93,7 +93,7 @@ Status prepare_f32(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// The value that stands for x_j = m is 1.
+// Checks the table of pairs: values of 0 to 1, and 1 for x_j = m.
 Status check_pairs(const InferContext& context, const Shape&) {
   const float* table;
   QRT_TRY(find_softmax_table(context, kPairTable, &table));

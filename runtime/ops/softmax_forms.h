@@ -75,7 +75,7 @@ struct SoftmaxRows {
 // Runs the rows of a step, whatever its form.
 void run_softmax(const Step& step, const RunContext& context);
 
-// Parameters that are a kernel's, whose function `rows_of` takes rows of T to rows of T.
+// The parameters of a form whose kernel has a function `rows_of` from rows of T to rows of T.
 template <class Kernel, class T, void (*rows_of)(const Kernel&, const T*, T*, size_t, size_t)>
 struct SoftmaxKernelRows : SoftmaxRows {
   Kernel softmax{};
@@ -83,7 +83,7 @@ struct SoftmaxKernelRows : SoftmaxRows {
   void run_rows(const T* x, T* y, size_t count) const { rows_of(softmax, x, y, count, n); }
 };
 
-// Parameters that are a kernel's which scales by stages.
+// The parameters of a form whose kernel multiplies by requantisation stages.
 template <class Kernel, class T, void (*rows_of)(const Kernel&, const T*, T*, size_t, size_t)>
 struct SoftmaxStagedRows : SoftmaxKernelRows<Kernel, T, rows_of> {
   explicit SoftmaxStagedRows(const StageVector* source) : stages(source) {

@@ -101,7 +101,7 @@ void suppress(const Params& p, const int32_t* x, int32_t count, int32_t* y, uint
   std::fill(y + kept * kBox, y + p.rows * kBox, -1);
 }
 
-// Scratch: indices of the rows, for each task.
+// Runs the step. Its scratch holds indices of the rows, for each task.
 void run(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const int32_t* x = reinterpret_cast<const int32_t*>(context.in(step, 0));

@@ -93,7 +93,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Rows of a constant for each image's indices, or something of each image.
+// Returns whether every image takes blocks of its own: rows of a constant at its own indices, or
+// parts of itself.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   const fb::TakeOptions& o = *op.options_as_Take();
   const bool same_indices = operands.inputs[1].is_constant;

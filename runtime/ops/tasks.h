@@ -15,7 +15,7 @@ namespace qrt {
 // and what it reads and writes has to move between the cores' caches.
 constexpr double kMinTaskNs = 1000;
 
-// Rough speed of one core; a wrong guess costs balance, never results.
+// Estimated speed of one core. A wrong estimate makes tasks uneven, but never changes results.
 struct Speed {
   double macs;      // multiply-accumulates of the gemm family per ns
   double channels;  // depthwise multiply-accumulates per ns
@@ -24,8 +24,9 @@ struct Speed {
 };
 Speed speed_of(Isa isa);
 
-constexpr double kCopyBytesPerNs = 10;   // streams through the shared cache
-constexpr double kReuseBytesPerNs = 30;  // operands of a matrix product, mostly from L2
+constexpr double kCopyBytesPerNs = 10;  // streams through the shared cache
+// For operands of a matrix product, which mostly come from L2.
+constexpr double kReuseBytesPerNs = 30;
 
 // Returns the number of tasks, at least 1, at most `units` and `threads`, each about kMinTaskNs long at least.
 size_t task_count(double ns, size_t units, size_t threads);

@@ -42,7 +42,7 @@ template <class T>
 int64_t ordered(T v) {
   return v;
 }
-// The order of floats as that of integers: both zeros are 0, and every NaN is above infinity.
+// Returns an integer that orders floats: both zeros are 0, and every NaN is above infinity.
 int64_t ordered(float v) {
   uint32_t bits;
   memcpy(&bits, &v, sizeof bits);
@@ -73,7 +73,8 @@ void rank(const Params& p, const uint8_t* row, int64_t* ranks) {
   }
 }
 
-// Scratch: n ranks for each task, or of int64, beside which they have no room, n indices.
+// Runs the step. Its scratch holds for each task n ranks, or, for elements of int64, which leave no
+// room for an index in a rank, n indices.
 template <class Scratch>
 void run(const Step& step, const RunContext& context) {
   constexpr bool kRanks = sizeof(Scratch) == sizeof(int64_t);

@@ -55,7 +55,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   params->kernel = select_copy(context.isas);
   params->plan = plan_transpose(x.shape.begin(), static_cast<size_t>(x.shape.rank()),
                                 perm ? perm->data() : nullptr, dtype_bytes(x.dtype));
-  // Elements are gathered one by one: about one per ns.
+  // Elements are gathered one by one, at about one per ns.
   params->tasks = task_count(static_cast<double>(x.shape.elements()),
                              params->plan.rank ? params->plan.dims[0] : 1, context.threads);
   step->kernel = params->kernel->name;
@@ -102,7 +102,7 @@ void run_pulling(const Step& step, const RunContext& context) {
              });
 }
 
-// Parts of pixels interleaved from where they are.
+// Interleaves the parts of pixels, each read from its tensor as the planner placed it.
 void run_interleaving(const Step& step, const RunContext& context) {
   const Params& p = step.as<Params>();
   const size_t n = p.plan.dims[1], groups = p.plan.dims[2];

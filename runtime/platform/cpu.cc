@@ -35,8 +35,9 @@ bool saves(unsigned parts) {
   return has_bits(xcr0, parts);
 }
 
-// Linux gives a process the tiles' 8 KB of register state only when it asks, once for all its threads;
-// it refuses where a thread's signal stack could not hold them.
+// Asks the system for AMX tiles, and returns whether the process may use them. Linux gives the 8 KB
+// of register state only on request, once for all threads, and refuses where the stack for signals
+// of some thread could not hold them.
 bool may_use_tiles() {
 #if defined(__linux__) && defined(SYS_arch_prctl)
   constexpr int kRequestPermission = 0x1023,
@@ -49,7 +50,8 @@ bool may_use_tiles() {
 
 }  // namespace
 
-// The compiler's __builtin_cpu_supports() would know as much, but adds 4.5 KB to a library.
+// Reads the CPU's features by CPUID: the compiler's __builtin_cpu_supports() would know as much,
+// but adds 4.5 KB to a library.
 CpuFeatures cpu_features() {
   constexpr unsigned kFma = 1u << 12, kAvx = 1u << 28, kF16c = 1u << 29;   // leaf 1, ECX
   constexpr unsigned kAvx2 = 1u << 5;                                      // leaf 7, EBX

@@ -18,7 +18,7 @@ bool cpuinfo_features(CpuFeatures* features) {
   f.avx512_vbmi = f.avx512_vnni && cpuinfo_has_x86_avx512vbmi();
   f.amx = f.avx512_vbmi && f.amx;
 #elif defined(__aarch64__)
-  // Linux's own word needs no /sys, which cpuinfo does.
+  // Asks Linux itself, too: that needs no /sys, as cpuinfo does.
   f.neon_dot = f.neon_dot || cpuinfo_has_arm_neon_dot();
 #endif
   *features = f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exceptions in WebAssembly without its exception handling, for which Debian's libc++ is not built: the
 // compiler leaves out what would catch them, and what throws one ends the program here. In libqrt that is
-// std::bad_alloc alone; whoever runs the module reports its trap as a lack of memory.
+// std::bad_alloc alone; the module's host reports its trap as a lack of memory.
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -19,20 +19,20 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Negative, and errno says why, where it could not be opened.
+  // Returns the file's descriptor, or a negative number where it could not be opened; errno says why.
   int fd() const { return fd_; }
 
  private:
   const int fd_;
 };
 
-// kIoError where it is not a regular file, or the system does not tell.
+// Returns the size of a file. Fails with kIoError where it is no regular file, or the system does not tell.
 Result<uint64_t> file_size(int fd);
 
 // Offsets of mappings are multiples of this.
 size_t mapping_step();
 
-// Read-only; stays when the file is closed. kOutOfMemory, kIoError.
+// Maps a file, read-only. The mapping stays when the file is closed. Fails with kOutOfMemory or kIoError.
 Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes);
 void unmap(const uint8_t* data, size_t bytes);
 

@@ -11,16 +11,16 @@ struct pthreadpool;
 
 namespace qrt::platform {
 
-// Returns whether this build has the library. Where not, nobody may call the functions that take a pool.
+// Returns whether this build has the library. REQUIRES, for the functions that take a pool: it has.
 bool has_pthreadpools();
 
-// Null: no memory, or no library.
+// Makes a pthreadpool. Null without memory, or without the library.
 pthreadpool* make_pthreadpool(size_t threads);
 void end_pthreadpool(pthreadpool* pool);
 
 size_t threads_of(pthreadpool* pool);
 
-// task(argument, i) for every i < count.
+// Calls task(argument, i) for every i < count.
 void run_on(pthreadpool* pool, void (*task)(void*, size_t), void* argument, size_t count);
 
 }  // namespace qrt::platform

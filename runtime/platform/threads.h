@@ -51,7 +51,7 @@ using Lock = LockGuard;
 
 struct ConditionVariable {
   void notify_one() {}
-  // Nobody else could end the wait.
+  // Waits, in a build without threads: nobody else could end the wait, so the condition has to hold.
   template <class IsOver>
   void wait(Lock&, const IsOver& is_over) {
     if (!is_over()) __builtin_trap();

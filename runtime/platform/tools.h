@@ -13,7 +13,8 @@ namespace qrt::platform {
 // pthread_once(), while there is memory for it: it would end the program later.
 void prepare_exceptions();
 
-// A file as it is, not as lines of text. Negative where it fails; errno says why, here and below.
+// Opens a file as bytes, without any translation of line ends. Negative on failure, for these and
+// the functions below; errno says why.
 int open_to_read(const std::string& path);
 int open_to_write(const std::string& path);
 
@@ -28,7 +29,8 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
 
   int fd() const { return fd_; }  // negative where it could not be made
-  // On the disk first, then under its name, with the rights of a new file.
+  // Writes the file through to the disk first, then gives it its name, with the rights of a new
+  // file. Returns false on failure; errno says why.
   bool publish();
 
  private:
@@ -38,7 +40,8 @@ class Replacement {
   bool is_published_ = false;
 };
 
-// After a power loss, too, the folder knows its new names. True where a system has no such thing.
+// Writes a folder's entries to the disk, so that new names outlast a power loss. Returns true on
+// systems that have no such operation.
 bool sync_folder(const std::string& folder);
 
 // Returns whether two names lead to one file, by whatever links. False where one of them leads to none.
@@ -47,7 +50,7 @@ bool is_same_file(const std::string& a, const std::string& b);
 // Returns whether a name leads to a file that a descriptor of this process is open on: /dev/stdout, /dev/fd/3.
 bool is_descriptor(const std::string& path);
 
-// A name by which an open file that has none can be opened again; "" where a system has no such names.
+// Returns a name by which an open file that has none can be opened again; "" where a system has no such names.
 std::string descriptor_path(int fd);
 
 // Makes a folder. True where there is one already.
@@ -56,14 +59,14 @@ bool make_folder(const std::string& path);
 // Returns the program's name, without its folder.
 const char* program_name();
 
-// The folder of the running program's file, links followed; "." where the system does not tell.
+// Returns the folder of the running program's file, links followed; "." where the system does not tell.
 std::string program_folder();
 
 // Runs a program in place of this one where the system can, else waits for it and returns its exit status.
 // Negative where it cannot be started.
 int run_program(const std::string& path, const std::vector<std::string>& arguments);
 
-// Standard input and output carry arrays as they are.
+// Lets standard input and output carry bytes as they are.
 void make_streams_binary();
 
 bool is_error_output_terminal();

@@ -49,8 +49,8 @@ std::string folder_of(const std::string& path) {
 }
 
 #if defined(O_TMPFILE)
-// A file without a name, which can be given one. Negative where the file system has no such files, or
-// /proc, which it takes to name them, is not there.
+// Opens a file without a name, to be named later. Negative where the file system has no such files,
+// or where /proc, through which they are named, is not mounted.
 int open_nameless(const std::string& folder) {
   const int fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (fd < 0 || !descriptor_path(fd).empty()) return fd;
@@ -70,7 +70,7 @@ bool give_name(int, const std::string&) { return false; }
 // Makes a nameless file the one called `path`.
 bool take_place(int fd, const std::string& path) {
   if (give_name(fd, path)) return true;
-  // A link takes no other file's place: the file needs a name of its own first, for a moment.
+  // A link replaces no other file, so the file gets a temporary name of its own first.
   constexpr int kMostTries = 1000;
   for (int i = 0; errno == EEXIST && i < kMostTries; ++i) {
     const std::string name = path + "." + std::to_string(getpid()) + "-" + std::to_string(i);

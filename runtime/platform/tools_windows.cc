@@ -54,7 +54,7 @@ Replacement::~Replacement() {
   if (!is_published_) remove(temporary_.c_str());
 }
 
-// An open file cannot be renamed.
+// Closes the file first: Windows renames no open file.
 bool Replacement::publish() {
   const bool is_on_disk = _commit(fd_) == 0;
   const bool is_closed = _close(fd_) == 0;

@@ -14,7 +14,7 @@ namespace {
 
 bool is_npz(const std::string& file) { return has_extension(file, ".npz"); }
 
-// Test data of ONNX models, which would need protobuf to be read here.
+// Refuses test data of ONNX models (.pb), for which the tools would need protobuf.
 Status check_extension(const std::string& file) {
   if (!has_extension(file, ".pb")) return {};
   return error(
@@ -25,7 +25,7 @@ Status check_extension(const std::string& file) {
       file.c_str());
 }
 
-// "'a', 'b'"; at most so many.
+// Returns names in quotes, "'a', 'b'"; at most `most` of them.
 std::string listed(const std::vector<std::string>& names) {
   constexpr size_t kMostNames = 20;
   std::string text;

@@ -10,7 +10,7 @@ namespace {
 
 // The file itself, the program and the allocator's losses are the other 64 MB + 4 times the file.
 constexpr uint64_t kSpareBytes = uint64_t{192} << 20, kBytesPerByte = 12;
-// Half of the time: a machine may be half as fast.
+// Half of the time that SECURITY.md allows: a machine may be half as fast.
 constexpr uint64_t kSpareSteps = 500'000'000, kStepsPerByte = 500;
 // Files are smaller than this; the limits of larger sums would not fit in 64 bits.
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 48;

@@ -20,7 +20,8 @@ struct OperatorDigest {
   std::string outputs;    // the bytes of all tensors that it writes, as the runtime has them
 };
 
-// After a run. REQUIRES: `session` runs this file and keeps all its tensors (keep_all).
+// Computes the digests of all operators, after a run. REQUIRES: `session` runs this file and keeps
+// all its tensors (keep_all).
 Status operator_digests(const fb::Model& file, const Session& session,
                         std::vector<OperatorDigest>* digests);
 

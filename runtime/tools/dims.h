@@ -42,13 +42,13 @@ class Dims {
   std::vector<qrt_dim> listed_;
 };
 
-// Reads "NAME=SIZE,SIZE...", a name and all sizes of it. False: the text is something else.
+// Reads "NAME=SIZE,SIZE...", a name and all sizes of it. Returns false where the text is something else.
 bool read_dim_sizes(const std::string& text, std::string* name, std::vector<int64_t>* sizes);
 
 // Sets the batch and the sizes of a plan. kInvalidArgument for a name that is no open dimension of the model's.
 Status set_sizes(const VerifiedModel& model, const Dims& dims, PlanOptions* options);
 
-// Returns whether `name` is an open dimension of the model, and not an expression of some. *info tells of it.
+// Returns whether `name` is an open dimension of the model, not an expression of several. *info describes it.
 bool find_open_dim(const Model& model, const char* name, qrt_dim_info* info);
 
 }  // namespace qrt::tool

@@ -46,7 +46,8 @@ struct Difference {
 // Compares elements by their bits: -0 differs from 0, and NaN equals NaN.
 Difference compare(DType dtype, const void* got, const void* expected, size_t count);
 
-// "all 10 equal", or "2 of 10 differ, the first at 3: 5, expected 6; greatest difference 1".
+// Returns a text such as "all 10 equal", or "2 of 10 differ, the first at 3: 5, expected 6;
+// greatest difference 1".
 std::string describe(const Difference& difference);
 
 }  // namespace qrt::tool

@@ -86,7 +86,8 @@ constexpr FileKind kSafetensors = {
 constexpr FileKind kMarkdown = {"a Markdown text", FileUse::kOther, ""};
 constexpr FileKind kText = {"a text", FileUse::kOther, ""};
 
-// "BM" alone may begin an ONNX file, too: 4 bytes of 0 and the size of a header follow.
+// Looks further than "BM", with which an ONNX file may begin, too: 4 bytes of 0 and the size of a
+// header follow.
 bool is_bmp(const Head& head) {
   return has_mark(head, 0, "BM", 2) && has_mark(head, 6, "\0\0\0\0", 4) && head.size() > 17 &&
          head[14] >= 12 && head[14] <= 124 && has_mark(head, 15, "\0\0\0", 3);
@@ -97,7 +98,7 @@ bool is_pnm(const Head& head) {
          (strchr(" \t\r\n#", head[2]) != nullptr && head[2] != 0);
 }
 
-// The length of a JSON header, 8 bytes, and the header.
+// Looks for the length of the JSON header, in 8 bytes, and the beginning of that header.
 bool is_safetensors(const Head& head) {
   return head.size() > 9 && head[8] == '{' && head[5] == 0 && head[6] == 0 && head[7] == 0 &&
          (head[9] == '"' || head[9] == ' ' || head[9] == '}');

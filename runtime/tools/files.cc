@@ -93,7 +93,7 @@ Status copy_stdin(std::shared_ptr<FILE>* file, size_t* bytes) {
 namespace {
 
 std::string stdin_path;                // by take_stdin()
-std::shared_ptr<FILE> stdin_contents;  // keeps the file that it leads to
+std::shared_ptr<FILE> stdin_contents;  // keeps the temporary file at stdin_path alive
 
 }  // namespace
 
@@ -158,7 +158,7 @@ Status read_text(const std::string& path, std::string* text) {
 
 Status make_folders(const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
-    platform::make_folder(path.substr(0, at));  // the last of them tells whether that went well
+    platform::make_folder(path.substr(0, at));  // errors show at the last folder
   struct stat info;
   if (!platform::make_folder(path)) return io_error(path);
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
@@ -181,8 +181,8 @@ std::string file_name_of(const std::string& name) {
 
 namespace {
 
-// A pipe, a device, a folder, or a system's name of a descriptor: there is nothing to put another file
-// in place of.
+// Returns whether a path leads to something that no other file can take the place of: a pipe, a
+// device, a folder, or the system's name of a descriptor.
 bool is_special(const std::string& path) {
   struct stat info;
   return stat(path.c_str(), &info) == 0 &&
@@ -196,13 +196,14 @@ Status check_writable(const std::string& path) {
   } else if (is_special(path)) {
     if (access(path.c_str(), W_OK) == 0) return {};
   } else {
-    const platform::Replacement file(path);  // is no more at the end
+    const platform::Replacement file(path);  // the destructor removes it
     if (file.fd() >= 0) return {};
   }
   return error(Code::kIoError, "%s: cannot be written: %s", path.c_str(), strerror(errno));
 }
 
-// A name may hold '=', a file too.
+// Returns whether an input, FILE or NAME=FILE, is the file `output`. Both NAME and FILE may hold
+// '=', so every split is tried.
 bool is_file_of(const std::string& input, const std::string& output) {
   for (size_t begin = 0; begin <= input.size();) {
     if (platform::is_same_file(input.substr(begin), output)) return true;

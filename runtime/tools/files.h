@@ -14,19 +14,20 @@
 
 namespace qrt::tool {
 
-// kIoError if the file cannot be opened, kInvalidModel if it is not a regular file.
+// Checks that a file can be read. Fails with kIoError if it cannot be opened, kInvalidModel if it
+// is not a regular file.
 Status check_readable(const std::string& path);
 
-// The first bytes of a file, at most `count`.
+// Reads the first bytes of a file, at most `count`.
 Status read_head(const std::string& path, size_t count, std::vector<uint8_t>* bytes);
 
-// All bytes of a file, as check_readable() and read_head().
+// Reads all bytes of a file, as check_readable() and read_head().
 Status read_file(const std::string& path, std::vector<uint8_t>* bytes);
 
-// A file of which parts are read, as check_readable(), and its size.
+// Opens a file of which parts are read, as check_readable(), and finds its size.
 Status open_file(const std::string& path, std::shared_ptr<FILE>* file, size_t* bytes);
 
-// A nameless one, to write and then to read. kIoError.
+// Opens a file without a name, to write and then to read. Fails with kIoError.
 Status open_temporary_file(std::shared_ptr<FILE>* file);
 
 // Copies standard input to a nameless file, if `*path` is "-", and makes `*path` a name by which that can be
@@ -43,7 +44,7 @@ std::string with_stdin_named(const std::string& text);
 // Makes a folder, and those that it lies in. kIoError where one of the names is something else.
 Status make_folders(const std::string& path);
 
-// All there is to read: of pipes, too.
+// Reads all that a file holds, or that a pipe gives.
 Status read_text(const std::string& path, std::string* text);
 
 // Returns whether a file's name ends with `extension`, ".npy", behind a stem.
@@ -52,9 +53,9 @@ bool has_extension(const std::string& name, const std::string& extension);
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
 std::string file_name_of(const std::string& name);
 
-// Before long work: that write_file() can make each of `outputs` ("": not wanted), that no two of
-// them are one file, and that none is one of `inputs`, FILE or NAME=FILE. kInvalidArgument, or kIoError
-// with the system's reason. Leaves what is there as it is.
+// Checks before long work that write_file() can make each of `outputs` ("": not wanted), that no
+// two of them are one file, and that none is one of `inputs`, FILE or NAME=FILE. Fails with
+// kInvalidArgument, or kIoError with the system's reason. Leaves existing files as they are.
 Status check_outputs(const std::vector<std::string>& outputs,
                      const std::vector<std::string>& inputs);
 

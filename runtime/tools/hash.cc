@@ -48,7 +48,7 @@ void add_block(const uint8_t* block, uint32_t state[8]) {
   for (size_t i = 0; i < 8; ++i) state[i] += s[i];
 }
 
-// The remainders of all bytes; the polynomial's bits are reversed.
+// The remainders (CRC-32) of all 256 bytes, with the polynomial's bits reversed.
 struct CrcTable {
   uint32_t of[256] = {};
   constexpr CrcTable() {

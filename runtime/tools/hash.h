@@ -32,7 +32,7 @@ class Crc32 {
   uint32_t state_ = UINT32_MAX;
 };
 
-// SHA-256 (FIPS 180-4), 64 digits, as sha256sum prints them.
+// Returns the SHA-256 (FIPS 180-4) in 64 digits, as sha256sum prints it.
 std::string sha256(const void* data, size_t bytes);
 
 }  // namespace qrt::tool

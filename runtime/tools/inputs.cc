@@ -40,7 +40,7 @@ Status check_names(const std::vector<std::string>& inputs, const std::vector<std
   return {};
 }
 
-// Real numbers for an input of integers: how numpy quantises them.
+// Returns how to quantise real numbers with numpy, for an input of integers.
 std::string remedy(DType array, const qrt_tensor_info& input) {
   const DType dtype = dtype_of(input);
   if (array != DType::kFloat32 || holds_reals(dtype) || input.quantization->count != 1) return "";
@@ -80,7 +80,7 @@ Status check_input(const Model& model, size_t i, const NpyArray& array, const st
   return {};
 }
 
-// Index `step` of a sequence of `steps`.
+// Returns element `step` of a sequence of `steps` along dimension 0.
 NpyArray part_of(const NpyArray& array, size_t step, size_t steps) {
   NpyArray part;
   part.dtype = array.dtype;
@@ -129,7 +129,8 @@ Status Inputs::read_any(const Model& model, const std::vector<std::string>& give
     names_.push_back(assigned[i].text());
     QRT_TRY(assigned[i].read_head(&arrays_[i]));
   }
-  // All types and shapes fit before any elements are read; another program may change a file meanwhile.
+  // Checks all types and shapes before elements are read, and again behind that, as another program
+  // may change a file meanwhile.
   QRT_TRY(check(model));
   Budget budget(0);
   QRT_TRY(add_files(assigned, &budget));

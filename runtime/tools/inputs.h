@@ -18,9 +18,9 @@ namespace qrt::tool {
 
 class Inputs {
  public:
-  // An array for every input: `named`, NAME=FILE, first, then `files`, as assign_arrays() says
-  // (arrays.h); "-" is standard input. kInvalidArgument where they do not match the model's inputs, else
-  // as read_npy().
+  // Reads an array for every input: those of `named`, NAME=FILE, first, then `files`, as
+  // assign_arrays() says (arrays.h); "-" is standard input. Fails with kInvalidArgument where they
+  // do not match the model's inputs, else as read_npy().
   Status read(const Model& model, const std::vector<std::string>& files,
               const std::vector<std::string>& named);
   // Reads the inputs from a list of [NAME=]FILE.

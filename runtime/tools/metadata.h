@@ -9,7 +9,7 @@
 
 namespace qrt::tool {
 
-// The first value of a key of a verified model; false: it has none.
+// Finds the first value of a key of a verified model. Returns false where it has none.
 inline bool find_metadata(const fb::Model& file, const char* key, std::string* value) {
   if (file.metadata() == nullptr) return false;
   for (const fb::KeyValue* entry : *file.metadata())

@@ -13,7 +13,7 @@
 namespace qrt::tool {
 namespace {
 
-// The name of a format that qrt_convert takes, by a file's first bytes and its name; else null.
+// Returns the name of a format that qrt_convert takes, by a file's first bytes and its name; else null.
 const char* source_format(const FileKind* kind, const std::vector<uint8_t>& head,
                           const std::string& extension) {
   if (kind != nullptr && kind->use == FileUse::kSource) return kind->name;

@@ -13,8 +13,8 @@
 
 namespace qrt::tool {
 
-// check_readable(), and where the file is a model of another format than qrt's, kInvalidModel with the
-// command that converts it.
+// Checks as check_readable(). Where the file is a model of another format than qrt's, it fails with
+// kInvalidModel and the command that converts it.
 Status check_model_file(const std::string& path);
 
 // Maps and verifies a file, and compares it with its checksum; messages name the file.

@@ -36,7 +36,7 @@ class HeaderParser {
  public:
   explicit HeaderParser(const std::string& text) : text_(text) {}
 
-  // kInvalidModel; messages without the file's name.
+  // Parses a header. Fails with kInvalidModel; messages do not name the file.
   Status parse(NpyArray* array) {
     bool has_descr = false, has_order = false, has_shape = false;
     if (!take('{')) return malformed();

@@ -27,12 +27,12 @@ class NpyFile {
  public:
   // Opens a file. Errors as of read_npy().
   Status open(const std::string& path);
-  // One that takes up `bytes` from `start` of a file; messages do not name that.
+  // Opens an array that takes up `bytes` bytes of a file from `start` on. Messages do not name the file.
   Status open(std::shared_ptr<FILE> file, size_t start, size_t bytes);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  // Some bytes of the elements. REQUIRES: the array has them.
+  // Reads some bytes of the elements. REQUIRES: the array has them.
   Status read(size_t offset, size_t bytes, void* data) const;
 
  private:
@@ -42,25 +42,26 @@ class NpyFile {
   Shape shape_;
 };
 
-// kIoError; kInvalidModel for anything but a whole, well-formed file, and for element types, orders and
-// ranks that qrt does not have. The message names the file.
+// Reads an array. Fails with kIoError, or with kInvalidModel for anything but a whole, well-formed
+// file, and for element types, orders and ranks that qrt does not have. The message names the file.
 Status read_npy(const std::string& path, NpyArray* array);
-// The whole array of an open file. Messages do not name it.
+// Reads the whole array of an open file. Messages do not name it.
 Status read_all(const NpyFile& file, NpyArray* array);
 // Reads an array from standard input to its end, as read_npy() from a file.
 Status read_npy_of_stdin(NpyArray* array);
 
-// The type as which elements of `dtype` travel.
+// Returns the type as which elements of `dtype` travel.
 DType npy_dtype(DType dtype);
 
-// An array of npy_dtype(dtype) becomes one of `dtype`, packed where that is. kInvalidModel where a
-// value is none of the type.
+// Makes of an array of npy_dtype(dtype) one of `dtype`, packed where that is. Fails with
+// kInvalidModel where a value is none of the type.
 Status from_npy_form(DType dtype, NpyArray* array);
 
 // Elements of `dtype` in the form in which they travel. `bytes`: their size, packed where the type is.
 NpyArray to_npy_form(DType dtype, const Shape& shape, const void* data, size_t bytes);
 
-// Version 1, data aligned to 64. `bytes` as above.
+// Returns, or writes, an .npy file of version 1 whose data are aligned to 64. `bytes` must be what
+// the shape takes.
 std::string npy_content(DType dtype, const Shape& shape, const void* data, size_t bytes);
 Status write_npy(const std::string& path, DType dtype, const Shape& shape, const void* data,
                  size_t bytes);

@@ -43,7 +43,7 @@ Status read_at(FILE* file, size_t at, size_t n, std::vector<uint8_t>* bytes) {
   return ferror(file) ? unreadable() : damaged();
 }
 
-// The archive's directory stands at its end, and where it starts in the last record.
+// Reads the archive's directory, which lies at its end; the last record says where it starts.
 Status read_directory(FILE* file, size_t file_bytes, std::vector<Member>* members) {
   if (file_bytes < kEndBytes) return damaged();
   std::vector<uint8_t> tail;

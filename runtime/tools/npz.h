@@ -13,7 +13,7 @@
 
 namespace qrt::tool {
 
-// The arrays' names, without ".npy". kInvalidModel for what is no zip archive.
+// Lists the arrays' names, without ".npy". Fails with kInvalidModel where the file is no zip archive.
 Status list_npz(const std::string& path, std::vector<std::string>* names);
 
 // Reads the type and shape of an array, and inflates no more than its beginning.

@@ -48,7 +48,7 @@ std::string wrapped(const std::string& text, size_t at, size_t indent, size_t wi
   return result + "\n";
 }
 
-// Two columns: what is typed, and what it does.
+// Returns a line of the help: what is typed in one column, and what it does in the other.
 std::string row(const std::string& left, const std::string& help, size_t width) {
   constexpr size_t kWideColumn = 28, kNarrowColumn = 8, kLeastHelp = 30;
   const size_t column = width >= kWideColumn + kLeastHelp ? kWideColumn : kNarrowColumn;
@@ -82,7 +82,7 @@ constexpr char kStatuses[] =
     "Exit status: 0 done, 1 a check failed, 2 usage, 3 the model or an input file is bad, 4 valid "
     "but not supported, 5 I/O or memory. Messages go to stderr, data to stdout.";
 
-// "--top 5" and "--top=5" name one option.
+// Returns the option's name, which "--top 5" and "--top=5" share.
 std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
 
 }  // namespace

@@ -29,7 +29,7 @@ class CommandLine {
   // Adds an argument that takes all further ones, any number.
   void arguments(const std::string& name, std::vector<std::string>* values,
                  const std::string& help);
-  // All further ones by their places, one at least.
+  // Takes all further arguments without a name, at least one.
   void some_arguments(const std::string& name, std::vector<std::string>* values,
                       const std::string& help);
 
@@ -37,13 +37,13 @@ class CommandLine {
   void group(const std::string& title);
 
   void flag(const std::string& name, bool* value, const std::string& help);
-  // A flag that may be given one of `choices`: `value` is the first of them after --name, and "json"
-  // after --name=json.
+  // Adds a flag that may be given one of `choices`: `value` is the first of them after --name, and
+  // "json" after --name=json.
   void flag_or_choice(const std::string& name, const std::vector<std::string>& choices,
                       std::string* value, const std::string& help);
 
   void text(const std::string& name, std::string* value, const std::string& help);
-  // A text that `check` has nothing to say about.
+  // Adds an option whose text `check` has to accept.
   void checked_text(const std::string& name, std::string* value, Check check,
                     const std::string& help);
   // One of `choices`.
@@ -58,8 +58,8 @@ class CommandLine {
   void number(const std::string& name, double* value, double least, double most,
               const std::string& help);
 
-  // True to go on; otherwise *exit holds the status to end with, and everything was printed. --option-table
-  // alone, which the help does not name, prints the table for write_documents.py.
+  // Parses a command line. Returns true to go on; otherwise everything is printed, and *exit is the status to
+  // end with. --option-table alone, which the help does not list, prints the table for write_documents.py.
   bool parse(int argc, char** argv, int* exit);
 
  private:

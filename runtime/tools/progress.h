@@ -13,7 +13,8 @@ class ProgressLine {
  public:
   explicit ProgressLine(std::string tool) : tool_(std::move(tool)) {}
   ~ProgressLine() { clear(); }
-  // `part` of the step is done, 0 to 1; the time left is told from a tenth on. Below 0: nobody knows.
+  // Shows that `part` of the step is done, 0 to 1, and from a tenth on the time left. Below 0, the
+  // part is not known.
   void show(const std::string& step, double part = -1);
   void clear();
 

@@ -37,8 +37,8 @@ bool parse(const std::string& text, size_t* tensor, Order* order) {
   return *end == '\0';
 }
 
-// If neither the operator nor the file says otherwise, an output has the order of the first input
-// of its rank: operators that work element by element, and those that move pieces.
+// Returns the order of an output's dimensions. Where neither the operator nor the file says otherwise,
+// it is that of the first input of its rank, as for elementwise operators and those that move pieces.
 Order order_of_output(const fb::Model& model, const fb::Operator& op, size_t rank,
                       const std::vector<Order>& orders) {
   const bool is_onnx = model.source_format() != nullptr && model.source_format()->str() == "onnx";

@@ -23,7 +23,7 @@ std::vector<Order> source_orders(const fb::Model& model);
 constexpr char kSourceOrderKey[] = "source_order";
 std::string text_of(size_t tensor, const Order& order);
 
-// transpose(transpose(x, a), b) is transpose(x, composed(a, b)).
+// Returns the order c with transpose(transpose(x, a), b) = transpose(x, c).
 Order composed(const Order& a, const Order& b);
 Order inverse(const Order& order);
 

@@ -64,7 +64,7 @@ namespace {
 
 bool keeps_quiet = false;
 
-// `color`: of the kind, in a terminal's numbers.
+// Writes a message to standard error. `color`: the kind's, in a terminal's numbers.
 void say(const char* kind, const char* color, const std::string& message) {
   const std::string text = escaped(with_stdin_named(message));
   if (wants_color())

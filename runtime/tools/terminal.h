@@ -32,7 +32,7 @@ void warn(const std::string& message);
 void set_quiet(bool quiet);
 bool is_quiet();
 
-// complain() and the exit status for it. REQUIRES: !status.ok().
+// Complains about the status, and returns the exit status for it. REQUIRES: !status.ok().
 int fail(const Status& status);
 
 // Returns whether stderr is a terminal; and whether colours are wanted, too (NO_COLOR is not set).
@@ -42,12 +42,12 @@ bool wants_color();
 // Returns the greatest width of a line of text: COLUMNS of the environment, else the terminal's,
 // else 80; at least 40.
 size_t columns();
-// The text in exactly `width` columns: padded, or cut with "~" at its end. Counts characters, not
-// bytes.
+// Returns the text in exactly `width` columns: padded, or cut with "~" at its end. Counts
+// characters, not bytes.
 std::string fitted(const std::string& text, size_t width);
 
-// main() of a tool: calls body(), turning what it throws (qrt::Error, memory) into a message and a
-// status.
+// Runs the body of a tool's main(), and turns exceptions (qrt::Error, memory) into a message and an
+// exit status.
 int guarded(int (*body)(int argc, char** argv), int argc, char** argv);
 
 }  // namespace qrt::tool

@@ -25,7 +25,8 @@ struct TestBuffers {
 constexpr char kTestValuesKey[] = "test_values";
 std::string text_of(const TestBuffers& buffers);
 
-// kInvalidArgument: the model holds none; kInvalidModel: what it tells is wrong.
+// Finds the model's test values. Fails with kInvalidArgument where it holds none, kInvalidModel
+// where they do not fit the model.
 Status find_test_buffers(const VerifiedModel& model, TestBuffers* buffers);
 
 }  // namespace qrt::tool

@@ -13,7 +13,7 @@
 #include "tests/support/failing_allocations.h"
 #include "tests/support/tflite_models.h"
 
-// protobuf's parser loses a string where an allocation fails: not ours to mend.
+// protobuf's parser loses a string where an allocation fails, which is not for qrt to repair.
 extern "C" const char* __lsan_default_suppressions() { return "leak:google::protobuf"; }
 
 namespace qrt::convert::allocations_test {
@@ -74,7 +74,8 @@ TEST(Allocations, ConvertingTfliteSurvivesEveryFailure) {
   }
 }
 
-// protobuf's parser leaves behind what it has begun when memory runs out: that is not looked at.
+// Conversion survives every failing allocation. Leaks of protobuf's parser, which keeps what it has
+// begun when memory runs out, are ignored.
 TEST(Allocations, ConvertingOnnxSurvivesEveryFailure) {
   expect_survival("onnx", QRT_TESTS_DIR "/models/digits/digits.onnx", 200, false);
 }

@@ -29,7 +29,8 @@ std::vector<std::string> names(const Imported& imported, const std::vector<conve
 
 using Strings = std::vector<std::string>;
 
-// Two branches of their own inputs, each with an operator behind it that nobody has.
+// Returns a model of two branches with inputs of their own, each with an operator behind it that
+// nobody implements.
 std::string onnx_model(std::string* x, std::string* first, std::string* second) {
   OnnxBuilder b;
   *x = b.input<uint8_t>({2, 8});

@@ -26,7 +26,7 @@ Values random_of(Random* random, const Dims& shape, int precision) {
   return random_values<int32_t>(random, count(shape), -alpha(precision), alpha(precision));
 }
 
-// The index of element i of a shape.
+// Returns the index of element i of a shape.
 Dims index_of(int64_t i, const Dims& shape) {
   Dims at(shape.size());
   for (size_t d = shape.size(); d-- > 0; i /= shape[d]) at[d] = i % shape[d];
@@ -60,7 +60,7 @@ int32_t shift_right(int32_t x, int bits, int precision) {
 
 class CvmOps : public ::testing::Test {
  protected:
-  // One operator on the input; `out` is its shape.
+  // Checks one operator on the input; `out` is its shape.
   void check_unary(const std::string& function, const std::string& attributes, const Dims& shape,
                    int precision, const Dims& out, const Values& x, const Values& expected) {
     CvmBuilder b;
@@ -70,7 +70,7 @@ class CvmOps : public ::testing::Test {
     ASSERT_EQ(got[0], expected) << function << " " << attributes << ", precision " << precision;
   }
 
-  // A function of each element, of all bytes and of wide values.
+  // Checks a function of each element, for all bytes and for wide values.
   void check_elements(const std::string& function, const std::string& attributes,
                       const std::vector<int>& precisions,
                       const std::function<int32_t(int32_t, int)>& f) {
@@ -89,7 +89,7 @@ class CvmOps : public ::testing::Test {
     }
   }
 
-  // An operator of two tensors, one of which is constant, in both orders.
+  // Checks an operator of two tensors, one of which is constant, in both orders.
   void check_pair(const std::string& function, int precision, const Dims& a, const Dims& b,
                   const Dims& out, const std::function<int32_t(int32_t, int32_t)>& f) {
     const Values x = random_of(&random_, a, precision), c = random_of(&random_, b, precision);
@@ -468,7 +468,7 @@ TEST_F(CvmOps, Lookups) {
   }
 }
 
-// Sums of few bits before what works on bytes.
+// A sum of few bits is stored in few bits, also in front of an operator on bytes.
 TEST_F(CvmOps, NarrowSumsGoOn) {
   const Dims shape = {3, 4, 5};
   const Values x = random_of(&random_, shape, 3), w = random_of(&random_, {7, 5}, 8),
@@ -497,7 +497,8 @@ TEST_F(CvmOps, NarrowSumsGoOn) {
             (std::vector<Values>{sums, products, found}));
 }
 
-// [class, score, x1, y1, x2, y2] of five boxes: the second and fourth overlap the first.
+// Suppression keeps one of overlapping boxes: of five [class, score, x1, y1, x2, y2], the second
+// and fourth overlap the first.
 TEST_F(CvmOps, Boxes) {
   const Values x = {0,  90, 0,  0, 10, 10, 0, 80, 0,  0,  10, 9,  0,  5,  40,
                     40, 50, 50, 1, 70, 0,  0, 10, 10, -1, 60, 20, 20, 30, 30};
@@ -513,7 +514,7 @@ TEST_F(CvmOps, Boxes) {
   ASSERT_EQ(run_cvm(b.build({kept}), x, 8), (std::vector<Values>{expected}));
 }
 
-// Damaged bytes of either file: refused with a message, or a model that converts.
+// Damaged bytes of either file lead to a refusal with a message, or to a model that converts.
 TEST(CvmHostile, ByteFlips) {
   Random random;
   SCOPED_TRACE(random.trace());

@@ -24,7 +24,7 @@ using from_cvm::Range;
 using testing::CvmBuilder;
 using testing::CvmModel;
 
-// The message of a model that is refused; empty: it is not.
+// Returns the message of a model that is refused; empty: it is not.
 std::string refusal(const CvmModel& model) {
   Model read;
   Status status = Model::parse(model.symbol, model.params, &read);
@@ -102,9 +102,9 @@ TEST(Cvm, SpellingsOfAttributes) {
   EXPECT_EQ(refusal(one_op("relu_28", "", {1, 2, 4, 4})), "");
 }
 
-// Compilers of 2019 wrote operators with numbers behind their names, type codes instead of type
-// names, no version, precisions within the nodes, memory that entries share, the tail of a longer
-// file behind the params.
+// Files of compilers of 2019 are read: operators with numbers behind their names, type codes
+// instead of type names, no version, precisions within the nodes, memory that entries share, the
+// tail of a longer file behind the params.
 TEST(Cvm, FilesOf2019) {
   const CvmModel model = testing::sample_cvm_model();
   CvmModel old = model;
@@ -162,7 +162,7 @@ TEST(Cvm, DamagedFilesAreRefused) {
   EXPECT_NE(refusal(huge), "");
 }
 
-// Every value in turn through the links and through the requantisation.
+// A chain of links and the requantisation that stands for it give equal results for every value.
 TEST(Cvm, AChainAndItsRequantisationAreTheSame) {
   ElementOp shift, factor;
   shift.function = fb::FormulaFunction::SHIFT_RIGHT;
@@ -209,7 +209,7 @@ TEST(Cvm, MoreRoundingsThanTwoAreNoRequantisation) {
   EXPECT_FALSE(from_cvm::requantization({negative}, 1, {-100, 100}));
 }
 
-// A convolution of one position and what MRT puts behind it: to 8 bits, or as sums with `sums`.
+// Returns a convolution of one position and what MRT puts behind it: to 8 bits, or as sums with `sums`.
 CvmModel one_layer(const std::vector<int32_t>& weights, bool sums) {
   CvmBuilder b;
   const int x = b.data({1, 2, 4, 4}, 8), w = b.param("w", {2, 2, 1, 1}, 8, weights);
@@ -238,7 +238,7 @@ std::string shifted(const std::string& precision, const std::string& bits) {
   return "\"precision\": \"" + precision + "\", \"shift_bit\": \"" + bits + "\"";
 }
 
-// The Formulas of a graph: dtypes of their operands, "int32", "int16 + int32".
+// Returns the Formulas of a graph: dtypes of their operands, "int32", "int16 + int32".
 std::vector<std::string> formulas(const Graph& graph) {
   std::vector<std::string> found;
   for (const Node& node : graph.nodes) {
@@ -251,7 +251,8 @@ std::vector<std::string> formulas(const Graph& graph) {
   return found;
 }
 
-// The runtime adds within the second convolution; the first one's sums would stay in memory.
+// Where two sums are added, the runtime adds within the second convolution, and the sums of the
+// first, which would stay in memory, are narrowed.
 TEST(Cvm, OfTwoSumsThatAreJoinedTheFirstIsNarrowed) {
   CvmBuilder b;
   const CvmBuilder::Dims shape = {1, 2, 4, 4};

@@ -89,7 +89,7 @@ TEST(DropTaps, OneAxisAndOneSide) {
   EXPECT_EQ(r.top, 0);
 }
 
-// The taps that are left would have to begin inside the image: there is no such padding.
+// Taps stay where without them the window would have to begin inside the image, for which there is no padding.
 TEST(DropTaps, KeepsWhatPaddingCannotReplace) {
   const Axis h = {3, 2, 1, 5, 3, 5}, plain = {6, 3, 1, 1, 1, 1};
   EXPECT_EQ(conv(h, plain).weights, Shape({17, 2, 3, 4}));

@@ -8,7 +8,7 @@
 namespace qrt::testing::espdl_binary_test {
 namespace {
 
-// y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
+// Checks y = f(a, b) of two tensors of 60 values at exponents -4 and -3.
 template <class F>
 void check_binary(const std::string& op, const std::string& target, EspdlType type,
                   int out_exponent, const F& f) {
@@ -65,7 +65,8 @@ TEST(EspdlBinary, QuotientsAreOfFloats) {
   });
 }
 
-// A divisor of one element in the innermost run of dimensions divides as a scalar: its reciprocal is rounded first.
+// A divisor with one element in the innermost run of dimensions divides as a scalar does: its
+// reciprocal is rounded first.
 TEST(EspdlBinary, ScalarsDivideByReciprocals) {
   Random random;
   const std::vector<std::vector<int64_t>> divisors = {{1}, {1, 1, 1}, {6, 1}, {5, 6, 1}, {7}};
@@ -98,7 +99,7 @@ TEST(EspdlBinary, ScalarsDivideByReciprocals) {
   });
 }
 
-// Whatever the exponents, only what is not 0 has a limit for its quotient by 0.
+// A quotient by 0 is a limit for every dividend other than 0, whatever the exponents.
 TEST(EspdlBinary, QuotientsByZero) {
   for_all([&](const std::string& target, EspdlType type) {
     if (is_integer_build() && is_int16(type)) return;  // in float
@@ -113,7 +114,7 @@ TEST(EspdlBinary, QuotientsByZero) {
   });
 }
 
-// A scalar's reciprocal is rounded for floats, too.
+// A scalar's reciprocal is rounded in divisions of floats, too.
 TEST(EspdlBinary, FloatsDivideByReciprocals) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   Random random;

@@ -21,7 +21,7 @@ EspdlBuilder relu(const std::string& target = "esp32p4") {
   return b;
 }
 
-// A 1x1 convolution of 3 channels to 18: one full block of 16 and a rest of 2.
+// Returns a 1x1 convolution of 3 channels to 18: one full block of 16 and a rest of 2.
 EspdlBuilder conv(const std::string& target, std::vector<int64_t> exponents,
                   const std::string& layout) {
   EspdlBuilder b(target);
@@ -59,7 +59,7 @@ TEST(EspdlModel, NamesItsSourceAndReference) {
             std::vector<float>{0.0625f});
 }
 
-// Some files of 2024 say EDL1 and have the longer header of EDL2.
+// Every header is read, also that of files of 2024 that say EDL1 and have the longer header of EDL2.
 TEST(EspdlModel, EveryHeaderIsRead) {
   for (const size_t header : {12, 16})
     for (const char* mark : {"EDL1", "EDL2"}) {
@@ -99,7 +99,7 @@ TEST(EspdlModel, APackGivesTheModelAskedFor) {
   }
 }
 
-// The wrong target changes bytes, so it is never guessed.
+// The target comes from the file or the caller. A wrong one changes bytes, so it is never guessed.
 TEST(EspdlModel, TheTargetComesFromTheFileOrTheCaller) {
   EspdlOptions s3;
   s3.target = "esp32s3";
@@ -159,7 +159,8 @@ TEST(EspdlModel, LayoutsAreUnpacked) {
   ASSERT_EQ(unpack_filter(t, 0, {1, 2, 2, 18, false}, &values).code(), Code::kUnsupported);
 }
 
-// Files of August 2024: an image without its batch goes into a filter of four dimensions.
+// An image without its batch keeps its shape in front of a filter of four dimensions, as in files
+// of August 2024.
 TEST(EspdlModel, ImagesWithoutABatchKeepTheirShape) {
   EspdlBuilder with = conv("esp32p4", {-7}, "(N/16)HWC16_UNALIGNED"),
                without = conv("esp32p4", {-7}, "(N/16)HWC16_UNALIGNED");
@@ -201,7 +202,7 @@ TEST(EspdlModel, UnknownOperatorsAndTypesAreRefused) {
   ASSERT_NE(doubles.import().rule().find("float64"), std::string::npos);
 }
 
-// Whatever the bytes, the answer is a model, a refusal or "damaged".
+// Random bytes lead to a model, a refusal or "damaged".
 TEST(EspdlModel, DamagedFilesNeverPassSilently) {
   for (const Bytes& file : sample_espdl_models()) {
     for (size_t cut = 0; cut < file.size(); cut += 97) {

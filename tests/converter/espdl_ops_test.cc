@@ -55,7 +55,7 @@ struct ConvCase {
   int out_exponent = -5;
 };
 
-// 3 x 3 on 5 x 4 pixels, or one filter per channel with group = c = n.
+// Checks a kernel of 3 x 3 on 5 x 4 pixels, or one filter per channel with group = c = n.
 void check_conv(const std::string& target, EspdlType type, const ConvCase& k, Random& random) {
   const int64_t h = 5, w = 4, taps = 9, depth = k.group > 1 ? 1 : k.c;
   const std::vector<int64_t> x = random_values(random, type, static_cast<size_t>(h * w * k.c));
@@ -135,7 +135,7 @@ TEST(EspdlConv, AFineOutputSaturates) {
   });
 }
 
-// Biases at the limits of int32, whose sums are beyond them: the output has its limit throughout.
+// Biases at the limits of int32, whose sums are beyond them, give outputs at their limit throughout.
 TEST(EspdlConv, BiasesAtTheirLimitsSaturate) {
   const auto gemm = [](int32_t bias, int out_exponent, bool relu) {
     EspdlBuilder b("esp32p4");
@@ -173,7 +173,7 @@ TEST(EspdlConv, ExponentsPerChannelAreTheP4s) {
   }
 }
 
-// Every row along the last dimension; the dimensions before it stay.
+// A Gemm multiplies every row along the last dimension and keeps the dimensions in front of it.
 TEST(EspdlGemm, KeepsTheDimensionsBeforeTheRows) {
   Random random;
   const std::vector<int64_t> x = random_values(random, EspdlType::INT8, 2 * 3 * 4),
@@ -215,7 +215,8 @@ TEST(EspdlConv, TheS3sAccumulatorsAreProven) {
   }
 }
 
-// [3, 10] times [10, n], constant or computed; a computed one is packed by operators before it.
+// Either side of a product [3, 10] times [10, n] may be constant or computed; a computed one is
+// packed by operators in front of it.
 TEST(EspdlMatMul, BothSidesOfTheProduct) {
   Random random;
   for_all([&](const std::string& target, EspdlType type) {
@@ -248,7 +249,7 @@ TEST(EspdlMatMul, BothSidesOfTheProduct) {
   });
 }
 
-// y = f(q) for every int8, and for int16 over all of its range.
+// Checks y = f(q) for every int8, and for int16 over all of its range.
 template <class F>
 void check_unary(const std::string& op, const std::string& target, EspdlType type, int in, int out,
                  const F& f, const std::vector<std::pair<std::string, float>>& attributes = {}) {
@@ -299,7 +300,7 @@ TEST(EspdlUnary, RequantizingIsAShift) {
   });
 }
 
-// A table of int16 with a step takes the nearest entry, ties by the target.
+// A table of int16 with a step gives the nearest entry, with the target's rounding of ties.
 TEST(EspdlUnary, TablesOfInt16TakeTheNearestEntry) {
   for (const std::string target : {"esp32p4", "esp32s3"}) {
     std::vector<int16_t> entries;
@@ -378,7 +379,7 @@ TEST(EspdlUnary, PRelu) {
       }
 }
 
-// Cases in which the chip's registers or the C code's types are too small, and what is said of them.
+// PRelu is refused, or a note says so, where the chip's registers or the C code's types are too small.
 TEST(EspdlUnary, PReluOfWhatTheRuntimeCannotCompute) {
   struct Case {
     const char* target;
@@ -425,7 +426,8 @@ TEST(EspdlUnary, PReluOfWhatTheRuntimeCannotCompute) {
             std::vector<Bytes>{bytes_of(EspdlType::INT16, x)});
 }
 
-// The S3's vector code has another rounding than the C code, whose bits equal exponents have.
+// For the S3 a note says whose bits a PRelu has: its vector code rounds otherwise than the C code,
+// whose bits equal exponents have.
 TEST(EspdlUnary, PReluOfTheS3SaysWhoseBitsItHas) {
   const std::vector<int64_t> alpha = {1, 2, 3, 4, 5};
   const Imported same = prelu_of_8x5("esp32s3", EspdlType::INT8, alpha, -4, -4, -7).import(),
@@ -434,7 +436,8 @@ TEST(EspdlUnary, PReluOfTheS3SaysWhoseBitsItHas) {
   ASSERT_EQ(other.graph.reference, "espdl-s3");
 }
 
-// A single output channel fills no block of 16: its weights stand as [h, w, c], whatever the layout is called.
+// A filter with a single output channel, which fills no block of 16, is read as [h, w, c], whatever
+// its layout is called.
 TEST(EspdlConv, AFilterOfOneOutputInBlocksOf16) {
   Random random;
   for_all([&](const std::string& target, EspdlType type) {
@@ -510,8 +513,8 @@ TEST(EspdlPool, AveragesDivideByTheWindow) {
   });
 }
 
-// A product's rounding is compared with the quotient's where outputs begin, not at every sum: a small
-// file may have a thousand pools over images of 100,000 pixels.
+// Large averages are planned in little time: a product's rounding is compared with the quotient's where
+// outputs begin, not at every sum. A small file may have a thousand pools over images of 100,000 pixels.
 TEST(EspdlPool, ManyLargeAveragesTakeLittleTime) {
   EspdlBuilder b("esp32p4");
   const std::string x = b.input("x", EspdlType::INT8, {1, 350, 370, 1}, -4);
@@ -588,7 +591,7 @@ TEST(EspdlMove, DataMovement) {
   }
 }
 
-// The last two frames of the run before, zeros at first, stand before this run's.
+// A streaming cache keeps the last two frames of a run, zeros at first, in front of those of the next run.
 TEST(EspdlMove, StreamingCachesKeepFramesBetweenRuns) {
   for (const EspdlType type : kBoth) {
     EspdlBuilder b;

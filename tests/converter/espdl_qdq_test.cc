@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QDQ graphs of ONNX with powers of two, converted with --reference espdl-p4 and espdl-s3: their edges, mixed types, what two
-// operators become together, and what is refused. Each operator for itself: espdl_qdq_ops_test.cc.
+// QDQ graphs of ONNX with powers of two, converted with --reference espdl-p4 and espdl-s3: their edges, mixed
+// types, what two operators become together, and what is refused. Single operators: espdl_qdq_ops_test.cc.
 #include "tests/support/qdq_net.h"
 
 namespace qrt::testing::espdl_qdq_test {
@@ -23,7 +23,7 @@ TEST(EspdlQdq, FloatsAreQuantisedAtTheEdgesByTheTarget) {
   }
 }
 
-// An int8 part and an int16 part: a layer computes in the wider of its types, with one rounding.
+// A layer between an int8 part and an int16 part computes in the wider of its types, with one rounding.
 TEST(EspdlQdq, LayersBetweenInt8AndInt16) {
   Random random;
   Net<int8_t> net("espdl-p4", &random);
@@ -75,7 +75,7 @@ TEST(EspdlQdq, ProductsOfTwoComputedMatrices) {
   }
 }
 
-// DepthToSpace of both modes and SpaceToDepth, in ONNX's orders of channels.
+// DepthToSpace of both modes and SpaceToDepth keep ONNX's orders of channels.
 TEST(EspdlQdq, BlocksOfPixelsAndChannels) {
   Random random;
   const int64_t k = 2, c = 3, h = 2, w = 4;
@@ -102,7 +102,7 @@ TEST(EspdlQdq, BlocksOfPixelsAndChannels) {
   }
 }
 
-// Convolutions in a row, a residual sum, limits and a classifier: the layouts between them cancel.
+// In a network of convolutions, a residual sum, limits and a classifier the layouts between them cancel.
 TEST(EspdlQdq, ANetworkNeedsNoTransposesInside) {
   Random random;
   Net<int8_t> net("espdl-p4", &random);
@@ -245,7 +245,7 @@ TEST(EspdlQdq, WhatEspDlHasNotIsRefused) {
   }
 }
 
-// The bytes of a small network are changed: it is refused or runs, but never crashes.
+// A small network with changed bytes is refused or runs, but never crashes.
 TEST(EspdlQdq, DamagedFilesAreRefused) {
   Random random;
   Net<int8_t> net("espdl-p4", &random);

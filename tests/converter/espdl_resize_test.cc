@@ -8,7 +8,7 @@
 namespace qrt::testing::espdl_resize_test {
 namespace {
 
-// Weights of thirds and exponents that differ: every step of the interpolation is rounded.
+// Every step of an interpolation is rounded: weights are thirds here, and exponents differ.
 TEST(EspdlResize, LinearRoundsEveryStep) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   Random random;
@@ -75,7 +75,7 @@ TEST(EspdlResize, CornersHaveTheReciprocalOfAScale) {
       }
 }
 
-// The C code keeps the lowest bits of what a finer exponent makes too large; the chips have the limits.
+// Where a finer exponent makes numbers too large, the C code keeps their lowest bits, and the chips limit them.
 TEST(EspdlResize, NearestWrapsInTheCCode) {
   for (const std::string target : kTargets)
     for (const int left : {1, 3, 8, 20}) {

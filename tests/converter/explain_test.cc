@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// An operator that no version will ever have, behind a pair of its own.
+// Returns an operator that no version will ever have, behind a pair of its own.
 std::string refused(OnnxBuilder* b, const std::string& x) { return b->node("Unheard", {x}); }
 
 void declare_shape(OnnxBuilder* b, const std::string& tensor, const Dims& dims) {
@@ -115,7 +115,7 @@ TEST(ExplainOnnx, RefusedInputsAreNamedToo) {
             (Lines{"input: refused", "Relu: depends on refused input '" + x + "'"}));
 }
 
-// A file that lies about a tensor that is never made is not damaged by that.
+// A file that declares a wrong shape for a tensor that is never made is not damaged by that.
 TEST(ExplainOnnx, AStandInThatCannotBeIsNotAssessed) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({2, 4}, 0.1f, 3), bad = refused(&b, x);

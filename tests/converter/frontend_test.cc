@@ -38,7 +38,7 @@ TEST(Frontend, IsRecognisedByTheFirstBytes) {
   EXPECT_STREQ(convert::recognise(bytes("EDL2 and more")).name, "espdl");
   EXPECT_STREQ(convert::recognise(bytes("\x08\x07 has no mark")).name, "onnx");
   EXPECT_STREQ(convert::recognise(bytes("")).name, "onnx");
-  // A mark in another place is none.
+  // A mark at another place does not count.
   EXPECT_STREQ(convert::recognise(bytes("TFL3 in front")).name, "onnx");
 }
 
@@ -69,7 +69,7 @@ TEST(Frontend, MissingFilesAreNoDamagedOnes) {
   }
 }
 
-// The message of an import with one option.
+// Returns the message of an import with one option.
 std::string with_option(const char* format, const std::string& name, const std::string& value) {
   convert::Graph graph;
   convert::Report report;

@@ -79,7 +79,7 @@ TEST(InputShape, TheBatchMayStayOpen) {
   EXPECT_EQ(shape_of(closed, 1), (Shape{3, 6}));
 }
 
-// As PaddlePaddle writes an open batch.
+// A dimension of -1, as PaddlePaddle writes an open batch, is open.
 TEST(InputShape, MinusOneIsOpen) {
   Sum sum;
   for (const int i : {0, 1}) {

@@ -39,7 +39,7 @@ fb::Conv2DOptionsT options_of(const Layer& l) {
   return o;
 }
 
-// A model of one convolution; a Lut behind it reads its output.
+// Returns a model of one convolution; a Lut behind it reads its output.
 Result joined(const Layer& l, const fb::Conv2DOptionsT& options, DType type = DType::kUInt8) {
   GraphBuilder b;
   const ValueId x = b.input({2, l.in_h, l.in_w, l.in_c});

@@ -74,7 +74,7 @@ TEST(Lint, ConcatOfLikeRanges) {
   EXPECT_TRUE(warnings(b, "wide-range-concat").empty());
 }
 
-// A Gemm of two channels with weights w and biases b.
+// Returns a Gemm of two channels with weights w and biases b.
 OnnxBuilder layer(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, float y_scale,
                   uint8_t y_zero = 0, const std::string& behind = "") {
   OnnxBuilder b;
@@ -149,12 +149,12 @@ TEST(Lint, ARangeThatATableMakesPointless) {
     const std::string y = b.graph().output(0).name();
     if (!also_read) b.graph().clear_output();
     b.output(b.q<uint8_t>(b.node("Relu", {b.dq<uint8_t>(y, 1.0f, 128)}), 0.5f, 0));
-    // Whoever else reads it may want its negative half.
+    // Another reader may want the activation's negative half.
     EXPECT_EQ(warnings(b, "pointless-range").size(), also_read ? 0u : 1u);
   }
 }
 
-// Codes of 16 bits are no indices of a table of bytes.
+// Lint says nothing of a table behind 16 bits, whose codes are no indices of a table of bytes.
 TEST(Lint, SaysNothingOfTablesBehind16Bits) {
   OnnxBuilder b(21);
   const std::string x = b.integer_input<uint16_t>({1, 2, 2, 2}, 0.1f, 0);
@@ -228,7 +228,8 @@ TEST(Lint, PadWithAnotherValueThanZero) {
   }
 }
 
-// No front end makes such a convolution today; the rule guards those to come.
+// Lint finds a convolution whose padding is not zero. No front end makes one today; the rule guards
+// future ones.
 TEST(Lint, PaddingOfAConvolutionThatIsNotZero) {
   for (const uint8_t padding : {3, 9}) {
     convert::Graph g = one_value(DType::kUInt8, {1, 3, 3, 1});

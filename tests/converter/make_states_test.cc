@@ -141,7 +141,8 @@ TEST(MakeStates, WithAnOpenBatch) {
   expect_stream("onnx", bytes, pairs, random_steps("x", 5 * 3, 6), {}, {{"batch", 3}});
 }
 
-// Layers with states, floats whose bits are the same; a number of steps in int64.
+// Layers with states and float outputs give the same bits as the source, and a number of steps in
+// int64 counts on.
 TEST(MakeStates, OfARecurrentLayerAndACounter) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   Random random;
@@ -188,7 +189,7 @@ TEST(MakeStates, ThatArePassedOn) {
                 random_steps("x", 4, 8));
 }
 
-// The first content is the real number 0: the zero point of an int8 tensor.
+// A state of TFLite begins at the real number 0: the zero point of an int8 tensor.
 TEST(MakeStates, OfTfliteBeginAtTheZeroPoint) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 6}, 0.5f, 3),
@@ -217,7 +218,7 @@ TEST(MakeStates, OfTfliteBeginAtTheZeroPoint) {
   }
 }
 
-// A number whose scale only one of both tells is passed on as it is.
+// A state whose scale only the input or only the output tells is passed on as it is.
 TEST(MakeStates, WhoseScaleOneSideTells) {
   OnnxBuilder b;
   const std::string x = b.input<uint8_t>({1, 4}, "x"), h = b.input<uint8_t>({1, 4}, "h");
@@ -229,7 +230,7 @@ TEST(MakeStates, WhoseScaleOneSideTells) {
   EXPECT_EQ(imported.graph.variables.at(0).initial, 100);
 }
 
-// The length of a run is open, the state's size is not.
+// A state of fixed size may stand beside an input whose length is open.
 TEST(MakeStates, BesideAnOpenLength) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   OnnxBuilder b(17);
@@ -261,7 +262,7 @@ TEST(MakeStates, BesideAnOpenLength) {
   }
 }
 
-// A cache that grows by what a run adds.
+// A cache that grows in each run is refused as a state.
 TEST(MakeStates, ThatGrowAreRefused) {
   for (const bool is_open : {false, true}) {
     OnnxBuilder b(17);

@@ -29,7 +29,7 @@ Json example(int id) {
   return Json();
 }
 
-// x * 2^-shift as CVM's shift operators do it: half up, clipped.
+// Returns x * 2^-shift as CVM's shift operators do it: half up, clipped.
 int32_t shifted(int64_t x, int shift, int precision) {
   return clip(shift > 0 ? (x + (int64_t{1} << (shift - 1))) >> shift : x * (int64_t{1} << -shift),
               precision);

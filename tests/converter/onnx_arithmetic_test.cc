@@ -39,7 +39,7 @@ struct TwoTensors {
   std::vector<Bytes> run() { return b.run({to_bytes(first_bytes()), to_bytes(second_bytes())}); }
 };
 
-// Float operators of a uint8 and an int8 tensor, which ONNX Runtime computes as they stand.
+// Operators on a uint8 and an int8 tensor are the float operator, which ONNX Runtime computes for such types.
 TEST(OnnxPairs, AreTheFloatOperator) {
   using F = std::function<float(float, float)>;
   const std::vector<std::pair<std::string, F>> ops = {

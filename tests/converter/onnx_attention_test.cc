@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and its kin, with scores so far apart that softmax takes one key, or so equal that it takes the mean: exact results.
+// Attention and similar operators, with scores so far apart that softmax takes one key, or so equal
+// that it takes the mean: exact results.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -49,7 +50,8 @@ class GroupQuery {
 
 TEST(OnnxAttention, GroupQueryReadsEverySequencesLength) {
   const GroupQuery g;
-  // The first one has two tokens of the past, of which the second has the only score that counts; the other has one.
+  // The first sequence has two tokens of the past, of which the second has the only score that
+  // counts; the other sequence has one.
   const std::vector<Bytes> out = g.b.run(g.inputs({2, 1}));
   ASSERT_EQ(out.size(), 3u);
   EXPECT_EQ(from_bytes<float>(out[0]), (Floats{3, 4, 5, 6}));
@@ -59,7 +61,7 @@ TEST(OnnxAttention, GroupQueryReadsEverySequencesLength) {
 
 TEST(OnnxAttention, GroupQueryTakesAPromptFromTheBeginning) {
   const GroupQuery g;
-  // No token of a past that is there: keys and values of the run come first.
+  // There are no tokens of the past: keys and values of the run come first.
   const std::vector<Bytes> out = g.b.run(g.inputs({0, 0}));
   EXPECT_EQ(from_bytes<float>(out[0]), (Floats{5, 6, 8, 8}));
   EXPECT_EQ(from_bytes<float>(out[1]), (Floats{0, 7, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0}));
@@ -99,7 +101,7 @@ TEST(OnnxAttention, NamesTheFormsThatItLacks) {
   }
 }
 
-// Angles of a quarter turn at place 1 and of none at place 0.
+// Rotary embedding turns pairs of channels: by a quarter turn at place 1 and not at all at place 0.
 TEST(OnnxAttention, RotaryEmbeddingTurnsPairs) {
   for (const int interleaved : {0, 1}) {
     OnnxBuilder b(23);

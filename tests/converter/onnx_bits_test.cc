@@ -15,7 +15,7 @@
 namespace qrt::testing::onnx_bits_test {
 namespace {
 
-// Every output's numbers in turn: floats, or what a QuantizeLinear or QLinear operator makes.
+// Returns every output's numbers in turn: floats, or what a QuantizeLinear or QLinear operator makes.
 std::vector<float> results(const BitsModel& m, const std::vector<Bytes>& outputs) {
   std::vector<float> all;
   const auto& graph = m.b.model.graph();
@@ -56,7 +56,7 @@ TEST_P(OnnxBits, EqualOnnxRuntime) {
   }
 }
 
-// The report, --require-level and the reference all tell the levels of the written operators.
+// The report, --require-level and the reference agree on the levels of the written operators.
 TEST_P(OnnxBits, LevelsAreThoseOfTheFile) {
   BitsModel m;
   GetParam().build(m);

@@ -18,7 +18,7 @@ constexpr int kFloat = 1, kUint8 = 2, kInt8 = 3, kUint16 = 4, kInt16 = 5, kInt32
 
 Bytes bytes(std::initializer_list<int> v) { return Bytes(v.begin(), v.end()); }
 
-// One Cast of an input of `n` elements.
+// Runs a Cast on an input of `n` elements.
 Bytes cast(int from, int to, int64_t n, const Bytes& x, const std::vector<Attr>& more = {}) {
   OnnxBuilder b(25);
   const std::string input = b.input({n});
@@ -50,7 +50,7 @@ TEST(OnnxCast, FloatsToBytesLoseTheirFractionAndKeepTheLowBits) {
   EXPECT_EQ(cast(kFloat, kInt8, n, x), low);
 }
 
-// 4 and 2 bits are rounded half away from zero: numbers of ONNX Runtime.
+// Floats are rounded to 4 and 2 bits half away from zero, as in ONNX Runtime, whose results stand here.
 TEST(OnnxCast, FloatsToFourAndTwoBits) {
   const std::vector<int> want4 = {1, 2,  -1, -2, 3,  -3, -8, -7, 7, 6, 0, 0, 4, -5, 0, 1,
                                   4, -7, 0,  0,  -1, 0,  0,  0,  0, 0, 0, 0, 0, 0,  0, 1};
@@ -130,7 +130,7 @@ TEST(OnnxCast, BitsOfABytes) {
   EXPECT_EQ(large.import().status.code(), Code::kInvalidModel);
 }
 
-// DynamicQuantizeLinear as ONNX writes it out in other operators.
+// DynamicQuantizeLinear written as single nodes, as ONNX's specification has it, gives the same results.
 TEST(OnnxCast, DynamicQuantisationWrittenOut) {
   std::vector<std::vector<Bytes>> results;
   for (const bool written_out : {false, true}) {

@@ -280,12 +280,13 @@ std::string refusal(OnnxBuilder* b) {
   return imported.rule();
 }
 
-// ONNX Runtime computes it in float; the integers are the same.
+// A signed input and unsigned weights give ONNX Runtime's results, which it computes in float: the
+// integers are equal.
 TEST(OnnxConv, SignedInputWithUnsignedWeights) {
   ConvTester<int8_t, uint8_t>({}, 3, {100}, -7).expect_exact();
 }
 
-// Not even weights of 16 bits make units of a quarter of a step.
+// A bias is refused where not even weights of 16 bits make units of a quarter of a step.
 TEST(OnnxConv, RefusesABiasMuchFinerThanTheSums) {
   OnnxBuilder b;
   const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {127}), 1.0f, 0);
@@ -297,7 +298,7 @@ TEST(OnnxConv, RefusesABiasMuchFinerThanTheSums) {
   EXPECT_NE(rule.find("the bias has another scale"), std::string::npos) << rule;
 }
 
-// Half an accumulator is 0.0005 of an output step here.
+// A bias of another scale is rounded to the accumulators' unit, half of which is 0.0005 of an output step here.
 TEST(OnnxConv, ABiasOfAnotherScaleIsRounded) {
   OnnxBuilder b;
   const std::string w = b.dq<int8_t>(b.constant<int8_t>({1, 1, 1, 1}, {1}), 0.001f, 0);
@@ -361,7 +362,8 @@ TEST(OnnxConv, ShapesThatDoNotFitAreInvalid) {
       << imported.status.message();
 }
 
-// The expected numbers are ONNX Runtime 1.30's for inputs 1, 2, 3 ... 144.
+// Padding SAME below zero shifts the windows. The expected numbers are ONNX Runtime 1.30's for
+// inputs 1, 2, 3 ... 144.
 TEST(OnnxConv, SameBelowZeroShiftsTheWindows) {
   std::vector<uint8_t> x(144);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i + 1);

@@ -71,7 +71,7 @@ TEST(OnnxDynamicLayer, ProductHasOnnxRuntimesBits) {
                                    0x40e654a8}));
 }
 
-// Activations whose scale and zero point are known: nothing is computed in a run but the product.
+// With known scales and zero points of the activations, a run computes nothing but the product.
 TEST(OnnxDynamicLayer, ProductOfActivationsWithKnownParameters) {
   if (is_integer_build()) GTEST_SKIP() << "this build has no layers with float results";
   for (const bool conv : {false, true}) {
@@ -109,7 +109,7 @@ TEST(OnnxDynamicLayer, ConvolutionHasOnnxRuntimesBits) {
                                    0xbf0ed5da, 0xc01000a6, 0xbfab42e2}));
 }
 
-// Nothing is left of the form but the quantisation and the layer.
+// Scales and bias go into the layer, so that only the quantisation and the layer are left.
 TEST(OnnxDynamicLayer, ScalesAndBiasGoIntoTheLayer) {
   testing::Imported imported = product_model().import();
   ASSERT_TRUE(imported.status.ok());
@@ -121,7 +121,7 @@ TEST(OnnxDynamicLayer, ScalesAndBiasGoIntoTheLayer) {
   EXPECT_EQ(imported.graph.nodes[1].inputs.size(), 7u);
 }
 
-// A scale that another operator reads, too, or a product that is an output itself, stays outside.
+// A scale that another operator reads, too, and a product that is an output stay outside the layer.
 TEST(OnnxDynamicLayer, ResultsThatOthersReadStay) {
   if (is_integer_build()) GTEST_SKIP() << "this build has no layers with float results";
   OnnxBuilder b;
@@ -139,7 +139,7 @@ TEST(OnnxDynamicLayer, ResultsThatOthersReadStay) {
   for (size_t i = 0; i < reals.size(); ++i) EXPECT_EQ(scaled[i], reals[i] * (scale * 0.013f)) << i;
 }
 
-// The operators that ONNX Runtime's optimiser makes of the form have the form's bits.
+// Operators that ONNX Runtime's optimiser fuses have the bits of the single nodes.
 TEST(OnnxDynamicLayer, FusedByOnnxRuntime) {
   if (is_integer_build()) GTEST_SKIP() << "this build has no layers with float results";
   const std::vector<int8_t> w = series<int8_t>(15, 37, 255, -127);
@@ -167,7 +167,7 @@ TEST(OnnxDynamicLayer, RefusesWhatHasNoBitsOfItsOwn) {
   EXPECT_NE(b.import().rule().find("differ between CPUs"), std::string::npos);
 }
 
-// Between dynamic layers stands Gelu by Erf, in either order of its factors.
+// Gelu by Erf between dynamic layers, with its factors in either order, becomes one operator.
 TEST(OnnxDynamicLayer, GeluOfErfIsOneOperator) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   for (const bool half_first : {false, true}) {
@@ -194,7 +194,8 @@ TEST(OnnxDynamicLayer, GeluOfErfIsOneOperator) {
   }
 }
 
-// Activations and pools between dynamic layers whose float operators have ONNX Runtime's bits.
+// Activations and pools between dynamic layers need no --allow-float, as their float operators have
+// ONNX Runtime's bits.
 TEST(OnnxDynamicLayer, OperatorsBetweenLayersNeedNoFlag) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   const auto expect_converts = [](const char* what, const auto& make) {

@@ -94,8 +94,7 @@ TEST(OnnxEdge, BlocksOfAnInnerAxisConvertBeforeTheyLimit) {
   }
 }
 
-// ONNX Runtime saturates infinities of every kind; without saturation the tables of the ONNX
-// documents hold.
+// Infinities saturate as in ONNX Runtime; without saturation the tables of the ONNX documents hold.
 TEST(OnnxEdge, Float8OutOfRange) {
   const std::vector<float> x = {kInf, -kInf, NAN, 500, 464, 465, 240, 248, 249, 65536, -0.0f};
   struct {
@@ -429,7 +428,8 @@ struct QuarkBuilder : Builder {
   std::string domain, stem;
 };
 
-// HE(x / scale) in int64, then the zero point, then the limits; what no int64 holds is INT64_MIN.
+// Quark's QuantizeLinear computes HE(x / scale) in int64, then adds the zero point, then limits; a
+// quotient beyond int64 is INT64_MIN.
 TEST(OnnxQuark, IntegersOfEveryWidth) {
   const std::vector<float> x = {2.5f, -3.5f, 1e6f, -1e6f, 5e9f, -5e9f, 1e19f, kInf, NAN};
   struct {

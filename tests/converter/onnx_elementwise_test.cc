@@ -19,7 +19,7 @@ std::vector<uint8_t> all_bytes() {
   return v;
 }
 
-// ONNX Runtime's QLinearAdd for one pair; `swapped`: a stands inside.
+// Returns ONNX Runtime's QLinearAdd of one pair; `swapped`: with the operands in the other order.
 int add_reference(float sa, int za, float sb, int zb, float sc, int zc, int a, int b,
                   bool swapped) {
   if (swapped) return add_reference(sb, zb, sa, za, sc, zc, b, a, false);
@@ -85,7 +85,8 @@ TEST(OnnxAdd, BehindAConvolutionTheInnermostRunIsTheChannels) {
   }
 }
 
-// ONNX Runtime adds floats where limits that bite stand behind: its integers round ties otherwise.
+// An Add in front of limits that change values is a table of floats: ONNX Runtime adds floats
+// there, and its integers round ties otherwise.
 TEST(OnnxAdd, IsATableOfFloatsBeforeLimitsThatBite) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({256}, 0.25f, 3);
@@ -103,7 +104,8 @@ TEST(OnnxAdd, IsATableOfFloatsBeforeLimitsThatBite) {
   EXPECT_EQ(b.run_to<uint8_t>({codes}), expected);
 }
 
-// ONNX Runtime drops Clips within a float's epsilon of the range, but only where the zero point is told.
+// A Clip of tiny scale stays where the zero point is absent: ONNX Runtime drops Clips within a
+// float's epsilon of the range only where the zero point is given.
 TEST(OnnxAdd, KeepsAClipOfTinyScaleWhereTheZeroPointIsAbsent) {
   const float scale = std::ldexp(1.0f, -40);
   for (const bool is_told : {false, true}) {
@@ -145,7 +147,7 @@ TEST(OnnxMul, AddsTheZeroPointBeforeRounding) {
   }
 }
 
-// A chain of operators between DequantizeLinear and QuantizeLinear is one table with f's values.
+// Checks that a sequence of operators between DequantizeLinear and QuantizeLinear is one table with f's values.
 template <class Build>
 void expect_table(int64_t opset, const Build& build, const std::function<float(float)>& f) {
   OnnxBuilder b(opset);

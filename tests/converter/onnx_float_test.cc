@@ -47,7 +47,7 @@ void check(OnnxBuilder* b, const std::string& y, size_t elements, const Referenc
   }
 }
 
-// The reference of one row, for every row of n.
+// Applies the reference of one row to every row of n.
 Reference rows(size_t n, const std::function<Row(const Row&)>& of_row) {
   return [=](const Row& x) {
     Row y;
@@ -115,7 +115,8 @@ TEST(OnnxFloat, InstanceNormalization) {
   });
 }
 
-// Between DequantizeLinear and QuantizeLinear it is a table: onnx_bits/elementwise.cc.
+// A BatchNormalization whose result stays float is computed in float. Between DequantizeLinear and
+// QuantizeLinear it is a table: onnx_bits/elementwise.cc.
 TEST(OnnxFloat, BatchNormalizationOfAFloatResult) {
   OnnxBuilder b(17);
   const std::string all =
@@ -364,7 +365,8 @@ Reference each(double (*f)(double)) {
   };
 }
 
-// Gelu by tanh and QuickGelu have float forms. Their input is a sine that nothing quantises: of 8 bits they would be tables.
+// Gelu by tanh and QuickGelu have float forms. Their input is a sine that nothing quantises: on 8
+// bits they would be tables.
 TEST(OnnxFloat, GelusByTanhAndBySigmoid) {
   OnnxBuilder b(20);
   const std::string sine = b.node("Sin", {input(&b, {256})});

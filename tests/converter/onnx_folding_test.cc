@@ -12,8 +12,8 @@ namespace {
 
 Bytes bytes(std::initializer_list<int> v) { return Bytes(v.begin(), v.end()); }
 
-// A layer whose weights are made by `weights` and, beside it, the same with the weights that these
-// are: both give the same bytes.
+// Checks that a layer whose weights are made by `weights` gives the same bytes as one that has
+// these weights as constants.
 template <class Make>
 void expect_same_layer(const std::vector<int8_t>& folded, const Make& weights) {
   std::vector<std::vector<uint8_t>> results;
@@ -98,7 +98,7 @@ TEST(OnnxFolding, ScaleThatIsQuantisedItself) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-// A bias of 8 bits is the numbers that it stands for.
+// A bias of 8 bits is folded to the numbers that it stands for.
 TEST(OnnxFolding, BiasOfEightBits) {
   std::vector<std::vector<uint8_t>> results;
   for (const bool quantised : {true, false}) {
@@ -126,7 +126,7 @@ TEST(OnnxFolding, DividingByZeroIsNotFolded) {
 
 // --- QONNX
 
-// Quant is QuantizeLinear, Clip and DequantizeLinear, of weights along the outputs and of activations.
+// A Quant is QuantizeLinear, Clip and DequantizeLinear, both of weights along the outputs and of activations.
 TEST(OnnxQonnx, QuantIsAPairWithLimits) {
   const std::vector<float> w = {0.3f, -0.6f, 1.7f, 0.8f, -3.0f, 2.0f, 0.1f, -0.1f};
   std::vector<std::vector<uint8_t>> results;
@@ -209,7 +209,7 @@ TEST(OnnxOldOpsets, SliceTopKAndUpsampleHaveTheirNumbersAsAttributes) {
   EXPECT_EQ(b.run({bytes({1, 2, 3, 4})})[0], bytes({1, 2, 1, 2, 3, 4, 3, 4}));
 }
 
-// A quantised layer of com.microsoft's operators.
+// A quantised layer of com.microsoft's operators gives the same in an old operator set.
 TEST(OnnxOldOpsets, LayerGivesTheSameAsInAYoungerSet) {
   std::vector<std::vector<uint8_t>> results;
   for (const int64_t opset : {7, 8, 9, 13}) {

@@ -41,7 +41,8 @@ OnnxBuilder with_domain(int64_t opset = 18) {
 
 Bytes bytes(std::initializer_list<int> v) { return Bytes(v.begin(), v.end()); }
 
-// y = Max(x, 7) by f(a) = Max(a, seven), whose inner names are those of the model.
+// Names inside a function do not collide with the model's: y = Max(x, 7) by f(a) = Max(a, seven),
+// whose inner names are those of the model.
 TEST(OnnxFunctions, NamesInsideDoNotMeetThoseOutside) {
   OnnxBuilder b = with_domain();
   const std::string x = b.input<uint8_t>({4});
@@ -86,7 +87,8 @@ TEST(OnnxFunctions, NestedWithAttributesOfTheCallAndDefaults) {
   EXPECT_EQ(out[1], bytes({1, 2, 3, 4, 5, 6}));
 }
 
-// Softmax counts from its axis on below opset 13; here the function has opset 12 and the model 18.
+// A function keeps its own operator set: here opset 12, in which Softmax counts from its axis on,
+// in a model of 18.
 TEST(OnnxFunctions, HaveOperatorSetsOfTheirOwn) {
   const auto run = [](bool in_function) {
     OnnxBuilder b = with_domain(in_function ? 18 : 12);
@@ -183,7 +185,7 @@ void add_byte(onnx::GraphProto* g, const std::string& name, uint8_t value) {
   t->set_raw_data(&value, 1);
 }
 
-// Each branch has a constant of the same name and reads a tensor outside.
+// A constant condition takes its branch. Each branch has a constant of one name and reads a tensor outside.
 TEST(OnnxIf, ConstantConditionTakesItsBranch) {
   for (const bool value : {true, false}) {
     OnnxBuilder b;
@@ -257,7 +259,8 @@ TEST(OnnxIf, InsideAFunction) {
   EXPECT_EQ(out[1], bytes({0, 7}));
 }
 
-// An If of a run, whose branches give the greatest elements of x and 5 or the least ones of x and 6, and a constant.
+// Returns an If of a run, whose branches give the greatest elements of x and 5 or the least ones of
+// x and 6, and a constant.
 OnnxBuilder model_of_a_choice(const char* else_input = "x") {
   OnnxBuilder b;
   b.input<uint8_t>({3}, "x");
@@ -294,7 +297,7 @@ TEST(OnnxIf, BranchesOfOtherShapesAreRefusedWhereARunChooses) {
       << imported.rule();
 }
 
-// ONNX Runtime does not know such a condition before the run.
+// A condition computed from an open shape is refused: ONNX Runtime does not know it before the run.
 TEST(OnnxIf, ConditionFromAShapeIsRefusedWhereTheBatchIsOpen) {
   OnnxBuilder b;
   const std::string x = b.input<uint8_t>({-1, 3});

@@ -57,7 +57,7 @@ std::string to_last(OnnxBuilder* b, const std::string& x) {
   return b->node("Transpose", {x}, {{"perm", kToLast}});
 }
 
-// The dequantised weights of a convolution of 3 to 4 channels, 3 by 2 pixels.
+// Returns the dequantised weights of a convolution of 3 to 4 channels, 3 by 2 pixels.
 std::string conv_weights(OnnxBuilder* b) {
   std::vector<int8_t> w(4 * 3 * 3 * 2);
   for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<int8_t>(i * 53 % 255);
@@ -69,7 +69,7 @@ struct FusedActivation {
   std::vector<float> parameters;
 };
 
-// Behind a Conv, with its parameters as the standard operator has them.
+// Adds an activation behind a Conv, with its parameters as the standard operator has them.
 std::string activate(OnnxBuilder* b, const FusedActivation& a, const std::string& x) {
   if (a.op == std::string("Silu")) return b->node("Swish", {x});
   if (a.op == std::string("Clip"))

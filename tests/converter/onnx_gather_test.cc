@@ -24,7 +24,7 @@ std::string floats(OnnxBuilder& b, const std::vector<float>& values) {
   return b.constant<float>({static_cast<int64_t>(values.size())}, values);
 }
 
-// The operator on an uint8 tensor of 0, 1, 2 ... and its constant inputs; `outputs` of them.
+// Runs the operator on an uint8 tensor of 0, 1, 2 ... and its constant inputs. `outputs`: how many it has.
 std::vector<Bytes> run_raw(OnnxBuilder& b, const std::string& op, const Dims& dims,
                            const Names& constants, std::initializer_list<Attr> attributes,
                            int outputs = 1) {
@@ -109,7 +109,8 @@ TEST(OnnxGather, PadValueOfIntegersIsStoredLikeThem) {
             (std::vector<int8_t>{-5, 1, -2, 3}));
 }
 
-// 0 is a value of the input: what follows may be any function. 1000 is none: the output decides.
+// A Pad between quantised tensors moves codes where the pad value 0 is one of the input's; with
+// 1000, which is none, the output's parameters decide.
 TEST(OnnxGather, PadBetweenQuantizedTensors) {
   OnnxBuilder zero;
   std::string x = zero.integer_input<uint8_t>({3}, 0.5f, uint8_t{100});
@@ -261,7 +262,7 @@ TEST(OnnxGather, ResizeLinearBetweenQuantizedTensors) {
             (std::vector<int8_t>{5, 10, 20, 25}));
 }
 
-// ONNX Runtime takes three dimensions for a volume, whichever of them are resized.
+// A linear Resize of three dimensions is one of a volume, as in ONNX Runtime, whichever of them are resized.
 TEST(OnnxGather, ResizeLinearOfThreeDimensions) {
   OnnxBuilder b;
   const std::string x = b.integer_input<int8_t>({1, 2, 2}, 0.5f, int8_t{-10});
@@ -271,11 +272,11 @@ TEST(OnnxGather, ResizeLinearOfThreeDimensions) {
   ASSERT_EQ(b.run({to_bytes(std::vector<int8_t>{-10, 0, -2, -6})}),
             (std::vector<Bytes>{to_bytes(std::vector<int8_t>{5, 10, 20, 25, 21, 19, 15, 13}),
                                 to_bytes(std::vector<int8_t>{5, 25, 9, 22, 17, 16, 21, 13})}));
-  // The order of its sums is another for the last index of every dimension.
+  // The batch is closed, because the order of the sums differs for the last index of every dimension.
   EXPECT_NE(b.import().graph.batch_closed, "");
 }
 
-// Half-pixel positions; eight products in ONNX Runtime's order, each step rounded.
+// Checks a volume: half-pixel centres; eight products in ONNX Runtime's order, each step rounded.
 void check_volume(const Dims& from, const Dims& to) {
   SCOPED_TRACE(::testing::PrintToString(to));
   testing::Random random;
@@ -337,7 +338,7 @@ TEST(OnnxGather, ResizeLinearOfVolumes) {
       int8_t{0});
   expect_rule(batch, "it resizes other than two dimensions of an image or three of a volume");
 }
-// Rows at 1 and 3 of 3: the second is the extrapolation value.
+// Rows of a region outside the image are the extrapolation value: here the second of rows 1 and 3 of 3.
 TEST(OnnxGather, ResizeLinearOfARegion) {
   for (const bool raw : {false, true}) {
     OnnxBuilder b;
@@ -355,7 +356,8 @@ TEST(OnnxGather, ResizeLinearOfARegion) {
   }
 }
 
-// 7 to 1: 0.5 / fl32(1 / 7) is less than 3.5 by a unit in the last place.
+// A position next to a half counts as a half: 7 to 1 gives 0.5 / fl32(1 / 7), which is below 3.5 by
+// a unit in the last place.
 TEST(OnnxGather, ResizeTakesWhatIsNextToAHalfForOne) {
   for (const bool ceil : {false, true}) {
     OnnxBuilder b(19);
@@ -393,7 +395,7 @@ TEST(OnnxGather, RefusesWhatItDoesNotKnow) {
   expect_damaged(mode, "its mode is 'x', expected constant, edge, reflect or wrap");
 }
 
-// Parameters that stand for the indices of an axis follow it.
+// Parameters along an axis follow a Slice of that axis.
 TEST(OnnxGather, PerAxisQuantizationFollowsASlice) {
   OnnxBuilder b;
   const std::string scale = floats(b, {0.5f, 0.25f, 0.125f});
@@ -405,7 +407,7 @@ TEST(OnnxGather, PerAxisQuantizationFollowsASlice) {
             (std::vector<float>{0.125f, 0.5f, 0.25f, 1.0f}));
 }
 
-// The batch is the model's own business: shapes computed from it do not fix it.
+// Shapes that the model computes from its batch do not fix it.
 TEST(OnnxGather, ShapeArithmeticLeavesTheBatchOpen) {
   OnnxBuilder b;
   const std::string x = b.input<uint8_t>({-1, 2, 6});
@@ -421,7 +423,7 @@ TEST(OnnxGather, ShapeArithmeticLeavesTheBatchOpen) {
   ASSERT_EQ(imported.graph.values[imported.graph.outputs[0]].type.shape, (Shape{-1, 4, 3}));
 }
 
-// Exporters write such nodes for expand() and for interpolate().
+// The shape arithmetic that exporters write for expand() and interpolate() is folded.
 TEST(OnnxGather, ShapeArithmeticOfExporters) {
   OnnxBuilder expand;
   std::string x = expand.input<uint8_t>({1, 2});

@@ -82,7 +82,7 @@ TEST(OnnxIndices, CastsBetweenWideIntegersBoolAndFloat) {
             (std::vector<uint8_t>{1, 0, 1}));
 }
 
-// Positions as RoBERTa counts them: tokens that are no padding, from 2 on.
+// Positions as RoBERTa counts them are computed by CumSum: tokens that are no padding, from 2 on.
 TEST(OnnxIndices, PositionsByCumSum) {
   OnnxBuilder b;
   const std::string ids = b.input<int64_t>({2, 4});
@@ -113,7 +113,7 @@ TEST(OnnxIndices, CumSumInEveryForm) {
   }
 }
 
-// Relative positions as exporters write them, of a length that is known.
+// Signs of integers are folded, as in relative positions of a known length.
 TEST(OnnxIndices, FoldsSignsOfIntegers) {
   const auto folded = [](const char* op) {
     OnnxBuilder b;

@@ -20,7 +20,7 @@ using convert::from_onnx::quantize_ort;
 
 constexpr float kXScale = 0.0007f, kYScale = 0.0031f;
 
-// Two tensors of all kinds of values.
+// Checks an operator on two tensors of all kinds of values.
 template <class A, class B, class Y>
 void check_pair(const std::string& op, const std::function<double(double, double)>& f, int a_zero,
                 int b_zero, float y_scale, int y_zero) {
@@ -175,7 +175,7 @@ TEST(OnnxInt16, WhereTakesEither) {
       (std::vector<uint16_t>{0, 13, 65535, 13}));
 }
 
-// Means, sums and Softmax: one rounding of the exact sum.
+// Means, sums and Softmax round the exact sum once.
 TEST(OnnxInt16, MeansAndSums) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -228,8 +228,8 @@ TEST(OnnxInt16, MeansAndSums) {
   }
 }
 
-// LogSoftmax of [2, 3, 5, 4] against the real function, in steps of the output: half of one for the
-// rounding, and what kernels/softmax/log_softmax.h allows beside it.
+// Checks LogSoftmax of [2, 3, 5, 4] against the real function, in steps of the output: half a step
+// for the rounding, and what kernels/softmax/log_softmax.h allows beside it.
 template <class X, class Y>
 void check_log_softmax(int64_t opset, int64_t axis, float x_scale, float y_scale, Y y_zero) {
   SCOPED_TRACE("opset " + std::to_string(opset) + ", axis " + std::to_string(axis) + ", scale " +
@@ -281,7 +281,8 @@ TEST(OnnxInt16, LogSoftmaxIsWithinAStepOfTheRealFunction) {
   check_log_softmax<int16_t, int16_t>(21, 1, 0x1p-20f, 0x1p-18f + 0x1p-28f, INT16_MAX);
 }
 
-// One requantisation for each index of the axis, with what is added in it.
+// An operator with constants along an axis has one requantisation for each index, in which a
+// constant addend is included.
 TEST(OnnxInt16, ConstantsAlongAnAxis) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -352,8 +353,7 @@ Between between(int i, int size, int out) {
           std::llrint(std::ldexp(x - static_cast<float>(low), 20))};
 }
 
-// To sizes of any ratio: sums in 2^-14 steps of the input, a volume's planes blended, then one
-// rounding.
+// Checks resizing by any ratio: sums in 2^-14 steps of the input, a volume's planes blended, then one rounding.
 void check_linear_resize(const Dims& from, const Dims& to) {
   SCOPED_TRACE(::testing::PrintToString(to));
   Random random;

@@ -18,8 +18,7 @@ namespace {
 
 constexpr float kXScale = 0.0007f;
 
-// Conv [2, c, 7, 6] with 3x3 weights of one scale for each of `out` channels, padding 1, and a
-// bias.
+// Checks Conv [2, c, 7, 6] with 3x3 weights of one scale for each of `out` channels, padding 1, and a bias.
 template <class X, class W, class Y>
 void check_conv(int64_t c, int64_t out, int64_t group, int x_zero, int w_zero, int y_zero) {
   SCOPED_TRACE(std::to_string(c) + " to " + std::to_string(out) + " in " + std::to_string(group));
@@ -97,7 +96,8 @@ TEST(OnnxInt16, ConvolutionsInGroups) {
   check_conv<int16_t, int16_t, int16_t>(5, 5, 5, 0, 0, 0);
 }
 
-// A bias whose unit is far from x * w: 8 bits alone would round it to half of 256 output steps.
+// Weights get more bits where the unit of the bias is far from x * w: 8 bits alone would round the
+// bias to half of 256 output steps.
 TEST(OnnxInt16, CoarseSumsGetFinerWeights) {
   OnnxBuilder m;
   const std::string bias = m.dq<int32_t>(m.constant<int32_t>({1}, {7}), 1.0f, 0);
@@ -213,7 +213,7 @@ TEST(OnnxInt16, MatMulAndGemm) {
     }
 }
 
-// Two computed tensors, of which one may have 8 bits.
+// Products of two computed tensors are exact; one of them may have 8 bits.
 TEST(OnnxInt16, ProductsOfTwoTensors) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -253,7 +253,8 @@ TEST(OnnxInt16, ProductsOfTwoTensors) {
   }
 }
 
-// ONNX Runtime adds floats in an order of its own, and no rounding follows.
+// Float results of matrix products are refused: ONNX Runtime adds floats in an order of its own,
+// and no rounding follows.
 TEST(OnnxInt16, FloatResultsOfMatricesAreRefused) {
   OnnxBuilder product(21);
   const std::string a = product.integer_input<uint16_t>({1, 3}, 0.5f, 4);

@@ -234,13 +234,13 @@ void expect_same(const Case& c, unsigned seed = 1) {
   EXPECT_EQ(own, by_hand);
 }
 
-// A running sum, and each of its steps.
+// Adds a running sum, and each of its intermediate results.
 Names running_sum(Scope* scope, const Names& in) {
   const std::string sum = scope->add("Add", {in[0], in[1]});
   return {sum, scope->add("Identity", {sum})};
 }
 
-// A GRU's cell, of 3 inputs and 4 cells: states and slices have one row.
+// Adds the cell of a GRU, of 3 inputs and 4 cells: states and slices have one row.
 Names cell(Scope* scope, const Names& in) {
   const auto weights = [&](int64_t rows, int step) {
     std::vector<float> values(static_cast<size_t>(rows * 4));
@@ -353,7 +353,7 @@ TEST(OnnxLoop, NoStepPassesTheStatesOn) {
   }
 }
 
-// The body reads a tensor of the model, and its own tensors have the names of tensors there.
+// A body may read a tensor of the model, and its own tensors may have the names of tensors there.
 TEST(OnnxLoop, ReadsTensorsOutsideAndHasNamesOfItsOwn) {
   Case c;
   c.step = [](Scope* s, const Names& in) -> Names {
@@ -379,7 +379,7 @@ TEST(OnnxLoop, ReadsTensorsOutsideAndHasNamesOfItsOwn) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-// Steps of a Loop in a Loop, and an If on the outer step's number.
+// A Loop in a Loop, with an If on the outer step's number, is unrolled.
 TEST(OnnxLoop, LoopsAndBranchesWithinOneAnother) {
   Case inner;
   inner.step = [](Scope* s, const Names& in) -> Names {
@@ -438,7 +438,8 @@ TEST(OnnxLoop, LoopsAndBranchesWithinOneAnother) {
   EXPECT_EQ(looped(outer).run(inputs), unrolled(flat).run(inputs));
 }
 
-// A function has a Scan, and an older operator set, in which Unsqueeze has its axes as an attribute.
+// A Scan inside a function keeps the function's older operator set, in which Unsqueeze has its axes
+// as an attribute.
 TEST(OnnxScan, InsideAFunction) {
   Case c;
   c.step = [](Scope* s, const Names& in) -> Names {
@@ -476,7 +477,7 @@ TEST(OnnxScan, InsideAFunction) {
   EXPECT_EQ(b.run(inputs), unrolled(c).run(inputs));
 }
 
-// Bodies of random operators, states and directions.
+// Bodies of random operators, states and directions give the results of plain loops.
 TEST(OnnxLoops, RandomBodies) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);

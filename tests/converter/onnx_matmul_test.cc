@@ -141,8 +141,9 @@ TEST(OnnxMatMul, QLinearMatMul) {
   ASSERT_EQ(b.run_to<uint8_t>({to_bytes(p.x)}), p.quantized());
 }
 
-// ONNX Runtime's numbers: behind the Reshape that it puts between such a product and a Relu no type can
-// make it one of floats, so its bias counts in units of x * w.
+// A Relu keeps a product of three dimensions one of integers, with ONNX Runtime's numbers: behind
+// the Reshape that it puts between the two, no type can make the product one of floats, so its bias
+// counts in units of x * w.
 TEST(OnnxMatMul, ReluKeepsAProductOfThreeDimensionsOneOfIntegers) {
   for (const bool relu : {false, true}) {
     OnnxBuilder b;
@@ -190,8 +191,8 @@ TEST(OnnxMatMul, RefusesScalesPerRow) {
   EXPECT_NE(b.import().rule().find("along axis 0"), std::string::npos);
 }
 
-// ONNX Runtime takes as many scales as there are columns for theirs: floats of either meaning would
-// not be its.
+// Scales per row of a computed side are refused. ONNX Runtime takes them for scales of columns
+// where their numbers are equal, so floats of either meaning would differ from its results.
 TEST(OnnxMatMul, RefusesScalesPerRowOfAComputedSide) {
   for (const int64_t columns : {2, 3}) {
     OnnxBuilder b;
@@ -257,7 +258,8 @@ TEST(OnnxGemm, FloatResultWithIntegerBias) {
   ASSERT_EQ(b.run_to<float>({to_bytes(p.x)}), p.real());
 }
 
-// ONNX Runtime leaves it in float; numbers of such products stand in onnx_bits.
+// A bias with values for every row is added in float, as ONNX Runtime does; numbers of such
+// products stand in onnx_bits.
 TEST(OnnxGemm, ABiasOfItsOwnForEveryRowIsAddedInFloat) {
   const Product p;
   OnnxBuilder rows;
@@ -266,7 +268,8 @@ TEST(OnnxGemm, ABiasOfItsOwnForEveryRowIsAddedInFloat) {
   EXPECT_EQ(rows.import().count(fb::OpOptions::Float), 1u);
 }
 
-// ONNX Runtime adds its integers to those of the product; floats would be rounded once more.
+// Integers for every row are refused, also in float: ONNX Runtime adds its integers to those of the
+// product, and floats would be rounded once more.
 TEST(OnnxGemm, RefusesIntegersForEveryRowInFloatToo) {
   const Product p;
   OnnxBuilder rows;

@@ -89,7 +89,7 @@ Floats random_floats(size_t count, Random* random) {
   return x;
 }
 
-// The inputs of MatMulNBits behind x.
+// Returns the inputs of MatMulNBits behind x.
 Names constants_of(const Weights& w, OnnxBuilder* b) {
   Names names = {b->constant<uint8_t>({w.n, w.blocks(), w.block * w.bits / 8}, w.codes),
                  b->constant<float>({w.n * w.blocks()}, w.scales)};
@@ -184,7 +184,7 @@ TEST(OnnxNBits, GatherBlockQuantizedTakesRows) {
     }
 }
 
-// [k, n] of int4, uint4 or int8, blocks along axis 0.
+// Checks [k, n] of int4, uint4 or int8, in blocks along axis 0.
 void check_dequantized(int type, int64_t k, int64_t n, int64_t block, bool has_zeros) {
   Random random;
   SCOPED_TRACE(random.trace());

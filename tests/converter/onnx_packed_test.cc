@@ -46,7 +46,7 @@ struct Layer {
   Zeros zeros;
 };
 
-// The layer with weights of `type`, or with the same integers in 8 bits.
+// Returns the layer with weights of `type`, or with the same integers in 8 bits.
 OnnxBuilder model(const Layer& layer, const Type& type, bool is_int16) {
   OnnxBuilder b(25);
   Random random;
@@ -112,7 +112,8 @@ TEST(OnnxPacked, WeightsStayNarrowAndComputeAsInEightBits) {
     }
 }
 
-// x [2, 32] times weights of 4 bits in blocks of 16 rows; with `gemm` the weights are transposed.
+// Returns a product of x [2, 32] with weights of 4 bits in blocks of 16 rows; with `gemm` the
+// weights are transposed.
 OnnxBuilder blocked_model(bool gemm, std::vector<float>* weights) {
   OnnxBuilder b(25);
   Random random;

@@ -35,7 +35,7 @@ struct PoolCase {
             {"pads", pads},
             {"ceil_mode", ceil_mode}};
   }
-  // f(values inside the image, window area) for every output.
+  // Returns f(values inside the image, window area) for every output.
   template <class F>
   std::vector<uint8_t> reference(const std::vector<uint8_t>& x, const F& f) const {
     std::vector<uint8_t> y;
@@ -82,7 +82,8 @@ TEST(OnnxPool, MaxMovesIntegers) {
   }
 }
 
-// Axes that stand apart and together, kept and not, of integers and of a table behind them.
+// Maxima and minima are reduced over axes that are adjacent or not, kept or not, of integers and of
+// a table behind them.
 TEST(OnnxReduce, TheGreatestAndTheLeast) {
   Random random;
   const auto x = random_integers<uint8_t>(&random, 3 * 4 * 5);
@@ -192,8 +193,8 @@ TEST(OnnxPool, AverageIsAnOrderedFloatSum) {
     }
 }
 
-// ONNX Runtime's numbers: what ceil_mode adds to the padding counts in its average of integers, and
-// not in that of floats, which a Clip that bites or a second reader makes of it.
+// In ONNX Runtime's average of integers the positions that ceil_mode adds count; in that of floats,
+// which it computes in front of a Clip that changes values or for a second reader, they do not.
 TEST(OnnxPool, AverageCountsWhatOverhangsOnlyInIntegers) {
   for (const auto& [clips, is_shared] : {std::pair(false, false), {true, false}, {false, true}}) {
     OnnxBuilder b;
@@ -342,8 +343,8 @@ TEST(OnnxPool, SameOfMaxPoolLeavesDilationsOut) {
             (std::vector<uint8_t>{188, 117, 188}));
 }
 
-// Between pairs of the same parameters it is a pool of integers, whose padding is their least; of
-// other parameters one of floats.
+// Windows in the padding give the least integer between pairs of equal parameters, where the pool
+// is one of integers; with other parameters it is one of floats, and is refused.
 TEST(OnnxPool, WindowsInThePaddingAreOfIntegersOrRefused) {
   const std::vector<Attr> around = {Attr("kernel_shape", Dims{2, 2}), Attr("dilations", Dims{2, 2}),
                                     Attr("pads", Dims{1, 1, 1, 1})};

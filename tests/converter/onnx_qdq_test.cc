@@ -266,7 +266,8 @@ TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommon) {
   EXPECT_NE(b.import().rule().find("have only 0 in common"), std::string::npos);
 }
 
-// The operator in front could be made in float, which does not change what the pairs become.
+// Ranges with only zero in common are refused behind an operator that could be made in float, too,
+// which does not change what the pairs become.
 TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommonBehindAFloatOperator) {
   OnnxBuilder b;
   b.allow_float = true;
@@ -276,7 +277,8 @@ TEST(OnnxDoubleQdq, RefusesRangesWithOnlyZeroInCommonBehindAFloatOperator) {
   EXPECT_NE(b.import().rule().find("have only 0 in common"), std::string::npos);
 }
 
-// The Transpose has got a pair of its own before the third pair merges with the others.
+// Three pairs in front of a Transpose and another reader are refused: the Transpose has got a pair
+// of its own before the third pair merges.
 TEST(OnnxDoubleQdq, RefusesThreePairsInFrontOfATransposeAndAnother) {
   OnnxBuilder b;
   const std::string x = b.qdq<uint8_t>(b.qdq<uint8_t>(b.input({3, 3}), 0.05f, 128), 0.04f, 128);
@@ -285,7 +287,8 @@ TEST(OnnxDoubleQdq, RefusesThreePairsInFrontOfATransposeAndAnother) {
   EXPECT_NE(b.import().rule().find("merge in ONNX Runtime, but for one"), std::string::npos);
 }
 
-// The shape that tells an Expand of nothing is not known yet when the pair in front of it is read.
+// Equal pairs stay where they are found late: the shape that shows an Expand to change nothing is
+// not known yet when the pair in front of it is read.
 TEST(OnnxDoubleQdq, EqualPairsThatAreFoundLateStayAsTheyAre) {
   OnnxBuilder b;
   const auto one = [&](int64_t v) { return b.constant<int64_t>({1}, {v}); };
@@ -298,7 +301,8 @@ TEST(OnnxDoubleQdq, EqualPairsThatAreFoundLateStayAsTheyAre) {
   EXPECT_EQ(imported.refusals(), 0);
 }
 
-// Without an integer form ONNX Runtime's product is one of integers all the same.
+// A product of scales that is no number is refused: even without an integer form, ONNX Runtime's
+// product is one of integers.
 TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
   OnnxBuilder b;
   b.allow_float = true;
@@ -308,7 +312,7 @@ TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
   EXPECT_NE(b.import().rule().find("not a normal positive number"), std::string::npos);
 }
 
-// The stand-in for the refused result is no integer tensor that the second pair could pass on.
+// A pair behind a refused operator is not merged: the stand-in for the refused result is no integer tensor.
 TEST(OnnxDoubleQdq, BehindARefusedOperator) {
   OnnxBuilder b;
   std::string x = b.node("Softmax", {b.integer_input<uint8_t>({2, 3}, 0.5f, 3)});

@@ -52,7 +52,7 @@ Names with_outputs(OnnxBuilder* b, const std::string& first, int count) {
   return names;
 }
 
-// [a, b, c] to [b, a, c].
+// Transposes [a, b, c] to [b, a, c].
 Floats swapped(const Floats& x, int64_t a, int64_t b, int64_t c) {
   Floats y(x.size());
   for (int64_t i = 0; i < a; ++i)
@@ -157,7 +157,7 @@ TEST_F(OnnxRecurrent, InputsAttributesAndOutputs) {
       }
 }
 
-// The products of an LSTM and a GRU are summed in blocks of 256, as ONNX Runtime sums those of weights that it packs.
+// Products of an LSTM and a GRU are summed in blocks of 256, as ONNX Runtime does with weights that it packs.
 TEST_F(OnnxRecurrent, LongSumsAreInBlocks) {
   for (const Cell cell : {Cell::RNN, Cell::GRU, Cell::LSTM}) {
     Case c;
@@ -210,7 +210,7 @@ TEST_F(OnnxRecurrent, WeightsMayBeQuantisedAndStatesZero) {
   EXPECT_EQ(m.import().only<fb::RecurrentOptionsT>().has_hidden, false);
 }
 
-// The last state of an RNN with Relu alone is read.
+// Outputs may be left out: only the last state of an RNN with Relu is read.
 TEST_F(OnnxRecurrent, OutputsMayBeLeftOut) {
   Case c;
   c.steps = 3, c.rows = 1, c.in = 2, c.cells = 2;

@@ -44,7 +44,7 @@ TEST(OnnxRunIndices, SliceBeginsWhereTheRunSays) {
   const OnnxBuilder b = part_of_a_table();
   EXPECT_EQ(b.run_to<float>({of({1})}), (Floats{10, 11, 12}));
   EXPECT_EQ(b.run_to<float>({of({3})}), (Floats{12, 13, 14}));
-  // Beyond the table, and before it, where a Slice counts from the end.
+  // Positions beyond the table, and before it, where a Slice would count from the end.
   EXPECT_EQ(status_of(b, {of({4})}), QRT_OUT_OF_RANGE);
   EXPECT_EQ(status_of(b, {of({0})}), QRT_OUT_OF_RANGE);
 }
@@ -74,7 +74,8 @@ TEST(OnnxRunIndices, ASliceWhoseLengthTheRunComputesIsRefused) {
       << refused.rule();
 }
 
-// Attention over the tokens that a cache of five has: queries [1, 3, 2] and the first `end` rows of the cache.
+// Returns a model of attention over a cache of five tokens: queries [1, 3, 2] and the first `end`
+// rows of the cache.
 OnnxBuilder attention_over_a_cache(bool end_is_known, int64_t end) {
   OnnxBuilder b(17);
   b.allow_float = true;
@@ -111,12 +112,13 @@ TEST(OnnxRunIndices, AttentionOverTheTokensOfACache) {
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5f) << end;
   }
-  // An empty cache has no answer.
+  // Attention over an empty cache has no result.
   for (const int64_t end : {0, -5, -9})
     EXPECT_EQ(status_of(b, {queries, to_bytes(Floats(10, 1)), of({end})}), QRT_OUT_OF_RANGE);
 }
 
-// A cache's length is no number that the import knows, and nothing may show the capacity in its place.
+// Operators that would show the capacity of a cache instead of its length, which the import does
+// not know, are refused.
 TEST(OnnxRunIndices, WhatWouldShowTheCapacityOfACacheIsRefused) {
   using Use = std::function<std::string(OnnxBuilder * b, const std::string& kept)>;
   const auto number = [](OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); };
@@ -146,7 +148,7 @@ TEST(OnnxRunIndices, WhatWouldShowTheCapacityOfACacheIsRefused) {
       [&](OnnxBuilder* b, const std::string& kept) {
         return b->node("MatMul", {b->input({1, 3, 5}), kept});
       },
-      // A number that a table has for the length, and numbers that the length parts into rows.
+      // Operators that would use the length as a number, for a table or to split it into rows.
       [&](OnnxBuilder* b, const std::string& kept) {
         const std::string table = b->constant<float>({6}, {0, 1, 2, 3, 4, 5});
         return b->node("Mul", {b->input({1}), b->node("Gather", {table, length(b, kept)})});
@@ -159,7 +161,7 @@ TEST(OnnxRunIndices, WhatWouldShowTheCapacityOfACacheIsRefused) {
         const std::string turned = b->node("Transpose", {rows}, {{"perm", Dims{1, 0}}});
         return b->node("Add", {b->node("Reshape", {turned, number(b, 10)}), b->input({10})});
       },
-      // The shape's one element is that of the last axis.
+      // Takes the shape's one element, that of the last axis.
       [&](OnnxBuilder* b, const std::string& kept) {
         const std::string one = b->node("Slice", {kept, number(b, 0), number(b, 1), number(b, 2)});
         return b->node("ReduceSum", {b->node("Expand", {one, length(b, kept)}), number(b, 2)});
@@ -190,7 +192,8 @@ TEST(OnnxRunIndices, RangeBeginsWhereTheRunSays) {
   EXPECT_EQ(refused.import().status.code(), Code::kUnsupported);
 }
 
-// The start of a Range is followed back through no Cast that may change it, and through no sum that broadcasts.
+// The start of a Range is traced back neither through a Cast that may change it nor through a sum
+// that broadcasts.
 TEST(OnnxRunIndices, RangeOfAStartThatACastNarrows) {
   OnnxBuilder b;
   const std::string narrow = b.node("Cast", {b.input<int64_t>({})}, {{"to", 6}});
@@ -214,7 +217,7 @@ TEST(OnnxRunIndices, RangeOfAStartFromASumThatBroadcasts) {
   }
 }
 
-// Nodes that would take a table of as many entries as a number says are refused, or stay constants.
+// Nodes that would need a table of as many entries as a number says are refused, or stay constants.
 TEST(OnnxRunIndices, NumbersThatAreTooLargeToBeCounted) {
   for (const int64_t offset : {int64_t{1} << 31, int64_t{1} << 62, INT64_MIN + 1}) {
     OnnxBuilder b;
@@ -249,7 +252,7 @@ TEST(OnnxRunIndices, ScatterNDPutsElementsOfACache) {
   // An index beyond its own dimension, not beyond the cache.
   EXPECT_EQ(status_of(b, {cache, of({0, 3, 0, 1}), update}), QRT_OUT_OF_RANGE);
   EXPECT_EQ(status_of(b, {cache, of({0, 0, -3, 1}), update}), QRT_OUT_OF_RANGE);
-  // Indices so far away that a sum with a limit would come back.
+  // Indices so far away that their sum with a limit would wrap into the range.
   for (const int64_t far : {int64_t{40}, int64_t{39}, int64_t{62}, int64_t{63}})
     EXPECT_EQ(status_of(b, {cache, of({-(int64_t{1} << (far - 1)) * 2 + 1, 0, 0, 1}), update}),
               QRT_OUT_OF_RANGE)

@@ -39,8 +39,8 @@ struct VolumeCase {
     return all;
   }
 
-  // f(o, tap, position within a channel, or -1 in the padding) for each output position o of a
-  // channel, in the order of the source.
+  // Calls f(o, tap, position within a channel, or -1 in the padding) for each output position o of
+  // a channel, in the order of the source.
   template <class F>
   void for_taps(const F& f) const {
     int64_t o = 0;
@@ -64,7 +64,7 @@ struct VolumeCase {
   int64_t outputs() const { return made(0) * made(1) * made(2); }
 };
 
-// The sums of a convolution, [n, out, ...].
+// Returns the sums of a convolution, [n, out, ...].
 template <class X, class W>
 std::vector<int32_t> sums(const VolumeCase& c, const std::vector<X>& x, int x_zero,
                           const std::vector<W>& w, const std::vector<int32_t>& bias) {
@@ -181,7 +181,8 @@ TEST(OnnxVolume, QLinearConv) {
   }
 }
 
-// The zero point of a constant, or of the run, which then is what planes in the padding have.
+// ConvInteger over a volume takes the zero point of a constant or of the run, which planes in the
+// padding then have.
 TEST(OnnxVolume, ConvInteger) {
   for (const bool of_run : {false, true})
     for (const VolumeCase& c : layer_cases()) {
@@ -215,7 +216,7 @@ TEST(OnnxVolume, AutoPad) {
   }
 }
 
-// Volumes stay [n, d, h, w, c] from layer to layer: the interface alone is transposed.
+// Volumes stay [n, d, h, w, c] from layer to layer: only the model's inputs and outputs are transposed.
 TEST(OnnxVolume, NothingIsTransposedBetweenLayers) {
   Random random;
   OnnxBuilder b;
@@ -354,7 +355,7 @@ TEST(OnnxVolume, MaxPool) {
   }
 }
 
-// The ordered sum of floats of the schema's AveragePool2D, plane by plane.
+// An average over a volume is the ordered sum of floats of the schema's AveragePool2D, plane by plane.
 TEST(OnnxVolume, AveragePool) {
   for (const VolumeCase& c : pool_cases()) {
     if (c.kernel == c.size) continue;
@@ -414,7 +415,8 @@ TEST(OnnxVolume, BatchNormalizationAsAFloatOutput) {
   EXPECT_EQ(b.run_to<float>({{2, 4, 0, 6}}), (std::vector<float>{0, 1, 6, 12}));
 }
 
-// Layers of dynamic quantisation take the scales of the run (runtime/ops/dynamic_layer.h).
+// Layers of dynamic quantisation over volumes take the scales that a run computes
+// (runtime/ops/dynamic_layer.h).
 TEST(OnnxVolume, ScalesOfTheRunGoIntoTheLayer) {
   for (const Dims& kernel : {Dims{3, 3, 3}, Dims{1, 1, 1}}) {
     OnnxBuilder b;
@@ -444,7 +446,7 @@ TEST(OnnxVolume, ScalesOfTheRunGoIntoTheLayer) {
   }
 }
 
-// Their numbers of positions differ from window to window.
+// Averages that leave padding out are refused over volumes: their windows have different numbers of positions.
 TEST(OnnxVolume, RefusesAveragesThatLeavePaddingOut) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({1, 2, 4, 4, 4}, kXScale, 9);
@@ -457,7 +459,8 @@ TEST(OnnxVolume, RefusesAveragesThatLeavePaddingOut) {
   EXPECT_NE(imported.rule().find("windows over a volume"), std::string::npos) << imported.rule();
 }
 
-// Phases along three axes, times the channels, may be more than 64 bits count.
+// A ConvTranspose is refused where its phases along three axes, times the channels, may be more
+// than 64 bits count.
 TEST(OnnxVolume, RefusesMorePhasesThanChannelsCanBe) {
   constexpr int64_t kOut = 1 << 17;
   OnnxBuilder b;

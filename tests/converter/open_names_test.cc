@@ -50,7 +50,7 @@ std::vector<float> counted(int64_t count, float from) {
   return values;
 }
 
-// A past and new rows side by side, to which a mask as long as both is added.
+// Returns a past and new rows side by side, to which a mask as long as both is added.
 Converted decoder() {
   OnnxBuilder b(17);
   b.allow_float = true;
@@ -106,7 +106,7 @@ TEST(OpenNames, MaySayThatASizeIsAnotherAndANumber) {
   EXPECT_EQ(c.graph.symbols[0].name, "past");
 }
 
-// Two names of one length beside an independent one.
+// Two sizes that have to be equal are tied to one, beside an independent size.
 TEST(OpenNames, OfSizesThatHaveToBeEqualAreTied) {
   OnnxBuilder b(17);
   b.allow_float = true;
@@ -198,7 +198,7 @@ TEST(OpenNames, KnowWhatTheyAreAndWhatLimitsThem) {
   const std::string& why = ends.graph.symbols[0].limited_by;
   EXPECT_EQ(why.rfind("at length = 7", 0), 0u) << why;
   EXPECT_NE(why.find("and [1, 70, 2] do not broadcast"), std::string::npos) << why;
-  // Asked for more it is refused, for as many or fewer it is not.
+  // A request for more sizes is refused, one for as many or fewer is not.
   const std::string bytes = b.bytes();
   const auto passes_with = [&](const std::string& limit) {
     testing::Imported asked = testing::import_file(

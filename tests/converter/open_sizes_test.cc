@@ -40,7 +40,7 @@ std::string conv(OnnxBuilder* b, const std::string& x, const Dims& dims,
   return b->qdq<uint8_t>(b->node("Conv", {x, weights(b, dims)}, attributes), 0.25f, 128);
 }
 
-// The size of a dimension as a tensor of one element.
+// Returns the size of a dimension as a tensor of one element.
 std::string size_of(OnnxBuilder* b, const std::string& x, int64_t axis) {
   const std::string shape = b->node("Shape", {x});
   return b->node("Gather", {shape, b->constant<int64_t>({1}, {axis})});
@@ -105,7 +105,7 @@ Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
 
 std::string number(OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); }
 
-// A convolution of floats, as spectrograms are computed.
+// Returns a convolution of floats, as spectrograms are computed.
 std::string float_conv(OnnxBuilder* b, const std::string& x, const Dims& dims, int64_t stride) {
   size_t count = 1;
   for (const int64_t d : dims) count *= static_cast<size_t>(d);
@@ -388,7 +388,7 @@ TEST_P(TurningPoints, AreRightOrRefused) {
 INSTANTIATE_TEST_SUITE_P(, TurningPoints, ::testing::ValuesIn(kTurns),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// No limits of each of two sizes are right where their product turns.
+// A model is refused where a product of two sizes decides what happens: no limits of either size are right.
 TEST(OpenSizesOf, AProductThatTurns) {
   for (const int64_t turn : {40000, 100000}) {
     const Case c = {
@@ -415,7 +415,7 @@ TEST(OpenSizesOf, AProductThatTurns) {
   }
 }
 
-// A table that follows from the size is refused, and so is what a pass copied of an input's dimensions left alone.
+// A table that depends on the size is refused, and so is a part of one that a pass copied.
 TEST(OpenSizesOf, ATableThatFollowsFromTheSize) {
   OnnxBuilder b(17);
   const std::string x = b.qdq<uint8_t>(b.input({1, -1, 4}), 0.05f, 120);
@@ -435,7 +435,7 @@ TEST(OpenSizesOf, ATableThatFollowsFromTheSize) {
       << passed.message();
 }
 
-// A Slice in reverse of nothing has nothing.
+// A reversed Slice of nothing is empty.
 TEST(OpenSizesOf, NothingInReverse) {
   OnnxBuilder b(17);
   const std::string x = b.qdq<uint8_t>(b.input({1, 0, 4}), 0.05f, 120);
@@ -445,7 +445,8 @@ TEST(OpenSizesOf, NothingInReverse) {
   EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
 }
 
-// A flattened image of one size decides that size, whatever the file's names promise.
+// A model that flattens an image to a fixed size has that size alone, whatever names the file gives
+// its dimensions.
 TEST(OpenSizesOf, AModelOfOneSize) {
   OnnxBuilder b(17);
   const std::string x = b.qdq<uint8_t>(b.input({-1, 2, -1, -1}), 0.05f, 120);
@@ -463,7 +464,8 @@ TEST(OpenSizesOf, AModelOfOneSize) {
   }
 }
 
-// A mask of a 66th of the length, and at least 1: the first sizes at which it hides less than one row are beyond the usual ones.
+// A mask that grows slowly is right or refused: of a 66th of the length, at least 1. The first
+// sizes at which it hides less than one row are beyond those usually tried.
 TEST(OpenSizesOf, MasksThatGrowSlowlyAreRightOrRefused) {
   const Case c = {"", {-1, 4}, {}, [](const Dims& dims, OnnxBuilder* b) {
                     const std::string x = b->input(dims), rows = size_of(b, x, 0);
@@ -494,7 +496,8 @@ TEST(OpenSizesOf, MasksThatGrowSlowlyAreRightOrRefused) {
   EXPECT_GE(answered, 2);
 }
 
-// ONNX Runtime makes a Gemm of a MatMul and an Add where it knows the dimensions, whichever others are open.
+// A MatMul and an Add become a Gemm, as in ONNX Runtime, where the dimensions that it looks at are
+// known, whichever others are open.
 TEST(OpenSizesOf, KnownDimensionsBehindOpenOnes) {
   for (const bool is_known : {true, false}) {
     OnnxBuilder b(17);
@@ -560,8 +563,8 @@ Neighbours half_pixel_neighbours(int64_t i, int64_t in, int64_t out) {
   return n;
 }
 
-// Positions that are resized to the grid of an image: the run computes the weights, in another order of sums than a file of fixed
-// sizes has. Linear ones have ONNX Runtime's order.
+// Positions resized to the grid of an image are right at all sizes: the run computes the weights,
+// in another order of sums than a file of fixed sizes has. Linear ones have ONNX Runtime's order.
 TEST(OpenSizesOf, ResizedPositions) {
   struct Mode {
     const char *mode, *coordinates;
@@ -618,7 +621,7 @@ TEST(OpenSizesOf, ResizedPositions) {
   }
 }
 
-// Few imports fit many expressions: the simplest is the one that is meant.
+// The simplest of the expressions that fit a few imports is chosen.
 TEST(FitNumber, FindsWhatIsMeant) {
   Imports imports;
   std::vector<int64_t> halves, rest, products;
@@ -639,7 +642,7 @@ TEST(FitNumber, FindsWhatIsMeant) {
   EXPECT_FALSE(convert::fit_number(imports, {1, 5, 2, 9, 4, 77, 3}).has_value());
 }
 
-// In the first family no two open dimensions have one size in an import.
+// In an import of the first family no two open dimensions have the same size.
 TEST(ProbeFamilies, KeepDimensionsApart) {
   std::vector<convert::Symbol> symbols;
   for (const char* name : {"batch", "past", "seq"}) {

@@ -206,7 +206,8 @@ TEST(PackWeights, BiasesFoldModulo32Bits) {
             static_cast<int32_t>(0x80000000u - 117u * 8u * 127u));
 }
 
-// A channel's values, 0 among them for the packing's own sake, have to fit into the source's bits.
+// Weights of few bits stay narrow where a channel's values, and the 0 of the packing, fit into the
+// source's bits.
 TEST(PackWeights, WeightsOfFewBitsStayNarrowWhereTheyFit) {
   const struct {
     int bits, lo, hi;

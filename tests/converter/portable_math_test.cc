@@ -33,7 +33,7 @@ TEST(PortableMath, IsWithinTwoUnitsInTheLastPlace) {
   }
 }
 
-// Tables hold the float32 nearest to the real number.
+// The portable functions give the float32 nearest to the real number, which the tables here hold.
 TEST(PortableMath, GivesTheNearestFloat) {
   for (int i = 0; i < 65536; ++i) {
     const float x = -10.0f * static_cast<float>(i) / 65535.0f;

@@ -129,7 +129,7 @@ TEST(Remedies, EveryRefusalInTheSourcesNamesANextStep) {
   for (const Call& call : calls) {
     if (call.arguments.size() < 2) continue;
     const std::string& remedy = call.arguments.back();
-    // Declarations, and functions that hand on what they are given.
+    // Skips declarations, and functions that pass on a remedy that they are given.
     if (remedy.find('"') == std::string::npos) {
       EXPECT_TRUE(remedy.find("remedy") != std::string::npos ||
                   remedy.find(" k") != std::string::npos || remedy.find("\tk") != std::string::npos)
@@ -169,7 +169,8 @@ std::string refused_op(const std::string& op, const std::string& domain, bool al
   return refusals_of(b.import());
 }
 
-// An operator that qrt does not know is not "removed": the model ends before it, or begins behind it.
+// The remedy for an operator that qrt does not know is to end the model before it or to begin it
+// behind it, not to "remove" it.
 TEST(Remedies, OfUnknownOperators) {
   const std::string rest =
       "end the model before it, --outputs 't4', and compute the rest elsewhere; or make its result "
@@ -189,7 +190,7 @@ TEST(Remedies, OfRmsNormalization) {
             "run in float: --allow-float\n");
 }
 
-// No model ends before an operator that reads the model's own input.
+// No remedy ends the model before an operator that reads the model's own input.
 TEST(Remedies, OfAnOperatorOnTheModelsInput) {
   OnnxBuilder b;
   const std::string x = b.input({1, 32}, "x");
@@ -205,7 +206,7 @@ TEST(Remedies, OfAnOperatorOnTheModelsInput) {
       "model's inputs and its output 't3' qrt finds nothing else to do\n");
 }
 
-// --allow-float is offered where an import with it does not refuse the node, and nowhere else.
+// A remedy offers --allow-float where an import with it would not refuse the node, and nowhere else.
 TEST(Remedies, OfferFloatWhereItHelps) {
   const auto build = [](const char* op, const Dims& dims) {
     OnnxBuilder b;
@@ -217,9 +218,9 @@ TEST(Remedies, OfferFloatWhereItHelps) {
   };
   EXPECT_NE(build("Det", {2, 2}).find("has no integer form"), std::string::npos);
   EXPECT_EQ(build("Det", {2, 2}).find("--allow-float"), std::string::npos);
-  // A window that does not fit fits in float no better.
+  // A window that does not fit the image does not fit in float either.
   EXPECT_EQ(build("Conv", {1, 1, 1}).find("--allow-float"), std::string::npos);
-  // A layer that only the end of the model refuses can run in float.
+  // A layer that is refused only because its float result ends the model can run in float.
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({1, 2, 4, 4}, 0.5f, 128);
   b.output(b.node("Softmax", {x}));
@@ -229,7 +230,7 @@ TEST(Remedies, OfferFloatWhereItHelps) {
   EXPECT_EQ(text.substr(text.size() - offer.size()), offer);
 }
 
-// A leading dimension that is no batch: the size is given, and float does not help.
+// The remedy for a leading dimension that is no batch is to give its size; float does not help.
 TEST(Remedies, OfALeadingTime) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({-1, 10}, 0.5f, 128);
@@ -252,7 +253,7 @@ TEST(Remedies, OfOpsetsThatAreTooOld) {
             "onnx.version_converter.convert_version, or export the model with one\n");
 }
 
-// Open dimensions of which no rule tells what follows: the rest of a square.
+// The remedy names an open dimension of which no rule gives what follows from it: the remainder of a square.
 TEST(Remedies, OfDimensionsThatAreOpen) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({1, 3, -1}, 0.5f, 128);

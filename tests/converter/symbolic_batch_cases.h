@@ -52,7 +52,7 @@ inline Bytes input_of(const SymbolicBatchCase& c) {
   return bytes;
 }
 
-// The number of images, as the graph has it from its input's shape.
+// Returns the number of images, as the graph has it from its input's shape.
 inline std::string batch_of(OnnxBuilder& b) {
   return b.node("Gather", {b.node("Shape", {b.graph().input(0).name()}), ints(b, {0})});
 }
@@ -112,12 +112,12 @@ inline const SymbolicBatchCase kSymbolicBatchCases[] = {
     {"transpose_102", {1, 4}, [](OnnxBuilder& b, const std::string& x) {
        return mixing(b, b.node("Transpose", {x}, {{"perm", Dims{1, 0, 2}}}));
      }, false, {1, 3, 4}, {11, 55, 113, 185, 15, 115, 229, 101, 243, 143, 57, 241}},
-    // The number of images is a factor: a constant, but another one for every batch.
+    // The number of images is a factor: a constant that differs for every batch.
     {"times_batch", {4}, [](OnnxBuilder& b, const std::string& x) {
        const std::string n = b.node("Cast", {batch_of(b)}, {{"to", 1}});
        return mixing(b, b.node("Mul", {x, b.qdq<uint8_t>(n, 1.0f, 0)}));
      }, false, {3, 4}, {0, 0, 139, 255, 0, 145, 255, 103, 255, 229, 0, 255}},
-    // From here on the images are apart.
+    // In the cases from here on the images are apart.
     {"mean_of_rows", {4, 9}, [](OnnxBuilder& b, const std::string& x) {
        return b.node("ReduceMean", {x}, {{"axes", Dims{2}}, {"keepdims", 0}});
      }, true, {3, 4}, {119, 129, 135, 166, 137, 160, 123, 111, 123, 131, 165, 137}},

@@ -23,7 +23,7 @@ using Case = testing::SymbolicBatchCase;
 
 class SymbolicBatch : public ::testing::TestWithParam<Case> {};
 
-// The numbers are those of the graph, whatever is known of its batch.
+// A batch of 3 in the model gives the graph's numbers, whatever is known of its batch.
 TEST_P(SymbolicBatch, ABatchOfThreeInTheModel) {
   const Case& c = GetParam();
   ASSERT_EQ(build(c, kBatch).run({input_of(c)}), (std::vector<Bytes>{c.expected}));
@@ -66,7 +66,7 @@ TEST_P(SymbolicBatch, OpenWhereImagesAreApart) {
 INSTANTIATE_TEST_SUITE_P(, SymbolicBatch, ::testing::ValuesIn(kSymbolicBatchCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Not every input is a batch of images: ONNX Runtime takes one mask for all.
+// The batch is closed where an input has none: ONNX Runtime takes one mask for all images.
 TEST(SymbolicBatches, ClosedWhereAnInputHasNone) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({-1, 4}, kScale, kZero);
@@ -155,7 +155,7 @@ TEST(SymbolicBatches, BesideANumber) {
   ASSERT_EQ(run.outputs, (std::vector<Bytes>{{5, 6, 7, 8, 50, 60, 70, 80, 9, 10, 11, 12}}));
 }
 
-// A constant that is the same for every image is so however many times it stands in the file.
+// The batch stays open with a constant that the file repeats for every image.
 TEST(SymbolicBatches, OpenWithAConstantRepeatedForEveryImage) {
   OnnxBuilder b;
   const std::string input = b.input<uint8_t>({-1, 4});

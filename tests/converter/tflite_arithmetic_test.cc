@@ -33,7 +33,8 @@ int32_t wrap(int64_t v) { return static_cast<int32_t>(static_cast<uint32_t>(v));
 
 // --- CUMSUM
 
-// [2, n] along its last dimension: the accumulator begins with a stored 0 and wraps.
+// Returns the cumulative sum of [2, n] along its last dimension: the accumulator begins with a
+// stored 0 and wraps.
 std::vector<int8_t> cumulated(const std::vector<int8_t>& x, int n, float in, int zero_in, float out,
                               int zero_out, bool exclusive, bool reverse, bool single) {
   const ReferenceMultiplier m =
@@ -153,7 +154,7 @@ TEST(TfliteAddN, RefusesInputsOfUnlikeScales) {
 
 // --- DIV
 
-// 1 / (1 + a) by three steps of Newton's, Q0.31, in the file's own words.
+// Returns 1 / (1 + a) in Q0.31 by three steps of Newton's method.
 int32_t reference_reciprocal(int32_t a) {
   const auto high = [](int32_t p, int32_t q) { return reference_high_mul(p, q); };
   const auto half = static_cast<int32_t>((int64_t{a} + INT32_MAX + 1) / 2);
@@ -217,7 +218,7 @@ TEST(TfliteDiv, Activates) {
             std::vector<Bytes>{to_bytes(std::vector<int8_t>{-20, 12, 28, 28})});
 }
 
-// The quotient's shift is more than a product has bits.
+// Quotients far below a step are 0: their shift is greater than a product's bits.
 TEST(TfliteDiv, QuotientsFarBelowAStep) {
   for (const auto reference : {kDouble, kSingle}) {
     TfliteBuilder b;
@@ -308,7 +309,8 @@ TEST(TfliteSums, TinyScales) {
   expect_rule(add(0), "a scale is 0");
 }
 
-// With an output scale of 0 the multiplier is 0; tiny ones shift products beyond int32, which wrap.
+// Checks MUL. With an output scale of 0 the multiplier is 0; tiny scales shift products beyond
+// int32, which wrap.
 template <class T>
 void check_mul(TensorType type, float sa, float sb, float so, int zero) {
   SCOPED_TRACE(so);
@@ -451,7 +453,7 @@ TEST(TfliteCast, IntegersWrap) {
   check_casts<uint8_t>(TensorType::BOOL, {0, 1, 1, 0});
 }
 
-// A shape may be int32 or int64 on its way.
+// Shapes are folded through casts between int32 and int64.
 TEST(TfliteCast, ShapesAreFolded) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {2, 3}, 0.5f);

@@ -41,7 +41,7 @@ int32_t rescaled(int q, int zero_point, float scale, bool single) {
                             reference_multiplier(static_cast<double>(scale)), single);
 }
 
-// All pairs of bytes, x in rows and y in columns.
+// Checks all pairs of bytes, x in rows and y in columns.
 template <class T>
 void check_bytes(TensorType type, float scale_x, int zero_x, float scale_y, int zero_y) {
   const std::vector<T> all = every<T>(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
@@ -69,7 +69,7 @@ TEST(TfliteCompare, BytesOfUnlikeScales) {
   check_bytes<int8_t>(TensorType::INT8, 1.5f, 0, 0.9f, -128);
 }
 
-// 2^8 times a small scale leaves few numbers: neighbours are equal.
+// Bytes of small scales coincide: 2^8 times a small scale leaves few numbers, so neighbours are equal.
 TEST(TfliteCompare, BytesOfSmallScalesCoincide) {
   check_bytes<int8_t>(TensorType::INT8, 0.001f, 5, 0.001f, 5);
 }
@@ -118,7 +118,7 @@ TEST(TfliteCompare, Integers) {
                           {INT64_MIN, INT32_MIN, -1, 0, 1, int64_t{1} << 40, INT64_MAX});
 }
 
-// Floats that DEQUANTIZE makes, with another or a number.
+// Floats that a DEQUANTIZE makes are compared with other such floats, or with a number.
 TEST(TfliteCompare, Floats) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {256}, 0.5f, 3);
@@ -168,7 +168,7 @@ TEST(TfliteCompare, Refuses) {
 
 // --- SELECT
 
-// Every broadcast of the three, and what a loop chooses.
+// Checks every broadcast of the three inputs against a loop.
 template <class T>
 void check_select(B code, TensorType type, const Dims& c, const Dims& x, const Dims& y,
                   const Dims& z, bool is_constant = false) {
@@ -250,7 +250,7 @@ TEST(TfliteSelectV2, CopiesBytes) {
   EXPECT_EQ(b.run({{1, 0, 1, 0}, {1, 2, 3, 4}, {5, 6, 7, 8}}), (std::vector<Bytes>{{1, 6, 3, 8}}));
 }
 
-// A function of one tensor whose condition is one, too: a leaky activation.
+// A selection between functions of one tensor, by a condition on it, becomes a table: a leaky activation.
 TEST(TfliteSelectV2, FloatsBecomeATable) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {256}, 0.5f, 0);

@@ -69,7 +69,7 @@ struct Detector {
   }
 };
 
-// Bytes of TensorFlow Lite Micro's kernel.
+// Detections are the bytes of TensorFlow Lite Micro's kernel.
 TEST(TfliteDetection, BytesOfTheReference) {
   const std::vector<float> first = {-0x1.dcap-13f, -0x1.dcap-13f, 0x1.07bcf8p+0f, 0x1.07bcf8p+0f},
                            second = {-0x1.5c818p-7f, -0x1.624p-8f, 0x1.0a6718p+0f, 0x1.091054p+0f},

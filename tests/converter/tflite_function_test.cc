@@ -43,7 +43,7 @@ TfliteBuilder unary(B code, const Options& options, TensorType type, Scaled in, 
   return b;
 }
 
-// Every byte through a table of floats.
+// Checks every byte through a table of floats.
 template <class Options>
 void check_table(B code, const Options& options, TensorType type, Scaled in, Scaled out,
                  float (*f)(float)) {
@@ -137,7 +137,7 @@ TEST(TfliteFunction, SqrtOfEveryInt16) {
   }
 }
 
-// 1 / sqrt(x) as a multiplier, by five steps of Newton and Raphson in Q3.28.
+// Returns 1 / sqrt(x) as a multiplier, by five steps of Newton and Raphson in Q3.28.
 ReferenceMultiplier inverse_root(int32_t x) {
   if (x <= 1) return {INT32_MAX, 0};
   const auto rescale = [](int32_t v, int bits) {
@@ -233,7 +233,8 @@ TEST(TfliteFunction, RefusesZeroPointsOfInt16) {
     }
 }
 
-// The arithmetic is in tests/ops/l2_normalization_test.cc: here the zero point, and the rounding of the reference.
+// L2 normalisation keeps the zero point and the reference's rounding; its arithmetic is tested in
+// tests/ops/l2_normalization_test.cc.
 TEST(TfliteFunction, L2Normalization) {
   const auto build = [](TensorType type, float out_scale, int out_zero_point) {
     TfliteBuilder b;
@@ -255,7 +256,7 @@ TEST(TfliteFunction, L2Normalization) {
   EXPECT_EQ(build(TensorType::UINT8, 1.0f / 128, 128).import().status.code(), Code::kUnsupported);
 }
 
-// 513 samples of f, and lines between them.
+// Checks 513 samples of f, and the lines between them.
 template <class Options>
 void check_sampled(B code, const Options& options, float in, float out, float (*f)(float)) {
   std::vector<int16_t> x, samples;

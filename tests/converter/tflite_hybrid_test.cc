@@ -362,7 +362,7 @@ TEST(TfliteHybrid, ConvolutionsHaveThePortableKernelsBits) {
   }
 }
 
-// A layer that makes a model one of dynamic range: what follows it is of floats.
+// Adds a layer that makes the model one of dynamic range: what follows it is float.
 int layer(TfliteBuilder* b, int x, int in, int out, const Codes& w) {
   const int y = b->tensor(TensorType::FLOAT32, {2, out});
   b->op(B::FULLY_CONNECTED, {x, add_weights(b, {out, in}, w, {0.01f}, 0)}, {y},

@@ -145,7 +145,7 @@ TEST(TfliteInt16, FullyConnectedAppliesZeroPoints) {
   ASSERT_EQ(b.run({to_bytes(x)}), std::vector<Bytes>{to_bytes(y)});
 }
 
-// Weights of 4 and 2 bits, with one scale or one for each channel.
+// Layers take weights of 4 and 2 bits, with one scale or one for each channel.
 TEST(TfliteInt16, FullyConnectedOfFewBits) {
   for (const int bits : {4, 2})
     for (const bool per_channel : {false, true}) {
@@ -186,8 +186,8 @@ TEST(TfliteInt16, FullyConnectedOfFewBits) {
     }
 }
 
-// Scattered kernels, of 16 bits; a bias of int64, of int16, of int32, which is added in 64 bits or where
-// the options say so in 32, and none.
+// Transposed convolutions scatter their kernels, of 16 bits. They take a bias of int64, int16 or
+// int32, added in 64 bits or, where the options say so, in 32, or none.
 TEST(TfliteInt16, TransposedConvolutions) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -531,7 +531,7 @@ TEST(TfliteInt16, PReluTakesInt8Slopes) {
   }
 }
 
-// Keras' default: a slope for each element of an image.
+// PRELU takes a slope for each element of an image, Keras' default.
 TEST(TfliteInt16, PReluOfEveryElement) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -554,7 +554,7 @@ TEST(TfliteInt16, PReluOfEveryElement) {
   ASSERT_EQ(b.run({to_bytes(every_value())}), std::vector<Bytes>{to_bytes(y)});
 }
 
-// The quotient of the scales is rounded to float: as a double it gives 26230 here.
+// ABS divides its scales in float: in double the quotient would give 26230 here.
 TEST(TfliteInt16, AbsDividesItsScalesAsFloats) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT16, {1, 3}, 0.0295553785f);
@@ -563,7 +563,7 @@ TEST(TfliteInt16, AbsDividesItsScalesAsFloats) {
   ASSERT_EQ(b.run({to_bytes(in)}), std::vector<Bytes>{to_bytes(out)});
 }
 
-// The reference cuts a scaled sum to int32 without a look at its size.
+// A scaled sum that may leave int32 is refused: the reference cuts it without a check.
 TEST(TfliteInt16, RefusesScaledSumsBeyondInt32) {
   for (const int64_t bias : {int64_t{1} << 30, int64_t{1} << 38}) {
     TfliteBuilder b;
@@ -579,7 +579,8 @@ TEST(TfliteInt16, RefusesScaledSumsBeyondInt32) {
   }
 }
 
-// The numbers of TFLite's own kernel: sums know of no zero points, but the activation does.
+// A convolution ignores zero points in its sums but not in its activation, as TFLite's own kernel
+// does, whose numbers stand here.
 TEST(TfliteInt16, ConvolutionsActivateFromAZeroPointThatTheyIgnore) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT16, {1, 1, 6, 1}, 0.001f, -50);

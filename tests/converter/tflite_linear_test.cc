@@ -10,7 +10,7 @@
 namespace qrt::testing::tflite_linear_test {
 namespace {
 
-// Two weights to a byte, the first in the low half.
+// Packs two weights to a byte, the first in the low half.
 Bytes nibbles_of(const Bytes& values) {
   Bytes result((values.size() + 1) / 2);
   for (size_t i = 0; i < values.size(); ++i)
@@ -25,7 +25,7 @@ Bytes quarters_of(const Bytes& values) {
   return result;
 }
 
-// The one layer's weights take half a byte, or a quarter, in the .qrt, too.
+// Checks that the weights of the only layer take half a byte, or a quarter, in the .qrt file, too.
 void expect_packed_weights(const TfliteBuilder& b, DType dtype = DType::kInt4) {
   Imported imported = b.import();
   ASSERT_EQ(imported.status.code(), Code::kOk) << imported.status.message();
@@ -247,8 +247,8 @@ TEST(TfliteDepthwise, Geometry) {
   check(c);
 }
 
-// With one weight scale the product of the scales is rounded to float first, and the weights' zero
-// point counts; per channel neither.
+// Checks FULLY_CONNECTED. With one weight scale the product of the scales is rounded to float
+// first, and the weights' zero point counts; per channel neither is so.
 void check_fully_connected(bool per_channel, bool keep_dims, int bits = 8) {
   Random random;
   const int in = 37, out = 11;
@@ -322,8 +322,8 @@ TEST(TfliteLinear, RefusesWhatTheReferenceLeavesUndefined) {
   expect_rule(b, "beyond what the reference kernels define");
 }
 
-// TFLite's converter clips to +-(2^31 - 1) what the tiny weight scales of dead channels make of their
-// biases. The reference's sums wrap; the third channel's multiplier is 0.
+// Clipped biases of dead channels wrap. TFLite's converter clips to +-(2^31 - 1) what their tiny weight
+// scales make of their biases, and the reference's sums wrap; the third channel's multiplier is 0.
 TEST(TfliteLinear, ClippedBiasesOfDeadChannelsWrap) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 4}, 0.05f, 0);
@@ -356,7 +356,8 @@ TEST(TfliteLinear, ClippedBiasesOfDeadChannelsWrap) {
   }
 }
 
-// Every output position sums what the strided kernels reach, by the definition that scatters.
+// A transposed convolution sums at every output position what the strided kernels reach, by the
+// definition that scatters.
 TEST(TfliteTransposeConv, ScattersItsKernels) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -422,8 +423,8 @@ TEST(TfliteTransposeConv, ScattersItsKernels) {
   }
 }
 
-// As many multiply-accumulates as kernels reach, but for borders: not one for each zero that a
-// spread-out input would have.
+// A transposed convolution takes as many multiply-accumulates as its kernels reach, apart from
+// borders: not one for each zero that a spread-out input would have.
 TEST(TfliteTransposeConv, BecomesAConvolutionOfItsPhases) {
   TfliteBuilder b;
   const int shape = b.constant<int32_t>(TensorType::INT32, {4}, {1, 16, 16, 8});

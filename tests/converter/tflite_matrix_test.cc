@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix of TFLite operators (tflite_matrix/): every operator that has a handler, in every way to use it, of every type that
-// it takes and behind every source, against plain loops. QRT_TEST_SEED as ever.
+// The matrix of TFLite operators (tflite_matrix/): every operator that has a handler, in every way to use
+// it, of every type that it takes and behind every source, against plain loops. QRT_TEST_SEED sets the seed.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -65,7 +65,7 @@ TEST_P(TfliteMatrix, HasTheReferencesBytes) {
     }
   }
   for (const auto& [why, n] : refused) printf("%d of %d refused: %s\n", n, cells, why.c_str());
-  // A multiplier may be out of the reference's range; most are not.
+  // Some multipliers are out of the reference's range, so some cells are refused; most are not.
   EXPECT_GT(equal * 2, cells);
 }
 

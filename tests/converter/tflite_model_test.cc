@@ -53,7 +53,7 @@ TEST(TfliteModel, EitherOperatorCodeFieldCounts) {
   ASSERT_EQ(recent.run({kInput}), expected);
 }
 
-// The weights' bytes behind the flatbuffer instead of inside it.
+// The weights' bytes may stand behind the flatbuffer instead of inside it.
 TEST(TfliteModel, DataBesideTheFlatbuffer) {
   TfliteBuilder b = small_model();
   const Bytes weights = b.model.buffers[1]->data;
@@ -114,7 +114,7 @@ TEST(TfliteModel, EveryReasonAtOnce) {
     ASSERT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
-// The only refusal, with what is to be done.
+// Returns the only refusal, with what is to be done.
 std::string refusal(const TfliteBuilder& b) {
   const Imported imported = b.import();
   EXPECT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
@@ -122,7 +122,7 @@ std::string refusal(const TfliteBuilder& b) {
   return imported.report.text(false);
 }
 
-// Such operators read scratch memory that nothing writes.
+// Files for accelerators are refused by name: their operators read scratch memory that nothing writes.
 TEST(TfliteModel, FilesForAcceleratorsAreRefusedByName) {
   for (const auto& [name, title] :
        {std::pair<const char*, const char*>{"ethos-u", "an Arm Ethos-U (Vela)"},

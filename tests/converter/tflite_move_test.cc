@@ -271,7 +271,7 @@ TEST(TfliteMove, Int16) {
   ASSERT_EQ(b.run({to_bytes(values)}), std::vector<Bytes>{to_bytes(expected)});
 }
 
-// The target of a Reshape: [batch, elements / batch], by way of most operators on integers.
+// The target shape of a Reshape is folded: [batch, elements / batch], through most operators on integers.
 TEST(TfliteMove, ShapesAreFolded) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 2, 3}, kScale, kZero);
@@ -289,7 +289,7 @@ TEST(TfliteMove, ShapesAreFolded) {
   ASSERT_EQ(b.run({{0, 1, 2, 3, 4, 5}}), (std::vector<Bytes>{{0, 1, 2, 3, 4, 5}}));
 }
 
-// Rows of integers known at conversion may be none: then they have no indices.
+// A gather of no rows of known integers, which has no indices, is empty.
 TEST(TfliteMove, GathersNothingOfNoBatches) {
   TfliteBuilder b;
   const auto ints = [&](const Dims& v) {

@@ -41,7 +41,7 @@ std::vector<Bytes> run(const TfliteBuilder& b, const std::vector<Bytes>& inputs)
 
 int clamp8(int64_t v) { return static_cast<int>(std::clamp<int64_t>(v, -128, 127)); }
 
-// All 256 values through an int8 operator.
+// Checks all 256 values of an int8 operator.
 template <class Options>
 void check_unary(B code, const Options& options, float in, int in_zero, float out, int out_zero,
                  const std::function<int(int)>& f) {
@@ -120,8 +120,8 @@ TEST(TfliteUnary, TranscendentalFunctions) {
   });
 }
 
-// The numbers of TFLite's interpreter, the only one with kernels of uint8: it computes the multiplier of
-// MUL and PRELU in float and those of SUB in double, the other way round as that of int8, and RELU6 rescales.
+// Legacy uint8 has the multipliers of its own kernels, which TFLite's interpreter alone has: MUL
+// and PRELU in float and SUB in double, the reverse of int8, and a RELU6 that rescales.
 TEST(TfliteLegacy, MultipliersAreThoseOfItsOwnKernels) {
   struct Operand {
     float scale;
@@ -158,7 +158,8 @@ TEST(TfliteLegacy, MultipliersAreThoseOfItsOwnKernels) {
             (Bytes{9, 9, 9, 9, 48, 51, 129, 129}));
 }
 
-// The reference's bound of the input, 15 * 2^27 >> the multiplier's exponent, is undefined there.
+// Scales of negative shifts are refused: the reference's bound of the input, 15 * 2^27 >> the
+// multiplier's exponent, is undefined there.
 TEST(TfliteUnary, RefusesScalesOfNegativeShifts) {
   const auto unary = [](B code, float scale) {
     TfliteBuilder b;
@@ -175,8 +176,8 @@ TEST(TfliteUnary, RefusesScalesOfNegativeShifts) {
   }
 }
 
-// The numbers of TFLite's own kernel, whose shift within 16 bits turns 0 into 1 and -1 into -1 when 16
-// bits or more go: in front of the product, and behind it.
+// HardSwish of scales far apart has the numbers of TFLite's own kernel, whose shift within 16 bits
+// turns 0 into 1 and -1 into -1 when it removes 16 bits or more, in front of the product and behind it.
 TEST(TfliteUnary, HardSwishOfScalesFarApart) {
   const auto hard_swish = [](float in, int in_zero, float out, int out_zero) {
     TfliteBuilder b;
@@ -192,7 +193,7 @@ TEST(TfliteUnary, HardSwishOfScalesFarApart) {
   });
 }
 
-// Keras' default: a slope for each element of an image; [h, 1, c] shares them over a row.
+// PRELU takes a slope for each element of an image, Keras' default; [h, 1, c] shares them over a row.
 TEST(TfliteUnary, PreluPerElement) {
   with_both([] {
     for (const bool shared : {false, true}) {
@@ -221,8 +222,8 @@ TEST(TfliteUnary, PreluPerElement) {
   });
 }
 
-// Undefined in the reference, which converts to int32 first: here the limits, and for what is no
-// number the lower one.
+// Floats beyond int32 are quantised to the limits, and NaN to the lower one. The reference converts
+// to int32 first, which is undefined for them.
 TEST(TfliteUnary, QuantizeOfFloatsBeyondInt32) {
   TfliteBuilder b;
   const int x = b.input(TensorType::FLOAT32, {1, 6});
@@ -269,7 +270,7 @@ Images random_image(int h, int w, int c) {
   return image;
 }
 
-// SAME, 3 x 3 with stride 2 on 7 x 6: the padding does not count.
+// Checks a pool with padding SAME, 3 x 3 with stride 2 on 7 x 6: the padding does not count.
 void check_pool(B code, tflite::ActivationFunctionType activation, int lo, int hi) {
   const Images image = random_image(7, 6, 21);
   TfliteBuilder b;
@@ -383,7 +384,7 @@ TEST(TfliteSelect, TheFirstExtremeWins) {
   }
 }
 
-// [2, 3, 5] by [5, 4], either side stored the other way round.
+// Matrices are multiplied with either side stored transposed: [2, 3, 5] by [5, 4].
 TEST(TfliteBatchMatMul, MultipliesMatrices) {
   with_both([] {
     Random random;
@@ -422,7 +423,7 @@ TEST(TfliteBatchMatMul, MultipliesMatrices) {
   });
 }
 
-// Over the dimensions 0 and 2 of three, which have to be brought together.
+// A reduction over dimensions that are not adjacent, 0 and 2 of three, brings them together.
 TEST(TfliteReduce, DimensionsThatStandApart) {
   with_both([] {
     const Images image = random_image(5, 9, 13);
@@ -463,7 +464,7 @@ TEST(TfliteReduce, RefusesExtremesOfAnotherScale) {
   expect_rule(b, "input and output are quantised differently");
 }
 
-// ADD computes its multipliers in double, SUB in float; `Real` is that type.
+// Checks sums. ADD computes its multipliers in double, SUB in float; `Real` is that type.
 template <class Real>
 void check_sum(B code, bool single, float sa, float sb, float so) {
   const Images image = random_image(4, 5, 6);
@@ -515,7 +516,7 @@ TEST(TfliteBinary, RefusesSumsOfATooFineOutput) {
   expect_rule(b, "a multiplier of 1 or more");
 }
 
-// A shape computed by operators; reshape, transposition and concatenation of bytes.
+// Shapes computed by operators are folded, and reshape, transposition and concatenation move bytes.
 TEST(TfliteMove, FoldsShapesAndMovesBytes) {
   const Images image = random_image(2, 3, 4);
   TfliteBuilder b;
@@ -544,7 +545,7 @@ TEST(TfliteMove, FoldsShapesAndMovesBytes) {
   ASSERT_EQ(b.run({image.bytes}), std::vector<Bytes>{expected});
 }
 
-// The batch times 3 less 1 plus 22 is 24: a shape made by arithmetic.
+// Arithmetic of shapes is folded: the batch times 3 less 1 plus 22 is 24.
 TEST(TfliteMove, FoldsArithmeticOfShapes) {
   const Images image = random_image(2, 3, 4);
   TfliteBuilder b;

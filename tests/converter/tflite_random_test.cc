@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random TFLite models against a second, independent implementation: every operator is computed here
-// by plain loops of the reference's formulas while the model is built, and the converted model has to
-// give the same bytes, in both rounding builds. QRT_TEST_MODELS models (200), QRT_TEST_SEED as ever.
+// Random TFLite models against a second, independent implementation: every operator is computed here by
+// plain loops of the reference's formulas while the model is built, and the converted model has to give
+// the same bytes, in both rounding builds. QRT_TEST_MODELS models (200); QRT_TEST_SEED sets the seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -118,7 +118,7 @@ class RandomModel {
     return all;
   }
 
-  // An image without content, of a scale of some size or a power of two.
+  // Returns an image without content, of a scale of some size or a power of two.
   Image image(int n, int h, int w, int c) {
     Image x;
     x.n = n, x.h = h, x.w = w, x.c = c;
@@ -207,7 +207,7 @@ class RandomModel {
     same_ = pick(0, 1) == 1;
     rows_ = window(x.h), cols_ = window(x.w);
   }
-  // f(iy, ix, ky, kx) for the positions of a window inside the image.
+  // Calls f(iy, ix, ky, kx) for the positions of a window inside the image.
   template <class F>
   void positions(const Image& x, int oy, int ox, const F& f) const {
     for (int ky = 0; ky < rows_.k; ++ky)
@@ -217,7 +217,7 @@ class RandomModel {
         if (iy >= 0 && ix >= 0 && iy < x.h && ix < x.w) f(iy, ix, ky, kx);
       }
   }
-  // y[i][oy][ox][k] = f(i, oy, ox, k)
+  // Fills y[i][oy][ox][k] = f(i, oy, ox, k).
   template <class F>
   static void fill(Image* y, const F& f) {
     for (int i = 0; i < y->n; ++i)

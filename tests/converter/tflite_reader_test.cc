@@ -48,7 +48,7 @@ void expect_status(const Bytes& bytes, Code code, const std::string& part) {
   EXPECT_NE(std::string(status.message()).find(part), std::string::npos) << status.message();
 }
 
-// A model of one tensor that nothing reads, and what the reader has against it.
+// Returns a model of one tensor that nothing reads, and what the reader has against it.
 std::string problem_of(const std::function<void(TfliteBuilder&, tflite::TensorT&)>& change) {
   TfliteBuilder b;
   const int t = b.tensor(TensorType::INT8, {2});
@@ -113,7 +113,7 @@ TEST(TfliteReader, TensorsThatNoOperatorMayUse) {
               t.quantization->details.Set(tflite::PresentT());
             }),
             "has custom or blockwise quantisation");
-  // The first of two reasons; and of such a tensor the size of its data says nothing.
+  // The first of two reasons is reported, and the size of a sparse tensor's data is not checked.
   EXPECT_EQ(problem_of([](B& b, T& t) {
               t.sparsity = std::make_unique<tflite::PresentT>();
               t.type = TensorType::STRING;
@@ -247,7 +247,7 @@ std::vector<uint8_t> model_of(flatbuffers::Offset<tflite::SubGraph> graph,
   return {fbb->GetBufferPointer(), fbb->GetBufferPointer() + fbb->GetSize()};
 }
 
-// 10,000 tensors with one name of 10,000 bytes.
+// Tables that are named again and again are refused: 10,000 tensors with one name of 10,000 bytes.
 TEST(TfliteReader, TablesThatAreShared) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto name = fbb.CreateString(std::string(10000, 'n'));
@@ -262,7 +262,7 @@ TEST(TfliteReader, TablesThatAreShared) {
                 "names the same tables again and again");
 }
 
-// One operator more than a model may have.
+// A model with one operator more than allowed is refused.
 TEST(TfliteReader, OperatorsWithoutEnd) {
   flatbuffers::FlatBufferBuilder fbb;
   const auto shared = tflite::OperatorBuilder(fbb).Finish();
@@ -274,7 +274,7 @@ TEST(TfliteReader, OperatorsWithoutEnd) {
                 "has " + std::to_string(convert::kMaxSourceNodes + 1) + " nodes");
 }
 
-// One input more than the operators of a model may have.
+// A model whose operators have one input more than allowed is refused.
 TEST(TfliteReader, InputsWithoutEnd) {
   TfliteBuilder b;
   b.op(BuiltinOperator::CONCATENATION, std::vector<int>(convert::kMaxSourceEdges + 1, -1), {});
@@ -297,7 +297,7 @@ TEST(TfliteReader, FilesThatAreNone) {
       << status.message();
 }
 
-// It says that it has a page, and has a line.
+// A file that says that it has a page of bytes, and has a line of them, is refused.
 TEST(TfliteReader, FilesThatEndBeforeTheirSize) {
   const char* const kPath = "/sys/kernel/mm/transparent_hugepage/enabled";
   if (!std::ifstream(kPath)) GTEST_SKIP() << "no such file here";

@@ -248,7 +248,7 @@ TEST(TfliteIntegers, OfARun) {
   testing::expect_rule(b, "it divides by 0");
 }
 
-// Indices that are put together in a run, and what stands there.
+// GATHER_ND takes indices that a run computes.
 TEST(TfliteIntegers, GatherNdAtIndicesOfARun) {
   TfliteBuilder b;
   std::vector<int8_t> x;
@@ -308,7 +308,7 @@ TEST(TfliteIntegers, OperatorsOfSeveralOutputsHaveThem) {
       << imported.status.message();
 }
 
-// More outputs than the operator has: they may stand there unread.
+// An operator may list more outputs than it has, if nothing reads them.
 TEST(TfliteIntegers, OutputsThatNoOperatorMakes) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {4}, kIn, kInZero);
@@ -320,7 +320,7 @@ TEST(TfliteIntegers, OutputsThatNoOperatorMakes) {
   EXPECT_NE(b.import().report.text(true).find("is made by no operator"), std::string::npos);
 }
 
-// Shapes that a run reads, and that the model gives out, too.
+// Integers known at conversion may be read in a run, and be outputs of the model, too.
 TEST(TfliteIntegers, KnownIntegersInARun) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT32, {2});

@@ -56,7 +56,7 @@ struct Svdf {
     return b;
   }
 
-  // One run of the reference; `past` is the state in its own domain.
+  // Runs the reference once; `past` is the state in its own domain.
   Bytes step(const Bytes& x, std::vector<int>* past) const {
     const float product = kInScale * kFeatureScale, summed = state_scale * kTimeScale;
     const auto feature = reference_multiplier(static_cast<double>(product / state_scale));
@@ -122,7 +122,8 @@ TEST(TfliteSvdf, KeepsItsStateBetweenRuns) {
   check_runs(svdf, &random);
 }
 
-// TFLM's keyword_scrambled.tflite has such weights: their sums over time might pass int32.
+// Time weights of 16 bits are taken, as in TFLM's keyword_scrambled.tflite: their sums over time
+// might leave int32.
 TEST(TfliteSvdf, TimeWeightsOf16Bits) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -208,7 +209,7 @@ tflite::UnidirectionalSequenceLSTMOptionsT& lstm_options(TfliteBuilder& b) {
   return *b.graph().operators[0]->builtin_options.AsUnidirectionalSequenceLSTMOptions();
 }
 
-// The options of the one operator of a converted model.
+// An LSTM becomes one operator with two variables; its options are compared.
 TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   TfliteBuilder b = lstm_model();
   lstm_options(b).cell_clip = 0.6f;
@@ -230,7 +231,7 @@ TEST(TfliteLstm, BecomesOneOperatorWithTwoVariables) {
   FAIL() << "no Lstm";
 }
 
-// The reference's steps over the file's own integers.
+// Checks an LSTM against the reference's steps over the file's own integers.
 template <class T>
 void check_lstm(TensorType type, float out_scale, int out_zero) {
   constexpr bool kIsWide = sizeof(T) == 2;

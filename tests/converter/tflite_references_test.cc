@@ -11,7 +11,7 @@
 namespace qrt::convert::from_tflite::tflite_references_test {
 namespace {
 
-// The table's rows by operator: what stands beside it.
+// Returns the table's rows by operator: what stands beside it.
 std::map<std::string, std::string> read_rows() {
   std::ifstream file(QRT_TESTS_DIR "/../converter/import/tflite/README.md");
   EXPECT_TRUE(file.good());

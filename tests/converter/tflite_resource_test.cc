@@ -70,7 +70,7 @@ struct Streaming {
     b.op(B::CALL_ONCE, {}, {}, o);
   }
   void add_subgraph() { b.model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>()); }
-  // In subgraph 1: the variable is `values` at first.
+  // Sets the variable to `values` at first, in subgraph 1.
   void set(const std::string& name, const Bytes& values, TensorType type = TensorType::INT8) {
     if (b.model.subgraphs.size() == 1) add_subgraph();
     const int h = handle(name, 1);
@@ -133,7 +133,7 @@ class Session {
 
 constexpr size_t kKept = kSteps * kChannels;
 
-// Several runs of a model whose only output is what stream() gives, and again after a reset.
+// Checks several runs of a model whose only output is what stream() gives, and again after a reset.
 void check_stream(const TfliteBuilder& b, uint8_t initial) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -162,7 +162,7 @@ TEST(TfliteResource, KeepsFramesBetweenRuns) {
   check_stream(s.b, 17);
 }
 
-// As in TFLite Micro, whose memory of a variable begins with the zero point.
+// A variable begins with the zero point, as its memory does in TensorFlow Lite Micro.
 TEST(TfliteResource, BeginsWithTheZeroPoint) {
   Streaming s;
   const int x = s.frames(1);
@@ -171,7 +171,7 @@ TEST(TfliteResource, BeginsWithTheZeroPoint) {
   check_stream(s.b, static_cast<uint8_t>(kZeroPoint));
 }
 
-// Reads see the last assignment of their run; what is only assigned, or never, keeps nothing.
+// Reads see the last assignment of their run; a variable that is only assigned, or never, keeps nothing.
 TEST(TfliteResource, TakesTheOrderOfTheFile) {
   Streaming s;
   const int x = s.b.input(TensorType::INT8, {1, kSteps, 1, kChannels}, kScale, kZeroPoint);
@@ -191,7 +191,7 @@ TEST(TfliteResource, TakesTheOrderOfTheFile) {
   EXPECT_EQ(session.run(two, sizes), (std::vector<Bytes>{at_first, two, at_first}));
 }
 
-// One tensor as the content of two variables and an output of the model.
+// One tensor may be the content of two variables and an output of the model.
 TEST(TfliteResource, SharesWhatItAssigns) {
   Streaming s;
   const int x = s.b.input(TensorType::INT8, {1, kSteps, 1, kChannels}, kScale, kZeroPoint);

@@ -84,7 +84,7 @@ TEST(TfliteSignature, OneIsTheModel) {
   expect_invalid_argument(b, {{"signature", "size"}}, "has no signatures");
 }
 
-// One tensor at two places has two names; what the signature does not name keeps its tensor's.
+// A tensor at two places has two names; a tensor that the signature does not name keeps its own.
 TEST(TfliteSignature, NamesEveryPlace) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {1, 4}, 0.5f, 0);

@@ -21,7 +21,7 @@ size_t count(const Dims& dims) {
 
 // --- DYNAMIC_UPDATE_SLICE
 
-// x with `part` at `begin`, which is moved into range.
+// Returns x with `part` at `begin`, which is moved into range.
 template <class T>
 std::vector<T> updated(std::vector<T> x, const Dims& dims, const std::vector<T>& part,
                        const Dims& part_dims, const std::vector<int64_t>& begin) {
@@ -123,7 +123,7 @@ TEST(TfliteEmbedding, RowsOfBytes) {
             std::vector<Bytes>{to_bytes(std::vector<int8_t>{4, 127, -128, 1, 2, 3, 4, 127})});
 }
 
-// One scale, or one for each row; of 8, 4 and 2 bits.
+// Rows of an embedding have one scale, or one each, and 8, 4 or 2 bits.
 TEST(TfliteEmbedding, RowsOfFloats) {
   struct {
     TensorType type;
@@ -192,7 +192,7 @@ TEST(TfliteZerosLike, EveryType) {
   check(TensorType::FLOAT32, 0, 4);
 }
 
-// Floats of one number go on into operators of floats, and become bytes.
+// Zeros like floats are one number, which operators of floats take, or which becomes bytes.
 TEST(TfliteZerosLike, FloatsAreANumber) {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {3}, 0.5f), real = b.tensor(TensorType::FLOAT32, {3});
@@ -218,7 +218,7 @@ TEST(TfliteShape, IsAnOutput) {
     const Bytes want = type == TensorType::INT32 ? to_bytes(std::vector<int32_t>{2, 3, 4})
                                                  : to_bytes(std::vector<int64_t>{2, 3, 4});
     EXPECT_EQ(b.run({Bytes(96)}), std::vector<Bytes>{want});
-    // The update is of this batch alone.
+    // The update has the size of this batch, so the batch is closed.
     EXPECT_NE(b.import().graph.batch_closed, "");
   }
 }

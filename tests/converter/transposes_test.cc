@@ -212,8 +212,8 @@ TEST(OneChannelDepthwise, IsAConvolution) {
   EXPECT_EQ(b.count(fb::OpOptions::DepthwiseConv2D), 1);
 }
 
-// x [n, c, h, w] behind a convolution, transposed by `perm`, as `image` through a pool over all of it:
-// how many Transposes are left but that of the input.
+// Transposes x [n, c, h, w] behind a convolution by `perm` and reduces it, as `image`, by a pool
+// over all of it. Returns how many Transposes are left beside that of the input.
 int transposes_of_reduction(const Shape& x, const Perm& perm, const Shape& image, bool greatest) {
   GraphBuilder b;
   ValueId y = b.nchw_conv(b.input({x[0], 3, x[2], x[3]}), x[1], 3);
@@ -305,7 +305,8 @@ TEST(FuseLuts, DropsATableThatChangesNothing) {
   EXPECT_EQ(b.count(fb::OpOptions::Lut), 1);
 }
 
-// Random graphs of NCHW values of one size, every operator that a front end can write.
+// The passes change no output of random graphs of NCHW values of one size, with every operator that
+// a front end can write.
 TEST(Passes, ChangeNoOutputOfRandomGraphs) {
   GraphBuilder source;
   for (int round = 0; round < 300; ++round) {

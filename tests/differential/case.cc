@@ -18,7 +18,7 @@ constexpr uint64_t kSmallWork = uint64_t{1} << 22;  // multiplications and bytes
 std::string current_name;
 const Bytes* current_file = nullptr;
 
-// f() in a floating-point state, which it has to leave as it was.
+// Calls f() in a floating-point state, which it has to leave as it was.
 template <class F>
 auto in_mode(const FloatMode& mode, const char* call, const F& f) {
   set_float_mode(mode);

@@ -31,7 +31,7 @@ std::string describe(const Case& c);
 
 // Ends the process with a message, which names the model and where its file was written.
 [[noreturn]] void failed(const std::string& message);
-// The model that messages speak of.
+// Sets the model that messages name.
 void set_current_model(const std::string& name, const Bytes* file);
 
 struct DeleteHandle {
@@ -64,11 +64,11 @@ class Buffers {
   std::vector<uint8_t*> start_;
 };
 
-// Random inputs of a session, always the same of a seed; outputs of 0.
+// Returns random inputs of a session, which depend on the seed alone; outputs are 0.
 Buffers make_inputs(const qrt_session* session, uint64_t seed);
 Buffers make_outputs(const qrt_session* session);
 
-// A run with copied inputs; the outputs one behind the other.
+// Runs with copied inputs, and returns the outputs one behind the other.
 Bytes run_with_copies(qrt_session* session, const FloatMode& mode, Buffers* inputs);
 
 // The results of a model: the outputs of a run, of a second one, and of one after qrt_session_reset(), one

@@ -79,7 +79,7 @@ class Driver {
       }
   }
 
-  // Every state at every call; the instruction sets and numbers of threads take turns.
+  // Compares every floating-point state at every call; the instruction sets and numbers of threads take turns.
   void compare_modes() {
     const std::vector<FloatMode> modes = float_modes();
     for (size_t mode = 1; mode < modes.size(); ++mode)
@@ -113,8 +113,8 @@ class Driver {
     ++counts_.stacks;
   }
 
-  // In the child the parent's session of several threads runs on, alone, new ones have threads of their
-  // own, and everything can be destroyed.
+  // Runs, in a child process, the parent's session of several threads, which is alone there, and
+  // new ones with threads of their own, and destroys everything.
   void run_in_child() {
     const char* isa = next_isa();
     const ModelPtr model = load(*file_, {});

@@ -19,7 +19,7 @@ struct FloatMode {
   bool flushes = false;  // subnormals are 0, as operands and as results (x86-64 and aarch64)
 };
 
-// All of them, the state that programs begin with first.
+// Returns all states, beginning with the one in which programs start.
 inline std::vector<FloatMode> float_modes() {
   std::vector<FloatMode> modes;
   for (const bool flushes : {false, true})
@@ -36,7 +36,7 @@ inline std::string describe(const FloatMode& mode) {
   return std::string(name) + (mode.flushes ? ", flushing" : "");
 }
 
-// Everything that a program may set, without the flags that operations raise.
+// Returns everything that a program may set, without the flags that operations raise.
 inline uint64_t float_control() {
   uint64_t control = static_cast<uint64_t>(fegetround());
 #if defined(__x86_64__)

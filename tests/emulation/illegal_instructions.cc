@@ -22,7 +22,7 @@ thread_local Tiles tiles;  // zeros
 thread_local const uint8_t* instruction = nullptr;
 pthread_key_t at_thread_exit;
 
-// A general register, by its number in an instruction.
+// Returns a general register, by its number in an instruction.
 greg_t& general_register(ucontext_t* context, int number) {
   constexpr int kPlaces[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,

@@ -20,7 +20,7 @@ class Tiles {
   void release();                         // TILERELEASE
   void load(int tile, const uint8_t* p, int64_t stride);
   void store(int tile, uint8_t* p, int64_t stride);
-  // TDPBUSD: sum += a times b, bytes of a unsigned, of b signed.
+  // Emulates TDPBUSD: sum += a times b, bytes of a unsigned, of b signed.
   void multiply(int sum, int a, int b);
   bool is_configured() const { return is_configured_; }
 
@@ -35,10 +35,10 @@ class Tiles {
   Tile tiles_[kTiles];
 };
 
-// From now on the process has the instructions (illegal_instructions.cc).
+// Gives the process the tile instructions from now on (illegal_instructions.cc).
 void emulate_tiles();
 
-// TDPBUSD of all threads so far.
+// Returns how many TDPBUSD all threads have executed so far.
 uint64_t tile_products();
 
 // Ends the process: the message and what the instruction was.

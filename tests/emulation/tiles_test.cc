@@ -68,7 +68,8 @@ TEST_F(EmulatedTiles, AreThereWithAvxVnni) {
   EXPECT_TRUE(has(isas_, Isa::kAmx));
 }
 
-// A CPU with AVX-VNNI runs the code that is shipped.
+// On a CPU with AVX-VNNI the emulated tiles run beside the dot products of the CPU, in the code
+// that is shipped.
 TEST_F(EmulatedTiles, StandBesideTheDotProductsOfTheCpu) {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   const bool is_native = __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
@@ -127,7 +128,7 @@ TEST_F(EmulatedTiles, FindTheirRows) {
   QRT_EXPECT_INDEX(r15)
 }
 
-// Configurations on the stack, at a register, beside the code.
+// The emulation finds tile configurations on the stack, at a register, and beside the code.
 TEST_F(EmulatedTiles, FindTheirConfiguration) {
   alignas(64) static const Config beside(4, 32);
   Bytes stored(2 * kTileRows * kTileRowBytes, 7);

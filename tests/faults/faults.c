@@ -99,7 +99,7 @@ static int is_faulty(enum Kind kind, const char* what) {
   return 1;
 }
 
-/* The name behind a descriptor, for the log. */
+/* Returns the name behind a descriptor, for the log. */
 static const char* name_of(int fd, char name[4096]) {
   if (log_file < 0) return NULL;
   char link[64];
@@ -180,7 +180,8 @@ void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offse
 
 /* ---- threads ---- */
 
-/* libcpuinfo reads /sys and ends the process where it can read a part of it only: not ours to mend (SECURITY.md). */
+/* libcpuinfo reads /sys and ends the process where it can read only a part of it, which is not for
+ * qrt to repair (SECURITY.md). */
 extern bool cpuinfo_initialize(void);
 bool cpuinfo_initialize(void) {
   const int was_counting = counting;

@@ -90,7 +90,8 @@ class Library : public ::testing::Test {
     return outcome_;
   }
 
-  // Every call of `kind` fails: alone, and with all that follow.
+  // Checks that the program survives when a call of `kind` fails, for every call: alone, and with
+  // all that follow.
   void expect_survival(const char* kind, size_t threads, qrt_status failed, long at_least) {
     use(nullptr, threads);  // first use: what the process keeps
     const Outcome good = use(nullptr, threads);

@@ -57,8 +57,8 @@ class PowerLoss : public testing::ProgramTest {
 #endif
   }
 
-  // A whole file's way: without a name, or under one of its own, it is written, then synced, then it gets
-  // its name, then the folder is synced.
+  // Checks the order in which a whole file is made: without a name, or under a temporary one, it is
+  // written, then synced, then it gets its name, then the folder is synced.
   void expect_order(const Program& program, const std::string& name) {
     ASSERT_EQ(run_with("", program).status, 0);
     const std::string folder = out("").substr(0, out("").size() - 1);

@@ -38,7 +38,7 @@ class ProgramTest : public CommandTest {
     std::filesystem::create_directory(folder_);
   }
 
-  // A file that a program writes.
+  // Returns a file that a program writes.
   std::string out(const std::string& name) const { return folder_ + "/" + name; }
 
   static std::string digits(const std::string& name) {
@@ -56,7 +56,7 @@ class ProgramTest : public CommandTest {
     return write("two.npy", npy.substr(0, 128 + 2 * 64 * sizeof(float)));
   }
 
-  // A quantiser's arguments: a small network, four samples.
+  // Returns a quantiser's arguments: a small network, four samples.
   std::vector<std::string> small_quantization() const {
     std::mt19937 random(7);
     const std::string model = write("float.onnx", small_network(&random, 0.3f));

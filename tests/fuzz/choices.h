@@ -18,7 +18,7 @@ class Choices {
   bool done() const { return at_ == size_; }
   uint8_t byte() { return done() ? 0 : data_[at_++]; }
 
-  // Inclusive; REQUIRES: lo <= hi, hi - lo < 2^16.
+  // Returns an integer of lo to hi, both included. REQUIRES: lo <= hi, hi - lo < 2^16.
   int integer(int lo, int hi) {
     const uint32_t count = static_cast<uint32_t>(hi - lo) + 1;
     uint32_t value = byte();
@@ -27,7 +27,7 @@ class Choices {
   }
   bool coin() { return (byte() & 1) != 0; }
 
-  // Mostly 1 .. `most`, now and then around a tile's or register's size.
+  // Returns a dimension, mostly 1 .. `most`, sometimes around a tile's or register's size.
   int dimension(int most) {
     static constexpr int kEdges[] = {15, 16, 17, 31, 32, 33, 47, 48, 63, 64, 65, 79, 80, 127, 128};
     const int v = byte();
@@ -36,7 +36,7 @@ class Choices {
     return edge < most ? edge : most;
   }
 
-  // A positive normal number around 2^exponent, often a power of two (where ties are).
+  // Returns a positive normal number around 2^exponent, often a power of two (where ties are).
   float scale(int lo_exponent, int hi_exponent) {
     const int exponent = integer(lo_exponent, hi_exponent);
     const float mantissa = coin() ? 1.0f : 1.0f + static_cast<float>(integer(0, 65535)) / 65536.0f;

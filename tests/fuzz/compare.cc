@@ -27,7 +27,7 @@ struct Way {
   bool keep_all;
 };
 
-// Extremes, specials and values of all sizes.
+// Returns extremes, special values and values of all magnitudes.
 float random_float(std::mt19937_64* random) {
   static constexpr float kSpecial[] = {0.0f,
                                        -0.0f,
@@ -121,7 +121,7 @@ bool run_way(const ModelPtr& model, const SessionSizes& at, const Way& way, uint
   return true;
 }
 
-// Legal sizes of all symbols, small ones more often than others.
+// Returns legal sizes of all symbols, small ones more often than others.
 SymbolSizes other_sizes(const fb::Model& model, uint64_t seed) {
   std::mt19937_64 random(seed);
   SymbolSizes sizes;

@@ -22,8 +22,8 @@ ModelPtr load(const uint8_t* data, size_t size, Status* status);
 // Fills an input with random numbers: now and then extremes only, for floats specials among them.
 void fill_input(DType dtype, size_t bytes, std::mt19937_64* random, uint8_t* data);
 
-// True if sessions of the plan stay below some megabytes and a run below some tens of milliseconds
-// of the scalar kernels.
+// Returns whether sessions of the plan take less than some megabytes, and a run less than some tens
+// of milliseconds of the scalar kernels.
 bool is_small(const Plan& plan);
 
 // Runs the model at its own batch, and at one more where that is open, and compares with

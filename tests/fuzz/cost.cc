@@ -26,7 +26,7 @@ uint64_t nanoseconds() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
 }
 
-// The process's greatest resident memory since reset_peak().
+// Returns the process's greatest resident memory since reset_peak().
 uint64_t peak_bytes() {
   char text[4096] = {};
   const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);

@@ -14,7 +14,8 @@
 namespace qrt::fuzz {
 namespace {
 
-// Damaged, beyond this version, or I/O (external data that is not there): all with a message.
+// Checks that a refusal has a message, and a code for a damaged file, one beyond this version, or
+// I/O (external data that is missing).
 void check_refusal(const Status& status) {
   if (status.code() != Code::kInvalidModel && status.code() != Code::kUnsupported &&
       status.code() != Code::kIoError)
@@ -50,8 +51,8 @@ void make_last_state(convert::Graph* graph) {
   (void)convert::make_states({last(graph->inputs) + "=" + last(graph->outputs)}, graph);
 }
 
-// One file in three is imported with all the flags that its format has, one with the last value of each
-// option that has values: some flags and values exclude each other. One in five has a state.
+// Imports a file. One in three is imported with all the flags that its format has, one with the last value
+// of each option that has values: some flags and values exclude each other. One in five has a state.
 void fuzz_import(const char* format, const uint8_t* data, size_t size) {
   const convert::Frontend& frontend = *convert::find_frontend(format);
   convert::ImportOptions options;
@@ -72,7 +73,7 @@ void fuzz_import(const char* format, const uint8_t* data, size_t size) {
 void fuzz_onnx(const uint8_t* data, size_t size) { fuzz_import("onnx", data, size); }
 void fuzz_tflite(const uint8_t* data, size_t size) { fuzz_import("tflite", data, size); }
 
-// The first model of a pack; for one file in two the chip is named.
+// Imports the first model of a pack; for one file in two the chip is named.
 void fuzz_espdl(const uint8_t* data, size_t size) {
   const MemoryFile file(data, size);
   convert::EspdlOptions options;
@@ -82,7 +83,7 @@ void fuzz_espdl(const uint8_t* data, size_t size) {
   convert::Graph graph;
   convert::Report report;
   Status status = convert::import_espdl(file.path(), options, &graph, &report);
-  // The file does not say what the caller did not say either, or says another thing.
+  // The target is missing in both the file and the options, or the two contradict each other.
   if (status.code() == Code::kInvalidArgument) return;
   check_import(std::move(status), &graph, &report, size);
 }

@@ -108,7 +108,7 @@ void Generator::append_fully_connected() {
        shape, dtype);
 }
 
-// x [..., m, k] times a constant, or times itself transposed.
+// Appends x [..., m, k] times a constant, or times itself transposed.
 void Generator::append_batch_mat_mul() {
   const Live x = bytes();
   const int rank = x.shape.rank();
@@ -154,7 +154,7 @@ void Generator::append_mat_mul_nbits() {
   emit(o, inputs, shape, DType::kFloat32);
 }
 
-// The rows are those of greatest elements, which are inside.
+// Appends a GatherNBits whose rows are the indices of greatest elements, which are inside.
 void Generator::append_gather_nbits() {
   const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kUInt8);
   if (x.shape.rank() != 2) return;

@@ -108,7 +108,7 @@ void Generator::append_take() {
   emit(o, {x.tensor, index}, shape, x.dtype);
 }
 
-// The places are those of greatest elements, which are inside.
+// Appends a Scatter whose places are the indices of greatest elements, which are inside.
 void Generator::append_scatter() {
   const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kUInt8);
   if (x.shape.rank() != 2) return;

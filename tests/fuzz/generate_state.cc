@@ -67,7 +67,7 @@ void Generator::append_lstm() {
   m_.variable(cell, next_cell);
 }
 
-// The batch is the length of the sequences.
+// Appends a Recurrent, whose sequences are as long as the batch.
 void Generator::append_recurrent() {
   using Cell = fb::RecurrentCell;
   const Live x =

@@ -37,7 +37,7 @@ class Generator {
 #define QRT_OP(Name, stem) void append_##stem();
 #include "schema/ops.inc"
 
-  // An existing tensor that fits, the latest first, or a new input.
+  // Returns an existing tensor that fits, the latest first, or a new input.
   template <class Fits, class Make>
   Live pick(const Fits& fits, const Make& make) {
     int skip = choose_.integer(0, 7) == 7 ? choose_.integer(1, 4) : 0;
@@ -51,17 +51,17 @@ class Generator {
     return live_.back();
   }
 
-  // An image [n, h, w, c] of UINT8, now and then of INT16.
+  // Returns an image [n, h, w, c] of UINT8, now and then of INT16.
   Live image();
   Live bytes();
-  // UINT8, or now and then INT16.
+  // Returns a UINT8 tensor, or sometimes INT16.
   Live activation();
   Live of_type(DType dtype);
   // Elements of whole bytes.
   Live anything();
   Shape any_shape();
   DType activation_type() { return choose_.integer(0, 3) == 3 ? DType::kInt16 : DType::kUInt8; }
-  // A second operand for x: a tensor of the same shape, or a constant that broadcasts.
+  // Returns a second operand for x: a tensor of the same shape, or a constant that broadcasts.
   uint32_t operand(const Live& x);
   uint32_t random_constant(const Shape& shape, DType dtype);
 
@@ -99,7 +99,8 @@ class Generator {
   Storage choose_storage(size_t blocks);
   uint32_t store(const Shape& shape, fb::Packing packing, const Storage& storage,
                  std::vector<int8_t> packed);
-  // Packed weights of `groups` x n channels; sets the claims about them.
+  // Adds packed weights of `groups` x n channels, and sets the options that describe them
+  // (weight_sum, pair_safe).
   template <class Options>
   uint32_t gemm_weights(const Shape& shape, size_t groups, size_t taps, size_t k, Options* o);
 

@@ -8,7 +8,8 @@
 
 namespace qrt::fuzz {
 
-// Empty where the file is no whole flatbuffer of a model: of a .qrt file, of a TFLite file, of a plain ESP-DL file.
+// Returns a mutated file; empty where the given one is no whole flatbuffer of a model: of a .qrt
+// file, of a TFLite file, of a plain ESP-DL file.
 std::vector<uint8_t> mutate_model(const std::vector<uint8_t>& file, unsigned seed);
 std::vector<uint8_t> mutate_tflite(const std::vector<uint8_t>& file, unsigned seed);
 std::vector<uint8_t> mutate_espdl(const std::vector<uint8_t>& file, unsigned seed);

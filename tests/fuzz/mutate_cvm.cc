@@ -65,7 +65,7 @@ class CvmMutator {
     symbol->replace(word.at, word.size, std::to_string(any_.value(now)));
   }
 
-  // An operator becomes another of the file, a name another's.
+  // Changes a text: an operator becomes another of the file, a name another's.
   void text(std::string* symbol) {
     const std::vector<Word> texts = texts_of(*symbol);
     if (texts.empty()) return;

@@ -129,7 +129,7 @@ class Mutator {
     }
   }
 
-  // The node becomes a call of a function that has it as its body, now and then with a call of
+  // Turns the node into a call of a function with the node as its body, sometimes with a call of
   // another function, or of itself, beside it.
   void call(onnx::NodeProto* node) {
     onnx::FunctionProto* f = model_.add_functions();
@@ -153,7 +153,7 @@ class Mutator {
     node->set_op_type(f->name());
   }
 
-  // The node becomes an If of itself, mostly with a condition that is known.
+  // Turns the node into an If with the node in its branches, mostly with a condition that is known.
   void branch(onnx::GraphProto* g, onnx::NodeProto* node) {
     const onnx::NodeProto inner = *node;
     node->Clear();
@@ -230,7 +230,7 @@ class Mutator {
     }
   }
 
-  // A copy of the node with an output of its own, which another node then reads.
+  // Adds a copy of the node with an output of its own, which another node then reads.
   void repeat(onnx::GraphProto* g, const onnx::NodeProto& node) {
     onnx::NodeProto* copy = g->add_node();
     *copy = onnx::NodeProto(node);

@@ -124,7 +124,7 @@ class GraphMutator {
       (*all)[i] = kind == 2 ? -1 : tensor(g);
   }
 
-  // A copy of the operator with outputs of its own, the first of which another one then reads.
+  // Adds a copy of the operator with outputs of its own, the first of which another operator then reads.
   void repeat(tflite::SubGraphT* g, const tflite::OperatorT& op) {
     auto copy = std::make_unique<tflite::OperatorT>(op);
     for (int32_t& output : copy->outputs) {
@@ -175,7 +175,8 @@ Bytes with_another_graph(const Bytes& file, unsigned seed) {
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
 
-// A verifier looks at the place of a vector's length, which int64 behind it need not have; unpacking reads them there.
+// Returns whether every number of the file is aligned. A verifier checks the place of a vector's
+// length alone, behind which int64 elements need not be aligned; unpacking reads them there.
 bool is_aligned(const Bytes& file) {
   const auto numbers = testing::fields_of(file, tflite_types::ModelTypeTable()).numbers;
   return std::all_of(numbers.begin(), numbers.end(),

@@ -38,7 +38,7 @@ TEST_P(Replay, NothingAndNoise) {
   GetParam().run(ones.data(), ones.size());
 }
 
-// False: there is no such folder.
+// Runs all files of a folder. Returns false where there is no such folder.
 bool replay(const char* kind, const Target& target) {
   const std::filesystem::path folder =
       std::filesystem::path(QRT_TESTS_DIR) / "fuzz" / kind / target.name;
@@ -59,7 +59,7 @@ TEST_P(Replay, Regressions) {
   if (!replay("regressions", GetParam())) GTEST_SKIP() << "no findings yet";
 }
 
-// The models of fuzz_graph: nearly all load, and no operator is missing.
+// The generator makes every operator, and nearly all its models load.
 TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
   constexpr int kModels = 600;
   std::mt19937 random(1);
@@ -83,7 +83,7 @@ TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
     EXPECT_GT(seen[type], 10) << fb::EnumNameOpOptions(static_cast<fb::OpOptions>(type));
 }
 
-// The float networks are read and simplified, so that what is made of them begins behind the reader.
+// Seeds of float networks are read and simplified, so that mutations of them begin behind the reader.
 TEST(Seeds, OfFloatNetworksAreTaken) {
   for (const std::vector<uint8_t>& seed : seeds("fuzz_float")) {
     const std::string path = ::testing::TempDir() + "qrt_replay_test.onnx";
@@ -140,8 +140,8 @@ int set_union_types(std::vector<uint8_t>* file, const flatbuffers::TypeTable* ro
   return count;
 }
 
-// A union's type without its table, and the greatest zero points: a verifier lets them pass, and a
-// sanitizer sees what they do to a mutator. A type that the schema has not is written without a table.
+// Mutators take a union's type without its table, and the greatest zero points: a verifier lets them pass, and
+// a sanitizer sees what they do to a mutator. A type that the schema does not have is written without a table.
 TEST(Mutators, TakeAUnionWithoutItsTable) {
   testing::ModelBuilder m;
   auto& options = m.op(fb::LutOptionsT(), {m.input({4})}, {m.output({4})}).options;
@@ -169,7 +169,8 @@ TEST(Mutators, TakeAUnionWithoutItsTable) {
   for (unsigned n = 0; n < 1000; ++n) ASSERT_FALSE(mutate_tflite(source, n).empty());
 }
 
-// A vector of int64 that begins four bytes late: its first number becomes its length.
+// Mutators take numbers that are not aligned: a vector of int64 that begins four bytes late, so
+// that its first number becomes its length.
 TEST(Mutators, TakeNumbersThatAreNotAligned) {
   testing::TfliteBuilder b;
   const int x = b.input(tflite::TensorType::INT8, {4}, 0.5f, 0);
@@ -187,7 +188,7 @@ TEST(Mutators, TakeNumbersThatAreNotAligned) {
   for (unsigned n = 0; n < 100; ++n) ASSERT_FALSE(mutate_tflite(file, n).empty());
 }
 
-// QRT_FUZZ_COST=1 calls begin() and end() around each input.
+// A process that exceeds the limits is ended: QRT_FUZZ_COST=1 calls begin() and end() around each input.
 TEST(CostWatch, EndsTheProcessBeyondItsLimits) {
   CostWatch watch;
   watch.begin();

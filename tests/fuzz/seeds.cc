@@ -32,7 +32,7 @@ constexpr size_t kMaxSeed = 65536;  // tests/fuzz/run: -max_len
 
 const std::string kDigits = QRT_TESTS_DIR "/models/digits/digits.onnx";
 
-// A file of any source format. Empty: it does not convert.
+// Returns a file of any source format. Empty: it does not convert.
 File converted(const std::string& path) {
   convert::Graph graph;
   convert::Report report;
@@ -44,8 +44,8 @@ File converted(const std::string& path) {
   return status.ok() ? bytes : File();
 }
 
-// The files of one kind that libFuzzer takes whole, below the folder that QRT_ZOO names, in the
-// order of their names.
+// Returns the files of one kind that libFuzzer takes whole, below the folder that QRT_ZOO names, in
+// the order of their names.
 std::vector<std::string> zoo_files(const std::string& extension) {
   std::vector<std::string> files;
   const char* root = getenv("QRT_ZOO");

@@ -10,7 +10,7 @@
 
 namespace qrt::fuzz {
 
-// For the target of this name.
+// Returns the seeds of the target of this name.
 std::vector<std::vector<uint8_t>> seeds(const std::string& target);
 
 std::vector<uint8_t> read_file(const std::string& path);

@@ -46,7 +46,7 @@ class RequantAffineTest : public ::testing::TestWithParam<int> {
     return static_cast<int32_t>(at);
   }
 
-  // Both sides of every step; 53 bits hold the products.
+  // Checks both sides of every step; 53 bits hold the products.
   static void check(const Requant& r, float slope, float intercept) {
     const auto line = [&](int32_t acc) {
       const double v = std::floor(static_cast<double>(acc) * static_cast<double>(slope) +
@@ -97,7 +97,8 @@ TEST_P(RequantAffineTest, IsAlwaysFoundForLargeFactors) {
   }
 }
 
-// Many channels at a time, by every instruction set: blocks and their tails, dead and repeated channels.
+// Every instruction set finds fits of many channels at a time: blocks and their tails, dead and
+// repeated channels.
 TEST_P(RequantAffineTest, FindsFitsOfAllChannels) {
   if (is_integer_build()) GTEST_SKIP() << "lines are float";
   const bool two = GetParam() == 2;
@@ -139,7 +140,7 @@ TEST_P(RequantAffineTest, FindsFitsOfAllChannels) {
   }
 }
 
-// A kernel finds most of them, at any shift, and what it finds fits.
+// A kernel finds most fits, at any shift, and what it finds fits.
 TEST_P(RequantAffineTest, KernelsFindFits) {
   size_t count;
   const AffineKernel* kernels = affine_kernels(&count);

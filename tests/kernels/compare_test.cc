@@ -17,7 +17,7 @@ namespace {
 using testing::Guarded;
 using testing::Random;
 
-// Few values, so that many are equal, and the type's limits.
+// Fills with few values, so that many are equal, and with the type's limits.
 template <class T>
 void fill(Random& random, Guarded<T>& values) {
   for (T& v : values) {

@@ -76,7 +76,7 @@ std::string describe(const Dims& dims, const Perm& perm, size_t element_bytes) {
   return text + " element bytes " + std::to_string(element_bytes);
 }
 
-// In one call, and cut into ranges of the outermost dimension.
+// Checks a transposition in one call, and cut into ranges of the outermost dimension.
 void check_transpose(const CopyKernel& kernel, Random& random, const Dims& dims, const Perm& perm,
                      size_t element_bytes) {
   const size_t bytes = static_cast<size_t>(product(dims)) * element_bytes;
@@ -161,7 +161,7 @@ TEST_P(CopyTest, InterleavesPartsThatStandApart) {
   }
 }
 
-// Depth to space: short runs, near each other in the input and dense in the output.
+// Depth to space moves short runs right, near each other in the input and dense in the output.
 TEST_P(CopyTest, MakesRowsOfThePixelsOfASmallerImage) {
   Random random;
   for (const size_t element_bytes : {1, 2, 4})
@@ -200,7 +200,8 @@ TEST_P(CopyTest, TransposesSixDimensions) {
   }
 }
 
-// Few bytes that change places among themselves, of every number of registers, and blocks around them.
+// Few bytes that change places within a block are moved right, for every number of registers and
+// the blocks around.
 TEST_P(CopyTest, TransposesWithinBlocks) {
   Random random;
   for (const int64_t width : {1, 2, 3, 5, 8, 11, 16, 31, 32})
@@ -215,7 +216,8 @@ TEST_P(CopyTest, TransposesWithinBlocks) {
       }
 }
 
-// Rows and columns of several loops, more of them than one list holds, and runs that move whole.
+// Planes whose rows and columns have several loops are transposed right: more loops than one list
+// holds, and runs that move whole.
 TEST_P(CopyTest, TransposesPlanesOfSeveralLoops) {
   Random random;
   for (const size_t element_bytes : {1, 2, 4, 8})
@@ -281,8 +283,7 @@ TEST_P(CopyTest, CopiesRowsOfEveryLength) {
   }
 }
 
-// Runs of all kinds, in rows with a stride, of every block size: the row's index list says what
-// each block is.
+// Runs of all kinds and block sizes, in rows with a stride, are gathered as the row's list of indices says.
 TEST(GatherRows, MakesEveryKindOfRunOfEveryBlockSize) {
   using Kind = GatherSpan::Kind;
   Random random;

@@ -284,7 +284,7 @@ TEST_P(DepthwiseTest, ImagesTallerThanAStrip) {
   check(make().image(37, 80, 170).kernel(3, 3).stride(2, 1).pad(1, 1, 1, 1));
 }
 
-// Kernels may compute many rows in one go where none needs padding.
+// Tall images are right, of which kernels may compute many rows in one pass where none needs padding.
 TEST_P(DepthwiseTest, TallImages) {
   for (size_t c : {8, 24, 40, 72}) {
     for (size_t h = 12; h <= 36; h += 3) {
@@ -344,7 +344,8 @@ TEST_P(DepthwiseTest, DilatedBeyondATile) {
   }
 }
 
-// One row: kernels may compute two outputs a dilation apart from the same inputs.
+// Images of one row are right at every dilation: kernels may compute two outputs a dilation apart
+// from the same inputs.
 TEST_P(DepthwiseTest, LinesOfEveryDilation) {
   const auto any = [&](size_t lo, size_t hi) {
     return static_cast<size_t>(random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
@@ -365,7 +366,8 @@ TEST_P(DepthwiseTest, LinesOfEveryDilation) {
   }
 }
 
-// Kernels of one row, and of one column on images of one column: their taps take the place of rows.
+// Kernels of one row, and of one column on images of one column, are right, also with many taps:
+// their taps take the place of rows.
 TEST_P(DepthwiseTest, LinesOfManyTaps) {
   const auto any = [&](size_t lo, size_t hi) {
     return static_cast<size_t>(random_.integer(static_cast<int64_t>(lo), static_cast<int64_t>(hi)));
@@ -462,7 +464,7 @@ TEST_P(DepthwiseTest, AccumulatorsAtTheEndOfInt32) {
   }
 }
 
-// Powers of two: with 1/2 .. 1/8 a large part of all accumulators are ties.
+// Ties and steps are right: with scales of 1/2 .. 1/8 a large part of all accumulators are ties.
 TEST_P(DepthwiseTest, TiesAndSteps) {
   for (int e : {-1, -2, -3, -8, -11}) {
     check(make().image(9, 33, 64).pad(1, 1, 1, 1).scale_exponent(e).bias_limit(300));
@@ -476,7 +478,8 @@ TEST_P(DepthwiseTest, TiesAndSteps) {
   }
 }
 
-// Kernels may count on sums below 2^23 where bias + 255 * 128 for each tap does not reach it.
+// Sums up to 2^23 behind a Relu are right, which kernels may rely on where bias + 255 * 128 for
+// each tap does not reach it.
 TEST_P(DepthwiseTest, SumsUpToTwoToThe23BehindARelu) {
   for (int e : {-1, -4, -8, -15}) {
     for (int64_t limit : {(1 << 23) - 32640 * 9 - 1, (1 << 23) - 32640 * 9 + 100, 1 << 30}) {
@@ -488,7 +491,8 @@ TEST_P(DepthwiseTest, SumsUpToTwoToThe23BehindARelu) {
   }
 }
 
-// Weights are zero, so that the biases are the accumulators.
+// Results equal the definition at every step, tie and limit. Weights are zero, so that the biases
+// are the accumulators.
 TEST_P(DepthwiseTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
   const DepthwiseKernel& kernel = *kernel_;
   if (!kernel.supports({{2, 1, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0}, 64, 1})) GTEST_SKIP();

@@ -103,7 +103,7 @@ TEST_P(DigitsTest, CombinesPlanesExactly) {
   }
 }
 
-// Accumulators on both sides of a tie: multiplier 1, shift s.
+// Ties are rounded as the rounding's name says: accumulators on both sides of a tie, multiplier 1, shift s.
 TEST_P(DigitsTest, RoundsTiesAsNamed) {
   for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
     for (int shift : {0, 1, 5, 15, 31, 46}) {

@@ -77,7 +77,7 @@ TEST_P(EdgeFloat16Test, NarrowsToTheNearestFloat16) {
   for (size_t i = 0; i < 4; ++i) ASSERT_EQ(narrow[i], float_to_half(nan[i])) << i;
 }
 
-// Every float16, also those whose quotient no int32 holds.
+// Every float16 is quantised right, also one whose quotient no int32 holds.
 TEST_P(EdgeFloat16Test, QuantizesFloat16WithTheWrappedSumOfWhatHasNoInt32) {
   Guarded<uint16_t> x(65535);
   Guarded<uint8_t> y(65535);
@@ -117,7 +117,7 @@ TEST_P(EdgeFloat16Test, ConvertsFloat16OfEveryLength) {
   }
 }
 
-// Lengths that are read in several places and written past the caches.
+// Long runs, which are read in several places and written past the caches, are converted as short ones.
 TEST_P(EdgeFloat16Test, ConvertsLongRunsOfFloat16AsShortOnes) {
   constexpr size_t kLong = (size_t{1} << 21) + 1043, kShort = 1000;
   std::vector<uint16_t> x(kLong + 32), back(kLong + 32), part(kShort);

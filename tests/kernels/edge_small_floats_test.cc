@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of 8 and 4 bits and bfloat16, from their tables in the ONNX documents, by themselves and in every row
-// of edge.inc.
+// Floats of 8 and 4 bits and bfloat16 against the tables in the ONNX documents: the conversions
+// alone, and every row of edge.inc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,8 +73,8 @@ TEST(SmallFloatTest, PowersOfTwo) {
   ASSERT_TRUE(std::isnan(e8m0_to_float(255)));
 }
 
-// The nearest magnitude by search, of two equally near ones the even code; one past the greatest
-// counts as its neighbour would.
+// Returns the nearest magnitude by search, of two equally near ones the even code; one past the
+// greatest counts as its neighbour would.
 int nearest_small(const Small& f, double magnitude) {
   if (magnitude > 1e6) return f.max + 1;
   int best = 0;

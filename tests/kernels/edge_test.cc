@@ -49,7 +49,7 @@ uint8_t quantized(float x, float scale, int32_t zp, const Limits& t, bool away =
   return static_cast<uint8_t>(q);
 }
 
-// Numbers, not bit patterns, for results that are not numbers: which NaN is not defined.
+// Compares numbers, not bit patterns, where results are NaN: the bits of a NaN are not defined.
 void expect_same(float got, float want, size_t i) {
   if (std::isnan(want)) {
     ASSERT_TRUE(std::isnan(got)) << "element " << i;
@@ -107,7 +107,7 @@ class EdgeTest : public EdgeRowTest {
         t.lo, t.lo + 1, 0, 3, t.hi - 1, t.hi, static_cast<int32_t>(random_.integer(t.lo, t.hi))};
   }
 
-  // f(quantize, whether it rounds half away from zero)
+  // Calls f(quantize, whether it rounds half away from zero)
   template <class F>
   void for_roundings(const F& f) {
     f(kernel_.quantize, false);
@@ -133,8 +133,8 @@ TEST_P(EdgeTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
   }
 }
 
-// A quotient made by products instead of a division is nearest to a wrong step where the scale's
-// significand is near a multiple of 2^16.
+// Quotients made by products instead of a division are right beside every tie: they are nearest to
+// a wrong step where the scale's significand is near a multiple of 2^16.
 TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
   SCOPED_TRACE(random_.trace());
   for (int low = -5; low <= 5; ++low) {
@@ -160,7 +160,7 @@ TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
   }
 }
 
-// Odd values in every lane of block and tail.
+// NaN and infinity are quantised right in every lane of block and tail.
 TEST_P(EdgeTest, QuantizesNanAndInfinityInEveryLane) {
   for (size_t n = 1; n <= 67; ++n) {
     for (size_t at = 0; at < n; ++at) {
@@ -194,7 +194,7 @@ TEST_P(EdgeTest, DequantizesEveryByte) {
   }
 }
 
-// Both buffers end at guard pages; the elements before the output stay.
+// Every length is handled: both buffers end at guard pages, and the elements in front of the output stay.
 TEST_P(EdgeTest, HandlesEveryLength) {
   SCOPED_TRACE(random_.trace());
   for (size_t n = 0; n <= 200; ++n) {
@@ -218,7 +218,8 @@ TEST_P(EdgeTest, HandlesEveryLength) {
   }
 }
 
-// Runs beyond the caches are read in several places at a time and written past the caches.
+// Long runs, beyond the caches, are right: they are read in several places at a time and written
+// past the caches.
 TEST_P(EdgeTest, HandlesLongRuns) {
   SCOPED_TRACE(random_.trace());
   constexpr size_t kLong = (size_t{1} << 21) + 77;
@@ -288,7 +289,7 @@ TEST_P(EdgeTest, TakesScaleAndZeroPointOfTheChannel) {
   }
 }
 
-// The conversion of an int32 rounds to nearest even beyond 2^24.
+// The whole range of int32 is dequantised: the conversion rounds to nearest even beyond 2^24.
 TEST_P(EdgeTest, DequantizesTheWholeRangeOfInt32) {
   SCOPED_TRACE(random_.trace());
   std::vector<int32_t> x = {0, 1, -1, INT32_MAX, INT32_MIN, INT32_MIN + 1};
@@ -372,7 +373,7 @@ TEST_P(EdgeTest, FindsExtremesAndSkipsNaN) {
 
 QRT_FOR_EDGE_ROWS(EdgeTest);
 
-// A code by the formula of kernels/hybrid.h, written with the C library's rounding.
+// Returns a code by the formula of kernels/hybrid.h, written with the C library's rounding.
 uint8_t hybrid_byte(float x, const HybridScale& s) {
   const float product = x * s.factor;
   const float v = static_cast<float>(s.zero_point) + product;

@@ -42,8 +42,8 @@ std::vector<uint8_t> outputs(const Rows& r, const F& f) {
   return y;
 }
 
-// run(rows) against f(a, b): every length, rows apart and dense, either operand repeated by rows or
-// by elements; inputs and outputs end at guard pages, and nothing beside an output changes.
+// Checks run(rows) against f(a, b): every length, rows apart and dense, either operand repeated by
+// rows or by elements. Inputs and outputs end at guard pages, and nothing beside an output changes.
 template <class Run, class F>
 void expect_rows(const Run& run, const F& f) {
   Random random;
@@ -121,7 +121,7 @@ class SumTablesTest : public ::testing::Test {
   Random random_;
 };
 
-// Scales as models have them, in every kind and sign.
+// Sums by tables are the float sums, for scales as models have them, of every kind and sign.
 TEST_F(SumTablesTest, AreTheFloatSums) {
   SCOPED_TRACE(random_.trace());
   int found = 0;
@@ -151,7 +151,8 @@ TEST_F(SumTablesTest, AreTheFloatSums) {
   EXPECT_GT(found, kCases * 3 / 4);
 }
 
-// Sums that float32 rounds to a tie, of all kinds: the definition decides, pair by pair.
+// Sums by tables are the float sums near ties, to which float32 rounds them, of all kinds: the
+// definition decides, pair by pair.
 TEST_F(SumTablesTest, AreTheFloatSumsNearTies) {
   SCOPED_TRACE(random_.trace());
   int found = 0, moved = 0;
@@ -179,7 +180,8 @@ TEST_F(SumTablesTest, AreTheFloatSumsNearTies) {
   EXPECT_GT(moved, 5);
 }
 
-// Integers, bytes as their number of steps; the greatest base; all sums up, and all down.
+// Tables take every step of a byte: integers, bytes as their number of steps; the greatest base;
+// all sums up, and all down.
 TEST_F(SumTablesTest, TakeEveryStepOfAByte) {
   for (const float constant : {0.0f, -128.0f, -255.0f, -256.0f, -300.0f, 1.0f})
     for (const float other : {1.0f, 3.0f, 0.25f})
@@ -202,7 +204,7 @@ TEST_F(SumTablesTest, RefuseWhatTakesMoreThanBytes) {
   EXPECT_FALSE(make(0.5f, 0.25f, 2147483392.0f));
 }
 
-// TFLite's terms and sums, single and double rounding.
+// Sums by tables are TFLite's integer sums, in single and double rounding.
 TEST_F(SumTablesTest, AreTheIntegerSums) {
   SCOPED_TRACE(random_.trace());
   const int32_t one = 1;

@@ -36,7 +36,7 @@ AddParams add_params(float a_scale, float b_scale, float constant) {
   return {a_scale, b_scale, constant, false, false, 0, 0, 0, 0, 255};
 }
 
-// Whatever the loader lets pass: 255 * (|a_scale| + |b_scale|) + |constant| < 2^31.
+// Returns whether the loader lets such parameters pass: 255 * (|a_scale| + |b_scale|) + |constant| < 2^31.
 bool is_loadable(const AddParams& p) {
   return 255.0 * (std::fabs(double{p.a_scale}) + std::fabs(double{p.b_scale})) +
              std::fabs(double{p.constant}) <
@@ -210,7 +210,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
       ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
   }
 
-  // All pairs, then each operand as a scalar, in runs around a chunk.
+  // Checks all pairs, then each operand as a scalar, in runs of lengths around that of a chunk.
   void expect_add_int_everywhere(const AddIntParams& p) {
     const uint8_t* all = pairs_.a.data();
     ASSERT_NO_FATAL_FAILURE(
@@ -235,7 +235,7 @@ class ElementwiseTest : public ::testing::TestWithParam<size_t> {
       ASSERT_EQ(int{run.y[i]}, int{want[i]}) << "element " << i << " of " << run.n;
   }
 
-  // All pairs, then each operand as a scalar.
+  // Checks all pairs, then each operand as a scalar.
   void expect_mul_everywhere(const MulParams& p) {
     ASSERT_NO_FATAL_FAILURE(expect_mul(
         p, {pairs_.a.data(), pairs_.b.data(), false, false, y_.data(), kPairLutEntries}));
@@ -273,7 +273,7 @@ TEST_P(ElementwiseTest, AddRepeatsAScalarOperand) {
   }
 }
 
-// Inputs and output end at guard pages: neither is touched past its last byte.
+// Every length is handled: inputs and output end at guard pages, and neither is touched past its last byte.
 TEST_P(ElementwiseTest, HandlesEveryLength) {
   SCOPED_TRACE(random_.trace());
   const AddParams add = add_params(0.71f, 0.55f, -30.5f);
@@ -319,7 +319,7 @@ TEST_P(ElementwiseTest, WorksInPlace) {
   }
 }
 
-// TFLite's add and sub of int8, in the stored domain (128 more), against its own functions.
+// Sums equal TFLite's add and sub of int8, in the stored domain (128 more), by its own functions.
 TEST_P(ElementwiseTest, AddsAsTflite) {
   SCOPED_TRACE(random_.trace());
   for (int i = 0; i < 24; ++i) {
@@ -360,7 +360,7 @@ TEST_P(ElementwiseTest, AddsAsTflite) {
   }
 }
 
-// ONNX Runtime's QLinearAdd on ARM64: two products, a sum, one shift that rounds half away.
+// Sums equal ONNX Runtime's QLinearAdd on ARM64: two products, a sum, one shift that rounds half away.
 TEST_P(ElementwiseTest, AddsAsOnnxRuntimeOnArm) {
   SCOPED_TRACE(random_.trace());
   for (int i = 0; i < 16; ++i) {
@@ -385,7 +385,7 @@ TEST_P(ElementwiseTest, AddsAsOnnxRuntimeOnArm) {
   }
 }
 
-// ESP-DL: operands of one exponent, a sum, a shift in the rounding of the chip.
+// Sums equal ESP-DL's: operands of one exponent, a sum, a shift in the rounding of the chip.
 TEST_P(ElementwiseTest, AddsAsEsp) {
   for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
     for (const int shift : {0, 1, 2, 5}) {
@@ -404,7 +404,8 @@ TEST_P(ElementwiseTest, AddsAsEsp) {
   }
 }
 
-// Stages that leave int32 and are clipped; the bounds of the terms add up to 2^31 - 1.
+// Sums at the ends of int32 are right: stages leave int32 and are clipped, and the bounds of the
+// terms add up to 2^31 - 1.
 TEST_P(ElementwiseTest, AddsAtTheEndOfInt32) {
   for (const Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor}) {
     IntAdd add(128, 0, 10, 23);
@@ -477,8 +478,8 @@ TEST_P(ElementwiseTest, MultipliesAllPairsWithTheZeroPointBefore) {
   }
 }
 
-// Scales and constants searched for a sum so near a tie that the order of the operands, or rounding
-// the product by itself, gives another byte.
+// The forms of addition differ: scales and constants were searched for a sum so near a tie that the
+// order of the operands, or rounding the product by itself, gives another byte.
 TEST_P(ElementwiseTest, AddKeepsTheFormsApart) {
   SCOPED_TRACE(random_.trace());
   int found = 0;
@@ -504,8 +505,8 @@ TEST_P(ElementwiseTest, AddKeepsTheFormsApart) {
   ASSERT_EQ(found, 60);
 }
 
-// Scales searched for a product that the float addition of the zero point rounds to a tie, so that
-// fused, two-step and the zero point after the rounding give different bytes.
+// The forms of multiplication differ: scales were searched for a product that the float addition of the zero
+// point rounds to a tie, so that fused, two-step and the zero point after the rounding give different bytes.
 TEST_P(ElementwiseTest, MultiplyKeepsTheFormsApart) {
   SCOPED_TRACE(random_.trace());
   int found = 0;
@@ -530,7 +531,7 @@ TEST_P(ElementwiseTest, MultiplyKeepsTheFormsApart) {
   ASSERT_EQ(found, 60);
 }
 
-// ONNX Runtime's QLinearMul in hardware float, independent of requant.h.
+// Products equal ONNX Runtime's QLinearMul, computed in hardware float, independently of requant.h.
 TEST_P(ElementwiseTest, MultipliesAsOnnxRuntime) {
   SCOPED_TRACE(random_.trace());
   for (int i = 0; i < 16; ++i) {

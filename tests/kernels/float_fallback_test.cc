@@ -40,7 +40,7 @@ const std::vector<float> kCorners = {
     -104.00001f,    87.5f,        0.34657359f, 1e-40f,  -1e-40f, 1e-45f, 3.4e38f,    -3.4e38f,
     1.1754944e-38f, 0.5f,         1.5f,        2.5f,    9.3f,    -9.3f,  0.70710677f};
 
-// A third corners, a third any bits, a third of the size of activations.
+// Fills with a third corner cases, a third random bits, and a third numbers of the size of activations.
 void fill(Random& random, Guarded<float>& values) {
   for (float& v : values) {
     const int64_t kind = random.integer(0, 2);
@@ -138,7 +138,7 @@ TEST_F(FloatFallbackTest, PowersOfAllSizesAreTheNearestFloats) {
   }
 }
 
-// The scalar row takes vectors, too: each element is what it is by itself.
+// An element's result does not depend on its place. The scalar row takes vectors, too.
 TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kErf, FloatUnary::kSigmoid,
@@ -224,7 +224,8 @@ TEST_F(FloatFallbackTest, ProductAddsInTheOrderOfK) {
   }
 }
 
-// Rows of all three matrices apart, with guard pages behind the last of each.
+// A fused product adds in the order of k, with rows of all three matrices apart and guard pages
+// behind the last of each.
 TEST_F(FloatFallbackTest, FusedProductAddsInTheOrderOfK) {
   SCOPED_TRACE(random_.trace());
   for (const size_t k : {1, 2, 3, 31}) {
@@ -336,7 +337,7 @@ TEST_F(FloatFallbackTest, LaneSoftmaxFollowsItsDefinition) {
   }
 }
 
-// One element of OrtGemm's orders; `b` is [k, n], for kEights [n, k].
+// Returns one element of OrtGemm's orders; `b` is [k, n], for kEights [n, k].
 float ort_gemm_element(const OrtGemm& g, const float* a, const float* b, size_t j, float y) {
   const auto product = [&](size_t i) { return a[i] * b[i * g.n + j]; };
   size_t i = 0;
@@ -401,7 +402,7 @@ TEST_F(FloatFallbackTest, GemmsAddInTheOrdersOfOnnxRuntime) {
   }
 }
 
-// Columns of a wider right side, into columns of a wider result.
+// Gemms of some columns of a wider right-hand side, into columns of a wider result, are right.
 TEST_F(FloatFallbackTest, GemmsOfSomeColumns) {
   SCOPED_TRACE(random_.trace());
   for (const size_t n : {1, 5, 8, 16, 17, 40, 530}) {
@@ -467,7 +468,7 @@ TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
   }
 }
 
-// The stages of the scalar row are checked in tests/ops/recurrent_test.cc.
+// Recurrent stages have the bits of the scalar row, whose stages are checked in tests/ops/recurrent_test.cc.
 TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
   for (const RecurrentStage stage : {RecurrentStage::kLstm, RecurrentStage::kGruReset,
@@ -495,7 +496,7 @@ TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
     }
 }
 
-// One row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
+// Returns one row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
 std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x, size_t n,
                           float epsilon) {
   float sum = x[0], most = x[0], least = x[0];
@@ -646,7 +647,8 @@ TEST_F(FloatFallbackTest, LayerNormOfBytesIsThreeSteps) {
   }
 }
 
-// A row less its own results leaves nothing, unless a bit of its mean or deviation is another.
+// A LayerNormalization of bytes has every bit of the floats: a row less its own results leaves
+// nothing, unless a bit of its mean or deviation differs.
 TEST_F(FloatFallbackTest, LayerNormOfBytesHasEveryBitOfTheFloats) {
   SCOPED_TRACE(random_.trace());
   constexpr float kLarge = 0x1p26f;

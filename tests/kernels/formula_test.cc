@@ -45,7 +45,7 @@ int32_t random_zero_point(E element, Random* random) {
                                     : static_cast<int32_t>(random->integer(INT32_MIN, INT32_MAX));
 }
 
-// n elements of random bytes, the extremes of the type among them.
+// Fills n elements with random bytes, the extremes of the type among them.
 void fill(E element, Random* random, Guarded<uint8_t>* data) {
   random->fill(*data, 0, 255);
   const size_t bytes = bytes_of(element), n = data->size() / bytes;

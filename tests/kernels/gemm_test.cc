@@ -246,7 +246,7 @@ TEST_P(GemmTest, EveryRowAndChannelTail) {
   }
 }
 
-// Kernels may leave out tiles of padding where it adds nothing.
+// Tiles of padding alone, which kernels may leave out where padding adds nothing, are right.
 TEST_P(GemmTest, TilesOfPaddingAlone) {
   const size_t mr = GetParam().mr, nr = GetParam().nr;
   for (int value : {0, 1, 128}) {
@@ -303,7 +303,7 @@ TEST_P(GemmTest, LargeProductsCrossEveryBlock) {
   run(GemmTester().m(35).n(300).taps(9).k(448).indirect(true));
 }
 
-// Sums so long that chunks of k follow each other, and blocks of rows are as small as they get.
+// Long sums are right, in which chunks of k follow each other and blocks of rows are as small as they get.
 TEST_P(GemmTest, LongSums) {
   for (size_t k : {3076, 4099}) {
     run(GemmTester().m(9).n(40).k(k).a_gap(4));
@@ -347,7 +347,8 @@ TEST_P(GemmTest, AccumulatorsBeyondFloatPrecisionRoundAsFloats) {
     run(GemmTester().m(25).n(70).bias_range(lo, lo + 16).scales(Scales::kPowersOfTwo).k(1));
 }
 
-// Kernels may count on sums below 2^23 where bias + 255 * 128 * k does not reach it.
+// Sums up to 2^23 behind a Relu are right, which kernels may rely on where bias + 255 * 128 * k
+// does not reach it.
 TEST_P(GemmTest, SumsUpToTwoToThe23BehindARelu) {
   for (int k : {1, 4, 100, 256, 260}) {
     const int32_t most =
@@ -372,7 +373,8 @@ TEST_P(GemmTest, SumsUpToTwoToThe23BehindARelu) {
   }
 }
 
-// Likewise on sums of either sign below 2^22, or on outputs within 16 bits.
+// Sums of either sign up to 2^22, and outputs within 16 bits, are right, which kernels may rely on
+// where bias + 255 * 128 * k stays below.
 TEST_P(GemmTest, SumsUpToTwoToThe22WithAZeroPoint) {
   for (int k : {1, 64, 128, 250}) {
     for (int32_t product : {128 * 128, 255 * 128}) {
@@ -393,8 +395,8 @@ TEST_P(GemmTest, SumsUpToTwoToThe22WithAZeroPoint) {
   }
 }
 
-// Beyond 2^23 only where 2^23 * scale is more than any output: scales around 2^-15, sums of either
-// sign and up to 2^26, and biases around what leaves room for that.
+// Sums beyond 2^23 are right where 2^23 * scale is more than any output: scales around 2^-15, sums
+// of either sign and up to 2^26, and biases around the greatest that leave room for that.
 TEST_P(GemmTest, SumsBeyondTwoToThe23BehindARelu) {
   for (int k : {4, 260, 512, 1024, 2048, 2052}) {
     const int32_t reach = 32640 * k;
@@ -438,7 +440,8 @@ TEST_P(GemmTest, LimitsClampTheOutput) {
   run(GemmTester().m(30).n(70).limits(128, 201).zero_point(128));
 }
 
-// Some kernels have loops of their own for short sums of many rows, with the plain requantisations.
+// Short sums of many rows are right, for which some kernels have loops of their own, with the plain
+// requantisations.
 TEST_P(GemmTest, ShortSumsOfManyRows) {
   for (size_t k : {13, 16, 24, 30, 32}) {
     for (size_t n : {16, 21, 24, 25, 32, 48, 56, 63, 72, 97}) {
@@ -478,7 +481,8 @@ TEST_P(GemmTest, EveryRequantisation) {
   }
 }
 
-// Weights are zero, so that the biases are the accumulators.
+// Results equal the definition at every step, tie and limit. Weights are zero, so that the biases
+// are the accumulators.
 TEST_P(GemmTest, EqualsTheDefinitionAtEveryStepTieAndLimit) {
   const GemmKernel& kernel = GetParam();
   const std::vector<uint8_t> a(4 + kSlack);

@@ -40,7 +40,7 @@ TEST_P(LutTest, MapsEveryByteAtEveryPosition) {
   }
 }
 
-// Input and output end at guard pages; the bytes before the output stay.
+// Every length is handled: input and output end at guard pages, and the bytes in front of the output stay.
 TEST_P(LutTest, HandlesEveryLength) {
   SCOPED_TRACE(random_.trace());
   Guarded<uint8_t> table(256);
@@ -76,7 +76,8 @@ TEST_P(LutTest, MapsInPlace) {
   }
 }
 
-// Rows of `channels` bytes, mapped byte by byte and by planes in memory without slack behind it.
+// Each channel is mapped by its table: rows of `channels` bytes, byte by byte and by planes, in
+// memory without slack behind it.
 TEST_P(LutTest, MapsEachChannelByItsTable) {
   SCOPED_TRACE(random_.trace());
   const IsaSet isas = capped(~0u, kernel_.isa);

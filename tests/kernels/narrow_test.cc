@@ -76,7 +76,7 @@ Weights windows(size_t n, size_t h, size_t w, size_t k, size_t window_offsets, R
   return weights;
 }
 
-// Padded by half of the kernel.
+// Returns a shape padded by half of the kernel.
 NarrowShape same(size_t h, size_t w, const Weights& weights) {
   NarrowShape s;
   s.in_h = s.out_h = h, s.in_w = s.out_w = w;
@@ -93,7 +93,7 @@ class NarrowTester {
   NarrowTester& rows_per_call(size_t v) { return rows_per_call_ = v, *this; }
   NarrowTester& bias(int32_t most) { return bias_ = most, *this; }
   NarrowTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
-  // To where most sums differ unless set.
+  // Sets the requantisation. Unless set, most sums differ in the result.
   NarrowTester& requant(const Requant& r) { return requant_ = r, *this; }
 
   void run(NarrowShape s, const Weights& source, const NarrowKernel& kernel, Random* random) const {

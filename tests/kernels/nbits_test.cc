@@ -175,7 +175,8 @@ TEST(NBits, AllFormsAndTails) {
           }
 }
 
-// All compositions of 7 rows, and the pieces of more that straddle tiles.
+// Every split of the rows gives the same: all compositions of 7 rows, and pieces of more rows that
+// straddle tiles.
 TEST(NBits, EverySplitOfTheRows) {
   Random random;
   SCOPED_TRACE(random.trace());

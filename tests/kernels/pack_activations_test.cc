@@ -20,7 +20,7 @@ namespace {
 using testing::Guarded;
 using testing::Random;
 
-// f(kernel) for every row this CPU can run.
+// Calls f(kernel) for every row this CPU can run.
 template <class F>
 void for_kernels(const F& f) {
   for (const auto& row : testing::rows_of_this_cpu(pack_activations_kernels)) {

@@ -12,7 +12,8 @@ namespace {
 
 using testing::Guarded;
 
-// Sizes to both sides of a word of eight elements; buffers end at guard pages.
+// Elements are packed into the lowest bits first and unpacked: sizes on both sides of a word of
+// eight elements, in buffers that end at guard pages.
 TEST(Packed, PacksIntoTheLowestBitsFirstAndUnpacks) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -40,13 +40,13 @@ std::vector<PoolKernel> rows() {
 INSTANTIATE_TEST_SUITE_P(Rows, PoolTest, ::testing::ValuesIn(rows()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// The output sizes that use every window with at least one position inside the image.
+// Returns the output sizes that use every window with at least one position inside the image.
 size_t output_size(size_t in, size_t kernel, size_t stride, size_t dilation, size_t pad_before,
                    size_t pad_after) {
   return (in + pad_before + pad_after - (kernel - 1) * dilation - 1) / stride + 1;
 }
 
-// A window of size `kernel` fits the padded image, and pads stay below the kernel's reach.
+// Returns a random shape: a window of `kernel` fits the padded image, and pads stay below the kernel's reach.
 PoolShape random_shape(Random& random, size_t c, bool dilate) {
   PoolShape s{};
   s.c = c;
@@ -82,7 +82,7 @@ void for_each_position(const PoolShape& s, size_t oh, size_t ow, Visit visit) {
   }
 }
 
-// False where some window lies wholly outside the image: no model may have one.
+// Returns false where some window lies wholly outside the image, which no model may have.
 bool every_window_meets_the_image(const PoolShape& s) {
   for (size_t oh = 0; oh < s.out_h; ++oh) {
     for (size_t ow = 0; ow < s.out_w; ++ow) {
@@ -159,8 +159,8 @@ TEST_P(PoolTest, MaxOfLargeWindowsEqualsTheNaiveLoop) {
   }
 }
 
-// One run of pixels, whatever the sides, smaller and larger than a vector and a strip; and windows
-// whose rows or columns are apart.
+// Maxima of whole images equal the naive loop: one run of pixels, whatever the sides, smaller and
+// larger than a vector and a strip; and windows whose rows or columns are apart.
 TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 5, 16, 21, 31, 32, 33, 64, 100, 129, 1024, 9000}) {
@@ -291,7 +291,8 @@ TEST_P(PoolTest, AverageEqualsItsIntegerDefinition) {
     }
 }
 
-// Power-of-two scales and windows of two and four put one output in six on a tie.
+// An average rounds ties after adding the zero point: power-of-two scales and windows of two and
+// four put one output in six on a tie.
 TEST_P(PoolTest, AverageRoundsTiesAfterAddingTheZeroPoint) {
   Random random;
   for (int zero_point = 0; zero_point < 4; ++zero_point) {
@@ -305,7 +306,8 @@ TEST_P(PoolTest, AverageRoundsTiesAfterAddingTheZeroPoint) {
   }
 }
 
-// Windows of an odd number of positions and equal scales leave no sum near a tie.
+// Averages by integer sums are right: windows of an odd number of positions and equal scales leave
+// no sum near a tie.
 TEST_P(PoolTest, AverageByIntegerSums) {
   Random random;
   for (const size_t kernel : {3, 5, 7}) {
@@ -328,7 +330,8 @@ float sum_scale_of(size_t kernel_h, size_t kernel_w, float in, float out) {
   return average_sum_scale(args);
 }
 
-// The definition's roundings count where some sum is halfway between two bytes, or too near.
+// An average has a scale of sums where no sum is so near halfway between two bytes that the
+// definition's roundings count.
 TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
   if (is_integer_build()) GTEST_SKIP() << "sums are the definition's";
   EXPECT_EQ(sum_scale_of(3, 3, 0.1f, 0.1f), static_cast<float>(1 / 9.0));
@@ -465,7 +468,7 @@ TEST_P(PoolTest, GlobalSumStoresTheChannelsAskedForOnly) {
     ASSERT_NO_FATAL_FAILURE(check_global(GetParam(), random, {30, 200, 7}, r, range[0], range[1]));
 }
 
-// One channel of the greatest image: the sum reaches 255 * (2^23 - 1).
+// A global sum holds the greatest image: with one channel it reaches 255 * (2^23 - 1).
 TEST_P(PoolTest, GlobalSumHoldsTheGreatestImage) {
   const size_t pixels = (1u << 23) - 1;
   Guarded<uint8_t> input(pixels, kSlackBytes);

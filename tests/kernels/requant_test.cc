@@ -35,7 +35,7 @@ float real(uint32_t b) {
   return f;
 }
 
-// The soft form has one zero.
+// Returns the bits of f, with a single zero as the soft form has.
 uint32_t canonical(float f) { return f == 0 ? 0 : bits(f); }
 
 // Numbers where rounding changes: random significands, all-ones, single bits, and near each other.
@@ -179,7 +179,7 @@ TEST(RoundingShiftTest, EqualsTheDefinitionOfEachRounding) {
   }
 }
 
-// RQ_F32 in hardware floats, as the formula is written: y = zp + HE(clamp(fl32(f(acc) * S))).
+// Returns RQ_F32 in hardware floats, as the formula is written: y = zp + HE(clamp(fl32(f(acc) * S))).
 int32_t requantize_hardware(const Requant& r, int32_t acc) {
   float v = static_cast<float>(acc) * r.scale[0];
   if (!r.zero_point_before) {
@@ -252,8 +252,8 @@ TEST(RequantizeTest, ZeroPointBeforeRoundingEqualsHardware) {
   }
 }
 
-// gemmlowp's double rounding as its authors state it: a saturating rounding doubling high multiply,
-// then a rounding division by a power of two, ties away from zero.
+// Computes gemmlowp's double rounding as its authors state it: a saturating rounding doubling high
+// multiply, then a rounding division by a power of two, ties away from zero.
 int32_t double_rounding(int32_t acc, int32_t multiplier, int shift) {
   const int64_t product = int64_t{acc} * multiplier;
   const int64_t high = (product + (int64_t{1} << 30)) >> 31;
@@ -319,7 +319,8 @@ TEST(RequantizeTest, ReadsTheParametersOfItsChannel) {
   ASSERT_EQ(requantize(r.at(1), 100, 1), 25);
 }
 
-// Both sides compute with the same floats: x86 with FMA is one compiler option away from a contraction.
+// The sum equals hardware floats for every pair of bytes: x86 with FMA is one compiler option away
+// from a contraction.
 TEST(AddF32Test, EqualsHardwareForEveryPairOfBytes) {
   Random random;
   for (int i = 0; i < 40 / kFewer; ++i) {

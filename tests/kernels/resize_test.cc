@@ -73,7 +73,8 @@ float resize_scale(Random* random) {
   return all[random->integer(0, 6)];
 }
 
-// Images and volumes, the second plane of which adds to the sum of the first.
+// Float32 is summed in its order, for images and for volumes, whose second plane is added to the
+// sum of the first.
 TEST_P(ResizeTest, Float32InItsOrder) {
   if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
@@ -139,7 +140,7 @@ TEST_P(ResizeTest, Float32InItsOrder) {
         }
 }
 
-// Sums next to halves of steps, where a quotient's own rounding decides.
+// Float32 sums next to halves of steps are right, where a quotient's own rounding decides.
 TEST_P(ResizeTest, Float32NearTies) {
   if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
@@ -148,7 +149,7 @@ TEST_P(ResizeTest, Float32NearTies) {
     return std::ldexp(static_cast<float>(significand), exponent);
   };
   for (int run = 0; run < 400; ++run) {
-    // A scale at random; a short one and little more or less; the nearest that may be.
+    // The scale's significand: random, or one of few bits plus or minus a little, within those of a float32.
     const int64_t any = random.integer(1 << 23, (1 << 24) - 1), near = random.integer(-20, 20);
     const int64_t part =
         run % 2 == 0 ? any : std::min((any & ~0xffff) + near, int64_t{(1 << 24) - 1});
@@ -179,8 +180,8 @@ TEST_P(ResizeTest, Float32NearTies) {
   }
 }
 
-// Doubled images, whose inner rows and pixels come in pairs: in places one of a pair is missing, or is
-// of other sources.
+// Doubled images are right, whose inner rows and pixels come in pairs: in places one of a pair is
+// missing, or is of other sources.
 TEST_P(ResizeTest, Float32Doubled) {
   if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
@@ -231,7 +232,8 @@ TEST(ResizeScales, OfProducts) {
   EXPECT_FALSE(is_resize_scale(0x1p61f, 1));
 }
 
-// Grown images have weights of factors of two, whose sums are ties in part; others have random weights.
+// The form by columns is right. Grown images have weights of factors of two, whose sums are ties in
+// part; others have random weights.
 TEST_P(ResizeTest, Float32ByColumns) {
   if (is_integer_build()) GTEST_SKIP() << "resize_row_soft() does it in this build";
   Random random;
@@ -421,7 +423,7 @@ int64_t half_even(int64_t v, int shift) {
   return floor;
 }
 
-// Sums of 57 bits, ties among them.
+// Sums of 57 bits, ties among them, are right.
 TEST_P(ResizeTest, FineSums) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -462,7 +464,7 @@ TEST_P(ResizeTest, FineSums) {
     }
 }
 
-// Two planes of wide sums, which reach 2^30, ties among them.
+// Two planes of wide sums, which reach 2^30, ties among them, are blended right.
 TEST_P(ResizeTest, BlendsPlanes) {
   Random random;
   SCOPED_TRACE(random.trace());

@@ -22,7 +22,7 @@ namespace {
 using testing::Guarded;
 using testing::Random;
 
-// ONNX Runtime's table: e_j = exp((i - 255 + b) * scale) with b so great that no sum overflows.
+// Returns ONNX Runtime's table: e_j = exp((i - 255 + b) * scale) with b so great that no sum overflows.
 std::vector<float> exponentials(double scale, size_t n) {
   const double bound = std::log(std::numeric_limits<float>::max() / static_cast<float>(n)) - 5;
   std::vector<float> table(256);
@@ -32,7 +32,7 @@ std::vector<float> exponentials(double scale, size_t n) {
   return table;
 }
 
-// f(kernel, bounds) for the kernels of this CPU, if such rows have bounds; returns how many there are.
+// Calls f(kernel, bounds) for the kernels of this CPU, if such rows have bounds. Returns how many there are.
 template <class F>
 int for_bounds(const SoftmaxParams& params, size_t n, const F& f) {
   int count = 0;
@@ -110,7 +110,8 @@ TEST(Softmax, EqualsItsIntegerDefinition) {
   }
 }
 
-// Two equal elements have probability one half: with odd k every output is a tie.
+// Ties are rounded to even before the zero point is added: two equal elements have probability one
+// half, and with odd k every output is a tie.
 TEST(Softmax, RoundsTiesToEvenBeforeAddingTheZeroPoint) {
   const std::vector<float> table(256, 1.0f);
   for (float k : {1.0f, 3.0f, 5.0f, 7.0f, 253.0f}) {
@@ -133,8 +134,8 @@ TEST(Softmax, SaturatesWhereTheScaleIsLarge) {
   }
 }
 
-// Bounds take a table of one, two or four registers for a group of 32 rows, by how far one of them
-// reaches; few rows are left.
+// Groups of rows by bounds are right: a group of 32 rows takes a table of one, two or four
+// registers, by how far one of them reaches; few rows are left over.
 TEST(Softmax, GroupsOfRowsByBounds) {
   Random random;
   const std::vector<float> table = exponentials(0.03, 200);
@@ -164,7 +165,7 @@ TEST(Softmax, GroupsOfRowsByBounds) {
   }
 }
 
-// Values from some distance on that are 0 in every row have one place in the rows' tables.
+// Values from some distance on are 0 in every row, and share one place in the rows' tables.
 TEST(Softmax, ShowsNothingFromSomeDistanceOn) {
   Random random;
   for (const size_t shown : {1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256}) {
@@ -180,8 +181,8 @@ TEST(Softmax, ShowsNothingFromSomeDistanceOn) {
   }
 }
 
-// Equal values whose rounded sum is as far from the exact one as it gets, and factors around those
-// that make every quotient a tie: some are between the bounds, all have to be right.
+// Bounds around ties are right: equal values whose rounded sum is as far from the exact one as it
+// gets, and factors around those that make every quotient a tie. Some are between the bounds.
 TEST(Softmax, BoundsAroundTies) {
   // Low bits of nearly half a unit of the greatest partial sums of 1024, and of 197.
   for (const float e : {1.0f, 0x1.0003fep0f, 0x1.000402p100f, 0x1.0000fep1f, 0x1.0p-126f}) {

@@ -29,7 +29,7 @@ constexpr size_t kSlack = 64;
 
 size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
 
-// A square kernel, padded by half of it.
+// Returns a square kernel, padded by half of it.
 StemShape shape_of(size_t h, size_t w, size_t c, size_t n, size_t kernel, size_t stride) {
   StemShape s;
   s.in_h = h, s.in_w = w, s.in_c = c, s.out_c = n;
@@ -47,7 +47,7 @@ class StemTester {
   StemTester& bias(int32_t most) { return bias_ = most, *this; }
   StemTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
   StemTester& weights(int lo, int hi) { return least_ = lo, most_ = hi, *this; }
-  // To where most sums differ unless set.
+  // Sets the requantisation. Unless set, most sums differ in the result.
   StemTester& requant(const Requant& r) { return requant_ = r, *this; }
 
   void run(const StemShape& s, const StemKernel& kernel, Random* random) const {

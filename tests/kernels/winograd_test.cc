@@ -223,7 +223,7 @@ TEST(Winograd, WeightsOfSeveralTerms) {
       Layer layer = random_layer(s, &random);
       WinogradTester().run(layer, kernel, &random);
       for (auto& w : layer.weights) w = random.integer(0, 1) != 0 ? 127 : -128;
-      for (size_t o = 0; o < s.out_c; ++o)  // the greatest weights: all terms alike
+      for (size_t o = 0; o < s.out_c; ++o)  // weights of the greatest sums: equal in all terms
         for (size_t i = s.taps() * s.in_c; i < layer.taps() * s.in_c; ++i) {
           const size_t at = o * layer.taps() * s.in_c;
           layer.weights[at + i] = layer.weights[at + i % (s.taps() * s.in_c)];
@@ -258,7 +258,7 @@ TEST(Winograd, Requantisations) {
   });
 }
 
-// G of winograd.h; the identity where the direction is not transformed.
+// Returns G of winograd.h; the identity where the direction is not transformed.
 std::vector<std::vector<int>> transform_of(size_t taps) {
   if (taps == 1) return {{1}};
   return {{1, 0, 0}, {-1, -1, -1}, {-1, 1, -1}, {1, 2, 4}, {1, -2, 4}, {0, 0, 1}};
@@ -307,7 +307,7 @@ TEST(Winograd, Weights) {
           }
 }
 
-// As many channels as it takes for weights of one sign with this sum.
+// Returns a layer with as many channels as it takes for weights of one sign to reach this sum.
 Layer layer_of_sum(size_t kernel_h, int sum, int sign) {
   Layer layer(same(5, 9, kernel_h == 3 ? 116 : 2764, 3, kernel_h));
   for (size_t i = 0; i < layer.weights.size() / 3; ++i, sum -= std::min(sum, 127))

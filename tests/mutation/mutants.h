@@ -17,7 +17,8 @@ inline void mark(int n) {
   if (marks != nullptr) marks[n] = 1;
 }
 
-// The value itself; marks the mutant where the other value would have been its.
+// Returns `value`. Marks mutant n where it would have returned something else: unless_false() has a
+// mutant that is always true.
 inline bool unless_false(int n, bool value) {
   if (!value) mark(n);
   return value;

@@ -7,7 +7,8 @@
 
 namespace qrt::random_onnx {
 
-// A convolution of k taps along each dimension that keeps the image's size; *amplitude: that of its result.
+// Returns a convolution of k taps along each dimension that keeps the image's size; *amplitude:
+// that of its result.
 std::string GraphMaker::conv_of(size_t x, int64_t outputs, int64_t k, int64_t group,
                                 double* amplitude) {
   const Live in = live_[x];
@@ -53,7 +54,7 @@ bool GraphMaker::separable_block() {
   return finish(y, last, amplitude, in.has_batch);
 }
 
-// ResNeXt's and ShuffleNet's: a convolution in groups, then a channel shuffle now and then.
+// Adds the block of ResNeXt and ShuffleNet: a convolution in groups, and sometimes a channel shuffle behind it.
 bool GraphMaker::grouped_block() {
   const size_t x = pick({4});
   const Live in = live_[x];
@@ -87,7 +88,8 @@ bool GraphMaker::grouped_block() {
   return true;
 }
 
-// MobileNetV3's and EfficientNet's: channels weighed by what a small network makes of their means.
+// Adds the block of MobileNetV3 and EfficientNet: channels weighted by a small network's function
+// of their means.
 bool GraphMaker::squeeze_block() {
   const size_t x = pick({4});
   const Live in = live_[x];
@@ -115,7 +117,7 @@ bool GraphMaker::squeeze_block() {
                 in.has_batch);
 }
 
-// A transformer's: projections, heads by Reshape and Transpose, Softmax of their products.
+// Adds a transformer's attention: projections, heads by Reshape and Transpose, Softmax of their products.
 bool GraphMaker::attention_block() {
   const size_t x = pick({3});
   const Live in = live_[x];
@@ -168,7 +170,7 @@ bool GraphMaker::attention_block() {
   return true;
 }
 
-// YOLO's: uneven parts of the channels, some of them worked on, side by side again.
+// Adds YOLO's block: channels split into uneven parts, some of which pass through layers, then joined again.
 bool GraphMaker::split_block() {
   const size_t x = pick({4, 4, 3});
   const Live in = live_[x];

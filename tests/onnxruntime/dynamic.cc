@@ -28,7 +28,7 @@ bool GraphMaker::dynamic_layer() {
   return true;
 }
 
-// The three outputs of DynamicQuantizeLinear; or the same with a scale and a zero point that are known.
+// Returns the three outputs of DynamicQuantizeLinear; or the same with a scale and a zero point that are known.
 Names GraphMaker::dynamic_quantise(const std::string& x) {
   if (dice_.one_in(4)) {
     Quant known;
@@ -42,7 +42,7 @@ Names GraphMaker::dynamic_quantise(const std::string& x) {
   return {q, q + "_scale", q + "_zero"};
 }
 
-// Symmetric int8 weights mostly, with one scale or one for each column.
+// Returns weights, mostly symmetric int8, with one scale or one for each column.
 GraphMaker::Weights GraphMaker::columns(const Dims& dims, int axis) {
   const int64_t n = dims[static_cast<size_t>(axis)];
   const bool each = dice_.coin();
@@ -133,8 +133,7 @@ std::string GraphMaker::dynamic_activation(const std::string& x) {
   }
 }
 
-// QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger with weights or parameters that are
-// inputs.
+// Adds a QLinearMatMul, QLinearConv, MatMulInteger or ConvInteger whose weights or parameters are inputs.
 bool GraphMaker::parameters_of_the_run() {
   const size_t x = pick({2, 3, 4});
   const Live in = live_[x];
@@ -190,7 +189,7 @@ bool GraphMaker::parameters_of_the_run() {
   return true;
 }
 
-// A product of two tensors that are both of the run.
+// Adds a product of two tensors that a run computes.
 bool GraphMaker::qlinear_matmul_computed() {
   const size_t a = pick({2, 3, 4});
   const Live x = live_[a];

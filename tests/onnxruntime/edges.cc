@@ -44,7 +44,7 @@ bool GraphMaker::camera() {
   return true;
 }
 
-// Per tensor, along an axis or in blocks.
+// Chooses parameters for the whole tensor, along an axis or in blocks.
 GraphMaker::Parameters GraphMaker::parameters(int type, const Dims& dims, bool has_batch,
                                               double amplitude) {
   Parameters p;
@@ -101,7 +101,7 @@ GraphMaker::Parameters GraphMaker::parameters(int type, const Dims& dims, bool h
   return p;
 }
 
-// Cut to float16, of numbers of usual size.
+// Returns numbers of usual size, cut to float16.
 std::string GraphMaker::halves(const Dims& dims, const std::vector<float>& values) {
   std::string raw;
   for (float v : values) {
@@ -167,7 +167,7 @@ bool GraphMaker::edge() {
   return true;
 }
 
-// An activation with scales along an axis, read by operators that have a form of it.
+// Adds an activation with scales along an axis, and operators that have a form for it.
 bool GraphMaker::per_axis() {
   if (opset_ < 13) return false;
   const size_t x = pick({2, 3, 4});

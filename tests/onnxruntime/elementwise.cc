@@ -88,7 +88,7 @@ bool GraphMaker::select() {
   return finish(b_.node("Where", {truth, dice_.coin() ? a : number, b}), dims, most, has_batch);
 }
 
-// A constant that broadcasts with these dimensions; what_changes: along how many axes.
+// Returns a constant that broadcasts with these dimensions; what_changes: along how many axes.
 Dims GraphMaker::constant_dims(const Dims& dims, bool has_batch) {
   const int64_t how = dice_.integer(0, 9);
   if (how < 3) return dice_.coin() ? Dims{} : Dims{1};
@@ -266,7 +266,7 @@ bool GraphMaker::top_k() {
   const int64_t k = dice_.integer(1, n);
   const bool integers = dice_.one_in(3) && !in.quant.is_int16();
   live_[x].is_read = true;
-  // Unsorted ones come in whatever order.
+  // The order of results that are not sorted is undefined.
   const std::string v = b_.node(
       "TopK", {integers ? in.name : read(x), integers64({k})},
       {Attr("axis", axis_as_written(axis, in.dims.size())), Attr("largest", dice_.integer(0, 1))});
@@ -282,7 +282,7 @@ bool GraphMaker::top_k() {
   return true;
 }
 
-// One scale and zero point for another.
+// Adds a pair that changes scale and zero point.
 bool GraphMaker::requantise() {
   const size_t x = pick({0, 1, 2, 3, 4, 5});
   quantise(read(x), live_[x].dims, live_[x].amplitude, live_[x].has_batch);
@@ -367,7 +367,7 @@ bool GraphMaker::qlinear_where() {
   return true;
 }
 
-// A zero point of 0 may be left out.
+// Returns the name of a zero point, which may be left out where it is 0.
 std::string GraphMaker::zero_or_none(const Quant& q) {
   return q.zero_point == 0 && dice_.coin() ? "" : zero_point(q);
 }

@@ -63,15 +63,16 @@ std::string GraphMaker::zero_point(const Quant& q) {
   return typed_constant(q.type, {}, {q.zero_point});
 }
 
-// The ONNX domain has pairs of 16 bits from opset 21 on. A zero point of 0 may be left out.
+// Adds a QuantizeLinear or DequantizeLinear. The ONNX domain has them for 16 bits from opset 21 on.
+// A zero point of 0 may be left out.
 std::string GraphMaker::pair_node(const std::string& op, const std::string& x, const Quant& q) {
   const bool needs_other_domain = q.is_int16() && opset_ < 21;
   const std::string domain =
       needs_other_domain || (opset_ < 21 && dice_.one_in(40)) ? "com.microsoft" : "";
   const Dims shape = dice_.one_in(80) ? Dims{1} : Dims{};
   Names inputs = {x, b_.constant<float>(shape, {q.scale})};
-  // A DequantizeLinear may lack it whatever its type, but ONNX Runtime's optimiser then copies it as a
-  // pair of uint8.
+  // A DequantizeLinear of any type may lack a zero point of 0, but ONNX Runtime's optimiser then
+  // copies it as a pair of uint8.
   const bool is_told = q.zero_point == 0 && q.type == kUint8;
   if (!is_told || !dice_.one_in(8)) inputs.push_back(typed_constant(q.type, shape, {q.zero_point}));
   std::vector<Attr> attributes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random quantised ONNX graphs as exporters write them. Every layer takes tensors that are there,
-// quantised or of integers, and leaves new ones; what nobody reads in the end is an output.
+// Random quantised ONNX graphs as exporters write them. Every layer takes existing tensors,
+// quantised or of integers, and adds new ones; tensors without a reader in the end are outputs.
 #ifndef QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_
 #define QRT_TESTS_ONNXRUNTIME_GRAPH_MAKER_H_
 
@@ -98,8 +98,8 @@ class GraphMaker {
 
   // --- tensors
   size_t input_of_rank(int rank);
-  // A tensor of one of these ranks, most likely a late one; may be a new input. Indices, since
-  // tensors move when one is added.
+  // Returns a tensor of one of these ranks, most likely a late one; may be a new input. Indices,
+  // since tensors move when one is added.
   size_t pick(const std::vector<int>& ranks);
   // Returns another tensor that broadcasts with this one.
   size_t partner(size_t x);
@@ -107,10 +107,10 @@ class GraphMaker {
   // now and then with something behind it that changes nothing, or with a second pair.
   std::string read(size_t live);
   std::string without_effect(std::string x, const Dims& dims);
-  // QuantizeLinear of a float tensor of about this amplitude; a new live tensor.
+  // Adds a QuantizeLinear of a float tensor of about this amplitude; the result is a new live tensor.
   size_t quantise(const std::string& real, const Dims& dims, double amplitude, bool has_batch,
                   const Quant* like = nullptr);
-  // Quantises a result, now and then behind a Relu and the like, or makes it a float output. Returns true.
+  // Quantises a result, sometimes behind a Relu or the like, or makes it a float output. Returns true.
   bool finish(std::string real, Dims dims, double amplitude, bool has_batch);
   size_t add_live(const std::string& name, const Dims& dims, const Quant& quant, bool has_batch,
                   double amplitude);
@@ -122,9 +122,9 @@ class GraphMaker {
   std::string quantise_node(const std::string& x, const Quant& quant);
   std::string dequantise_node(const std::string& x, const Quant& quant);
   void finish_outputs();
-  // spellings.cc: the same graph as another exporter writes it.
+  // spellings.cc: writes the same graph as another exporter does.
   void respell();
-  // Single nodes become calls of functions, or the branches of an If.
+  // Turns single nodes into calls of functions, or into the branches of an If.
   void enclose();
 
   // --- constants
@@ -134,7 +134,7 @@ class GraphMaker {
   std::string integers64(const Dims& values) {
     return b_.constant<int64_t>({static_cast<int64_t>(values.size())}, values);
   }
-  // Random integers, none of a magnitude beyond `most`.
+  // Returns random integers, none of a magnitude beyond `most`.
   std::string codes(const Dims& dims, const Quant& quant, int most = 65535);
   std::string quantised_constant(const Dims& dims, double amplitude);
   struct Weights {
@@ -144,7 +144,7 @@ class GraphMaker {
     int type, axis;  // -1: per tensor
   };
   static constexpr int kMostPairSafe = 32767 / (2 * 255);
-  // With scales per index of `axis` now and then, unless it is -1.
+  // Returns weights, sometimes with scales per index of `axis`, unless that is -1.
   Weights weights(const Dims& dims, int axis, bool zero_points = true);
   // Makes weights that are dequantised, of 4 bits now and then.
   Weights layer_weights(const Dims& dims, int axis);
@@ -159,7 +159,7 @@ class GraphMaker {
   static Dims broadcast(const Dims& a, const Dims& b);
   static double amplitude_of(const std::string& op, double a, double b);
 
-  // --- layers; false: it does not fit
+  // --- layers: each adds one, or returns false where no tensor fits
   bool conv();
   bool conv_transpose();
   bool gemm();
@@ -218,14 +218,15 @@ class GraphMaker {
     Dims kernel, out;
   };
   enum class WindowOf { kLayer, kPool, kAveragePool };
-  // Kernel, strides, pads and dilations over the last dimensions; false: nothing comes out.
+  // Chooses kernel, strides, pads and dilations over the last dimensions. Returns false where no
+  // output would be left.
   bool window(const Dims& dims, WindowOf of, Window* w);
 
   // --- parts of layers
-  // An axis that a tensor may be cut or joined along; rarely 0.
+  // Returns an axis along which a tensor may be cut or joined; rarely 0.
   int64_t axis_of(const Live& x);
-  // From behind now and then. Below opset 11 that leaves ONNX Runtime without shapes, and without the fusions that ask for
-  // them.
+  // Returns the axis as a model may write it: sometimes counted from the end. Below opset 11 that
+  // leaves ONNX Runtime without shapes, and without the fusions that need them.
   int64_t axis_as_written(int64_t axis, size_t rank);
 
   // The tensor that an operator moves: floats or integers.
@@ -236,7 +237,7 @@ class GraphMaker {
     bool on_integers;
     int64_t first = 0;  // axis that may be moved
   };
-  // One operator that moves elements. False: it does not fit.
+  // Adds one operator that moves elements. Each returns false where the tensor does not fit.
   bool move(Moving* m);
   bool reshape(Moving* m);
   bool reshape_by_shape(Moving* m);

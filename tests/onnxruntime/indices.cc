@@ -6,7 +6,7 @@
 
 namespace qrt::random_onnx {
 
-// Along one axis or several, forwards and backwards.
+// Slices along one axis or several, forwards or backwards.
 bool GraphMaker::slice(Moving* m) {
   Dims starts, ends, axes, steps;
   bool is_plain = true;
@@ -85,7 +85,7 @@ bool GraphMaker::pad(Moving* m) {
   return true;
 }
 
-// At a number, a vector or a matrix of indices.
+// Gathers at one index, or at a vector or a matrix of indices.
 bool GraphMaker::gather(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   const int64_t axis = dice_.integer(m->first, rank - 1);

@@ -51,7 +51,7 @@ std::string GraphMaker::typed_constant(int type, const Dims& dims, const std::ve
   }
 }
 
-// One to three operators in a row, between inputs, constants, and what is there.
+// Adds one to three integer operators in a row, on inputs, constants and existing tensors.
 bool GraphMaker::integer_math() {
   const int type = dice_.pick<int>({kUint8, kInt8, kUint16, kInt16, kInt32, kInt32, kInt64, kBool});
   const Dims dims = {symbolic_ ? 1 : dice_.integer(1, 3), dice_.integer(1, 6), dice_.integer(1, 3)};

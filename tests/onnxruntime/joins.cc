@@ -80,7 +80,7 @@ bool GraphMaker::qlinear_concat() {
   return true;
 }
 
-// In two to four parts of sizes that are given, or of one size.
+// Splits a tensor into two to four parts, of given sizes or of equal size.
 bool GraphMaker::split() {
   const size_t x = pick({1, 2, 3, 4});
   const Live in = live_[x];

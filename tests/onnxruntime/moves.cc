@@ -7,7 +7,7 @@
 
 namespace qrt::random_onnx {
 
-// Data movement, of the integers or of the floats between two pairs.
+// Adds data movement, of the integers or of the floats between two pairs.
 bool GraphMaker::moved() {
   const size_t x = pick({1, 2, 3, 3, 4, 4, 4, 5});
   const bool on_integers = dice_.one_in(4) && !live_[x].quant.is_int16();
@@ -51,7 +51,7 @@ bool GraphMaker::move(Moving* m) {
                                                                     &GraphMaker::reshape_by_shape};
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   if (rank == 0 || (m->of.has_batch && rank < 2)) return false;
-  // An axis 0 of images that are not alike closes a batch.
+  // Moving axis 0 mixes images and closes the batch.
   m->first = m->of.has_batch ? !dice_.one_in(12) : !dice_.one_in(4);
   m->first = std::min(m->first, rank - 1);
   const Dims before = m->dims;
@@ -63,7 +63,7 @@ int64_t GraphMaker::axis_as_written(int64_t axis, size_t rank) {
   return opset_ >= 11 && dice_.one_in(3) ? axis - static_cast<int64_t>(rank) : axis;
 }
 
-// Two dimensions become one, or one two.
+// Reshapes two dimensions into one, or one into two.
 bool GraphMaker::reshape(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   Dims to = m->dims;
@@ -90,7 +90,7 @@ bool GraphMaker::reshape(Moving* m) {
   return true;
 }
 
-// To a shape that the model computes: its first dimensions, and the rest as one.
+// Reshapes to a shape that the model computes: the first dimensions as they are, and the rest as one.
 bool GraphMaker::reshape_by_shape(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size()), kept = dice_.integer(1, rank);
   if (rank < 2) return false;
@@ -133,7 +133,7 @@ bool GraphMaker::flatten(Moving* m) {
 bool GraphMaker::transpose(Moving* m) {
   const int64_t rank = static_cast<int64_t>(m->dims.size());
   Dims perm(m->dims.size()), to;
-  // A vector's, which nobody writes, ONNX Runtime moves otherwise than others.
+  // ONNX Runtime moves the Transpose of a vector otherwise than others, and no exporter writes one.
   if (rank < 2) return false;
   if (m->first == 0 && dice_.one_in(4)) {  // all in reverse
     to.assign(m->dims.rbegin(), m->dims.rend());

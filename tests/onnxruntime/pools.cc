@@ -38,7 +38,7 @@ bool GraphMaker::global_pool() {
                 live_[x].amplitude * (average ? 0.4 : 1), live_[x].has_batch);
 }
 
-// Along any axes, or all of them.
+// Reduces along some of the axes, or all of them.
 bool GraphMaker::reduce() {
   const size_t x = pick({1, 2, 3, 4, 4, 5});
   const Live in = live_[x];

@@ -247,7 +247,7 @@ bool GraphMaker::qlinear_conv() {
   Dims shape = {m, c / group};
   shape.insert(shape.end(), w.kernel.begin(), w.kernel.end());
   Weights k = weights(shape, 0);
-  // A zero point per channel is ONNX Runtime's own habit not to have: [M] scales, one zero point.
+  // ONNX Runtime itself writes one zero point beside [M] scales.
   if (k.axis >= 0 && dice_.coin())
     k.zero_point =
         k.type == kInt8 ? b_.constant<int8_t>({1}, {0}) : b_.constant<uint8_t>({1}, {128});
@@ -321,7 +321,7 @@ bool GraphMaker::qgemm() {
   return true;
 }
 
-// ConvInteger or MatMulInteger, then Cast and a scale.
+// Adds a ConvInteger or MatMulInteger, then a Cast and a scale.
 bool GraphMaker::integer_product() {
   const bool image = dice_.coin();
   const size_t x = image ? pick({4, 4, 5}) : pick({2, 3});

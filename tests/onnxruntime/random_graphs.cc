@@ -76,7 +76,7 @@ void add_quantized_outputs(OnnxBuilder* builder) {
   std::set<std::string> known, quantized;
   for (const auto& output : builder->graph().output()) known.insert(output.name());
   for (const auto& node : builder->graph().node()) {
-    // A Resize on integers has steps of its own.
+    // A Resize on integers rounds by itself, so its result is an output as well.
     const bool resized = node.op_type() == "Resize" && quantized.count(node.input(0)) != 0;
     if (node.op_type() != "QuantizeLinear" && !resized) continue;
     quantized.insert(node.output(0));
@@ -84,7 +84,7 @@ void add_quantized_outputs(OnnxBuilder* builder) {
   }
 }
 
-// One run at one batch: the inputs, and what qrt made of them.
+// Runs the model at one batch, and returns the inputs and qrt's outputs.
 Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_model* model,
             int64_t batch, Dice* dice, Record* record) {
   Json run = {{"batch", batch}, {"inputs", Json::array()}};

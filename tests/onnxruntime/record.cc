@@ -17,7 +17,7 @@ const char* name_of(Code code) {
   }
 }
 
-// The first refused node and why.
+// Records the first refused node and why.
 void note_refusal(const convert::Report& report, Json* json) {
   for (const convert::Finding& f : report.findings()) {
     if (f.outcome != convert::Outcome::kRefused) continue;

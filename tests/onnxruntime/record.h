@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes down what qrt makes of a model, for the scripts that compare it with ONNX Runtime: a line of JSON, and the bytes
-// of the tensors that it speaks of.
+// Writes down what qrt makes of a model, for the scripts that compare it with ONNX Runtime: a line
+// of JSON, and the bytes of the tensors that it names.
 #ifndef QRT_TESTS_ONNXRUNTIME_RECORD_H_
 #define QRT_TESTS_ONNXRUNTIME_RECORD_H_
 

@@ -9,7 +9,7 @@ namespace qrt::random_onnx {
 
 namespace {
 
-// One scale for all axes: the least or the greatest of those that the sizes ask for.
+// Keeps the aspect: one scale for all axes, the least or the greatest of those that the sizes ask for.
 void keep_aspect(const Dims& from, const Dims& axes, bool greatest, Dims* sizes) {
   float common = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -34,7 +34,7 @@ std::string GraphMaker::coordinates(bool linear, bool cubic) {
   return dice_.pick(modes);
 }
 
-// The input roi: a part of the tensor, or more than all of it.
+// Returns the input roi: a part of the tensor, or more than all of it.
 std::string GraphMaker::region(const std::string& coordinates, const Dims& axes, size_t first,
                                std::vector<Attr>* attributes) {
   const std::string none = opset_ < 13 ? b_.constant<float>({0}, {}) : "";
@@ -57,7 +57,7 @@ bool GraphMaker::resize() {
   const Live in = live_[x];
   const size_t rank = in.dims.size();
   const bool linear = dice_.coin();
-  // Cubic and antialiased ones are float.
+  // Cubic and antialiased resizing is done in float.
   const bool cubic = opset_ >= 11 && rank == 4 && dice_.one_in(8);
   const bool any = !linear && !cubic && opset_ >= 11 && dice_.one_in(4);
   const size_t first = any ? in.has_batch : rank == 2 ? 0 : rank < 4 ? rank - 2 : 2;

@@ -47,7 +47,7 @@ onnx::NodeProto to_node(const onnx::TensorProto& t) {
   return node;
 }
 
-// A function of the node alone, whose tensors are called as in every other one, and its call.
+// Returns a function of the node alone, whose tensors are called as in every other one, and its call.
 onnx::NodeProto to_call(const onnx::NodeProto& node, onnx::ModelProto* model) {
   onnx::FunctionProto* f = model->add_functions();
   f->set_domain(kFunctionDomain);
@@ -75,7 +75,7 @@ onnx::NodeProto to_call(const onnx::NodeProto& node, onnx::ModelProto* model) {
   return call;
 }
 
-// An If of a constant, both of whose branches are the node.
+// Returns an If of a constant, both of whose branches are the node.
 onnx::NodeProto to_branch(const onnx::NodeProto& node, bool condition, onnx::GraphProto* graph) {
   onnx::TensorProto* constant = graph->add_initializer();
   constant->set_name("condition of " + node.name());

@@ -80,7 +80,8 @@ TEST_F(AddInFloatTest, IsExactWhereAccepted) {
   EXPECT_GT(accepted, is_integer_build() ? -1 : kCases / 3);
 }
 
-// Half of all sums are ties, which go away from zero: no float add does that on both sides.
+// Sums of which half are ties, which go away from zero, have no form in float: no float addition
+// rounds so on both sides.
 TEST_F(AddInFloatTest, RefusesTies) {
   const TfliteAdd add(0.1, 0.1, 0.2, 100, 90, 120);
   AddParams in_float;

@@ -65,7 +65,7 @@ TEST(Add, Broadcasts) {
   for (const auto& [a, b] : testing::broadcast_pairs()) check(o, a, b);
 }
 
-// Large enough to be cut on every instruction set: one long run, and many runs.
+// Work is cut into several tasks on every instruction set: one long run, and many runs.
 TEST(Add, ManyTasks) {
   const fb::AddOptionsT o = options(fb::AddKind::F32_FMA, true, false);
   check(o, {-1, 600, 601}, {-1, 600, 601});
@@ -81,7 +81,7 @@ std::unique_ptr<fb::RequantStageT> stage(int32_t multiplier, uint8_t shift, fb::
   return s;
 }
 
-// As TFLite's: double rounding of both operands and of the sum.
+// Returns TFLite's options: double rounding of both operands and of the sum.
 fb::AddOptionsT int_options(bool subtract) {
   fb::AddOptionsT o;
   o.kind = fb::AddKind::INT;
@@ -102,7 +102,7 @@ fb::AddOptionsT int_options(bool subtract) {
   return o;
 }
 
-// The formula of the schema, in 64 bits.
+// Returns the schema's formula, computed in 64 bits.
 uint8_t int_sum(const fb::AddOptionsT& o, uint8_t a, uint8_t b) {
   const auto apply_stages = [](const auto& stages, int64_t v) {
     for (const auto& s : stages)

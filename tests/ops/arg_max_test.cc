@@ -66,7 +66,7 @@ TEST(ArgMax, ManyTasks) {
   check<int64_t>({-1, 3000, 19}, o);
 }
 
-// Equal zeros of both signs, infinities, and a NaN: it is never greater, and nothing is greater than the first.
+// Zeros of both signs are equal, and a NaN is never greater: nothing is greater than a NaN that comes first.
 TEST(ArgMax, OfFloats) {
   const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> x = {-0.0f, 0, -1, nan, 1, 2, 1, nan, 3, -infinity, nan, -5};

@@ -130,7 +130,8 @@ TEST(AveragePool2D, SourcesOfInt8) {
   AveragePoolTester().image(6, 6, 19).kernel(2, 3).of_int8().test();
 }
 
-// Equal powers of two: means of 4 positions end in .25, .5, .75, so that ties are common.
+// Ties go to even: with scales of equal powers of two, means of 4 positions end in .25, .5, .75, so
+// that ties are common.
 TEST(AveragePool2D, TiesGoToEven) {
   AveragePoolTester().image(12, 12, 33).kernel(2, 2).stride(2, 2).scales(0.5f, 0.5f).test();
 }
@@ -156,7 +157,7 @@ TEST(AveragePool2D, IntegersRoundHalfAway) {
   AveragePoolTester().image(48, 48, 48).kernel(3, 3).pad(1, 1, 1, 1).integer(128, 0, 255).test();
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(AveragePool2D, ManyTasks) {
   AveragePoolTester().image(48, 48, 48).kernel(3, 3).pad(1, 1, 1, 1).test();
 }

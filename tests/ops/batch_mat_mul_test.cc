@@ -105,7 +105,8 @@ TEST(BatchMatMul, TailsOfEveryDimension) {
           check({{-1, rows, k}, {-1, k, n}, 100, 60, transposed}, plain());
 }
 
-// Right-hand sides that are packed and multiplied a piece at a time: several pieces, the last one short.
+// Right-hand sides that are packed a piece at a time give the same products: several pieces, the
+// last one short.
 TEST(BatchMatMul, FewRowsOfManyMatrices) {
   for (int64_t rows = 1; rows <= 8; ++rows)
     for (const auto& [k, n] : {std::pair{63, 1021}, {512, 65}, {7, 33}, {300, 1}})
@@ -142,7 +143,7 @@ TEST(BatchMatMul, ExtremesDoNotOverflow) {
   check({{-1, 2, 33025}, {-1, 33025, 2}, 0, 0, false, false, 255}, testing::requant_acc(), 1);
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(BatchMatMul, ManyTasks) {
   check({{-1, 12, 100, 64}, {-1, 12, 64, 100}, 128, 117, true}, plain());
   check({{-1, 300, 200}, {200, 300}, 128, 117}, plain());

@@ -14,8 +14,8 @@ namespace {
 
 using testing::Bytes;
 
-// shape with `sizes` along the axis, one input each. The batch stays symbolic unless it is the
-// axis.
+// Checks a join of inputs of `shape`, one for each of `sizes` along the axis. The batch stays
+// symbolic unless it is the axis.
 void check(Shape shape, int axis, const std::vector<int64_t>& sizes, DType dtype = DType::kUInt8) {
   SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis));
   testing::Random random;
@@ -74,7 +74,7 @@ TEST(Concat, AnyElementType) {
     check({-1, 3, 5}, 2, {3, 4}, dtype);
 }
 
-// Large enough to be cut: by rows, and by bytes where there is one row.
+// Work is cut into several tasks: by rows, and by bytes where there is one row.
 TEST(Concat, ManyTasks) {
   check({-1, 50, 50, 8}, 3, {200, 301});
   check({1, 1000}, 0, {401, 599});

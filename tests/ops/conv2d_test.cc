@@ -76,7 +76,7 @@ struct ConvTester : testing::VolumeTester<ConvTester> {
   int64_t out_h() const { return (h + top + bottom - dilation_h * (kh - 1) - 1) / stride_h + 1; }
   int64_t out_w() const { return (w + left + right - dilation_w * (kw - 1) - 1) / stride_w + 1; }
 
-  // [groups][out / groups][terms * taps][k], the source of the packed form.
+  // Reorders to [groups][out / groups][terms * taps][k], the source of the packed form.
   size_t group_taps() const { return static_cast<size_t>(rows ? kh : kh * kw); }
   size_t group_k() const { return static_cast<size_t>(rows ? kw * c : c / groups); }
 
@@ -85,7 +85,7 @@ struct ConvTester : testing::VolumeTester<ConvTester> {
     const size_t n = static_cast<size_t>(out / pixels);
     for (size_t o = n; o < of_outputs->size(); ++o) (*of_outputs)[o] = (*of_outputs)[o - n];
   }
-  // Pixel 0's weights again, a column further on for each pixel. [out][kh][kw][c]
+  // Joins pixels: repeats the weights of pixel 0, a column further on for each pixel. [out][kh][kw][c]
   void join(std::vector<int8_t>* weights) const {
     const std::vector<int8_t> from = *weights;
     for (int64_t i = 0, o = 0; o < out; ++o)
@@ -319,7 +319,8 @@ TEST(Conv2D, Requantisations) {
   }
 }
 
-// As some instruction sets take them in fewer products (kernels/winograd).
+// Convolutions of 3x3 over many tiles, which some instruction sets compute with fewer products
+// (kernels/winograd), give the same bytes.
 TEST(Conv2D, ThreeByThreeOfManyTiles) {
   for (const Kind kind : {Kind::kF32, Kind::kInt, Kind::kAcc, Kind::kZeroPointBefore}) {
     ConvTester().image(15, 14, 20).kernel(25, 3, 3).pad(1, 1, 1, 1).requant(kind).test();
@@ -331,7 +332,7 @@ TEST(Conv2D, ThreeByThreeOfManyTiles) {
   ConvTester().image(21, 20, 18).kernel(20, 3, 3).dilation(2, 3).pad(2, 3, 2, 3).test();
 }
 
-// Rows of pixels whose taps above or below the image add nothing.
+// Taps above or below the image, whose padding is 0, add nothing.
 TEST(Conv2D, PaddingOfZeros) {
   for (const int zero_point : {0, 128}) {
     ConvTester().image(7, 7, 32).kernel(40, 3, 3).pad(1, 1, 1, 1).zero_point(zero_point).test();
@@ -362,7 +363,8 @@ TEST(Conv2D, RowsAndColumnsOfThree) {
   ConvTester().image(17, 5, 16).kernel(33, 3, 1).pad(0, 1, 2, 1).test();  // wider than its input
 }
 
-// As some instruction sets take them, without the zeros of a packed block (kernels/grouped).
+// Groups of few channels, which some instruction sets compute without the zeros of a packed block
+// (kernels/grouped), give the same bytes.
 TEST(Conv2D, GroupsOfFewChannels) {
   for (const int64_t k : {2, 4, 5, 8, 12, 16, 24, 32, 40})
     for (const int64_t groups : {3, 7})
@@ -390,7 +392,8 @@ TEST(Conv2D, GroupsOfFewChannels) {
   ConvTester().image(3, 5600, 16).kernel(16, 3, 3).in_groups(4).test();  // rows too long for it
 }
 
-// Few outputs, as some instruction sets take them (kernels/narrow).
+// Few outputs, which some instruction sets compute in a form of their own (kernels/narrow), give
+// the same bytes.
 TEST(Conv2D, FewOutputs) {
   for (const int64_t n : {1, 2, 3, 4, 5, 9, 12, 24})
     ConvTester().image(9, 33, 12).kernel(n, 3, 3).pad(1, 1, 1, 1).test();
@@ -413,7 +416,7 @@ TEST(Conv2D, FewOutputs) {
   ConvTester().image(20, 32, 12).kernel(16, 5, 8).pad(2, 2, 2, 2).stride(1, 4).joined(2).test();
 }
 
-// Few inputs, as some instruction sets take them (kernels/stem).
+// Few inputs, which some instruction sets compute in a form of their own (kernels/stem), give the same bytes.
 TEST(Conv2D, FewInputs) {
   for (const int64_t n : {1, 8, 16, 24, 56, 64, 70})
     ConvTester().image(15, 23, 3).kernel(n, 3, 3).stride(2, 2).pad(1, 1, 1, 1).as_rows().test();
@@ -426,7 +429,7 @@ TEST(Conv2D, FewInputs) {
   ConvTester().image(20, 9000, 4).kernel(5, 20, 2).as_rows().test();  // rows too long for it
 }
 
-// Large enough to be cut on every instruction set; by rows, by channels.
+// Work is cut into several tasks on every instruction set, by rows and by channels.
 TEST(Conv2D, ManyTasks) {
   ConvTester().image(56, 56, 48).kernel(128, 1, 1).test();
   ConvTester().image(7, 7, 256).kernel(1024, 1, 1).test();
@@ -439,7 +442,8 @@ TEST(Conv2D, ManyTasks) {
 
 using Damage = std::function<void(testing::ModelBuilder&, fb::Conv2DOptionsT&)>;
 
-// x [n, 5, 5, 4] is tensor 0, weights [6, 3, 3, 2] in 2 groups 1, bias 2, y [n, 3, 3, 6] 3.
+// Checks that a damaged layer is refused: x [n, 5, 5, 4] is tensor 0, weights [6, 3, 3, 2] in 2
+// groups 1, bias 2, y [n, 3, 3, 6] 3.
 void reject(const std::string& part, const Damage& damage) {
   SCOPED_TRACE(part);
   testing::ModelBuilder m;
@@ -511,7 +515,7 @@ TEST(Conv2D, RejectsBadConstants) {
   reject("weight_sum has 0 values", [](M&, O& o) { o.weight_sum.clear(); });
 }
 
-// 2^32 and 128 bytes: sizes of 32 bits would wrap to those that are there.
+// Packed sizes of 2^32 and 128 bytes are refused: in 32 bits they would wrap to those that are there.
 TEST(Conv2D, RejectsPackedSizesBeyond32Bits) {
   reject("input 1 (weights) holds 128 bytes, expected 4294967424",
          [](testing::ModelBuilder& m, fb::Conv2DOptionsT& o) {

@@ -55,7 +55,7 @@ struct DepthwiseTester : testing::VolumeTester<DepthwiseTester> {
     return *this;
   }
 
-  // A shift for each channel, half up: ties above and below the zero point.
+  // Takes a shift for each channel, half up, which gives ties above and below the zero point.
   DepthwiseTester& shift_up() {
     shifts_up = true;
     return *this;
@@ -193,7 +193,7 @@ TEST(DepthwiseConv2D, IntegerRequantisation) {
   DepthwiseTester().image(7, 7, 24).kernel(5, 5).pad(2, 2, 2, 2).stride(2, 2).shift_up().test();
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(DepthwiseConv2D, ManyTasks) {
   DepthwiseTester().image(56, 56, 96).kernel(3, 3).pad(1, 1, 1, 1).test();
 }

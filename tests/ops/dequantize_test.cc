@@ -15,7 +15,7 @@ namespace {
 
 using testing::Bytes;
 
-// T is the type of x; one pair of scale and zero point, or one for each index of `axis`.
+// Checks Dequantize of T with one pair of scale and zero point, or one for each index of `axis`.
 template <class T>
 void check(const Shape& shape, int axis, DType dtype) {
   SCOPED_TRACE(std::string(dtype_name(dtype)) + ", " + shape.to_string() + ", axis " +
@@ -80,13 +80,14 @@ TEST(Dequantize, PerIndexOfAnyAxis) {
   check_types({-1, 1, 50}, 1);
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(Dequantize, ManyTasks) {
   check_types({-1, 300001}, -1);
   check_types({-1, 60, 5001}, 1);
 }
 
-// --- parameters as inputs: every type and layout against the formulas
+// --- parameters as inputs
+// Checks every type and layout against the formulas.
 
 void check_inputs(const Shape& shape, int axis, uint32_t block, DType x_type, DType scale_type,
                   DType y_type, bool has_zero_point) {
@@ -148,7 +149,7 @@ TEST(Dequantize, EveryTypeInEveryLayout) {
   }
 }
 
-// Every code, NaN and infinities among them.
+// Every code of float8 is dequantised right, NaN and infinities among them.
 TEST(Dequantize, EveryCodeOfFloat8) {
   for (const SmallFormat format :
        {SmallFormat::kE4M3FN, SmallFormat::kE4M3FNUZ, SmallFormat::kE5M2, SmallFormat::kE5M2FNUZ}) {

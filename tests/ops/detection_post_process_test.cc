@@ -142,7 +142,7 @@ testing::ModelBuilder model(const Options& o, const Size& s, const Floats& ancho
   return m;
 }
 
-// `greatest`: of the scores' codes; few codes make many equal scores.
+// Checks random boxes. `greatest`: the greatest code of the scores; few codes make many equal scores.
 void check(const Options& o, const Size& s, int greatest) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

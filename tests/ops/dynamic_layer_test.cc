@@ -55,7 +55,7 @@ Data random_data(const Layer& l) {
   return d;
 }
 
-// Sum number i of the output: positions outside the image count as the zero point.
+// Returns sum number i of the output: positions outside the image count as the zero point.
 int32_t sum_of(const Layer& l, const Data& d, int64_t i) {
   const int64_t o = i % l.out, ox = i / l.out % l.out_size();
   const int64_t oy = i / l.out / l.out_size() % l.out_size();
@@ -157,8 +157,8 @@ TEST(DynamicLayer, ConvolutionsPadWithTheZeroPointOfTheRun) {
   }
 }
 
-// Tiles of 4x4 outputs, where a set computes them by tiles: whole ones and parts, an odd number of
-// channels.
+// Convolutions of 3x3 are right in tiles of 4x4 outputs, where a set computes them so: whole tiles
+// and parts, an odd number of channels.
 TEST(DynamicLayer, ConvolutionsOfThreeByThree) {
   const struct { int64_t size, c, out; } cases[] = {{8, 19, 37}, {11, 19, 37}, {12, 67, 70}};
   for (const auto& c : cases) {
@@ -184,7 +184,7 @@ TEST(DynamicLayer, ConvolutionInGroups) {
   }
 }
 
-// Every NaN has the same bits on every CPU; what is infinite stays.
+// A scale that is NaN gives the same bits on every CPU, and infinities stay infinite.
 TEST(DynamicLayer, ScalesThatAreNoNumbers) {
   for (const float scale : {std::numeric_limits<float>::infinity(), std::nanf(""), 3e38f}) {
     Layer l = product(3, 4, 21);
@@ -193,7 +193,7 @@ TEST(DynamicLayer, ScalesThatAreNoNumbers) {
   }
 }
 
-// Scales and zero points of each row or image, and stores with limits.
+// Checks a layer with a scale and zero point for each row or image, with or without limits of the output.
 void check_each(const Layer& l, bool is_product, bool weights_first, bool limits) {
   testing::Random random;
   Data d = random_data(l);

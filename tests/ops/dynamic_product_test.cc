@@ -55,7 +55,7 @@ struct Parameters {
   std::vector<float> b_scale;
 };
 
-// Both outputs: the sums, and the quantised ones.
+// Checks both outputs: the sums, and the quantised ones.
 void check(const Shape& a_shape, const Shape& b_shape, const Shape& y_shape,
            const fb::DynamicProductOptionsT& options, bool each, bool half, bool has_bias,
            const std::function<int32_t(const Bytes&, const Bytes&, const Parameters&, size_t)>& sum,
@@ -100,7 +100,7 @@ void check(const Shape& a_shape, const Shape& b_shape, const Shape& y_shape,
   }
 }
 
-// a [x, m, k] with x of a_count or 1, b [x, k, n] alike.
+// Checks a [x, m, k] with x of a_count or 1, and b [x, k, n] alike.
 void check_matrices(int64_t a_count, int64_t b_count, int64_t m, int64_t k, int64_t n, bool each,
                     bool half = false) {
   const int64_t count = std::max(a_count, b_count);

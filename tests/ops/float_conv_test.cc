@@ -63,7 +63,7 @@ ModelBuilder model(const Conv& c, const std::vector<float>& w, const std::vector
   return m;
 }
 
-// One output's sum of `terms` products, in blocks, or by fours.
+// Returns one output's sum of `terms` products, in blocks, or by fours.
 float sum_of(const std::vector<float>& x, const float* w, int64_t block, bool by_fours) {
   const size_t k = x.size();
   float y = 0;
@@ -140,7 +140,7 @@ TEST(FloatConv, SumsInTheOrderOfOnnxRuntime) {
   }
 }
 
-// Elementwise followers run inside the convolution, on each strip.
+// A convolution leads elementwise followers, which run on each of its strips.
 TEST(FloatConv, LeadsWhatFollows) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -20,7 +20,7 @@ using testing::bytes_of;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// Finite values of all sizes, and the corners.
+// Returns finite values of all magnitudes, and corner cases.
 std::vector<float> samples() {
   std::vector<float> x = {0.0f,  -0.0f,  1.0f,    -1.0f,  0.625f, 0.5f,    88.7f, -87.0f, 1e-40f,
                           1e30f, -1e30f, 3.4e38f, 1e-30f, 104.5f, -103.5f, 9.3f,  -9.3f};
@@ -146,7 +146,7 @@ TEST(Float, BinaryBroadcasts) {
   check(F::MAXIMUM, [](float a, float b) { return a > b ? a : b; });
 }
 
-// 1 or 0, on every instruction set; NaN is equal to nothing and less than nothing.
+// Comparisons give 1 or 0 on every instruction set; NaN is equal to nothing and less than nothing.
 TEST(Float, Comparisons) {
   const std::vector<float> values = {-1.5f, -0.0f, 0.0f, 1.5f, INFINITY, -INFINITY, NAN};
   std::vector<float> a, b;
@@ -217,7 +217,8 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
   }
 }
 
-// Pairs of numbers: nothing is lost by the order of a sum.
+// A softmax of pairs of numbers is within two units in the last place: two terms leave no order of
+// the sum to differ in.
 TEST(Float, LaneSoftmaxIsClose) {
   const FloatKernel& kernel = *select_float(detected_isas());
   for (int i = 0; i < 20000; ++i) {
@@ -263,7 +264,7 @@ testing::ModelBuilder layer_norm(const Shape& x, float epsilon,
   return m;
 }
 
-// ONNX Runtime 1.30.0's order of sums on x86-64 with AVX2.
+// Normalises a row in ONNX Runtime 1.30.0's order of sums on x86-64 with AVX2.
 std::vector<float> layer_norm_row(const float* x, const std::vector<float>& scale,
                                   const std::vector<float>& bias, float epsilon) {
   const size_t n = scale.size();
@@ -365,7 +366,8 @@ testing::ModelBuilder gemm(F function, const Shape& a, const Shape& b, const Sha
   return m;
 }
 
-// The orders themselves: tests/kernels/float_fallback_test.cc.
+// Gemms take the orders of ONNX Runtime; the orders themselves are tested in
+// tests/kernels/float_fallback_test.cc.
 TEST(Float, GemmsInTheOrdersOfOnnxRuntime) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -443,7 +445,7 @@ TEST(Float, TableOfBytes) {
   testing::expect_outputs(m, 1, {{0, 7, 255}}, {bytes_of(std::vector<float>{-3.0f, 0.5f, 124.5f})});
 }
 
-// A table that DequantizeLinear gives is computed, any other looked up.
+// A table that is a line, as a DequantizeLinear makes it, is computed; other tables are looked up.
 TEST(Float, TablesThatAreLines) {
   const auto check = [](const std::vector<float>& table) {
     testing::ModelBuilder m;

@@ -95,18 +95,19 @@ TEST(FullyConnected, Requantisations) {
   check({5}, 50, 35, 1, fb::RequantKind::ACC);
 }
 
-// One row, many channels: cut by channels on every instruction set.
+// Work is cut by channels on every instruction set where there is one row and many channels.
 TEST(FullyConnected, ManyTasks) { check({}, 1000, 2100); }
 
-// As many rows as AMX's tiles take, with whole and incomplete ones.
+// Many rows, as AMX's tiles take them, whole and incomplete ones, give the same bytes.
 TEST(FullyConnected, ManyRows) {
   check({5, 7}, 300, 100);
   check({64}, 128, 64, 2, fb::RequantKind::INT);
   check({37}, 260, 80, 1, fb::RequantKind::ACC);
 }
 
-// weight_sum and pair_safe of 8-bit layers are the writer's word (schema/README.md). Where they are
-// false, numbers depend on the instruction set; the sanitizers see nothing else happen.
+// False claims change numbers only. weight_sum and pair_safe of 8-bit layers are the writer's word
+// (schema/README.md); where they are false, results depend on the instruction set, and the
+// sanitizers find nothing else.
 TEST(FullyConnected, FalseClaimsAboutWeightsChangeNumbersOnly) {
   for (const fb::RequantKind kind :
        {fb::RequantKind::F32, fb::RequantKind::INT, fb::RequantKind::ACC}) {

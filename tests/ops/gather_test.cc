@@ -63,7 +63,7 @@ Bytes gathered(const Bytes& x, const Shape& from, const Shape& to, const std::ve
   return y;
 }
 
-// The batch is symbolic where no map is on axis 0.
+// Checks a Gather. The batch is symbolic where no map is on axis 0.
 void check(Shape from, const std::vector<Map>& maps, DType dtype = DType::kUInt8,
            int64_t fill = 0x0123456789ABCDEF) {
   SCOPED_TRACE(from.to_string());
@@ -96,7 +96,7 @@ TEST(Gather, SlicesEveryAxis) {
   check({1, 2, 3, 2, 3, 5}, {{4, count_up(1, 2)}});
 }
 
-// In few pieces, which are copied for all rows together, or in more.
+// Slices of a few bytes are copied right, in few pieces, which are copied for all rows together, or in more.
 TEST(Gather, SlicesAFewBytesOfManyRows) {
   for (const int n : {2, 3, 4, 17, 32}) {
     check({1, 7, 1, 70}, {{3, count_up(5, n)}});
@@ -160,7 +160,7 @@ TEST(Gather, EveryBlockSize) {
     check({1, 6, c}, {{1, {5, 0, 0, 3, -1, 1, 2, 3}}});
 }
 
-// Large enough to be cut: by groups, and within the one group.
+// Work is cut into several tasks: by groups, and within a single group.
 TEST(Gather, ManyTasks) {
   check({1, 150, 140, 21}, {{1, count_up(149, 150, -1)}, {2, count_up(3, 120)}});
   check({1, 600, 1000}, {{2, count_up(1, 997)}});
@@ -201,7 +201,7 @@ TEST(Gather, RejectsBadModels) {
   reject("has 2 inputs, expected 1", [](M& m, O&) { m.model().operators[0]->inputs.push_back(0); });
 }
 
-// The batch is a dimension like others once a map stands on it: another batch has other indices.
+// A map on the batch fixes it: another batch would need other indices.
 TEST(Gather, AMapOnTheBatchFixesIt) {
   testing::ModelBuilder m;
   const uint32_t x = m.input({-1, 2}), y = m.output({2, 2});

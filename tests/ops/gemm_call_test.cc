@@ -15,7 +15,7 @@
 namespace qrt::gemm_call_test {
 namespace {
 
-// A step with just what cutting needs, for the best kernel of this CPU.
+// Returns a step with just what cutting needs, for the best kernel of this CPU.
 GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   flatbuffers::FlatBufferBuilder fbb;
   fb::RequantT requant;  // ACC
@@ -27,7 +27,7 @@ GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   gemm.taps = 1;
   gemm.kc = round_up(k, 4);
   gemm.outer = outer;
-  // Sums are read for kernels that take x - 128.
+  // make_gemm() reads the sums of weights where a kernel takes x - 128.
   const std::vector<int32_t> zeros(n);
   flatbuffers::FlatBufferBuilder vectors;
   const auto offset = vectors.CreateVector(zeros);

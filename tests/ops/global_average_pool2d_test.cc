@@ -12,7 +12,7 @@ namespace {
 
 using testing::Bytes;
 
-// With `planes`, of a volume of so many.
+// Checks a pool; with `planes`, over a volume of that many.
 void check(int64_t h, int64_t w, int64_t c, std::unique_ptr<fb::RequantT> requant,
            int64_t planes = 0) {
   SCOPED_TRACE(std::to_string(h) + " x " + std::to_string(w) + " x " + std::to_string(c));
@@ -66,7 +66,7 @@ TEST(GlobalAveragePool2D, ZeroPointBefore) {
   check(7, 7, 80, std::move(r));
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(GlobalAveragePool2D, ManyTasks) {
   check(30, 30, 1280, testing::requant_f32({1.0f / 900}, 128));
 }

@@ -24,7 +24,7 @@ using testing::Random;
 
 constexpr int64_t kLo = INT16_MIN, kHi = INT16_MAX;
 
-// INT, one stage half up per channel, over the whole of int16.
+// Returns a requantisation of kind INT, one stage half up per channel, over the whole of int16.
 std::unique_ptr<fb::RequantT> requant(const std::vector<int32_t>& multiplier, uint8_t shift,
                                       int32_t zero_point = 0) {
   auto r = testing::requant_int(1, 1, zero_point);
@@ -157,7 +157,8 @@ TEST(Int16, DepthwiseConvolutions) {
   }
 }
 
-// As depthwise ones run: one and several outputs of a channel, beyond a block of packed ones.
+// Groups of one channel are computed right, in the form of depthwise layers: one and several
+// outputs of a channel, beyond a block of packed ones.
 TEST(Int16, GroupsOfOneChannel) {
   Random random;
   for (Conv c : {Conv{5, 6, 17, 17, 3, 3, 1, 1, 1, 17}, Conv{9, 8, 3, 6, 5, 4, 2, 1, 2, 3},

@@ -124,7 +124,7 @@ TEST(Integer, Broadcasts) {
                              [](uint8_t x, uint8_t y) { return static_cast<uint8_t>(x - y); });
 }
 
-// Large enough to be cut; the output's elements are smaller than the operands'.
+// Work is cut into several tasks, also where the output's elements are smaller than the operands'.
 TEST(Integer, ManyTasks) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -139,7 +139,7 @@ TEST(Integer, ManyTasks) {
   testing::expect_outputs(m, 1, {bytes_of(a), bytes_of(b)}, {expected});
 }
 
-// The highest bit flipped: uint16 less 32768.
+// Integers of the other sign have their highest bit flipped: uint16 less 32768.
 TEST(Integer, OtherSign) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 4}, DType::kUInt16), y = m.output({-1, 4}, DType::kInt16);

@@ -15,7 +15,7 @@ namespace {
 
 using testing::Bytes;
 
-// A model's rows are those of the kernel, and within two roundings of the quotient.
+// Checks that a model's rows are those of the kernel, and within two roundings of the quotient.
 void check(int64_t images, const Shape& shape, int zero_point, fb::L2NormalizationKind kind) {
   testing::Random random;
   SCOPED_TRACE(shape.to_string() + random.trace());
@@ -30,7 +30,7 @@ void check(int64_t images, const Shape& shape, int zero_point, fb::L2Normalizati
   Bytes x(static_cast<size_t>(concrete.elements())), y(x.size());
   random.fill(x, 0, 255);
   std::fill_n(x.begin(), n, static_cast<uint8_t>(zero_point));  // a row without a norm
-  // Row by row, so that neither cuts nor tables for long rows matter.
+  // Computes row by row, so that neither cutting nor tables for long rows matter.
   for (size_t row = 0; row < x.size(); row += n)
     l2_normalize_rows(zero_point, kind == fb::L2NormalizationKind::ONE_ROUNDING, &x[row], &y[row],
                       1, n);
@@ -59,7 +59,7 @@ TEST(L2Normalization, RowsOfTheLastAxis) {
   }
 }
 
-// Bytes of TensorFlow Lite Micro's kernel, in its builds of two roundings and of one.
+// Results are the bytes of TensorFlow Lite Micro's kernel, in its builds of two roundings and of one.
 TEST(L2Normalization, BytesOfTheReference) {
   const auto check_row = [](int zero_point, const Bytes& x, const Bytes& two, const Bytes& one) {
     Bytes y(x.size());

@@ -19,7 +19,7 @@ using testing::Random;
 
 using Table = std::vector<uint8_t>;
 
-// By nearest even, as ONNX Runtime computes layers in float.
+// Returns the table rounded half to even, as ONNX Runtime computes layers in float.
 Table table_of(const std::function<double(double)>& f, int lo = 0, int hi = 255) {
   Table table(256);
   for (int x = 0; x < 256; ++x) {
@@ -46,8 +46,8 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
     return ChannelLines::fit(isas_, all_.data(), tables.size(), /*searches=*/32);
   }
 
-  // The output, and what may be read behind the input, end at guard pages; the bytes before the output
-  // stay, and those behind one that is mapped in place.
+  // Checks tables. The output, and what may be read behind the input, end at guard pages; the bytes
+  // before the output stay as they were, and so do those behind one that is mapped in place.
   void expect_tables(const std::vector<Table>& tables, size_t n) {
     SCOPED_TRACE(std::to_string(tables.size()) + " channels, " + std::to_string(n) + " bytes");
     const std::unique_ptr<const ChannelLines> lines = fit(tables);
@@ -69,7 +69,7 @@ class LinesTest : public ::testing::TestWithParam<size_t> {
     for (size_t i = n; i < n + 64; ++i) ASSERT_EQ(int{x[i]}, int{before[i]});
   }
 
-  // BatchNormalization of either sign, steep ones and nearly constant ones, with and without Relu.
+  // Returns the table of a BatchNormalization of either sign, steep or nearly constant, with or without Relu.
   Table normalisation() {
     const double slope = random_.real(-1, 1) * std::exp2(random_.integer(-8, 8));
     const double at = random_.real(-20, 275), offset = random_.real(-20, 275);
@@ -106,18 +106,18 @@ TEST_P(LinesTest, TwoLines) {
   SCOPED_TRACE(random_.trace());
   for (const int zero : {0, 1, 100, 128, 254, 255}) {
     std::vector<Table> tables;
-    for (int c = 0; c < 37;
-         ++c)  // of either sign, falling away on one side, turned down at the kink
+    // Slopes of either sign, with a fall on one side, and bent downwards.
+    for (int c = 0; c < 37; ++c)
       tables.push_back(prelu(random_.real(-1.5, 1.5), random_.real(-1, 3), zero));
     expect_tables(tables, 37 * 300);
   }
-  // A kink of its own for every channel.
+  // Every channel has a bend of its own.
   std::vector<Table> tables;
   for (int c = 0; c < 20; ++c) tables.push_back(prelu(0.8, 0.1, 20 + 11 * c));
   expect_tables(tables, 20 * 300);
 }
 
-// Kinks are searched for some channels, not for all of a file's.
+// Bends are searched for some channels only, not for all of a file's.
 TEST_P(LinesTest, KinksOfTooManyPlaces) {
   std::vector<Table> tables;
   for (int c = 0; c < 40; ++c) tables.push_back(prelu(0.8, 0.1, 20 + 5 * c));
@@ -140,7 +140,8 @@ TEST_P(LinesTest, LimitsAndSteps) {
   expect_tables(tables, tables.size() * 300);
 }
 
-// Halfway between two bytes: to even, and up to two of them the other way, as chains of roundings do.
+// Values halfway between two bytes go to even, and up to two of them the other way, as sequences of
+// roundings do.
 TEST_P(LinesTest, Ties) {
   std::vector<Table> tables;
   for (const double slope : {0.5, 0.25, 1.5, -0.5, -0.25, 2.5, 0.125}) {
@@ -175,7 +176,7 @@ TEST_P(LinesTest, NoLines) {
   EXPECT_NE(fit({line, line}), nullptr);
 }
 
-// The last row says that there is none.
+// Returns the number of rows; the last row says that there is none.
 size_t row_count() {
   size_t count;
   lines_kernels(&count);

@@ -28,7 +28,7 @@ int32_t sat16(int32_t v) { return static_cast<int32_t>(clamp_int(v, -32768, 3276
 
 constexpr int32_t kMultiplier[4] = {1500000000, 1100000000, 2000000000, 1300000000};
 
-// T: uint8_t, or int16_t with biases and sums of 64 bits.
+// Checks an LSTM. T: uint8_t, or int16_t with biases and sums of 64 bits.
 template <class T>
 void check_of(const Lstm& s, size_t batch) {
   constexpr bool kIsWide = std::is_same_v<T, int16_t>;
@@ -237,7 +237,8 @@ TEST(Lstm, RejectsSumsBeyond64Bits) {
   reject_bias("input 4, element 11 is -9223372036854775808, expected at most 2^61", 0, INT64_MIN);
 }
 
-// No file has cells enough for 2^40 where addresses have 32 bits; such an output is like no tensor.
+// Sequences beyond all elements are refused. Where addresses have 32 bits no file has cells enough
+// for 2^40, and such an output has the size of no tensor.
 TEST(Lstm, RejectsSequencesBeyondAllElements) {
   constexpr int64_t kCells = 520;
   testing::ModelBuilder m;

@@ -52,7 +52,8 @@ TEST(Lut, OneTable) {
   check({}, false);
 }
 
-// Tables of another scale or zero point, of a Relu, of limits; and two lines, which are looked up.
+// One table that is a line is computed: of another scale or zero point, of a Relu, of limits. Two
+// lines are looked up.
 TEST(Lut, OneTableThatIsALine) {
   for (const auto& [slope, at, zero, lo, steep] : {std::array{73, 0, 0, 0, 1},
                                                    {100, 0, 128, 0, 1},
@@ -71,12 +72,13 @@ TEST(Lut, OneTableThatIsALine) {
 
 TEST(Lut, ATablePerChannel) {
   for (const int64_t c : {1, 3, 16, 65}) check({-1, 4, 5, c}, true);
-  // By planes, in blocks of rows.
+  // Tensors of this size are computed by planes, in blocks of rows.
   for (const int64_t c : {1, 3, 16, 65, 600}) check({-1, 15, 19, c}, true);
   check({-1, 8, 8, 5000}, true);
 }
 
-// Channels of lines, as those of BatchNormalization and PRelu; the last not of one.
+// Lines for each channel, as of BatchNormalization and PRelu, give the tables' bytes; the last
+// channel has no line.
 TEST(Lut, LinesPerChannel) {
   for (const bool last_is_none : {false, true}) {
     for (const int64_t c : {3, 65, 200}) {
@@ -124,7 +126,7 @@ TEST(Lut, ToFloats) {
   }
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(Lut, ManyTasks) {
   check({-1, 700001}, false);
   check({-1, 100, 70, 96}, true);

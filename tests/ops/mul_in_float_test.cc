@@ -90,7 +90,7 @@ TEST_F(MulInFloatTest, IsExactForIntegers) {
   EXPECT_GT(accepted, kCases / 3);  // two roundings are not near one
 }
 
-// Products beyond 16 bits, and ties that go up: no product in float gives these.
+// Products beyond 16 bits, and ties that go up, have no form in float.
 TEST_F(MulInFloatTest, Refuses) {
   float scale = 0.75f;
   MulParams p{3, 250, Requant{}};

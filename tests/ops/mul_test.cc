@@ -53,7 +53,7 @@ TEST(Mul, Broadcasts) {
     check(testing::requant_f32({0.0041f}, 128), 128, 120, a, b);
 }
 
-// Large enough to be cut on every instruction set; the first as in squeeze-and-excitation.
+// Work is cut into several tasks on every instruction set. The first case is that of squeeze-and-excitation.
 TEST(Mul, ManyTasks) {
   check(testing::requant_f32({0.0041f}), 0, 0, {-1, 60, 60, 64}, {-1, 1, 1, 64});
   check(testing::requant_f32({0.0041f}), 0, 0, {-1, 600, 601}, {-1, 600, 601});

@@ -25,7 +25,7 @@ void expect_accepted(const ModelBuilder& m) {
   EXPECT_TRUE(model.ok()) << model.status().message();
 }
 
-// A model of one operator of one input.
+// Returns a model of one operator of one input.
 template <class Options>
 ModelBuilder one(Options options, const Shape& x, const Shape& y, DType from = DType::kUInt8,
                  DType to = DType::kUInt8) {
@@ -293,7 +293,8 @@ TEST(NumberLimits, OutputsOfMoreThanThereIs) {
   expect_rejected(m, "more than 2^40 elements");
 }
 
-// Two positions, further apart than the image is high.
+// Windows that start in the padding are limited in number: here they have two positions, further
+// apart than the image is high.
 TEST(NumberLimits, WindowsThatStartInThePadding) {
   const auto pool = [](int64_t height, uint16_t pad, uint16_t pad_after, int64_t out) {
     fb::MaxPool2DOptionsT o;

@@ -42,7 +42,7 @@ TEST(Ops, EveryEntryTellsWhatItIs) {
     EXPECT_NE(traits.level, nullptr) << e.name;
     EXPECT_NE(traits.requant, nullptr) << e.name;
     EXPECT_NE(traits.keeps_images_apart, nullptr) << e.name;
-    // Elements that are broadcast have no layout of their own.
+    // Operators whose elements are broadcast accept every layout.
     if (traits.broadcasting == Broadcasting::kElements) {
       EXPECT_EQ(traits.layout, LayoutRule::kAny) << e.name;
     }

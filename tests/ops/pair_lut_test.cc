@@ -13,8 +13,7 @@ namespace {
 using testing::Bytes;
 constexpr size_t kPairLutEntries = 65536;
 
-// PairLut's table is a buffer of the model: check_broadcast() knows only options, so this stands in
-// for it with one shape.
+// Checks a PairLut of one shape. Its table is a buffer of the model, and check_broadcast() knows only options.
 void check(const Shape& a_shape, const Shape& b_shape, size_t a_step, size_t b_step,
            bool to_float) {
   testing::Random random;

@@ -33,7 +33,7 @@ int64_t quantize(float x, float scale, int zero_point, int lo, int hi, fb::Round
   }
 }
 
-// One pair of scale and zero point, or one for each index of `axis`.
+// Checks Quantize with one pair of scale and zero point, or one for each index of `axis`.
 void check(const Shape& shape, int axis, std::vector<float> scale, DType dtype,
            fb::Rounding rounding = fb::Rounding::HALF_EVEN) {
   SCOPED_TRACE(shape.to_string() + ", axis " + std::to_string(axis) + ", " + dtype_name(dtype) +
@@ -100,7 +100,7 @@ TEST(Quantize, UnusualScales) {
     check({-1, 100}, -1, {scale}, DType::kUInt8);
 }
 
-// TFLite's and ESP-DL's roundings, which part at ties below 0.
+// TFLite's and ESP-DL's roundings, which differ at ties below 0, are kept.
 TEST(Quantize, HalfAwayFromZeroAndHalfUp) {
   for (const fb::Rounding rounding : {fb::Rounding::HALF_AWAY, fb::Rounding::HALF_UP}) {
     for (const DType dtype : {DType::kUInt8, DType::kInt8, DType::kInt16}) {
@@ -112,7 +112,7 @@ TEST(Quantize, HalfAwayFromZeroAndHalfUp) {
   }
 }
 
-// Large enough to be cut on every instruction set.
+// Work is cut into several tasks on every instruction set.
 TEST(Quantize, ManyTasks) {
   check({-1, 400001}, -1, {0.05f}, DType::kUInt8);
   check({-1, 100, 50, 70}, 3, {}, DType::kInt8);
@@ -142,7 +142,7 @@ float in_type(fb::Division d, float v) {
   return v;
 }
 
-// The integer of a quotient with the zero point, or the code of a small float.
+// Returns the integer of a quotient with the zero point, or the code of a small float.
 int64_t encoded(const Case& c, double quotient, double zp) {
   const auto f = static_cast<float>(quotient);
   SmallFormat format;

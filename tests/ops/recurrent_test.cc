@@ -73,7 +73,7 @@ Floats random_floats(testing::Random* random, int64_t n, float most) {
   return values;
 }
 
-// A case of these sizes, whose options the caller may have set.
+// Returns a case of these sizes, whose options the caller may have set.
 Case random_case(testing::Random* random, const fb::RecurrentOptionsT& options, int64_t steps,
                  int64_t rows, int64_t in, int64_t cells) {
   Case c;

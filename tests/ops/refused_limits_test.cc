@@ -20,7 +20,7 @@ using testing::ModelBuilder;
 using testing::requant_f32;
 using testing::requant_int;
 
-// A model of one operator whose inputs are the model's.
+// Returns a model of one operator whose inputs are the model's.
 template <class Options>
 ModelBuilder one(Options options, const std::vector<std::pair<Shape, DType>>& inputs,
                  const Shape& y, DType to = DType::kUInt8) {
@@ -133,7 +133,7 @@ TEST(RefusedLimits, StepsOfAFormula) {
                   "has 65 steps, expected at most 64");
 }
 
-// Positions of the first window: one before the image, one behind it.
+// A first window around the image, with one position before it and one behind it, is refused.
 TEST(RefusedLimits, WindowsAroundTheImage) {
   fb::MaxPool2DOptionsT o;
   o.kernel_h = 2;
@@ -207,7 +207,7 @@ TEST(RefusedLimits, ResizesWithoutAnAxis) {
   expect_rejected(one(std::move(o), {{{1, 2, 2, 1}, kByte}}, {1, 2, 2, 1}), "h is missing");
 }
 
-// A ratio that would do, of a sum whose reciprocal is no normal number.
+// A softmax of denormals is refused: its ratio would do, but the reciprocal of its sum is no normal number.
 TEST(RefusedLimits, SoftmaxOfDenormals) {
   ModelBuilder m;
   const uint32_t x = m.input({2, 4}), y = m.output({2, 4});

@@ -23,7 +23,8 @@ std::unique_ptr<fb::RequantStageT> stage(int32_t multiplier, uint8_t shift, fb::
   return s;
 }
 
-// Half up by 2^4 above the zero point; below: times 3, half away by 2^6.
+// Returns options for a leaky function: half up by 2^4 above the zero point; below it times 3, half
+// away by 2^6.
 fb::RequantizeOptionsT leaky(int32_t input_zero_point, int32_t zero_point, int32_t lo, int32_t hi) {
   fb::RequantizeOptionsT o;
   o.input_zero_point = input_zero_point;
@@ -90,7 +91,7 @@ TEST(Requantize, MultipliesNegativeValuesWithSlopes) {
   }
 }
 
-// The first stage clips to +-reach.
+// Returns a requantisation whose first stage clips to +-reach.
 std::unique_ptr<fb::RequantT> fine_requant(int32_t reach) {
   auto requant = testing::requant_int(1, 0, 0);
   requant->stages[0]->clip_lo = -reach;
@@ -99,8 +100,8 @@ std::unique_ptr<fb::RequantT> fine_requant(int32_t reach) {
   return requant;
 }
 
-// y = clamp(HE((256 * clamp(x, -reach, reach) + bias) * m / 2^s) + zero point), with a multiplier and
-// a shift of each channel. Every 16th sum lies on a tie.
+// Checks y = clamp(HE((256 * clamp(x, -reach, reach) + bias) * m / 2^s) + zero point), with a
+// multiplier and a shift for each channel. Every 16th sum lies on a tie.
 void expect_fine_bias(int64_t rows, int64_t channels) {
   SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(channels));
   testing::Random random;

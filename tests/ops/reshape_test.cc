@@ -47,7 +47,7 @@ TEST(Reshape, AnyElementType) {
     check({-1, 2, 9}, {-1, 18}, {-1, 18}, dtype);
 }
 
-// Between two tables that add 1 and 2: the view shares memory with its neighbours.
+// A Reshape inside a model is a view: between two tables that add 1 and 2 it shares memory with its neighbours.
 TEST(Reshape, IsAViewInsideAModel) {
   testing::ModelBuilder m;
   const uint32_t x = m.input({-1, 2, 3}), a = m.tensor({-1, 2, 3}), b = m.tensor({-1, 6}),

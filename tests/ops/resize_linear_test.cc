@@ -27,7 +27,7 @@ float real_of(int32_t bits) {
   return f;
 }
 
-// in -> out positions, half a pixel in.
+// Returns the axis that maps `in` positions to `out`, with half-pixel centres.
 std::unique_ptr<fb::ResizeAxisT> axis(int64_t in, int64_t out, ResizeKind kind) {
   auto a = std::make_unique<fb::ResizeAxisT>();
   for (int64_t i = 0; i < out; ++i) {
@@ -85,7 +85,7 @@ int64_t weighed_float(const fb::ResizeLinearOptionsT& o, const std::vector<int64
   return std::clamp<int64_t>(q, o.lo, o.hi);
 }
 
-// The integer kinds' sum over one plane, its neighbours from p on.
+// Returns the integer kinds' sum over one plane, its neighbours from p on.
 int64_t weighed_plane(const fb::ResizeLinearOptionsT& o, const int64_t* p, size_t y, size_t x) {
   const bool is_int16 = o.kind == ResizeKind::INT16_SUM;
   const int32_t vl = o.h->low_weight[y], vh = o.h->high_weight[y];
@@ -169,7 +169,8 @@ TEST(ResizeLinear, EveryKind) {
   }
 }
 
-// Some take the form by columns; doubled at one scale an image has too many ties for it.
+// Images grown by factors are right; some take the form by columns, for which an image doubled at
+// one scale has too many ties.
 TEST(ResizeLinear, GrownByFactors) {
   for (const int64_t factor : {2, 3, 8, 16})
     for (const float output_scale : {0.05f, 0.06f})
@@ -178,7 +179,7 @@ TEST(ResizeLinear, GrownByFactors) {
   check<uint8_t>({1, 5, 7, 70}, {1, 10, 14, 70}, ResizeKind::F32, 0, 0.05f);
 }
 
-// Quotients that two products do not give: every row divides.
+// Scales whose quotients two products do not give are divided by in every row.
 TEST(ResizeLinear, ScalesThatAreDividedBy) {
   check<uint8_t>({1, 5, 7, 70}, {1, 10, 14, 70}, ResizeKind::F32, 0, 0.046875f + 0x1p-27f);
 }
@@ -224,8 +225,8 @@ void reject(const std::string& part, ResizeKind kind, const Damage& damage) {
   testing::expect_rejected(m, part);
 }
 
-// A row of 2^29 pixels, whose floats take 2^32 bytes and more. Where addresses have 32 bits, no such
-// tensor is taken: sizes would wrap.
+// Rows beyond 32 bits are right: 2^29 pixels, whose floats take 2^32 bytes and more. Where
+// addresses have 32 bits no such tensor is taken, as sizes would wrap.
 TEST(ResizeLinear, RowsBeyond32Bits) {
   constexpr int64_t kPixels = int64_t{1} << 29;
   const Shape from = {1, 1, kPixels, 1}, to = {1, 1, 1, 1};

@@ -21,7 +21,7 @@ using testing::Random;
 
 constexpr int64_t kLo = INT16_MIN, kHi = INT16_MAX;
 
-// A table of straight lines: e = 16384 + v / 2 for v in int16, r = 32767 - (v + 32768) / 4.
+// Returns a table of straight lines: e = 16384 + v / 2 for v in int16, r = 32767 - (v + 32768) / 4.
 std::vector<int16_t> softmax_tables() {
   std::vector<int16_t> tables;
   for (int i = 0; i < 513; ++i) tables.push_back(static_cast<int16_t>(i * 63));
@@ -29,7 +29,7 @@ std::vector<int16_t> softmax_tables() {
   return tables;
 }
 
-// Softmax [2, 3] with 8 steps of the exponentials for each of the input.
+// Returns a model of Softmax [2, 3] with 8 steps of the exponentials for each step of the input.
 ModelBuilder softmax(const std::vector<int16_t>& tables, size_t stages = 1) {
   ModelBuilder m;
   const uint32_t in = m.input({-1, 3}, DType::kInt16), out = m.output({-1, 3}, DType::kInt16);
@@ -133,8 +133,8 @@ ModelBuilder log_softmax(const std::vector<int32_t>& table, int64_t n, float sca
   return m;
 }
 
-// The formula of log_softmax.h in integers; *off: the greatest distance to the real function, in
-// steps.
+// Computes the formula of log_softmax.h in integers. *off: the greatest distance to the real
+// function, in steps.
 std::vector<int16_t> log_softmax_of(const std::vector<int16_t>& row, const std::vector<int32_t>& e,
                                     float scale, float output_scale, int32_t zero_point,
                                     double* off) {

@@ -105,7 +105,7 @@ TEST(Softmax, ZeroPointAndScale) {
 // Large enough to be cut.
 TEST(Softmax, ManyTasks) { check({-1, 40, 1001}, 0.05f, 256.0f, 0); }
 
-// exp(-0.05 * (255 - i)), below the range up to 39.
+// Returns exp(-0.05 * (255 - i)), below the range up to 39.
 std::vector<int32_t> integer_exponentials() {
   std::vector<int32_t> table(256, -1);
   for (size_t i = 40; i < 255; ++i)
@@ -114,8 +114,7 @@ std::vector<int32_t> integer_exponentials() {
   return table;
 }
 
-// Equal values share 1 equally, so results are known: 256 / n rounded, at most 255; of 16 bits
-// 65536 / n.
+// Equal values share 1 equally: 256 / n rounded, at most 255; for 16 bits 65536 / n.
 TEST(Softmax, IntegersShareEqually) {
   for (const int64_t n : {1, 2, 3, 4, 7, 100, 500, 1001, 4095}) {
     const auto elements = static_cast<size_t>(3 * n);
@@ -181,7 +180,7 @@ void reject(const std::string& part, const Damage& damage) {
   testing::expect_rejected(m, part);
 }
 
-// The table with entry i replaced.
+// Returns the table with entry i replaced.
 Damage with_entry(size_t i, float value) {
   return [i, value](testing::ModelBuilder& m, fb::SoftmaxOptionsT& o) {
     std::vector<float> table = exponentials(0.1f);
@@ -190,7 +189,8 @@ Damage with_entry(size_t i, float value) {
   };
 }
 
-// Against the definition in floats, and its logarithm against the library's in double precision.
+// A softmax has the bits of the definition in floats, and its logarithm is close to the library's
+// in double precision.
 TEST(Softmax, LogarithmOfASoftmax) {
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -225,7 +225,7 @@ TEST(Softmax, LogarithmOfASoftmax) {
   }
 }
 
-// Floats that depend on both codes, each row divided by its sum.
+// A table of pairs to float is divided by the sum of each row.
 TEST(Softmax, PairsToFloat) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -98,7 +98,8 @@ TEST(Take, ChecksIndices) {
   check<int64_t>({3, 4, 5}, {3, 2}, 1, 1, DType::kFloat32, true);
 }
 
-// Returns what a run says of these ids, of which one is outside a table of four rows; the next run succeeds.
+// Returns what a run reports for these ids, one of which is outside a table of four rows; the next
+// run succeeds.
 template <class Index>
 std::string said(DType dtype, const std::vector<Index>& ids, size_t threads = 1) {
   testing::ModelBuilder m;

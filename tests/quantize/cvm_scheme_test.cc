@@ -79,7 +79,7 @@ class CvmScheme : public testing::CommandTest {
     EXPECT_NE(r.err.find(part), std::string::npos) << r.err;
   }
 
-  // The elements at the end of an .npy file.
+  // Returns the elements at the end of an .npy file.
   template <class T>
   std::vector<T> array(const std::string& name, size_t n) const {
     const std::string bytes = read(path(name));
@@ -121,7 +121,7 @@ TEST_F(CvmScheme, AnImageOfOneDimension) {
             30);
 }
 
-// Weights of channels that are far apart come together by factors.
+// Weights of channels that are far apart are brought to one scale by factors.
 TEST_F(CvmScheme, ChannelsOfUnlikeSize) {
   EXPECT_GT(decibels(
                 [&](OnnxBuilder& b, const std::string& x) {
@@ -130,7 +130,7 @@ TEST_F(CvmScheme, ChannelsOfUnlikeSize) {
                   const std::string a = b.node("Conv", {x, b.constant<float>({6, 4, 1, 1}, w)});
                   std::vector<float> back(36);
                   for (size_t c = 0; c < 6; ++c) back[c * 7] = std::pow(5.0f, float(c));
-                  // Only the four greatest are above 8 bits' steps of what they share.
+                  // Only the four greatest exceed one step of 8 bits of the scale that the channels share.
                   for (size_t c = 2; c < 6; ++c) back[c * 7] = 1;
                   return b.node("Conv", {a, b.constant<float>({6, 6, 1, 1}, back)});
                 },
@@ -202,7 +202,8 @@ TEST_F(CvmScheme, DenseLayersWithBothKindsOfBias) {
             30);
 }
 
-// sum((x - z) * w) with real zeros around the image: the window's products, and as bias mrt.h's c2.
+// A convolution of bytes with a zero point is exact: sum((x - z) * w) with real zeros around the
+// image is the window's products and, as bias, mrt.h's c2.
 TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
   using quantize::CvmNumber;
   constexpr int32_t kZero = -57;
@@ -256,7 +257,8 @@ TEST_F(CvmScheme, AConvolutionOfBytesWithAZeroPointIsExact) {
   EXPECT_EQ(array<int32_t>("out/output_0.npy", expected.size()), expected);
 }
 
-// The results of a Relu have 128 symmetric codes, and 255 with a zero point.
+// Layers get zero points where they help: the results of a Relu have 128 symmetric codes, and 255
+// with a zero point.
 TEST_F(CvmScheme, GivesLayersZeroPointsWhereTheyHelp) {
   const auto build = [&](OnnxBuilder& b, const std::string& x) {
     std::string a = x;

@@ -74,7 +74,7 @@ TEST(Equalise, ScaledTwinsBecomeAlike) {
   EXPECT_NEAR(range_ratio(scaled, x, "b", 5), range_ratio(plain, x, "b", 5), 0.2);
 }
 
-// Channels of the sizes that samples showed become of one size, but for what their readers take.
+// Channels are brought to one size by the maxima that samples showed, as far as their readers can take it.
 TEST(Equalise, HeedsTheMaximaOfSamples) {
   FloatModel model = sequence({});
   quantize::EqualiseOptions options;
@@ -107,7 +107,8 @@ TEST(Equalise, LeavesWhatOthersRead) {
   EXPECT_EQ(count_of(clip, "Clip"), 0);
 }
 
-// Outliers that a LayerNormalization's scale makes and its readers divide out again; spelled out, too.
+// Outliers that a LayerNormalization's scale makes, and its readers divide out again, are moved
+// into the readers, also where it is written as single nodes.
 TEST(Equalise, MovesOutliersOfANormIntoItsReaders) {
   Random random;
   const Tensor x = random_tensor({2, 3, 8}, &random);

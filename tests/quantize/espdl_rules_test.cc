@@ -37,14 +37,14 @@ class Model {
     memcpy(values.data(), constant(name)->raw_data().data(), values.size() * sizeof(float));
     return values;
   }
-  // The scales behind a float tensor: those of the DequantizeLinear that makes it.
+  // Returns the scales behind a float tensor: those of the DequantizeLinear that makes it.
   std::vector<float> scales_of(const std::string& name) const {
     const onnx::NodeProto* dq = writer(name);
     EXPECT_TRUE(dq && dq->op_type() == "DequantizeLinear") << name;
     return dq ? floats(dq->input(1)) : std::vector<float>(1);
   }
   float scale_of(const std::string& name) const { return scales_of(name)[0]; }
-  // The scale of what a node's result is quantised to, behind a Relu or Clip.
+  // Returns the scale of what a node's result is quantised to, behind a Relu or Clip.
   float scale_behind(std::string name) const {
     for (bool moved = true; moved;) {
       moved = false;

@@ -41,7 +41,7 @@ inline Tensor random_tensor(const quantize::Dims& shape, Random* random, float s
   return t;
 }
 
-// One node on given inputs; a failure of the test where it does not run.
+// Runs one node on given inputs; a failure of the test where it does not run.
 inline Tensor run_node(const Node& node, const std::vector<Tensor>& inputs) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(FloatModel(), 1).ok());
@@ -53,7 +53,7 @@ inline Tensor run_node(const Node& node, const std::vector<Tensor>& inputs) {
   return status.ok() ? outputs[0] : Tensor();
 }
 
-// Why a node does not run on given inputs.
+// Returns why a node does not run on given inputs.
 inline std::string why_not(const Node& node, const std::vector<Tensor>& inputs) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(FloatModel(), 1).ok());
@@ -65,7 +65,7 @@ inline std::string why_not(const Node& node, const std::vector<Tensor>& inputs) 
   return status.message();
 }
 
-// The model's outputs for its inputs, by name.
+// Returns the model's outputs for its inputs, by name.
 inline std::map<std::string, Tensor> run_model(const FloatModel& model,
                                                const std::map<std::string, Tensor>& feeds,
                                                int threads = 1, const char* isa = nullptr) {
@@ -77,7 +77,7 @@ inline std::map<std::string, Tensor> run_model(const FloatModel& model,
   return outputs;
 }
 
-// Within `relative` of the greatest element.
+// Checks values within `relative` of the greatest element.
 inline void expect_near(const std::vector<float>& got, const std::vector<float>& want,
                         float relative = 1e-5f) {
   ASSERT_EQ(got.size(), want.size());

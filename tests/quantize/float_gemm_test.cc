@@ -14,7 +14,7 @@ namespace {
 
 using testing::Random;
 
-// gemm.h's definition, element by element.
+// Computes gemm.h's definition, element by element.
 float sum_of(const float* a, size_t a_step, const float* b, size_t b_step, size_t k, float start) {
   float total = start;
   for (size_t k0 = 0; k0 < k; k0 += kSumBlock) {
@@ -81,7 +81,7 @@ TEST(FloatGemm, EveryKernelGivesTheDefinitionsBytes) {
   }
 }
 
-// b turned: what Gemm reads with transB.
+// Transposed operands are packed right: those that Gemm reads with transB.
 TEST(FloatGemm, PacksTransposedOperands) {
   Random random;
   constexpr size_t kRows = 5, kK = 40, kN = 21;

@@ -10,7 +10,7 @@
 namespace qrt::testing::floats::float_interpreter_test {
 namespace {
 
-// A convolution, a depthwise one, a pool, a residual, a product, Softmax and LayerNormalization.
+// Returns a convolution, a depthwise one, a pool, a residual, a product, Softmax and LayerNormalization.
 FloatModel small_network(Random* random) {
   FloatModel m;
   m.inputs.push_back({"x", {-1, 3, 13, 11}, quantize::Element::kFloat});
@@ -87,7 +87,8 @@ TEST(FloatInterpreter, ShowsEachValueOnceInOrder) {
   EXPECT_EQ(seen, want);
 }
 
-// With 5 samples all nodes have 1,096,540 terms. With 6, the nodes before the Add have 1,029,600, and the Add passes the limit.
+// The terms of a run are those of all its nodes: with 5 samples 1,096,540. With 6, the nodes before
+// the Add have 1,029,600, and the Add passes the limit.
 TEST(FloatInterpreter, TheTermsOfARunAreThoseOfAllItsNodes) {
   Random random;
   FloatModel model = small_network(&random);

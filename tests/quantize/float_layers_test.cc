@@ -19,7 +19,7 @@ int64_t at(const Dims& shape, const Dims& index) {
   return i;
 }
 
-// f(index) for every index of `shape`.
+// Calls f(index) for every index of `shape`.
 template <class F>
 void for_each(const Dims& shape, const F& f) {
   Dims index(shape.size(), 0);
@@ -32,7 +32,8 @@ void for_each(const Dims& shape, const F& f) {
   }
 }
 
-// Output position times stride plus tap times dilation, less the border; false: in the border.
+// Finds the input position of an output position and a tap: output times stride plus tap times
+// dilation, less the padding. Returns false where that lies in the padding.
 bool source(const ConvCase& c, const Dims& y, const Dims& tap, Dims* x) {
   const size_t rank = c.x.size() - 2;
   bool inside = true;

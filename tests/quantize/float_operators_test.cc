@@ -66,7 +66,7 @@ TEST(FloatOperators, FunctionsOfOneElement) {
       want, 2e-6f);
 }
 
-// A NaN must be seen by who counts them.
+// Limits keep NaN, so that later nodes can count it.
 TEST(FloatOperators, LimitsKeepNan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(
@@ -252,7 +252,7 @@ TEST(FloatOperators, IntegersOfShapes) {
             (std::vector<int64_t>{0, 2, 255}));
 }
 
-// A small file may not ask for all memory there is.
+// Results beyond the bounds are refused: a small file may not ask for all memory there is.
 TEST(FloatOperators, RefusesResultsBeyondItsBounds) {
   const std::string why =
       why_not(make_node("ConstantOfShape", {"s"}, "y"), {integer_tensor({1 << 20, 1 << 20})});

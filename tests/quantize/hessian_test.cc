@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of squares of a layer's inputs, and rounding that heeds them.
+// Sums of squares of a layer's inputs, and rounding of weights with regard to them.
 #include "converter/quantize/float/hessian.h"
 
 #include "tests/quantize/float_cases.h"
@@ -50,7 +50,7 @@ TEST(Hessian, SumsOfConvolutionsAreThoseOfTheirWindows) {
       }
 }
 
-// Sums matrices of more terms than are multiplied at once.
+// Matrices with more terms than are multiplied at once are summed right.
 TEST(Hessian, SumsOfWideMatrices) {
   Random random;
   const size_t terms = 101, rows = 3;
@@ -75,7 +75,7 @@ TEST(Hessian, SumsOfMatrices) {
   EXPECT_FALSE(quantize::add_gram(make_node("Relu", {"x"}, "y"), x, {2, 5}, &gram).ok());
 }
 
-// (w - q)^T H (w - q) of all rows.
+// Returns (w - q)^T H (w - q) of all rows.
 double error_of(const std::vector<float>& w, const std::vector<int32_t>& q,
                 const std::vector<float>& scale, const std::vector<double>& h, size_t k) {
   double sum = 0;
@@ -114,7 +114,7 @@ TEST(Hessian, RoundingBeatsTheNearestWhereInputsGoTogether) {
   for (int32_t v : q) EXPECT_TRUE(v >= -8 && v <= 7);
 }
 
-// Inputs that have nothing to do with each other, or never came: the nearest is the best.
+// Inputs that are independent of each other, or never occurred, are rounded to the nearest, which is best.
 TEST(Hessian, RoundsToTheNearestWithoutSums) {
   const std::vector<float> w = {0.4f, 1.6f, -2.5f, 9.0f}, scale = {1};
   std::vector<int32_t> q(4);

@@ -16,7 +16,7 @@ using quantize::Dims;
 using quantize::Element;
 using quantize::integer_tensor;
 
-// A walk over all nodes at each of them would take minutes.
+// A search over all nodes at each of them would take minutes.
 constexpr int kNodes = 60000;
 constexpr Limits kLimits = {size_t{1} << 30, 8};
 
@@ -101,7 +101,8 @@ TEST(LongGraphs, SumsWithConstantsBehindALayer) {
   expect_left(g, 1);
 }
 
-// Each becomes part of the layer only when those between them have.
+// Normalisations before a layer are folded one after the other, each when those between it and the
+// layer are done.
 TEST(LongGraphs, NormsBeforeALayer) {
   Graph g({1, 2, 1, 1});
   std::string x = g.node("Relu", {"x"});
@@ -136,7 +137,7 @@ TEST(LongGraphs, MeansAndPads) {
   expect_left(g, kNodes / 2 + 1);
 }
 
-// A float operator at the end takes all before it with it, one by one.
+// A float operator at the end takes all sums before it into float, one by one.
 TEST(LongGraphs, SumsBeforeAnOperatorInFloat) {
   Graph g({1, 2});
   std::string x = "x";

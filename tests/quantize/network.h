@@ -19,7 +19,7 @@ inline std::vector<float> normal(std::mt19937* random, size_t n, float deviation
   return values;
 }
 
-// Input "x" [N, 3, 8, 8], output [N, 10]. `weight`: one of the first layer's.
+// Returns a network with input "x" [N, 3, 8, 8] and output [N, 10]. `weight`: the deviation of the first layer's weights.
 inline std::string small_network(std::mt19937* random, float weight = 0.3f) {
   const auto some = [&](const Dims& dims, float deviation) {
     size_t n = 1;

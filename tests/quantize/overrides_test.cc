@@ -28,7 +28,7 @@ TEST(Patterns, StandForNames) {
   EXPECT_TRUE(matches("*", ""));
   EXPECT_FALSE(matches("", "a"));
   EXPECT_TRUE(matches("x[0]", "x[0]"));
-  // In time that does not grow with the power of the stars.
+  // Matching takes a time that does not grow exponentially with the number of stars.
   std::string stars;
   for (int i = 0; i < 100; ++i) stars += "*a";
   EXPECT_FALSE(matches(stars + "b", std::string(10000, 'a')));

@@ -232,8 +232,8 @@ TEST_F(Quantize, SixteenBitsMeetADropThatEightDoNot) {
   EXPECT_EQ(report["agreement"]["held_out"]["all"]["agreement"], 1.0);
 }
 
-// Decibels of the worst output count as points do, and for every kind of model; the weights get 16 bits, too,
-// where they are the harm.
+// Decibels of the worst output are met by 16 bits as points are, for every kind of model; weights
+// get 16 bits, too, where they do the harm.
 TEST_F(Quantize, SixteenBitsMeetDecibels) {
   const std::string model = network(), data = samples(60);
   const CommandResult r =
@@ -296,7 +296,8 @@ TEST_F(Quantize, SixteenBitsPutNoLayerIntoFloat) {
   EXPECT_EQ(nlohmann::json::parse(inspected.out)["model"]["batch"], 1);
 }
 
-// The second of two outputs is far off: the rungs look at it, the report names it, nothing is written.
+// Every output counts: the second of two is far off, so the ladder judges by it, the report names
+// it, and nothing is written.
 TEST_F(Quantize, EveryOutputCounts) {
   OnnxBuilder b;
   const std::string x = b.input<float>({-1, 4}, "x");
@@ -304,7 +305,7 @@ TEST_F(Quantize, EveryOutputCounts) {
     return b.node("Gemm", {of, b.constant<float>({4, 4}, w)});
   };
   const std::string y = gemm(x, normal(16, 1));
-  // Differences of what 8 bits make alike.
+  // Differences between large numbers that 8 bits round to the same.
   const std::string large = b.node("Relu", {gemm(x, normal(16, 1))});
   const std::string shifted =
       b.node("Add", {large, b.constant<float>({4}, {5000, 5000, 5000, 5000})});
@@ -346,7 +347,8 @@ TEST_F(Quantize, ValuesThatAreNotFiniteSpoilNoNumberOfTheReport) {
   }
 }
 
-// The nodes stay in float, and the tensors have the bits and ranges that are asked for.
+// Options for single nodes and tensors are obeyed: nodes stay in float, and tensors have the bits
+// and ranges that are asked for.
 TEST_F(Quantize, DoesWhatIsAskedOfSingleNodesAndTensors) {
   const std::string model = network(), data = samples(40);
   const auto report_of = [&](std::vector<std::string> more) {

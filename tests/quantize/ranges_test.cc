@@ -25,7 +25,7 @@ const RangeChoice* find(const std::vector<RangeChoice>& choices, Rule rule) {
   return nullptr;
 }
 
-// A normal distribution with a few values far outside.
+// Returns a normal distribution with a few values far outside.
 std::vector<float> normal_with_outliers(size_t n, float outlier) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -85,7 +85,8 @@ TEST(Histograms, CountZerosApart) {
   EXPECT_EQ(h.counts().back(), 1u);
 }
 
-// 1 grows to 1,000 times that, and below zero: the bins of the first parts become fewer.
+// Histograms of parts in any order add up to that of the whole. Values here grow from 1 to 1,000
+// times that, and below zero, so the first bins are merged.
 TEST(Histograms, PartsInAnyOrderAddUpToTheWhole) {
   std::vector<float> values = normal_with_outliers(1000, -1000);
   values[300] = 700;
@@ -106,7 +107,7 @@ TEST(Histograms, PartsInAnyOrderAddUpToTheWhole) {
   }
 }
 
-// Against a division of each value by itself.
+// Bins are those that a division of each value by itself gives.
 TEST(Histograms, BinsAreWhatTheySay) {
   for (const float outlier : {3.0f, -17.0f, 5e8f, 1e-3f}) {
     const std::vector<float> values = normal_with_outliers(5000, outlier);

@@ -8,7 +8,7 @@
 namespace qrt::quantize::report_page_test {
 namespace {
 
-// One row of three classes: of the float model, and of the integer model with an error in the first.
+// Returns one row of three classes: of the float model, and of the integer model with an error in the first.
 Comparison compared(size_t samples, size_t wrong, float error) {
   Comparison c;
   for (size_t i = 0; i < samples; ++i) {

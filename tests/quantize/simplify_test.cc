@@ -24,7 +24,7 @@ class Network {
     model.nodes.push_back(make_node(op, inputs, output));
     return model.nodes.back();
   }
-  // BatchNormalization with variances that are positive.
+  // Adds a BatchNormalization whose variances are positive.
   void norm(const std::string& x, int64_t channels, const std::string& y) {
     Tensor variance = random_tensor({channels}, &random);
     for (float& v : variance.reals) v = v * v + 0.1f;
@@ -33,7 +33,7 @@ class Network {
   }
   void output(const std::string& name) { model.outputs.push_back({name, {}, Element::kFloat}); }
 
-  // simplify() keeps what the model computes for a batch of 3.
+  // Simplifies the model, and checks that it computes for a batch of 3 what it did before.
   FloatModel simplified() {
     Dims shape = model.inputs[0].shape;
     if (shape[0] < 0) shape[0] = 3;
@@ -87,7 +87,7 @@ TEST(Simplify, BatchNormalizationGoesIntoTheLayersBehind) {
   EXPECT_EQ(count_of(n.simplified(), "BatchNormalization"), 0);
 }
 
-// A border of zeros is no border of shifts: it stays.
+// A BatchNormalization in front of a padded layer stays: its padding of zeros would become one of shifts.
 TEST(Simplify, BatchNormalizationStaysBeforeABorder) {
   Network n({-1, 4, 6, 6});
   n.norm("x", 4, "a");
@@ -104,7 +104,7 @@ TEST(Simplify, BatchNormalizationGoesThroughAConcat) {
   n.norm("c", 5, "y");
   n.output("y");
   EXPECT_EQ(count_of(n.simplified(), "BatchNormalization"), 0);
-  // Who else reads an operand needs it as it was.
+  // Another reader needs the operand as it was.
   n.output("a");
   EXPECT_EQ(count_of(n.simplified(), "BatchNormalization"), 1);
 }
@@ -130,7 +130,7 @@ TEST(Simplify, PadsGoIntoConvolutionsAndPools) {
   EXPECT_EQ(count_of(n.simplified(), "Pad"), 0);
 }
 
-// x may be negative, where a zero of the border wins.
+// A Pad in front of a maximum of negatives stays, where a zero of the border would win.
 TEST(Simplify, PadStaysBeforeAMaximumOfNegatives) {
   Network n({-1, 2, 6, 6});
   n.node("Pad", {"x", n.add(integer_tensor({0, 0, 1, 1, 0, 0, 1, 1}))}, "p");
@@ -139,7 +139,8 @@ TEST(Simplify, PadStaysBeforeAMaximumOfNegatives) {
   EXPECT_EQ(count_of(n.simplified(), "Pad"), 1);
 }
 
-// Shape, Gather, Concat as torch writes view(x.shape[0], -1): a Reshape for every batch is left.
+// Shape arithmetic leaves the batch open: Shape, Gather, Concat as torch writes view(x.shape[0],
+// -1) become a Reshape for every batch.
 TEST(Simplify, ShapeArithmeticLeavesTheBatchOpen) {
   Network n({-1, 2, 3, 4});
   n.node("Shape", {"x"}, "s");
@@ -210,7 +211,7 @@ TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {
     ASSERT_EQ(made.nodes.size(), 1u);
     EXPECT_EQ(made.nodes[0].op, "LayerNormalization");
     EXPECT_EQ(made.nodes[0].inputs.size(), 3u);
-    // Who else reads the scaled value needs it; without any line behind, the scale is 1.
+    // Another reader needs the scaled value; where no scale and bias follow, the scale is 1.
     n.output("scaled");
     EXPECT_EQ(n.simplified().nodes.size(), 2u);
     n.output("variance");
@@ -222,7 +223,8 @@ TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {
   }
 }
 
-// The mean of other dimensions, and a square of something else.
+// Nodes that are almost a LayerNormalization stay: the mean over other dimensions, or a square of
+// something else.
 TEST(Simplify, WhatIsNoLayerNormalizationStays) {
   for (const bool other_axis : {false, true}) {
     Network n({-1, 3, 8});

@@ -56,7 +56,7 @@ TEST(Allocation, CreatingASessionReportsEveryFailure) {
     options.threads = 2;
     options.profile = 1;
     options.keep_all = 1;
-    // A model keeps what a session was made of: each attempt has a model of its own.
+    // Each attempt has a model of its own, because a model keeps what sessions were made of.
     expect_out_of_memory_until_success([&] {
       qrt_model* model = nullptr;
       qrt_session* session = nullptr;
@@ -224,9 +224,10 @@ TEST(Allocation, AFailureLeavesAUsableModel) {
   }
 }
 
-// A further session takes only the memory that it has for itself. A session at another batch has another
-// plan, but the tables that no batch changes are those of the first. Both batches are large enough that every
-// instruction set takes one form of a convolution at both, which small batches do not promise.
+// A further session takes only the memory that each session has for itself. A session at another
+// batch has a plan of its own, but shares the tables that do not depend on the batch. Both batches
+// are large enough that every instruction set takes one form of a convolution at both, which small
+// batches do not promise.
 TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
   const std::vector<uint8_t> file = testing::shared_forms_model().build();
   const auto load = [&] {
@@ -265,7 +266,7 @@ TEST(Allocation, FurtherSessionsTakeWhatIsTheirs) {
   for (qrt_model* m : {model, fresh}) qrt_model_destroy(m);
 }
 
-// A session's info tells a little more memory than it takes: limits can be trusted.
+// A session's info reports slightly more memory than it takes, so that limits can be trusted.
 TEST(Allocation, ASessionTellsItsMemory) {
   const std::vector<uint8_t> every_op = testing::every_op_model().build();
   testing::ModelBuilder gather;
@@ -293,7 +294,7 @@ TEST(Allocation, ASessionTellsItsMemory) {
   }
 }
 
-// All operators of the model with every one, and forms of some that have tables of their own.
+// Returns the model with every operator, and with further forms of those that have tables of their own.
 testing::ModelBuilder operators_with_tables() {
   testing::ModelBuilder m = testing::every_op_model();
   const uint32_t x = m.input({-1, 64, 32}), real = m.input({-1, 2048}, DType::kFloat32);
@@ -319,7 +320,8 @@ testing::ModelBuilder operators_with_tables() {
   return m;
 }
 
-// Operator `index` of these, so many times, its tensors outside.
+// Returns operator `index` of every_op_model(), repeated so many times, with its tensors as inputs
+// and outputs of the model.
 std::vector<uint8_t> repeated(size_t index, int times) {
   testing::ModelBuilder m = operators_with_tables();
   fb::ModelT& model = m.model();
@@ -335,7 +337,7 @@ std::vector<uint8_t> repeated(size_t index, int times) {
   for (int i = 0; i < times; ++i) {
     auto copy = std::make_unique<fb::OperatorT>();
     copy->options = op->options;
-    // Tables that are shared where the operators are alike.
+    // Gives the operators equal tables where they can share them.
     if (auto* add = copy->options.AsAdd())
       add->constant = testing::float_bits(static_cast<float>(i));
     copy->inputs = op->inputs;
@@ -350,7 +352,8 @@ std::vector<uint8_t> repeated(size_t index, int times) {
   return m.build();
 }
 
-// The infos of every operator by itself tell of its tables, too, without the arena that hides them.
+// A session's info counts the tables of every operator, too: here each operator runs alone, without
+// an arena that would hide them.
 TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
   const size_t count = operators_with_tables().model().operators.size();
   for (size_t op = 0; op < count; ++op) {

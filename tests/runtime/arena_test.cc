@@ -28,7 +28,7 @@ void expect_sound(const ScratchVector<ArenaBlock>& blocks, size_t total) {
   }
 }
 
-// The largest sum of bytes alive at one step: no placement takes less.
+// Returns the largest sum of bytes alive at one step: no placement takes less.
 size_t lower_bound(const ScratchVector<ArenaBlock>& blocks, uint32_t steps) {
   size_t most = 0;
   for (uint32_t step = 0; step < steps; ++step) {
@@ -103,7 +103,7 @@ TEST(Arena, RandomBlocksAreApartAndNearTheBound) {
   }
 }
 
-// Beyond the number that is searched for the best place, small ones use memory again, too.
+// Small blocks use memory again, too, where there are more than are searched for the best place.
 TEST(Arena, ManyBlocksOfShortLives) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

@@ -160,7 +160,7 @@ TEST(BadSizes, RefuseBadRules) {
              "it gives 0, expected 1");
 }
 
-// Rules that hold at the file's own sizes and make no sense at others.
+// Rules that hold at the file's own sizes and make no sense at others end in a status.
 TEST(BadSizes, HostileRulesEndInAStatus) {
   const auto at = [](const std::function<void(fb::ModelT&)>& damage, int64_t h,
                      std::string* message) {

@@ -24,7 +24,7 @@ using testing::pattern;
 
 size_t room(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// With the padding that a buffer needs, and a guard page behind it.
+// Returns memory with the padding that a buffer needs, and a guard page behind it.
 std::unique_ptr<Guarded<uint8_t>> buffer(size_t bytes) {
   return std::make_unique<Guarded<uint8_t>>(room(bytes), QRT_BUFFER_PADDING);
 }
@@ -59,7 +59,7 @@ class Bind : public ::testing::Test {
     return qrt_session_bind_output(session_, i, data, room(output_bytes(i)) + 64, nullptr);
   }
 
-  // All inputs and outputs in memory of the test's.
+  // Binds all inputs and outputs to memory of the test.
   void bind_all() {
     for (size_t i = 0; i < qrt_model_input_count(model_); ++i) {
       inputs_.push_back(buffer(input_bytes(i)));
@@ -207,7 +207,8 @@ TEST_F(Bind, ExternalTensorsTakeNoMemoryAndHaveToBeBound) {
   ASSERT_EQ(qrt_session_run(session_, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// A convolution reads its input in the caller's memory: frames of a camera in turns.
+// Each run may read another frame: a convolution reads its input in the caller's memory, frames of
+// a camera in turns.
 TEST_F(Bind, EveryRunMayHaveAnotherFrame) {
   start(testing::frame_model());
   bind_all();
@@ -222,8 +223,8 @@ TEST_F(Bind, EveryRunMayHaveAnotherFrame) {
   }
 }
 
-// Outputs without memory of their own in the model: an input, a constant, views of each other, and one
-// that stands twice.
+// Outputs without memory of their own are written to each buffer that is bound: an input, a
+// constant, views of each other, and an output that is listed twice.
 TEST_F(Bind, OutputsThatAreTheSameAreWrittenToEachBuffer) {
   ModelBuilder m;
   const auto reshape = [](std::vector<int32_t> shape) {
@@ -297,7 +298,7 @@ TEST_F(Bind, BuffersMayChangePlaces) {
   ASSERT_EQ(Bytes(a->data(), a->data() + 64), Bytes(64, 10));
 }
 
-// Buffers that end where the memory does that can be read.
+// Buffers without padding, which end where readable memory ends, are copied where needed.
 TEST_F(Bind, BuffersWithoutPaddingAreCopiedWhereTheyHaveToBe) {
   for (const bool is_external : {false, true}) {
     for (const ModelBuilder& m : {testing::every_op_model(), testing::frame_model()}) {

@@ -38,7 +38,7 @@ static void library(void) {
   CHECK(n >= 1 && qrt_isa(n + 1) == NULL);
 }
 
-/* Every entry point takes NULL without harm. */
+/* Checks that every entry point takes NULL without harm. */
 static void null_arguments(void) {
   qrt_error error;
   qrt_model* model = (qrt_model*)&error;
@@ -365,7 +365,7 @@ static void log_hook(const qrt_model* model) {
   CHECK(qrt_model_load_memory(begin + 1, size, &load, &copy, &error) == QRT_INVALID_ARGUMENT);
 }
 
-/* The caller's memory, of a session of the caller's pool. */
+/* Binds memory of the caller's, in a session with a pool of the caller's. */
 static void bind(const qrt_model* model) {
   static _Alignas(QRT_BUFFER_ALIGNMENT) unsigned char image[1024 + QRT_BUFFER_PADDING];
   static _Alignas(QRT_BUFFER_ALIGNMENT) float scores[10 + QRT_BUFFER_PADDING / sizeof(float)];
@@ -474,7 +474,7 @@ static void memory(const qrt_model* model) {
   qrt_session_destroy(session);
 }
 
-/* A run that is cancelled leaves inputs alone, and the next run does all. */
+/* Checks that a cancelled run leaves inputs alone, and that the next run does all. */
 static void cancel(const qrt_model* model) {
   qrt_session* session = NULL;
   qrt_session_options options;
@@ -494,7 +494,7 @@ static void cancel(const qrt_model* model) {
   qrt_session_destroy(session);
 }
 
-/* The model in the middle of another file, aligned and not. */
+/* Loads a model in the middle of another file, aligned and not. */
 static void descriptor(const char* path) {
   static const size_t offsets[] = {0, 64, 4096, 8256, 77};
   static char bytes[1 << 20];
@@ -536,7 +536,7 @@ static void descriptor(const char* path) {
   CHECK(qrt_model_load_fd(0, 0, 0, NULL, NULL, &error) == QRT_INVALID_ARGUMENT);
 }
 
-/* A stream goes on where its state is put back. */
+/* Checks that a stream goes on where its state is put back. */
 static void states(const qrt_model* model) {
   qrt_session* session = NULL;
   qrt_error error;

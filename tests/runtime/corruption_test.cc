@@ -121,13 +121,13 @@ constexpr size_t length_step() {
 TEST(Corruption, EveryTruncationIsRefused) {
   const Bytes file = testing::every_op_model().build();
   for (size_t n = 1; n < file.size(); n += length_step()) {
-    // Bytes that nothing refers to may be missing: builder's padding behind the slack.
+    // Bytes that nothing refers to may be missing: the builder's padding behind the slack.
     const bool ok = survives(Bytes(file.begin(), file.begin() + static_cast<ptrdiff_t>(n)));
     ASSERT_TRUE(!ok || n + 128 > file.size()) << n << " of " << file.size() << " bytes";
   }
 }
 
-// A small model file with `flips` bits or bytes changed.
+// Returns a small model file with `flips` bits or bytes changed.
 Bytes flipped(Bytes file, testing::Random* random, int flips) {
   for (int i = 0; i < flips; ++i) {
     uint8_t& byte =

@@ -155,8 +155,8 @@ TEST(Costs, OneSetOfAxesOfAllResizes) {
   expect_cheap(b.build({0}, {1}), names_again);
 }
 
-// A constant may be shared honestly, a weight of an unrolled loop for one: reading it counts. `add` adds an operator
-// that reads `bytes` of constants. Two gigabytes of them are read in time, four are refused.
+// Checks that reading constants counts. They may be shared honestly, as the weight of an unrolled loop is.
+// `add` adds an operator that reads `bytes` of constants: two gigabytes are read in time, four are refused.
 void expect_reads_counted(int64_t bytes, const std::function<void(ModelBuilder*)>& begin,
                           const std::function<void(ModelBuilder*)>& add) {
   for (const bool is_within : {true, false}) {
@@ -204,7 +204,7 @@ TEST(Costs, OneTableOfManySoftmaxes) {
       });
 }
 
-// Softmaxes of pairs of codes, to float.
+// Reads of a table count for each of many softmaxes of pairs of codes, to float, that share it.
 TEST(Costs, OneTableOfManySoftmaxesToFloat) {
   constexpr size_t kEntries = 65536;
   uint32_t x = 0;
@@ -277,7 +277,7 @@ TEST(Costs, ConcatOfOneTensor) {
                {kGiB, /*cpu_seconds=*/2});
 }
 
-// As many operators as a file may have, two tensors each, which all live to the end of a run.
+// A file with as many operators as it may have is cheap: two tensors each, which all live to the end of a run.
 TEST(Costs, OperatorsWithoutEnd) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 64});
@@ -381,7 +381,7 @@ TEST(Costs, ConvolutionTables) {
   expect_cheap(file, [](const Outcome& o) { return needs_more(o, 7 * kGiB); }, {512 * kMiB, 5});
 }
 
-// A map of single elements becomes six times its bytes of runs, all of which count.
+// The runs of a gather count as memory: a map of single elements takes six times its bytes as runs.
 TEST(Costs, RunsOfAGather) {
   constexpr int64_t kIndices = 1 << 20;
   ModelBuilder m;
@@ -479,7 +479,8 @@ TEST(Costs, SizesThatNoModelHas) {
     EXPECT_EQ(run_within({}, [&] { return is_refused(size); }), 0) << size;
 }
 
-// Tables of types stand in the order of union values: sharing is seen in the last operator's, too.
+// Models of any operator are searched for shared tables: types stand in the order of union values,
+// so sharing is seen in the last operator's, too.
 TEST(Costs, ModelsOfAnyOperatorAreWalked) {
   EXPECT_EQ(try_model(testing::every_op_model().build()).session, QRT_OK);
 }

@@ -26,7 +26,7 @@ qrt::Error error_of(F f) {
   return {QRT_OK, ""};
 }
 
-// At whatever moment: of a run in progress, or between two.
+// A run is cancelled from another thread at any moment: while it is in progress, or between two runs.
 TEST(CppApi, ARunIsCancelledFromAnotherThread) {
   const qrt::Model model = every_op();
   for (const size_t threads : {1, 2}) {
@@ -43,7 +43,7 @@ TEST(CppApi, ARunIsCancelledFromAnotherThread) {
   }
 }
 
-// A pool of the caller's knows when a run is going on.
+// A run in progress is cancelled: a pool of the caller's knows when one is.
 TEST(CppApi, ARunInProgressIsCancelled) {
   struct Context {
     qrt::Session* session = nullptr;

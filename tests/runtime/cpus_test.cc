@@ -47,7 +47,7 @@ TEST_F(CgroupTest, TheLeastQuotaAroundTheProcessCounts) {
   EXPECT_EQ(cpus(), 0.5);
 }
 
-// A container's own group is the root that it sees, whatever its name outside.
+// In a container the root counts: its own group is the root that it sees, whatever its name is outside.
 TEST_F(CgroupTest, TheRootCountsWhereTheGroupIsNotSeen) {
   add("proc/self/cgroup", "0::/../../kubepods/pod1");
   add("sys/fs/cgroup/cpu.max", "150000 100000");

@@ -81,7 +81,7 @@ TEST(FloatForm, EveryShiftHalfToEven) {
   for (int k : {1, 5, 30}) expect_float({0, 1 << k, 128, 0, 255});
 }
 
-// Ties below 0 go the other way, so only without values below 0.
+// A shift half up becomes float behind a Relu only: ties below 0 go the other way.
 TEST(FloatForm, ShiftsHalfUpBehindARelu) {
   for (int shift = 1; shift <= 14; ++shift) {
     expect_float({shift, 1, 128, 128, 255, fb::Rounding::HALF_UP});
@@ -90,8 +90,8 @@ TEST(FloatForm, ShiftsHalfUpBehindARelu) {
   }
 }
 
-// With the zero point moved into the sums' bias no tie lies below 0. Returns whether that was done; the
-// same bytes either way.
+// Checks that the zero point moved into the sums' bias gives the same bytes, also at ties below 0.
+// Returns whether it could be moved.
 bool check_moved(const Case& c, int32_t bias, size_t terms) {
   flatbuffers::FlatBufferBuilder builder, other;
   const RequantParams exact = make(c, &builder);
@@ -127,7 +127,7 @@ TEST(FloatForm, ShiftsHalfUpWithTheZeroPointInTheBias) {
   EXPECT_FALSE(check_moved({3, 5, 128, 0, 255, up}, 7, 9));
 }
 
-// Sums that would leave int32 stay as they are, as do those that no scale serves.
+// Zero points move into the bias only where sums stay within int32 and a scale serves them.
 TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
   const fb::Rounding up = fb::Rounding::HALF_UP;
   const Case c = {10, 1, 128, 0, 255, up};
@@ -141,8 +141,8 @@ TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
   EXPECT_FALSE(check_moved({22, 1, 128, 0, 255, up}, 0, 9));
 }
 
-// Factors that have no scale for all of int32, as those of dead channels: sums that stay where float32 is
-// exact, or below the first tie, have one.
+// Small factors, as of dead channels, have a scale for the sums that they can have, if not for all
+// of int32: for sums that stay where float32 is exact, or below the first tie.
 TEST(FloatForm, SmallFactorsForTheSumsThereCanBe) {
   const auto check_within = [](const Case& c, int32_t bias, size_t terms) {
     flatbuffers::FlatBufferBuilder builder, other;
@@ -176,7 +176,7 @@ TEST(FloatForm, SmallFactorsForTheSumsThereCanBe) {
   EXPECT_FALSE(check_within({24, 1, 128, 0, 255}, INT32_MAX - 5, 9));  // sums that leave int32
 }
 
-// Whatever the rounding and the limits, what becomes float is the same function.
+// A requantisation that becomes float is the same function, whatever its rounding and limits.
 TEST(FloatForm, RandomMultipliers) {
   Random random;
   SCOPED_TRACE(random.trace());
@@ -200,7 +200,7 @@ TEST(FloatForm, RandomMultipliers) {
   }
 }
 
-// The products of MRT: 16 bits of multiplier, half up.
+// Most products of MRT, with multipliers of 16 bits, half up, become float.
 TEST(FloatForm, MostProductsOfMrt) {
   Random random;
   SCOPED_TRACE(random.trace());

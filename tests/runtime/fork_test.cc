@@ -100,7 +100,8 @@ class Fork : public ::testing::Test {
     return session != nullptr && runs(session, &outputs) && outputs == expected_;
   }
 
-  // A session of several threads of some kind, which has run, in a child and then in its parent again.
+  // Checks that a session of several threads of some kind, which has run, also runs in a child and
+  // then in its parent again.
   void expect_survives_fork(SessionPtr session) {
     ASSERT_TRUE(is_right(session.get()));
     const size_t threads = testing::threads_of(session.get());

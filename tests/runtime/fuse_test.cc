@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion: elementwise operators that run inside a convolution give the bytes of the two run one
-// after the other, on every instruction set and thread count, and the pairs that must stay apart
-// do. And which steps fetch ahead for others.
+// after the other, on every instruction set and thread count, and pairs of operators that must stay
+// apart do. Prefetching: which steps prefetch constants for later ones.
 #include "runtime/fuse.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ fb::FormulaOptionsT formula_options(int shift, int zero_point) {
   return o;
 }
 
-// A convolution of `x` that keeps its height and width; the tensor it writes.
+// Returns a convolution of `x` that keeps its height and width; the tensor it writes.
 uint32_t convolve(ModelBuilder* m, uint32_t x, const Case& c, testing::Random* random) {
   const Shape& s = c.image;
   const int64_t in = s[3] / static_cast<int64_t>(c.groups);
@@ -225,7 +225,7 @@ ModelBuilder planes_to_pixels(const Shape& image, bool apart) {
   return m;
 }
 
-// Their sums stand in pieces of scratch memory.
+// Formulas of sums that are narrower than their results are fused; the sums stand in pieces of scratch memory.
 TEST(Fuse, FormulasOfSumsThatAreNarrower) {
   for (const Follower f : {Follower::kFormula, Follower::kFormulaSum, Follower::kFormulaTwice}) {
     check({{1, 40, 40, 16}, 64, 1, 1, f});   // several pieces
@@ -353,8 +353,8 @@ TEST(Fuse, ConcatInsideTheShuffleOfItsParts) {
   }
 }
 
-// A table that dequantises, or nearly, a LayerNormalization and a Quantize; with `apart` the tensor behind
-// the LayerNormalization is an output.
+// Returns a table that dequantises, or nearly, a LayerNormalization and a Quantize; with `apart`
+// the tensor behind the LayerNormalization is an output.
 ModelBuilder normalized(const Shape& x, bool is_line, bool apart) {
   ModelBuilder m;
   const int64_t n = x[x.rank() - 1];

@@ -296,7 +296,7 @@ TEST(Image, OneChannel) {
     ASSERT_EQ(f[i], static_cast<float>(gray.at(i % 6, i / 6, 0)) * (1.0f / 255));
 }
 
-// The layout that the model tells decides where both dimensions could be channels.
+// Where both dimensions could be channels, the layout that the model declares decides.
 TEST(Image, TheLayoutOfTheModelDecides) {
   const Source s(QRT_RGB, 3, 3);
   Tensor t(QRT_UINT8, {1, 3, 3, 3});

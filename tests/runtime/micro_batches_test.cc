@@ -19,7 +19,8 @@ using testing::Bytes;
 using testing::ModelBuilder;
 using testing::planned;
 
-// 194 KB an image, and no multiple of an alignment: a step on two of them stays within half of a
+// An image of 194 KB, no multiple of an alignment. A step on two images stays within the bytes of a
+// slice (slices.cc).
 const Shape kImages = {-1, 50, 125, 31};
 constexpr size_t kImageBytes = 50 * 125 * 31;
 

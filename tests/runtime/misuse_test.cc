@@ -132,7 +132,7 @@ qrt_status write_frame(Objects& o, qrt_error* error, Change change) {
   return qrt_write_frame(&frame, &options, &input, index, o.memory + 2048, error);
 }
 
-struct Short {  // a struct that nobody made ready
+struct Short {  // a struct that no qrt_struct_init() prepared
   size_t struct_size = 8;
   uint8_t rest[256] = {};
 };
@@ -163,7 +163,7 @@ TEST(Misuse, EachHasItsStatusAndItsMessage) {
   EXPECT_EQ(qrt_session_run(o.frame_session, nullptr), QRT_OK);
 }
 
-// Functions that give no status: a question about nothing is answered by nothing.
+// Functions without a status return nothing for nulls and for indices past the last.
 TEST(Misuse, NullsAndIndicesPastTheLastGiveNothing) {
   Objects o;
   qrt_model_destroy(nullptr);

@@ -64,7 +64,7 @@ TEST(ModelBytes, MapsAPartOfAFile) {
                             std::to_string(kLimit) + ")");
 }
 
-// A regular file that says that it has a page, and cannot be mapped.
+// A regular file that says that it has a page, and cannot be mapped, is an error.
 TEST(ModelBytes, FilesThatCannotBeMapped) {
   const char* const kPath = "/sys/kernel/mm/transparent_hugepage/enabled";
   if (access(kPath, R_OK) != 0) GTEST_SKIP() << "no such file here";

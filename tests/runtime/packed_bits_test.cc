@@ -54,7 +54,7 @@ void expect_as_unpacked(const Weights& w, const std::vector<Bytes>& inputs,
   });
   const auto expected = testing::run_model(wide.build(), inputs);
   ASSERT_EQ(expected.status, QRT_OK) << expected.message;
-  // Padding to 64 bytes hides what small weights save.
+  // Small weights save less than the padding to 64 bytes takes, so a little more is allowed.
   EXPECT_LT(narrow.build().size(), wide.build().size() + (w.wide.size() < 1024 ? 256 : 0));
   testing::expect_outputs(narrow, 1, inputs, expected.outputs);
 }
@@ -231,7 +231,7 @@ TEST(Widen, RefusesCraftedFiles) {
   });
 }
 
-// Several tensors may name one buffer; only so much of it is unpacked.
+// A file whose tensors share one buffer is refused where unpacking all of them would take too much.
 TEST(Widen, RefusesToUnfoldAFileWithoutBound) {
   ModelBuilder m = small_model();
   m.model().buffers[m.at(1).buffer]->data.resize(1 << 16);

@@ -19,7 +19,7 @@ namespace {
 struct PoolDeleter {
   void operator()(pthreadpool* pool) const { platform::end_pthreadpool(pool); }
 };
-// The direction scalar float arithmetic rounds in, observed.
+// Returns the direction scalar float arithmetic rounds in, observed.
 int rounding() {
   volatile float one = 1.0f, tiny = 1e-10f;
   if (one + tiny > one) return FE_UPWARD;

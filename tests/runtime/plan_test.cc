@@ -199,7 +199,8 @@ TEST(Plan, RefusesMoreMemoryThanTheLimit) {
   ASSERT_EQ(plan.status().code(), Code::kOutOfMemory);
 }
 
-// A 3x3 convolution takes transformed weights where they are faster, unless that passes the limit.
+// A plan spends memory on speed within the limit: a 3x3 convolution takes transformed weights where
+// they are faster, unless that passes the limit.
 TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 32, 32, 64}), y = m.output({1, 32, 32, 64});
@@ -234,7 +235,8 @@ TEST(Plan, SpendsMemoryOnSpeedWithinTheLimit) {
   if (!has_any) GTEST_SKIP() << "no such kernel here";
 }
 
-// Tiles go before transformed weights, but do not take fewer than 32 outputs.
+// AMX's tiles are preferred to Winograd's transformed weights for many channels, but not for fewer
+// than 32 outputs.
 TEST(Plan, TakesTilesForManyChannels) {
   if (!has(detected_isas(), Isa::kAmx)) GTEST_SKIP() << "no such kernel here";
   const struct {
@@ -258,7 +260,8 @@ TEST(Plan, TakesTilesForManyChannels) {
   }
 }
 
-// A convolution of groups of 4 channels, packed as a converter leaves it: four groups to a block.
+// Groups of few channels are taken apart: a convolution of groups of 4 channels, packed as a
+// converter leaves it, has four groups to a block.
 TEST(Plan, TakesGroupsOfFewChannelsApart) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 16, 16, 64}), y = m.output({1, 16, 16, 64});
@@ -281,8 +284,8 @@ TEST(Plan, TakesGroupsOfFewChannelsApart) {
   EXPECT_EQ(apart->steps[0].macs, 16u * 16 * 64 * 9 * 4);
 }
 
-// Every set from AVX512-VNNI on takes this kernel for a convolution, and makes so many products: a better
-// gemm kernel stands in no family's way. Integer builds have no rows of these families.
+// Checks that every set from AVX512-VNNI on takes this kernel for a convolution, and computes so many products:
+// a set with a better gemm kernel keeps the kernels of other families. Integer builds have no rows of these.
 void expect_kernel(ModelBuilder* m, const char* kernel, uint64_t macs) {
   if (is_integer_build() || !has(detected_isas(), Isa::kAvx512Vnni))
     GTEST_SKIP() << "no such kernel here";
@@ -296,7 +299,8 @@ void expect_kernel(ModelBuilder* m, const char* kernel, uint64_t macs) {
   }
 }
 
-// Four phases of a transposed convolution, of four pixels each: windows of 2x2 within 3x6.
+// Few outputs are computed pixel by pixel: the four phases of a transposed convolution, of four
+// pixels each, with windows of 2x2 within 3x6.
 TEST(Plan, TakesFewOutputsPixelByPixel) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 32, 32, 16}), y = m.output({1, 32, 8, 16});

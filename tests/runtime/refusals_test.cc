@@ -30,11 +30,11 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Damage = std::function<void(fb::ModelT&)>;
 
-// Between them every operator, in most of its forms.
+// Models that together have every operator, in most of its forms.
 constexpr testing::ModelBuilder (*kModels[])() = {&testing::every_op_model, &testing::integer_model,
                                                   &testing::other_forms_model};
 
-// Every field in the file, defaults included.
+// Writes every field into the file, defaults included.
 Bytes pack(const fb::ModelT& model) {
   flatbuffers::FlatBufferBuilder fbb;
   fbb.ForceDefaults(true);
@@ -45,8 +45,8 @@ Bytes pack(const fb::ModelT& model) {
 
 std::unique_ptr<fb::ModelT> unpack(const Bytes& file) { return fb::UnPackModel(file.data()); }
 
-// Operator `index` by itself: what it reads is input of the model, what it writes output, and of the
-// other tensors and buffers nothing is left but their places.
+// Returns a model of operator `index` alone: what it reads becomes an input of the model, what it
+// writes an output, and other tensors and buffers keep their indices but nothing else.
 Bytes alone(const Bytes& file, size_t index) {
   const std::unique_ptr<fb::ModelT> m = unpack(file);
   std::unique_ptr<fb::OperatorT> op = std::move(m->operators[index]);
@@ -76,7 +76,7 @@ Bytes alone(const Bytes& file, size_t index) {
   return pack(*m);
 }
 
-// As many bytes as the tensor's type takes.
+// Resizes a tensor's buffer to the bytes that its type takes.
 void resize_buffer(fb::ModelT& m, fb::TensorT& t) {
   if (t.buffer == 0 || t.packing != fb::Packing::NONE) return;
   TensorType type{static_cast<DType>(t.dtype), {}};
@@ -84,7 +84,7 @@ void resize_buffer(fb::ModelT& m, fb::TensorT& t) {
   m.buffers[t.buffer]->data.resize(tensor_bytes(type));
 }
 
-// A tensor of the operator in another type or shape.
+// Gives a tensor of the operator another type or shape.
 void damage_tensor(const fb::ModelT& m, std::function<fb::TensorT&(fb::ModelT&)> find,
                    std::vector<Damage>* all) {
   const auto add = [&](std::function<void(fb::TensorT&)> change) {
@@ -107,7 +107,7 @@ void damage_tensor(const fb::ModelT& m, std::function<fb::TensorT&(fb::ModelT&)>
   }
 }
 
-// A constant's bytes and form.
+// Changes a constant's bytes and form.
 void damage_constant(std::function<fb::TensorT&(fb::ModelT&)> find, std::vector<Damage>* all) {
   const auto bytes = [find](fb::ModelT& m) -> Bytes& { return m.buffers[find(m).buffer]->data; };
   all->push_back([=](fb::ModelT& m) { bytes(m).resize(bytes(m).size() + 64); });
@@ -133,7 +133,7 @@ std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
   std::vector<Damage> all;
   const fb::OperatorT& op = *m.operators[0];
   for (size_t i = 0; i < op.inputs.size(); ++i) {
-    // A copy: other inputs may be the same tensor.
+    // Works on a copy of the tensor, as other inputs may name the same one.
     const auto copy = [i](fb::ModelT& model) -> fb::TensorT& {
       return *model.tensors[model.operators[0]->inputs[i]];
     };

@@ -23,7 +23,7 @@ using testing::Bytes;
 using testing::Field;
 using testing::ModelBuilder;
 
-// Every field in the file, defaults included.
+// Writes every field into the file, defaults included.
 Bytes build_in_full(ModelBuilder m) {
   flatbuffers::FlatBufferBuilder fbb;
   fbb.ForceDefaults(true);
@@ -61,7 +61,7 @@ class RequantAttack : public ::testing::TestWithParam<ModelBuilder (*)()> {
     if (all.size() > 2) others_.push_back(all[1]);
   }
 
-  // The changed file runs alike everywhere, or is refused.
+  // Checks that the changed file gives the same bytes everywhere, or is refused.
   void expect_alike(const Bytes& file, const std::string& what) {
     testing::RunOptions options;
     options.isa = "scalar";
@@ -109,7 +109,8 @@ TEST_P(RequantAttack, NumbersOneByOne) {
   EXPECT_GT(ran_, tried_ / 5) << "most are numbers that a kernel has to live with";
 }
 
-// Limits that move everything away from 0, to one value, or nowhere.
+// Clip limits that move everything away from 0, to one value, or nowhere, give the same bytes
+// everywhere or are refused.
 TEST_P(RequantAttack, ClipLimits) {
   constexpr size_t kClipLo = 3, kClipHi = 4;
   const auto* stage = fb_types::RequantStageTypeTable();
@@ -145,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Models, RequantAttack,
                          ::testing::Values(&testing::every_op_model, &testing::integer_model),
                          [](const auto& info) { return info.index == 0 ? "EveryOp" : "Integer"; });
 
-// Once a division by what is left of the greatest bit of 0.
+// Stages of Softmax that move zero are refused: one such file once led to a division by 0.
 TEST(SoftmaxStages, ThatMoveZeroAreRefused) {
   ModelBuilder m = testing::integer_model();
   for (auto& op : m.model().operators) {

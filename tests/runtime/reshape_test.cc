@@ -58,7 +58,7 @@ struct Setting {
   const char* isa = nullptr;
 };
 
-// The outputs of the model in which the sizes are fixed.
+// Returns the outputs of the model in which the sizes are fixed.
 std::vector<Bytes> fixed_outputs(const Size2& size, const Setting& setting) {
   const Bytes file = SizedModel(size.h, size.w, false).build();
   const api::Model model = api::Model::load_memory(file.data(), file.size());

@@ -204,8 +204,8 @@ TEST_F(LiveSession, IgnoresAndRestoresTheCallersFloatingPointState) {
   }
 }
 
-// Loading and creating make tables, which must not depend on the state either. The differential driver
-// (tests/differential) does the same with random models.
+// Loading and creating, which make tables, do not depend on the floating-point state. The
+// differential driver (tests/differential) checks the same with random models.
 TEST(Session, IsMadeTheSameInEveryFloatingPointState) {
   const Bytes file = testing::every_op_model().build();
   const std::vector<Bytes> inputs = inputs_for(1);
@@ -369,7 +369,8 @@ TEST(Session, TakesTheCapFromTheEnvironment) {
   ASSERT_EQ(*allowed_isas(nullptr), detected_isas());
 }
 
-// Whoever set it need not know that a program contains qrt.
+// An unknown instruction set in the environment is ignored with a warning: who set the variable
+// need not know that a program contains qrt.
 TEST(Session, IgnoresAnUnknownCapOfTheEnvironmentAndWarns) {
   const Bytes file = testing::every_op_model().build();
   qrt_model* model = nullptr;

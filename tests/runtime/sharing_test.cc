@@ -158,7 +158,7 @@ TEST(Sharing, ConcatsOfConcatsAreInPlace) {
   expect_same_bytes(m);
 }
 
-// A step must not write the bytes that it over-reads.
+// No step writes bytes that it over-reads, beside the part that it reads.
 TEST(Sharing, NoStepWritesBesideThePartItReads) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 70});
@@ -279,7 +279,7 @@ TEST(Sharing, APartLivesAsLongAsWhatViewsTheWhole) {
   expect_same_bytes(m);
 }
 
-// A convolution that keeps height and width, of `groups` times 8 channels.
+// Returns a convolution that keeps height and width, of `groups` times 8 channels.
 uint32_t convolve(ModelBuilder* m, uint32_t x, uint32_t y, int kernel = 1, size_t groups = 1) {
   testing::Random random;
   const int64_t in = m->at(x).shape[3] / static_cast<int64_t>(groups), out = m->at(y).shape[3];
@@ -300,7 +300,7 @@ uint32_t convolve(ModelBuilder* m, uint32_t x, uint32_t y, int kernel = 1, size_
   return y;
 }
 
-// A fused step changes a part in place, which the step before it has begun.
+// A fused step changes in place a part that its leader has begun.
 TEST(Sharing, AFusedPairWritesAPart) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 9, 9, 8}), other = m.input({-1, 9, 9, 24});
@@ -339,7 +339,8 @@ TEST(Sharing, ConvolutionsWriteTheirChannelsBesideEachOther) {
   }
 }
 
-// Every layer reads all channels so far, which stand in the output of the last Concat.
+// A densely connected block copies nothing: every layer reads all channels so far, which stand in
+// the output of the last Concat.
 TEST(Sharing, ADenselyConnectedBlockCopiesNothing) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 9, 11, 5});
@@ -380,7 +381,7 @@ TEST(Sharing, ASplitOfChannelsIsViewsForConvolutions) {
   expect_same_bytes(m);
 }
 
-// Rows of channels within one index of another axis.
+// A view may be rows of channels within one index of another axis.
 TEST(Sharing, ASliceOfEveryRowMayFixAnIndex) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 6, 1, 24});
@@ -495,7 +496,7 @@ TEST(Sharing, ElementsOfSeveralBytesKeepTheirAlignment) {
   }
 }
 
-// One to four of any() side by side in tensor(their size).
+// Joins one to four results of any() side by side in tensor(their size).
 template <class Any, class NewTensor>
 void concat_some(ModelBuilder* m, testing::Random* random, const Any& any, const NewTensor& tensor,
                  int axis) {
@@ -581,7 +582,7 @@ TEST(Sharing, AnyGraphOfChannelsGivesTheBytesOfItsCopies) {
   }
 }
 
-// A step that stored more than its output would damage the part behind it.
+// No step writes behind its output, where it would damage the next part.
 TEST(Sharing, NoStepWritesBehindItsOutputs) {
   const auto model = verified(testing::every_op_model());
   for (const char* isa : testing::machine_isas()) {

@@ -110,7 +110,7 @@ TEST(States, HaveNamesTypesAndSizes) {
   EXPECT_EQ(qrt_session_state_info(session.get(), 0, &info), QRT_INVALID_ARGUMENT);
 }
 
-// A plan exchanges the states that it can, and copies all where every tensor is kept.
+// States pass without a copy where nothing else holds their memory; where every tensor is kept, all are copied.
 TEST(States, PassWithoutACopyWhereNothingHoldsTheirMemory) {
   const auto names = [](const PlanOptions& options) {
     const ModelBuilder m = testing::stream_model();
@@ -181,7 +181,7 @@ TEST(States, EveryImageOfABatchHasItsOwn) {
   }
 }
 
-// Layers of the library that have states, with arithmetic of their own.
+// Recurrent layers, which have an arithmetic of their own, keep the same states with all kernels.
 TEST(States, OfRecurrentLayersAreTheSameWithAllKernels) {
   const api::Model model = load(testing::every_op_model());
   Parked expected[2];

@@ -66,7 +66,8 @@ TEST(Team, SendsAwayWhoComesAfterTheEnd) {
   ASSERT_EQ(leaders, 1);
 }
 
-// A pool may send more threads than it was asked for: the leader's place is not theirs.
+// A team sends away surplus threads: a pool may send more than it was asked for, and the leader's
+// place is not theirs.
 TEST(Team, SendsAwayWhoIsTooMany) {
   Team team(2);
   team.open();
@@ -104,7 +105,7 @@ TEST(Team, TakesInWhoComesLate) {
   late.join();
 }
 
-// Members that stay: leads follow each other, with fewer members, and after pauses in which they sleep.
+// Helpers serve many leads, which follow each other, with fewer members, and after pauses in which they sleep.
 TEST(Team, ItsHelpersServeManyLeads) {
   Team team(4);
   team.open();
@@ -121,7 +122,7 @@ TEST(Team, ItsHelpersServeManyLeads) {
   for (std::thread& helper : helpers) helper.join();
 }
 
-// Who sleeps is woken by a job: this ends only if another thread takes a task of it.
+// Sleeping helpers are woken by a job: this ends only if another thread takes a task of it.
 TEST(Team, ItsHelpersAreWoken) {
   Team team(2);
   team.open();

@@ -59,14 +59,14 @@ TEST(ThreadChoice, ReturnsWhenTheHogHasGone) {
 
 TEST(ThreadChoice, TrialsThatDoNotPayBecomeRare) {
   ThreadChoice choice;
-  // Times of the threads vary by themselves, and one is slower still.
+  // The times of the threads vary, and one thread is always slower.
   const auto all = [](int i) { return i % 4 ? 0.006 : 0.002; };
   const Counts counts = run(&choice, 4000, all, [](int) { return 0.012; });
   EXPECT_GT(counts.alone, 0);
   EXPECT_LT(counts.seconds, 4000 * 0.005 * 1.02);
 }
 
-// Runs much shorter than what disturbs them.
+// Single slow runs change nothing, as runs are much shorter than what disturbs them.
 TEST(ThreadChoice, SingleSlowRunsChangeNothing) {
   ThreadChoice choice;
   const auto all = [](int i) { return i % 500 == 499 ? 0.002 : 28e-6; };

@@ -84,7 +84,7 @@ testing::Bytes run_with(size_t wanted, size_t* threads) {
   return result;
 }
 
-// Each test is a process of its own: what is wrong here hangs.
+// Runs a test in a process of its own, with limits: what is wrong here hangs.
 void expect_within_limits(const std::function<bool()>& test) {
   EXPECT_EQ(testing::run_within({size_t{4} << 30, 5}, test), 0);
 }

@@ -69,7 +69,7 @@ TEST(Variables, EveryRowOfABatchHasItsOwn) {
   ASSERT_EQ(c.run({0, 0, 0, 1, 0, 0, 0, 2}), (Bytes{2, 2, 2, 3, 10, 10, 10, 12}));
 }
 
-// An output that is the variable itself shows what the run started with; one that views it, too.
+// An output that is a variable, or views it, shows what the run started with.
 TEST(Variables, MayBeModelOutputs) {
   ModelBuilder m = counter_model(7);
   m.mark_output(kTotal);

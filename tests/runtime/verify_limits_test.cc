@@ -123,7 +123,7 @@ TEST(VerifyLimits, FilesBeyondTheLimit) {
   EXPECT_EQ(copied.status().message(), message);
 }
 
-// 2^47 elements: more than a shape can say.
+// A batch of 2^47 elements, more than a shape can have, is refused.
 TEST(VerifyLimits, BatchesBeyondAllElements) {
   ModelBuilder m;
   const uint32_t x = m.input({-1, 65536}), y = m.output({-1, 65536});
@@ -162,7 +162,7 @@ TEST(VerifyLimits, OperatorsWithoutOperands) {
   refuses("op 0 (Lut 'map'): has 0 inputs", [&](ModelTables& p) { lut(p, &none, &one); });
 }
 
-// 2100 operators that name one table of a megabyte.
+// Tables count at every use: 2100 operators that name one table of a megabyte.
 TEST(VerifyLimits, TablesAreReadAtEveryUse) {
   ModelTables parts(1 << 20);
   constexpr uint32_t kOperators = 2100;
@@ -177,9 +177,9 @@ TEST(VerifyLimits, TablesAreReadAtEveryUse) {
   expect_refused(parts.build(), QRT_INVALID_MODEL, "bytes of constants: they share them too often");
 }
 
-// 1000 operators with the same stages, of which each counts with its 32 bytes and its place in the
-// vector: together just above what may be shared, either by itself below. Which of the two passes the
-// limit depends on their number.
+// Shared tables count with their places: 1000 operators with the same stages, of which each counts
+// with its 32 bytes and its place in the vector. Together they are just above what may be shared;
+// the bytes alone, or the places alone, are below.
 TEST(VerifyLimits, SharedTablesCountWithTheirPlaces) {
   for (size_t stages = 1900; stages < 1930; ++stages) {
     ModelTables parts;
@@ -247,7 +247,7 @@ TEST(VerifyLimits, QuantizationsOfTensors) {
   }
 }
 
-// A change of the variable or of what it becomes.
+// A damaged variable, or next content of one, is refused.
 TEST(VerifyLimits, Variables) {
   using testing::kTotal, testing::kX, testing::kY;
   const auto refuse = [](const std::string& part,
@@ -295,7 +295,7 @@ TEST(VerifyLimits, Variables) {
   }
 }
 
-// Every int32 may be its first content.
+// A variable of int32 may have every int32 as its first content.
 TEST(VerifyLimits, VariablesOfInt32) {
   for (const int32_t initial : {INT32_MIN, INT32_MAX}) {
     ModelBuilder m;
@@ -333,7 +333,7 @@ TEST(VerifyLimits, OperatorsOfLaterVersions) {
                  "op 0 (unknown 'map'): operator type 200 is unknown to this build");
 }
 
-// One operator that names one constant of a megabyte 2100 times.
+// Constants count at every use: one operator names one constant of a megabyte 2100 times.
 TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
   ModelTables parts(1 << 20);
   const std::vector<int32_t> shape = {1 << 20};
@@ -345,7 +345,8 @@ TEST(VerifyLimits, ConstantsAreReadAtEveryUse) {
   expect_refused(parts.build(), QRT_INVALID_MODEL, "bytes of constants: they share them too often");
 }
 
-// 65 operators with one name of a megabyte and one list of 1000 steps: how large the file has to be.
+// Shared names and steps count at every use: how large the file has to be for 65 operators with one
+// name of a megabyte and one list of 1000 steps.
 TEST(VerifyLimits, WhatOperatorsShareCountsAtEveryUse) {
   Builder fbb;
   constexpr size_t kName = 1 << 20, kSteps = 1000, kOperators = 65;

@@ -28,7 +28,7 @@ Bytes damaged(const std::function<void(fb::ModelT&)>& damage) {
   return m.build();
 }
 
-// The first tensor of that name.
+// Returns the first tensor of that name.
 fb::TensorT& tensor(fb::ModelT& m, const std::string& name) {
   for (auto& t : m.tensors) {
     if (t->name == name) return *t;
@@ -116,7 +116,7 @@ TEST(Verify, RefusesIndicesOutOfRange) {
                  QRT_INVALID_MODEL, "op 4 (Lut 'op4'): buffer index 0");
 }
 
-// Kernels multiply what the packing adds with whatever lies there: it has to be zero.
+// Packed weights that are not zero in their padding are refused: kernels multiply them by undefined bytes.
 TEST(Verify, RefusesPackedWeightsWithMoreThanTheWeights) {
   const auto weights = [](fb::ModelT& m, fb::OpOptions type) -> std::vector<uint8_t>& {
     for (auto& op : m.operators) {
@@ -313,7 +313,8 @@ TEST(Verify, RefusesRequantisationOutOfRange) {
                  QRT_INVALID_MODEL, conv + " is missing");
 }
 
-// A file of 4 MB whose operators share one vector of scales: its plan would take gigabytes.
+// Operators that share one vector of scales are refused where their plan would take gigabytes: here
+// in a file of 4 MB.
 TEST(Verify, RefusesOperatorsThatShareHugeParameters) {
   constexpr uint32_t kChannels = 1 << 16, kOperators = 20;
   flatbuffers::FlatBufferBuilder fbb;
@@ -347,7 +348,7 @@ TEST(Verify, NamesInMessagesAreShortAndPrintable) {
   ASSERT_LT(testing::run_model(file, {}).message.size(), 200u);
 }
 
-// One Lut whose table stands at the end of the file, but for `behind` bytes.
+// Returns one Lut whose table stands at the end of the file, but for `behind` bytes.
 Bytes model_with_table_last(size_t behind, size_t alignment) {
   flatbuffers::FlatBufferBuilder fbb;
   if (behind != 0) fbb.CreateVector(Bytes(behind));

@@ -23,7 +23,7 @@ inline std::vector<int32_t> centred(const std::vector<int32_t>& sums) {
   return bias;
 }
 
-// Two convolutions and their sum: UINT8 [batch, 16, 16, 32].
+// Returns a model of two convolutions and their sum: UINT8 [batch, 16, 16, 32].
 inline ModelBuilder images_model() {
   ModelBuilder m;
   const Shape shape = {-1, 16, 16, 32};
@@ -66,7 +66,7 @@ inline ModelBuilder dense_model() {
   return m;
 }
 
-// A sum that goes on from run to run: UINT8 [1, 4096].
+// Returns a sum that goes on from run to run: UINT8 [1, 4096].
 inline ModelBuilder running_sum_model() {
   ModelBuilder m;
   const uint32_t x = m.input({1, 4096}), sum = m.tensor({1, 4096}), next = m.output({1, 4096});

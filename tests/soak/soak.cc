@@ -74,7 +74,7 @@ SessionPtr make_session(const qrt_model* model, const Sizes& sizes, size_t threa
   return {session, qrt_session_destroy};
 }
 
-// Run `run` since the last reset: its inputs are told by its number alone.
+// Does run `run` since the last reset: its number alone decides its inputs.
 void run_once(qrt_session* session, size_t run, Bytes* outputs) {
   qrt_tensor_info info;
   qrt_struct_init(&info);

@@ -32,7 +32,7 @@ inline std::vector<std::pair<Shape, Shape>> broadcast_pairs() {
       {{7}, {-1, 400, 7}},
       {{-1, 3, 512}, {512}},
       {{-1, 1, 100}, {-1, 25, 100}},
-      // Operands beside which the other has one element for each run.
+      // One operand has a single element for each run of the other.
       {{-1, 90, 3}, {-1, 90, 1}},
       {{1, 7, 20, 1}, {-1, 7, 20, 64}},
       {{-1, 5, 65}, {5, 1}},

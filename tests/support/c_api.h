@@ -36,7 +36,7 @@ inline qrt_session_info info_of(const qrt_session* session) {
 inline size_t memory_of(const qrt_session* session) { return info_of(session).memory; }
 inline size_t threads_of(const qrt_session* session) { return info_of(session).threads; }
 
-// Bytes that a session would hold.
+// Finds the bytes that a session would hold.
 inline qrt_status needed_memory(const qrt_model* model, const qrt_session_options* options,
                                 size_t* bytes, qrt_error* error) {
   qrt_session_info info;

@@ -48,7 +48,7 @@ class CommandTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
-  // `tool`: a program of this build's bin directory.
+  // Runs a tool: a program of this build's bin directory.
   CommandResult run(const std::string& tool, const std::vector<std::string>& arguments) const {
     std::vector<std::string> words = {std::string(QRT_BIN_DIR) + "/" + tool};
     words.insert(words.end(), arguments.begin(), arguments.end());
@@ -72,7 +72,7 @@ class CommandTest : public ::testing::Test {
     return result;
   }
 
-  // The tool ends with `status` and a message that holds `part`; nothing but messages is printed.
+  // Checks that the tool ends with `status` and a message that holds `part`, and prints nothing but messages.
   void expect_failure(const std::string& tool, const std::vector<std::string>& arguments,
                       int status, const std::string& part) const {
     const CommandResult r = run(tool, arguments);

@@ -12,7 +12,7 @@ namespace qrt::testing {
 // The tensors of the counter model, all UINT8 [batch, 4].
 enum CounterTensor : uint32_t { kX, kTotal, kY };
 
-// total' = total + x, saturating; y = total'.
+// Returns a model of total' = total + x, saturating; y = total'.
 inline ModelBuilder counter_model(int32_t initial = 0) {
   ModelBuilder m;
   m.input({-1, 4});

@@ -17,7 +17,7 @@ struct CvmModel {
   std::vector<uint8_t> params;
 };
 
-// One file for the fuzzer: the symbol's length, the symbol, the params.
+// Returns one file for the fuzzer: the symbol's length, the symbol, the params.
 inline std::vector<uint8_t> joined(const CvmModel& m) {
   const auto n = static_cast<uint32_t>(m.symbol.size());
   std::vector<uint8_t> bytes;
@@ -27,7 +27,7 @@ inline std::vector<uint8_t> joined(const CvmModel& m) {
   return bytes;
 }
 
-// The reverse, of any bytes. REQUIRES: four of them.
+// Splits what joined() made, or other bytes, into a model. REQUIRES: four bytes.
 inline CvmModel split(const uint8_t* data, size_t size) {
   size_t n = 0;
   for (size_t i = 0; i < 4; ++i) n |= size_t{data[i]} << 8 * i;
@@ -146,7 +146,7 @@ class CvmBuilder {
   std::vector<Tensor> tensors_;
 };
 
-// A convolution, its requantisation, a residual sum, a pool over the image and a dense layer.
+// Returns a convolution, its requantisation, a residual sum, a pool over the image and a dense layer.
 inline CvmModel sample_cvm_model() {
   CvmBuilder b;
   const auto values = [](size_t n, int32_t most) {

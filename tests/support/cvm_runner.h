@@ -43,7 +43,7 @@ inline Imported import_cvm_model(const CvmModel& model) {
   return result;
 }
 
-// Every operator of a model that was converted and run; types are precisions in bits.
+// Records every operator of a model that was converted and run; types are precisions in bits.
 inline void record_support(const CvmModel& source, const convert::Report& report) {
   if (!getenv("QRT_SUPPORT_ROWS")) return;
   using convert::from_cvm::Form;
@@ -73,8 +73,7 @@ inline void record_support(const CvmModel& source, const convert::Report& report
   }
 }
 
-// The outputs of a model for one input, the same on every instruction set; `precision` is the
-// input's.
+// Returns the outputs of a model for one input, the same on every instruction set; `precision` is the input's.
 inline std::vector<std::vector<int32_t>> run_cvm(const CvmModel& model,
                                                  const std::vector<int32_t>& data, int precision) {
   Imported imported = import_cvm_model(model);

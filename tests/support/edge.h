@@ -18,7 +18,7 @@
 
 namespace qrt::testing {
 
-// Element i of n as a code of `bits` bits.
+// Returns element i of n as a code of `bits` bits.
 inline uint64_t code_at(const std::vector<uint8_t>& bytes, int bits, size_t i) {
   const size_t at = i * static_cast<size_t>(bits);
   if (bits < 8) return bytes[at / 8] >> at % 8 & ((1 << bits) - 1);
@@ -66,7 +66,7 @@ class Reals {
     return static_cast<double>(code);
   }
 
-  // The nearest number of the type. REQUIRES: nothing set there yet.
+  // Sets an element to the nearest number of the type. REQUIRES: nothing set there yet.
   void set(size_t i, double v) {
     const auto f = static_cast<float>(v);
     uint64_t code;
@@ -104,7 +104,7 @@ inline std::vector<uint8_t> integer_bytes(DType dtype, const std::vector<int64_t
   return bytes;
 }
 
-// Shape of scales: of the whole tensor, per index of an axis, or in blocks.
+// Returns the shape of scales: of the whole tensor, per index of an axis, or in blocks.
 inline Shape edge_shape(const Shape& x, int axis, uint32_t block) {
   if (axis < 0) return {};
   if (block == 0) return {x[axis]};
@@ -117,7 +117,7 @@ inline size_t edge_entries(const Shape& x, int axis, uint32_t block) {
   return static_cast<size_t>(edge_shape(x, axis, block).elements());
 }
 
-// Index of element i's scale, by its coordinates.
+// Returns the index of element i's scale, by its coordinates.
 inline size_t edge_entry(const Shape& x, int axis, uint32_t block, size_t i) {
   if (axis < 0) return 0;
   int64_t index[kMaxTensorRank] = {}, rest = static_cast<int64_t>(i);

@@ -43,7 +43,7 @@ inline float dequantized(uint8_t x, bool is_signed, float scale, int32_t zp) {
   return static_cast<float>(q - zp) * scale;
 }
 
-// The nearest float16, ties to even, by rounding to its own last place.
+// Returns the nearest float16, ties to even, by rounding to its own last place.
 inline uint16_t nearest_half(float v) {
   const uint16_t sign = std::signbit(v) ? 0x8000 : 0;
   const double a = std::fabs(double{v});

@@ -21,12 +21,12 @@ inline int64_t limited(EspdlType type, double v) {
       std::clamp(v, static_cast<double>(least(type)), static_cast<double>(most(type))));
 }
 
-// v / 2^shift, half to even on the P4, half up elsewhere: exact in double here.
+// Returns v / 2^shift, half to even on the P4, half up elsewhere: exact in double here.
 inline int64_t shifted(const std::string& target, EspdlType type, double v, int shift) {
   const double real = std::ldexp(v, -shift);
   return limited(type, target == "esp32p4" ? std::nearbyint(real) : std::floor(real + 0.5));
 }
-// A float32, where half up is a float32 sum.
+// Rounds a float32; half up is computed as a float32 sum.
 inline int64_t rounded(const std::string& target, EspdlType type, float v) {
   return limited(
       type, static_cast<double>(target == "esp32p4" ? std::nearbyint(v) : std::floor(v + 0.5f)));
@@ -54,7 +54,7 @@ inline std::string constant(EspdlBuilder& b, const std::string& name, EspdlType 
                     layout);
 }
 
-// f(target, type) for every pair.
+// Calls f(target, type) for every pair.
 template <class F>
 void for_all(const F& f) {
   for (const char* target : kTargets)

@@ -85,7 +85,7 @@ class EspdlBuilder {
     return *model.graph->node.back();
   }
 
-  // The flatbuffer behind a header of 16 bytes, or of 12 with the mark EDL1.
+  // Returns the flatbuffer behind a header of 16 bytes, or of 12 with the mark EDL1.
   Bytes build(const std::string& mark = "EDL2", uint32_t mode = 0, size_t header = 0) const {
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(espdl::Model::Pack(builder, &model));

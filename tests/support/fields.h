@@ -146,7 +146,7 @@ inline int64_t get(const std::vector<uint8_t>& file, const Field& field) {
   return value;
 }
 
-// The lowest bytes of the value.
+// Sets the lowest bytes of the value.
 inline void set(std::vector<uint8_t>* file, const Field& field, int64_t value) {
   memcpy(file->data() + field.at, &value, field.bytes);
 }

@@ -43,7 +43,7 @@ inline OnnxBuilder image() {
   return b;
 }
 
-// A block of attention over 3 rows of 4, written with the shapes' arithmetic of an exporter.
+// Returns a block of attention over 3 rows of 4, written with the shapes' arithmetic of an exporter.
 inline OnnxBuilder attention() {
   OnnxBuilder b(17);
   const std::string x = b.input<float>({1, 3, 4}, "x");

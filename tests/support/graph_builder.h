@@ -190,7 +190,7 @@ class GraphBuilder {
     return n;
   }
 
-  // Random bytes for every input, `batch` times the first dimension that the graph was built with.
+  // Returns random bytes for every input, with `batch` times the first dimension that the graph was built with.
   std::vector<Bytes> random_inputs(size_t batch = 1) {
     std::vector<Bytes> inputs;
     for (ValueId id : graph.inputs) {
@@ -240,7 +240,7 @@ inline RunResult run_graph(Graph graph, bool optimised, const std::vector<Bytes>
   return result;
 }
 
-// The passes change no output byte; the graph's own after them is left in `b`.
+// Checks that the passes change no output byte; the graph after them is left in `b`.
 inline void expect_same_outputs(GraphBuilder* b) {
   const auto inputs = b->random_inputs();
   const RunResult before = run_graph(b->graph, false, inputs);

@@ -22,7 +22,7 @@ struct Imported {
   convert::Graph graph;
   convert::Report report;
 
-  // The first refusal's text, or "".
+  // Returns the first refusal's text, or "".
   std::string rule() const {
     for (const convert::Finding& f : report.findings())
       if (f.outcome == convert::Outcome::kRefused) return f.rule;
@@ -67,7 +67,7 @@ struct Imported {
   }
 };
 
-// f(path, Imported*) of a temporary file of these bytes.
+// Calls f(path, Imported*) on a temporary file of these bytes.
 template <class F>
 Imported import_file(const void* bytes, size_t size, const F& f) {
   const std::string path = ::testing::TempDir() + "qrt_import_" + std::to_string(getpid());

@@ -20,7 +20,8 @@ inline std::unique_ptr<fb::RequantT> requant_16(int32_t multiplier, uint8_t shif
   return r;
 }
 
-// Integer requantisations, and stages within operators, that every_op_model() has in float or not.
+// Returns a model of the integer requantisations, and stages within operators, that
+// every_op_model() has in float or not at all.
 inline ModelBuilder integer_model() {
   ModelBuilder m;
   const uint32_t x = m.input({4, 40}), wide = m.input({4, 40}, DType::kInt16);

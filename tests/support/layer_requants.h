@@ -13,7 +13,7 @@
 
 namespace qrt::testing {
 
-// ONNX Runtime's, to all 256 values. `scale` must outlive what is returned.
+// Returns ONNX Runtime's, to all 256 values. `scale` must outlive what is returned.
 inline Requant float_requant(const std::vector<float>& scale, int32_t zero_point) {
   Requant r = {};
   r.kind = RequantKind::kF32;

@@ -41,7 +41,7 @@ inline std::vector<uint32_t> float_bits(const std::vector<float>& values) {
   return bits;
 }
 
-// F32, zero point after, full range; one scale or one per channel.
+// Returns a requantisation of kind F32, zero point after, full range, with one scale or one per channel.
 inline std::unique_ptr<fb::RequantT> requant_f32(const std::vector<float>& scale,
                                                  int32_t zero_point = 0) {
   auto r = std::make_unique<fb::RequantT>();
@@ -64,7 +64,7 @@ inline std::unique_ptr<fb::RequantT> requant_int(int32_t multiplier, uint8_t shi
   return r;
 }
 
-// Two stages as TFLite's double rounding has them: multiplier / 2^31, then / 2^shift.
+// Returns the two stages of TFLite's double rounding: multiplier / 2^31, then / 2^shift.
 inline std::vector<std::unique_ptr<fb::RequantStageT>> double_rounding(int32_t multiplier,
                                                                        uint8_t shift) {
   std::vector<std::unique_ptr<fb::RequantStageT>> stages(2);
@@ -77,7 +77,7 @@ inline std::vector<std::unique_ptr<fb::RequantStageT>> double_rounding(int32_t m
   return stages;
 }
 
-// An Lstm's options, but for how its output is requantised.
+// Returns an Lstm's options, but for how its output is requantised.
 inline fb::LstmOptionsT lstm_options() {
   fb::LstmOptionsT lstm;
   for (int g = 0; g < 4; ++g) {
@@ -90,7 +90,7 @@ inline fb::LstmOptionsT lstm_options() {
   return lstm;
 }
 
-// v by the stages of double_rounding().
+// Returns v by the stages of double_rounding().
 inline int32_t rounded_twice(int64_t v, int32_t multiplier, int shift) {
   const int64_t high = (v * multiplier + (int64_t{1} << 30)) >> 31;
   return static_cast<int32_t>(rounding_shift(high, shift, Round::kHalfAway));
@@ -109,7 +109,7 @@ class ModelBuilder {
     model_.buffers.push_back(std::make_unique<fb::BufferT>());
   }
 
-  // A tensor that some operator writes; its index.
+  // Adds a tensor that some operator writes, and returns its index.
   uint32_t tensor(const Shape& shape, DType dtype = DType::kUInt8, std::string name = "") {
     auto t = std::make_unique<fb::TensorT>();
     t->name = name.empty() ? "t" + std::to_string(model_.tensors.size()) : std::move(name);
@@ -131,7 +131,7 @@ class ModelBuilder {
     return t;
   }
 
-  // A tensor that becomes `next` after a run.
+  // Makes a tensor a variable, which becomes `next` after a run.
   void variable(uint32_t tensor, uint32_t next, int32_t initial = 0) {
     auto v = std::make_unique<fb::VariableT>();
     v->tensor = tensor;
@@ -150,7 +150,7 @@ class ModelBuilder {
     return static_cast<uint32_t>(model_.buffers.size() - 1);
   }
 
-  // A buffer that no tensor names: a table of Lut or Softmax.
+  // Adds a buffer that no tensor names: a table of Lut or Softmax.
   template <class T>
   uint32_t buffer(const std::vector<T>& elements) {
     return buffer(elements.data(), elements.size() * sizeof(T));
@@ -168,15 +168,15 @@ class ModelBuilder {
     return constant({static_cast<int64_t>(values.size())}, DType::kInt32, values);
   }
 
-  // An INT8 constant whose bytes are packed already.
+  // Adds an INT8 constant whose bytes are packed already.
   uint32_t packed(const Shape& shape, fb::Packing packing, const std::vector<int8_t>& bytes) {
     const uint32_t t = constant(shape, DType::kInt8, bytes);
     model_.tensors[t]->packing = packing;
     return t;
   }
 
-  // Packed weights, of which `packed` holds codes of 4 or 2 bits, one a byte; offsets: 16 per block
-  // of 16 channels, or none.
+  // Adds packed weights, of which `packed` holds codes of 4 or 2 bits, one a byte. `offsets`: 16
+  // per block of 16 channels, or none.
   uint32_t narrow(const Shape& shape, fb::Packing packing, int bits,
                   const std::vector<int8_t>& packed, const std::vector<int8_t>& offsets = {}) {
     std::vector<uint8_t> codes(packed.begin(), packed.end());
@@ -231,8 +231,8 @@ class ModelBuilder {
   fb::ModelT& model() { return model_; }
   fb::TensorT& at(uint32_t tensor) { return *model_.tensors[tensor]; }
 
-  // The file's bytes. An unreferenced vector, written first and so at the end of the file, gives
-  // the last buffer its slack.
+  // Returns the file's bytes. An unreferenced vector, written first and so at the end of the file,
+  // gives the last buffer its slack.
   std::vector<uint8_t> build() const {
     flatbuffers::FlatBufferBuilder fbb;
     fbb.CreateVector(std::vector<uint8_t>(64));

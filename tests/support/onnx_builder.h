@@ -115,7 +115,7 @@ class OnnxBuilder {
   std::string qdq(const std::string& x, float scale, T zero_point) {
     return dq(q(x, scale, zero_point), scale, zero_point);
   }
-  // A model input of integers behind DequantizeLinear, and an integer model output.
+  // Add a model input of integers behind a DequantizeLinear, and an integer model output.
   template <class T>
   std::string integer_input(const Dims& dims, float scale, T zero_point) {
     return dq(input<T>(dims), scale, zero_point);
@@ -151,7 +151,7 @@ class OnnxBuilder {
     });
   }
 
-  // Imports, converts and runs; REQUIRES success.
+  // Imports, converts and runs the model. REQUIRES: it succeeds.
   std::vector<Bytes> run(const std::vector<Bytes>& inputs) const {
     return run_imported(model, import(), inputs);
   }
@@ -169,7 +169,7 @@ class OnnxBuilder {
   int names_ = 0;
 };
 
-// ONNX Runtime's requantisation of an accumulator, written down once more: zp +
+// Computes ONNX Runtime's requantisation of an accumulator by its definition: zp +
 // half-even(float(acc) * scale), saturated.
 template <class T>
 T requantize_reference(int32_t acc, float scale, int zero_point) {

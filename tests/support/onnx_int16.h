@@ -25,7 +25,7 @@ int quantized(float v, float scale, int zero_point) {
   return convert::from_onnx::quantize_ort(v, scale, zero_point, kLo<T>, kHi<T>);
 }
 
-// HE(acc * multiplier / 2^shift), limited, as the graph's requantisation has it.
+// Returns HE(acc * multiplier / 2^shift), limited, as the graph's requantisation has it.
 template <class T>
 T requantized(int64_t acc, const fb::RequantT& requant, size_t channel, int zero_point) {
   const fb::RequantStageT& s = *requant.stages.at(0);
@@ -39,7 +39,7 @@ T requantized(int64_t acc, const fb::RequantT& requant, size_t channel, int zero
   return static_cast<T>(std::clamp<int64_t>(v, kLo<T>, kHi<T>));
 }
 
-// The stage is the real factor to 2^-18 of itself: a quarter of a step of 16 bits.
+// Checks that the stage is the real factor to 2^-18 of itself: a quarter of a step of 16 bits.
 inline void expect_factor(const fb::RequantT& requant, size_t channel, double factor) {
   const fb::RequantStageT& s = *requant.stages.at(0);
   ASSERT_EQ(s.rounding, fb::Rounding::HALF_EVEN);

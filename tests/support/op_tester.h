@@ -42,7 +42,7 @@ inline Result<std::shared_ptr<const VerifiedModel>> load(const ModelBuilder& bui
   return verify(std::move(*bytes));
 }
 
-// Loading fails with `code` and a message that holds `part`.
+// Checks that loading fails with `code` and a message that holds `part`.
 inline void expect_rejected(const ModelBuilder& builder, const std::string& part,
                             Code code = Code::kInvalidModel) {
   Result<std::shared_ptr<const VerifiedModel>> model = load(builder);
@@ -53,8 +53,8 @@ inline void expect_rejected(const ModelBuilder& builder, const std::string& part
       << "message: " << model.status().message() << "\nexpected part: " << part;
 }
 
-// Cutting: 1 the calling thread; 2 a pool of two threads (one for all sessions: making one takes
-// long on a busy machine); 3 the calling thread doing the tasks from last to first.
+// Sets how work is cut: 1 the calling thread; 2 a pool of two threads (one for all sessions: making
+// one takes long on a busy machine); 3 the calling thread doing the tasks from last to first.
 inline void set_threads(size_t threads, SessionOptions* options) {
   options->threads = threads;
   if (threads == 2 && platform::has_pthreadpools()) {

@@ -285,7 +285,7 @@ inline void add_formulas(ModelBuilder* m) {
   m->op(reduce, {wide}, {m->output({1, 4}, DType::kInt32)});
 }
 
-// The INT16 form of every_op_model()'s.
+// Adds the INT16 form of every_op_model()'s Lstm.
 inline void add_lstm(ModelBuilder* m) {
   const DType wide = DType::kInt16;
   fb::LstmOptionsT lstm = lstm_options();

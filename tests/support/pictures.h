@@ -24,7 +24,7 @@ inline std::string big_endian(uint32_t v) {
 
 // ---- PNG ----
 
-// At level 9, of any length: `fill` again and again.
+// Compresses at level 9, to any length: `fill` again and again.
 inline std::string compressed(const std::string& fill, size_t times) {
   z_stream z = {};
   deflateInit(&z, 9);
@@ -51,7 +51,7 @@ inline std::string chunk(const std::string& name, const std::string& data) {
          big_endian(static_cast<uint32_t>(crc));
 }
 
-// Black, a bit each pixel, with other chunks in front of them.
+// Returns a black image of one bit per pixel, with other chunks in front of the pixels.
 inline std::string png(uint32_t width, uint32_t height, const std::string& chunks = "") {
   const std::string row((width + 7) / 8 + 1, '\0');
   return "\x89PNG\r\n\x1a\n" +
@@ -61,7 +61,7 @@ inline std::string png(uint32_t width, uint32_t height, const std::string& chunk
 
 // ---- JPEG ----
 
-// A pattern that has coefficients everywhere, or grey where it is progressive.
+// Returns a pattern that has coefficients everywhere, or grey where it is progressive.
 inline std::string jpeg(unsigned width, unsigned height, int channels, bool is_progressive,
                         unsigned restart = 0, const std::vector<jpeg_scan_info>& scans = {}) {
   jpeg_compress_struct c;

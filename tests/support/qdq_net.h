@@ -38,12 +38,12 @@ struct Net {
     return static_cast<int64_t>(
         std::clamp<double>(v, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   }
-  // v / 2^shift, half to even on the P4, half up on the S3.
+  // Returns v / 2^shift, half to even on the P4, half up on the S3.
   int64_t shifted(int64_t v, int shift) const {
     const double real = std::ldexp(static_cast<double>(v), -shift);
     return limited(reference == "espdl-p4" ? std::nearbyint(real) : std::floor(real + 0.5));
   }
-  // A float32, where half up is a float32 sum.
+  // Rounds a float32; half up is computed as a float32 sum.
   int64_t rounded(float v) const {
     return limited(
         static_cast<double>(reference == "espdl-p4" ? std::nearbyint(v) : std::floor(v + 0.5f)));
@@ -62,7 +62,7 @@ struct Net {
     inputs.push_back(bytes(*v));
     return b.integer_input<T>(dims, scale_of(exponent), T{0});
   }
-  // A quantised constant, with a scale for each index of `axis` where there are several exponents.
+  // Returns a quantised constant, with a scale for each index of `axis` where there are several exponents.
   std::string constant(const Dims& dims, const std::vector<int>& exponents, int axis, Integers* v) {
     *v = numbers(dims);
     const std::string c = b.constant(dims, std::vector<T>(v->begin(), v->end()));
@@ -86,7 +86,7 @@ struct Net {
   void output(const std::string& y, int exponent) {
     b.integer_output<T>(y, scale_of(exponent), T{0});
   }
-  // y quantised with 2^exponent is `expected`.
+  // Checks that y quantised with 2^exponent is `expected`.
   void check(const std::string& y, int exponent, const Integers& expected) {
     output(y, exponent);
     ASSERT_EQ(run(), std::vector<Bytes>{bytes(expected)}) << random->trace();

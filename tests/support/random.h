@@ -28,12 +28,12 @@ class Random {
   }
   float real(float lo, float hi) { return std::uniform_real_distribution<float>(lo, hi)(engine_); }
   bool coin() { return integer(0, 1) != 0; }
-  // A requantisation scale around 2^exponent, one in four an exact power of two.
+  // Returns a requantisation scale around 2^exponent, one in four an exact power of two.
   float scale(int exponent) {
     const float m = integer(0, 3) == 0 ? 1.0f : real(1.0f, 2.0f);
     return std::ldexp(m, exponent);
   }
-  // Bytes: random, or for a third of the calls all extremes.
+  // Fills with bytes: random, or for a third of the calls all extremes.
   template <class Container>
   void fill(Container& c, int64_t lo, int64_t hi) {
     const bool extremes = integer(0, 2) == 0;
@@ -57,7 +57,7 @@ std::vector<T> random_values(Random* random, int64_t n, int64_t lo, int64_t hi) 
   return values;
 }
 
-// n values of the whole of T.
+// Returns n values of the whole of T.
 template <class T>
 std::vector<T> random_integers(Random* random, size_t n) {
   using Limits = std::numeric_limits<T>;

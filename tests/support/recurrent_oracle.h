@@ -217,7 +217,7 @@ struct Quantised {
   std::vector<int32_t> codes;
 };
 
-// All rows of one direction with weights that are bytes.
+// Computes all rows of one direction with weights that are bytes.
 inline void run_bytes(const Case& c, int64_t d, Floats* y, Floats* last_hidden,
                       Floats* last_content) {
   const auto at = [](int64_t i) { return static_cast<size_t>(i); };

@@ -69,7 +69,7 @@ class RequantWalk {
     }
   }
 
-  // Padded, as a Requant's arrays are.
+  // Closes the arrays: pads them as a Requant's arrays are.
   void close() {
     channels_ = acc_.size();
     const size_t padded = (channels_ + 63) / 64 * 64 + 64;
@@ -133,8 +133,7 @@ inline Requant int_requant(Round first, Round second, int stages, int zero_point
 }
 
 // Calls check(walk) for every kind of requantisation: shifts, multipliers, both, two stages, clips,
-// and the orders of the float kind; with the same constants in all channels, and with others in
-// each.
+// and the orders of the float kind; with equal constants in all channels, and with different ones.
 template <class Check>
 void for_all_requantisations(Random& random, const Check& check) {
   const Round rounds[] = {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor};

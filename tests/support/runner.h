@@ -45,7 +45,7 @@ struct RunResult {
   std::vector<std::string> kernels;  // by operator
 };
 
-// Instruction sets of this machine, "scalar" first.
+// Returns the instruction sets of this machine, "scalar" first.
 inline std::vector<const char*> machine_isas() {
   std::vector<const char*> isas;
   for (size_t i = 0; qrt_isa(i) != nullptr; ++i) isas.push_back(qrt_isa(i));
@@ -63,7 +63,7 @@ inline qrt_session_options session_options(const RunOptions& options) {
   return o;
 }
 
-// `inputs` may be shorter than the model's list: the rest stays zero.
+// Runs a model. `inputs` may be shorter than the model's list: the others stay zero.
 inline RunResult run_model(const Bytes& file, const std::vector<Bytes>& inputs,
                            const RunOptions& options = {}) {
   RunResult result;

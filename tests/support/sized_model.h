@@ -185,7 +185,7 @@ class SizedModel {
         {y}));
   }
 
-  // 2 x 2 with stride 2, the last window beyond the image where its size is odd.
+  // Adds a pool of 2 x 2 with stride 2, whose last window reaches beyond the image where its size is odd.
   uint32_t max_pool(uint32_t x, int64_t h, int64_t w) {
     fb::MaxPool2DOptionsT o;
     o.kernel_h = o.kernel_w = o.stride_h = o.stride_w = 2;
@@ -283,7 +283,7 @@ class SizedModel {
     add_rule(op, std::move(r));
   }
 
-  // The mean of every column, in rows.
+  // Adds the mean of every column, in rows.
   void columns(uint32_t x, int64_t h, int64_t w) {
     fb::AveragePool2DOptionsT o;
     o.kernel_h = static_cast<uint32_t>(h);
@@ -314,8 +314,8 @@ class SizedModel {
   const bool is_open_;
 };
 
-// x [batch, n] UINT8 is added to a total of so many numbers; n is the symbol. `is_sized`: the total has n, too,
-// otherwise it is of constant size and the first n numbers change.
+// Returns a model that adds x [batch, n] UINT8 to a running total; n is the symbol. `is_sized`: the
+// total has n elements, too; otherwise its size is constant and the first n elements change.
 inline ModelBuilder sized_counter(uint32_t n) {
   ModelBuilder m;
   add_symbol(&m, "n", n, 1, 1000);

@@ -21,7 +21,7 @@
 
 namespace qrt::testing {
 
-// One line: source format, operator, element types, options, result; tabs between them.
+// Records one line: source format, operator, element types, options, result; tabs between them.
 inline void record_support_row(const std::string& format, const std::string& op,
                                const std::string& types, const std::set<std::string>& options,
                                const std::string& result) {
@@ -42,7 +42,7 @@ inline std::string join(const std::vector<std::string>& parts) {
   return s;
 }
 
-// "Conv2D [I1]" of a converted node; "" for others and for what left no trace.
+// Returns "Conv2D [I1]" for a converted node, and "" for other nodes and for those that left no operator.
 inline std::string support_result(const convert::Finding& f) {
   if (f.outcome != convert::Outcome::kConverted) return "";
   return f.result + (f.level.empty() ? "" : " [" + f.level + "]");
@@ -110,7 +110,7 @@ class OnnxTypes {
     const size_t i = static_cast<size_t>(type);
     return i < sizeof kNames / sizeof *kNames ? kNames[i] : "type " + std::to_string(type);
   }
-  // The integers of a QuantizeLinear or DequantizeLinear.
+  // Returns the integers of a QuantizeLinear or DequantizeLinear.
   std::string integers(const onnx::NodeProto& n, const std::string& x) const {
     int type = 0;
     std::string suffix;
@@ -141,7 +141,7 @@ class OnnxTypes {
   std::unordered_map<std::string, const onnx::NodeProto*> producers_, readers_;
 };
 
-// Every operator of a model that was converted and run.
+// Records every operator of a model that was converted and run.
 inline void record_support(const onnx::ModelProto& model, const convert::Report& report,
                            const char* format = "ONNX") {
   if (!getenv("QRT_SUPPORT_ROWS")) return;

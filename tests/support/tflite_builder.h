@@ -100,11 +100,11 @@ class TfliteBuilder {
   tflite::ModelT model;
 };
 
-// The map that a custom operator has.
+// Returns the map that a custom operator has.
 Bytes custom_options(const std::vector<std::pair<const char*, int>>& integers,
                      const std::vector<std::pair<const char*, float>>& floats);
 
-// The rule by which a model's only operator is refused holds `part`.
+// Checks that the rule by which a model's only operator is refused holds `part`.
 inline void expect_rule(const TfliteBuilder& builder, const std::string& part) {
   const Imported imported = builder.import();
   ASSERT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();

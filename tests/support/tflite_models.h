@@ -265,7 +265,7 @@ inline TfliteBuilder reals() {
   return b;
 }
 
-// Truth values, and what is chosen by them.
+// Returns a model of truth values, and of elements chosen by them.
 inline TfliteBuilder choices() {
   TfliteBuilder b;
   const int x = b.input(TensorType::INT8, {2, 3}, 0.05f, -3);

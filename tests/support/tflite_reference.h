@@ -25,7 +25,7 @@ inline ReferenceMultiplier reference_multiplier(double d) {
   return {static_cast<int32_t>(value), shift};
 }
 
-// The high half of the doubled product, nudged by the sign and divided towards zero.
+// Returns the high half of the doubled product, nudged by the sign and divided towards zero.
 inline int32_t reference_high_mul(int32_t a, int32_t b) {
   if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
   const int64_t ab = static_cast<int64_t>(a) * b;

@@ -39,7 +39,7 @@ constexpr rlim_t kTimes = QRT_TEST_SANITIZED ? 20 : 1;
 inline void end_if_asleep() { alarm(300); }
 
 struct Limits {
-  size_t memory = size_t{1} << 30;  // of addresses, what the test program has already beside it
+  size_t memory = size_t{1} << 30;  // of addresses, beside those that the test program has already
   unsigned cpu_seconds = 5;
 };
 
@@ -52,8 +52,8 @@ inline int exit_status(int waited) {
   return 128 + signal;
 }
 
-// 0 if f() returned true within the limits and before end_if_asleep(), 1 if it returned false, else 128 and the
-// signal that ended it. With a sanitizer only a generous time counts.
+// Returns 0 if f() returned true within the limits and before end_if_asleep(), 1 if it returned
+// false, else 128 and the signal that ended it. With a sanitizer only a generous time counts.
 template <class F>
 int run_within(const Limits& limits, const F& f) {
   fflush(nullptr);

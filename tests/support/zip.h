@@ -29,7 +29,7 @@ inline std::string deflated(const std::string& content) {
   return data;
 }
 
-// Deflated where `packed` says so, else stored.
+// Returns a zip archive, deflated where `packed` says so, else stored.
 inline std::string zip(const std::vector<ZipMember>& members, bool packed) {
   const auto n16 = [](size_t v) {
     return std::string{static_cast<char>(v), static_cast<char>(v >> 8)};

@@ -25,7 +25,7 @@ uint64_t hash(const std::string& text) {
   return xxh64(reinterpret_cast<const uint8_t*>(text.data()), text.size());
 }
 
-// Published values: of texts shorter than a word, and longer than a stripe of 32 bytes.
+// The hash is the published one: of texts shorter than a word, and longer than a stripe of 32 bytes.
 TEST(Xxh64, IsThePublishedHash) {
   EXPECT_EQ(hash(""), 0xef46db3751d8e999u);
   EXPECT_EQ(hash("a"), 0xd24ec4f1a98c6e5bu);
@@ -58,7 +58,7 @@ class Checksum : public testing::CommandTest {
     return read(path("m.qrt"));
   }
 
-  // The place in the file of its only weights.
+  // Returns the place in the file of its only weights.
   static size_t weights_of(const std::string& file) {
     const fb::Model& model = *fb::GetModel(file.data());
     const uint32_t tensor = model.operators()->Get(0)->inputs()->Get(1);
@@ -115,7 +115,7 @@ TEST_F(Checksum, IsComparedOnlyWhenThatIsAskedFor) {
   EXPECT_EQ(qrt_model_load_file(name.c_str(), &options, &model, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// As converters wrote them before there was a checksum: zeros where it stands.
+// A file needs no checksum: zeros stand in its place in files of earlier converters.
 TEST_F(Checksum, IsNotNeeded) {
   std::string file = convert();
   std::fill(file.end() - static_cast<ptrdiff_t>(kChecksumBytes), file.end(), '\0');
@@ -139,7 +139,7 @@ TEST_F(Checksum, IsAlwaysComparedByTheTools) {
   expect_failure("qrt_inspect", {name, name, "--ops-list"}, 3, message);
 }
 
-// qrt_run --check: test values alone cannot name an operator, so there the checksum says it.
+// qrt_run --check compares the checksum, too, and reports it where test values alone cannot name an operator.
 TEST_F(Checksum, IsComparedByCheckToo) {
   std::string file = convert({"--digests", x_});
   const std::string name = path("damaged.qrt");

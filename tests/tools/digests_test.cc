@@ -73,7 +73,7 @@ TEST_F(Digests, AreTheSameOnEveryInstructionSet) {
   }
 }
 
-// A byte of a weight, in a copy of the file, of 20 operators chosen at random.
+// A damaged weight names its operator: one byte, in a copy of the file, for 20 operators chosen at random.
 TEST_F(Digests, ADamagedWeightNamesItsOperator) {
   const std::string bytes = read(convert());
   const fb::Model& model = *fb::GetModel(bytes.data());
@@ -100,7 +100,8 @@ TEST_F(Digests, ADamagedWeightNamesItsOperator) {
   }
 }
 
-// As a device whose kernels compute something else would: here the digest of an output is another.
+// An operator that computes something else is named, as on a device with other kernels: here the
+// digest of an output is changed.
 TEST_F(Digests, AnOperatorThatComputesSomethingElseIsNamed) {
   std::string bytes = read(convert());
   const fb::Model& model = *fb::GetModel(bytes.data());
@@ -119,7 +120,7 @@ TEST_F(Digests, AnOperatorThatComputesSomethingElseIsNamed) {
   EXPECT_NE(r.err.find("the metadata 'digests' holds"), std::string::npos) << r.err;
 }
 
-// The metadata of a file whose key is "test_values".
+// Returns the metadata of a file whose key is "test_values".
 std::string test_values(const std::string& bytes) {
   for (const fb::KeyValue* entry : *fb::GetModel(bytes.data())->metadata())
     if (entry->key()->str() == "test_values") return entry->value()->str();

@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 class Help : public testing::CommandTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // The lines between the title and the next empty line.
+  // Returns the lines between the title and the next empty line.
   static std::vector<std::string> section(const std::vector<std::string>& lines,
                                           const std::string& title) {
     auto at = std::find(lines.begin(), lines.end(), title);

@@ -111,7 +111,8 @@ TEST_F(HostileCosts, CvmChainOfClips) {
   }
 }
 
-// One table of scales, and one name, of all tensors: once copied for each of them.
+// Tensors that share a table of scales and a name cost no more than the file's size allows, though
+// both were once copied for each.
 TEST_F(HostileCosts, TfliteTensorsThatShareTables) {
   for (const bool share_name : {false, true}) {
     flatbuffers::FlatBufferBuilder fbb;
@@ -156,7 +157,7 @@ TEST_F(HostileCosts, TfliteTensorsThatShareTables) {
 
 constexpr int kSharers = 20000;
 
-// Refused, with the growth or the work named.
+// Checks that a model is refused with the growth or the work named.
 void expect_growth_refused(const CommandResult& r) {
   EXPECT_EQ(r.status, 4) << r.err.substr(0, 1000);
   EXPECT_TRUE(r.err.find("what is made of it would grow") != std::string::npos ||
@@ -178,7 +179,7 @@ TEST_F(HostileCosts, OnnxNodesThatEachMakeMuch) {
     const char* op;
     std::vector<int64_t> second;
   } cases[] = {{"Tile", {1000000}},             // an index map each
-               {"Pad", {1000000, 1000000}},     // the same, of a deferred operator
+               {"Pad", {1000000, 1000000}},     // an index map each, of a pending operator
                {"Expand", {1000, 1000000, 4}},  // refused itself, once its maps are made
                {"ConstantOfShape", {1000000}},  // a constant each
                {"Gather", std::vector<int64_t>(100000)}};
@@ -228,13 +229,14 @@ TEST_F(HostileCosts, OnnxParametersOfManyChannels) {
   expect_growth_refused(convert_within_limits(write("m.onnx", model.SerializeAsString())));
 }
 
-// Each reader of a tensor is asked whether a Slice takes everything, and again for every pair.
+// Slices of a million axes cost no more than the file's size allows, though each reader of a
+// tensor, and again each pair, asks whether a Slice takes everything.
 TEST_F(HostileCosts, OnnxSlicesOfAMillionAxes) {
   onnx::ModelProto model = sequence_of(0, "Relu", true);
   add_integers(&model, "starts", std::vector<int64_t>(1000000));
   add_integers(&model, "ends", {1});
   onnx::GraphProto& g = *model.mutable_graph();
-  // Pairs in a row, then as many readers of each as are looked at: the pairs come first.
+  // A thousand pairs in a row, and 60 readers for each. The pairs stand first in the file.
   std::string at = g.output(0).name();
   std::vector<std::string> pairs;
   for (int i = 0; i < 1000; ++i) {
@@ -263,8 +265,8 @@ TEST_F(HostileCosts, OnnxNodesOfManyInputsAndOutputs) {
   }
 }
 
-// A table of pairs for each, tables of softmaxes, index maps for every binary digit of a dimension, and
-// places of every block.
+// Operators that make much are refused: a table of pairs each, tables of softmaxes, index maps for
+// every binary digit of a dimension, and places of every block.
 TEST_F(HostileCosts, TfliteOperatorsThatMakeMuch) {
   using B = tflite::BuiltinOperator;
   using T = tflite::TensorType;
@@ -383,7 +385,7 @@ onnx::NodeProto* add_cast(onnx::ModelProto* model, const std::string& from, cons
   return n;
 }
 
-// A scalar becomes millions, and those something else: what is folded is asked for before.
+// Constants that unfold are refused before they are made: a scalar becomes millions, and those something else.
 TEST_F(HostileCosts, OnnxConstantsThatUnfold) {
   const struct {
     const char* op;
@@ -415,7 +417,7 @@ TEST_F(HostileCosts, OnnxConstantsThatUnfold) {
 
 // ---- messages of two bytes ----
 
-// Field `number` of a message, with this content.
+// Returns field `number` of a message, with this content.
 std::string field(int number, const std::string& content) {
   std::string head;
   for (size_t n : {static_cast<size_t>(number) << 3 | 2, content.size()}) {
@@ -434,7 +436,7 @@ std::string repeated(const std::string& text, size_t times) {
 TEST_F(HostileCosts, OnnxEmptyMessages) {
   constexpr size_t kTimes = 5000000;
   // Attributes of a node, initialisers, nodes, value infos, entries of external data, strings, and
-  // fields that nobody knows.
+  // unknown fields.
   const std::string graphs[] = {field(1, repeated(field(5, ""), kTimes)),
                                 repeated(field(5, ""), kTimes),
                                 repeated(field(1, ""), kTimes),
@@ -455,7 +457,7 @@ TEST_F(HostileCosts, OnnxEmptyMessages) {
   }
 }
 
-// Numbers of one byte that become eight.
+// Numbers of one byte that become eight are counted.
 TEST_F(HostileCosts, OnnxNumbersOfOneByte) {
   const std::string numbers(20000000, '\1');
   for (const int number : {5, 7})
@@ -464,7 +466,7 @@ TEST_F(HostileCosts, OnnxNumbersOfOneByte) {
 
 // ---- options of a custom operator ----
 
-// A vector of `n` references to one vector of `n` references to one of as many numbers.
+// Returns a vector of `n` references to one vector of `n` references to one of as many numbers.
 std::string nested_vectors(uint32_t n) {
   std::string bytes;
   const auto number = [&](uint32_t v) {
@@ -517,7 +519,8 @@ TEST_F(HostileCosts, CvmTextOfManyValues) {
   }
 }
 
-// The bytes that may be read in all follow from the files' size: once for each file, however it is spelled.
+// External data counts once for each file, however its name is spelled: the bytes that may be read
+// in all follow from the files' size.
 TEST_F(HostileCosts, ExternalDataUnderManyNames) {
   constexpr int64_t kElements = int64_t{2} << 20;
   write("data.bin", std::string(4 * kElements, '\0'));

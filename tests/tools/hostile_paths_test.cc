@@ -20,7 +20,7 @@ class HostilePaths : public testing::CommandTest {};
 
 // ---- external data ----
 
-// The scale of a model lies in the file `location`.
+// Returns a model whose scale lies in the file `location`.
 std::string with_external_scale(const std::string& location) {
   onnx::ModelProto model = sequence_of(1, "Relu", true);
   onnx::TensorProto* s = model.mutable_graph()->mutable_initializer(0);
@@ -145,8 +145,8 @@ TEST_F(HostilePaths, TypesOfAnArray) {
 
 // ---- output ----
 
-// The link is replaced, as a file would be: who converts into a folder that others may write to
-// changes nothing outside it.
+// A symbolic link is replaced, as a file would be: a conversion into a folder that others may write
+// to changes nothing outside it.
 TEST_F(HostilePaths, OutputOverASymbolicLink) {
   namespace fs = std::filesystem;
   const std::string target = write("target", std::string("keep"));

@@ -189,7 +189,8 @@ TEST_F(Hostile, TfliteModelsCutShort) {
   }
 }
 
-// By the program: dimensions whose product overflows, negative ones, and indices out of range.
+// The program survives models made to do harm: dimensions whose product overflows, negative ones,
+// and indices out of range.
 TEST_F(Hostile, TfliteModelsMadeToDoHarm) {
   using testing::TfliteBuilder;
   using M = TfliteBuilder;
@@ -279,7 +280,7 @@ class HostileOnnx : public Hostile {
     n->add_output(output);
     return n;
   }
-  // The scale 's' as external data.
+  // Makes the scale 's' external data.
   void make_external(const std::string& location, const std::string& offset = "0") {
     onnx::TensorProto* s = graph().mutable_initializer(0);
     s->clear_float_data();

@@ -88,7 +88,7 @@ class Mistakes : public testing::CommandTest {
     std::filesystem::create_directories(path("folder/inner"));
   }
 
-  // y = 255 - the sum of the inputs.
+  // Returns the table of y = 255 - the sum of the inputs.
   static std::vector<uint8_t> table(const Shape& shape, int inputs) {
     testing::ModelBuilder m;
     uint32_t x = m.input(shape, DType::kUInt8, inputs == 1 ? "x" : "a");

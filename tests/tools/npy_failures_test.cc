@@ -96,7 +96,7 @@ class Limit {
 
 class NpyFailures : public testing::CommandTest {};
 
-// Every seek and every read of a whole file fails in turn.
+// Every failing seek and every failing read of a whole file is reported.
 TEST_F(NpyFailures, StreamsThatFail) {
   const std::string bytes = array_of(300);
   const auto read = [&](long seeks, long reads, Source* source) {

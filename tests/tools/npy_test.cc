@@ -12,7 +12,7 @@ namespace {
 
 using tool::NpyArray;
 
-// A version 1 file with this dictionary and `bytes` zero bytes of data.
+// Returns a file of version 1 with this dictionary and `bytes` zero bytes of data.
 std::string npy(const std::string& dictionary, size_t bytes) {
   std::string s("\x93NUMPY\x01\x00", 8);
   s += static_cast<char>(dictionary.size() & 255);
@@ -65,7 +65,8 @@ TEST_F(Npy, ReadsWhatItWrites) {
   }
 }
 
-// npy has no name for them: one element per byte, codes of small floats, bits of bfloat16.
+// Types for which npy has no name are written in whole bytes: one element per byte, codes of small
+// floats, bits of bfloat16.
 TEST_F(Npy, TypesWithoutANameTravelInWholeBytes) {
   const struct {
     DType dtype, as;

@@ -85,7 +85,8 @@ TEST_F(Npz, HoldsWhatOutputsMustBe) {
                      "', '" + path("n.npz[b]") + "'; 1 output has no array: 'y'");
 }
 
-// Nobody sees that an array was not read, or that an output was not compared.
+// Arrays that are for nothing are refused: otherwise nobody would notice that an array was not
+// read, or an output not compared.
 TEST_F(Npz, ArraysThatAreForNothingAreRefused) {
   const std::string more = archive("more.npz", {a_, b_, array("c", {0, 0, 0})});
   const std::string unused = "1 array is for no input of the model: '" + path("more.npz[c]") +

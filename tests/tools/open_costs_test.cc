@@ -41,7 +41,7 @@ OnnxBuilder maximum_of(const Dims& dims) {
   return b;
 }
 
-// Sizes that can be compared are compared; the others are left out.
+// Sizes with many elements are compared where that is possible, and left out otherwise.
 TEST_F(OpenCosts, ManyElements) {
   OnnxBuilder wide = maximum_of({1, 3000, -1, -1});
   EXPECT_EQ(convert(&wide).status, 0);
@@ -49,7 +49,7 @@ TEST_F(OpenCosts, ManyElements) {
   EXPECT_EQ(convert(&deep).status, 0);
 }
 
-// Each input has four dimensions, each of which is another.
+// Many dimensions cost no more than the file's size allows: each input has four, all different.
 TEST_F(OpenCosts, ManyDimensions) {
   for (const int inputs : {2, 8, 16, 300}) {
     OnnxBuilder b;
@@ -72,7 +72,7 @@ TEST_F(OpenCosts, ManyDimensions) {
   }
 }
 
-// A hundred convolutions that share their weights.
+// Many products cost no more than the file's size allows: a hundred convolutions that share their weights.
 TEST_F(OpenCosts, ManyProducts) {
   for (const int count : {20, 200}) {
     OnnxBuilder b;
@@ -99,7 +99,7 @@ TEST_F(OpenCosts, ManyNodes) {
   }
 }
 
-// A dimension whose name is a sum of thousands of others.
+// A dimension whose name is a sum of thousands of others costs no more than the file's size allows.
 TEST_F(OpenCosts, NamesThatAreLongSums) {
   OnnxBuilder b = maximum_of({1, -1, -1});
   name_dimensions(&b);

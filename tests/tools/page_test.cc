@@ -57,7 +57,7 @@ TEST(Page, PackedWeightsAreCountedWithoutTheZerosOfThePacking) {
   EXPECT_EQ(tensors[w + 1]["values"], (nlohmann::ordered_json{"1", "2", "3"}));
 }
 
-// A model of one operator, with constants that nobody reads.
+// Returns a model of one operator, with constants that no operator reads.
 ModelBuilder with_operator() {
   ModelBuilder m;
   fb::LutOptionsT lut;
@@ -92,8 +92,8 @@ TEST(Page, RealsAndScales) {
   EXPECT_EQ(scales["groups"][49], 200);
 }
 
-// A buffer that thousands of tensors name is counted once for each of the types that they give it: else their
-// histograms would pass what a file's size allows, and be left out.
+// Tensors of one buffer share its histogram: it is counted once for each type that they give it.
+// Counted for each of thousands of tensors, the histograms would exceed their limit and be left out.
 TEST(Page, TensorsOfOneBufferShareItsHistogram) {
   ModelBuilder m = with_operator();
   const uint32_t first = m.constant({1 << 20}, DType::kInt8, std::vector<int8_t>(1 << 20, 1));

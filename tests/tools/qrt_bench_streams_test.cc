@@ -105,7 +105,8 @@ TEST_F(BenchStreams, AStepIsComparedWithItsFrame) {
   EXPECT_EQ(bench({"--stream", "0"}).status, 2);
 }
 
-// The place in a table of 7 rows is a state, which every run moves on: after 7 runs there is none left.
+// A full cache begins anew: the place in a table of 7 rows is a state, which every run moves on, so
+// after 7 runs there is none left.
 TEST_F(BenchStreams, AFullCacheBeginsAnew) {
   testing::ModelBuilder m;
   m.input({1, 4});

@@ -41,7 +41,7 @@ class Bench : public testing::CommandTest {
     return run("qrt_bench", arguments);
   }
 
-  // The result of a run, changed by `change` and written to a file.
+  // Returns the result of a run, changed by `change` and written to a file.
   template <class F>
   std::string old_run(const F& change) const {
     const CommandResult r = bench({"--format", "json"});
@@ -216,7 +216,7 @@ TEST_F(Bench, MeasuresEveryModelThreadCountAndBatch) {
                  "the earlier runs hold none of");
 }
 
-// A spreadsheet would compute what a stranger's model is called.
+// Names in csv are no formulas, which a spreadsheet would compute from the name of a stranger's model.
 TEST_F(Bench, NamesInCsvAreNoFormulas) {
   testing::ModelBuilder m;
   uint32_t x = m.input({1, 4});
@@ -252,7 +252,8 @@ TEST_F(Bench, TellsTheMachineTheModelAndTheFirstRuns) {
             root["latency_ms"]["min"].get<double>() * (1 - 1e-9));
 }
 
-// Asking for the time takes longer than such a run: runs are timed together.
+// Clocks do not count in short runs: reading the clock takes longer than such a run, so several
+// runs are timed together.
 TEST_F(Bench, ClocksDoNotCountInShortRuns) {
   double least = HUGE_VAL;
   for (int attempt = 0; attempt < 5 && least > 1.1;
@@ -351,7 +352,7 @@ TEST_F(Bench, WarnsWhenTheMedianMovedMuch) {
   EXPECT_EQ(is_warned, root["noise"]["median"] > 0.25) << root.dump();
 }
 
-// On a terminal, which `script` is, the part that is done; elsewhere nothing.
+// Progress is shown on a terminal, which `script` makes, and nowhere else.
 TEST_F(Bench, ShowsItsProgressOnATerminal) {
   if (system("script -qec true /dev/null >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no pseudo-terminals here: is /dev/pts mounted?";
@@ -378,7 +379,7 @@ TEST_F(Bench, PrintsWhatWasMeasuredWhenInterrupted) {
   EXPECT_GT(root["runs"], 0);
 }
 
-// Lines of 80 columns, or as many as COLUMNS says; help, too.
+// Text, help included, fits lines of 80 columns, or as many as COLUMNS says.
 TEST_F(Bench, TextFitsItsLines) {
   const auto longest = [](const std::string& text) {
     size_t most = 0, begin = 0;

@@ -52,7 +52,7 @@ class Convert : public testing::CommandTest {
     n->add_output(output);
   }
 
-  // x -> Q -> DQ -> [op ->] Q -> DQ -> y
+  // Returns a model x -> Q -> DQ -> [op ->] Q -> DQ -> y.
   std::string quantised(const std::string& op) {
     node("QuantizeLinear", {"x", "s", "z"}, "q");
     node("DequantizeLinear", {"q", "s", "z"}, "f");
@@ -264,7 +264,8 @@ TEST_F(Convert, SignaturesOfTfliteModels) {
     EXPECT_NE(shown.find(part), std::string::npos) << shown;
 }
 
-// ESP-DL: the target is asked for, packs are listed, the exporter's test values are run.
+// ESP-DL models are converted: the target is asked for, packs are listed, and the exporter's test
+// values are run.
 TEST_F(Convert, EspdlModels) {
   using testing::EspdlBuilder;
   using testing::EspdlType;
@@ -386,7 +387,8 @@ TEST_F(Convert, CountsRefusedNodesInOneWay) {
   EXPECT_EQ(counts, 2u) << r.err;
 }
 
-// A batch that --input-shape asks to keep open and that cannot be is no note beside a model that was written.
+// A batch that --input-shape asks to keep open is an error where it cannot be open, and no note
+// beside a written model.
 TEST_F(Convert, RefusesToCloseABatchThatWasAskedOpen) {
   const std::string onnx = quantised("Transpose"), qrt = path("m.qrt");
   const CommandResult r = run("qrt_convert", {onnx, "-o", qrt, "--input-shape", "?x4"});

@@ -94,7 +94,8 @@ TEST_F(Diff, NamesTheFirstLayerThatDiffers) {
   }
 }
 
-// As a script dumps them from another runtime: no index; real numbers, or int8 where qrt has uint8.
+// Real numbers, and int8 where qrt has uint8, are compared by name, as a script dumps them from
+// another runtime: without an index.
 TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   std::filesystem::create_directory(path("other"));
   const auto save = [&](int layer, DType dtype, const void* data, size_t bytes) {
@@ -205,7 +206,7 @@ TEST_F(Diff, ReadsTfliteModels) {
   EXPECT_NE(r.out.find("1 of 72 differ, the first at 5: "), std::string::npos) << r.out;
 }
 
-// A name that is spelt otherwise would leave its tensor out.
+// A name that is spelt otherwise is an error, as it would leave its tensor out.
 TEST_F(Diff, LeavesNothingOutUnasked) {
   const std::string all = path("dump"), last = index_.back()["name"];
   const auto write_index = [&](const nlohmann::json& index) {

@@ -22,7 +22,7 @@ const std::string kPpm("P6\n2 2\n255\n\xff\0\0\0\xff\0\0\0\xff\xff\xff\xff", 23)
 
 class RunImage : public testing::CommandTest {
  protected:
-  // y = 255 - x, of an input of this shape and scale (0: none).
+  // Returns a model of y = 255 - x, for an input of this shape and scale (0: none).
   std::string model(const std::vector<int>& dims, float scale = 0, int zero_point = 0) {
     testing::ModelBuilder m;
     Shape shape;
@@ -73,14 +73,16 @@ TEST_F(RunImage, PixelsGoToInputsWithoutAScale) {
             (std::vector<int>{128, 128, 128}));
 }
 
-// (pixel / 255 - 0.5) / 0.5 is -1 or 1, at a scale of 1/127 and a zero point of 128: 1 or 255.
+// Real numbers are quantised by the input's scale: (pixel / 255 - 0.5) / 0.5 is -1 or 1, at a scale
+// of 1/127 and a zero point of 128: 1 or 255.
 TEST_F(RunImage, RealNumbersAreQuantisedByTheInputsScale) {
   EXPECT_EQ(input({model({-1, 2, 2, 3}, 1.0f / 127, 128), "--image", write("a.ppm", kPpm), "--mean",
                    "0.5", "--std", "0.5,0.5,0.5"}),
             (std::vector<int>{255, 1, 1, 1, 255, 1, 1, 1, 255, 255, 255, 255}));
 }
 
-// pixel * 2 - 255 is -255 or 255, at a scale of 3 and a zero point of 100: 15 or 185.
+// Pixels may be scaled otherwise: pixel * 2 - 255 is -255 or 255, at a scale of 3 and a zero point
+// of 100: 15 or 185.
 TEST_F(RunImage, PixelsMayBeScaledOtherwise) {
   EXPECT_EQ(input({model({-1, 2, 2, 3}, 3.0f, 100), "--image", write("a.ppm", kPpm), "--scale", "2",
                    "--mean", "255"}),
@@ -98,7 +100,7 @@ TEST_F(RunImage, ReadsPng) {
             (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
 }
 
-// A picture of one colour, as printers have it: as Adobe's programs store it, and as the standard does.
+// A picture of four inks is read, as printers have it: as Adobe's programs store it, and as the standard does.
 TEST_F(RunImage, ReadsJpegOfFourInks) {
   for (const bool is_adobe : {true, false}) {
     jpeg_compress_struct jpeg;
@@ -135,7 +137,7 @@ TEST_F(RunImage, ReadsJpegOfFourInks) {
   }
 }
 
-// A header of 40 bytes behind the file's own, and what follows it.
+// Returns a header of 40 bytes behind the file's own, and what follows it.
 std::string bmp(int width, int height, int bits, int compression, const std::string& palette,
                 const std::string& pixels) {
   std::string file = "BM" + std::string(8, '\0');
@@ -153,7 +155,7 @@ std::string bmp(int width, int height, int bits, int compression, const std::str
   return file + palette + pixels;
 }
 
-// The picture of kPpm in every form; rows stand from below, blue first, in multiples of 4 bytes.
+// Every form of BMP is read: the picture of kPpm, rows from the bottom up, blue first, in multiples of 4 bytes.
 TEST_F(RunImage, ReadsBmp) {
   const std::string nhwc = model({-1, 2, 2, 3});
   const std::vector<int> expected = {255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255};
@@ -176,7 +178,8 @@ TEST_F(RunImage, ReadsBmp) {
   for (const auto& [name, file] : files) {
     EXPECT_EQ(input({nhwc, "--image", write("a.bmp", file)}), expected) << name;
     EXPECT_EQ(input({nhwc, write("a", file)}), expected) << name << ", by its content";
-    for (size_t n = 3; n < file.size(); ++n) {  // cut anywhere: an error, or what runs had come to
+    // Cut at every place: an error, or what the runs gave so far
+    for (size_t n = 3; n < file.size(); ++n) {
       const testing::CommandResult r =
           n % 7 == 0 ? run("qrt_run", {nhwc, "--image", write("cut.bmp", file.substr(0, n))})
                      : testing::CommandResult{3, "", ""};

@@ -52,7 +52,7 @@ class RunOutput : public testing::CommandTest {
     EXPECT_EQ(r.status, status) << r.err;
     return r.out;
   }
-  // As stdout_of(), of a run that holds `part`.
+  // Checks a run whose output, as of stdout_of(), holds `part`.
   void expect_output(const std::vector<std::string>& arguments, const std::string& part,
                      int status = 0) {
     const std::string out = stdout_of(arguments, status);
@@ -110,7 +110,7 @@ TEST_F(RunOutput, LeavesNoOutputAndNoArrayOutUnasked) {
   refused({"--expect-some"}, "--expect-some needs --expect");
 }
 
-// They are written over by the outputs, which would otherwise be compared with themselves.
+// Expected files may be those that outputs overwrite: they are read first, and not compared with themselves.
 TEST_F(RunOutput, ExpectationsMayStandWhereOutputsGo) {
   const std::string other = npy("output_0.npy", {1, 5}, {245, 200, 250, 200, 50});
   const std::vector<std::string> arguments = {"--expect", other,          "--expect",

@@ -159,7 +159,7 @@ TEST_F(Tools, RunTakesTheBatchFromTheInputs) {
   expect_failure("qrt_run", {model_, a_, none}, 3, "'batch' is 0, expected 1 or more");
 }
 
-// y[t] = x[0] + ... + x[t]: the model keeps its sum.
+// A sequence is run step by step: y[t] = x[0] + ... + x[t], where the model keeps its sum.
 TEST_F(Tools, RunTakesASequence) {
   testing::ModelBuilder m;
   const uint32_t x = m.input({-1, 3}), kept = m.tensor({-1, 3}, DType::kUInt8, "kept");
@@ -200,9 +200,8 @@ TEST_F(Tools, RunDumpsEveryTensor) {
             std::string::npos);
 }
 
-// A convolution of an ONNX model: its output is [n, c, h, w] there and [n, h, w, c] here, and has no
-// name of its own. An operator behind it keeps the order, one that the file says something of has
-// that order.
+// Tensors are dumped as the source has them: a convolution's output is [n, c, h, w] there and [n, h, w, c]
+// here, and has no name of its own. The operator behind it keeps the order, unless the file gives it another.
 TEST_F(Tools, RunDumpsTensorsAsTheSourceHasThem) {
   testing::ModelBuilder m;
   const uint32_t x = m.input({1, 1, 2, 1}, DType::kUInt8, "x");
@@ -416,7 +415,8 @@ TEST_F(Tools, InspectOpensWithInputsOutputsAndWork) {
   EXPECT_NE(ops.find("EW_F32, fma"), std::string::npos) << ops;
 }
 
-// For CMake's QRT_OPS: once each, of all models, with the parts that their tensors need.
+// qrt_inspect lists the operators of several models for CMake's QRT_OPS: each once, with the parts
+// that their tensors need.
 TEST_F(Tools, InspectListsOperatorsOfSeveralModels) {
   testing::ModelBuilder m;
   fb::ReshapeOptionsT reshape;
@@ -440,8 +440,8 @@ TEST_F(Tools, InspectDrawsTheGraph) {
   EXPECT_NE(r.out.find("label=\"y \\\"quoted\\\"\""), std::string::npos) << r.out;
 }
 
-// Nothing that a name in a model could bring into a page runs in a browser: the policy names what
-// may. The page in a browser is tested in tests/web.
+// A page allows its own script and style alone, so that no name in a model can run in a browser.
+// The page in a browser is tested in tests/web.
 TEST_F(Tools, PagesAllowTheirOwnScriptAndStyleAlone) {
   ASSERT_EQ(run("qrt_inspect", {model_, "--html", path("m.html")}).status, 0);
   const std::string page = read(path("m.html"));

@@ -30,7 +30,7 @@ class Qrt : public testing::CommandTest {
     onnx_ = write("float.onnx", testing::float_models::image().bytes());
   }
 
-  // A line of a shell in the test's folder.
+  // Runs a line of a shell in the test's folder.
   CommandResult shell(const std::string& line) const {
     const std::string whole = "cd '" + path("") + "' && export PATH='" + QRT_BIN_DIR +
                               "':\"$PATH\" && { " + line + "\n} >'" + path("stdout") + "' 2>'" +

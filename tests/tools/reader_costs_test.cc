@@ -57,7 +57,8 @@ void add_output(onnx::ModelProto* model, const std::string& name) {
 
 // ---- constants ----
 
-// Each operator looks at all of a constant and is refused, so that nothing is made.
+// Constants that operators look at as a whole, and are then refused for, cost no more than the
+// file's size allows.
 TEST_F(ReaderCosts, OnnxConstants) {
   constexpr int64_t kElements = 250000;
   std::string floats(kElements * sizeof(float), '\0');
@@ -132,7 +133,7 @@ TEST_F(ReaderCosts, CvmConstants) {
 
 // ---- operators that wait for a QuantizeLinear ----
 
-// chain()'s tensor, and one of another scale, joined: "c0" waits.
+// Returns chain()'s tensor joined with one of another scale, so that "c0" waits.
 onnx::ModelProto waiting() {
   onnx::ModelProto model = sequence_of(1, "Relu", true);
   onnx::TensorProto* scale = model.mutable_graph()->add_initializer();
@@ -160,7 +161,8 @@ void quantize(onnx::ModelProto* model, const std::string& x) {
 
 constexpr char kGrows[] = "what is made of it would grow";
 
-// Each joins the one before with itself, which is made twice: a million times after twenty.
+// Joins of joins are refused: each joins the previous one with itself, so that after twenty it is
+// made a million times.
 TEST_F(ReaderCosts, OnnxJoinsOfJoins) {
   for (const bool allow_float : {false, true}) {
     onnx::ModelProto model = waiting();
@@ -176,7 +178,7 @@ TEST_F(ReaderCosts, OnnxJoinsOfJoins) {
   }
 }
 
-// Every output of a chain is made from its beginning.
+// Outputs along a sequence of joins are refused, as every one is made from the beginning.
 TEST_F(ReaderCosts, OnnxOutputsOfAChainOfJoins) {
   onnx::ModelProto model = waiting();
   concat(&model, "t5", "d2", "c0");
@@ -188,7 +190,7 @@ TEST_F(ReaderCosts, OnnxOutputsOfAChainOfJoins) {
   expect_refused(convert(model), kGrows);
 }
 
-// One within another: the stack has an end.
+// Nested joins are refused beyond 1000 pending operators: the stack has an end.
 TEST_F(ReaderCosts, OnnxLongChainOfJoins) {
   for (const int length : {900, 20000}) {
     onnx::ModelProto model = waiting();
@@ -204,7 +206,8 @@ TEST_F(ReaderCosts, OnnxLongChainOfJoins) {
   }
 }
 
-// Moves behind an operator that waits are kept with it, and copied for each reader.
+// Many readers of a sequence of moves are refused: moves behind a pending operator are kept with
+// it, and copied for each reader.
 TEST_F(ReaderCosts, OnnxReadersOfAChainOfMoves) {
   onnx::ModelProto model = waiting();
   concat(&model, "t5", "d2", "c0");

@@ -21,7 +21,7 @@ using testing::ZipMember;
 
 class ReadingCosts : public testing::CostTest {
  protected:
-  // y = 255 - x, of inputs of this shape and type.
+  // Returns a model of y = 255 - x, for inputs of this shape and type.
   std::string model(const std::vector<int>& dims, int inputs = 1) {
     testing::ModelBuilder m;
     Shape shape;
@@ -41,7 +41,7 @@ class ReadingCosts : public testing::CostTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_within_cost("qrt_run", arguments, {file});
   }
-  // Run, or refused with the limit named.
+  // Checks that a file is run, or refused with the limit named.
   static void expect_bounded(const CommandResult& r) {
     if (r.status == 0) return;
     EXPECT_EQ(r.status, 4) << r.err;
@@ -67,7 +67,7 @@ TEST_F(ReadingCosts, PicturesOfManyPixels) {
   EXPECT_EQ(show(write("a.png", png(3000, 3000))).status, 0);
 }
 
-// The reader skips the texts of a PNG.
+// Texts in a PNG, which the reader skips, are cheap.
 TEST_F(ReadingCosts, TextsInAPng) {
   const std::string text = compressed(std::string(100000, '\0'), 79);
   std::string chunks;
@@ -76,7 +76,7 @@ TEST_F(ReadingCosts, TextsInAPng) {
   EXPECT_EQ(show(write("a.png", png(8, 8, chunks))).status, 0);
 }
 
-// A last scan that comes again is no progression.
+// A JPEG whose last scan comes again is no progression, and is refused.
 TEST_F(ReadingCosts, JpegOfRepeatedScans) {
   const std::string file = jpeg(4096, 4096, 1, true);
   EXPECT_EQ(show(write("a.jpg", file)).status, 0);
@@ -84,7 +84,8 @@ TEST_F(ReadingCosts, JpegOfRepeatedScans) {
     EXPECT_EQ(show(write("a.jpg", with_scans(file, scans))).status, 3) << scans;
 }
 
-// One for each bit of each coefficient: there is nothing wrong with them but their number.
+// A JPEG with a scan for each bit of each coefficient is refused where it costs too much: nothing
+// is wrong with its scans but their number.
 TEST_F(ReadingCosts, JpegOfManyScans) {
   std::vector<jpeg_scan_info> scans = {{1, {0}, 0, 0, 0, 0}};
   for (int bit = 10; bit >= 0; --bit)
@@ -166,7 +167,7 @@ TEST_F(ReadingCosts, ArraysThatInflateAThousandfold) {
   EXPECT_NE(r.err.find("file of its size"), std::string::npos) << r.err;
 }
 
-// The header of an inflated array says another size than the archive, or is none.
+// An array whose header is wrong, or says another size than the archive, is refused when inflated.
 TEST_F(ReadingCosts, ArraysThatInflateBehindAWrongHeader) {
   for (const bool is_npy : {true, false}) {
     ZipMember bomb = zeros("x0", {10});
@@ -178,7 +179,7 @@ TEST_F(ReadingCosts, ArraysThatInflateBehindAWrongHeader) {
   }
 }
 
-// Each is within the limits and does not fit its input.
+// Many arrays that do not fit their inputs, each within the limits, are refused before they are read.
 TEST_F(ReadingCosts, ManyArraysThatDoNotFit) {
   std::vector<ZipMember> members;
   for (int i = 0; i < 4; ++i) members.push_back(zeros("x" + std::to_string(i), {40000000}));
@@ -188,8 +189,8 @@ TEST_F(ReadingCosts, ManyArraysThatDoNotFit) {
   EXPECT_NE(r.err.find("expected input 0"), std::string::npos) << r.err;
 }
 
-// Ten arrays of 40 MB, each of a batch that is `more` larger than the one before. Nothing of them stays
-// in memory: what a child process takes at most begins with what its parent has.
+// Writes ten arrays of 40 MB, each of a batch that is `more` larger than the one before. None of
+// them stays in memory: the most memory counted for a child process includes what its parent held.
 std::string large_arrays(int more) {
   std::vector<ZipMember> members;
   for (int i = 0; i < 10; ++i)
@@ -197,7 +198,8 @@ std::string large_arrays(int more) {
   return testing::zip(members, true);
 }
 
-// Each fits its input, and they do not fit each other: their batches differ.
+// Many arrays that fit their inputs, but not each other, are refused before they are read: their
+// batches differ.
 TEST_F(ReadingCosts, ManyArraysOfOtherBatches) {
   const std::string file = write("a.npz", large_arrays(1));
   const CommandResult r = run_within_cost("qrt_run", {model({-1, 8}, 10), file}, {file});
@@ -205,7 +207,7 @@ TEST_F(ReadingCosts, ManyArraysOfOtherBatches) {
   EXPECT_NE(r.err.find("'batch' is 5000001, but 5000000 by "), std::string::npos) << r.err;
 }
 
-// All fit, and together they are more than a file of this size may become.
+// Many arrays that fit are refused where together they are more than a file of this size may become.
 TEST_F(ReadingCosts, ManyArraysThatFit) {
   const std::string file = write("a.npz", large_arrays(0));
   const CommandResult r = run_within_cost("qrt_run", {model({-1, 8}, 10), file}, {file});

@@ -39,7 +39,7 @@ class RequestsCosts : public testing::CostTest {
   void expect_refused(const TfliteBuilder& b) { expect_refused(write("m.tflite", b.build())); }
 };
 
-// A filter of ones for each channel.
+// An average of 16 bits over too many channels is refused: it takes a filter of ones for each channel.
 TEST_F(RequestsCosts, AveragesOf16BitsOverManyChannels) {
   OnnxBuilder b(21);
   const std::string x = b.integer_input<int16_t>({1, 1000000, 1000, 2}, 0.5f, 0);
@@ -48,7 +48,7 @@ TEST_F(RequestsCosts, AveragesOf16BitsOverManyChannels) {
   expect_refused(b);
 }
 
-// Padding that becomes elements, by a map of indices.
+// A padded pool along an axis that is too long is refused: its padding becomes elements by a map of indices.
 TEST_F(RequestsCosts, PaddedPoolsOfALongAxis) {
   for (const char* op : {"MaxPool", "AveragePool"}) {
     OnnxBuilder b;
@@ -65,7 +65,8 @@ TEST_F(RequestsCosts, PaddedPoolsOfALongAxis) {
   }
 }
 
-// Weights of all phases, most of which are zero.
+// A transposed convolution of too wide strides is refused: it has weights for all phases, most of
+// which are zero.
 TEST_F(RequestsCosts, TransposedConvolutionsOfWideStrides) {
   OnnxBuilder onnx;
   const std::string w =
@@ -89,7 +90,7 @@ TEST_F(RequestsCosts, TransposedConvolutionsOfWideStrides) {
   expect_refused(tflite);
 }
 
-// A slope for each element of a row.
+// Slopes of a large image are refused: they are repeated for each element of a row.
 TEST_F(RequestsCosts, SlopesOfALargeImage) {
   TfliteBuilder b;
   b.op(B::PRELU,
@@ -112,7 +113,7 @@ TEST_F(RequestsCosts, IntegersThatAreRepeated) {
   expect_refused(b);
 }
 
-// A filter of ones for each channel.
+// An average of ESP-DL over too many channels is refused: it takes a filter of ones for each channel.
 TEST_F(RequestsCosts, EspdlAveragesOverManyChannels) {
   testing::EspdlBuilder b;
   auto& node =
@@ -123,7 +124,7 @@ TEST_F(RequestsCosts, EspdlAveragesOverManyChannels) {
   expect_refused(write("m.espdl", b.build()));
 }
 
-// Zero points that the file leaves out, for scales that are an input.
+// Zero points that the file leaves out are refused for too many scales that are an input.
 TEST_F(RequestsCosts, ZeroPointsOfManyScales) {
   OnnxBuilder b;
   const std::string x = b.input<int8_t>({1, 1000000000}), scales = b.input<float>({1000000000});
@@ -131,7 +132,7 @@ TEST_F(RequestsCosts, ZeroPointsOfManyScales) {
   expect_refused(b);
 }
 
-// Products of an hour in 50 KB: qrt_doctor does not wait for them.
+// qrt_doctor does not wait for products that take an hour, in a file of 50 KB.
 TEST_F(RequestsCosts, TheDoctorDoesNotWait) {
   OnnxBuilder b;
   const std::string w = b.dq(

@@ -114,7 +114,7 @@ TEST_F(TestData, IsKeptForDevices) {
       "the test values of the output 'logits' are float32 of shape [2, 10]");
 }
 
-// A pool of images whose height and width are open.
+// Test data may have any sizes that the model takes: a pool of images whose height and width are open.
 TEST_F(TestData, MayHaveAnySizesThatTheModelTakes) {
   testing::OnnxBuilder b;
   const std::string x = b.input<uint8_t>({1, 1, -1, -1}, "image");

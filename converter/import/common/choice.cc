@@ -8,7 +8,7 @@
 namespace qrt::convert {
 namespace {
 
-// The names for a message, which has room for a few.
+// Returns the names for a message, which has room for a few.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kMost = 8, kMostBytes = 32;
   std::string text;

@@ -9,7 +9,8 @@
 
 namespace qrt::convert {
 
-// kInvalidArgument where the model has no tensor of that name, or it was named before.
+// Checks an output that the caller names. Fails with kInvalidArgument where the model has no tensor
+// of that name, or it was named before.
 inline Status check_cut(const std::string& name, bool exists, bool named_before) {
   if (!exists)
     return error(Code::kInvalidArgument, "--outputs: the model has no tensor '%s'", name.c_str());

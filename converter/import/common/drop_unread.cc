@@ -21,7 +21,7 @@ void drop_unread(Graph* graph) {
   std::reverse(kept.begin(), kept.end());
   graph->nodes = std::move(kept);
   for (ValueId v : graph->inputs) read[v] = true;
-  // Inputs without elements stand for those that the graph has at other sizes.
+  // Inputs that are empty at these sizes stay: at other sizes the graph reads them.
   for (ValueId v = 0; v < read.size(); ++v)
     if (graph->values[v].type.shape.elements() == 0) read[v] = true;
   std::vector<ValueId> renumbered(graph->values.size(), kNoValue);

@@ -14,8 +14,8 @@
 
 namespace qrt::convert {
 
-// value / 2^shift, as a stage of the file has it: shifts of 0..62 and values from 0 on can be
-// written.
+// A multiplier: the factor value / 2^shift, as a stage of the file has it. A file can hold shifts
+// of 0 to 62 and values from 0 on; intermediate results may have others.
 struct Multiplier {
   int32_t value = 0;
   int shift = 31;
@@ -28,28 +28,29 @@ struct Multiplier {
 constexpr int64_t kMostProduct = int64_t{1} << 62;  // products of a stage stay below it
 constexpr int kMostShift = 62;
 
-// The closest multiplier of up to 31 bits to a positive factor, whose products with integers
-// |v| <= bound stay below 2^62. False: the factor is beyond that.
+// Finds the multiplier of up to 31 bits closest to a positive factor, whose products with integers
+// |v| <= bound stay below 2^62. Returns false where the factor is too great.
 bool closest_multiplier(double factor, int64_t bound, Multiplier* m);
 
-// v = ROUND(v * multiplier / 2^shift), with one multiplier for all channels or one for each.
+// Makes the stage v = ROUND(v * multiplier / 2^shift), with one multiplier for all channels or one for each.
 std::unique_ptr<fb::RequantStageT> make_stage(const std::vector<Multiplier>& multipliers,
                                               fb::Rounding rounding);
-// The stage of closest multipliers, half to even; one factor or bound, or one for each channel.
-// Null: a factor is beyond what a stage can hold.
+// Makes a stage of the closest multipliers, half to even, with one factor or bound, or one for each
+// channel. Null where a factor is beyond what a stage can hold.
 std::unique_ptr<fb::RequantStageT> closest_stage(const std::vector<double>& factor,
                                                  const std::vector<int64_t>& bound);
 
-// y = clamp(stages(v) + zero_point, limits), all in the stored domain.
+// Makes the requantisation y = clamp(stages(v) + zero_point, limits), all in the stored domain.
 std::unique_ptr<fb::RequantT> int_requant(int zero_point, Limits limits,
                                           std::vector<std::unique_ptr<fb::RequantStageT>> stages);
 std::unique_ptr<fb::RequantT> int_requant(int zero_point, Limits limits,
                                           std::unique_ptr<fb::RequantStageT> stage);
-// y = clamp(zero_point + HE(clamp(fl32(f(v) * scale)))), one scale or one for each channel.
+// Makes the requantisation y = clamp(zero_point + HE(clamp(fl32(f(v) * scale)))), with one scale or
+// one for each channel.
 std::unique_ptr<fb::RequantT> f32_requant(int zero_point, Limits limits,
                                           const std::vector<float>& scale);
 
-// The greatest |x - zero_point| of an INT16 x.
+// Returns the greatest |x - zero_point| of an INT16 x.
 int64_t int16_reach(int zero_point);
 
 }  // namespace qrt::convert

@@ -31,7 +31,7 @@ class FloatBuilder {
                int64_t block);
   // Applies `function` to two operands, broadcast to one shape.
   Status binary(fb::FloatFunction function, ValueId a, ValueId b, ValueId* y);
-  // `function` over rows made of the marked dimensions, which come out as they were, or as 1.
+  // Computes `function` over rows made of the marked dimensions, which keep their size, or become 1.
   Status rows(fb::FloatFunction function, const std::vector<bool>& marked, float epsilon, ValueId x,
               ValueId* y);
 

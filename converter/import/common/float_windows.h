@@ -20,7 +20,8 @@ Indices window_indices(const WindowAxis& w, int64_t in);
 Status gather_taps(FloatBuilder* f, const int64_t (&output)[2], const int64_t (&kernel)[2],
                    const Indices (&indices)[2], float fill, TermOrder order, ValueId x, ValueId* y);
 
-// Reduces each window of such a result, taps before channels, to one value a channel: [n, oh, ow, c].
+// Reduces each window of a result of gather_taps(), taps before channels, to one value a channel:
+// [n, oh, ow, c].
 ValueId reduce_taps(FloatBuilder* f, fb::FloatFunction function, int64_t channels, ValueId x);
 
 }  // namespace qrt::convert

@@ -90,7 +90,7 @@ ValueId GraphBuilder::pair_lut(const SourceNode& node, ValueId a, ValueId b, con
   add<fb::PairLutOptionsT>(node, {a, b, constant}, y).to_float = dtype == DType::kFloat32;
   pass_mark(a, y);
   pass_mark(b, y);
-  // A constant of one element may have had more dimensions.
+  // A constant of one element may have had more dimensions, so the result is reshaped.
   return made == shape ? y : reshape(node, y, shape);
 }
 
@@ -191,7 +191,7 @@ ValueId GraphBuilder::gather(const SourceNode& node, ValueId x, const IndexMaps&
 
 namespace {
 
-// The permutation that makes `axis` the last one, or the last one `axis`.
+// Returns the permutation that makes `axis` the last dimension, or the last dimension `axis`.
 std::vector<int> moved_axis(int rank, int axis, bool to_last) {
   std::vector<int> perm;
   for (int i = 0; i < rank; ++i) {
@@ -235,7 +235,7 @@ ValueId GraphBuilder::axis_back(const SourceNode& node, ValueId y, int axis,
 
 namespace {
 
-// The Transpose or Reshape among the latest nodes that made x, or null.
+// Returns the Transpose or Reshape among the latest nodes that made x, or null.
 const Node* last_mover(const Graph& graph, ValueId x) {
   constexpr size_t kLatest = 8;
   const std::vector<Node>& nodes = graph.nodes;

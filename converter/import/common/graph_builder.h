@@ -27,11 +27,11 @@ class GraphBuilder {
 
   Graph& graph() { return *graph_; }
   const Graph& graph() const { return *graph_; }
-  // By value: adding to the graph moves its values.
+  // Returns a value's shape: a copy, as adding to the graph moves its values.
   Shape shape_of(ValueId value) const { return graph_->values[value].type.shape; }
   DType type_of(ValueId value) const { return graph_->values[value].type.dtype; }
 
-  // A value that is no constant and that no node writes yet.
+  // Adds a value that is no constant and that no node writes yet.
   ValueId new_value(const std::string& name, DType dtype, const Shape& shape,
                     const Quant* quant = nullptr);
   // Integers of the stored domain as a constant. REQUIRES: UINT8 or INT16.
@@ -48,27 +48,26 @@ class GraphBuilder {
   // UINT8 to UINT8: 256 bytes, or with per_channel 256 for each index of the last dimension.
   ValueId lut(const SourceNode& node, ValueId x, const std::vector<uint8_t>& table,
               bool per_channel, const std::string& name, const Quant* quant);
-  // One table by the codes of x: stored integers of `dtype`. UINT8 to INT16, or of INT16.
+  // Adds a table indexed by the codes of x: stored integers of `dtype`. UINT8 to INT16, or INT16 to any.
   ValueId int16_lut(const SourceNode& node, ValueId x, const std::vector<int32_t>& table,
                     DType dtype, const std::string& name, const Quant* quant);
   // Adds a table to float32 of an INT16 value, or for bytes one table for each index of the last dimension.
   ValueId float_lut(const SourceNode& node, ValueId x, const std::vector<float>& table,
                     const std::string& name);
-  // table[256 * a + b], a byte or four (`dtype` FLOAT32) each, of two UINT8 values or kNoValue,
-  // which counts as 0. `shape`: of the result, which has as many elements as the operands
-  // broadcast.
+  // Adds table[256 * a + b], one byte each, or four with `dtype` FLOAT32. `a` and `b` are UINT8 values or
+  // kNoValue, which counts as 0. `shape`: of the result, which has as many elements as the operands broadcast.
   ValueId pair_lut(const SourceNode& node, ValueId a, ValueId b, const Shape& shape, DType dtype,
                    const std::vector<uint8_t>& table, const Quant* quant);
-  // An 8-bit value as INT16, the same numbers. Itself where it is INT16.
+  // Returns an 8-bit value as INT16, with the same numbers; an INT16 value itself.
   ValueId widened(const SourceNode& node, ValueId x);
-  // An INT16 value as UINT8, limited to 0..255.
+  // Returns an INT16 value as UINT8, limited to 0..255.
   ValueId narrowed(const SourceNode& node, ValueId x, const Quant* quant);
   // Returns the same 8-bit tensor as int8 or uint8: 128 more or less, which flips the sign bit.
   ValueId flip_sign(const SourceNode& node, ValueId x, DType dtype);
   // Returns the same bytes as another 8-bit type: truth values are bytes 0 and 1 within the graph.
   ValueId relabel(const SourceNode& node, ValueId x, DType dtype);
-  // uint16 tensors are INT16 in the graph, less 32768; the raw UINT16 is at its edges. Each gives
-  // back what the other was made of.
+  // Convert between UINT16, which stands at the graph's edges alone, and INT16, less 32768, which
+  // uint16 tensors are within. Each returns what the other was made of, where that is known.
   ValueId stored_uint16(const std::string& name, ValueId raw);
   ValueId raw_uint16(const std::string& name, ValueId stored);
   bool has_raw_uint16(ValueId stored) const { return other_16_.count(stored) != 0; }
@@ -81,29 +80,30 @@ class GraphBuilder {
   // Equal but for `axis`.
   ValueId concat(const SourceNode& node, const std::vector<ValueId>& parts, int axis,
                  const std::string& name = "");
-  // `fill`: an element's bits as the graph stores it.
+  // Gathers by maps. `fill`: an element's bits as the graph stores it.
   ValueId gather(const SourceNode& node, ValueId x, const IndexMaps& maps, int64_t fill,
                  const std::string& name = "");
-  // [n, c, h, w] <-> [n, h, w, c], and likewise for volumes. A value that came from from_nhwc() gives
-  // its origin back.
+  // Convert [n, c, h, w] to [n, h, w, c] and back, and likewise volumes. A value that from_nhwc()
+  // made gives its origin back.
   ValueId to_nhwc(const SourceNode& node, ValueId x);
   ValueId from_nhwc(const SourceNode& node, ValueId x, const std::string& name);
-  // x with this dimension last; and a result of that form with the dimension back in its place.
+  // Return x with this dimension last, and a result of that form with the dimension back in its place.
   ValueId axis_last(const SourceNode& node, ValueId x, int axis);
   ValueId axis_back(const SourceNode& node, ValueId y, int axis, const std::string& name);
-  // The value with these parameters for tools to see: itself, or a copy where it has others.
+  // Returns the value with these parameters for tools to see: itself, or a copy where it has others.
   ValueId with_quant(const SourceNode& node, ValueId x, const Quant& quant);
 
   // --- arithmetic
-  // The lesser or the greater of two values' elements, broadcast.
+  // Adds the lesser or the greater of two values' elements, broadcast.
   ValueId min_max(const SourceNode& node, ValueId a, ValueId b, bool maximum,
                   const Quant* quant = nullptr);
-  // float32 of int32: fl32(f(acc) * scale), one scale or one for each index of `axis`.
+  // Dequantises int32 to float32: fl32(f(acc) * scale), with one scale or one for each index of `axis`.
   ValueId dequantize_accumulators(const SourceNode& node, ValueId acc,
                                   const std::vector<float>& scale, int axis);
 
-  // A mark that tables, gathers and elementwise operators pass on to their results and other data
-  // movement ends. ONNX: values that ONNX Runtime keeps in NHWC, which its broadcasts depend on.
+  // Return whether a value has the mark, and set it. Tables, gathers and elementwise operators pass
+  // the mark on to their results; other data movement drops it. The ONNX front end marks values
+  // that ONNX Runtime keeps in NHWC, on which its broadcasts depend.
   bool is_marked(ValueId value) const { return marked_.count(value) != 0; }
   void mark(ValueId value) { marked_.insert(value); }
 

@@ -31,7 +31,7 @@ class Growth {
 
  private:
   uint64_t made_ = 0, read_ = 0;
-  size_t values_ = 0, nodes_ = 0;  // of the graph that are counted
+  size_t values_ = 0, nodes_ = 0;  // values and nodes of the graph that have been counted
 };
 
 }  // namespace qrt::convert

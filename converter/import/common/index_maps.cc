@@ -8,7 +8,8 @@
 namespace qrt::convert {
 namespace {
 
-// A copy whose length the compiler knows takes an instruction; millions of elements make a difference.
+// Copies an element. A copy whose length the compiler knows takes one instruction, which matters
+// for millions of elements.
 void copy_element(size_t bytes, const uint8_t* from, uint8_t* to) {
   switch (bytes) {
     case 1: *to = *from; break;
@@ -84,7 +85,7 @@ fb::GatherOptionsT IndexMaps::options(int64_t fill) const {
 
 std::vector<uint8_t> IndexMaps::apply(const uint8_t* data, size_t element_bytes,
                                       int64_t fill) const {
-  // Axes of one element that stays one are left out.
+  // Leaves out axes of one element that keep it.
   std::vector<Axis> axes;
   int64_t stride = 1;
   for (int d = to_.rank(); d-- > 0; stride *= from_[d]) {

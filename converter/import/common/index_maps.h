@@ -39,9 +39,9 @@ class IndexMaps {
   uint64_t bytes() const;    // of all maps
 
   fb::GatherOptionsT options(int64_t fill) const;
-  // The elements of a row-major tensor of from()'s shape, moved.
+  // Returns the elements of a row-major tensor of from()'s shape, moved.
   std::vector<uint8_t> apply(const uint8_t* data, size_t element_bytes, int64_t fill) const;
-  // OK if apply() stays within kMaxGatheredBytes.
+  // Checks that apply() stays within kMaxGatheredBytes.
   Status check_constant(size_t element_bytes) const;
 
  private:
@@ -54,7 +54,7 @@ class IndexMaps {
 // qrt's limits.
 Status make_shape(const std::vector<int64_t>& dims, Shape* shape);
 
-// OK if `count` is a length that a map may have; kUnsupported otherwise.
+// Checks that `count` is a length that a map may have; kUnsupported otherwise.
 Status check_index_count(int64_t count);
 
 // first, first + step, ...
@@ -63,8 +63,8 @@ Indices stepped(int64_t first, int64_t count, int64_t step);
 // The values of indices outside: a constant, the border's, mirrored without or with the border, or
 // from the other side.
 enum class PadMode { kConstant, kEdge, kReflect, kSymmetric, kWrap };
-// `before` and `after` may be negative: then they cut. REQUIRES: size + before + after >= 0, and
-// size >= 1 where something is mirrored or repeated.
+// Returns indices with padding. Negative `before` and `after` cut. REQUIRES: size + before + after
+// >= 0, and size >= 1 where something is mirrored or repeated.
 Indices padded(int64_t size, int64_t before, int64_t after, PadMode mode);
 
 }  // namespace qrt::convert

@@ -21,8 +21,8 @@ struct LayerConstants {
   DType type = DType::kUInt8;  // of the layer's input: UINT8 or INT16
   int fraction = 0;            // INT16: the weights count in units of 2^-fraction
 
-  // UINT8 with sums as the result (kind ACC): the output is made of them by a Requantize with this
-  // bias.
+  // Set for a UINT8 layer whose result is its sums (kind ACC): a Requantize with this bias makes
+  // the output of them.
   struct FineBias {
     ValueId bias = kNoValue;
     std::unique_ptr<fb::RequantT> requant;
@@ -30,8 +30,8 @@ struct LayerConstants {
   std::optional<FineBias> fine_bias;
 };
 
-// The greatest |sum| that `channels` outputs can have, |bias| included: inputs less their zero
-// point are within -reach..reach. `channel_of`: the output to which weight i belongs.
+// Returns the greatest |sum| that `channels` outputs can have, |bias| included: inputs less their
+// zero point are within -reach..reach. `channel_of`: the output to which weight i belongs.
 template <class Bias, class ChannelOf>
 std::vector<int64_t> sum_bounds(const std::vector<int16_t>& weights, const std::vector<Bias>& bias,
                                 int64_t reach, const ChannelOf& channel_of) {
@@ -50,7 +50,7 @@ std::vector<int64_t> sum_bounds(const std::vector<int16_t>& weights, const std::
 // Digits of 8 bits that the greatest of a layer's weights takes beside INT16 activations: 1 to 3.
 int digits_of(const std::vector<int16_t>& weights);
 
-// The zero point of an operand in the field of its type.
+// Sets an operand's zero point, in the field for its type.
 inline void set_zero_point(const Quant& q, uint8_t* field, int16_t* field_16) {
   if (q.is_int16())
     *field_16 = static_cast<int16_t>(q.stored_zero_point());

@@ -19,14 +19,15 @@ class Outcomes {
  public:
   explicit Outcomes(Report* report) : report_(report) {}
 
-  // The source's nodes, once each in the file's order: from then on known by their number, 0 first.
+  // Adds a node of the source, each once and in the file's order: from then on it is known by its
+  // number, 0 first.
   void add_node(std::string label, std::string op);
 
   // --- nodes
   void became(int node, const std::string& result, const std::string& level);
   // Sets the operator that a node became, without a level of its own.
   void set_result(int node, const std::string& result) { at(node).result = result; }
-  // A node is refused for the first rule it breaks; later ones do not count. `tensor` may be "".
+  // Refuses a node for a rule. The first one that it breaks counts; later ones do not. `tensor` may be "".
   void refuse(int node, const std::string& rule, const std::string& tensor,
               const std::string& remedy);
   // Notes that a refused node has no form in float either that has the source's numbers.
@@ -45,19 +46,21 @@ class Outcomes {
   bool is_skipped(int node) const { return !at(node).skipped.empty(); }
   // Neither refused nor skipped.
   bool is_made(int node) const { return !is_refused(node) && !is_skipped(node); }
-  // "" where became() has not been called.
+  // Returns what the node became; "" where became() has not been called.
   const std::string& result(int node) const { return at(node).result; }
   const std::string& label(int node) const { return at(node).label; }
 
-  // --- inputs, outputs and initialisers of the model that are refused: `kind` is what they are
+  // --- inputs, outputs and initialisers of the model
+  // Refuses one of them; `kind` says which it is.
   void refuse_outside(const char* kind, const std::string& name, const std::string& rule,
                       const std::string& remedy);
-  // A tensor's scales, as a node has them, for --lint: the first that is no normal positive number.
+  // Notes a tensor's scales, as a node has them, for --lint: the first that is no normal positive number.
   void note_scales(int node, const std::string& tensor, const std::vector<float>& scales);
   // Notes a tensor's scales at the first call for it only.
   void note_scales_once(int node, const std::string& tensor, const std::vector<float>& scales);
 
-  // --- what tensors depend on: a refused node or input; "" for nothing refused
+  // --- what tensors depend on
+  // Returns the refused node or input that a tensor depends on; "" where nothing was refused.
   const std::string& origin(const std::string& tensor) const;
   void set_origin(const std::string& tensor, const std::string& origin);
 

@@ -22,15 +22,15 @@ struct Quant {
 
   bool per_tensor() const { return axis < 0; }
   bool is_int16() const { return type == DType::kUInt16 || type == DType::kInt16; }
-  // Added to a source integer to give the stored one.
+  // Returns what is added to a source integer to give the stored one.
   int offset() const { return type == DType::kInt8 ? 128 : type == DType::kUInt16 ? -32768 : 0; }
   // Returns the stored type: of 8 or 16 bits, or int32, which is stored as it is.
   DType stored_type() const {
     if (type == DType::kInt32) return DType::kInt32;
     return is_int16() ? DType::kInt16 : DType::kUInt8;
   }
-  // The number of stored integers, and the least of them. Tables are indexed by the distance to
-  // that: a code. REQUIRES: 8 or 16 bits.
+  // Return the number of stored integers, and the least of them. A table is indexed by a code, the
+  // distance to the least. REQUIRES: 8 or 16 bits.
   size_t codes() const { return is_int16() ? 65536 : 256; }
   int first_code() const { return is_int16() ? -32768 : 0; }
   int stored_zero_point(size_t i = 0) const { return zero_point[i] + offset(); }
@@ -39,16 +39,16 @@ struct Quant {
 bool operator==(const Quant& a, const Quant& b);
 inline bool operator!=(const Quant& a, const Quant& b) { return !(a == b); }
 
-// The parameters of a whole tensor.
+// Returns the parameters of a whole tensor.
 Quant tensor_quant(DType type, float scale, int32_t zero_point);
 
 // The least and the greatest integer of an output, in the stored domain if nothing else is said.
 struct Limits {
   int lo = 0, hi = 255;
 
-  // All integers of the stored type.
+  // Returns all integers of the stored type.
   static Limits of(const Quant& q);
-  // All integers of the source's type. REQUIRES: 8 or 16 bits, or int32.
+  // Returns all integers of the source's type. REQUIRES: 8 or 16 bits, or int32.
   static Limits of_source(const Quant& q);
   // Returns whether the limits exclude some of the stored integers.
   bool cut(const Quant& q) const { return lo > of(q).lo || hi < of(q).hi; }
@@ -62,10 +62,10 @@ Quantization quantization_of(const std::vector<float>& scale, std::vector<int32_
 Quantization stored_quantization(const Quant& quant);
 bool same(const Quantization& a, const Quantization& b);
 
-// The bits of a float32, as the file holds scales.
+// Returns the bits of a float32, as the file holds scales.
 uint32_t float_bits(float f);
 
-// The shape of two tensors broadcast as in numpy. False: they do not broadcast.
+// Finds the shape of two tensors broadcast as in numpy. Returns false where they do not broadcast.
 bool broadcast(const Shape& a, const Shape& b, Shape* result);
 
 }  // namespace qrt::convert

@@ -15,7 +15,8 @@ namespace qrt::convert {
 // The greatest size that flatbuffers can address.
 constexpr size_t kMaxSourceBytes = (size_t{1} << 31) - 1;
 
-// kIoError, or kInvalidModel for a file of more than kMaxSourceBytes. `format` stands in that message.
+// Reads a file. Fails with kIoError, or with kInvalidModel for a file of more than kMaxSourceBytes,
+// in whose message `format` stands.
 Status read_source_file(const std::string& path, const char* format, std::vector<uint8_t>* bytes);
 
 }  // namespace qrt::convert

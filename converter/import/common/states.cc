@@ -22,7 +22,7 @@ struct Edges {
     while (i < count() && name(i) != wanted) ++i;
     return i;
   }
-  // "the model has no input 'h': it has 'x', 'c'"
+  // Returns a text such as "the model has no input 'h': it has 'x', 'c'".
   std::string lacks(const std::string& wanted) const {
     constexpr size_t kMostNames = 20;
     std::string text = std::string("the model has no ") + role + " '" + wanted + "': it has ";
@@ -46,7 +46,7 @@ Status find_pair(const std::string& pair, const Edges& inputs, const Edges& outp
   return error(Code::kInvalidArgument, "--state %s: %s", pair.c_str(), why.c_str());
 }
 
-// A state is written whole by a run, so that it has one type and one size.
+// Checks that a state's input and output have one type and one size: a run writes the state whole.
 Status check_pair(const std::string& pair, const Value& in, const Value& out) {
   if (in.type.dtype != out.type.dtype)
     return error(Code::kInvalidArgument,

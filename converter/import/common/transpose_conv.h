@@ -10,13 +10,13 @@
 
 namespace qrt::convert {
 
-// One axis of the convolution that stands for it.
+// One axis of the ordinary convolution that replaces a transposed one.
 struct PhasedAxis {
   // Sizes >= 1, before >= 0.
   PhasedAxis(int64_t input, int64_t output, int64_t kernel, int64_t stride, int64_t dilation,
              int64_t before);
 
-  // The source's kernel position that position t of `phase`'s kernel has, or -1: zero.
+  // Returns the source's kernel position that position t of `phase`'s kernel has, or -1: zero.
   int64_t source(int64_t phase, int64_t t) const;
 
   int64_t phases;                 // the stride

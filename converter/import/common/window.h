@@ -22,7 +22,7 @@ struct WindowAxis {
 struct Window {
   int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1};
   int64_t before[2] = {0, 0}, after[2] = {0, 0};  // padding
-  int64_t overhang[2] = {0, 0};                   // of that behind, what ceil_mode adds to it
+  int64_t overhang[2] = {0, 0};                   // the part of `after` that ceil_mode adds
   // Inputs at the beginning that no window reads, and from which all others count: where a kernel
   // is smaller than its stride, ONNX Runtime's SAME is a padding below 0.
   int64_t skip[2] = {0, 0};
@@ -54,7 +54,7 @@ void set_dilation(const Window& w, Options* o) {
   o->dilation_h = static_cast<uint16_t>(w.dilation[0]);
   o->dilation_w = static_cast<uint16_t>(w.dilation[1]);
 }
-// Pools: they have no weights that would tell the kernel.
+// Sets the kernel of a pool, which has no weights that would tell it.
 template <class Options>
 void set_kernel(const Window& w, Options* o) {
   o->kernel_h = static_cast<uint32_t>(w.kernel[0]);

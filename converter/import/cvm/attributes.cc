@@ -17,7 +17,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, end - begin);
 }
 
-// Decimal digits with a sign, up to 18 of them.
+// Parses up to 18 decimal digits with an optional sign. Returns false for other texts.
 bool parse_integer(const std::string& text, int64_t* value) {
   const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
   if (text.size() == sign || text.size() > sign + 18) return false;

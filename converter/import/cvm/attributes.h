@@ -17,11 +17,11 @@ class Attributes {
  public:
   explicit Attributes(const AttributeMap& values) : values_(values) {}
 
-  // Every attribute is one of these, or has a name of the form __x__.
+  // Checks that every attribute is one of these, or has a name of the form __x__.
   Status check_names(std::initializer_list<const char*> known) const;
   bool has(const char* name) const { return values_.count(name) != 0; }
 
-  // Read an attribute. A missing one leaves *value as it is; `required` ones may not be missing.
+  // Read an attribute. A missing one leaves *value as it is; the required_ forms fail instead.
   Status integer(const char* name, int64_t lo, int64_t hi, int64_t* value) const;
   Status required_integer(const char* name, int64_t lo, int64_t hi, int64_t* value) const;
   Status boolean(const char* name, bool* value) const;

@@ -15,9 +15,9 @@ class Importer;
 struct Op;
 
 struct Function {
-  // Checks attributes and inputs and says what the outputs are (infer.h).
+  // Checks attributes and inputs, and infers the outputs (infer.h).
   Status (*infer)(Inference* inference);
-  // Adds it to the graph; infer() was content with it (importer.h).
+  // Adds the operator to the graph (importer.h). REQUIRES: infer() succeeded.
   Status (*import)(Importer& importer, const Op& op);
   const char* name;
   int least_inputs, most_inputs;

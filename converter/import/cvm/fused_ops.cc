@@ -23,7 +23,8 @@ int64_t greatest(const Requantization::Stage& s) {
   return *std::max_element(s.multiplier.begin(), s.multiplier.end());
 }
 
-// The results of a stage, in 64 bits; a bound over all channels. False: they may leave 62 bits.
+// Replaces *range by the range of a stage's results, over all channels. Returns false where
+// products may leave 62 bits.
 bool bound_after(const Requantization::Stage& s, Range* range) {
   const int64_t m = greatest(s), reach = std::max(-range->lo, range->hi);
   if (m != 0 && reach > (int64_t{1} << 61) / m) return false;

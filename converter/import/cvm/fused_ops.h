@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of one tensor that waits to be written: CVM's networks put five and more operators
+// Pending arithmetic of one tensor: CVM's networks put five and more operators
 // between one product and the next, each of them int32; what belongs together is gathered in a
 // sequence and becomes one operator, or a part of the product's requantisation.
 #ifndef QRT_CONVERTER_IMPORT_CVM_FUSED_OPS_H_
@@ -38,7 +38,7 @@ struct Storage {
 };
 Range range_of(const std::vector<int32_t>& values);
 std::vector<uint8_t> stored_bytes(const std::vector<int32_t>& values, Storage storage);
-// 8 bits where the values fit into them, else 16, else 32.
+// Returns the storage of values: 8 bits where they fit, else 16, else 32.
 Storage storage_for(Range range);
 // "uint8 (+128), values -127 to 127"
 std::string describe(Storage storage, Range range);

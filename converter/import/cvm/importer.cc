@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the nodes, and chains that grow on its way.
+// Imports node by node, and collects chains on the way.
 #include "converter/import/cvm/importer.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ Status Importer::run() {
                report_->count(Outcome::kRefused), model_.nodes().size());
 }
 
-// Equal nodes on equal entries are one; MRT writes such where two operators read one tensor.
+// Counts the readers of each entry. Equal nodes on equal entries count as one: MRT writes such
+// nodes where two operators read one tensor.
 void Importer::count_readers() {
   for (EntryId e = 0; e < aliases_.size(); ++e) aliases_[e] = e;
   std::map<std::string, EntryId> seen;
@@ -75,7 +76,7 @@ Op Importer::op_of(EntryId entry) const {
   return {node, model_.nodes()[node]};
 }
 
-// A byte, or an int32; a CVM runtime clamps what is outside the precision.
+// Imports the input as bytes, or as int32. A CVM runtime clamps what is outside the precision.
 void Importer::import_input() {
   const EntryId entry = model_.input();
   const Form& form = forms_[entry];
@@ -365,8 +366,8 @@ void Importer::join(const Op& op, fb::FormulaPair function) {
   const Range x = range(op.input(0)), y = range(op.input(1));
   auto pair = std::make_shared<BinaryOp>();
   pair->function = function;
-  // The runtime joins within the product whose sums are made last: those of one operand at most,
-  // behind the other.
+  // The runtime adds within the product whose sums are made last, so at most one operand may be
+  // sums, made behind the other operand.
   const bool a_is_last = gives_sums(op.input(0)) && !gives_sums(op.input(1));
   if (same_as(op.input(0)) == same_as(op.input(1))) {
     pair->a = pair->b = operand(op.input(0), &pair->a_ops);

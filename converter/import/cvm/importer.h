@@ -80,7 +80,7 @@ class Importer {
   // Elements of a parameter; null for what is computed.
   const std::vector<int32_t>* constant(EntryId entry) const;
 
-  // The entry as a value of the graph, in the smallest storage that is proven to hold it.
+  // Returns the entry as a value of the graph, in the smallest storage that is proven to hold it.
   Stored stored(EntryId entry);
   // Returns the entry in this storage, which has to hold it.
   ValueId stored_as(EntryId entry, Storage storage);
@@ -98,7 +98,7 @@ class Importer {
   void set_output(const Op& op, const Stored& stored, const std::string& became,
                   uint32_t output = 0);
 
-  // A value for what an operator makes; a name only where it holds a whole entry.
+  // Adds a value for what an operator makes; it gets a name only where it holds a whole entry.
   ValueId new_value(const std::string& name, Storage storage, const Shape& shape);
   // Adds a node with default options and gives them; the caller fills them at once.
   template <class T>
@@ -114,10 +114,10 @@ class Importer {
   // A table of 256 results, by value + the zero point of `from`, which are bytes.
   Stored table_of(const Op& op, const Stored& from, const std::vector<int32_t>& results,
                   Range range);
-  // The entry's values within 0 .. size - 1, INT32.
+  // Returns the entry's values limited to 0 .. size - 1, as INT32.
   Stored clamped_indices(const Op& op, EntryId entry, int64_t size);
 
-  // Refusing ends the import of the nodes behind this one, not the others'. Returns OK.
+  // Refuses an operator, which ends the import of the nodes behind it, not of the others. Returns OK.
   Status refuse(const Op& op, const std::string& rule, const std::string& remedy);
 
  private:
@@ -129,7 +129,7 @@ class Importer {
   };
 
   void count_readers();
-  // The entry that an equal node before makes.
+  // Returns the entry of an equal earlier node, or the entry itself.
   EntryId same_as(EntryId entry) const { return aliases_[entry]; }
   void import_input();
   Status visit(size_t index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk of inference over a model.
+// Infers shapes and precisions, node by node.
 #include "converter/import/cvm/infer.h"
 
 #include <algorithm>

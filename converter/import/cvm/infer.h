@@ -28,7 +28,7 @@ class Inference {
   int inputs() const { return static_cast<int>(node_.inputs.size()); }
   const Form& input(int i = 0) const { return forms_[node_.inputs[static_cast<size_t>(i)]]; }
 
-  // kInvalidModel where the precision is not 1 to 32.
+  // Adds an output. Fails with kInvalidModel where the precision is not 1 to 32.
   Status output(const Shape& shape, int64_t precision);
   std::vector<Form>& outputs() { return outputs_; }
 
@@ -42,7 +42,7 @@ class Inference {
 // Infers the form of every entry.
 Status infer(const Model& model, std::vector<Form>* forms);
 
-// Numpy's rule for two shapes.
+// Finds the shape of two operands by numpy's rule.
 Status broadcast_shapes(const Shape& a, const Shape& b, Shape* shape);
 
 }  // namespace qrt::convert::from_cvm

@@ -39,7 +39,7 @@ class Bytes {
   size_t at_ = 0;
 };
 
-// One tensor, of `expected` shape and values of at most `limit`.
+// Reads one tensor, of `expected` shape and values of at most `limit`.
 Status read_tensor(const std::string& name, const Entry& entry, Bytes* bytes,
                    std::vector<int32_t>* values) {
   const size_t start = bytes->at();

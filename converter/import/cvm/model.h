@@ -47,12 +47,12 @@ struct Node {
   uint32_t outputs = 1;
 };
 
-// "node 12 (conv2d 'stage1_conv')", for messages.
+// Returns a text such as "node 12 (conv2d 'stage1_conv')", for messages.
 std::string label(const Node& node, size_t index);
 
 class Model {
  public:
-  // kInvalidModel names the file, and the node, key or byte.
+  // Loads a model. Fails with kInvalidModel, naming the file, and the node, key or byte.
   static Status load(const std::string& symbol_path, const std::string& params_path, Model* model);
   // Parses the bytes of the two files.
   static Status parse(const std::string& symbol, const std::vector<uint8_t>& params, Model* model);

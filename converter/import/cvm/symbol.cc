@@ -20,7 +20,8 @@ constexpr int kMaxDepth = 16;
 constexpr size_t kMaxTextBytes = size_t{1} << 26;
 constexpr int64_t kMaxDimension = int64_t{1} << 24, kMaxTensorElements = int64_t{1} << 30;
 
-// The library keeps a value per bracket, and takes them apart one inside the other.
+// Checks how deep the brackets are nested: the JSON library keeps a value per bracket, and destroys
+// them recursively.
 Status check_depth(const std::string& text) {
   int depth = 0;
   bool quoted = false;
@@ -91,12 +92,12 @@ class Reader {
   Status run();
 
  private:
-  // [node, index] or [node, index, version].
+  // Reads [node, index] or [node, index, version].
   Status read_reference(const Json& json, size_t nodes_before, const std::string& where,
                         EntryId* entry) const;
   Status read_node(const Json& json, size_t index);
   Status read_function(const Json& attributes, const std::string& where, Node* node) const;
-  // attrs[key]: [tag, list] with `length` values.
+  // Reads attrs[key]: [tag, list] with `length` values.
   Status tagged_list(const char* key, const char* tag, size_t length, const Json** list) const;
   Status read_shapes();
   Status read_precisions();
@@ -259,7 +260,7 @@ Status Reader::tagged_list(const char* key, const char* tag, size_t length,
   return Status();
 }
 
-// The lists of which nothing is used.
+// Checks the lists of which nothing is used.
 Status Reader::check_lists() const {
   const Json& attributes = root_["attrs"];
   QRT_TRY(check_keys(

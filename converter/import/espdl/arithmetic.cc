@@ -43,7 +43,7 @@ float power_of_two(int exponent) { return std::ldexp(1.0f, exponent); }
 
 int32_t round_to(Target target, float x, Limits limits) {
   if (std::isnan(x)) return limits.hi;
-  // Twice the limits are exact, and beyond them nothing but the sign counts.
+  // Numbers up to twice the limits are exact in float32, and of greater ones only the sign counts.
   const float bound = 2.0f * static_cast<float>(limits.hi);
   x = std::clamp(x, -bound, bound);
   const float r = target == Target::kEsp32P4 ? std::nearbyint(x) : std::floor(x + 0.5f);
@@ -52,7 +52,7 @@ int32_t round_to(Target target, float x, Limits limits) {
 
 int32_t shift_to(Target target, int64_t v, int shift, Limits limits) {
   if (shift < 0) {
-    // Anything but 0 that is shifted by 16 and more has left 16 bits.
+    // A number other than 0 that is shifted by 16 or more leaves 16 bits.
     const int64_t wide = v * (int64_t{1} << std::min(-shift, 16));
     return static_cast<int32_t>(clamp_int(wide, limits.lo, limits.hi));
   }
@@ -74,7 +74,7 @@ std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
 
 namespace {
 
-// float32 results of the C library's expf and logf where those round correctly.
+// Return float32 results as the C library's expf and logf give them where those round correctly.
 float exp_of(float x) {
   if (x > 89.0f) return INFINITY;
   if (x < -104.0f) return 0.0f;
@@ -86,7 +86,7 @@ float log_of(float x) {
   return static_cast<float>(portable_log(double{x}));
 }
 
-// The sum and the quotient in double.
+// Returns the sigmoid, with the sum and the quotient in double.
 float sigmoid(float x) { return static_cast<float>(1.0 / (1.0 + static_cast<double>(exp_of(-x)))); }
 
 float clamped_to_one(float x) { return std::max(0.0f, std::min(1.0f, x)); }

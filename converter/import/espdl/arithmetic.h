@@ -17,10 +17,10 @@ namespace qrt::convert::from_espdl {
 // The chips round differently: esp32p4 half to even, esp32s3 and the C code (all others) half up.
 enum class Target { kEsp32P4, kEsp32S3, kC };
 
-// Parses a target's name. False: there is no such target.
+// Parses a target's name. Returns false where there is no such target.
 bool parse_target(const std::string& name, Target* target);
 const char* reference_of(Target target);  // "espdl-p4"
-// Parses a reference's name. False: there is no such reference.
+// Parses a reference's name. Returns false where there is no such reference.
 bool parse_reference(const std::string& name, Target* target);
 inline fb::Rounding rounding_of(Target target) {
   return target == Target::kEsp32P4 ? fb::Rounding::HALF_EVEN : fb::Rounding::HALF_UP;
@@ -33,7 +33,8 @@ constexpr Limits kInt8Limits = {-128, 127}, kInt16Limits = {-32768, 32767};
 
 float power_of_two(int exponent);  // within float32's normal numbers
 
-// A float as an integer within limits, by the target's rounding: half to even, or floor(fl32(x + 0.5)). NaN: the greatest, as the chips convert it.
+// Rounds a float to an integer within limits, as the target does: half to even, or floor(fl32(x +
+// 0.5)). NaN gives the greatest, as on the chips.
 int32_t round_to(Target target, float x, Limits limits);
 // v / 2^shift rounded and limited.
 int32_t shift_to(Target target, int64_t v, int shift, Limits limits);
@@ -49,7 +50,7 @@ using Function = std::function<float(float)>;
 // Returns the function of an operator, or null where it has none of these.
 Function function_of(const std::string& op, float alpha, float beta);
 
-// round(g(q * 2^in) * 2^-out) for every q of a type of 8 or 16 bits, the least first.
+// Returns round(g(q * 2^in) * 2^-out) for every q of a type of 8 or 16 bits, the least first.
 std::vector<int16_t> table_of(Target target, const Function& g, Limits in, int in_exponent,
                               Limits out, int out_exponent);
 

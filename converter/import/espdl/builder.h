@@ -29,17 +29,17 @@ class Builder : public GraphBuilder {
   ValueId constant(const Tensor& tensor, const Format& format);
   ValueId float_constant(float value);
 
-  // The value itself where it has the shape, and where no map changes anything.
+  // Add a reshape or gather; they return the value itself where its shape, or a map, changes nothing.
   ValueId reshaped(const SourceNode& node, ValueId x, const Shape& shape) {
     return shape_of(x) == shape ? x : reshape(node, x, shape);
   }
   ValueId gathered(const SourceNode& node, ValueId x, const IndexMaps& maps, int64_t fill) {
     return maps.is_identity() ? x : gather(node, x, maps, fill);
   }
-  // f(q) for every integer of x, in the output's format. One table, whatever the two types.
+  // Adds f(q) for every integer of x, in the output's format: one table, whatever the two types.
   ValueId table(const SourceNode& node, const Activation& x, const std::vector<int16_t>& values,
                 const Format& out);
-  // q * 2^(e_in - e_out), rounded by the target.
+  // Adds q * 2^(e_in - e_out), rounded as the target does.
   ValueId rescale(const SourceNode& node, const Activation& x, const Format& out);
   // Adds the floats of x's integers: q * 2^exponent.
   ValueId to_float(const SourceNode& node, const Activation& x);
@@ -47,7 +47,7 @@ class Builder : public GraphBuilder {
   ValueId from_float(const SourceNode& node, ValueId x, float divisor, const Format& out);
   ValueId float_function(const SourceNode& node, fb::FloatFunction function,
                          std::vector<ValueId> inputs, const Shape& shape);
-  // y = limits(v / 2^shift): shifts of one or of every channel.
+  // Makes the requantisation y = limits(v / 2^shift), with one shift or one for each channel.
   std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,
                                         const Format& out, Limits limits) const;
   std::unique_ptr<fb::RequantT> requant(const std::vector<int>& shifts, int most_left,

@@ -114,7 +114,7 @@ void Importer::set_next(ValueId variable, ValueId next) {
     if (v.value == variable) v.next = next;
 }
 
-// The values become the last inputs and outputs of the graph (ir.h).
+// Makes the variables' values the last inputs and outputs of the graph (ir.h).
 void Importer::export_variables() {
   for (const Variable& v : variables_) {
     graph().inputs.push_back(v.value);

@@ -14,7 +14,7 @@ constexpr size_t kMaxNameBytes = 4096, kMaxDims = 16;
 
 inline std::string string_of(const flatbuffers::String* s) { return s ? s->str() : std::string(); }
 
-// flatbuffers verifies the alignment of a vector's length, which is less than that of int64.
+// Reads an element. flatbuffers checks the alignment of a vector's length alone, which int64 elements exceed.
 template <class T>
 T element(const flatbuffers::Vector<T>& v, size_t i) {
   T value;

@@ -17,7 +17,7 @@ struct Format {
 
   bool is_integer() const { return type == DataType::INT8 || type == DataType::INT16; }
   bool is_int16() const { return type == DataType::INT16; }
-  // Added to the file's integer to give the stored one.
+  // Returns what is added to the file's integer to give the stored one.
   int offset() const { return type == DataType::INT8 ? 128 : 0; }
   Limits limits() const { return is_int16() ? kInt16Limits : kInt8Limits; }
   bool operator==(const Format& f) const { return type == f.type && exponent == f.exponent; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the operators in the file's order, and the states of tensors. Inputs, outputs and variables: edges.cc.
+// Imports the operators in the file's order, and keeps the states of tensors. Inputs, outputs and
+// variables: edges.cc.
 #include "converter/import/espdl/importer.h"
 
 #include <algorithm>

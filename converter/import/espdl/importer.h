@@ -20,7 +20,8 @@ class Importer {
  public:
   Importer(const Model& model, Target target, Graph* graph, Report* report);
 
-  // `float_io`: the model's integer inputs and outputs become float32, (de)quantised by their powers of two.
+  // Imports the model. `float_io`: its integer inputs and outputs become float32, (de)quantised by
+  // their powers of two.
   Status run(bool float_io);
 
   Target target() const { return target_; }
@@ -34,19 +35,23 @@ class Importer {
   // Returns the tensor of this name, or null.
   const Tensor* find(const std::string& name) const;
   std::string quoted_input(const Node& node, int i) const;
-  // Input i, a computed value or a constant. False: it is absent or no activation that qrt knows; the operator was refused.
+  // Reads input i, a computed value or a constant. Returns false where it is absent or no
+  // activation that qrt knows; the operator was refused.
   bool read(const Node& node, int i, Activation* activation);
-  // Reads input i where only int8 and int16 will do. False: refused.
+  // Reads input i where only int8 and int16 will do. Returns false where the operator was refused.
   bool read_integer(const Node& node, int i, Activation* activation);
-  // The format of output i by the file. False: refused.
+  // Reads the format that the file gives output i. Returns false where the operator was refused.
   bool read_format(const Node& node, int i, Format* format);
-  // Input i and the format of output 0, both of int8 or both of int16.
+  // Reads input i = 0 and the format of output 0, both of int8 or both of int16. Returns false
+  // where the operator was refused.
   bool read_pair(const Node& node, Activation* in, Format* out);
-  // A constant of integers that say how something is done. False: it is none, refused.
+  // Reads constant integers that parametrise the operator, such as axes. Returns false where the
+  // input is no such constant; the operator was refused.
   bool read_integers(const Node& node, int i, std::vector<int64_t>* values);
 
-  // --- report. Refusing is not an error: what reads the outputs is skipped and the import goes on. Returns OK for handlers to
-  // return.
+  // --- report
+  // Refuses an operator, which is no error: what reads its outputs is skipped and the import goes
+  // on. Returns OK for handlers to return.
   Status refuse(const Node& node, const std::string& rule, const std::string& tensor,
                 const std::string& remedy);
   void became(const Node& node, const std::string& result, const std::string& level);
@@ -58,9 +63,9 @@ class Importer {
   // --- the graph
   Builder& builder() { return builder_; }
   Graph& graph() { return builder_.graph(); }
-  // Output i of the operator is this value.
+  // Sets output i of the operator to this value.
   void finish(const Node& node, ValueId value, const Format& format, int i = 0);
-  // A value that keeps its content between runs: `next`, of its shape, after each.
+  // Adds a value that keeps its content between runs. After each it takes `next`, of its shape.
   ValueId new_variable(const std::string& name, const Format& format, const Shape& shape);
   void set_next(ValueId variable, ValueId next);
   // Counts the work of making so many bytes, before they are made (Growth::reserve).
@@ -81,7 +86,7 @@ class Importer {
                          const std::string& remedy);
   bool format_of(const Node& node, const Tensor& tensor, Format* format);
   Status import_inputs(bool float_io);
-  // *visited counts the operators that were judged.
+  // Visits all operators. *visited counts those that were judged.
   Status visit_all(size_t* visited);
   Status visit(const Node& node);
   Status export_outputs(bool float_io);
@@ -99,8 +104,8 @@ class Importer {
   int s3_proven_ = 0, s3_unproven_ = 0;  // layers
 };
 
-// The target of a file: what the caller asks for, what the file says, or what follows from its layouts. kInvalidArgument where
-// nothing tells, or two of them disagree.
+// Chooses the target of a file: what the caller asks for, what the file says, or what follows from
+// its layouts. Fails with kInvalidArgument where nothing tells, or two of them disagree.
 Status choose_target(const Model& model, const std::string& asked, Target* target);
 
 }  // namespace qrt::convert::from_espdl

@@ -23,7 +23,7 @@ Status parse_layout(const std::string& text, Layout* layout) {
       layout->is_row_major = true;
       return Status();
     }
-  // "UNK" and nothing stand in files of 2024.
+  // Files of 2024 have "UNK" and an empty text, too.
   for (const char* name : {"(N/16)HWC16", "(N/8)HWC8", "N16HWC16", "N8HWC8", "(N/16)WC16",
                            "(N/8)WC8", "N16WC16", "N8WC8", ""})
     if (base == name) return Status();

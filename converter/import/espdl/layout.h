@@ -27,7 +27,7 @@ struct FilterShape {
 struct Layout {
   bool is_row_major = false;
 };
-// kUnsupported: a layout that no ESP-DL version writes.
+// Parses a layout. Fails with kUnsupported for one that no ESP-DL version writes.
 Status parse_layout(const std::string& text, Layout* layout);
 
 // Returns element i of a constant of int8 or int16.
@@ -36,8 +36,8 @@ int16_t value_at(const Tensor& tensor, int64_t i);
 // Values of a block.
 inline int64_t block_of(DataType type) { return type == DataType::INT16 ? 8 : 16; }
 
-// The filter's values as [n][h][w][c], depthwise [h][w][n], from position `begin` of the tensor's values on.
-// REQUIRES: it is of int8 or int16 and holds that many.
+// Unpacks the filter's values to [n][h][w][c], depthwise [h][w][n], from position `begin` of the
+// tensor's values on. REQUIRES: it is of int8 or int16 and holds that many.
 Status unpack_filter(const Tensor& tensor, int64_t begin, const FilterShape& shape,
                      std::vector<int16_t>* values);
 

@@ -35,7 +35,7 @@ struct Tensor {
   size_t bytes = 0;
   std::string layout;  // of a constant: "(N/16)HWC16"; may be empty
 
-  // The values of a constant of int64 or int32. REQUIRES: is_constant, such a type.
+  // Returns the values of a constant of int64 or int32. REQUIRES: is_constant, such a type.
   std::vector<int64_t> integers() const;
 };
 
@@ -52,7 +52,7 @@ struct Node {
   bool has_input(int i) const {
     return i < static_cast<int>(inputs.size()) && inputs[static_cast<size_t>(i)] >= 0;
   }
-  // Attributes, or their default where the node has none of this name and type.
+  // Return attributes, or their default where the node has none of this name and type.
   int64_t integer(const char* name, int64_t otherwise) const;
   float real(const char* name, float otherwise) const;
   std::string text(const char* name, const std::string& otherwise = "") const;
@@ -61,11 +61,12 @@ struct Node {
 
 class Model {
  public:
-  // One model of a file, chosen as choose_model() does. kIoError, kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
+  // Loads one model of a file, chosen as choose_model() does. Fails with kIoError,
+  // kInvalidArgument, kInvalidModel, or kUnsupported (encrypted).
   static Status load(const std::string& path, const std::string& selector, Model* model);
   // Parses a file's bytes.
   static Status parse(std::vector<uint8_t> file, const std::string& selector, Model* model);
-  // A model that the converter wrote down itself (qdq/), see is_plain().
+  // Parses a model that the converter itself wrote (qdq/), see is_plain().
   static Status parse_plain(std::vector<uint8_t> file, Model* model);
   // The models of a file.
   static Status list(const std::string& path, std::vector<Entry>* entries);
@@ -76,7 +77,7 @@ class Model {
   // Returns whether the converter wrote the model, not an exporter for a chip: computed matrices stand row by row, and
   // operators of the specification that no chip's runtime has may be there.
   bool is_plain() const { return is_plain_; }
-  // "esp32p4"; empty: the file does not say.
+  // Returns the chip, "esp32p4"; empty where the file does not say.
   const std::string& target() const { return target_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
   const std::vector<Node>& nodes() const { return nodes_; }

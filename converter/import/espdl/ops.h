@@ -24,22 +24,22 @@ const Handler* find_handler(const std::string& op);
 // Returns why an operator is refused that the runtime has, but whose arithmetic is not specified; null for others.
 const char* why_refused(const std::string& op);
 
-// The shape of two operands that broadcast as in numpy.
+// Finds the shape of two operands that broadcast as in numpy.
 Status broadcast_shape(const Shape& a, const Shape& b, Shape* shape);
-// An axis of `rank` dimensions, which may count from the end.
+// Places an axis of `rank` dimensions, which may count from the end.
 Status place_axis(int64_t axis, int rank, int* result);
 
-// The window of an operator over one or two axes [rows, columns] of these sizes; of one axis that is
-// the columns. Pads, strides and dilations by the node's attributes, the kernel by the caller's.
+// Reads the window of an operator over one or two axes [rows, columns] of these sizes; a single axis
+// is the columns. Pads, strides and dilations are the node's attributes, the kernel is the caller's.
 Status read_window(const Node& node, const std::vector<int64_t>& sizes,
                    const std::vector<int64_t>& kernel, Window* window);
 
-// [n, w, c] as [n, 1, w, c]; images of two axes as they are. kUnsupported: other ranks.
+// Reads [n, w, c] as [n, 1, w, c]; images of two axes as they are. Fails with kUnsupported for other ranks.
 Status as_image(Importer& importer, const Node& node, ValueId* x);
-// An image back in `rank` dimensions.
+// Returns an image back in `rank` dimensions.
 ValueId from_image(Importer& importer, const Node& node, ValueId y, int rank);
 
-// The zero point of an operand in the field of its type.
+// Sets an operand's zero point, in the field for its type.
 inline void set_zero_point(const Format& format, uint8_t* field, int16_t* field_16) {
   if (format.is_int16())
     *field_16 = 0;

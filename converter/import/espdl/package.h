@@ -22,7 +22,8 @@ struct Entry {
   size_t offset = 0, bytes = 0;
 };
 
-// The models of a file. kInvalidModel where the file is neither one nor a pack, or a pack's table leaves the file.
+// Lists the models of a file. Fails with kInvalidModel where the file is neither a model nor a
+// pack, or a pack's table leaves the file.
 Status list_entries(const std::vector<uint8_t>& file, std::vector<Entry>* entries);
 
 std::vector<std::string> names_of(const std::vector<Entry>& entries);
@@ -32,7 +33,8 @@ std::vector<std::string> names_of(const std::vector<Entry>& entries);
 struct Wrapper {
   std::vector<size_t> headers;
 };
-// kUnsupported: encrypted. kInvalidModel: no such model.
+// Reads a model's header. Fails with kUnsupported where it is encrypted, kInvalidModel where there
+// is no such model.
 Status read_wrapper(const uint8_t* data, size_t bytes, Wrapper* wrapper);
 
 }  // namespace qrt::convert::from_espdl

@@ -94,7 +94,8 @@ Status read_exponents(const flatbuffers::Vector<int64_t>* source, std::vector<in
   return Status();
 }
 
-// Dimensions into a shape; what is beyond its rank becomes the tensor's problem.
+// Appends a dimension to a tensor's shape. More dimensions than a shape can have become the
+// tensor's problem, as only its use is an error.
 Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
   QRT_MODEL_CHECK(d >= 0, "has a dimension of %lld, expected 0 or more", static_cast<long long>(d));
   QRT_MODEL_CHECK(
@@ -112,7 +113,7 @@ Status add_dimension(int64_t d, uint64_t* elements, Tensor* tensor) {
 
 Status Model::read_constants(const flatbuffers::Vector<flatbuffers::Offset<espdl::Tensor>>* from,
                              std::vector<Tensor>* to) {
-  // Real files share little between tensors: one with more than this was made to exhaust the memory.
+  // Real files share little between tensors: one that shares more was made to exhaust the memory.
   size_t exponents = 0;
   for (size_t i = 0; i < size_of(from); ++i) {
     const espdl::Tensor& source = *from->Get(static_cast<uint32_t>(i));
@@ -164,7 +165,7 @@ Status Model::read_constant(const espdl::Tensor& source, Tensor* tensor) {
     tensor->data = begin;
     return Status();
   }
-  // Small ones stand in vectors of their own.
+  // Small constants stand in vectors of numbers instead of bytes.
   std::vector<uint8_t> bytes;
   converted_bytes_ += tensor->bytes;
   QRT_MODEL_CHECK(converted_bytes_ <= 2 * bytes_.size() + 1024,

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kProbes[] = {97, 61, 31, 13, 7, 5, 3};
 constexpr int64_t kMostElements = int64_t{1} << 30;
 
-// A batch for the second import; 0: the tensors are too large for any.
+// Returns a batch for the second import; 0: the tensors are too large for any.
 int64_t choose_batch(const Graph& graph) {
   int64_t most = 1;
   for (const Value& v : graph.values) most = std::max(most, v.type.shape.elements());
@@ -34,7 +34,7 @@ int64_t choose_batch(const Graph& graph) {
   return 0;
 }
 
-// Constants that have the same for every image of the batch: one image of them.
+// Cuts each constant that is the same for every image of the batch to one image.
 void keep_one_image(int64_t batch, Graph* graph) {
   for (Value& v : graph->values) {
     Shape& shape = v.type.shape;
@@ -53,7 +53,7 @@ bool is_same(const Quantization& a, const Quantization& b) {
   return a.scale == b.scale && a.zero_point == b.zero_point && a.axis == b.axis;
 }
 
-// `b` is `a` but for the batch in front.
+// Returns whether `b` is `a` but for the size of the batch in dimension 0.
 bool is_same(const Value& a, const Value& b, bool carries) {
   const Shape &from = a.type.shape, &to = b.type.shape;
   const int skip = carries ? 1 : 0;
@@ -63,7 +63,7 @@ bool is_same(const Value& a, const Value& b, bool carries) {
          (!carries || from[0] == 1) && is_same(a.quantization, b.quantization);
 }
 
-// The first node of `many` that is another than in `one`; "" for none.
+// Returns the first node of `many` that is another than in `one`; "" for none.
 std::string find_difference(const Graph& one, const Graph& many, const std::vector<bool>& carries) {
   const auto are_same = [&](const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
     return a == b && std::all_of(a.begin(), a.end(), [&](ValueId id) {

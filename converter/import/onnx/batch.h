@@ -15,8 +15,8 @@ namespace qrt::convert::from_onnx {
 // Imports the model with this number for its symbolic batch.
 using ImportAtBatch = std::function<Status(int64_t batch, Graph* graph, Report* report)>;
 
-// `graph`: the model as it is imported at batch 1. *why: "" where the batch may be open, else why it
-// may not.
+// Finds why the batch may not be open: *why is "" where it may. `graph`: the model as it is
+// imported at batch 1.
 Status find_why_batch_is_closed(const Graph& graph, const ImportAtBatch& import, std::string* why);
 
 }  // namespace qrt::convert::from_onnx

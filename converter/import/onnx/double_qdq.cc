@@ -138,8 +138,8 @@ Status DoubleQdq::make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNo
   return Status();
 }
 
-// *one: the readers of these tensors, of the shape that `node` reads, are equal, and nothing else
-// reads them.
+// Finds the readers of these tensors, of the shape that `node` reads. *one: they are equal, and
+// nothing else reads the tensors.
 Status DoubleQdq::find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
                                      std::vector<const NodeView*>* readers, bool* one) const {
   Passed passed;

@@ -29,7 +29,7 @@ class DoubleQdq {
   // REQUIRES: the scales and zero points are loaded; what is in front of the node was visited.
   Status merge(const NodeView& quantize, bool all_known);
 
-  // The parameters that stand for a node's own after merging, or null.
+  // Returns the parameters that stand for a node's own after merging, or null.
   const Quant* quant(const NodeView& node) const;
   // Returns the input that is the output of a node that merging has left without effect; -1 for others.
   int passed_input(const NodeView& node) const;

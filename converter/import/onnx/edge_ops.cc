@@ -68,8 +68,8 @@ Status read_layout(const NodeView& node, const Shape& x, const Shape& scale, int
   return Status();
 }
 
-// Scale and zero point as inputs of an edge operator whose integer side is of `type`.
-// *done: false where they were refused.
+// Adds scale and zero point as inputs of an edge operator whose integer side is of `type`. *done:
+// false where they were refused.
 Status add_parameters(Importer& importer, const NodeView& node, int type,
                       std::vector<ValueId>* inputs, bool* done) {
   *done = false;
@@ -128,8 +128,9 @@ void finish(Importer& importer, const NodeView& node, Node n, const Shape& shape
   importer.set_output(node, 0, std::move(y));
 }
 
-// The type of the division: `precision`, else float32 where ONNX Runtime has a kernel, else that of
-// the scale as the specification says (int32: float64, as ONNX's reference computes it).
+// Finds the type of the division: `precision`, else float32 where ONNX Runtime has a kernel, else
+// the type of the scale as the specification says (int32: float64, as ONNX's reference computes
+// it). Returns false for other types.
 bool read_division(const NodeView& node, int x, int scale, fb::Division* division) {
   switch (node.integer("precision", 0)) {
     case 0: break;

@@ -7,13 +7,14 @@
 
 namespace qrt::convert::from_onnx {
 
-// Type of a QuantizeLinear's output: its zero point's, else the attribute; kUndefined: neither.
+// Returns the type of a QuantizeLinear's output: its zero point's, else the attribute; kUndefined: neither.
 int quantized_type(const Importer& importer, const NodeView& node);
 
-// Constant parameters as read_quant() reads them: float32 scales per tensor or per axis.
+// Returns whether the node's scale and zero point are constants that read_quant() takes: float32
+// scales, for the tensor as a whole or along an axis.
 bool is_plain_edge(const Importer& importer, const NodeView& node);
 
-// A QuantizeLinear or DequantizeLinear of a tensor with a value, as one operator of the graph.
+// Emit a QuantizeLinear or DequantizeLinear of a tensor with a value as one operator of the graph.
 Status emit_quantize(Importer& importer, const NodeView& node);
 Status emit_dequantize(Importer& importer, const NodeView& node);
 

@@ -53,7 +53,7 @@ Status import_onnx(const std::string& path, Graph* graph, Report* report, bool a
     return loaded;
   }
   model.set_blocks(blocks);
-  // Such a graph is float between its products by its nature, so that nobody has to allow it.
+  // A graph that quantises in runs is float between its products by design, so that needs no permission.
   allow_float |= from_onnx::is_quantized_in_runs(model.graph());
   std::vector<from_onnx::OpenDimension> open = from_onnx::find_open_dimensions(model.graph());
   QRT_TRY(from_onnx::set_limits(edges.open, &open));

@@ -142,7 +142,7 @@ class FirstImport {
   Report report;
   Status why;
   bool is_broken = false;    // an error that has nothing to do with sizes
-  bool only_refuses = true;  // nodes, at all sizes so far
+  bool only_refuses = true;  // every error so far was a refusal of nodes
 
  private:
   const Model& model_;

@@ -131,7 +131,7 @@ Status Importer::check_node(const NodeView& node) const {
                   node.op_label().c_str(), node.input_count(), entry->inputs);
   bool has_output = node.has_output(0);
   for (int i = 1; entry->handler == import_recurrent && i < node.output_count(); ++i)
-    has_output |= node.has_output(i);  // of a recurrent layer each may be left out
+    has_output |= node.has_output(i);  // a recurrent layer may leave out each of its outputs
   QRT_MODEL_CHECK(has_output, "node %s (%s) has no output", node.label().c_str(),
                   node.op_label().c_str());
   QRT_MODEL_CHECK(opset(node) > 0, "node %s (%s): the model imports no operator set '%s'",
@@ -141,7 +141,7 @@ Status Importer::check_node(const NodeView& node) const {
 
 namespace {
 
-// Operators that wait are made, and forgotten, one within another.
+// Chains of pending operators are made, and destroyed, recursively.
 constexpr int kMostDepth = 1000;
 
 bool waits_too_deeply(const Importer& importer, const NodeView& node) {
@@ -210,7 +210,7 @@ Status Importer::judge(const NodeView& node, Status status, const std::string& d
   // Shapes that follow from the model but lie beyond qrt's limits are a refusal like any other.
   if (status.code() == Code::kUnsupported)
     return refuse(node, status.message(), node.output(0), remedy_for_shapes(*this));
-  // A stand-in may be wrong where the file says wrong things of a tensor that is never made.
+  // A stand-in may be invalid where the file declares something wrong for a tensor that is never made.
   if (status.code() == Code::kInvalidModel && !depends.empty()) {
     not_assessed(node, depends);
     status = Status();
@@ -260,7 +260,8 @@ Status Importer::refuse(const NodeView& node, const std::string& rule, const std
 
 void Importer::not_assessed(const NodeView& node, const std::string& origin) {
   outcomes_.depends_on(node.index(), origin);
-  const std::string of_outputs = origin;  // `origin` may be one of those that are set here
+  // A copy, as `origin` may refer to a field that is set here.
+  const std::string of_outputs = origin;
   for (int i = 0; i < node.output_count(); ++i) {
     if (!node.has_output(i)) continue;
     set_output(node, i, refused_form(tensors_.at(node.output(i))));
@@ -312,7 +313,8 @@ Status Importer::refuse_float(const NodeView& node, int i) {
 // Operators that still wait for a QuantizeLinear when others were refused: what reads them was not
 // taken in.
 void Importer::report_unresolved() {
-  std::unordered_map<std::string, const NodeView*> reader;  // that was refused or not assessed
+  // The refused or unassessed node that reads a tensor.
+  std::unordered_map<std::string, const NodeView*> reader;
   for (const auto& n : nodes_) {
     if (outcomes_.is_made(n->index())) continue;
     for (int i = 0; i < n->input_count(); ++i) reader.emplace(n->input(i), n.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One import of an ONNX file: the walk over its nodes in execution order. For each node a handler
+// One import of an ONNX file, node by node in execution order. For each node a handler
 // (ops/handlers.h) reads its inputs' states and writes its outputs'. The import's data have classes
 // of their own, which handlers reach through here: the tensors' states (tensors.h), the graph that
 // grows from them (common/graph_builder.h) and the outcome of each node (common/outcomes.h).
@@ -36,18 +36,18 @@ class Importer {
   const NodeView& node(int index) const { return *nodes_[static_cast<size_t>(index)]; }
   int64_t opset(const NodeView& node) const { return model_.opset(node.index()); }
   int uses(const std::string& tensor) const { return model_.uses(tensor); }
-  // The node that makes a tensor; null for inputs and initialisers.
+  // Returns the node that makes a tensor; null for inputs and initialisers.
   const NodeView* producer(const std::string& tensor) const {
     const int index = model_.producer(tensor);
     return index < 0 ? nullptr : nodes_[static_cast<size_t>(index)].get();
   }
   bool is_output(const std::string& tensor) const;
   bool allows_float() const { return allow_float_; }
-  // The number that stands for a symbolic batch.
+  // Returns the number that stands for a symbolic batch.
   int64_t batch() const { return batch_; }
-  // The numbers that stand for the symbolic dimensions; empty where only the batch may be symbolic.
+  // Returns the numbers that stand for the symbolic dimensions; empty where only the batch may be symbolic.
   const OpenSizes& sizes() const { return sizes_; }
-  // A batch that a node needs, which `batch` is not.
+  // The batch that a node needs where it differs from `batch`.
   struct NeededBatch {
     int64_t batch = 0;  // 0: none is known
     std::string node;   // as messages name it
@@ -64,7 +64,7 @@ class Importer {
   }
 
   bool has_open_sizes() const { return !sizes_.empty(); }
-  // A value that is 1 in every run, or kNoValue as long as nothing needs one (run_integers.h).
+  // Returns a value that is 1 in every run, or kNoValue as long as nothing needs one (run_integers.h).
   ValueId& run_one() { return run_one_; }
   RunLengths& run_lengths() { return run_lengths_; }
   // Returns whether input i of the node, a constant in this import, may be another at other sizes.
@@ -82,14 +82,14 @@ class Importer {
   bool is_free_of_inputs(const std::string& tensor) const {
     return free_of_inputs_.count(tensor) != 0 || model_.initializers().count(tensor) != 0;
   }
-  // If nodes whose conditions turned out to be known.
+  // Notes an If whose condition turned out to be known.
   void note_condition(const NodeView& node, bool value) { conditions_[node.index()] = value; }
   const KnownConditions& conditions() const { return conditions_; }
-  // If nodes whose conditions a run computes.
+  // Notes an If whose condition a run computes.
   void note_run_condition(const NodeView& node) { run_conditions_.insert(node.index()); }
   const std::unordered_set<int>& run_conditions() const { return run_conditions_; }
 
-  // Loop and Scan nodes whose number of steps turned out to be known.
+  // Notes a Loop or Scan whose number of steps turned out to be known.
   void note_loop(const NodeView& node, KnownLoop loop) {
     loops_.emplace(node.index(), std::move(loop));
   }
@@ -114,8 +114,8 @@ class Importer {
 
   // --- outcomes
   Outcomes& outcomes() { return outcomes_; }
-  // Refusing is not an error: the node's outputs become refused and the import goes on. OK, for
-  // handlers to return.
+  // Refuses a node, which is no error: its outputs become refused and the import goes on. Returns
+  // OK, for handlers to return.
   Status refuse(const NodeView& node, const std::string& rule, const std::string& tensor,
                 const std::string& remedy);
   // Says that a needed input is still float, naming what would help.
@@ -123,7 +123,8 @@ class Importer {
   void became(const NodeView& node, const std::string& result, const std::string& level) {
     outcomes_.became(node.index(), result, level);
   }
-  // A node that reads what a refused node or input (`origin`) would have made: so are its outputs.
+  // Marks a node that reads the output of a refused node, or a refused input (`origin`), as not
+  // assessed, and its outputs, too.
   void not_assessed(const NodeView& node, const std::string& origin);
   // Judges a node, again if need be.
   Status assess(const NodeView& node);
@@ -132,8 +133,8 @@ class Importer {
   Status visit(const std::vector<int>& execution_order, std::vector<bool>* visited);
   std::vector<int> constant_nodes();
   Status load_quant_parameters();
-  // Hands tensors whose codes the node would bring together along an axis on which they change their
-  // meaning to it as functions that wait.
+  // Replaces tensors whose codes the node would combine along an axis on which codes change their
+  // meaning by pending functions.
   void hide_codes(const NodeView& node, const OpEntry& entry, std::vector<TensorView>* views);
   Status check_node(const NodeView& node) const;
   // Turns a handler's status into an outcome of the node.

@@ -89,7 +89,7 @@ Status import_inputs(Importer& importer) {
       constant->type = type.elem_type();
       constant->shape = tensor.shape;
       importer.tensors().at(info.name()) = constant_tensor(std::move(constant));
-      // The values behind it are to have the numbers that they have at other sizes.
+      // A placeholder keeps the numbers of the values behind it equal at all sizes.
       if (importer.has_open_sizes()) builder.new_value(info.name(), dtype, tensor.shape);
       continue;
     }

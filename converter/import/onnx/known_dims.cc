@@ -32,7 +32,7 @@ class KnownDims {
   }
 
  private:
-  // Nodes that are looked at; they are also as deep as one calls another.
+  // The most nodes that are looked at, which also bounds the recursion.
   static constexpr size_t kMostNodes = 300;
 
   static bool has_rank(const Known& known) { return !known.empty() && all_known(known); }

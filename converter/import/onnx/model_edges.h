@@ -9,14 +9,14 @@
 
 namespace qrt::convert::from_onnx {
 
-// inputs.cc: the graph's inputs, each as a value in the stored domain.
+// inputs.cc: imports the graph's inputs, each as a value in the stored domain.
 Status import_inputs(Importer& importer);
 
-// outputs.cc: what the model's outputs have become, in the types the file declares.
+// outputs.cc: exports the model's outputs, in the types that the file declares.
 Status export_outputs(Importer& importer);
 
-// A tensor as the graph's own: floats where it is a table. `node` wrote it; null for inputs and
-// initialisers. *result stays kNoValue where it was refused.
+// Exports a tensor as the graph's own: floats where it is a table. `node` wrote it; null for inputs
+// and initialisers. *result stays kNoValue where it was refused.
 Status export_output(Importer& importer, const std::string& name, const Tensor& tensor,
                      const NodeView* node, ValueId* result);
 

@@ -25,8 +25,8 @@ int moved_axis(const Movement& m, int axis) {
   return -1;
 }
 
-// Values that stand for the indices of an axis, `each` per index, follow its map. False: some of
-// the new indices have none.
+// Maps values that stand for the indices of an axis, `each` per index, to the new indices. Returns
+// false where some of the new indices have no value.
 template <class T>
 bool gather_parameters(const Indices& map, size_t each, std::vector<T>* values) {
   std::vector<T> result;
@@ -39,7 +39,7 @@ bool gather_parameters(const Indices& map, size_t each, std::vector<T>* values) 
   return true;
 }
 
-// Moves parameters that exist per index of an axis with the data. False: it cannot.
+// Moves parameters that exist per index of an axis with the data. Returns false where that is not possible.
 bool move_parameters(const Movement& m, Tensor* t) {
   if (t->quant && t->quant->axis >= 0) {
     Quant& q = *t->quant;
@@ -104,8 +104,8 @@ ValueId move_value(Importer& importer, const NodeView& node, const Movement& m, 
                         : importer.builder().transpose(node, x, m.perm);
 }
 
-// ONNX Runtime moves a QuantizeLinear in front of these, so that the operator before it is
-// quantised; Flatten becomes a Reshape.
+// Returns whether ONNX Runtime moves a QuantizeLinear in front of this operator, so that the one
+// before it is quantised. Flatten is among them, as it becomes a Reshape.
 bool lets_quantization_pass(const std::string& op) {
   for (const char* name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice"})
     if (op == name) return true;
@@ -158,7 +158,7 @@ bool parameters_follow(const std::vector<Movement>& movements, Tensor t) {
                      [&](const Movement& m) { return m.is_nothing() || move_parameters(m, &t); });
 }
 
-// A dequantised constant as one of floats.
+// Turns a dequantised constant into one of floats.
 Status make_plain(Importer& importer, const NodeView& node, Tensor* t, bool* made) {
   std::vector<float> real;
   *made = constant_floats(*t, &real);
@@ -170,7 +170,7 @@ Status make_plain(Importer& importer, const NodeView& node, Tensor* t, bool* mad
   return Status();
 }
 
-// Movements of an input that waits.
+// Adds the movements of a pending input to it.
 Status move_waiting(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
                     std::vector<Movement> movements, int output) {
   Shape shape = importer.input(node, 0).shape;
@@ -249,7 +249,7 @@ Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, flo
   }
   const auto from = own_function(importer, node, 0);
   if (!from) return importer.refuse_float(node, 0);
-  // Limits behind it hold for the fill, too: it waits as an operator of its own.
+  // Limits behind a Pad hold for its fill, too, so the Pad is a pending operator of its own.
   const auto pending = defer(importer, node, maps.to());
   pending->is_function = true;
   const auto gather = [&importer, &node, maps = std::move(maps)](int64_t bits, ValueId* value) {

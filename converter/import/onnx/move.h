@@ -24,28 +24,28 @@ struct Movement {
   bool is_nothing() const;
 };
 
-// kInvalidModel where `dims` has other elements than `from`.
+// Gives a tensor the shape `dims`. Fails with kInvalidModel where that has another number of elements.
 Status reshaped(const Shape& from, const std::vector<int64_t>& dims, Movement* m);
 Movement transposed(const Shape& from, std::vector<int> perm);
 Movement gathered(IndexMaps maps, int64_t fill = 0);
 
-// Output `output` of the node is input 0 after the movements.
+// Makes output `output` of the node: input 0 after the movements.
 Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements,
             int output = 0);
 
-// Output 0 of the node is input i as it is.
+// Makes output 0 of the node: input i as it is.
 void pass_on(Importer& importer, const NodeView& node, int i);
 
 // Moves an input that is a function of stored integers by a Gather with a real fill. Where
 // none of a table's codes stands for the fill, the output's quantisation decides what it becomes.
 Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill);
 
-// The integers of input i. False: it is not an integer constant, refused.
+// Reads the integers of input i. Returns false where it is no integer constant; the node was refused.
 bool constant_integers(Importer& importer, const NodeView& node, int i,
                        std::vector<int64_t>* values);
-// An axis counted from the end where it is negative; kInvalidModel outside 0..rank-1.
+// Reads an axis, which counts from the end where it is negative. Fails with kInvalidModel outside 0..rank-1.
 Status read_axis(int64_t axis, int rank, int* result);
-// The dimensions that `axes` names, an attribute or since opset 13 (reductions: 18) input 1;
+// Reads the dimensions that `axes` names, an attribute or since opset 13 (reductions: 18) input 1.
 // *given: there is one. *known: false where they are refused.
 Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
                  bool* given, bool* known);

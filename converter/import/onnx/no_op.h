@@ -14,8 +14,8 @@ namespace qrt::convert::from_onnx {
 Status changes_nothing(const NodeView& node, const std::string& tensor, const Shape& shape,
                        const Model& model, Tensors* tensors, bool* result);
 
-// The input that the node's output 0 is, if it is Add, Sub, Mul or Div with a constant that changes
-// nothing; else -1.
+// Finds which input the node's output 0 equals, if it is an Add, Sub, Mul or Div with a constant
+// that changes nothing; else -1.
 Status neutral_operand(const NodeView& node, Tensors* tensors, int* input);
 
 }  // namespace qrt::convert::from_onnx

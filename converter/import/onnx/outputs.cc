@@ -13,7 +13,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// The int8 quantisation of a tensor stored as uint8.
+// Returns the int8 quantisation of a tensor stored as uint8.
 Quantization signed_quantization(Quantization q) {
   for (int32_t& z : q.zero_point) z -= 128;
   return q;
@@ -29,7 +29,7 @@ Status refuse_output(Importer& importer, const std::string& name, const NodeView
   return Status();
 }
 
-// A table as a float output: DequantizeLinear, or a Lut of floats.
+// Dequantises a table for a float output: by DequantizeLinear, or by a Lut of floats.
 Status dequantize_output(Importer& importer, const std::string& name, const Tensor& t,
                          const NodeView* node, ValueId* result) {
   if (node) return table_to_float(importer, *node, t, name, result);
@@ -113,7 +113,7 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
 
 Status export_outputs(Importer& importer) {
   Graph& graph = importer.graph();
-  // Values that have their name already: inputs, and one output each.
+  // Values that have their name already: inputs, and one output for each value.
   std::unordered_set<ValueId> taken(graph.inputs.begin(), graph.inputs.end());
   for (const onnx::ValueInfoProto& info : importer.model().graph().output()) {
     QRT_TRY(importer.tensors().load_initializer(info.name()));

@@ -87,7 +87,7 @@ Status plan_plane_layer(const Image& image, const Window& w, int64_t groups, Pla
 
 namespace {
 
-// x [n, d, h, w, c] and one plane more, of the zero point.
+// Returns x [n, d, h, w, c] with one plane more, of the zero point.
 ValueId with_zero_plane(Importer& importer, const NodeView& node, ValueId zero_point, ValueId x) {
   GraphBuilder& builder = importer.builder();
   const Shape shape = builder.shape_of(x);
@@ -97,7 +97,7 @@ ValueId with_zero_plane(Importer& importer, const NodeView& node, ValueId zero_p
   return builder.concat(node, {x, builder.gather(node, one, maps, 0)}, 1);
 }
 
-// The taps' planes of one output plane side by side.
+// Returns the taps' planes of one output plane side by side.
 ValueId side_by_side(Importer& importer, const NodeView& node, const PlaneLayer& layer,
                      std::vector<ValueId> parts) {
   GraphBuilder& builder = importer.builder();

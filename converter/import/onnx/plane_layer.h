@@ -36,14 +36,14 @@ struct PlaneLayer {
   Shape result(int64_t out) const;
 };
 
-// kUnsupported where the planes would be beyond the format's limits.
+// Plans the layer. Fails with kUnsupported where the planes would be beyond the format's limits.
 Status plan_plane_layer(const Image& image, const Window& whole, int64_t groups, PlaneLayer* layer);
 
 // Returns the layer's input, from x in the source's form. `zero_point`: of the padding, as the graph
 // stores it; or of the run, a value of the graph in place of kNoValue.
 ValueId planes_of(Importer& importer, const NodeView& node, const PlaneLayer& layer,
                   int64_t zero_point, ValueId zero_point_of_run, ValueId x);
-// The result of an operator on planes in the source's form. `window`: of the source.
+// Returns the result of an operator on planes in the source's form. `window`: of the source.
 ValueId from_planes(Importer& importer, const NodeView& node, const Image& image,
                     const Window& window, ValueId y);
 

@@ -24,10 +24,10 @@ bool is_eight_bit(int type) { return type == kUint8 || type == kInt8; }
 // Returns whether integer operators compute on this type.
 bool is_activation(int type) { return is_eight_bit(type) || type == kUint16 || type == kInt16; }
 
-// Along which axis a scale with several elements counts; negative ones from the end.
+// Returns the axis along which a scale with several elements counts; negative ones count from the end.
 int64_t axis_attribute(const NodeView& node) { return node.integer("axis", 1); }
 
-// Equal parameters for every index of the axis are parameters of the whole tensor.
+// Makes equal parameters for every index of an axis those of the whole tensor.
 void make_per_tensor(Quant* q) {
   for (size_t i = 1; i < q->scale.size(); ++i)
     if (q->scale[i] != q->scale[0] || q->zero_point[i] != q->zero_point[0]) return;
@@ -36,8 +36,8 @@ void make_per_tensor(Quant* q) {
   q->axis = -1;
 }
 
-// The input behind which ONNX Runtime looks for the Clip in front: it has taken this node out, or
-// has moved its QuantizeLinear across. -1: there is none.
+// Finds the input behind which ONNX Runtime looks for the Clip in front of a QuantizeLinear: it has
+// removed this node, or has moved the QuantizeLinear in front of it. -1 where it has done neither.
 Status find_looked_through(Importer& importer, const NodeView& node, const Quant& out, int* input) {
   const std::string& op = node.op();
   *input = 0;
@@ -54,7 +54,7 @@ Status find_looked_through(Importer& importer, const NodeView& node, const Quant
   return Status();
 }
 
-// The Relu in front of a Clip, which ONNX Runtime makes part of it. Null: there is none.
+// Returns the Relu in front of a Clip, which ONNX Runtime makes part of it. Null: there is none.
 const NodeView* joined_relu(const Importer& importer, const NodeView& clip) {
   const NodeView* relu = importer.producer(clip.input(0));
   return relu && relu->op() == "Relu" && importer.is_sole_reader(clip, 0) ? relu : nullptr;
@@ -104,7 +104,7 @@ Status drop_clip(Importer& importer, const NodeView& quantize) {
   if (!clip) return Status();
   const Tensor& before = importer.input(*clip, 0);
   Tensor& moved = importer.tensors().at(name);
-  // Moves that ONNX Runtime looks through keep the order of an axis.
+  // Moves that ONNX Runtime looks through keep the order along an axis.
   const bool has_axis = before.table_axis >= 0;
   if (!before.is_table() || !before.quant->per_tensor() || (has_axis && moved.table_axis < 0))
     return Status();
@@ -113,10 +113,10 @@ Status drop_clip(Importer& importer, const NodeView& quantize) {
   return Status();
 }
 
-// The QuantizeLinear itself, of what input 0 is now.
+// Imports a QuantizeLinear by the current state of its input 0.
 Status quantize(Importer& importer, const NodeView& node);
 
-// A constant quantised at conversion, as ONNX Runtime folds it.
+// Quantises a constant at conversion, as ONNX Runtime folds it.
 Status quantize_constant(Importer& importer, const NodeView& node, const Tensor& x,
                          const Quant& quant) {
   std::vector<float> real;
@@ -157,7 +157,7 @@ bool is_half_edge(const Importer& importer, const NodeView& node) {
          (!node.has_input(2) || importer.input(node, 2).is_plain_constant());
 }
 
-// A DequantizeLinear to float16 that operators read.
+// Returns whether this is a DequantizeLinear to float16 whose result operators read.
 bool feeds_operators(const Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   const bool is_known = x.is_plain_constant() && x.constant->is_integer();
@@ -195,8 +195,8 @@ Status round_to_half(Importer& importer, const NodeView& node, Tensor y) {
   return Status();
 }
 
-// A QuantizeLinear of what is float16 in the source and, but for an input of the model, float32 here:
-// it is rounded first.
+// Imports a QuantizeLinear of a tensor that is float16 in the source and float32 in the graph,
+// inputs of the model excepted: it is rounded first.
 Status quantize_half(Importer& importer, const NodeView& node, bool* taken) {
   const std::string& name = node.input(0);
   const Tensor x = importer.input(node, 0);
@@ -264,8 +264,8 @@ ValueId quantize_float(Importer& importer, const NodeView& node, ValueId x, cons
   return y;
 }
 
-// The name of a tensor of the source. Where an image's operator ends in a Transpose, what that reads
-// stands for the tensor, too: mostly nobody reads anything else.
+// Names a value after a tensor of the source. Where an image's operator ends in a Transpose, its
+// input gets the name, too: mostly nothing else reads that.
 void set_name(Graph* graph, ValueId x, const std::string& name) {
   graph->values[x].name = name;
   if (graph->nodes.empty() || graph->nodes.back().outputs[0] != x) return;
@@ -277,8 +277,8 @@ void set_name(Graph* graph, ValueId x, const std::string& name) {
   before.source_order = transpose->perm;
 }
 
-// Why no integer operator makes these codes of a tensor that waits, so that its floats have to be
-// made; empty where one does.
+// Returns why no integer operator makes these codes of a pending tensor, so that its floats have to
+// be made; empty where one does.
 std::string need_of_floats(const Tensor& t, const Quant& out) {
   const bool waits_as_one = t.is_pending() || t.is_pair_function();
   if (waits_as_one && !out.per_tensor()) return "its output is quantised per axis";
@@ -394,7 +394,7 @@ Status check_attributes(const Importer& importer, const NodeView& node) {
   return Status();
 }
 
-// An int32 tensor less its zero points, modulo 2^32.
+// Returns an int32 tensor less its zero points, modulo 2^32.
 ValueId less_zero_points(Importer& importer, const NodeView& node, const Tensor& x,
                          const Quant& quant) {
   const std::vector<int32_t>& zeros = quant.zero_point;

@@ -26,7 +26,7 @@ Perm composed(const Perm& first, const Perm& second) {
   return both;
 }
 
-// Marks `axes`, which may count from the end, among `rank`. False: they are none of that rank.
+// Marks `axes`, which may count from the end, among `rank`. Returns false where they are none of that rank.
 bool mark(const std::vector<int64_t>& axes, size_t rank, std::vector<bool>* marked) {
   marked->assign(rank, false);
   for (int64_t axis : axes) {
@@ -38,7 +38,7 @@ bool mark(const std::vector<int64_t>& axes, size_t rank, std::vector<bool>* mark
   return true;
 }
 
-// The axes that are not marked.
+// Returns the axes that are not marked.
 std::vector<int64_t> unmarked(const std::vector<bool>& marked) {
   std::vector<int64_t> result;
   for (size_t i = 0; i < marked.size(); ++i)
@@ -46,7 +46,8 @@ std::vector<int64_t> unmarked(const std::vector<bool>& marked) {
   return result;
 }
 
-// The permutation behind a Squeeze of what `perm` permuted, and the Squeeze's axes in front of it.
+// Exchanges a Transpose and the Squeeze behind it: *perm becomes the permutation behind the Squeeze,
+// and *axes the Squeeze's axes in front of the Transpose. Returns false where the axes are invalid.
 bool pass_squeeze(Perm* perm, std::vector<int64_t>* axes) {
   std::vector<bool> behind, before(perm->size());
   if (!mark(*axes, perm->size(), &behind)) return false;
@@ -85,13 +86,13 @@ bool is_equal_pair(const QdqNode& first, Kind kind, const QdqNode& second, Kind 
   return first.kind == kind && second.kind == other && first.quant == second.quant;
 }
 
-// Equal for ONNX Runtime, which then leaves both as they are.
+// Returns whether ONNX Runtime takes both for equal, and then leaves both as they are.
 bool almost_equal(const Quant& a, const Quant& b) {
   return a.zero_point == b.zero_point && std::fabs(a.scale[0] - b.scale[0]) < 1e-20f;
 }
 
-// The pair that stands for both; false where their ranges have nothing in common, or, with a scale
-// of 0, nothing but that.
+// Finds the pair that stands for both. Returns false where their ranges have nothing in common, or,
+// with a scale of 0, nothing but that.
 bool intersect(const Quant& a, const Quant& b, Quant* result) {
   const auto [lo, hi] = Limits::of_source(a);
   const auto real = [](const Quant& q, int v) {
@@ -168,7 +169,8 @@ class Rounds {
   bool empty_ = false;
 };
 
-// One of every two that follow each other; the rest in the next round.
+// Merges every two pairs that follow each other into one; a third waits for the next round. Returns
+// whether it changed a link.
 bool Rounds::merge_pairs() {
   bool changed = false;
   for (Position d = entries_.begin(); d != entries_.end() && !empty_; ++d) {
@@ -200,7 +202,8 @@ bool Rounds::merge_pairs() {
   return changed;
 }
 
-// First each QuantizeLinear in front of what moves its data, then each DequantizeLinear behind.
+// Copies first each QuantizeLinear to the front of the nodes before it that move data, then each
+// DequantizeLinear to the back of those behind it. Returns whether it changed a link.
 bool Rounds::copy_pairs() {
   bool changed = false;
   const std::vector<Position> quantizes = all(Kind::kQuantize),
@@ -247,7 +250,7 @@ void Rounds::find_those_that_lead() {
   std::reverse(leads_.begin(), leads_.end());
 }
 
-// Each Transpose down to the next, with which it becomes one, or nothing.
+// Moves each Transpose down to the next one, with which it becomes one, or nothing.
 void Rounds::move_transposes() {
   find_those_that_lead();
   size_t at = 0;

@@ -45,11 +45,12 @@ struct QdqSequence {
 
   // The readers of the last entry.
   struct {
-    int readers = 0;                  // nodes
-    int outputs = 0;                  // of the graph; several where equal last nodes make them
-    bool has_twins = false;           // two of these read the same tensor
-    bool quantizes = false;           // one of the readers is a QuantizeLinear
-    bool leads_to_transpose = false;  // one of them, so that a Transpose would come to another one
+    int readers = 0;         // nodes
+    int outputs = 0;         // of the graph; several where equal last nodes make them
+    bool has_twins = false;  // two of these read the same tensor
+    bool quantizes = false;  // one of the readers is a QuantizeLinear
+    // One of them, so that a Transpose would move down to another one
+    bool leads_to_transpose = false;
     bool all_lead = false;            // all of them do
     bool takes_transpose = false;     // the reader lets a Transpose through
     bool has_lone_transpose = false;  // one of several is a Transpose that gets a pair of its own

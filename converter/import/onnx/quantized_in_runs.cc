@@ -14,7 +14,7 @@ struct Kinds {
   bool has_product = false, has_quantize = false;
 };
 
-// Protobuf's own limit bounds the depth of branches.
+// Finds which kinds of operators a graph and its branches hold. Protobuf's own limit bounds the depth.
 void find_kinds(const onnx::GraphProto& graph, Kinds* kinds) {
   static const std::set<std::string> products = {"MatMulInteger", "ConvInteger",
                                                  "DynamicQuantizeMatMul", "DynamicQuantizeLSTM",

@@ -78,7 +78,8 @@ class Reader {
     bool has_length = true;
     if (!y.is_value() || !find_result(y.shape, &length, &has_length)) return refuse();
     if (!has_length) return Status();
-    // Inputs beyond those of the operator may have any rank.
+    // An operator with further inputs, such as a Concat, may have an axis that the shape of this
+    // result does not have.
     if (length.axis < 0 || length.axis >= y.shape.rank()) return refuse();
     if (importer_.is_output(node_.output(0))) return refuse();
     lengths_.tensors[node_.output(0)] = length;
@@ -149,7 +150,7 @@ class Reader {
     return Status();
   }
 
-  // Returns whether the node, which reads such a tensor, reads a number that stands for a length other than as a shape.
+  // Returns whether the node, which reads a length as a number, uses it other than as a shape.
   bool reads_number_as_such() const {
     const bool takes_shape = node_.op() == "Reshape" || node_.op() == "Expand";
     for (int i = 0; i < node_.input_count(); ++i)
@@ -195,7 +196,7 @@ class Reader {
     if (node_.op() == "Softmax" && x == nullptr) return false;
     if (node_.op() == "Softmax" && softmax_axis() == x->axis)
       return hide(0, -std::numeric_limits<float>::infinity());
-    // Without axes it would leave out the length's, too, where that is 1.
+    // Without axes a Squeeze would remove the dimension of the length, too, where that is 1.
     if (node_.op() == "Squeeze" && !node_.has_input(1) && node_.integers("axes").empty())
       return false;
     if (node_.op() == "MatMul" && contracts()) return hide(0, 0) && hide(1, 0);

@@ -6,7 +6,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// More steps than exporters take for one number.
+// Steps back to a number's origin; exporters take fewer for one number.
 constexpr int kMostSteps = 64;
 
 // Returns which element of input i gives element `element` of the output. REQUIRES: the input has one element, or the output's order.

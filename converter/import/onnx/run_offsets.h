@@ -21,7 +21,8 @@ struct RunOffset {
   }
 };
 
-// Follows element `element` of a tensor through what adds numbers to it or moves it. False: beyond what is followed.
+// Follows element `element` of a tensor through what adds numbers to it or moves it. Returns false
+// where that leads beyond what is followed.
 bool find_run_offset(Importer& importer, const std::string& tensor, int64_t element,
                      RunOffset* found);
 

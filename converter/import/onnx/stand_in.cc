@@ -72,7 +72,7 @@ bool keeps_shape(const std::string& op) {
                      [&](const char* known) { return op == known; });
 }
 
-// The distance between the operands of an operator that broadcasts them, or 0.
+// Returns the distance between the operands of an operator that broadcasts them, or 0.
 int operand_distance(const std::string& op) {
   for (const char* known :
        {"Add", "Sub", "Mul", "Div", "Min", "Max", "Pow", "Mod", "PRelu", "Mean", "Sum", "Where"})
@@ -106,7 +106,7 @@ bool broadcast_into(const Shape& other, std::vector<int64_t>* dims) {
   return true;
 }
 
-// Computes the shape of a Reduce* operator's result. False: an axis is outside the shape.
+// Computes the shape of a Reduce* operator's result. Returns false where an axis is outside the shape.
 bool reduced_shape(const Shape& x, const std::vector<int64_t>& axes, bool keep,
                    std::vector<int64_t>* dims) {
   std::vector<bool> reduced(static_cast<size_t>(x.rank()), axes.empty());
@@ -176,7 +176,7 @@ bool stand_in(Importer& importer, const NodeView& node, int i) {
   int type = kUndefined;
   if (const auto* info = importer.tensors().declared(node.input(i)))
     type = info->type().tensor_type().elem_type();
-  // The type may be that of the zero point, which follows the tensor and its scale.
+  // The type may be that of the zero point, the input behind the tensor and its scale.
   const bool typed = dequantizes || node.op().rfind("QLinear", 0) == 0;
   if (type == kUndefined && typed && importer.input(node, i + 2).is_plain_constant())
     type = importer.input(node, i + 2).type;

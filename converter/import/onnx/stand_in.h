@@ -10,12 +10,12 @@
 
 namespace qrt::convert::from_onnx {
 
-// Puts a value in the place of input i, which comes from a refused node. False: too little is known
-// of it.
+// Puts a value in the place of input i, which comes from a refused node. Returns false where too
+// little is known of it.
 bool stand_in(Importer& importer, const NodeView& node, int i);
 
-// A QuantizeLinear takes a stand-in for float. That says nothing to the tensor's other readers: for
-// them it is refused again once the QuantizeLinear is judged.
+// Refuses a stand-in again once its QuantizeLinear is judged. A QuantizeLinear takes a stand-in for
+// float, which says nothing to the tensor's other readers.
 void drop_float_stand_in(Importer& importer, const NodeView& node);
 
 // Notes the shape of output i of a node whose outputs are refused, as far as it can be told.

@@ -74,24 +74,26 @@ struct Tensor {
   bool is_table() const { return kind == Kind::kTable; }
   bool is_pending() const { return kind == Kind::kPending; }
   bool is_pair_function() const { return kind == Kind::kPairFunction; }
-  // DequantizeLinear of a stored tensor and nothing else.
+  // Returns whether the tensor is the DequantizeLinear of a stored tensor and nothing else.
   bool is_dequantized() const { return is_table() && !table; }
-  // Float in the source and not yet anything in the graph.
+  // Returns whether the tensor is float in the source and nothing in the graph yet.
   bool waits() const { return is_table() || is_pending() || is_pair_function(); }
-  // The axis along which equal codes stand for different values, or -1. REQUIRES: is_table().
+  // Returns the axis along which equal codes stand for different values, or -1. REQUIRES: is_table().
   int meaning_axis() const { return table ? table_axis : quant->axis; }
-  // The plain tensor of a value or constant that holds integers or floats.
+  // Returns whether the tensor is a constant without quantisation: integers or floats that stand
+  // for themselves.
   bool is_plain_constant() const { return is_constant() && !quant; }
 };
 
-// A float result that waits for its QuantizeLinear. Elementwise limits and data movement met on the
-// way are kept.
+// A pending operator: its float result is computed only when the QuantizeLinear behind it is known.
+// Elementwise limits and data movement in between are kept here.
 struct Pending {
   const NodeView* node = nullptr;  // the operator itself
   std::string ops;                 // "Conv+Relu"
   std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
-  int depth = 1;                   // operators that wait, one for another, with this one
-  float lo, hi;                    // composition of the Relus and Clips, real domain
+  // Length of the chain of pending operators that ends with this one.
+  int depth = 1;
+  float lo, hi;  // composition of the Relus and Clips, real domain
   // `node` only names what it is: `emit` and `emit_float` make a function of the elements of stored
   // tensors, which has the same bits wherever the rounding stands. Data movement of every kind and
   // maxima may follow it.
@@ -119,16 +121,16 @@ class Tensors {
  public:
   Tensors(const Model& model, Outcomes* outcomes);
 
-  // The state of input i of a node. All inputs of a node that a handler sees have one, absent
-  // inputs an empty one.
+  // Returns the state of input i of a node. All inputs of a node that a handler sees have one,
+  // absent inputs an empty one.
   const Tensor& input(const NodeView& node, int i) const;
   void set_output(const NodeView& node, int i, Tensor tensor);
-  // Returns the state of a tensor; one that nobody has spoken of is refused, of unknown shape.
+  // Returns the state of a tensor; one that has not been set is refused, of unknown shape.
   Tensor& at(const std::string& name) { return states_[name]; }
   bool has(const std::string& name) const { return states_.count(name) != 0; }
   const std::unordered_map<std::string, Tensor>& all() const { return states_; }
 
-  // An initialiser as a constant; nothing for other names.
+  // Loads an initialiser as a constant; does nothing for other names.
   Status load_initializer(const std::string& name);
   Status read(const onnx::TensorProto& proto, ConstantPtr* constant) {
     return read_constant(proto, &files_, constant);
@@ -136,7 +138,8 @@ class Tensors {
   // Returns the file's declaration of a tensor, or null.
   const onnx::ValueInfoProto* declared(const std::string& name) const;
 
-  // common/growth.h. set_output() charges what a tensor holds, callers what else they make.
+  // common/growth.h: charges bytes. set_output() charges what a tensor holds; callers charge what
+  // else they make.
   void charge(uint64_t bytes) { growth_.charge(bytes); }
   // Charges the reading of an input, before its node is looked at.
   void charge_reading(const Tensor& input);

@@ -14,8 +14,8 @@
 
 namespace qrt::convert::from_onnx {
 
-constexpr size_t kMostReaders =
-    64;  // of a tensor that are looked at, of a hostile file's thousands
+// The most readers of a tensor that are looked at: a hostile file may have thousands.
+constexpr size_t kMostReaders = 64;
 
 class TransposeMoves {
  public:
@@ -25,7 +25,7 @@ class TransposeMoves {
 
   // Returns whether each of several readers could have this Transpose: then it moves down to one of them.
   bool move_from_all_readers(const NodeView& transpose) const;
-  // Returns whether a Transpose moved down to this node would come to another Transpose.
+  // Returns whether a Transpose that is moved down to this node would reach another Transpose.
   bool lead_on_from(const NodeView& node);
   // Returns whether this is a Transpose with one reader, no QuantizeLinear: ONNX Runtime puts a pair between.
   bool gets_pair(const NodeView& node) const;
@@ -33,7 +33,7 @@ class TransposeMoves {
  private:
   const Model& model_;
   const Nodes& nodes_;
-  std::unordered_set<std::string> leading_;  // tensors from which Transposes come to another one
+  std::unordered_set<std::string> leading_;  // tensors from which Transposes reach another one
   bool leading_known_ = false;
 };
 

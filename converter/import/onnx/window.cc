@@ -79,14 +79,14 @@ struct PlacedAxis {
   WindowAxis w;
 };
 
-// Padding of SAME as ONNX Runtime has it, below 0 where the kernel is smaller than the stride; returns
-// its sum. It leaves dilations out of a pool's, and runs no layer that has them.
+// Sets the padding of SAME as ONNX Runtime has it, below 0 where the kernel is smaller than the stride, and
+// returns its sum. For pools ONNX Runtime ignores the dilations, and it runs no layer with SAME and dilations.
 int64_t set_same_padding(bool is_pool, bool lower, PlacedAxis* a) {
   WindowAxis& w = a->w;
   const int64_t kernel = is_pool ? w.kernel : (w.kernel - 1) * w.dilation + 1;
   const int64_t out = (a->size + w.stride - 1) / w.stride;
   const int64_t padding = (out - 1) * w.stride + kernel - a->size;
-  // Half of a layer's negative padding is rounded after one is added.
+  // A layer's negative padding is halved after 1 is added to it, as in ONNX Runtime.
   const int64_t halved = !is_pool && padding < 0 ? padding + 1 : padding;
   const int64_t before = lower ? (halved + 1) / 2 : halved / 2;
   w.before = std::max<int64_t>(0, before);
@@ -95,7 +95,7 @@ int64_t set_same_padding(bool is_pool, bool lower, PlacedAxis* a) {
   return padding;
 }
 
-// The output, and the padding that makes it. `auto_pad`: the attribute's value.
+// Finds the output size, and the padding that gives it. `auto_pad`: the attribute's value.
 Status place(const NodeView& node, const std::string& auto_pad, bool is_pool, PlacedAxis* a) {
   WindowAxis& w = a->w;
   const int64_t extent = (w.kernel - 1) * w.dilation + 1;
@@ -124,7 +124,7 @@ Status place(const NodeView& node, const std::string& auto_pad, bool is_pool, Pl
   return Status();
 }
 
-// ONNX Runtime refuses to load pools whose padding could fill a whole window.
+// Refuses pools whose padding could fill a whole window, which ONNX Runtime does not load.
 Status check_padding(const Window& w) {
   for (const WindowAxis& a : {w.depth, w.axis(0), w.axis(1)}) {
     const int64_t extent = (a.kernel - 1) * a.dilation + 1;

@@ -24,30 +24,31 @@ struct Image {
   Shape shape(int64_t channels, int64_t planes, const int64_t* spatial) const;
 };
 
-// *known stays false where the rank is refused: of more than `most` dimensions.
+// Reads an image's dimensions. *known stays false where the rank is refused: more than `most` dimensions.
 Status read_image(Importer& importer, const NodeView& node, const Shape& shape, bool channels_last,
                   int most, Image* image, bool* known);
 
-// An attribute of one value, lowest to kMaxWindowField, for each of `dimensions`; to the last of
-// to[kMostDimensions]. Missing: to[] stays.
+// Reads an attribute of one value, lowest to kMaxWindowField, for each of `dimensions`, into the
+// last elements of to[kMostDimensions]. A missing one leaves to[] as it is.
 Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
                     int64_t* to);
 Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
 
-// `kernel` (of the image's dimensions) as the weights or kernel_shape give it. Padding, stride,
-// dilation and output size are checked to fit the format, and that no padding fills the window of a pool.
-// The padding behind is what ceil_mode needs.
+// Reads a window. `kernel` (of the image's dimensions): as the weights or kernel_shape give it.
+// Checks that padding, stride, dilation and output size fit the format, and that no padding fills
+// the window of a pool. The padding behind is what ceil_mode needs.
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
                    bool is_pool, Window* window);
 
-// The stored value as [n, h, w, c], of a volume [n, d, h, w, c], and a result of that form back in the
-// source's.
+// Return the stored value as [n, h, w, c], a volume as [n, d, h, w, c], and a result of that form
+// in the source's.
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x);
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y);
-// The first, without the positions that the window skips.
+// Returns image_to_nhwc() without the positions that the window skips.
 ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
                          const Window& window, ValueId x);
-// `x` without them; `height`: its axis of rows, columns are the next.
+// Returns `x` without the positions that the window skips. `height`: the axis of rows, behind which
+// columns are.
 ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
                         ValueId x);
 

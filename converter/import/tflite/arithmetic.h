@@ -22,19 +22,19 @@ enum class Rounding { kDouble, kSingle };
 // finite one's.
 Multiplier quantize_multiplier(double d, Rounding rounding);
 
-// a * b / out of their scales, for MUL and PRELU: in double, but of uint8, which has other kernels, in
-// float.
+// Returns a * b / out of their scales, for MUL and PRELU: in double, but of uint8, which has other
+// kernels, in float.
 double product_scale(const Quant& a, const Quant& b, const Quant& out);
 
-// x * m rounded to an integer.
+// Returns x * m rounded to an integer.
 int32_t multiply(int32_t x, Multiplier m, Rounding rounding);
 
-// The fused activation's limits of a tensor, in the source domain. TANH and SIGN_BIT are not applied
-// by the reference.
+// Returns the fused activation's limits of a tensor, in the source domain. TANH and SIGN_BIT are
+// not applied by the reference.
 Limits activation_limits(tflite::ActivationFunctionType activation, const Quant& quant);
 
-// The stages of multiply() for a Requant of kind INT, one value per multiplier. REQUIRES: no value
-// is negative; exponents of at most 30.
+// Returns the stages of multiply() for a Requant of kind INT, one value per multiplier. REQUIRES:
+// no value is negative; exponents of at most 30.
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages(
     const std::vector<Multiplier>& multipliers, Rounding rounding);
 
@@ -43,7 +43,7 @@ std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages(
 std::vector<std::unique_ptr<fb::RequantStageT>> requant_stages_64(
     const std::vector<Multiplier>& multipliers);
 
-// Logistic and tanh of a Q4.27 number as Q0.31.
+// Return the logistic function and tanh of a Q4.27 number, as Q0.31.
 int32_t logistic_q4(int32_t a);
 int32_t tanh_q4(int32_t a);
 

@@ -192,7 +192,7 @@ void Importer::name_edges() {
   name(model_.outputs(), signature->outputs, graph().outputs);
 }
 
-// The values become the last inputs and outputs of the graph (ir.h).
+// Makes the variables' values the last inputs and outputs of the graph (ir.h).
 void Importer::export_variables() {
   for (const Resource& r : resources_.all())
     if (r.variable != kNoValue) variables_.push_back({r.variable, r.current, r.initial});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the operators in the file's order, and the states of tensors. Inputs, outputs and
+// Imports the operators in the file's order, and keeps the states of tensors. Inputs, outputs and
 // variables: edges.cc.
 #include "converter/import/tflite/importer.h"
 
@@ -31,7 +31,7 @@ const Accelerator* find_accelerator(const Op& op) {
   return nullptr;
 }
 
-// A constant's elements as the file has them.
+// Returns a constant's elements as the file has them.
 template <class T>
 std::vector<T> elements_of(const Tensor& t) {
   std::vector<T> values(t.bytes / sizeof(T));

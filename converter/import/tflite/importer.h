@@ -23,7 +23,7 @@
 
 namespace qrt::convert::from_tflite {
 
-// The graph's type for elements of a source type; false where there is none.
+// Finds the graph's type for elements of a source type. Returns false where there is none.
 bool graph_type(TensorType type, DType* dtype);
 // Parameters as they stand at the model's edges, in the file's own domain; and in the stored domain.
 // Empty where they are not per tensor or unusual.
@@ -51,24 +51,25 @@ class Importer {
   const Tensor& input(const Op& op, int i) const;
   const Tensor& output(const Op& op, int i = 0) const;
   std::string quoted_input(const Op& op, int i) const;
-  // The parameters of an 8-bit activation, or one of int16 where the operator's handler takes that;
-  // false where they are not what an integer kernel takes: the operator was refused.
-  // `any_scale`: also one that is no normal number, or 0.
+  // Reads the parameters of an 8-bit activation, or of an int16 one where the operator's handler
+  // takes that. `any_scale` accepts scales that are 0 or no normal number, too. Returns false where
+  // they are not what an integer kernel takes; the operator was refused.
   bool read_quant(const Op& op, const Tensor& tensor, Quant* quant, bool any_scale = false);
-  // Input i and output 0 at once.
+  // Reads the parameters of input i and of output 0.
   bool read_quants(const Op& op, int i, Quant* in, Quant* out, bool any_scale = false);
-  // Integers that are known at conversion: of an int32 or int64 constant, or folded. False: they are
-  // not, or not within int32; the operator was refused.
+  // Reads integers that are known at conversion: an int32 or int64 constant, or a folded result.
+  // Returns false where they are not known or not within int32; the operator was refused then.
   bool read_integers(const Op& op, int i, std::vector<int32_t>* values);
   const std::vector<int32_t>* folded(const Op& op, int i) const;
   void fold(const Op& op, std::vector<int32_t> values, int output = 0);
   // Returns float input i as a function of quantised bytes. Null: it is none that is known.
   const Real* real(const Op& op, int i) const { return state(op, i).real.get(); }
-  // Sets output `output` to such a function; a value for it is made where one is asked for.
+  // Sets output `output` to a function of quantised bytes; a value for it is made only where one is asked for.
   void set_real(const Op& op, Real real, int output = 0);
 
-  // --- report. Refusing is not an error: what reads the outputs is skipped and the import goes on.
-  // Returns OK for handlers to return.
+  // --- report
+  // Refuses an operator, which is no error: what reads its outputs is skipped and the import goes
+  // on. Returns OK for handlers to return.
   Status refuse(const Op& op, const std::string& rule, const std::string& tensor,
                 const std::string& remedy);
   void became(const Op& op, const std::string& result, const std::string& level);
@@ -76,26 +77,26 @@ class Importer {
   // --- the graph
   GraphBuilder& builder() { return builder_; }
   Graph& graph() { return builder_.graph(); }
-  // The value of input i in the stored domain; a constant of 8 or 16 bits, of int32, int64 or bool, and
-  // integers that are known become a constant of the graph's.
+  // Returns the value of input i in the stored domain; a constant of 8 or 16 bits, of int32, int64
+  // or bool, and integers that are known become a constant of the graph's.
   ValueId value(const Op& op, int i);
   void set_output(const Op& op, ValueId value, int i = 0);
-  // Input i, a tensor that keeps its content between runs, as a variable of the graph. kNoValue: it
-  // is none, or another operator's; the operator was refused.
+  // Returns input i, a tensor that keeps its content between runs, as a variable of the graph.
+  // kNoValue: it is none, or another operator's; the operator was refused.
   ValueId variable(const Op& op, int i, DType dtype, const Shape& shape, int32_t initial);
   // Sets the value that a variable takes after a run; to be called once for each.
   void set_next(ValueId variable, ValueId next);
-  // The resource variable that input i is a handle of. Null: it is none; the operator was refused.
+  // Returns the resource variable that input i is a handle of. Null: it is none; the operator was refused.
   Resource* resource(const Op& op, int i);
-  // Output 0 is a handle of the variable of this container and name.
+  // Notes that output 0 is a handle of the variable of this container and name.
   void set_resource(const Op& op, const std::pair<std::string, std::string>& name);
-  // A CALL_ONCE: gives resource variables their first content.
+  // Runs a CALL_ONCE, which gives resource variables their first content.
   Status call_once(const Op& op);
   // Counts the work of making so many bytes, before they are made (Growth::reserve).
   Status reserve(uint64_t bytes) { return growth_.reserve(bytes, graph(), model_.file_bytes()); }
-  // A value of output 0's shape and name.
+  // Adds a value with the shape and name of output 0.
   ValueId new_output(const Op& op, const Quant& quant);
-  // Output i is `x`, which holds its bytes already, with output i's parameters.
+  // Sets output i to `x`, which holds its bytes already, with output i's parameters.
   Status finish_copy(const Op& op, ValueId x, const std::string& result, int i = 0);
 
  private:
@@ -110,7 +111,7 @@ class Importer {
 
   Status import_inputs();
   void note_scales();
-  // *visited counts the operators that were judged.
+  // Visits all operators. *visited counts those that were judged.
   Status visit_all(size_t* visited);
   Status visit(const Op& op);
   // Refuses an operator that has no handler.
@@ -118,9 +119,9 @@ class Importer {
   // Returns how to end the model before an operator, "end the model before it (--outputs 'a'), or ";
   // "" where operators that are converted do not make what it reads.
   std::string end_before(const Op& op) const;
-  // Returns whether an operator can take or make a tensor. False: it was refused.
+  // Returns whether an operator can take or make a tensor; refuses the operator if not.
   bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
-  // Returns whether a value was made for an input. False: it was not; refused.
+  // Returns whether a value was made for an input; the operator was refused if not.
   bool is_made(const Op& op, int tensor);
   Status export_outputs();
   // Refuses variables that another signature of the file sets, whose runs change them in the source.
@@ -128,7 +129,7 @@ class Importer {
   // Calls the inputs and outputs after the signature that was asked for, if any.
   void name_edges();
   // Puts a value in the place of an activation that a refused operator would have made, so that its
-  // readers are judged on their own merits. False: it is none.
+  // readers are judged on their own merits. Returns false where the tensor is no activation.
   bool stand_in(int tensor);
   void not_assessed(const Op& op, const std::string& origin);
   void export_variables();
@@ -136,8 +137,8 @@ class Importer {
   const Handler* handler_of(const Op& op) const;
   // Returns whether all floats that an operator reads are functions of bytes, or constants of one element.
   bool reads_real(const Op& op) const;
-  // The constant of the graph's for integers or truth values that are known at conversion. kNoValue:
-  // they are not.
+  // Returns the constant of the graph's for integers or truth values that are known at conversion.
+  // kNoValue: they are not.
   ValueId known_integers(const State& state, const Tensor& tensor);
   // Gives a state that is `real` its value.
   void make_value(State* state, const Tensor& tensor);

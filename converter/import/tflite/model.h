@@ -31,7 +31,7 @@ struct Tensor {
   const uint8_t* data = nullptr;  // of a constant: `bytes` bytes of the file, not aligned
   size_t bytes = 0;
   // Quantisation as the file has it; as many zero points as scales, or none. Nothing else is
-  // checked: the axis of biases is often wrong, and nobody reads it.
+  // checked: the axis of biases is often wrong, and is not read.
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
   int axis = 0;
@@ -96,7 +96,7 @@ class Model {
   int subgraph() const { return subgraph_; }
   int subgraph_count() const;
   const std::vector<Signature>& signatures() const { return signatures_; }
-  // The signature that was asked for by name. Null: none was.
+  // Returns the signature that was asked for by name. Null: none was.
   const Signature* chosen() const { return chosen_; }
   const std::string& description() const { return description_; }
   const std::vector<Tensor>& tensors() const { return main_.tensors; }

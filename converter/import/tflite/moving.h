@@ -17,12 +17,12 @@ class Moving {
   // The input's type must be that of all outputs of the operator.
   Moving(Importer& importer, const Op& op, int input);
 
-  // Returns whether all is well so far. False: the operator was refused.
+  // Returns whether all is well so far; the operator was refused if not.
   bool is_good() const { return is_good_; }
   const Shape& shape() const { return shape_; }
 
-  // `fill`: the bits of an element as the graph stores it. kUnsupported where the result is empty or
-  // too large.
+  // Gathers. `fill`: the bits of an element as the graph stores it. Fails with kUnsupported where
+  // the result is empty or too large.
   Status gather(const IndexMaps& maps, int64_t fill = 0);
   // Gathers float32 elements; those outside become `fill`.
   Status gather_floats(const IndexMaps& maps, float fill);
@@ -51,9 +51,10 @@ class Moving {
   const char* made_ = "Reshape";
 };
 
-// An axis, counted from the end where it is negative.
+// Checks an axis, which counts from the end where it is negative.
 Status check_axis(int64_t axis, int rank, int* result);
-// Input i, one number that is known at conversion. False: it is none, refused.
+// Reads input i as one number that is known at conversion. Returns false where it is none; the
+// operator was refused.
 bool read_integer(Importer& importer, const Op& op, int i, int32_t* value);
 
 }  // namespace qrt::convert::from_tflite

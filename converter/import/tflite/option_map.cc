@@ -13,7 +13,7 @@ Status no_map() { return error(Code::kInvalidModel, "its options are no map"); }
 
 bool is_width(size_t width) { return width == 1 || width == 2 || width == 4 || width == 8; }
 
-// The upper six bits of a packed type; the lower two are the width of what it refers to.
+// Returns the upper six bits of a packed type; the lower two are the width of what it refers to.
 flexbuffers::Type type_of(uint8_t packed) { return static_cast<flexbuffers::Type>(packed >> 2); }
 size_t width_of(uint8_t packed) { return size_t{1} << (packed & 3); }
 
@@ -60,7 +60,7 @@ Status OptionMap::open(const uint8_t* bytes, size_t size, OptionMap* map) {
   return Status();
 }
 
-// The search of the library, which relies on the keys' order, so that the same one is found.
+// Searches a key as the library does, which relies on their order, so that the same one is found.
 Status OptionMap::find(const char* key, Slot* slot, bool* found) const {
   const size_t length = strlen(key) + 1;
   *found = false;

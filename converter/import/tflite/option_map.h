@@ -14,11 +14,11 @@ namespace qrt::convert::from_tflite {
 
 class OptionMap {
  public:
-  // kInvalidModel where the buffer's root is no map. REQUIRES: the bytes outlive it.
+  // Opens a map. Fails with kInvalidModel where the buffer's root is no map. REQUIRES: the bytes outlive it.
   static Status open(const uint8_t* bytes, size_t size, OptionMap* map);
 
-  // The number of this key, as TFLite converts it; unchanged, and OK, where there is none or it is
-  // null. kInvalidModel where its value is no number or lies outside the buffer.
+  // Reads the number of a key, as TFLite converts it; *value keeps its content, and the result is OK, where
+  // there is none or it is null. Fails with kInvalidModel where it is no number or lies outside the buffer.
   Status read(const char* key, int64_t* value) const;  // as an int32
   Status read(const char* key, float* value) const;
   Status read(const char* key, bool* value) const;
@@ -34,7 +34,8 @@ class OptionMap {
   };
 
   bool number(size_t at, size_t width, uint64_t* value) const;
-  // The vector that the offset of this width at `at` leads to.
+  // Finds the vector that the offset at `at`, of `offset_width` bytes, leads to. Returns false
+  // where that lies outside the buffer.
   bool vector(size_t at, size_t offset_width, size_t width, Vector* vector) const;
   Status find(const char* key, Slot* slot, bool* found) const;
   template <class T, class Convert>

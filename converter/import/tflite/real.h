@@ -26,7 +26,7 @@ struct Real {
 
 // Returns the reals that the codes of a tensor of bytes stand for. `zero_point`: stored domain.
 Real dequantized(ValueId x, float scale, int32_t zero_point);
-// f of every element. kUnsupported where x and y depend on more than two tensors.
+// Returns f of every element. Fails with kUnsupported where x and y depend on more than two tensors.
 Real mapped(const Real& x, float (*f)(float));
 Status combined(const Real& x, const Real& y, float (*f)(float, float), Real* result);
 

@@ -9,8 +9,8 @@ namespace {
 
 using B = tflite::BuiltinOperator;
 
-// The value of a constant whose elements are all one, stored. False: they are not, or are of a type
-// that no variable has.
+// Reads the stored value of a constant whose elements are all equal. Returns false where they are
+// not, or are of a type that no variable has.
 bool read_uniform(const Tensor& t, int32_t* value) {
   const size_t element = t.type == TensorType::INT16 ? 2 : 1;
   if (t.type != TensorType::INT8 && t.type != TensorType::UINT8 && element == 1) return false;

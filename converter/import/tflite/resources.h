@@ -28,7 +28,7 @@ struct Resource {
   int32_t initial = 0;
   bool has_initial = false;
   ValueId variable = kNoValue;  // its content when a run begins; kNoValue: nothing reads that
-  ValueId current = kNoValue;   // its content at this operator of the walk
+  ValueId current = kNoValue;   // its content at the operator that is being imported
 };
 
 class Resources {
@@ -50,7 +50,7 @@ class Resources {
   std::set<int> initialised_;
 };
 
-// The container and name of a VAR_HANDLE.
+// Returns the container and name of a VAR_HANDLE.
 std::pair<std::string, std::string> resource_name(const Op& op);
 
 }  // namespace qrt::convert::from_tflite

@@ -23,8 +23,8 @@ struct CvmModel {
   std::vector<Edge> outputs;
 };
 
-// `interpreter`, of the model, computes tables. kUnsupported: a node that CVM has no form of, and what
-// to do.
+// Writes a CVM model. `interpreter`, of the model, computes tables. Fails with kUnsupported for a
+// node that CVM has no form of, and says what to do.
 Status write_cvm(const FloatModel& model, const Placement& placement, const Parameters& parameters,
                  const Interpreter& interpreter, CvmModel* cvm);
 

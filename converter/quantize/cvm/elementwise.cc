@@ -15,7 +15,7 @@ double limit(const Node& node, size_t i, const FloatModel& model, double otherwi
   return t && t->reals.size() == 1 ? static_cast<double>(t->reals[0]) : otherwise;
 }
 
-// The one value whose bytes say what the node's result is, element by element; "": there is none.
+// Returns the one value whose bytes say what the node's result is, element by element; "": there is none.
 std::string common_base(const Node& node, const CvmValues& values) {
   std::set<std::string> bases;
   for (const std::string& x : node.inputs) {
@@ -32,14 +32,14 @@ bool has_constant(const Node& node, const CvmValues& values) {
                      [&](const std::string& x) { return values.model().constant(x) != nullptr; });
 }
 
-// The constant of an Add behind a MatMul, which is in its sums already.
+// Returns whether the node is an Add behind a MatMul whose constant is in the layer's sums already.
 bool adds_bias(const Node& node, const CvmValues& values) {
   const auto i = static_cast<size_t>(&node - values.model().nodes.data());
   const Layer* layer = values.placement().layer_at(i);
   return layer && layer->node != i;
 }
 
-// The greatest of both is 16 bits' greatest.
+// Adds a sum, in a step with which the greater range of both operands is the greatest value of 16 bits.
 Status add_sum(const Node& node, CvmValues* values, const Dims& shape) {
   CvmNumbers& numbers = values->numbers();
   double a, b;

@@ -33,8 +33,8 @@ Status read_layer(const Node& node, CvmValues* values, LayerNumbers* layer) {
   return {};
 }
 
-// Adds weights of `shape`, their first dimension the channels, and the bias; precision: of the sums as
-// the runtime infers it. The sums' own greatest value, from the weights: `needed`.
+// Adds weights of `shape`, whose first dimension is the channels, and the bias. *precision is that of the
+// sums as the runtime infers it from precisions, *needed the bits that the sums with these weights take.
 void add_parameters(const LayerNumbers& layer, const std::vector<int16_t>& codes, const Dims& shape,
                     CvmNumbers* numbers, int* weights, int* bias, int* precision, int* needed) {
   const std::vector<int32_t> w(codes.begin(), codes.end());
@@ -81,7 +81,7 @@ Status check_precision(int precision) {
 
 }  // namespace
 
-// An image of one dimension is one of two, of one row.
+// Adds a convolution. An image with one spatial dimension is taken for one of two, with a single row.
 Status cvm_conv(const Node& node, CvmValues* values) {
   LayerNumbers layer;
   QRT_TRY(read_layer(node, values, &layer));
@@ -116,7 +116,7 @@ Status cvm_conv(const Node& node, CvmValues* values) {
   return {};
 }
 
-// Gemm and MatMul: rows of x times [units, k].
+// Adds a Gemm or MatMul: rows of x times [units, k].
 Status cvm_dense(const Node& node, CvmValues* values) {
   LayerNumbers layer;
   QRT_TRY(read_layer(node, values, &layer));

@@ -16,7 +16,7 @@ constexpr int kFactorBits = 14, kMostFactorBits = 16;
 // more than this part.
 constexpr double kFineFactor = 0x1p-9;
 
-// The least precision that holds +-limit, whole.
+// Returns the least precision that holds +-limit, whole.
 int precision_of(double limit) {
   int p = 1;
   while (p < kMostPrecision && static_cast<double>(mrt::alpha(p)) < limit) ++p;
@@ -30,7 +30,7 @@ int32_t least(const std::vector<int32_t>& values) {
   return values.empty() ? 1 : *std::min_element(values.begin(), values.end());
 }
 
-// n of ratio = 2^-n, if it is such a power of two.
+// Finds n with ratio = 2^-n. Returns false where the ratio is no power of two.
 bool is_power(double ratio, int* n) {
   int exponent;
   if (std::frexp(ratio, &exponent) != 0.5) return false;
@@ -88,13 +88,14 @@ CvmNumber CvmNumbers::times(const CvmNumber& x, const std::vector<int32_t>& fact
   return {add("broadcast_mul", {x.entry, parameter}, shape(x), precision(x) + own), x.step, {}, 0};
 }
 
-// One factor for each channel that brings it to the step, and a shift.
+// Multiplies each channel by a factor of its own that brings it to the step, and shifts. Returns
+// false where the precision leaves no bits for factors.
 bool CvmNumbers::requantised_by_channel(const CvmNumber& x, double step, int precision,
                                         CvmNumber* y) {
   const int bits = std::min(kMostPrecision - this->precision(x), kMostFactorBits);
   if (bits < 2) return false;
   const double most = greatest(x.factor) * x.step / step;
-  int shift;  // the most whose greatest factor has `bits`
+  int shift;  // greatest shift with which the greatest factor fits in `bits`
   (void)std::frexp(static_cast<double>(mrt::alpha(bits)) / most, &shift);
   --shift;
   if (shift < 1 || shift > 31) return false;
@@ -117,7 +118,7 @@ CvmNumber CvmNumbers::without_factors(const CvmNumber& x) {
 }
 
 CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precision) {
-  // Values beyond the result's limits may be limited first.
+  // Limits first the values that the result's limits would cut anyway.
   const double limit = (static_cast<double>(mrt::alpha(precision)) + 1) * step;
   CvmNumber x = clipped(from, precision_of(limit / (from.step * least(from.factor))));
   if (CvmNumber y; x.has_factors() && requantised_by_channel(x, step, precision, &y)) return y;
@@ -141,7 +142,7 @@ CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precis
     if (factor.frac > 1) x = times(x, {factor.frac});
     x = shifted(x, -factor.exponent, precision);
   }
-  // The factor's own rounding is a part of 2^14 of the step.
+  // The rounding of the factor itself, about 2^-14 of the step, is neglected.
   x.step = step;
   return x;
 }

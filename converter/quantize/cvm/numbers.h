@@ -31,10 +31,10 @@ class CvmNumbers {
 
   const Dims& shape(const CvmNumber& x) const { return symbol_.entry(x.entry).shape; }
   int precision(const CvmNumber& x) const { return symbol_.entry(x.entry).precision; }
-  // No real value is beyond this.
+  // Returns a bound that no real value exceeds.
   double bound(const CvmNumber& x) const;
 
-  // The name of the source's node, for what is added from now on.
+  // Sets the name of the source's node, for what is added from now on.
   void set_name(std::string name) { name_ = std::move(name); }
   CvmSymbol& symbol() { return symbol_; }
 
@@ -60,7 +60,7 @@ class CvmNumbers {
   // REQUIRES: no factors; of sum and difference: one step.
   CvmNumber sum(const CvmNumber& a, const CvmNumber& b, bool is_difference, const Dims& shape);
   CvmNumber product(const CvmNumber& a, const CvmNumber& b, const Dims& shape);
-  // Data movement: the same integers elsewhere.
+  // Moves data: the same integers at other places.
   CvmNumber moved(const std::string& function, const CvmNumber& x, const Dims& shape,
                   const CvmSymbol::Attributes& attributes);
   CvmNumber reshaped(const CvmNumber& x, const Dims& shape);

@@ -16,7 +16,7 @@ Status cvm_dense(const Node& node, CvmValues* values);
 // windows.cc
 Status cvm_max_pool(const Node& node, CvmValues* values);
 Status cvm_average_pool(const Node& node, CvmValues* values);
-Status cvm_mean(const Node& node, CvmValues* values);  // of an image, or of axes
+Status cvm_mean(const Node& node, CvmValues* values);  // over an image, or over axes
 Status cvm_resize(const Node& node, CvmValues* values);
 // elementwise.cc
 Status cvm_limit(const Node& node, CvmValues* values);
@@ -36,8 +36,8 @@ struct CvmWindow {
   std::vector<int64_t> kernel, stride, dilation, before, behind;
 };
 Status read_cvm_window(const Node& node, const Dims& kernel, const Dims& input, CvmWindow* window);
-// A convolution whose pads may differ on both sides: zeros are joined, or results dropped. Pads of bytes
-// with a zero point hold that, and are joined on both sides.
+// Adds a convolution whose pads may differ on both sides: zeros are joined, or results dropped.
+// Bytes with a zero point are padded with that, joined on both sides.
 Status add_cvm_conv(const CvmNumber& x, int weights, int bias, int precision, int64_t groups,
                     const CvmWindow& window, CvmNumbers* numbers, CvmNumber* y);
 // begin <= index < end of one axis.

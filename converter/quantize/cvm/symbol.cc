@@ -10,7 +10,7 @@ using nlohmann::json;
 
 constexpr uint64_t kFileMagic = 0xF7E58D4F05049CB7, kTensorMagic = 0xDD5E40F096B4A13F;
 
-// Little-endian, as every machine that qrt runs on.
+// Appends a number, little-endian, as is every machine that qrt runs on.
 template <class T>
 void put(T value, std::string* bytes) {
   bytes->append(reinterpret_cast<const char*>(&value), sizeof(value));

@@ -22,10 +22,10 @@ class CvmSymbol {
  public:
   using Attributes = std::map<std::string, std::string>;
 
-  // Each returns the entry's number. The input has the one name that a CVM runtime feeds.
+  // Each adds an entry and returns its number. The input has the one name that a CVM runtime feeds.
   int add_input(const Dims& shape, int precision);
   int add_parameter(const Dims& shape, int precision, const std::vector<int32_t>& values);
-  // `precision` as the runtime infers it.
+  // Adds an operator. `precision`: as the runtime infers it.
   int add(const std::string& function, const std::string& name, const std::vector<int>& inputs,
           const Dims& shape, int precision, const Attributes& attributes = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of a float model in the CVM model that grows: integers, or functions of the integers
-// of another value, of which a table is made for whoever reads them.
+// of another value, for which each reader gets a table.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_VALUES_H_
 
@@ -28,9 +28,9 @@ class CvmValues {
   Status shape(const std::string& value, Dims* shape) const;
 
   void set(const std::string& value, CvmNumber number) { numbers_of_[value] = std::move(number); }
-  // value = a function of the one value `base`, element by element.
+  // Notes that `value` is a function of the one value `base`, element by element.
   void set_function(const std::string& value, const std::string& base) { bases_[value] = base; }
-  // The value that a table of `value` would be read by: itself where it has bytes. "": none.
+  // Returns the value that a table of `value` would be read by: itself where it has bytes. "": none.
   std::string base(const std::string& value) const;
   bool is_function(const std::string& value) const { return bases_.count(value) != 0; }
   bool is_coded(const std::string& value) const { return placement_.is_coded(value); }
@@ -39,7 +39,7 @@ class CvmValues {
   // Returns the precision of its integers without a zero point: one more than bytes' where they have one.
   int precision(const std::string& value) const;
 
-  // The integers as they are, where they are some.
+  // Returns the number whose integers are the value itself, or null where it is another function of them.
   const CvmNumber* number(const std::string& value) const;
   // Returns a value in one step for all channels, with so many bits.
   Status as(const std::string& value, double step, int precision, CvmNumber* y);
@@ -54,7 +54,7 @@ class CvmValues {
 
  private:
   Status table(const std::string& value, double step, int precision, CvmNumber* y);
-  // A function's values for the reals that the bytes of its base stand for.
+  // Computes a function's values for the reals that the bytes of its base stand for.
   Status compute(const std::string& value, const Tensor** y);
   Tensor reals_of_bytes(const std::string& base) const;
 

@@ -60,8 +60,8 @@ CvmNumber cvm_joined(const std::vector<CvmNumber>& parts, size_t axis, CvmNumber
 
 namespace {
 
-// `size` more places of real zeros at one end of an axis. They are made from the image, as a constant would
-// hold for one batch alone.
+// Puts `size` more places of real zeros at one end of an axis. They are computed from the image, as
+// a constant would hold for a single batch size.
 CvmNumber with_border(const CvmNumber& x, size_t axis, int64_t size, bool is_behind,
                       CvmNumbers* numbers) {
   const CvmNumber line = cvm_slice_along(x, axis, 0, 1, numbers);
@@ -176,7 +176,7 @@ Status cvm_average_pool(const Node& node, CvmValues* values) {
   return {};
 }
 
-// A sum, and a smaller step.
+// Adds a mean as a sum whose step is smaller by the number of terms.
 Status cvm_mean(const Node& node, CvmValues* values) {
   CvmNumbers& numbers = values->numbers();
   CvmNumber x;
@@ -222,7 +222,8 @@ CvmNumber repeated_border(const CvmNumber& x, CvmNumbers* numbers) {
   return y;
 }
 
-// Twice as large, linear, with half pixels: of doubled pixels the weights 1 2 1 in both directions.
+// Doubles an image linearly, with half-pixel centres: a filter 1 2 1 in both directions over pixels
+// that are doubled.
 Status doubled(const Node& node, const CvmNumber& large, CvmValues* values) {
   CvmNumbers& numbers = values->numbers();
   const int64_t channels = numbers.shape(large)[1];

@@ -10,7 +10,7 @@ namespace qrt::quantize {
 
 constexpr char kDynamicScheme[] = "ort-dynamic";
 
-// As quantize(). The samples judge the model alone.
+// Makes a model of dynamic quantisation; fails as quantize(). The samples only judge it.
 Status quantize_dynamic(const Settings& settings, const Progress& progress,
                         const std::function<void(const convert::Report&)>& plan, Quantised* result);
 

@@ -201,7 +201,7 @@ class Rewriter {
   struct Weights {
     std::string codes, scale, zero_point;
   };
-  // y = float(sums) * (scale of x * scale of the weights)
+  // Adds y = float(sums) * (scale of x * scale of the weights).
   void scale_sums(const std::string& name, const std::string& sums, const std::string& x_scale,
                   const std::string& w_scale, const std::string& y) {
     const std::string cast = fresh(sums + "_cast_output"), scale = fresh(name + "_scales_mul:0");
@@ -258,7 +258,7 @@ class Rewriter {
     if (*is_done) multiply(n, matrix(n.input(1), n.input(1), w, dims), n.output(0));
     return {};
   }
-  // x * w + b, as MatMul and Add.
+  // Rewrites a Gemm as MatMul and Add: x * w + b.
   Status rewrite_gemm(const onnx::NodeProto& n, bool* is_done) {
     if (integer(n, "transA", 0) != 0 || real(n, "alpha", 1) != 1.0f || real(n, "beta", 1) != 1.0f)
       return {};
@@ -270,7 +270,7 @@ class Rewriter {
     if (integer(n, "transB", 0) != 0) {
       w = transposed(w, static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]));
       std::swap(dims[0], dims[1]);
-      key += " transposed";  // no name that is free, but none of a tensor either
+      key += " transposed";  // a key for the transposed form: no tensor has this name
     }
     const bool has_bias = n.input_size() > 2 && !n.input(2).empty();
     const std::string product = has_bias ? fresh(n.output(0) + "_MatMul") : n.output(0);
@@ -361,7 +361,7 @@ class Rewriter {
     return {};
   }
 
-  // A row is int8 with a scale of its own: float(row) * scale.
+  // Rewrites a Gather of weights: a row is int8 with a scale of its own, float(row) * scale.
   Status rewrite_gather(const onnx::NodeProto& n, bool* is_done) {
     if (integer(n, "axis", 0) != 0 || is_constant(n.input(1))) return {};
     std::vector<float> table;
@@ -421,7 +421,7 @@ class Rewriter {
       if (!is_read) constants.insert(t.name());
       return is_read;
     });
-    // Files of old list their initialisers as inputs, too.
+    // Files of old versions list their initialisers as inputs, too.
     drop(graph_.mutable_input(),
          [&](const onnx::ValueInfoProto& x) { return constants.count(x.name()) == 0; });
     drop(graph_.mutable_node(), [&](const onnx::NodeProto& n) {

@@ -28,8 +28,8 @@ struct Rewritten {
   std::vector<std::string> nodes;
 };
 
-// `exclude`: names, patterns or types of nodes that stay as they are. REQUIRES: no tensor's data lies in
-// another file. kUnsupported where the operator set has no dynamic quantisation.
+// Rewrites a model. `exclude`: names, patterns or types of nodes that stay as they are. REQUIRES: no tensor's
+// data lies in another file. Fails with kUnsupported where the operator set has no dynamic quantisation.
 Status rewrite_dynamic(const std::vector<std::string>& exclude, onnx::ModelProto* model,
                        Rewritten* rewritten);
 

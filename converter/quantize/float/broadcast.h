@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the elements of tensors that are broadcast to one shape, or read in another order: runs of
-// one step, so that the loop inside is a plain one.
+// Iterates over the elements of tensors that are broadcast to one shape, or read in another order:
+// in runs with one stride, so that the innermost loop is a plain one.
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_BROADCAST_H_
 
@@ -11,7 +11,7 @@
 
 namespace qrt::quantize {
 
-// The shape that all broadcast to; false: they do not.
+// Finds the shape to which all broadcast. Returns false where they do not.
 bool broadcast_shape(const std::vector<const Dims*>& shapes, Dims* shape);
 
 // Steps of the elements of a tensor of this shape for each dimension of `to`, 0 where it repeats.
@@ -20,14 +20,14 @@ Dims broadcast_steps(const Dims& shape, const Dims& to);
 // Steps of a dense tensor.
 Dims dense_steps(const Dims& shape);
 
-// A shape walked by several tensors, each with its steps; dimensions that lie behind each other in all
-// of them are one.
+// Iterates over a shape for several tensors at once, each with its own strides. Adjacent dimensions
+// that are contiguous in all the tensors are merged.
 class Walk {
  public:
   Walk(const Dims& shape, std::vector<Dims> steps);
 
-  // f(offsets, n, steps): a run of n elements along the last dimension; offsets[i], steps[i]: of
-  // tensor i. In the order of the shape.
+  // Calls f(offsets, n, steps) for runs of n elements along the last dimension, in the order of the
+  // shape; offsets[i], steps[i]: of tensor i.
   template <class F>
   void runs(const F& f) const {
     if (elements(shape_) == 0) return;
@@ -54,7 +54,7 @@ class Walk {
   std::vector<Dims> steps_;
 };
 
-// y, dense and of this shape, gets the elements of x at `offset` and the given steps.
+// Copies the elements of x at `offset`, with the given steps, to y, dense and of this shape.
 void copy_elements(const Tensor& x, int64_t offset, const Dims& steps, Tensor* y);
 
 }  // namespace qrt::quantize

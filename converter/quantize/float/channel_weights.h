@@ -9,12 +9,13 @@ namespace qrt::quantize {
 
 class ChannelWeights {
  public:
-  // Finds the weights of a layer. False: it is no layer with constant weights, or has a bias that is computed.
+  // Finds the weights of a layer. Returns false where it is no layer with constant weights, or has
+  // a bias that is computed.
   static bool of(const FloatModel& model, const Node& node, ChannelWeights* weights);
 
   size_t inputs() const { return inputs_; }
   size_t outputs() const { return outputs_; }
-  // Input and output channel of the weight at `i`.
+  // Return the input and the output channel of the weight at `i`.
   size_t input_of(size_t i) const;
   size_t output_of(size_t i) const;
 
@@ -24,7 +25,7 @@ class ChannelWeights {
   size_t groups_ = 1, inputs_ = 0, outputs_ = 0, inner_ = 1;
 };
 
-// Greatest magnitude of the weights of each channel.
+// Returns the greatest magnitude of the weights of each channel.
 std::vector<double> output_maxima(const ChannelWeights& weights, const Tensor& w);
 std::vector<double> input_maxima(const ChannelWeights& weights, const Tensor& w);
 

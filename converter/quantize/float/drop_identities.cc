@@ -12,7 +12,7 @@ class Judge {
  public:
   Judge(const FloatModel& model, const GraphEditor& editor) : model_(model), editor_(editor) {}
 
-  // The input whose elements the node's result has; -1: it computes or moves something.
+  // Returns the input whose elements the node's result has; -1: it computes or moves something.
   int kept_input(const Node& node) const {
     const std::string& op = node.op;
     if (op == "Identity") return 0;
@@ -55,7 +55,7 @@ class Judge {
   static bool is_open(const Value* v) {
     return std::count(v->shape.begin(), v->shape.end(), -1) > 0;
   }
-  // Input i is a constant of this value, and the other one gives the result its shape.
+  // Returns whether input i is a constant of this value, and the other one gives the result its shape.
   bool is_all(const Node& node, size_t i, float what) const {
     if (node.inputs.size() != 2) return false;
     const Tensor* c = model_.constant(node.inputs[i]);
@@ -68,7 +68,7 @@ class Judge {
     return c &&
            std::all_of(c->integers.begin(), c->integers.end(), [](int64_t v) { return v == 0; });
   }
-  // A Slice from the end to the front.
+  // Returns whether a Slice runs backwards, from the end to the front, along some axis.
   bool turns(const Node& node) const {
     if (!node.has_input(4)) return false;
     const Tensor* steps = model_.constant(node.inputs[4]);

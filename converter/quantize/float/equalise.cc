@@ -11,10 +11,10 @@
 namespace qrt::quantize {
 namespace {
 
-// Walks over all pairs until their factors are near 1; each pair's depend on its neighbours'.
+// Passes over all pairs until their factors are near 1: each pair's factors depend on its neighbours'.
 constexpr int kMaxRounds = 20;
 constexpr double kSettled = 1.01;
-// Factors beyond are those of dead channels.
+// Greater factors are those of dead channels.
 constexpr double kMaxFactor = 1 << 20;
 // The number of deviations that is taken for the greatest of values of mean 0 and deviation 1.
 constexpr double kDeviations = 4;
@@ -61,7 +61,7 @@ class Equaliser {
     return found == model_->values.end() ? nullptr : &found->second.shape;
   }
 
-  // f(a x) = a f(x) for each channel and a > 0.
+  // Returns whether f(a x) = a f(x) for each channel and any a > 0.
   bool only_scales(const Node& n) const {
     if (n.op == "Relu" || n.op == "LeakyRelu" || n.op == "MaxPool" || n.op == "AveragePool" ||
         n.op == "GlobalAveragePool" || n.op == "GlobalMaxPool" || n.op == "Resize")
@@ -87,7 +87,7 @@ class Equaliser {
     }
   }
 
-  // The value is read by layers alone, as what they multiply.
+  // Returns whether the value is read by layers alone, as what they multiply.
   bool all_layers(const std::string& value, size_t channels) const {
     if (editor_.is_output(value) || editor_.readers(value).empty()) return false;
     for (const Read& r : editor_.readers(value)) {
@@ -118,7 +118,8 @@ class Equaliser {
     }
   }
 
-  // A LayerNormalization over the last dimension before products with constants.
+  // Finds a LayerNormalization over the last dimension in front of products with constants. Returns
+  // false where node i is none.
   bool find_norm(size_t i, Site* site) const {
     const Node& n = node(i);
     const auto line = [&](size_t at) {
@@ -137,7 +138,7 @@ class Equaliser {
     return all_layers(site->value, static_cast<size_t>(channels));
   }
 
-  // Every constant that is changed belongs to one node alone.
+  // Gives every node that shares a constant a copy of its own, as constants are changed in place.
   void own_constants() {
     std::set<std::string> shared;
     for (const auto& [name, tensor] : model_->constants)

@@ -24,7 +24,7 @@ struct EqualiseOptions {
 
 // Layers (Conv, ConvTranspose, Gemm) with functions between them that only scale with their input
 // (Relu, LeakyRelu, pools, linear Resize), depthwise layers among them; and the scale and shift of a
-// LayerNormalization, whole or spelled out, before MatMul and Gemm. *changed: number of values.
+// LayerNormalization, as one node or as its parts, before MatMul and Gemm. *changed: number of values.
 Status equalise(const EqualiseOptions& options, FloatModel* model, int* changed);
 
 }  // namespace qrt::quantize

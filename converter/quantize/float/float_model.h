@@ -24,7 +24,7 @@ enum class Element : uint8_t { kFloat, kInt64, kInt32, kBool, kUint8, kInt8 };
 const char* element_name(Element element);  // "float32"
 int onnx_element(Element element);          // TensorProto::DataType
 
-// Product of the dimensions. REQUIRES: none is negative.
+// Returns the product of the dimensions. REQUIRES: none is negative.
 int64_t elements(const Dims& dims);
 // Returns whether the product is at most `limit`, a dimension of 0 counting as 1: then no part of it is more either.
 bool is_within(const Dims& dims, int64_t limit);
@@ -61,7 +61,7 @@ struct Node {
 
   bool has_input(size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
   bool has(const char* attribute) const { return attributes.count(attribute) != 0; }
-  // `otherwise` where there is no such attribute.
+  // Return an attribute, or `otherwise` where there is none of this name.
   int64_t integer(const char* attribute, int64_t otherwise) const;
   float real(const char* attribute, float otherwise) const;
   std::string text(const char* attribute, const std::string& otherwise) const;
@@ -95,11 +95,11 @@ struct RunLimits {
   int64_t values = int64_t{1} << 30;  // elements of all values at once
   double terms = 0x1p41;              // of all nodes' sums and results: a minute and more
 
-  // `factor` times the limits for a model and samples in files of so many bytes, at most those above.
+  // Returns `factor` times the limits for a model and samples in files of so many bytes, at most those above.
   static RunLimits of_files(uint64_t bytes, uint64_t factor);
 };
 
-// The error for an input that would have more than `most` elements.
+// Returns the error for an input that would have more than `most` elements.
 Status input_too_large(const Value& input, const Dims& shape, int64_t most);
 
 struct FloatModel {

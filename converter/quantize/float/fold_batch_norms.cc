@@ -62,7 +62,7 @@ class Folder {
     }
   }
 
-  // Into the layer before, past a Concat, or into the layers behind.
+  // Folds node i into the layer before it, also past a Concat, or into the layers behind it.
   void fold(size_t i) {
     const Node node = model_->nodes[i];
     const bool is_norm = node.op == "BatchNormalization";
@@ -111,7 +111,8 @@ class Folder {
                    ChannelAffine* lines) const {
     const auto n = static_cast<size_t>(channels);
     if (node.op == "BatchNormalization") return read_norm(node, n, lines);
-    if (layer.op == "MatMul") return false;  // with the sum behind it one layer all the same
+    // A MatMul and the sum behind it become one layer without this pass.
+    if (layer.op == "MatMul") return false;
     const Tensor* c = constant(node, 1 - at);
     if (!c || (node.op == "Div" && at != 0)) return false;
     // One element, or one for each channel of the result's dimension 1 (the last one of a Gemm).
@@ -185,7 +186,8 @@ class Folder {
     editor_.set_constant(at, 2, std::move(bias));
   }
 
-  // BatchNormalization behind a Concat of channels: one for each operand, if all go into their layers.
+  // Splits a BatchNormalization behind a Concat of channels into one for each operand, if all of
+  // these go into their layers.
   void split_at_concat(size_t norm, const Node& concat) {
     if (concat.integer("axis", 0) != 1) return;
     int64_t first = 0;
@@ -210,8 +212,8 @@ class Folder {
     take_out(norm, concat.outputs[0]);
   }
 
-  // Into all layers that read the result. A Conv's border is of zeros in any case, which only a line
-  // without a shift keeps.
+  // Folds the normalisation into all layers that read its result. A Conv pads with zeros, which
+  // only a normalisation without a shift keeps.
   void fold_forward(size_t norm) {
     const Node node = model_->nodes[norm];
     const Tensor* scale = constant(node, 1);

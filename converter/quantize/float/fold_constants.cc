@@ -9,9 +9,10 @@
 namespace qrt::quantize {
 namespace {
 
-// Elements of a result that may be made of nothing; more only as many as there were.
+// The most elements of a folded result; a larger one is folded only where it has no more elements
+// than the largest of its operands.
 constexpr int64_t kSmall = 4096;
-// Terms of a node's sums: what takes longer is left to the model's runs.
+// The most terms of a node's sums: longer ones are left to the model's runs.
 constexpr double kFoldedTerms = 0x1p28;
 
 // Returns limits for a run that folds constants: results that would be left out for their size are not made.

@@ -34,7 +34,7 @@ class Measure {
     }
   }
 
-  // `shapes`: of the inputs that have an open dimension besides the first.
+  // Folds shapes. `shapes`: of the inputs that have an open dimension besides the first.
   Status run(int64_t batch, const Shapes& shapes, Measured* measured) const {
     std::map<std::string, Tensor> feeds;
     for (const Value& input : model_.inputs) {

@@ -65,7 +65,7 @@ void pack_columns(const float* x, size_t k_step, size_t column_step, size_t k, s
 
 namespace {
 
-// One tile; at the borders through a buffer of its own.
+// Stores one tile; at the borders through a buffer of its own.
 void put_tile(const GemmKernel& kernel, const float* a, const float* b, size_t b_stride, size_t k,
               size_t rows, size_t columns, const float* start, float* y, size_t ldy) {
   const size_t panels = column_panels(columns);
@@ -85,7 +85,7 @@ void put_tile(const GemmKernel& kernel, const float* a, const float* b, size_t b
 
 }  // namespace
 
-// A block of columns stays in the cache of the second level while all rows pass it.
+// Multiplies. A block of columns stays in the second-level cache while all rows pass it.
 void multiply(const GemmKernel& kernel, const float* row_panel, size_t rows,
               const float* column_panel, size_t n, size_t k, const float* start, float* y,
               size_t ldy) {

@@ -47,9 +47,8 @@ void pack_columns(const float* x, size_t k_step, size_t column_step, size_t k, s
 constexpr size_t row_panels(size_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 constexpr size_t column_panels(size_t n) { return (n + kPanel - 1) / kPanel; }
 
-// y[r * ldy + j] = start[r], or y where start is null, + the sum over k blocks of packed rows times
-// packed columns, for r < rows and j < n. Panels of rows are k * kTileRows floats apart; the columns
-// hold all of k.
+// Computes y[r * ldy + j] = start[r], or y where start is null, + the sum over k of packed rows times packed
+// columns, for r < rows and j < n. Panels of rows are k * kTileRows floats apart; the columns hold all of k.
 void multiply(const GemmKernel& kernel, const float* row_panel, size_t rows,
               const float* column_panel, size_t n, size_t k, const float* start, float* y,
               size_t ldy);

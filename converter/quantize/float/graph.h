@@ -30,18 +30,18 @@ class GraphEditor {
  public:
   explicit GraphEditor(FloatModel* model);
 
-  // Index of the node that writes a value, or -1.
+  // Returns the index of the node that writes a value, or -1.
   int writer(const std::string& name) const;
   const Reads& readers(const std::string& name) const;
   bool is_output(const std::string& name) const { return ends(name).is_output; }
-  // Returns whether the value is read by one node, once, and by nobody else.
+  // Returns whether the value is read by one node, once, and by nothing else.
   bool is_read_once(const std::string& name) const {
     return readers(name).size() == 1 && !is_output(name);
   }
   // Returns the type and shape of a value that a node writes, or of an input of the model; null:
   // not known, or a constant.
   const Value* value(const std::string& name) const;
-  // A name that no value has yet: `wish`, or with a number behind it.
+  // Returns a name that no value has yet: `wish`, or with a number behind it.
   std::string fresh_name(const std::string& wish);
 
   void append(Node node);
@@ -52,10 +52,10 @@ class GraphEditor {
   // "": none.
   void set_input(size_t node, size_t input, const std::string& name);
   void resize_inputs(size_t node, size_t count);
-  // A new constant for an input; others that read the old one keep it.
+  // Gives an input a new constant; other nodes that read the old one keep it.
   void set_constant(size_t node, size_t input, Tensor value);
-  // The node's first output is the value x, which has all its elements: readers get x instead. Where the
-  // output is one of the model's, x takes its name, or, where it cannot, the node becomes an Identity.
+  // Bypasses a node whose first output equals the value x: readers get x instead. Where the output
+  // is one of the model's, x takes its name, or, where it cannot, the node becomes an Identity.
   void bypass(size_t node, std::string x);
 
   // Constants that changes have left without a reader.
@@ -87,7 +87,7 @@ class GraphEditor {
   std::vector<std::pair<size_t, size_t>> inserted_;    // behind which node, and which
 };
 
-// Nodes that are marked as removed or that no output needs, and constants that nobody reads.
+// Drops nodes that are marked as removed or that no output needs, and constants without a reader.
 void drop_unused(FloatModel* model);
 
 }  // namespace qrt::quantize

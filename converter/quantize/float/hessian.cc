@@ -11,8 +11,8 @@
 namespace qrt::quantize {
 namespace {
 
-// Part of the mean diagonal that is added to it: inputs that go together entirely leave no room
-// otherwise.
+// The part of the mean diagonal that is added to the diagonal: with inputs that are linearly
+// dependent the matrix is singular otherwise.
 constexpr double kDamping = 0.01;
 // Positions that are summed in float.
 constexpr size_t kChunk = 4096;
@@ -20,7 +20,7 @@ constexpr size_t kChunk = 4096;
 constexpr int64_t kTogether = 8;
 constexpr size_t kUpdates = 4;
 
-// The lower half of x [terms, n] times its own transpose, onto doubles.
+// Adds the lower half of x [terms, n] times its own transpose to doubles.
 void add_products(const GemmKernel& kernel, const std::vector<float>& x, size_t terms, size_t n,
                   double* sums) {
   constexpr size_t kBlock = kPanel * kTilePanels;  // of rows: whole panels of both
@@ -123,7 +123,7 @@ Status add_gram(const Node& node, const Tensor& x, const Dims& weights, Gram* gr
 
 namespace {
 
-// to[m] -= f[u] * rows[u][m] for m < n, one u after the other.
+// Subtracts f[u] * rows[u][m] from to[m] for m < n, one u after the other.
 void subtract(const double* f, const double* const* rows, size_t n, double* to) {
   static_assert(kUpdates == 4);
   const double fa = f[0], fb = f[1], fc = f[2], fd = f[3];
@@ -133,7 +133,7 @@ void subtract(const double* f, const double* const* rows, size_t n, double* to) 
 }
 
 // Computes row j = end - 1 ... begin of R^T, each taken from the rows begin ... j - 1. The lower half
-// of the rest of H, which is symmetric, is still whole. False: H is no sum of squares.
+// of the rest of H, which is symmetric, is still whole. Returns false where H is no sum of squares.
 bool factor_rows(size_t begin, size_t end, size_t k, double* h) {
   for (size_t j = end; j-- > begin;) {
     double* row = h + j * k;
@@ -147,8 +147,8 @@ bool factor_rows(size_t begin, size_t end, size_t k, double* h) {
   return true;
 }
 
-// R, upper triangular, with H = R R^T, in place; then its inverse. Rows are worked on whole, so that
-// the order of every sum is that of the loops. False: H is no sum of squares.
+// Factors H = R R^T in place, R upper triangular, then inverts R. Rows are worked on whole, so that
+// the order of every sum is that of the loops. Returns false where H is no sum of squares.
 bool inverse_factor(std::vector<double>* matrix, size_t k) {
   std::vector<double>& h = *matrix;
   double f[kUpdates];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding of weights that heeds what they are multiplied with. The error of a layer's result is
-// (w - q)^T X X^T (w - q): what rounding one weight adds to it, the weights behind it take back, as
-// far as the inputs go together (the closed form of optimal brain surgery, one weight after the other).
+// Rounds weights with regard to the inputs that they are multiplied with. The error of a layer's
+// result is (w - q)^T X X^T (w - q). Weights are rounded one after the other, and those not yet
+// rounded compensate for the error of each, as far as their inputs correlate (the closed form of
+// optimal brain surgery).
 #ifndef QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_
 #define QRT_CONVERTER_QUANTIZE_FLOAT_HESSIAN_H_
 
@@ -23,8 +24,8 @@ struct Gram {
 // operators. Several samples may lie in x.
 Status add_gram(const Node& node, const Tensor& x, const Dims& weights, Gram* gram);
 
-// n rows of k weights as multiples of each row's scale, lo to hi. hessian [k, k], of which the
-// lower half counts: a group of a Gram. kInvalidArgument where it is none.
+// Rounds n rows of k weights to multiples, lo to hi, of each row's scale. hessian [k, k], of which
+// the lower half counts: a group of a Gram. Fails with kInvalidArgument where it is none.
 Status round_weights(const float* w, int64_t n, int64_t k, const double* hessian,
                      const float* scale, int lo, int hi, int32_t* q);
 

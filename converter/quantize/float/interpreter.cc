@@ -46,7 +46,8 @@ struct Interpreter::Impl {
         !works_in_place(step.run, *inputs))
       return false;
     Tensor* operand = &(*made)[static_cast<size_t>(step.inputs[0])];
-    if (operand != (*inputs)[0]) return false;  // the caller's, or a constant
+    // Not ours to overwrite: the caller's, or a constant.
+    if (operand != (*inputs)[0]) return false;
     (*results)[0] = std::move(*operand);
     std::replace(inputs->begin(), inputs->end(), static_cast<const Tensor*>(operand),
                  static_cast<const Tensor*>(&(*results)[0]));

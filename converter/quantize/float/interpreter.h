@@ -27,13 +27,13 @@ class Interpreter {
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
-  // The model is copied as far as it is needed. threads >= 1. isa: the best instruction set to use,
-  // null: the environment's QRT_ISA, or this CPU's.
+  // Prepares a model, which is copied as far as it is needed. threads >= 1. isa: the best
+  // instruction set to use, null: the environment's QRT_ISA, or this CPU's.
   Status create(const FloatModel& model, int threads, const char* isa = nullptr);
 
-  // feeds: every input of the model. outputs: by name, null where only the observer matters.
-  // kInvalidArgument for feeds that are missing or of another type or shape; kUnsupported or
-  // kInvalidModel where a node cannot be run on what it got; kOutOfMemory.
+  // Runs the model. feeds: every input of the model. outputs: by name, null where only the observer
+  // matters. Fails with kInvalidArgument for feeds that are missing or of another type or shape;
+  // kUnsupported or kInvalidModel where a node cannot be run on what it got; kOutOfMemory.
   Status run(const std::map<std::string, Tensor>& feeds, const Observer& observer,
              std::map<std::string, Tensor>* outputs);
 

@@ -92,7 +92,7 @@ void merge_pads(FloatModel* model) {
       for (size_t d = 0; fits && d + 2 < rank; ++d) {
         pads[d] += begin[d + 2];
         pads[rank - 2 + d] += end[d + 2];
-        // A window within the border alone is no window of a pool.
+        // A pool may have no window that lies within the padding alone.
         fits = node.op == "Conv" || (pads[d] < kernel[d] && pads[rank - 2 + d] < kernel[d]);
       }
       if (!fits) continue;

@@ -12,7 +12,7 @@ namespace qrt::quantize {
 class Names {
  public:
   void insert(const std::string& name) { taken_.insert(name); }
-  // `wish` or, where that is taken, the first of wish_`first`, wish_`first + 1` ... that is not.
+  // Returns `wish` or, where that is taken, the first free name of wish_`first`, wish_`first + 1` ...
   std::string take(const std::string& wish, int first) {
     if (taken_.insert(wish).second) return wish;
     for (int& number = next_.emplace(wish, first).first->second;; ++number)
@@ -22,7 +22,7 @@ class Names {
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // by wish: smaller numbers are taken
+  std::unordered_map<std::string, int> next_;  // by desired name: lower numbers are taken
 };
 
 }  // namespace qrt::quantize

@@ -69,7 +69,8 @@ class Normalizer {
       constant_input(attribute, at, real_tensor({}, {node_.real(attribute, 0)}));
   }
 
-  // Upsample and the Resize of opset 10 know no region of interest, and start to count at the corner.
+  // Normalises Upsample and the Resize of opset 10, which have no region of interest and count
+  // positions from the corner.
   Status resize() {
     if (node_.op == "Resize" && opset_ >= 11) return keep();
     if (opset_ < 9 && node_.has("scales")) {

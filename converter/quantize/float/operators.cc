@@ -137,12 +137,13 @@ bool works_in_place(Operator run, const std::vector<const Tensor*>& inputs) {
   return run == run_unary || run == run_clip;
 }
 
-// The one that is least too long: a vector that grows is filled with zeros, one that shrinks is not.
+// Takes the free buffer that is least too long: a vector that grows is filled with zeros, one that
+// shrinks is not.
 std::vector<float> Buffers::take(size_t size) {
   auto best = free_.end();
   for (auto it = free_.begin(); it != free_.end(); ++it)
     if (it->size() >= size && (best == free_.end() || it->size() < best->size())) best = it;
-  // Half as much again would hold memory that others need.
+  // A buffer that is half as long again would hold memory that others need.
   if (best == free_.end() || best->size() - size > size / 2) return std::vector<float>(size);
   std::vector<float> buffer = std::move(*best);
   free_.erase(best);
@@ -151,7 +152,7 @@ std::vector<float> Buffers::take(size_t size) {
 }
 
 void Buffers::give(std::vector<float>&& buffer) {
-  // Larger ones cost little beside what fills them, and nothing else counts what is kept here.
+  // Larger buffers cost little beside the work that fills them, and nothing else counts the ones kept here.
   constexpr size_t kKept = 24, kMostFloats = 1 << 24;
   if (buffer.capacity() == 0 || buffer.capacity() > kMostFloats) return;
   free_.push_back(std::move(buffer));
@@ -201,7 +202,8 @@ Status Call::make(size_t i, const Dims& shape, Element element, Tensor** y) {
   QRT_TRY(need_terms(n, kTermsOfElement));
   machine.values_left -= n;
   Tensor& t = outputs_[i];
-  if (!t.reals.empty() && t.shape == shape && t.element == element) {  // in the place of an operand
+  // The interpreter has moved an operand here.
+  if (!t.reals.empty() && t.shape == shape && t.element == element) {
     *y = &t;
     return Status();
   }

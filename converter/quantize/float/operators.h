@@ -13,7 +13,7 @@
 
 namespace qrt::quantize {
 
-// Memory of values that are gone, for those to come.
+// Keeps the memory of values that are no longer needed, to use it again for new ones.
 class Buffers {
  public:
   std::vector<float> take(size_t size);
@@ -32,8 +32,8 @@ struct Machine {
   int64_t values_left = 0;  // of limits.values, beside the values that are alive
   Buffers buffers;
 
-  // `floats` floats for each chunk of parallel.chunks(). They are there before a task runs, which
-  // could not report that there is no memory.
+  // Reserves `floats` floats for each chunk of parallel.chunks(), before a task runs: a task could
+  // not report that memory is lacking.
   void reserve(size_t floats);
   float* scratch(size_t chunk) { return scratch_[chunk].data(); }
 
@@ -57,7 +57,7 @@ class Call {
   size_t output_count() const { return outputs_.size(); }
   Tensor& out(size_t i) { return outputs_[i]; }  // that was made
 
-  // The operands from first to last (excluded) are there, and are of float or not.
+  // Check that the operands from first to last (excluded) are given, and are real or integer.
   Status need_reals(size_t first, size_t last) const;
   Status need_integers(size_t first, size_t last) const;
   // Makes output i a tensor of this shape, its elements not set. A tensor that is there already with
@@ -68,7 +68,7 @@ class Call {
   // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less. make()
   // does so for the result's elements.
   Status need_terms(int64_t results, int64_t each) const;
-  // Return an error that says, printf-style, what is wrong with the node or its operands.
+  // Returns an error that says, printf-style, what is wrong with the node or its operands.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   // Returns the error for a thing, named printf-style, of which there is more than one of the machine's limits: `limit`

@@ -18,7 +18,7 @@ Status result_shape(const Call& call, const std::vector<const Dims*>& shapes, Di
   return call.wrong("operands of shapes %s cannot be broadcast", text.c_str());
 }
 
-// y[i] = f(a, b) in the order of y; elements of Tensor's member `data`.
+// Computes y[i] = f(a, b), in the order of y, on the elements in Tensor's members `from` and `to`.
 template <class T, class U, class F>
 void pairs(const Tensor& a, const Tensor& b, const std::vector<T> Tensor::*from,
            std::vector<U> Tensor::*to, Tensor* y, const F& f) {
@@ -90,7 +90,7 @@ Status real_pair(Call& call, const Tensor& a, const Tensor& b, Tensor* y) {
   return Status();
 }
 
-// Modulo 2^64, as the processor has it.
+// Wraps modulo 2^64, as the processor does.
 int64_t wrapped(uint64_t v) { return static_cast<int64_t>(v); }
 
 Status integer_pair(Call& call, const Tensor& a, const Tensor& b, Tensor* y) {

@@ -57,8 +57,8 @@ Status read_conv(Call& call, Conv* conv) {
   return Status();
 }
 
-// Each plane of the result is the sum of shifted planes. They are summed over whole rows of the plane
-// with its border, at every step of 1 of the last dimension; what no window starts at is left out.
+// Computes each plane of the result as a sum of shifted planes. They are summed over whole rows of the
+// padded plane, with a step of 1 along the last dimension; positions at which no window starts are left out.
 void run_direct(const Conv& conv, const WindowTables& tables, Machine* machine) {
   const Window& window = conv.window;
   const PlanePadder padder(window);
@@ -67,7 +67,7 @@ void run_direct(const Conv& conv, const WindowTables& tables, Machine* machine) 
   const auto rows = static_cast<size_t>(positions / width);
   const int64_t across = (width - 1) * step + 1;
   const auto taps = static_cast<size_t>(window.taps());
-  // Rows that follow each other closely are one.
+  // Joins rows that are contiguous into one.
   const int64_t reach = tables.bases.back() + 1;
   const bool joined = rows > 1 && step == 1 && reach < 2 * across * static_cast<int64_t>(rows);
   const int64_t run = joined ? reach : across;

@@ -19,7 +19,7 @@ struct Split3 {
   }
 };
 
-// f(from, to) on the elements of either kind.
+// Calls f(from, to) on the elements of either kind.
 template <class F>
 void on_elements(const Tensor& x, Tensor* y, const F& f) {
   if (x.is_real())
@@ -210,7 +210,7 @@ void for_positions(int64_t first, int64_t end, int64_t n, Border border, const F
   }
 }
 
-// y: x [outer, n, inner] with `before` and `after` more along its axis; below 0: fewer.
+// Pads x [outer, n, inner] with `before` and `after` more along its axis; below 0: fewer.
 template <class T>
 void pad_axis(const T* x, const Split3& parts, int64_t n, int64_t before, int64_t after,
               Border border, T fill, T* y) {
@@ -231,7 +231,7 @@ void pad_axis(const T* x, const Split3& parts, int64_t n, int64_t before, int64_
   }
 }
 
-// y [outer, indices, inner] of x [outer, n, inner].
+// Picks indices: y [outer, indices, inner] of x [outer, n, inner].
 template <class T>
 void pick(const T* x, const Split3& parts, int64_t n, const std::vector<int64_t>& indices, T* y) {
   for (int64_t o = 0; o < parts.outer; ++o)
@@ -408,7 +408,8 @@ Status run_tile(Call& call) {
 
 namespace {
 
-// x, its dimensions taken apart as `parts`, in another order, as `shape`.
+// Splits the dimensions of x into `parts`, brings these into another order, and gives the result
+// the shape `shape`.
 Status rearranged(Call& call, const Dims& parts, const std::vector<size_t>& order,
                   const Dims& shape) {
   const Tensor& x = call.in(0);

@@ -20,7 +20,7 @@ struct Product {
   float* y;
 };
 
-// All of one shape and steps; those that follow each other with the same b pack it once.
+// Computes products of one shape and steps; those that follow each other with the same b pack it once.
 void run_products(const std::vector<Product>& products, Machine* machine) {
   if (products.empty() || products[0].rows == 0 || products[0].n == 0 || products[0].k == 0) return;
   const Product& one = products[0];
@@ -138,7 +138,7 @@ Status run_gemm(Call& call) {
 
 namespace {
 
-// The window by which a Conv would lead from the result y of a ConvTranspose to its input x.
+// Finds the window with which a Conv would lead from the result y of a ConvTranspose to its input x.
 Status read_transposed(Call& call, const Dims& x, const Dims& kernel, Window* window) {
   QRT_TRY(read_window_attributes(call, kernel, window));
   const size_t rank = kernel.size();
@@ -178,7 +178,7 @@ Status read_transposed(Call& call, const Dims& x, const Dims& kernel, Window* wi
 
 }  // namespace
 
-// Every element of x, times the weights of its channel, is added to the window that it stands for: a
+// Adds every element of x, times the weights of its channel, to its window of the result: a matrix
 // product gives the terms, which are added tap by tap in the order of the weights.
 Status run_conv_transpose(Call& call) {
   QRT_TRY(call.need_reals(0, call.has(2) ? 3 : 2));
@@ -202,7 +202,7 @@ Status run_conv_transpose(Call& call) {
   shape.insert(shape.end(), window.input.begin(), window.input.end());
   Tensor* y;
   QRT_TRY(call.make(shape, &y));
-  int64_t plane = 1;  // of the result with its border
+  int64_t plane = 1;  // elements of a plane of the result, padding included
   for (int64_t d : window.padded()) {
     if (plane > call.machine.limits.value / d)
       return call.beyond(static_cast<double>(call.machine.limits.value), "elements",

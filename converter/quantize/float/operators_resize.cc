@@ -92,7 +92,7 @@ Taps taps_of(const Node& node, const Axis& axis) {
   return taps;
 }
 
-// y [outer, taps, inner] from x [outer, axis.input, inner].
+// Resizes one axis: y [outer, taps, inner] from x [outer, axis.input, inner].
 void resize_axis(const float* x, int64_t outer, int64_t inner, const Axis& axis, const Taps& taps,
                  Machine* machine, float* y) {
   machine->parallel.chunks(static_cast<size_t>(outer), 1, [&](size_t, size_t begin, size_t end) {

@@ -10,7 +10,7 @@
 namespace qrt::quantize {
 namespace {
 
-// x with the marked dimensions last; what it is already stays where it is.
+// The rows of a tensor: x with the marked dimensions last. Where they are last already, `data` is x itself.
 struct Rows {
   const std::vector<float>* data;
   std::vector<float> turned;
@@ -42,7 +42,7 @@ Rows rows_of(const Tensor& x, const std::vector<bool>& marked, Buffers* buffers)
 
 const std::vector<float>& data_of(const Rows& r) { return r.turned.empty() ? *r.data : r.turned; }
 
-// Back from the order of `r` to that of y.
+// Brings rows from the order of `r` back to that of y.
 void put_back(const Rows& r, std::vector<float>&& values, Tensor* y, Buffers* buffers) {
   if (r.turned.empty()) {
     y->reals.swap(values);
@@ -59,7 +59,7 @@ void put_back(const Rows& r, std::vector<float>&& values, Tensor* y, Buffers* bu
   buffers->give(std::move(values));
 }
 
-// y = f of the rows of the marked dimensions, of the shape of x.
+// Applies f to the rows of the marked dimensions; y has the shape of x.
 Status same_shape(Call& call, const std::vector<bool>& marked, FloatRows f, float epsilon) {
   const Tensor& x = call.in(0);
   Tensor* y;
@@ -79,7 +79,8 @@ Status same_shape(Call& call, const std::vector<bool>& marked, FloatRows f, floa
   return Status();
 }
 
-// y = y * scale + bias, of one for each channel (dimension 1) or, where groups share them, each group.
+// Computes y = y * scale + bias, with one of each for each channel (dimension 1) or, where groups
+// share them, each group.
 Status scale_channels(Call& call, size_t scale_at, Tensor* y) {
   const auto channels = static_cast<size_t>(y->shape[1]);
   for (size_t i : {scale_at, scale_at + 1}) {
@@ -330,7 +331,7 @@ Status run_arg(Call& call) {
   return Status();
 }
 
-// x over the sum of |x| or the root of the sum of squares.
+// Computes x over the sum of |x| or the root of the sum of squares.
 Status run_lp_normalization(Call& call) {
   QRT_TRY(call.need_reals(0, 1));
   const Tensor& x = call.in(0);

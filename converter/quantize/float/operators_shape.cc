@@ -7,7 +7,7 @@
 namespace qrt::quantize {
 namespace {
 
-// The elements of input 0 under another shape.
+// Gives the elements of input 0 another shape.
 Status reshaped(Call& call, const Dims& shape) {
   const Tensor& x = call.in(0);
   Tensor* y;

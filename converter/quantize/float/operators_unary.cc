@@ -22,7 +22,7 @@ void in_blocks(Call& call, const Tensor& x, Tensor* y, const F& f) {
   });
 }
 
-// y = f(x), element by element.
+// Computes y = f(x), element by element.
 template <class F>
 void map(Call& call, const Tensor& x, Tensor* y, const F& f) {
   in_blocks(call, x, y, [&](const float* from, float* to, size_t n) {
@@ -30,7 +30,7 @@ void map(Call& call, const Tensor& x, Tensor* y, const F& f) {
   });
 }
 
-// y = f(x, g(h(x))), g being one of the exact functions of kernels/float_fallback.
+// Computes y = f(x, g(h(x))), g being one of the exact functions of kernels/float_fallback.
 template <class H, class F>
 void map_through(Call& call, const Tensor& x, Tensor* y, FloatUnary g, const H& h, const F& f) {
   const FloatKernel& math = *call.machine.math;
@@ -48,7 +48,7 @@ void exact(Call& call, const Tensor& x, Tensor* y, FloatUnary f) {
             [&](const float* from, float* to, size_t n) { math.unary(f, from, to, n); });
 }
 
-// min(max(x, lo), hi); a NaN stays.
+// Limits: min(max(x, lo), hi); NaN stays NaN.
 void limit(Call& call, const Tensor& x, float lo, float hi, Tensor* y) {
   map(call, x, y, [=](float v) {
     const float above = v < lo ? lo : v;
@@ -68,7 +68,7 @@ bool exponentials(Call& call, const Tensor& x, Tensor* y) {
         call, x, y, FloatUnary::kExp, [=](float v) { return v / divisor; },
         [=](float v, float e) { return gamma * (v < 0 ? alpha * (e - 1.0f) : v); });
   } else if (op == "Softplus") {
-    // log(1 + e) of e <= 1, and what is above 0.
+    // log(1 + e) for e <= 1, plus x where that is above 0.
     const FloatKernel& math = *call.machine.math;
     in_blocks(call, x, y, [&](const float* from, float* to, size_t n) {
       float part[kAtOnce] = {};
@@ -140,7 +140,7 @@ bool simple(Call& call, const Tensor& x, Tensor* y) {
   return true;
 }
 
-// Negation and the like of a shape's arithmetic.
+// Computes negation and the like of integers in a shape's arithmetic.
 Status integer_unary(Call& call) {
   const Tensor& x = call.in(0);
   const std::string& op = call.node.op;
@@ -159,7 +159,7 @@ Status integer_unary(Call& call) {
   return Status();
 }
 
-// The one element of an optional limit.
+// Reads the one element of an optional limit.
 Status limit_of(const Call& call, size_t i, float otherwise, float* value) {
   *value = otherwise;
   if (!call.has(i)) return Status();

@@ -11,9 +11,9 @@ namespace qrt::quantize {
 // Nodes whose inputs are all constant.
 Status fold_constants(FloatModel* model);
 
-// Runs the model on zeros, with two batches where the batch is open and at model->sizes: model->values, and constants in
-// place of what is computed from shapes, but for what may follow from sizes that stay open. A batch that the model is not made for
-// becomes 1.
+// Computes the shapes of all values by runs on zeros: at two batches where the batch is open, and at
+// each of model->sizes. Sets model->values, and replaces by constants what is computed from shapes,
+// except what may depend on sizes that stay open. A batch at which the model does not run becomes 1.
 Status fold_shapes(FloatModel* model);
 
 // Nodes that change nothing.
@@ -22,16 +22,16 @@ void drop_identities(FloatModel* model);
 // Forms that the converter knows best: Gemm as x * b + c; ReduceMean of images as GlobalAveragePool;
 // Resize by scales; limits as Relu.
 void unify_forms(FloatModel* model);
-// LayerNormalization over the last dimension where it is spelled out.
+// Replaces a LayerNormalization over the last dimension that is written as single nodes.
 void unify_layer_norms(FloatModel* model);
-// ConvTranspose of windows side by side as Conv and DepthToSpace.
+// Replaces a ConvTranspose whose windows do not overlap by Conv and DepthToSpace.
 void split_transposed(FloatModel* model);
 
-// BatchNormalization, and products and sums by one constant for each channel, into the layer before
-// or behind.
+// Folds BatchNormalization, and products and sums with one constant for each channel, into the
+// layer before or behind.
 void fold_batch_norms(FloatModel* model);
 
-// Pad into the Conv or pool behind it.
+// Merges Pad into the Conv or pool behind it.
 void merge_pads(FloatModel* model);
 
 }  // namespace qrt::quantize

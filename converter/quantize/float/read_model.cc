@@ -111,7 +111,7 @@ class Reader {
   static bool is_known(const onnx::NodeProto& node) {
     const std::string& op = node.op_type();
     if (find_operator(domain_of(node), op) != nullptr) return true;
-    // Taken apart or renamed as they are read.
+    // These nodes are split up or renamed when they are read.
     return domain_of(node).empty() &&
            (op == "Constant" || op == "Dropout" || op == "Upsample" || op == "Swish");
   }
@@ -248,7 +248,7 @@ class Reader {
                  node.label().c_str());
   }
 
-  // float16 and the like are float32 here.
+  // Takes float16 and similar types for float32.
   static void use_known_type(Node* node) {
     Element element;
     if (element_of(static_cast<int>(node->integer("to", 0)), &element))

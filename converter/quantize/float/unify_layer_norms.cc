@@ -13,7 +13,8 @@ class SpelledOut {
  public:
   SpelledOut(const FloatModel& model, const GraphEditor& editor) : model_(model), editor_(editor) {}
 
-  // `quotient` is x - mean by the deviation.
+  // Reads a LayerNormalization written as single nodes from its Div, (x - mean) / deviation.
+  // Returns false where `quotient` is something else.
   bool read(const Node& quotient) {
     if (quotient.op != "Div") return false;
     const auto result = model_.values.find(quotient.outputs[0]);
@@ -64,7 +65,8 @@ class SpelledOut {
     return mean.integer("keepdims", 1) != 0 &&
            (axis == -1 || axis + 1 == static_cast<int64_t>(found->second.shape.size()));
   }
-  // `d` may be one of two nodes that subtract the mean from x, as some exporters write them.
+  // Returns whether `d` subtracts the mean of `from` from it. Some exporters write two such nodes,
+  // so `d` may be either of them.
   bool is_centred(const Node& d, const std::string& from) const {
     const Node* mean = d.op == "Sub" && d.inputs[0] == from ? writer(d, 1, "ReduceMean") : nullptr;
     return mean && mean->inputs[0] == from && is_last(*mean);

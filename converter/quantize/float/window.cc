@@ -79,7 +79,7 @@ Status read_window(const Call& call, const Dims& input, const Dims& kernel, Wind
       return call.wrong("windows of shape %s are larger than the image %s with its border",
                         to_string(kernel).c_str(), to_string(input).c_str());
     int64_t positions = room / stride + 1;
-    // One more window for what is left, but none that starts in the border behind.
+    // One more window for the remainder, unless it would start in the padding behind.
     if (ceil && room % stride != 0 && positions * stride < input[d] + window->begin[d]) ++positions;
     window->output[d] = positions;
     const int64_t padded = window->padded()[d];

@@ -16,13 +16,13 @@ struct Window {
   Dims output;
 
   int64_t taps() const { return elements(kernel); }
-  // The image with its border, wide enough for the last window.
+  // Returns the image with its border, wide enough for the last window.
   Dims padded() const;
   bool has_border() const { return padded() != input; }
 };
 
-// From the attributes kernel_shape (of a pool; a convolution's comes from its weights), strides,
-// dilations, pads, auto_pad, ceil_mode. kInvalidModel for windows larger than the image.
+// Reads a window from the attributes kernel_shape (of a pool; a convolution's comes from its weights),
+// strides, dilations, pads, auto_pad, ceil_mode. Fails with kInvalidModel for windows larger than the image.
 Status read_window(const Call& call, const Dims& input, const Dims& kernel, Window* window);
 
 // Reads only the attributes, and checks each of them: input and output stay empty.
@@ -48,7 +48,7 @@ class PlanePadder {
   std::vector<ptrdiff_t> rows_;
 };
 
-// x [planes, input] with its border of `fill` around each plane, and kPanel floats behind.
+// Returns x [planes, input] with a border of `fill` around each plane, and kPanel floats behind the last.
 std::vector<float> padded_planes(const Window& window, const float* x, int64_t planes, float fill,
                                  Buffers* buffers);
 

@@ -22,8 +22,8 @@ double squares(const Tensor& t) {
   return sum;
 }
 
-// The output channel of each element: the elements behind the channel's dimension, and how many
-// channels there are.
+// Returns the output channel of each element: the elements behind the channel's dimension, and how
+// many channels there are.
 ChannelOrder channels_of(const Tensor& t, int dim) {
   const int at = dim < 0 ? static_cast<int>(t.shape.size()) + dim : dim;
   return channel_order(t, at);
@@ -47,7 +47,7 @@ RowOrder row_order(const Node& node, const Dims& weights) {
 
 }  // namespace
 
-// Twice the bytes that are alive at the widest node, for each sample.
+// Returns how many samples fit: each takes twice the bytes that are alive at the node where most are.
 size_t Sweep::sample_count(size_t available) const {
   std::map<std::string, double> bytes;
   const auto size_of = [&](const std::string& name) {
@@ -135,7 +135,7 @@ Status Sweep::visit(size_t i, const Work& work, Parameters* parameters) {
   const Layer* layer = placement_.layer_at(i);  // whose weights or bias this node reads
   const bool is_quantised = layer && parameters->layers.count(layer->node) != 0;
   if (is_quantised && layer->node == i) {
-    // The unit of its bias may be another now.
+    // The unit of the layer's bias may have changed.
     if (work.choices)
       quantise_layer(model_, *layer, scheme_, parameters->coding(placement_, layer->input),
                      parameters);
@@ -283,7 +283,7 @@ Status Sweep::choose(const std::string& name, const std::vector<RangeChoice>& ch
   return {};
 }
 
-// A tensor as its integers stand for it, with the coding that it keeps.
+// Chooses the coding that a tensor keeps, and rounds the tensor by it.
 Status Sweep::settle(const std::string& name, const Work& work, Parameters* parameters,
                      Outputs* pair) {
   const std::string& root = placement_.coded.at(name);

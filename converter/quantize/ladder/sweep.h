@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One walk over the model, node by node, with the float and the quantised values of some dozens of
-// samples side by side. At each tensor everything before it is quantised already: there its coding
-// is chosen by what the layers behind it make of the error, and there a layer's bias takes up the
-// mean error that is left. Memory: what of the samples is alive at a node.
+// One pass over the model, node by node, with the float and the quantised values of some dozens of
+// samples side by side. At each tensor everything in front of it is quantised already. There its coding
+// is chosen by the error that it causes behind the layers that read it, and a layer's bias is corrected
+// by the mean of the remaining error. Memory: the values of the samples that are alive at a node.
 #ifndef QRT_CONVERTER_QUANTIZE_LADDER_SWEEP_H_
 #define QRT_CONVERTER_QUANTIZE_LADDER_SWEEP_H_
 
@@ -47,7 +47,7 @@ class Sweep {
              const Progress& progress, Parameters* parameters);
 
   const std::map<std::string, TensorError>& errors() const { return errors_; }
-  // The rules of the codings that were chosen, by root.
+  // Returns the rules of the codings that were chosen, by root.
   const std::map<std::string, Rule>& rules() const { return rules_; }
 
  private:

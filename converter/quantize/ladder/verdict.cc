@@ -13,10 +13,10 @@ namespace {
 
 // No output and no tenth of the samples may lose more dB than this.
 constexpr double kMostLost = 1;
-// Two results that differ by less dB are one.
+// Results that differ by fewer dB count as equal.
 constexpr double kChance = 0.1;
 
-// The error of each sample, every output's relative to its size in all samples.
+// Returns the error of each sample, every output's relative to its size in all samples.
 std::vector<double> sample_errors(const Judgement& judgement) {
   std::vector<double> errors;
   for (const std::vector<Squares>& outputs : judgement.samples()) {

@@ -15,9 +15,9 @@ struct Verdict {
   std::string why;  // in words, for the report
 };
 
-// A rung stays where the mean of the gains of each sample exceeds its standard error, the noise falls below
-// `enough` times what it was, and no output and no tenth of the samples, ordered by their errors, loses more
-// than 1 dB. REQUIRES: both judged the same samples in the same order.
+// Decides whether a rung stays: the mean of the gains of each sample has to exceed its standard error,
+// the noise to fall below `enough` times what it was, and no output, and no tenth of the samples ordered
+// by their errors, may lose more than 1 dB. REQUIRES: both judged the same samples in the same order.
 Verdict verdict(const std::vector<Value>& outputs, const Judgement& before, const Judgement& after,
                 double enough = 1);
 

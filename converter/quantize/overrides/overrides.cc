@@ -7,7 +7,8 @@
 namespace qrt::quantize {
 namespace {
 
-// "NAME=VALUE", split at the last sign of equality: names hold such signs, values do not.
+// Splits "NAME=VALUE" at the last '=': names may hold such signs, values do not. Returns false
+// where there is none.
 bool split(const std::string& text, std::string* name, std::string* value) {
   const size_t at = text.rfind('=');
   if (at == std::string::npos || at == 0) return false;

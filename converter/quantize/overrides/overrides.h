@@ -41,10 +41,10 @@ Status add_range(const std::string& text, Overrides* overrides);
 // save_ranges() wrote. kInvalidArgument or kIoError.
 Status read_overrides(const std::string& path, Overrides* overrides);
 
-// The codings of a quantised model in the form of such a file.
+// Returns the codings of a quantised model in the form of such a file.
 std::string save_ranges(const std::map<std::string, Coding>& codings, bool is_equalised);
 
-// The coding of `scheme` for a given range.
+// Returns the coding of `scheme` for a given range.
 Coding coding_of(const GivenRange& given, const Scheme& scheme, int bits);
 
 }  // namespace qrt::quantize

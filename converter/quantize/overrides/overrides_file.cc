@@ -25,7 +25,7 @@ bool read_whole(const Json& object, const char* key, int64_t least, int64_t most
   return v >= least && v <= most;
 }
 
-// [low, high], or an object of both and of a coding.
+// Reads [low, high], or an object of both and of a coding. Returns false where it is neither.
 bool read_range(const Json& j, GivenRange* given) {
   if (j.is_array()) {
     if (j.size() != 2 || !is_number(j[0]) || !is_number(j[1])) return false;

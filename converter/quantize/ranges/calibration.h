@@ -19,7 +19,7 @@ namespace qrt::quantize {
 // More of a tensor's values than this that are NaN or infinite are an error.
 constexpr double kMostBad = 0.01;
 
-// Hears how far a step is, from 0 to 1.
+// Is called with the part of a step that is done, from 0 to 1.
 using Progress = std::function<void(const char* step, double part)>;
 
 // The histograms of values whose coding others share, and of the outputs, by value.

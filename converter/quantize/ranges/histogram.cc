@@ -98,7 +98,7 @@ void Histogram::add(const float* values, size_t n) {
   count(values, runs, step, runs * kRun);
 }
 
-// A width as wide as the extent needs it, and what is counted already in bins of it.
+// Widens the bins so that they cover the extent, and moves what was counted into the wider bins.
 void Histogram::cover_extent() {
   const auto lo = static_cast<double>(extent_.lo), hi = static_cast<double>(extent_.hi);
   if (!(hi > lo)) return;

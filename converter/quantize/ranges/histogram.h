@@ -39,9 +39,9 @@ class Histogram {
   // Returns the lower edge of bin `i`, within the extent; edge(bins()) is its end.
   double edge(size_t i) const { return limited((first_ + static_cast<double>(i)) * width_); }
   double middle(size_t i) const { return (edge(i) + edge(i + 1)) / 2; }
-  // The edge that is nearest to x.
+  // Returns the edge that is nearest to x.
   size_t nearest_edge(double x) const;
-  // Exact zeros, which every coding keeps, are counted apart.
+  // Returns the counts, in which exact zeros are left out: every coding keeps them.
   const std::vector<uint64_t>& counts() const { return counts_; }
   uint64_t zeros() const { return zeros_; }
   uint64_t total() const { return total_; }  // zeros included

@@ -58,7 +58,7 @@ class Heads {
     for (const Value& output : model_.outputs) {
       const auto value = model_.values.find(output.name);
       const int64_t places = value == model_.values.end() ? 0 : value->second.sample_elements();
-      // A length that is open counts as many.
+      // An open length counts as enough.
       if (places >= 0 && places < kLeastPlaces) continue;
       find_rates(output.name);
     }
@@ -66,7 +66,7 @@ class Heads {
   }
 
  private:
-  // The Sigmoids that an output holds, behind nothing but data movement; or the output itself.
+  // Finds the Sigmoids that an output holds, behind nothing but data movement; without one, the output itself.
   void find_rates(const std::string& output) {
     std::vector<std::string> open = {output};
     std::set<std::string> seen;
@@ -98,7 +98,7 @@ class Heads {
     const auto found = calibration_.find(coded == placement_.coded.end() ? value : coded->second);
     return found == calibration_.end() || found->second.total() == 0 ? nullptr : &found->second;
   }
-  // All that a value is computed from has the limit, too.
+  // Limits the rate of a value, and of all that it is computed from.
   void limit(const std::string& value, double rate) {
     std::vector<std::string> open = {value};
     std::set<std::string> seen;

@@ -36,7 +36,7 @@ class Sums {
     const size_t a = bin(lo), b = std::max(a, bin(hi));
     return n_[a] + n_[bins_] - n_[b];
   }
-  // The edge below which the share `part` of the values that are not zero lies.
+  // Returns the edge below which the share `part` of the values that are not zero lies.
   size_t quantile(double part) const {
     const double want = part * n_[bins_];
     return static_cast<size_t>(std::lower_bound(n_.begin(), n_.end(), want) - n_.begin());
@@ -73,7 +73,7 @@ Range whole(const Histogram& h, int bits) {
   return {h.lo() * reach, h.hi() * reach};
 }
 
-// Both ends, moved in towards zero independently, coarsely first: the least sum of squares.
+// Finds the range of least squares: both ends move in towards zero independently, in coarse steps first.
 Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
   const Range most = whole(h, bits);
   Range best = most;
@@ -149,7 +149,7 @@ class Divergence {
 };
 
 Range least_divergence(const Histogram& h, const Sums& sums) {
-  constexpr size_t kCodes = 128;  // below, the measure prefers to clip
+  constexpr size_t kCodes = 128;  // with fewer codes the measure clips too much
   const Divergence divergence(h, sums);
   Range best = {h.lo(), h.hi()};
   double least = HUGE_VAL;
@@ -222,7 +222,7 @@ std::vector<RangeChoice> range_choices(const Histogram& values, const Scheme& sc
   std::vector<RangeChoice> result;
   const Sums sums(values);
   for (const Rule rule : all_rules()) {
-    // Nothing to clip: all rules would say the same.
+    // There is nothing to clip here, so that all rules would give the same.
     if (rule != Rule::kMinMax && (values.width() <= 0 || values.total() == 0)) break;
     RangeChoice c;
     c.rule = rule;

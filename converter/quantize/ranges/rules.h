@@ -19,7 +19,7 @@ enum class Rule {
   kPercentile999,
   kSquares,
   kEntropy,
-  kSearch,  // the outputs' error, of codings that other rules gave
+  kSearch,  // the coding of the other rules' candidates with the least error at the outputs
   kGiven,   // the user's
 };
 const char* rule_name(Rule rule);      // "min-max"
@@ -31,9 +31,9 @@ struct RangeChoice {
   double error = 0;  // mean square, by the histogram
 };
 
-// The mean square of the difference between the values and what their integers stand for.
+// Returns the mean square of the difference between the values and what their integers stand for.
 double coding_error(const Histogram& values, const Coding& coding);
-// The share of the values that a coding clips.
+// Returns the share of the values that a coding clips.
 double clipped_fraction(const Histogram& values, const Coding& coding);
 
 // Returns the result of each rule, each coding once, least error first. With 16 bits the least alone, with

@@ -16,7 +16,7 @@ namespace qrt::quantize {
 struct Squares {
   double signal = 0, noise = 0;
 
-  // The error relative to the output's size.
+  // Returns the error relative to the output's size.
   double relative() const { return signal > 0 ? noise / signal : noise; }
 };
 
@@ -27,11 +27,11 @@ class Comparison {
   Squares add(const Tensor& real, const Tensor& got, int64_t label = -1);
 
   size_t samples() const { return samples_; }
-  // Signal to noise as a ratio and in dB; HUGE_VAL where there is no difference.
+  // Return the signal to noise ratio, plain and in dB; HUGE_VAL where there is no difference.
   double ratio() const;
   double decibels() const;
   double cosine() const;
-  // Error of the result relative to its size: what ladders minimise.
+  // Returns the error relative to the result's size, which the ladder minimises.
   double noise() const { return squares_.relative(); }
   const Squares& squares() const { return squares_; }
   bool is_classes() const { return classes_ > 1; }         // outputs are one vector of classes each
@@ -66,14 +66,14 @@ class Judgement {
   void add(const std::vector<Value>& outputs, const std::map<std::string, Tensor>& real,
            const std::map<std::string, Tensor>& got, int64_t label);
 
-  // Every output's error counts alike.
+  // Returns the noise, in which every output's error counts alike.
   double noise() const;
   const Comparison& first() const { return outputs_[0]; }
   const std::vector<Comparison>& outputs() const { return outputs_; }
   // By sample and output.
   const std::vector<std::vector<Squares>>& samples() const { return samples_; }
-  // The signal to noise ratio in dB of the worst output, and the mean of all; an output without noise
-  // counts as kMostDecibels.
+  // Return the signal to noise ratio in dB of the worst output, and the mean over all. An output
+  // without noise counts as kMostDecibels.
   double worst_decibels() const;
   double mean_decibels() const;
 
@@ -84,7 +84,7 @@ class Judgement {
 
 // Noise below the rounding of float32 is none.
 constexpr double kMostDecibels = 150;
-// The ratio of two errors in dB, within what float32 can tell apart.
+// Returns the ratio of two errors in dB, within what float32 can tell apart.
 double decibels_between(double noise, double other);
 
 }  // namespace qrt::quantize

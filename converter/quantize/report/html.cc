@@ -31,7 +31,8 @@ ordered_json histogram_json(const TensorFinding& t) {
           {"high", t.coding.high()}};
 }
 
-// "the integer model chooses the float model's class for 98.0 % of 200 held-out samples"
+// Returns a sentence such as "the integer model chooses the float model's class for 98.0 % of 200
+// held-out samples".
 std::string likeness(const Comparison& c, const char* kind) {
   const double error = std::isfinite(c.ratio()) ? 100 / std::sqrt(c.ratio()) : 0;
   std::string text = format("on %zu %s samples ", c.samples(), kind);
@@ -50,7 +51,7 @@ std::string likeness(const Comparison& c, const char* kind) {
   return text + ".";
 }
 
-// {"kind": "good", "fair", "bad" or "unknown", "text": one sentence}
+// Returns {"kind": "good", "fair", "bad" or "unknown", "text": one sentence}.
 ordered_json verdict(const Findings& f) {
   const bool is_held_out = f.held_out.all.samples() > 0;
   const Findings::Set& set = is_held_out ? f.held_out : f.calibration;

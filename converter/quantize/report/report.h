@@ -18,8 +18,8 @@ std::string text_report(const Findings& findings);
 std::string json_report(const Findings& findings);
 std::string html_report(const Findings& findings);  // one file with everything in it
 
-// Why the model should not be used, "" if nothing is known against it: its answers on the held-out
-// samples are too far from the float model's.
+// Returns why the model should not be used: its answers on the held-out samples are too far from
+// the float model's. "" if nothing is known against it.
 std::string why_not_to_ship(const Findings& findings);
 // Returns what a user should know before the model is used, a sentence each.
 std::vector<std::string> warnings(const Findings& findings);

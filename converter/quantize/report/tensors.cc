@@ -21,7 +21,7 @@ std::map<std::string, size_t> writers_of(const FloatModel& model) {
   return writers;
 }
 
-// The layer whose sum a value is, perhaps behind a limit.
+// Returns the layer whose sum a value is, perhaps behind a limit.
 const Layer* layer_before(const FloatModel& model, const Placement& placement,
                           const std::map<std::string, size_t>& writers, std::string value) {
   for (int steps = 0; steps < 3; ++steps) {
@@ -36,7 +36,8 @@ const Layer* layer_before(const FloatModel& model, const Placement& placement,
   return nullptr;
 }
 
-// Noise : signal of each channel's weights; the worst.
+// Finds the channel whose weights have the greatest ratio of noise to signal, and the median of all
+// channels' ratios.
 void find_worst_channel(const FloatModel& model, const Layer& layer, const LayerParameters& p,
                         TensorFinding* t, double* median) {
   const Tensor& w = *model.constant(layer.weights);

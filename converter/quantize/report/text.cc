@@ -39,12 +39,12 @@ void add_set(const char* name, const Findings::Set& set, std::string* text) {
   for (const auto& [output, c] : set.others) *text += row(("all, " + output).c_str(), c) + "\n";
 }
 
-// The end of a long name says more than its start.
+// Shortens a long name, whose end says more than its start.
 std::string short_name(const std::string& name, size_t most) {
   return name.size() <= most ? name : ".." + name.substr(name.size() - most + 2);
 }
 
-// The signal to noise ratio of the worst output.
+// Returns the signal to noise ratio of the worst output.
 double least_ratio(const Findings::Set& set) {
   double least = set.all.ratio();
   for (const auto& [name, other] : set.others) least = std::min(least, other.ratio());

@@ -37,7 +37,7 @@ bool is_folder(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// The files of a folder, by name.
+// Lists the files of a folder, by name.
 Status list_folder(const std::string& path, std::vector<std::string>* files) {
   DIR* folder = opendir(path.c_str());
   if (!folder) return error(Code::kIoError, "%s: %s", path.c_str(), strerror(errno));
@@ -60,7 +60,7 @@ Status list_folder(const std::string& path, std::vector<std::string>* files) {
   return {};
 }
 
-// One file's name a line; relative ones are beside the list.
+// Reads a list, one file's name a line; relative names are beside the list.
 Status read_list(const std::string& path, std::vector<std::string>* files) {
   std::string text;
   QRT_TRY(tool::read_text(path, &text));
@@ -118,7 +118,7 @@ class RandomSamples : public Samples {
   int64_t most_;  // elements of an input
 };
 
-// "NAME=FILE" where NAME is an input.
+// Splits "NAME=FILE" where NAME is an input of the model. Returns whether it is.
 bool split_name(const std::string& source, const FloatModel& model, ArrayFile* file) {
   for (const Value& input : model.inputs) {
     if (source.compare(0, input.name.size() + 1, input.name + "=") != 0) continue;

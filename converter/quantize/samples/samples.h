@@ -28,9 +28,9 @@ class Samples {
   virtual Status read_shapes(size_t i, Shapes* shapes);
 };
 
-// `sources`: "random"; .npy or NAME=FILE.npy for each input; .npz; a folder of these or of images;
-// a .txt that lists images; images. kInvalidArgument, kInvalidModel, kUnsupported or kIoError, with
-// what would be accepted.
+// Opens samples. `sources`: "random"; .npy or NAME=FILE.npy for each input; .npz; a folder of these
+// or of images; a .txt that lists images; images. Fails with kInvalidArgument, kInvalidModel,
+// kUnsupported or kIoError, and says what would be accepted.
 Status open_samples(const std::vector<std::string>& sources, const tool::PictureOptions& images,
                     const FloatModel& model, std::unique_ptr<Samples>* samples);
 
@@ -41,10 +41,10 @@ struct ArrayFile {
 };
 Status open_arrays(const std::vector<ArrayFile>& files, const FloatModel& model,
                    std::unique_ptr<Samples>* samples);
-// image_samples.cc: each file one sample of a model with one input.
+// image_samples.cc: opens images, each file one sample of a model with one input.
 Status open_images(const std::vector<std::string>& files, const tool::PictureOptions& options,
                    const FloatModel& model, std::unique_ptr<Samples>* samples);
-// samples.cc: numbers for models that are only to be timed.
+// samples.cc: returns random numbers, for models that are only to be timed.
 std::unique_ptr<Samples> random_samples(const FloatModel& model);
 
 // "float32 [-1, 3, 224, 224]", for messages.

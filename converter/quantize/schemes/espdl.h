@@ -10,7 +10,7 @@ namespace qrt::quantize {
 // The reference whose arithmetic models of the schemes espdl-* have.
 constexpr char kEspdlReference[] = "espdl-p4";
 
-// The operands and the result of a sum get one coding: its runtime adds integers as they are.
+// Gives the operands and the result of a sum one coding, as ESP-DL's runtime adds the integers as they are.
 void share_codings_of_sums(const FloatModel& model, Placement* placement);
 
 }  // namespace qrt::quantize

@@ -44,7 +44,7 @@ double squares_of_errors(const std::vector<float>& weights, float scale, float m
   return total();
 }
 
-// The scale, at most greatest / most, whose rounding and clipping have the least squares.
+// Returns the scale, at most greatest / most, whose rounding and clipping have the least squares.
 float least_squares_scale(const std::vector<float>& weights, const Scheme& scheme, float most) {
   float greatest = 0;
   for (const float w : weights) greatest = std::max(greatest, std::fabs(w));
@@ -65,7 +65,7 @@ float least_squares_scale(const std::vector<float>& weights, const Scheme& schem
   return best;
 }
 
-// Whole multiples of one unit, none smaller than it was: CVM brings channels together by factors.
+// Enlarges scales to whole multiples of one unit: CVM brings channels to a common scale by integer factors.
 void make_multiples(std::vector<float>* scales) {
   if (scales->size() < 2) return;
   const float unit =

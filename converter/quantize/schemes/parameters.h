@@ -45,7 +45,7 @@ struct ChannelOrder {
 };
 ChannelOrder channel_order(const Tensor& weights, int axis);
 
-// The real bias of a layer, empty where it has none.
+// Returns the real bias of a layer, empty where it has none.
 std::vector<float> real_bias(const FloatModel& model, const Layer& layer);
 
 // Scales of a layer's weights: those with the least sum of squares, or more where a bias would not
@@ -58,14 +58,14 @@ std::vector<int16_t> weight_codes(const Tensor& weights, int axis, int bits,
 // Returns the reals that the integers stand for.
 Tensor coded_weights(const Tensor& weights, int axis, const LayerParameters& layer);
 
-// Scales, weights and biases of all layers for the codings in *parameters.
-// Weights that have no number of bits yet get the scheme's.
+// Quantises scales, weights and biases of all layers for the codings in *parameters. Weights that
+// have no number of bits yet get the scheme's.
 void quantise_layers(const FloatModel& model, const Placement& placement, const Scheme& scheme,
                      Parameters* parameters);
 void quantise_layer(const FloatModel& model, const Layer& layer, const Scheme& scheme,
                     const Coding& input, Parameters* parameters);
 
-// The integers of a bias; input_scale * weight scale is their unit.
+// Returns the integers of a bias; input_scale * weight scale is their unit.
 std::vector<int32_t> bias_codes(const LayerParameters& layer, float input_scale);
 
 }  // namespace qrt::quantize

@@ -54,7 +54,7 @@ class Placer {
     const auto found = readers_.find(name);
     return found == readers_.end() ? none : found->second;
   }
-  // The node that reads a value, where it alone does, and once.
+  // Returns the node that reads a value, where it alone does, and once.
   const size_t* sole_reader(const std::string& name) const {
     const auto& r = readers(name);
     return r.size() == 1 && outputs_.count(name) == 0 ? &r[0] : nullptr;
@@ -64,7 +64,7 @@ class Placer {
     const Role r = roles_[i];
     return r == Role::kLimit || r == Role::kFunction || r == Role::kPair;
   }
-  // May run in float between others that do.
+  // Returns whether node i may run in float between other nodes that do.
   bool is_flexible(size_t i) const {
     return is_elementwise(i) || roles_[i] == Role::kSoftmax || node(i).op == "ReduceMean" ||
            node(i).op == "ReduceSum";
@@ -99,7 +99,7 @@ class Placer {
         }
     }
   }
-  // The parts of the nodes around one that are float's.
+  // How a node is connected with its neighbours that are computed in float.
   struct Neighbours {
     bool reads = false;     // it reads what one of them makes
     bool is_read = false;   // one of them reads what it makes
@@ -111,7 +111,7 @@ class Placer {
     return roles_[i] == Role::kMove && around.reads && around.is_read && around.reads_left == 0;
   }
 
-  // A constant operand that no table can hold.
+  // Returns whether a constant operand varies along several dimensions, so that no table can hold it.
   bool has_large_constant(size_t i) const {
     const auto& inputs = node(i).inputs;
     return roles_[i] == Role::kFunction &&
@@ -121,7 +121,7 @@ class Placer {
            });
   }
 
-  // One value, or one for each output column or channel.
+  // Returns whether the bias has one value, or one for each output column or channel.
   bool is_column_bias(const Node& n, const Dims& w) const {
     const Tensor* bias = model_.constant(n.inputs[2]);
     if (!bias || n.op != "Gemm") return bias != nullptr;
@@ -176,7 +176,7 @@ class Placer {
     layer->output = add.outputs[0];
   }
 
-  // Node i takes stored integers, not a function of them.
+  // Returns whether node i takes stored integers, not a function of them.
   bool needs_integers(size_t i) const {
     if (is_float(i)) return false;
     const Role r = roles_[i];
@@ -228,13 +228,13 @@ class Placer {
       }
     }
   }
-  // A reader of what a float node makes that is no float node itself.
+  // Returns whether the result of a float node has a reader that is no float node itself.
   bool reads_integers(const std::string& y) const {
     const auto& r = readers(y);
     return std::any_of(r.begin(), r.end(),
                        [&](size_t k) { return !is_float(k) && roles_[k] != Role::kIndices; });
   }
-  // A constant operand that no table can hold becomes integers, too.
+  // Codes constant operands that no table can hold as integers, too.
   void code_operands(size_t i) {
     const Node& n = node(i);
     if (roles_[i] != Role::kFunction || is_bias(i)) return;
@@ -250,7 +250,7 @@ class Placer {
     const Layer* layer = placement_.layer_at(i);
     return layer && layer->node != i;
   }
-  // A limit, or a bias, behind an operator that waits for its quantisation.
+  // Returns whether node i is a limit, or adds a bias, behind an operator that is pending.
   bool is_pending_limit(size_t i) const {
     return pending_.count(node(i).inputs[0]) != 0 ||
            (node(i).inputs.size() > 1 && pending_.count(node(i).inputs[1]) != 0) ||
@@ -319,9 +319,10 @@ class Placer {
   std::map<std::string, size_t> writer_;
   std::map<std::string, Element> inputs_;
   std::set<std::string> outputs_;
-  std::map<std::string, std::set<std::string>> bases_;  // of tables that are not quantised
-  std::set<std::string> pending_;                       // read by a limit that merges into them
-  std::set<size_t> pairs_;                              // functions with a quantised constant
+  std::map<std::string, std::set<std::string>> bases_;  // for tables that are not quantised
+  // Values read by a limit that merges into their node.
+  std::set<std::string> pending_;
+  std::set<size_t> pairs_;  // functions with a quantised constant
   Placement placement_;
 };
 

@@ -39,10 +39,10 @@ struct Placement {
   std::set<size_t> float_nodes;             // computed in float, between quantised tensors
 
   bool is_coded(const std::string& value) const { return coded.count(value) != 0; }
-  // While codings are being shared, coded[value] may name one that shares with another: the last of them.
-  // REQUIRES: is_coded(value).
+  // Returns the value whose coding a value has. While codings are being shared, coded[value] may
+  // name one that shares with another; this is the last of them. REQUIRES: is_coded(value).
   std::string root(const std::string& value);
-  // coded[value] of all is their root.
+  // Sets coded[value] of all values to their root.
   void settle_roots();
   // Returns the layer whose weights or bias the node holds, or null.
   const Layer* layer_at(size_t node) const;
@@ -50,8 +50,8 @@ struct Placement {
   const Layer* layer_of(size_t node) const;
 };
 
-// `forced`: values to quantise whatever else is said, as the converter refused their readers
-// otherwise. `excluded`: nodes that stay in float. REQUIRES: the model is simplified.
+// Decides where quantisation is put. `forced`: values to quantise in any case, as the converter refused
+// their readers otherwise. `excluded`: nodes that stay in float. REQUIRES: the model is simplified.
 Placement place(const FloatModel& model, const std::set<std::string>& forced,
                 const std::set<size_t>& excluded = {});
 

@@ -186,7 +186,7 @@ class Writer {
     op("DequantizeLinear", name + "/dequantize", {q, n.scale, n.zero_point}, dq);
     read_as_[name] = dq;
   }
-  // A constant of integers behind a DequantizeLinear.
+  // Adds a constant of integers behind a DequantizeLinear.
   std::string add_codes(const std::string& name, int type, const Dims& shape, std::string data,
                         const std::vector<float>& scale, int axis, bool has_zero_point) {
     const std::string codes = fresh(name + "_quantized"), scales = fresh(name + "_scale");
@@ -228,7 +228,7 @@ class Writer {
         layer.bias.empty() ? model_.nodes[layer.node].name + "_bias" : layer.bias;
     return add_codes(name, onnx::TensorProto::INT32, shape, raw(bias_codes(p, x)), scale, 0, true);
   }
-  // A bias that an Add behind a MatMul holds, in float: ONNX Runtime rounds it as it does here.
+  // Adds the bias that an Add behind a MatMul holds, in float: ONNX Runtime rounds it as this scheme does.
   std::string add_float_bias(const Layer& layer, const LayerParameters& p) {
     Tensor bias = *model_.constant(layer.bias);
     bias.reals = p.bias;

@@ -11,7 +11,7 @@
 
 namespace qrt::quantize {
 
-// The bytes of a ModelProto. kUnsupported beyond protobuf's 2 GB.
+// Writes the bytes of a ModelProto. Fails with kUnsupported beyond protobuf's 2 GB.
 Status write_qdq(const FloatModel& model, const Placement& placement, const Parameters& parameters,
                  std::string* bytes);
 

@@ -46,7 +46,8 @@ Roles::Roles(const FloatModel& model) : model_(model) {
     if (n.op == "Sub") differences_.emplace(n.inputs[0], n.inputs[1]);
 }
 
-// The mean that a spelled-out LayerNormalization takes from its input.
+// Returns whether the node is the mean that a LayerNormalization written as single nodes subtracts
+// from its input.
 bool Roles::centres(const Node& mean) const {
   return differences_.count({mean.inputs[0], mean.outputs[0]}) != 0;
 }

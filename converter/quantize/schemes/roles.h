@@ -14,12 +14,12 @@ namespace qrt::quantize {
 enum class Role {
   kLayer,     // product with constant weights
   kProduct,   // of two values
-  kLimit,     // Relu, Clip: merges into what is before it
+  kLimit,     // Relu, Clip: merges into the node in front of it
   kFunction,  // elementwise, of one value
   kPair,      // elementwise, of two values
-  kMove,      // same numbers elsewhere: input and output share a coding
+  kMove,      // copies numbers: input and output share a coding
   kConcat,
-  kMean,  // of a window, an image or an axis
+  kMean,  // over a window, an image or an axis
   kSoftmax,
   kFloat,    // no integer form
   kIndices,  // its result is no float

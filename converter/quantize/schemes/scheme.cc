@@ -8,7 +8,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Below, products of two scales would be denormal.
+// The least scale: with smaller ones products of two scales would be denormal.
 constexpr float kLeastScale = 0x1p-60f;
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Coding {
   float high() const { return static_cast<float>(highest() - zero_point) * scale; }
 
   int32_t code(float x) const;
-  // The real that x's integer stands for.
+  // Returns the real that x's integer stands for.
   float rounded(float x) const { return static_cast<float>(code(x) - zero_point) * scale; }
 
   friend bool operator==(const Coding& a, const Coding& b) {
@@ -55,11 +55,11 @@ struct Range {
   float lo = 0, hi = 0;
 };
 
-// The coding of `scheme`, in `bits`, whose integers cover `range`. A range without extent has scale
-// 1 (power of two or not): what is zero stays zero.
+// Returns the coding of `scheme`, in `bits`, whose integers cover `range`. A range without extent
+// has scale 1 (power of two or not): what is zero stays zero.
 Coding coding_for(const Scheme& scheme, int bits, Range range);
 
-// A scale of `scheme` not below `scale`, which is positive.
+// Returns a scale of `scheme` not below `scale`, which is positive.
 float allowed_scale(const Scheme& scheme, float scale);
 
 }  // namespace qrt::quantize

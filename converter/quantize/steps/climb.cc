@@ -18,7 +18,7 @@ constexpr size_t kMostTrial = 32;
 // own scale: elsewhere its gain on few samples is chance.
 constexpr double kMuchBetter = 0.8;
 
-// The model with other weights in place of work->model, with all that hangs on it.
+// Exchanges work->model for a model with other weights, and prepares anew what depends on it.
 Status exchange(Work* work, FloatModel* other) {
   std::swap(work->model, *other);
   QRT_TRY(work->interpreter.create(work->model, work->settings.threads));

@@ -31,7 +31,8 @@ std::set<std::string> node_names(const FloatModel& model) {
   return names;
 }
 
-// The value that is rounded of what a node makes: behind a bias and a limit, where these become one with it.
+// Returns the value that is rounded of what a node makes: behind a bias and a limit, where these
+// become one with it.
 std::string coded_result(const Work& work, const Node& node) {
   std::string value = node.outputs[0];
   for (int steps = 0; steps < 3 && !work.placement.is_coded(value); ++steps)

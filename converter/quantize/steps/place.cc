@@ -35,7 +35,7 @@ std::set<std::string> refused_nodes(const convert::Report& report) {
   return refused;
 }
 
-// All values that a node reads or writes.
+// Forces the quantisation of all values that a node reads or writes.
 void force(const FloatModel& model, const Node& node, std::set<std::string>* forced) {
   for (const auto* names : {&node.inputs, &node.outputs})
     for (const std::string& name : *names)
@@ -46,7 +46,7 @@ void force(const FloatModel& model, const Node& node, std::set<std::string>* for
 // all sides, and are judged again.
 Status place_and_judge(Work* work) {
   work->forced.clear();
-  if (!work->arithmetic.espdl.empty())  // it has no float at the edges
+  if (!work->arithmetic.espdl.empty())  // ESP-DL has no float at the edges
     for (const Value& v : work->model.outputs) work->forced.insert(v.name);
   for (int round = 0; round < kMostRounds; ++round) {
     work->placement = placed(*work, work->forced);
@@ -93,7 +93,8 @@ Status make_placement(Work* work) {
     QRT_TRY(judge_placement(work));
   }
   if (!report.has_refusals()) return {};
-  // The remedies in the report are for who writes QuantizeLinear and options of qrt_convert.
+  // Builds a message of its own, as the remedies in the report are for those who write
+  // QuantizeLinear and options of qrt_convert.
   std::string refused;
   for (const convert::Finding& f : report.findings())
     if (f.outcome == convert::Outcome::kRefused)

@@ -10,7 +10,7 @@ namespace {
 
 // Tensors are ranked on so many samples.
 constexpr size_t kMostRanked = 8;
-// Weights, or activations, that make less of the error are not what to begin with.
+// Weights, or activations, with a smaller part in the error are not promoted first.
 constexpr double kLeastPart = 0.1;
 
 // Points that are lost.
@@ -25,7 +25,8 @@ bool is_met(const Settings& settings, const Judgement& judgement) {
          judgement.worst_decibels() >= settings.min_sqnr;
 }
 
-// The points first where they are asked for, then the worst output.
+// Returns whether `a` is better than `b`: by the drop in accuracy where the user limits that, then
+// by the signal to noise ratio of the worst output.
 bool is_better(const Settings& settings, const Judgement& a, const Judgement& b) {
   const double x = drop(a.first()), y = drop(b.first());
   if (settings.max_drop >= 0 && x != y) return x < y;
@@ -36,7 +37,7 @@ bool is_better(const Settings& settings, const Judgement& a, const Judgement& b)
 struct Candidate {
   std::string root;
   size_t layer = 0;  // where there is no root
-  double noise = 0;  // that is left without its rounding
+  double noise = 0;  // noise at the outputs if its rounding is left out
 };
 
 Status noise_of(Work* work, const Simulation::Options& options, double* noise) {
@@ -55,8 +56,8 @@ Status noise_of(Work* work, const Simulation::Options& options, double* noise) {
   return {};
 }
 
-// The tensors and weights of 8 bits whose roundings the outputs suffer from most, worst first. Those are left
-// out which as a whole have a small part in the error.
+// Ranks the tensors and weights of 8 bits by how much their rounding harms the outputs, worst
+// first. Those whose part in the error is small are left out.
 Status rank(Work* work, std::vector<Candidate>* candidates) {
   double of_weights, of_activations;
   QRT_TRY(noise_of(work, {true, false, {}, {}}, &of_weights));
@@ -138,7 +139,8 @@ Status promote_weights(Work* work, size_t node) {
   return {};
 }
 
-// All at once: the operands of a sum, say, have a form for 16 bits together that none has alone.
+// Promotes all candidates at once: the operands of a sum, say, have a form for 16 bits together
+// that none has alone.
 Status promote_all(Work* work, const std::vector<Candidate>& candidates) {
   for (const bool with_outputs : {false, true}) {
     Parameters changed = work->fit.parameters;
@@ -172,8 +174,8 @@ Status promote_all(Work* work, const std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-// Twice as many tensors each time, until what is asked for is met on the samples held out and as many others
-// as are judged by. The best of these steps stays, if it is better than 8 bits.
+// Promotes twice as many tensors each time, until the user's limit is met on the held-out samples and
+// on as many others as are judged by. The best of these steps stays, if it is better than 8 bits.
 Status promote(Work* work) {
   const Settings& settings = work->settings;
   std::vector<size_t> which = work->fit.judged;

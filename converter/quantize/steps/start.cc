@@ -14,7 +14,7 @@ namespace {
 // Samples on which outputs are looked for that differ.
 constexpr size_t kMostAlike = 8;
 
-// A model whose output is the same for all samples has nothing to be quantised.
+// Checks that the model's output is not the same for all samples: such a model has nothing to be quantised.
 Status check_outputs(Work* work) {
   Values first, other;
   const size_t n = std::min(work->fit.used.size(), kMostAlike);
@@ -51,7 +51,7 @@ void add_zero_points(const Work& work, const Histogram& histogram,
   *choices = std::move(all);
 }
 
-// One pass over the samples observes the values for all fits.
+// Observes the values of all fits in one pass over the samples.
 Status observe(Work* work, size_t most) {
   std::vector<Fit*> fits = {&work->fit};
   for (Fit& fold : work->folds) fits.push_back(&fold);
@@ -86,7 +86,7 @@ Status observe(Work* work, size_t most) {
   return {};
 }
 
-// The codings that the ranges of a fit's samples ask for, and weights for them.
+// Chooses the codings for the ranges of a fit's samples, and quantises weights for them.
 void choose_codings(const Work& work, Fit* fit) {
   Parameters& p = fit->parameters;
   p = Parameters();
@@ -114,7 +114,7 @@ void choose_codings(const Work& work, Fit* fit) {
   }
   const std::map<std::string, Coding> chosen = p.codings;
   fix_codings(work, &p.codings);
-  for (const auto& [name, coding] : chosen)  // one that is fixed is no choice
+  for (const auto& [name, coding] : chosen)  // a fixed coding is no choice for the search
     if (!(p.codings[name] == coding)) fit->choices.erase(name);
   for (const std::string& name : work.placement.constants)
     p.constants[name] = constant_coding(work, name);

@@ -41,7 +41,7 @@ struct Work {
   std::vector<int64_t> labels;  // of all samples, or of none
 
   Placement placement;
-  bool is_equalised = false;     // the model, so that it is no longer the file's
+  bool is_equalised = false;     // the model was equalised and is no longer the file's
   std::set<std::string> forced;  // quantised because the converter asks for it
   // The user's overrides, for the model at hand: nodes that stay in float; bits and ranges by root; layers with
   // weights of 16 bits.
@@ -71,33 +71,34 @@ struct Work {
   bool is_random() const { return settings.calibration == std::vector<std::string>{"random"}; }
 };
 
-// read.cc: the model, simplified; samples, labels, and which samples are held out.
+// read.cc: reads the model, simplified, and samples and labels, and decides which samples are held out.
 Status read_inputs(Work* work);
 // Reads the model once more, as it was before any step changed it.
 Status read_again(Work* work);
 
-// place.cc: where quantisation is put, for the scheme's own arithmetic; where that has no form of
-// some node, for ONNX's. kUnsupported where a node has no form at all.
+// place.cc: decides where quantisation is put, for the scheme's own arithmetic, or where that has
+// no form of some node, for ONNX's. Fails with kUnsupported where a node has no form at all.
 Status make_placement(Work* work);
 Placement placed(const Work& work, const std::set<std::string>& forced);
 
-// override.cc: what the user asks for, by the nodes and tensors of the model at hand. kInvalidArgument where
-// it has none of the name.
+// override.cc: find the nodes and tensors that the user's overrides name. Fail with
+// kInvalidArgument where the model has none of the name.
 Status find_excluded(Work* work);
 Status find_overrides(Work* work);  // REQUIRES: a placement
 int bits_of(const Work& work, const std::string& root);
 
-// start.cc: codings by the ranges of at most so many samples that each fit uses, and weights for them.
+// start.cc: chooses codings by the ranges of at most `most` of the samples that each fit uses, and
+// quantises weights for them.
 Status start(Work* work, size_t most = SIZE_MAX);
 // Parameters of plain ranges: all values seen, and all weights.
 Parameters plain_parameters(const Work& work, const Fit& fit);
-// Samples, and a model, that can be quantised at all. REQUIRES: start().
+// Checks that there are samples, and that the model can be quantised at all. REQUIRES: start().
 Status check_calibration(Work* work);
 // Results of a Softmax that are coded have the coding of ONNX Runtime's kernel.
 void fix_codings(const Work& work, std::map<std::string, Coding>* codings);
 Coding constant_coding(const Work& work, const std::string& constant);
 
-// climb.cc: the rungs of the ladder.
+// climb.cc: climbs the ladder, rung by rung.
 Status climb(Work* work);
 // Equalises the model as it was when the given ranges were saved.
 Status equalise_as_saved(Work* work);
@@ -112,17 +113,18 @@ Status judge(Work* work, const Parameters& parameters, const std::vector<size_t>
 RungFinding rung_finding(const Work& work, const char* name, const Judgement& before,
                          const Judgement& after, const Verdict& verdict);
 
-// search.cc: of each tensor in turn the coding with which the outputs are nearest to the float model's.
+// search.cc: searches, for one tensor after another, the coding with which the outputs are nearest
+// to the float model's.
 Status search_codings(Work* work, const Fit& fit, Parameters* parameters,
                       std::map<std::string, Rule>* rules);
 
-// promote.cc: 16 bits for the worst tensors and weights, until --max-drop and --min-sqnr are met.
+// promote.cc: gives the worst tensors and weights 16 bits, until --max-drop and --min-sqnr are met.
 Status promote(Work* work);
 // Estimates, for the report, the gain and cost of 16 bits for 1, 2, 4 and 8 of the worst tensors.
 // REQUIRES: find_errors().
 Status try_int16(Work* work);
 
-// compare.cc: the model that ships, and what is said of it.
+// compare.cc: writes the final model, and compares it with the float model for the report.
 Status write_document(const Work& work, const Placement& placement, const Parameters& parameters,
                       Document* document);
 Status convert_parameters(const Work& work, const Parameters& parameters, Document* document,

@@ -13,15 +13,15 @@ extern "C" {
 
 /* ---- real numbers and a tensor's elements ---- */
 
-/* data[i] = values[i] / scale, rounded to the nearest integer (halves to the even one), plus the zero
- * point, and no less or more than the type holds; the division and its result are float32, and NaN gives
- * the least value. For tensors of 8 and 16 bits with a scale, per tensor or per axis; into float32 values
- * are copied. Element 0 is the tensor's first; `count` may be any number up to the tensor's.
- * QRT_UNSUPPORTED for other types, QRT_INVALID_ARGUMENT where the tensor has no scale. */
+/* Quantises: data[i] = values[i] / scale, rounded to the nearest integer (halves to the even one), plus
+ * the zero point, limited to the type's range; the division and its result are float32, and NaN gives
+ * the least value. Takes tensors of 8 and 16 bits with a scale, per tensor or per axis; into float32,
+ * values are copied. Element 0 is the tensor's first; `count` may be any number up to the tensor's.
+ * Fails with QRT_UNSUPPORTED for other types, QRT_INVALID_ARGUMENT where the tensor has no scale. */
 QRT_API qrt_status qrt_quantize(const qrt_tensor_info* tensor, const float* values, size_t count,
                                 void* data, qrt_error* error);
 
-/* values[i] = float32(data[i] - zero point) * scale. Types as above, and int32. */
+/* Dequantises: values[i] = float32(data[i] - zero point) * scale. Takes the types of qrt_quantize() and int32. */
 QRT_API qrt_status qrt_dequantize(const qrt_tensor_info* tensor, const void* data, size_t count,
                                   float* values, qrt_error* error);
 
@@ -32,8 +32,8 @@ QRT_API qrt_status qrt_dequantize(const qrt_tensor_info* tensor, const void* dat
 QRT_API qrt_status qrt_copy_rows(const void* from, size_t stride, size_t row_bytes, size_t rows,
                                  void* to);
 
-/* [images, channels, pixels] to [images, pixels, channels], of elements of 1, 2, 4 or 8 bytes; the memory
- * must not overlap. With `channels` and `pixels` exchanged it is the way back. */
+/* Transposes [images, channels, pixels] to [images, pixels, channels], for elements of 1, 2, 4 or 8
+ * bytes; the memory must not overlap. With `channels` and `pixels` exchanged it transposes back. */
 QRT_API qrt_status qrt_channels_last(const void* from, size_t images, size_t channels,
                                      size_t pixels, size_t element_bytes, void* to);
 

@@ -150,13 +150,14 @@ typedef struct qrt_tensor_info {
 /* "MAJOR.MINOR.PATCH (commit, compiler)" */
 QRT_API const char* qrt_version(void);
 QRT_API int qrt_version_number(void);
-/* "OUT_OF_MEMORY", "uint8"; "unknown" for any other number. The strings are for ever. */
+/* Returns a name such as "OUT_OF_MEMORY" or "uint8"; "unknown" for any other number. The strings are static. */
 QRT_API const char* qrt_status_name(qrt_status status);
 QRT_API const char* qrt_dtype_name(qrt_dtype dtype);
-/* Bytes of an element; 0 of the packed types, and for any other number. */
+/* Returns the bytes of an element; 0 for the packed types, and for any other number. */
 QRT_API size_t qrt_dtype_size(qrt_dtype dtype);
 
-/* Instruction sets usable on this CPU, ascending, "scalar" first; NULL past the last. */
+/* Returns the name of an instruction set that is usable on this CPU, in ascending order, "scalar"
+ * first; NULL past the last. */
 QRT_API const char* qrt_isa(size_t index);
 
 /* Takes a warning: a line without its end, valid during the call. Called on the thread that called the
@@ -214,20 +215,21 @@ QRT_API void qrt_model_destroy(qrt_model* model);
 
 QRT_API size_t qrt_model_input_count(const qrt_model* model);
 QRT_API size_t qrt_model_output_count(const qrt_model* model);
-/* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live
- * as long as the model. */
+/* Fills info. Fails with QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not
+ * set. Pointers in info live as long as the model. */
 QRT_API qrt_status qrt_model_input_info(const qrt_model* model, size_t index,
                                         qrt_tensor_info* info);
 QRT_API qrt_status qrt_model_output_info(const qrt_model* model, size_t index,
                                          qrt_tensor_info* info);
-/* Index of the first input or output of that name; SIZE_MAX if there is none. */
+/* Returns the index of the first input or output of that name; SIZE_MAX if there is none. */
 QRT_API size_t qrt_model_find_input(const qrt_model* model, const char* name);
 QRT_API size_t qrt_model_find_output(const qrt_model* model, const char* name);
-/* "producer", "source_format", "source_producer", "reference", "name", or a key of the file's
- * metadata; NULL if absent. The reference says whose bits the model gives, "ort-x64-fma"; one that
- * ends in "+float" has operators in floating point, whose last bits may differ from that. */
+/* Returns the model's "producer", "source_format", "source_producer", "reference", "name", or the
+ * value of a key of the file's metadata; NULL if absent. The reference says whose bits the model
+ * gives, such as "ort-x64-fma"; one that ends in "+float" has operators in floating point, whose
+ * last bits may differ from that. */
 QRT_API const char* qrt_model_metadata(const qrt_model* model, const char* key);
-/* Keys of the file's metadata by index, for qrt_model_metadata(); NULL past the last. */
+/* Returns a key of the file's metadata by index, for qrt_model_metadata(); NULL past the last. */
 QRT_API const char* qrt_model_metadata_key(const qrt_model* model, size_t index);
 typedef struct qrt_model_info {
   size_t struct_size;
@@ -260,8 +262,8 @@ typedef struct qrt_dim_info {
 } qrt_dim_info;
 
 QRT_API size_t qrt_model_dim_count(const qrt_model* model);
-/* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live as long as
- * the model. */
+/* Fills info. Fails with QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not
+ * set. Pointers in info live as long as the model. */
 QRT_API qrt_status qrt_model_dim_info(const qrt_model* model, size_t index, qrt_dim_info* info);
 
 /* ---- threads ---- */
@@ -351,9 +353,9 @@ typedef struct qrt_session_options {
   int private_plans;
 } qrt_session_options;
 
-/* options may be NULL. QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot
- * run at among them; QRT_UNSUPPORTED where this build or CPU lacks what the model or the options need.
- * Inputs are 0 until they are set. */
+/* Creates a session; options may be NULL. Inputs are 0 until they are set. Fails with
+ * QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot run at among them;
+ * QRT_UNSUPPORTED where this build or CPU lacks what the model or the options need. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                                       qrt_session** session, qrt_error* error);
 /* Frees the session; not during a run. NULL is allowed. */
@@ -423,9 +425,9 @@ QRT_API qrt_status qrt_session_set_input_bytes(qrt_session* session, size_t inde
 QRT_API qrt_status qrt_session_get_output_bytes(const qrt_session* session, size_t index,
                                                 void* data, size_t bytes, qrt_error* error);
 
-/* The buffers that runs read and write, the session's own (aligned to 64) or those bound to it:
- * write inputs and read outputs there to save the copies. NULL past the last, and for an external one
- * that is not bound. An input's content survives run(); an output's until the next run(). */
+/* Returns the buffer that runs read or write, the session's own (aligned to 64) or the one bound to
+ * it: write inputs and read outputs there to save the copies. NULL past the last, and for an external
+ * one that is not bound. An input's content survives run(); an output's until the next run(). */
 QRT_API void* qrt_session_input_data(qrt_session* session, size_t index);
 QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t index);
 
@@ -461,9 +463,9 @@ QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, v
  * no use then, and what the model keeps between runs is as it was. Nothing else fails. */
 QRT_API qrt_status qrt_session_run(qrt_session* session, qrt_error* error);
 
-/* From any thread: the run in progress, or else the next one, ends after the operator that it is at,
- * with QRT_CANCELLED. Its outputs are of no use; inputs, and what the model keeps between runs, are as
- * they were before it. The session must outlive the call. NULL is allowed. */
+/* Cancels, from any thread, the run in progress, or else the next one: it ends with QRT_CANCELLED
+ * after the operator that it is at. Its outputs are of no use; inputs, and what the model keeps
+ * between runs, are as they were before it. The session must outlive the call. NULL is allowed. */
 QRT_API void qrt_session_cancel(qrt_session* session);
 
 /* Gives everything that the model keeps between runs (the state of recurrent layers) its initial
@@ -475,11 +477,11 @@ QRT_API qrt_status qrt_session_reset(qrt_session* session);
  * parked and go on later in this or another session of the same file at the same sizes, on any CPU and with any
  * options, with the same results. Another file, be it of the same source, may keep other things. */
 QRT_API size_t qrt_session_state_count(const qrt_session* session);
-/* QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not set. Pointers in info live as long as
- * the session, until a reshape. */
+/* Fills info. Fails with QRT_INVALID_ARGUMENT past the last, and where info->struct_size is not
+ * set. Pointers in info live as long as the session, until a reshape. */
 QRT_API qrt_status qrt_session_state_info(const qrt_session* session, size_t index,
                                           qrt_tensor_info* info);
-/* Index of the first state of that name; SIZE_MAX if there is none. */
+/* Returns the index of the first state of that name; SIZE_MAX if there is none. */
 QRT_API size_t qrt_session_find_state(const qrt_session* session, const char* name);
 /* Copies a state out: what the last run that ended with QRT_OK has left. `bytes` must equal the state's. Not
  * during a run. */
@@ -511,7 +513,7 @@ typedef struct qrt_op_info {
  * info->struct_size is not set. Pointers in info live as long as the session. */
 QRT_API size_t qrt_session_op_count(const qrt_session* session);
 QRT_API qrt_status qrt_session_op_info(const qrt_session* session, size_t index, qrt_op_info* info);
-/* total_ns and runs of all operators become 0. Without profile: nothing. */
+/* Sets total_ns and runs of all operators to 0. Does nothing in a session without `profile`. */
 QRT_API void qrt_session_profile_reset(qrt_session* session);
 
 /* With keep_all: tensors that operators wrote, in execution order; without: none. QRT_INVALID_ARGUMENT

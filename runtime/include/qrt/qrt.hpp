@@ -164,7 +164,7 @@ Outcome check_type(const qrt_tensor_info& info) {
   return Outcome(QRT_INVALID_ARGUMENT, message.c_str());
 }
 
-// External ones have no memory until they are bound.
+// Sets *span to the tensor's memory; an external tensor has none until it is bound.
 template <class T, class Void>
 Outcome span_of(const qrt_tensor_info& info, Void* data, Span<T>* span) {
   Outcome status = check_type<std::remove_const_t<T>>(info);
@@ -439,7 +439,8 @@ class Session {
     });
   }
 
-  // The buffer of an input, the session's own or the one that is bound; T must be its element type.
+  // Sets *span to the buffer of an input, the session's own or the one that is bound; T must be its
+  // element type.
   template <class T>
   Outcome try_input(const Key& key, Span<T>* span) {
     std::size_t index;
@@ -467,13 +468,13 @@ class Session {
 
   Outcome try_run() { return detail::call(qrt_session_run, get()); }
 
-  // From another thread: the run in progress, or the next one, ends with QRT_CANCELLED.
+  // Cancels, from another thread, the run in progress, or the next one: it ends with QRT_CANCELLED.
   void cancel() { qrt_session_cancel(get()); }
 
   // Gives everything that the model keeps between runs its initial value again.
   void reset() { (void)qrt_session_reset(get()); }
 
-  // The tensors that the model keeps between runs; see qrt_session_get_state().
+  // Give the tensors that the model keeps between runs; see qrt_session_get_state().
   std::size_t state_count() const { return qrt_session_state_count(get()); }
   Outcome try_state_info(const Key& key, qrt_tensor_info* info) const {
     std::size_t index;

@@ -95,7 +95,7 @@ int8_t flipped(int32_t v) { return static_cast<int8_t>(v - 128); }
 
 bool is_byte(int32_t v) { return v >= 0 && v <= 255; }
 
-// Padding behind the image that makes XNNPACK compute `out` positions; false if none does.
+// Finds the padding behind the image that makes XNNPACK compute `out` positions. Returns false where none does.
 bool padding_behind(size_t in, size_t out, size_t kernel, size_t stride, size_t dilation,
                     size_t before, uint32_t* behind) {
   const size_t window = (kernel - 1) * dilation + 1;
@@ -104,7 +104,7 @@ bool padding_behind(size_t in, size_t out, size_t kernel, size_t stride, size_t 
   return (present + *behind - window) / stride + 1 == out;
 }
 
-// [out_c][taps][k] from gemm.h's form.
+// Returns weights [out_c][taps][k] from the packed form of gemm.h.
 std::vector<int8_t> unpack_gemm(const XnnpackConv& c) {
   const size_t n = c.out_c / c.groups, kc = (c.k + 3) / 4 * 4;
   const size_t group_bytes = gemm_packed_bytes(n, c.taps, c.k);
@@ -119,7 +119,7 @@ std::vector<int8_t> unpack_gemm(const XnnpackConv& c) {
   return weights;
 }
 
-// [kernel_h][kernel_w][out_c] from depthwise.h's form.
+// Returns weights [kernel_h][kernel_w][out_c] from the packed form of depthwise.h.
 std::vector<int8_t> unpack_depthwise(const XnnpackConv& c) {
   const size_t row_blocks = (c.kernel_h + 3) / 4;
   std::vector<int8_t> weights;

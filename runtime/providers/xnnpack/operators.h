@@ -63,7 +63,7 @@ struct XnnpackConv : Window2D {
   Requant requant;  // arrays of out_c values
 };
 XnnpackPointer xnnpack_convolution(const XnnpackConv& conv);
-// groups = in_c; out_c is a multiple of it.
+// Makes a depthwise convolution: groups = in_c, and out_c is a multiple of it.
 XnnpackPointer xnnpack_depthwise(const XnnpackConv& conv);
 
 XnnpackPointer xnnpack_max_pool(size_t images, const PoolShape& shape);

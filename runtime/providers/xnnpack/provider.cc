@@ -112,8 +112,8 @@ bool prepare_depthwise(const PrepareContext& context, PlannedStep* step) {
   return take(xnnpack_depthwise(c), macs, step);
 }
 
-// XNNPACK has no fully connected operator with a scale per channel: this is a 1x1 convolution over rows
-// as images.
+// Prepares the layer as a 1x1 convolution over rows taken for images, as XNNPACK has no fully
+// connected operator with a scale for each channel. Returns whether it did.
 bool prepare_fully_connected(const PrepareContext& context, PlannedStep* step) {
   const auto& options = *context.op->options_as<fb::FullyConnectedOptions>();
   if (options.terms() != 1 || is_dynamic_layer(context)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All tools as one program, which does what the name that it is started by says: a wheel has room for what
+// All tools as one program, which acts as the tool by whose name it is started: a wheel has room for what
 // they share once. CMakeLists.txt gives each tool's main() a name of its own.
 #include <cstdio>
 #include <cstring>

@@ -47,7 +47,7 @@ Status read_bytes(const std::string& path, std::vector<uint8_t>* bytes) {
   return {};
 }
 
-// P5 (grey) and P6 (colour) of 8 bits.
+// Reads P5 (grey) and P6 (colour) of 8 bits.
 Status read_pnm(const std::vector<uint8_t>& bytes, Budget* budget, Image* image) {
   constexpr uint64_t kPnmSteps = 4;
   size_t at = 2, numbers[3] = {};

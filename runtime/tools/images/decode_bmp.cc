@@ -100,7 +100,7 @@ void read_palette(const std::vector<uint8_t>& bytes, const Header& h, Palette* p
     (*palette)[i] = {bytes[at + 2], bytes[at + 1], bytes[at]};
 }
 
-// One of the parts of a pixel, as 0 to 255.
+// Returns one of the parts of a pixel, as 0 to 255.
 uint8_t part(uint32_t pixel, uint32_t mask) {
   if (mask == 0) return 0;
   const uint32_t lowest = mask & (~mask + 1);
@@ -108,7 +108,7 @@ uint8_t part(uint32_t pixel, uint32_t mask) {
   return static_cast<uint8_t>((value * 255 + most / 2) / most);
 }
 
-// A row of pixels that are not packed by runs.
+// Reads a row of pixels that are not run-length encoded.
 void read_row(const uint8_t* row, const Header& h, const Palette& palette, uint8_t* rgb) {
   for (size_t x = 0; x < h.width; ++x, rgb += 3) {
     if (h.bits <= 8) {

@@ -31,8 +31,8 @@ void jpeg_warned(j_common_ptr info, int level) {
   if (level < 0 && errors->decodes) jpeg_failed(info);
 }
 
-// A row of cyan, magenta, yellow and black as red, green and blue, as inks that each take their part of
-// the light. Adobe's programs, which mark their files, store the light that is left: 255 is no ink.
+// Converts a row of cyan, magenta, yellow and black to red, green and blue, as inks that each absorb their
+// part of the light. Adobe's programs, which mark their files, store the light that is left: 255 is no ink.
 void mix(const uint8_t* inks, size_t width, bool is_inverted, uint8_t* rgb) {
   for (size_t x = 0; x < width; ++x)
     for (size_t c = 0; c < 3; ++c) {
@@ -104,7 +104,7 @@ bool decode_jpeg(const uint8_t* bytes, size_t n, bool header_only, Image* image,
       jpeg_read_scanlines(&jpeg, is_cmyk ? inks : &row, 1);
       if (is_cmyk) mix(inks[0], jpeg.output_width, jpeg.saw_Adobe_marker != 0, row);
     }
-    jpeg_finish_decompress(&jpeg);  // what stands behind the last pixel
+    jpeg_finish_decompress(&jpeg);  // reads what follows the last pixel
   }
   jpeg_destroy_decompress(&jpeg);
   return true;

@@ -24,7 +24,7 @@ bool is_needed(const uint8_t* name) {
   return false;
 }
 
-// The file without the chunks that are not needed.
+// Returns the file without the chunks that are not needed.
 std::vector<uint8_t> needed_chunks(const std::vector<uint8_t>& bytes) {
   std::vector<uint8_t> kept(bytes.begin(), bytes.begin() + std::min(bytes.size(), kSignatureBytes));
   for (size_t at = kept.size(); at < bytes.size();) {

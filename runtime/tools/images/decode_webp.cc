@@ -26,7 +26,7 @@ Status read_webp(const std::vector<uint8_t>& bytes, Budget* budget, Image* image
   const int stride = 4 * features.width;
   if (WebPDecodeRGBAInto(bytes.data(), bytes.size(), rgba.data(), rgba.size(), stride) == nullptr)
     return error(Code::kInvalidModel, "is a damaged WebP");
-  // Black is behind what is transparent.
+  // Transparent pixels are shown on black.
   for (size_t i = 0; i < width * height; ++i)
     for (size_t c = 0; c < 3; ++c)
       image->rgb[3 * i + c] =

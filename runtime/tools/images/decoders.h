@@ -11,15 +11,15 @@
 
 namespace qrt::tool {
 
-// kInvalidModel for pictures without pixels and of more than kMostPixels.
+// Checks a picture's size. Fails with kInvalidModel for pictures without pixels and of more than kMostPixels.
 Status check_size(size_t height, size_t width);
 
 // Takes the pixels of an image of this size from the budget, and `steps` of work for each, and makes
 // room for them.
 Status make_pixels(size_t height, size_t width, uint64_t steps, Budget* budget, Image* image);
 
-// kInvalidModel where the file is damaged, kUnsupported where the budget is too small; the message does
-// not name the file.
+// Decodes a picture. Fails with kInvalidModel where the file is damaged, kUnsupported where the
+// budget is too small; the message does not name the file.
 Status read_png(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);
 Status read_jpeg(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);
 Status read_webp(const std::vector<uint8_t>& bytes, Budget* budget, Image* image);

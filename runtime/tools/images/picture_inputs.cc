@@ -30,7 +30,7 @@ void quantise(const qrt_quantization& q, std::vector<float>* values) {
         std::nearbyint(static_cast<double>(value / q.scale[0])) + q.zero_point[0], kLeast, kMost));
 }
 
-// Real numbers, or pixels, as elements of the input.
+// Appends real numbers, or pixels, as elements of the input.
 Status add_values(const qrt_tensor_info& info, std::vector<float> values, NpyArray* array) {
   const bool is_quantised = info.quantization->count == 1;
   switch (dtype_of(info)) {
@@ -76,7 +76,7 @@ Status read_pictures(const Model& model, const std::vector<std::string>& files,
   NpyArray array;
   array.dtype = dtype_of(info);
   std::vector<int64_t> shape, first;
-  Budget budget(0);  // of all files: their values stay
+  Budget budget(0);  // one for all files, as the values of all stay in memory
   for (const std::string& file : files) {
     std::vector<float> values;
     QRT_TRY(reader.read(file, &budget, &values, &shape));

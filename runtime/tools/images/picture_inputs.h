@@ -13,9 +13,9 @@
 
 namespace qrt::tool {
 
-// The files as a batch for a model with one input. Real numbers as PictureOptions says; an input of
-// integers with a scale takes them quantised by it, half to even; one of uint8 without a scale takes
-// the pixels. kInvalidArgument where the model's input is none for pictures.
+// Reads the files as a batch for a model with one input. A float input takes real numbers as PictureOptions
+// says; an input of integers with a scale takes them quantised by it, half to even; a uint8 input without a
+// scale takes the pixels. Fails with kInvalidArgument where the model's input is none for pictures.
 Status read_pictures(const Model& model, const std::vector<std::string>& files,
                      const PictureArguments& arguments, Inputs* inputs);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostSide = 1 << 14;
 
-// "256" or "224x320"; one number stands in both.
+// Reads "256" or "224x320"; one number stands for both sides.
 Status read_size(const char* option, const std::string& text, size_t* height, size_t* width) {
   char* end = nullptr;
   *height = *width = strtoul(text.c_str(), &end, 10);

@@ -21,7 +21,7 @@ struct PictureOptions {
   std::string resize, crop;  // "256": the shorter side; "224x320": height and width
   std::string layout;        // "nchw", "nhwc", or "": by the input's shape
   bool is_bgr = false;
-  bool is_given = false;  // not all of it is as above
+  bool is_given = false;  // the user has set at least one of these
 };
 
 // The command-line arguments that set PictureOptions: --mean, --std, --scale, --resize, --crop,
@@ -49,9 +49,9 @@ struct PictureInput {
 
 class PictureReader {
  public:
-  // kInvalidArgument, with what would be accepted.
+  // Prepares for a model's input. Fails with kInvalidArgument and what would be accepted.
   Status prepare(const PictureOptions& options, const PictureInput& input);
-  // The values of a file, in the input's layout, and their shape; of one image. The file is added to
+  // Reads the values of one image, in the input's layout, and their shape. The file is added to
   // `budget`, and the values are taken from it. The message names the file.
   Status read(const std::string& file, Budget* budget, std::vector<float>* values,
               std::vector<int64_t>* shape) const;

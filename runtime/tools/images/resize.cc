@@ -44,7 +44,7 @@ Taps filter_taps(size_t from, size_t to) {
   return taps;
 }
 
-// Row y of the image, resized to the width of `across`.
+// Resizes row y of the image to the width of `across`.
 void resize_row(const Image& image, size_t y, const Taps& across, std::vector<float>* row) {
   const uint8_t* from = image.rgb.data() + y * image.width * 3;
   for (size_t x = 0; x < across.size(); ++x)
@@ -59,8 +59,8 @@ void resize_row(const Image& image, size_t y, const Taps& across, std::vector<fl
 
 }  // namespace
 
-// An old row is resized once and added to all new ones that it is part of: the new ones are in the
-// order of the old, so that these are always neighbours, and each is summed from the top.
+// Resizes an image. Each old row is resized once and added to all new rows that it is part of. New rows
+// are in the order of the old ones, so these are always neighbours, and each is summed from the top.
 Status resize(const Image& image, size_t height, size_t width, Budget* budget, Picture* result) {
   QRT_TRY(budget->reserve(
       sizeof(float) * (most_taps(image.width, width) + most_taps(image.height, height)) +

@@ -10,22 +10,22 @@
 
 namespace qrt::tool {
 
-// {"model": {}, "memory": {}, "inputs": [INDEX], "outputs": [INDEX], "tensors": [{}],
-// "operators": [{}]}: what --format json prints.
+// Returns the object that --format json prints: {"model": {}, "memory": {}, "inputs": [INDEX],
+// "outputs": [INDEX], "tensors": [{}], "operators": [{}]}.
 nlohmann::ordered_json describe(const Plan& plan, const std::string& path);
 
-// The arithmetic of an operator: how its output's bytes come about.
+// Returns a description of an operator's arithmetic: how the bytes of its output come about.
 std::string arithmetic(const fb::Operator& op);
 
 // Parts of a description as they are read.
 std::string string_of(const nlohmann::ordered_json& j);
-// A name from the file, for the terminal or a graph.
+// Returns a name from the file, for the terminal or a graph.
 std::string shown(const nlohmann::ordered_json& j);
 // "float32 [1, 3, 224, 224]"
 std::string type_of(const nlohmann::ordered_json& tensor);
 // Returns the type with the names of open dimensions in place of their sizes: "float32 [batch, seq, 384]".
 std::string open_type_of(const nlohmann::ordered_json& tensor);
-// "0.0235, 128", scale and zero point; "" where it has none.
+// Returns scale and zero point, "0.0235, 128"; "" where the tensor has none.
 std::string quantization_of(const nlohmann::ordered_json& tensor);
 
 }  // namespace qrt::tool

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A string of the DOT language, of escaped lines.
+// Returns a string of the DOT language, of escaped lines.
 std::string dot_string(const std::string& text) {
   std::string s = "\"";
   for (char c : text) {

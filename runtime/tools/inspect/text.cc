@@ -36,7 +36,7 @@ std::string bytes_text(const ordered_json& bytes) {
   return text;
 }
 
-// "input            image: float32 [1, 3, 224, 224]", and its quantisation below.
+// Prints "input            image: float32 [1, 3, 224, 224]", and its quantisation below.
 void print_edge(const ordered_json& all, const ordered_json& index, const char* label) {
   const auto& t = all["tensors"][index.get<size_t>()];
   printf("%-16s %s: %s\n", label, shown(t["name"]).c_str(), open_type_of(t).c_str());
@@ -44,7 +44,7 @@ void print_edge(const ordered_json& all, const ordered_json& index, const char* 
     printf("%-16s scale, zero point %s\n", "", q.c_str());
 }
 
-// "dimension        seq: 17 (1 to 512 in steps of 8)"
+// Prints "dimension        seq: 17 (1 to 512 in steps of 8)"
 void print_symbols(const ordered_json& all) {
   for (const auto& s : all["symbols"]) {
     const std::string step =
@@ -55,7 +55,7 @@ void print_symbols(const ordered_json& all) {
   }
 }
 
-// Number, multiply-accumulates and levels of each type of operator, the greatest work first.
+// Prints the number, multiply-accumulates and levels of each type of operator, the greatest work first.
 void print_types(const ordered_json& all) {
   struct Type {
     size_t count = 0;

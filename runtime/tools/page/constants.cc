@@ -16,8 +16,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr size_t kMostValues = 16;  // that are listed one by one
-constexpr size_t kMostCounted = size_t{1}
-                                << 26;  // of a file; of a larger one every second, third .. value
+// The most values of a file that are counted; of a larger file it is every second, third ... value.
+constexpr size_t kMostCounted = size_t{1} << 26;
 
 // The stored numbers of these tensors are summands or digits of weights (qrt_model.fbs).
 std::set<uint32_t> tensors_of_split_files(const fb::Model& file) {
@@ -66,7 +66,7 @@ ordered_json histogram_json(double from, double to, const Columns& columns, size
   return {{"from", from}, {"to", to}, {"counts", columns.counts()}, {"step", step}};
 }
 
-// Packed weights are int8, with zeros where the packing has no weight.
+// Returns the histogram of packed weights, which are int8, with zeros where the packing has no weight.
 ordered_json packed_histogram(const uint8_t* data, size_t bytes, size_t elements) {
   uint64_t counts[256] = {};
   for (size_t i = 0; i < bytes; ++i) ++counts[data[i] ^ 0x80];
@@ -94,7 +94,8 @@ ordered_json plain_histogram(const Elements& elements, bool is_integer, size_t s
   return histogram_json(from, to, columns, step);
 }
 
-// A buffer that many tensors name is counted once for each form that they give it, and the forms have a limit.
+// Makes the distributions of the constants' values that the page shows. A buffer that several tensors
+// share is counted once for each type and shape that they read it with, up to a limit for all.
 class Distributions {
  public:
   explicit Distributions(const Plan& plan)
@@ -163,7 +164,8 @@ class Distributions {
   std::map<Form, ordered_json> made_;
 };
 
-// Neighbouring channels share a column where there are many; it has their greatest scale.
+// Adds a chart of the scales. Where there are many, neighbouring channels share a column, of their
+// greatest scale.
 void add_scales(const fb::Tensor& tensor, ordered_json* json) {
   const auto* quantization = tensor.quantization();
   if (quantization == nullptr || quantization->scale() == nullptr ||

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A page shows scales as one line: a model can have millions.
+// Shortens the scales to one line, as a model can have millions.
 void shorten_quantization(ordered_json* tensor) {
   const std::string text = quantization_of(*tensor);
   for (const char* key : {"scale", "exponent", "zero_point", "axis"}) tensor->erase(key);

@@ -20,7 +20,7 @@ struct PageModel {
   nlohmann::ordered_json bench;  // as qrt_bench --format json has it; null: nothing was measured
 };
 
-// The page's text. Whatever names the models hold, they are shown as text and nothing else.
+// Returns the page's text. Whatever names the models hold, they are shown as text and nothing else.
 std::string page_of(const std::vector<PageModel>& models);
 
 // Writes the page to a file.

@@ -18,7 +18,7 @@ namespace qrt::tool {
 struct Output {
   qrt_tensor_info info;
   const void* data;
-  std::vector<int64_t> dims = {};  // of a sequence, where info.dims stand
+  std::vector<int64_t> dims = {};  // dimensions of an output of a sequence, instead of info.dims
 };
 
 // The outputs of all runs of a sequence, or of one run.
@@ -26,7 +26,8 @@ class Outputs {
  public:
   Outputs(const Model& model, bool is_sequence)
       : runs_(is_sequence ? model.output_count() : 0), count_(model.output_count()) {}
-  // After a run. kUnsupported where a sequence of this output cannot be told.
+  // Keeps the outputs of a run, after it. Fails with kUnsupported where the runs of an output form
+  // no sequence: it has 6 dimensions or packed elements.
   Status keep(const Session& session);
   // Returns the outputs, after the last run. The runs of a sequence stand along a dimension in front.
   // The outputs live as long as this object and the session.
@@ -42,7 +43,7 @@ class Outputs {
 Status deliver(const RunOptions& options, const std::string& stem, const qrt_tensor_info& info,
                const void* data, NpzWriter* archive);
 
-// All outputs, with what --print, --top and --labels ask for.
+// Prints and writes all outputs, with what --print, --top and --labels ask for.
 Status deliver_outputs(const RunOptions& options, const std::vector<Output>& outputs,
                        NpzWriter* archive);
 
@@ -52,11 +53,11 @@ struct Expected {
   NpyArray array;
 };
 
-// The files of --expect. Before outputs are written, which may take their place.
+// Reads the files of --expect. Before outputs are written, which may take their place.
 Status read_expected(const RunOptions& options, const std::vector<Output>& outputs,
                      std::vector<Expected>* expected);
 
-// A line for each; false if bits differ.
+// Prints a line for each comparison. Returns false if bits differ.
 bool compare_outputs(const std::vector<Output>& outputs, const std::vector<Expected>& expected);
 
 }  // namespace qrt::tool

@@ -76,7 +76,8 @@ Status run_model(const RunOptions& options, bool* equal) {
     QRT_TRY(inputs.put(step, &session));
     start = Clock::now();
     if (const Outcome ran = session.try_run(); !ran.ok()) {
-      const bool is_input = ran.code() == QRT_OUT_OF_RANGE;  // a file holds an index that is none
+      // A file holds an index outside its table.
+      const bool is_input = ran.code() == QRT_OUT_OF_RANGE;
       return error(is_input ? Code::kInvalidModel : static_cast<Code>(ran.code()), "%s",
                    ran.message());
     }

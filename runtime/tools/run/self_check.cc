@@ -13,7 +13,7 @@
 namespace qrt::tool {
 namespace {
 
-// The bytes of a test value, which must be as many as the tensor takes.
+// Finds the bytes of a test value, which must be as many as the tensor takes.
 Status find_values(const RunOptions& options, const fb::Model& file, uint32_t buffer,
                    const qrt_tensor_info& info, const uint8_t** data) {
   const auto* found = file.buffers()->Get(buffer)->data();
@@ -57,7 +57,7 @@ Status check_outputs(const RunOptions& options, const fb::Model& file, const Tes
   return {};
 }
 
-// "12 'conv' (Conv2D, from Conv+Relu)"
+// Returns a text such as "12 'conv' (Conv2D, from Conv+Relu)".
 std::string describe_operator(const fb::Operator& op, size_t index) {
   const auto text = [](const flatbuffers::String* s) {
     return s != nullptr ? escaped(s->str()) : std::string();
@@ -68,8 +68,8 @@ std::string describe_operator(const fb::Operator& op, size_t index) {
          ")";
 }
 
-// Runs all operators on the same inputs as the file's digests tell of. The first operator that
-// differs is the wrong one: differences behind it may follow from that.
+// Runs all operators on the inputs for which the file has digests. The first operator that differs
+// is the wrong one: differences behind it may follow from that.
 Status check_operators(const RunOptions& options, SessionOptions session_options,
                        const Model& model, const fb::Model& file, const TestBuffers& tests,
                        const std::vector<OperatorDigest>& told, bool* equal) {
@@ -101,7 +101,7 @@ Status self_check(const RunOptions& options, bool* equal) {
   const fb::Model& file = (*verified)->file();
   std::vector<OperatorDigest> told;
   QRT_TRY(find_digests(file, &told).at(options.model));
-  // Digests name the operator that is damaged, so the checksum has the last word there.
+  // Compares the checksum last, and only where digests have not already named the damaged operator.
   if (told.empty()) QRT_TRY(check_sum(**verified, options.model));
   TestBuffers tests;
   QRT_TRY(find_test_buffers(**verified, &tests).at(options.model));

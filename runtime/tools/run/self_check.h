@@ -8,8 +8,8 @@
 
 namespace qrt::tool {
 
-// A line for each output, and one for the operators where the file holds their digests. *equal: no
-// byte differs.
+// Prints a line for each output, and one for the operators where the file holds their digests.
+// *equal: no byte differs.
 Status self_check(const RunOptions& options, bool* equal);
 
 }  // namespace qrt::tool

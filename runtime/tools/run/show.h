@@ -11,20 +11,20 @@
 
 namespace qrt::tool {
 
-// A line: "output_0 'logits' float32 [1, 10] fnv1a:0123456789abcdef", or sha256:...
+// Prints a line: "output_0 'logits' float32 [1, 10] fnv1a:0123456789abcdef", or sha256:...
 void print_digest(const std::string& label, const qrt_tensor_info& info, const void* data,
                   bool with_sha256);
 
-// The first `count` elements, in lines of at most 80 columns; `dequantizes`: as real numbers where they are
-// quantised.
+// Prints the first `count` elements, in lines of at most 80 columns; `dequantizes`: as real numbers
+// where they are quantised.
 void print_elements(const qrt_tensor_info& info, const void* data, size_t count, bool dequantizes);
 
-// The `count` greatest elements of each row, a row being the last dimension: index, label where
-// there are any, value; equal ones in the order of their indices.
+// Prints the `count` greatest elements of each row, a row being the last dimension: index, label
+// where there are any, value; equal ones in the order of their indices.
 void print_greatest(const qrt_tensor_info& info, const void* data, size_t count,
                     const std::vector<std::string>& labels, bool dequantizes);
 
-// The lines of a text file.
+// Reads the lines of a text file.
 Status read_lines(const std::string& path, std::vector<std::string>* lines);
 
 }  // namespace qrt::tool

@@ -42,7 +42,7 @@ void concat_to_float(BitsModel& m) {
                       {{"axis", 1}}));
 }
 
-// A part without elements does not change the others, whatever its scale.
+// Joins an empty part, which does not change the others, whatever its scale.
 void concat_of_an_empty_part(BitsModel& m) {
   const std::string x = m.image({2, 1, 3}),
                     none = m.b.dq<uint8_t>(m.b.constant<uint8_t>({2, 0, 3}, {}), 0.5f, 7);
@@ -79,8 +79,8 @@ void batch_normalization(BitsModel& m) {
                      m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
 }
 
-// Beside a DequantizeLinear and in front of a QuantizeLinear of its type the constant is rounded.
-// A Relu is part of the Clip behind it; a table for each channel.
+// Adds Relus and tables in front of Clips of tiny scales. A Relu becomes part of the Clip behind
+// it; tables are one for each channel.
 void relus_and_tables_before_clips_of_tiny_scales(BitsModel& m) {
   const std::string x = m.b.qdq<uint8_t>(m.real({1, 2, 2, 3}, 1e-8f), 1e-10f, 128);
   m.stored(tiny_clip(m, m.b.node("Relu", {x})), 1e-10f, 100);

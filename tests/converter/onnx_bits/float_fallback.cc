@@ -102,7 +102,7 @@ void pools_of_floats(BitsModel& m) {
       {kernel, strides, {"pads", Dims{1, 0, 0, 1}}, {"ceil_mode", 1}, {"count_include_pad", 1}}));
 }
 
-// Products, averages and normalisations whose float result leaves the model.
+// Adds products, averages and normalisations whose float results leave the model.
 void results_that_stay_float(BitsModel& m) {
   in_float(m);
   const std::string x = m.image({2, 4, 5, 5});
@@ -128,8 +128,8 @@ void batch_normalization_of_16_bits(BitsModel& m) {
        m.floats({6}, 0.3f), m.b.constant<float>({6}, {0.7f, 1.3f, 0.02f, 2.1f, 0.9f, 3.3f})}));
 }
 
-// A product whose floats something else reads keeps its bias, and one of integers takes those of a
-// bias of another scale.
+// Adds products in front of activations: a product whose floats something else reads keeps its
+// bias, and one of integers takes a bias of another scale.
 void products_before_activations(BitsModel& m) {
   in_float(m);
   const std::string x = m.image({3, 4}), w = m.weights({4, 6});
@@ -147,7 +147,8 @@ void products_before_activations(BitsModel& m) {
   m.stored(m.b.node("Div", {m.b.node("Gemm", {x, w, other_scale()}), m.b.scalar(1.0f)}));
 }
 
-// ONNX Runtime flattens these and puts a Reshape between product and limit.
+// Adds limits behind matrices of three dimensions, which ONNX Runtime flattens, so that a Reshape
+// stands between product and limit.
 void limits_behind_matrices_of_three_dimensions(BitsModel& m) {
   const std::string x = m.image({2, 3, 4}), w = m.weights({4, 6});
   for (const char* limit : {"Relu", "Clip"}) {
@@ -161,7 +162,7 @@ void limits_behind_matrices_of_three_dimensions(BitsModel& m) {
   }
 }
 
-// A bias of floats is rounded to x * w only where its QuantizeLinear comes to stand at the Conv.
+// Adds float biases, which are rounded to x * w only where their QuantizeLinear comes to stand at the Conv.
 void float_bias_before_results(BitsModel& m) {
   in_float(m);
   const std::string y =
@@ -171,8 +172,8 @@ void float_bias_before_results(BitsModel& m) {
   m.stored(turned, 7.3f);
 }
 
-// Bounds within an epsilon of the type's range; between such a Clip and its QuantizeLinear a move,
-// and a Relu that changes nothing.
+// Adds Clips whose bounds are within an epsilon of the type's range, with a move and a Relu that
+// changes nothing between each Clip and its QuantizeLinear.
 void clips_of_tiny_scales_behind_moves(BitsModel& m) {
   const std::string x = m.b.dq<uint8_t>(m.pixels({2, 3, 4}), 1e-12f, 20);
   const auto clipped = [&] {

@@ -68,7 +68,7 @@ std::string transposed(BitsModel& m, const std::string& x, const Dims& perm) {
   return m.b.node("Transpose", {x}, {{"perm", perm}});
 }
 
-// ONNX Runtime makes one of the Transposes, which leaves the pairs in a row.
+// Adds a pair in front of two Transposes, which ONNX Runtime makes one, so that pairs follow each other.
 void pair_before_two_transposes(BitsModel& m) {
   const std::string x = transposed(m, m.image({2, 4, 3}, 0.03f, 100), {0, 2, 1});
   m.b.output(m.b.qdq<uint8_t>(transposed(m, x, {1, 0, 2}), 0.017f, 90));
@@ -109,7 +109,7 @@ void pair_before_transpose_and_reshape(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Reshape", {x, m.ints({6, 4})}), 0.017f, 90));
 }
 
-// ONNX Runtime makes one of every two, and again: the order of rounding.
+// Adds rows of several pairs: ONNX Runtime merges every two, and again, which decides the order of rounding.
 void pairs_in_rows_of_several(BitsModel& m) {
   for (const char* row : {"bcb", "bcbc", "bcbcbc", "cbbcbcb", "bcxbcb", "bxcbxc", "bcbxc"}) {
     std::string x = m.real({2, 4, 3});
@@ -122,7 +122,7 @@ void pairs_in_rows_of_several(BitsModel& m) {
   }
 }
 
-// Inverse Transposes around a pair: ONNX Runtime takes both out, whatever is in front of them.
+// Adds a pair between inverse Transposes, which ONNX Runtime removes, whatever is in front of them.
 void pair_between_inverse_transposes(BitsModel& m) {
   const auto turned = [&](const std::string& x) {
     const std::string y = m.b.qdq<uint8_t>(transposed(m, x, {0, 2, 3, 1}), 0.017f, 180);
@@ -135,8 +135,8 @@ void pair_between_inverse_transposes(BitsModel& m) {
   m.b.output(turned(turned(m.b.node("Abs", {m.image({1, 3, 2, 4}, 0.03f, 100)}))));
 }
 
-// ONNX Runtime has put a pair in front of the Slice, where there is none, before it takes out the
-// Transposes.
+// Adds pairs that meet behind a Slice. ONNX Runtime puts a pair in front of the Slice, where there
+// is none, before it removes the Transposes.
 void pairs_that_meet_behind_a_slice(BitsModel& m) {
   const auto sliced = [&](const std::string& x) {
     return m.b.node("Slice", {x, m.ints({1}), m.ints({3}), m.ints({1})});
@@ -170,7 +170,8 @@ void pairs_that_meet_behind_a_slice_of_opset_21(BitsModel& m) {
   pairs_that_meet_behind_a_slice(m);
 }
 
-// A pair like the second comes between the two, which counts where several nodes read the second.
+// ONNX Runtime puts a copy of the second pair between the two Transposes. Where several nodes read
+// the second pair, this changes the result.
 void pairs_around_inverse_transposes(BitsModel& m) {
   for (int readers : {1, 2, 3}) {
     const std::string x = m.b.qdq<uint8_t>(m.real({2, 4, 3}, 20.0f), 0.125f, 167);
@@ -181,8 +182,8 @@ void pairs_around_inverse_transposes(BitsModel& m) {
   }
 }
 
-// ONNX Runtime copies pairs to the other side of Transposes before it makes one of two pairs, or of
-// two Transposes.
+// Adds pairs and Transposes in rows. ONNX Runtime copies pairs to the other side of Transposes
+// before it merges two pairs, or two Transposes.
 void pairs_and_transposes_in_rows(BitsModel& m) {
   for (const char* row : {"bTcU", "bTcI", "bTbU", "bTbcU", "ccbT", "Tbbc", "Tbcb"}) {
     for (const bool is_last : {true, false}) {
@@ -199,8 +200,9 @@ void pairs_and_transposes_in_rows(BitsModel& m) {
   }
 }
 
-// Rows that take several rounds. i: of int8; S: a Slice; N: a Transpose of nothing; x: one of the
-// integers.
+// Adds rows of pairs and moves that ONNX Runtime merges in several rounds. b, c: a pair of uint8;
+// i: of int8; S: a Slice; T, I, U: Transposes; N: a Transpose that changes nothing; x: a Transpose
+// between the two nodes of a pair.
 void pairs_in_rows_of_many_rounds(BitsModel& m) {
   const auto row_behind = [&m](std::string x, const char* row) {
     for (const char* p = row; *p != '\0'; ++p) {
@@ -236,7 +238,7 @@ void pairs_in_rows_of_many_rounds(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {pair}), 1.0f / 256, 0));
 }
 
-// Two nodes that read the second pair's integers and its floats.
+// Adds a pair in front of a Transpose and an Unsqueeze, which read the second pair's integers and its floats.
 void pair_before_transpose_and_unsqueeze(BitsModel& m) {
   for (const bool turns : {false, true}) {
     const std::string same = m.b.node("Cast", {m.image({1, 5, 4}, 0.1f, 106)}, {{"to", 1}});
@@ -265,7 +267,8 @@ void pair_before_two_transposes_of_nothing(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(transposed(m, y, none), 0.02f, 110));
 }
 
-// Another reader of the pair or of the first Transpose keeps them.
+// Adds a pair between inverse Transposes, with another reader of the pair or of the first
+// Transpose, which keeps both.
 void pair_between_inverse_transposes_with_other_readers(BitsModel& m) {
   const std::vector<int64_t> there{0, 2, 3, 1}, back{0, 3, 1, 2};
   const std::string x = transposed(m, m.image({1, 3, 2, 4}, 0.03f, 100), there);
@@ -278,8 +281,9 @@ void pair_between_inverse_transposes_with_other_readers(BitsModel& m) {
   m.b.output(m.b.qdq<uint8_t>(m.b.node("Sigmoid", {z}), 1.0f / 256, 0));
 }
 
-// A Transpose goes to the other one behind one reader of the second pair, and stays for the other:
-// the second QuantizeLinear then has two readers, and the pair in front of it merges without it.
+// Adds a pair in front of Transposes to one of two readers. A Transpose moves down to the other one
+// behind one reader of the second pair, and stays for the other: the second QuantizeLinear then has
+// two readers, and the pair in front of it merges without it.
 void pair_before_transposes_to_one_of_two_readers(BitsModel& m) {
   const Dims none{0, 1, 2}, turn{0, 2, 1};
   const std::string x = transposed(m, transposed(m, m.image({1, 3, 4}, 0.03f, 100), none), turn);
@@ -289,7 +293,8 @@ void pair_before_transposes_to_one_of_two_readers(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.017f, 180)}), 1.0f / 256, 0));
 }
 
-// The Transpose moves down once: the pair that it gets in front of the Concat stays what it is.
+// Adds a Transpose that moves down once and stops in front of another: the pair that it gets in
+// front of the Concat stays.
 void pair_before_transpose_that_stops_before_another(BitsModel& m) {
   const Dims turn{0, 1, 3, 2};
   for (const float scale : {0.0030f, 0.0029f, 0.0027f, 0.0024f}) {
@@ -303,7 +308,8 @@ void pair_before_transpose_that_stops_before_another(BitsModel& m) {
   }
 }
 
-// An Expand changes nothing, behind a node that changes the shape.
+// Adds pairs that merge behind a Slice, with an Expand that changes nothing behind a node that
+// changes the shape.
 void pairs_merge_behind_a_slice(BitsModel& m) {
   const std::string q = m.b.q<uint8_t>(m.real({2, 6}), 0.03f, 100);
   const std::string part =
@@ -314,8 +320,8 @@ void pairs_merge_behind_a_slice(BitsModel& m) {
       m.b.qdq<uint8_t>(m.b.node("Sigmoid", {m.b.dq<uint8_t>(q, 0.03f, 100)}), 1.0f / 256, 0));
 }
 
-// Two equal nodes make outputs; one of them reads the output of an Expand that changes nothing, when
-// equal ones become one.
+// Adds pairs that merge in front of an Expand to an output. Two equal nodes make outputs, and one
+// of them reads the output of an Expand that changes nothing, when equal nodes are merged.
 void pairs_merge_in_front_of_an_expand_to_an_output(BitsModel& m) {
   const std::string x = m.b.qdq<uint8_t>(m.real({3, 4}, 0.4f), 0.03f, 100);
   const std::string q = m.b.q<uint8_t>(x, 0.017f, 180);

@@ -26,14 +26,14 @@ void bias_added_to_floats_where_the_batch_is_symbolic(BitsModel& m) {
            0.05f, 3);
 }
 
-// in integers of x * w it would be 0 or 1
+// Adds a bias for each row, which in integers of x * w would be 0 or 1.
 void bias_of_a_row_in_coarse_units(BitsModel& m) {
   const std::string x = m.image({3, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
   m.stored(m.b.node("Gemm", {x, w, m.floats({1, 6}, 0.3f)}), 0.05f);
   m.stored(m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)}, {{"beta", 0.5f}}), 0.05f);
 }
 
-// ONNX Runtime makes one matrix of it where it knows the dimensions.
+// Adds a bias of three dimensions, which ONNX Runtime takes for one matrix where it knows the dimensions.
 void bias_of_three_dimensions(BitsModel& m) {
   const std::string x = m.image({2, 5, 8}, 0.8f), w = m.weights({8, 6}, 0.7f);
   m.stored(m.b.node("Add", {m.b.node("MatMul", {x, w}), m.floats({6}, 0.3f)}), 0.05f);
@@ -46,7 +46,7 @@ void bias_of_three_dimensions_read_as_floats(BitsModel& m) {
   m.stored(y, 0.0317f);
 }
 
-// In integers of x * w these biases would be 0 or 1.
+// Adds biases that in integers of x * w would be 0 or 1.
 void gemm_bias_before_limits(BitsModel& m) {
   const std::string x = m.image({16, 4}, 0.8f), w = m.weights({4, 6}, 0.7f);
   m.stored(m.b.node("Relu", {m.b.node("Gemm", {x, w, m.floats({6}, 0.3f)})}), 1.0f, 40);
@@ -69,7 +69,8 @@ void conv_bias_before_transpose(BitsModel& m) {
   m.stored(m.b.node("Transpose", {y}, {{"perm", Dims{0, 2, 3, 1}}}), 1.0f);
 }
 
-// A Gemm of integers takes them for such of x * w; a Gemm of floats, before limits that bite, not.
+// Adds integer biases of another scale. A Gemm of integers takes them for integers of x * w; a Gemm
+// of floats, in front of limits that change values, does not.
 void integer_bias_of_another_scale(BitsModel& m) {
   const std::string x = m.image({3, 4}), w = m.weights({4, 6});
   const auto bias = [&] {
@@ -82,7 +83,8 @@ void integer_bias_of_another_scale(BitsModel& m) {
   m.b.output(m.b.node("Gemm", {x, w, bias()}));
 }
 
-// ONNX Runtime's integer products take int8 weights alone beside int8 activations.
+// Adds an integer bias beside mixed types: beside int8 activations ONNX Runtime's integer products
+// take int8 weights only.
 void integer_bias_of_another_scale_beside_mixed_types(BitsModel& m) {
   const std::string x = m.b.dq<int8_t>(m.b.q<int8_t>(m.real({3, 4}), 1.0f / 64, 3), 1.0f / 64, 3);
   for (const bool is_signed : {false, true}) {
@@ -108,7 +110,7 @@ void integer_bias_of_another_scale_without_zero_points(BitsModel& m) {
   m.stored(m.b.node("Gemm", {x, w, bias}));
 }
 
-// As an int32 bias that is close to the scale of x * w only in absolute terms.
+// Adds an int32 bias whose scale is close to that of x * w in absolute terms only.
 void conv_bias_of_another_scale(BitsModel& m) {
   const std::string x = m.image({1, 2, 4, 4}, 1.0f / 64), w = m.weights({3, 2, 3, 3}, 1e-4f);
   const auto conv = [&] {
@@ -121,7 +123,7 @@ void conv_bias_of_another_scale(BitsModel& m) {
   m.stored(m.b.node("Relu", {conv()}), 1.0f / 64, 40);
 }
 
-// The first channel's scale is close to that of x * w, the second's is not.
+// Adds a bias for which the first channel's scale is close to that of x * w, and the second's is not.
 void conv_bias_of_another_scale_in_one_channel(BitsModel& m) {
   const std::string w = m.b.node("DequantizeLinear",
                                  {m.b.constant<int8_t>({2, 2, 1, 1}, {50, -70, 90, 30}),
@@ -139,15 +141,16 @@ void gemm_with_alpha_and_beta(BitsModel& m) {
   m.stored(m.b.node("Gemm", {x, w, m.floats({6})}, {{"alpha", 0.37f}, {"beta", 1.5f}}));
 }
 
-// ONNX Runtime's sums of floats have noise
+// Leaves float results of products with a float bias: ONNX Runtime's sums of floats have rounding
+// errors of their own.
 void float_results_with_float_bias(BitsModel& m) {
   m.b.output(m.b.node(
       "Conv", {m.image({1, 2, 4, 4}, 0.8f), m.weights({3, 2, 3, 3}, 0.7f), m.floats({3}, 0.3f)}));
   m.b.output(m.b.node("Gemm", {m.image({3, 4}), m.weights({4, 6}), m.floats({6})}));
 }
 
-// ONNX Runtime's Gemm of floats: of a row by fours, with transposed weights by eights, of more rows in
-// blocks of k; columns of one by those of the other side.
+// Adds Gemms whose float results leave the model. ONNX Runtime sums those of one row by fours, with transposed
+// weights by eights, those of more rows in blocks of k, and a single column in the order of the other side.
 void float_results_of_float_gemms(BitsModel& m) {
   for (const int64_t rows : {1, 3})
     for (const int64_t out : {1, 7})
@@ -166,7 +169,7 @@ void float_results_of_float_gemms(BitsModel& m) {
       }
 }
 
-// A product of integers to which floats are added: what is no Gemm to ONNX Runtime.
+// Adds floats to a product of integers, which is no Gemm to ONNX Runtime.
 void float_results_of_products_and_sums(BitsModel& m) {
   const std::string x = m.image({2, 3, 40}, 0.013f), w = m.weights({40, 6}, 0.0071f);
   for (const Dims& bias : {Dims{}, Dims{1}, Dims{1, 6}, Dims{3, 6}, Dims{3, 1}, Dims{2, 1, 6}})
@@ -194,7 +197,7 @@ void vector_times_matrix_plus_bias(BitsModel& m) {
   m.stored(m.b.node("Add", {m.b.node("MatMul", {m.image({8}), m.weights({8, 6})}), m.floats({6})}));
 }
 
-// Multiplied as floats, to which a bias of any scale adds what it stands for.
+// Multiplies by 4-bit weights as floats, to which a bias of any scale adds the numbers that it stands for.
 void four_bit_weights_and_bias_of_another_scale(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(21);
   const std::string x = m.image({5, 8}, 1.0f / 8, 100);

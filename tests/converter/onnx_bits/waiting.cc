@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that wait, between DequantizeLinear and QuantizeLinear, in front of operators that bring
+// Pending tensors, between DequantizeLinear and QuantizeLinear, in front of operators that bring
 // their elements together or move them. Where equal codes stand for different values along an axis,
 // or the order of codes is not that of values, no operator may compute on the codes.
 #include <functional>
@@ -25,7 +25,7 @@ std::string along_axis(BitsModel& m, const Dims& dims, int axis) {
       {m.pixels(dims), m.b.constant<float>({n}, scales), m.b.constant<uint8_t>({n}, zeros)},
       {{"axis", axis}});
 }
-// A constant that varies along an axis, behind `op`.
+// Returns a constant that varies along an axis, behind `op`.
 std::string with_constant(BitsModel& m, const Dims& dims, int axis, const char* op = "Add") {
   Dims shape(dims.size(), 1);
   shape[static_cast<size_t>(axis)] = dims[static_cast<size_t>(axis)];
@@ -46,8 +46,7 @@ std::string whole_constant(BitsModel& m, const Dims& dims) {
   return m.b.node("Add", {m.image(dims), m.floats(dims, 3)});
 }
 
-// Returns all producers of tensors that wait, of so many dimensions; operators with integers of
-// their own are not among them.
+// Returns all producers of pending tensors of so many dimensions, except operators with integers of their own.
 std::vector<Producer> functions(int rank) {
   std::vector<Producer> all = {falling, silu, pair, pair_of_functions, whole_constant};
   for (int axis = 0; axis < rank; ++axis) {
@@ -160,7 +159,8 @@ void moves(BitsModel& m) {
   for (const Reader& reader : movers()) read_each(m, {1, 4, 2, 4}, reader);
 }
 
-// Concat, Where and Max of functions and of tensors with one scale, of which ONNX Runtime makes integer operators.
+// Joins functions and tensors with one scale by Concat, Where and Max, of which ONNX Runtime makes
+// integer operators.
 void joined_functions(BitsModel& m) {
   const Dims dims = {1, 4, 2, 4};
   std::vector<Producer> producers = {falling, silu, pair, pair_of_functions, whole_constant};
@@ -174,7 +174,7 @@ void joined_functions(BitsModel& m) {
   }
 }
 
-// Two functions of one tensor that change their meaning along different axes of equal length.
+// Adds two functions of one tensor whose codes change their meaning along different axes of equal length.
 void constants_along_different_axes(BitsModel& m) {
   const std::string x = m.image({1, 2, 3, 3});
   const std::string down = m.b.node("Add", {x, m.floats({3, 1}, 2)});
@@ -190,7 +190,7 @@ void position_rows(BitsModel& m) {
   m.stored(m.b.node("Transpose", {x}, {{"perm", Dims{0, 2, 1}}}));
 }
 
-// A limit and another reader share the floats that a Cast passes on.
+// Lets a limit and another reader share the floats behind a Cast.
 void limit_behind_cast(BitsModel& m) {
   const std::string y = m.b.node("Sub", {m.image({2, 5}), m.image({2, 5}, 1.0f / 50, 40)});
   m.stored(m.b.node("Relu", {m.b.node("Cast", {y}, {{"to", 1}})}));
@@ -275,7 +275,7 @@ void dynamic_quantization_of_what_waits(BitsModel& m) {
     return m.b.node("DequantizeLinear", {q, q + "scale", q + "zero"});
   });
 }
-// Codes that no integer operator makes.
+// Quantises functions with scales along an axis: no integer operator makes such codes.
 void quantized_along_an_axis(BitsModel& m) {
   m.b.allow_float = true;
   for (const Producer& producer : functions(3)) {

@@ -7,8 +7,8 @@
 namespace qrt::testing {
 namespace {
 
-// ONNX Runtime moves every Transpose in front of a Resize behind it: the layout in which it resizes is
-// that before them all, and decides whether it adds floats or integers.
+// Adds linear Resizes behind Transposes. ONNX Runtime moves every Transpose in front of a Resize behind it:
+// the Resize works in the layout in front of them all, which decides whether it adds floats or integers.
 void linear_resize_of_bytes_behind_transposes(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(18);
   const auto resized = [&](const std::string& x, const Dims& sizes) {
@@ -34,8 +34,8 @@ void linear_resize_of_bytes_behind_transposes(BitsModel& m) {
   m.b.output(m.b.dq<uint8_t>(resized(sigmoid, nchw), 1.0f, 0));
 }
 
-// The QuantizeLinear moves in front of the MaxPool, where the Clip's limits are no more than a float's
-// epsilon from what the integers can be.
+// Adds a Clip of a tiny scale in front of a MaxPool. ONNX Runtime moves the QuantizeLinear in front
+// of the MaxPool, where the Clip's limits are within a float's epsilon of the integers' range.
 void clip_of_a_tiny_scale_before_max_pool(BitsModel& m) {
   const std::string x = m.b.dq<uint8_t>(m.pixels({1, 2, 6, 6}), 1e-9f, 128);
   for (const char* op : {"Add", "Mul"}) {
@@ -78,7 +78,7 @@ void same_of_conv_transpose_does_not_fill_up(BitsModel& m) {
                     {{"strides", Dims{2, 2}}, {"auto_pad", "SAME_UPPER"}}));
 }
 
-// dilation steps over the whole image
+// Adds a MaxPool with a window in the padding: a step of the dilation passes over the whole image.
 void max_pool_window_in_padding(BitsModel& m) {
   m.stored(m.b.node("MaxPool", {m.image({1, 1, 4, 1})},
                     {{"kernel_shape", Dims{1, 2}},
@@ -107,7 +107,8 @@ void linear_resize_behind_qlinear_conv(BitsModel& m) {
   m.b.output(m.b.dq<uint8_t>(resize_to(m, qlinear_conv(m, x, {3, 2, 1, 1}), {1, 3, 7, 9}), 1, 0));
 }
 
-// With the height that it had, the image is taken for one of so many channels.
+// Adds a linear Resize of the width alone behind a QLinearConv: with its height unchanged, the
+// image is taken for one of as many channels.
 void linear_resize_of_width_behind_qlinear_conv(BitsModel& m) {
   const std::string x = m.b.q<int8_t>(m.real({1, 2, 5, 7}), 1.0f / 64, 0);
   const std::string w = m.b.constant<int8_t>({3, 2, 1, 1}, {60, -50, 40, 63, -20, 61});
@@ -124,7 +125,7 @@ void linear_resize_between_qlinear_convs(BitsModel& m) {
   m.b.output(qlinear_conv(m, y, {2, 3, 1, 1}));
 }
 
-// One of the operands is no convolution's: the sum is not in NHWC.
+// Adds a linear Resize behind a sum that is not in NHWC, as one of its operands is no convolution's result.
 void linear_resize_behind_sum(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(18);
   const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);
@@ -134,7 +135,7 @@ void linear_resize_behind_sum(BitsModel& m) {
   m.b.output(m.b.dq<uint8_t>(resize_to(m, stored, {1, 3, 7, 9}), 1, 0));
 }
 
-// ... nor is a part of it.
+// Adds a linear Resize behind a part of such a sum, which is not in NHWC either.
 void linear_resize_behind_part_of_sum(BitsModel& m) {
   m.b.model.mutable_opset_import(0)->set_version(18);
   const std::string x = m.b.q<uint8_t>(m.real({1, 3, 5, 4}), 1.0f / 64, 128);

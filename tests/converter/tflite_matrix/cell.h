@@ -31,7 +31,7 @@ inline int elements(const Dims& dims) {
   return n;
 }
 
-// f(index) for every element, the last axis fastest.
+// Calls f(index) for every element, the last axis fastest.
 template <class F>
 void for_each_index(const Dims& dims, const F& f) {
   Index index(dims.size(), 0);
@@ -91,7 +91,7 @@ class Cell {
   // --- tensors
   // Adds an input and the source operator behind it.
   Tensor produced(const Dims& dims);
-  // An input, or a constant, of the cell's type.
+  // Returns an input, or a constant, of the cell's type.
   Tensor input(const Dims& dims);
   Tensor constant(const Dims& dims);
   // int32 numbers.
@@ -106,7 +106,7 @@ class Cell {
     for_each_index(y.dims, [&](const Index& i) { y.codes.push_back(static_cast<int>(f(i))); });
     return y;
   }
-  // A tensor without content: with the parameters of `x`, or with its own.
+  // Returns a tensor without content: with the parameters of `x`, or with its own.
   static Tensor like(const Tensor& x, const Dims& dims) {
     Tensor y = x;
     y.dims = dims;
@@ -119,7 +119,7 @@ class Cell {
     y.type = type, y.dims = dims, y.scale = 0;
     return y;
   }
-  // The operator that was added last makes these, which are outputs of the model.
+  // Expects the operator that was added last to make these, which become outputs of the model.
   void expect(const std::vector<Tensor>& outputs);
   // Expects these numbers of a float output.
   void expect_floats(Tensor y, const std::vector<float>& values);
@@ -131,7 +131,7 @@ class Cell {
     return static_cast<int>(std::clamp<int64_t>(v, least(type_), most(type_)));
   }
 
-  // Converts and runs the model and compares. False: it was refused, and *why says so.
+  // Converts and runs the model and compares. Returns false where the operator was refused, and *why says so.
   bool check(std::string* why);
 
  private:
@@ -155,7 +155,7 @@ struct Row {
   B code;
   std::vector<T> types;
   std::vector<Form> forms;
-  // Operators with state, or whose formulas are long: the test that has their reference.
+  // For operators with state, or with long formulas: the test that has their reference.
   const char* tested_in = "";
 };
 inline void PrintTo(const Row& row, std::ostream* os) {

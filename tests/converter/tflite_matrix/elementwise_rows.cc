@@ -57,7 +57,7 @@ Row binary(B code, const std::vector<T>& types, const F& f) {
   return row;
 }
 
-// ADD computes its multipliers in double, SUB in float; `Real` is that type.
+// Adds sums. ADD computes its multipliers in double, SUB in float; `Real` is that type.
 template <class Real, class Options>
 void sum(Cell& c, const Tensor& a, const Tensor& b, B code, int sign) {
   const Real sa = a.scale, sb = b.scale, twice = 2 * std::max(sa, sb);
@@ -128,7 +128,7 @@ Row extreme(B code, bool is_greatest) {
   });
 }
 
-// f(cell, x) in every rank.
+// Returns a row for a unary operator, with one form for each rank, which f(cell, x) tests.
 template <class F>
 Row unary(B code, const std::vector<T>& types, const F& f) {
   Row row = row_of(code, types);

@@ -56,7 +56,7 @@ Window window(int in, int kernel, int stride, int dilation, bool is_same) {
   if (is_same) w.before = std::max((w.out - 1) * stride + reach - in, 0) / 2;
   return w;
 }
-// f(iy, ix, ky, kx) for the places of a window that lie in the image.
+// Calls f(iy, ix, ky, kx) for the places of a window that lie in the image.
 template <class F>
 void for_window(const Tensor& x, const Window& rows, const Window& columns, int oy, int ox,
                 const F& f) {

@@ -10,7 +10,7 @@ const tflite::ReshapeOptionsT kNone;
 
 const std::vector<Dims> kShapes = {{7}, {3, 5}, {2, 3, 4}, {2, 3, 4, 5}};
 
-// The operator makes element i of `dims` from element from(i) of x.
+// Adds an operator that makes element i of `dims` from element from(i) of x.
 template <class Options, class F>
 void moved(Cell& c, const Tensor& x, B code, const std::vector<int>& inputs, const Options& options,
            const Dims& dims, const F& from) {
@@ -21,7 +21,7 @@ void moved(Cell& c, const Tensor& x, B code, const std::vector<int>& inputs, con
 struct Maker {
   Row row;
   Maker(B code, std::vector<T> types = kAllTypes) { row.code = code, row.types = std::move(types); }
-  // For every shape and every axis.
+  // Adds a form for every axis of every shape.
   template <class F>
   Maker& axes(const F& f) {
     for (const Dims& dims : kShapes)
@@ -298,7 +298,7 @@ Row concatenation() {
       .row;
 }
 
-// x with one more element before and two behind along an axis; outside it, f(index beyond).
+// Pads x with one more element before and two behind along an axis; outside it, f(index beyond).
 template <class Options, class F>
 void padded(Cell& c, const Tensor& x, B code, size_t axis, const std::vector<int>& more,
             const Options& options, const F& outside) {
@@ -342,7 +342,7 @@ Row mirror_pad() {
       tflite::MirrorPadOptionsT o;
       o.mode = mode;
       const int skips = mode == tflite::MirrorPadMode::REFLECT ? 1 : 0;
-      // Two places behind need as many elements.
+      // Two places behind need at least two elements.
       padded(c, x, B::MIRROR_PAD, axis, {}, o, [&](Index i) {
         const int n = x.dims[axis];
         i[axis] = i[axis] < 0 ? -1 - i[axis] + skips : 2 * n - 1 - i[axis] - skips;

@@ -132,7 +132,7 @@ bool SizedMaker::conv_transpose() {
                 from.amplitude * taps * 0.1);
 }
 
-// A pool over the whole image, and a layer behind it now and then.
+// Adds a pool over the whole image, and sometimes a layer behind it.
 bool SizedMaker::global_pool() {
   const size_t x = pick(3, 4);
   if (x == SIZE_MAX || !is_fixed(live_[x].dims[1])) return false;
@@ -176,7 +176,7 @@ bool SizedMaker::resize() {
         b_.node("Resize", {read(x), "", b_.constant<float>({4}, scales)}, attributes), dims, x);
   }
   std::vector<Number> sizes = {dimension(x, 0), dimension(x, 1)};
-  // As large as another image, or by arithmetic.
+  // Resizes to the size of another image, or to a computed one.
   size_t other = x;
   for (size_t i = 0; i < live_.size(); ++i)
     if (i != x && live_[i].dims.size() == 4) other = i;
@@ -189,7 +189,7 @@ bool SizedMaker::resize() {
   return finish_moved(b_.node("Resize", {read(x), "", "", vector_of(sizes)}, attributes), dims, x);
 }
 
-// A table of a fixed size, resized to the image's.
+// Adds a table of a fixed size, resized to the size of the image.
 bool SizedMaker::resized_table() {
   const size_t x = pick(4, 4);
   if (x == SIZE_MAX || !is_fixed(live_[x].dims[1])) return false;
@@ -203,7 +203,7 @@ bool SizedMaker::resized_table() {
   return finish(b_.node("Add", {read(x), resized}), from.dims, from.amplitude * 2);
 }
 
-// [b, c, h, w] to [b, h * w, c], and back now and then.
+// Reshapes [b, c, h, w] to [b, h * w, c], and sometimes back.
 bool SizedMaker::flatten_image() {
   const size_t x = pick(4, 4);
   if (x == SIZE_MAX) return false;

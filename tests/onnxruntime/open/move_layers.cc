@@ -8,7 +8,7 @@
 namespace qrt::open_onnx {
 namespace {
 
-// The length of x[begin:end] with a positive step, as Slice counts.
+// Returns the length of x[begin:end] with a positive step, as Slice counts.
 int64_t cut(int64_t n, int64_t begin, int64_t end, int64_t step) {
   const auto place = [n](int64_t at) {
     return std::min(std::max<int64_t>(at < 0 ? at + n : at, 0), n);
@@ -105,7 +105,7 @@ bool SizedMaker::tile() {
   return finish_moved(b_.node("Tile", {read(x), vector_of(repeats)}), dims, x);
 }
 
-// To a multiple, to a least length, or by a constant.
+// Pads to a multiple, to a least length, or by a constant.
 bool SizedMaker::pad() {
   const size_t x = pick(2, 4);
   if (x == SIZE_MAX) return false;
@@ -150,7 +150,7 @@ bool SizedMaker::transpose() {
   return finish_moved(b_.node("Transpose", {read(x)}, {Attr("perm", perm)}), dims, x);
 }
 
-// With another that differs in one dimension at most, or with a part of itself.
+// Joins a tensor with another that differs in one dimension at most, or with a part of itself.
 bool SizedMaker::concat() {
   const size_t x = pick(2, 5);
   if (x == SIZE_MAX) return false;
@@ -179,7 +179,7 @@ bool SizedMaker::concat() {
                       dims, x);
 }
 
-// By computed indices: every second one, those that repeat, those in reverse.
+// Gathers at computed indices: every second one, repeated ones, or all in reverse.
 bool SizedMaker::gather() {
   const size_t x = pick(2, 4);
   if (x == SIZE_MAX) return false;
@@ -262,7 +262,7 @@ bool SizedMaker::unary() {
   return finish(b_.node(op, {read(x)}), from.dims, is_small ? 1 : from.amplitude);
 }
 
-// Two tensors of the same sizes, or of which one has one row.
+// Adds two tensors of the same sizes, or one and a single row.
 bool SizedMaker::add_two() {
   const size_t x = pick(1, 5);
   if (x == SIZE_MAX) return false;

@@ -40,7 +40,7 @@ Bytes random_input(Dice* dice, const Input& input, int64_t n) {
   }
 }
 
-// Converts, without layers in float where that is possible.
+// Converts a model, without layers in float where that is possible.
 qrt_model* convert(const std::string& path, Json* json, Bytes* bytes) {
   qrt_model* model = onnxruntime::convert_and_load(path, false, json, bytes);
   if (model || (*json)["status"] != "refused") return model;
@@ -69,7 +69,7 @@ std::string sizes_of(const qrt_model* model, const std::vector<Input>& inputs, s
   return "";
 }
 
-// The model with this run's sizes in place of its open dimensions.
+// Writes the model with this run's sizes in place of its open dimensions.
 void write_fixed(const onnx::ModelProto& model, const std::vector<Input>& inputs, size_t run,
                  const std::string& path) {
   onnx::ModelProto copy = model;

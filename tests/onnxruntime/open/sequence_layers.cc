@@ -6,7 +6,7 @@
 
 namespace qrt::open_onnx {
 
-// A product by weights over the last dimension, with a bias now and then.
+// Adds a product with weights over the last dimension, sometimes with a bias.
 bool SizedMaker::linear() {
   const size_t x = pick(2, 4, true);
   if (x == SIZE_MAX) return false;
@@ -43,7 +43,7 @@ bool SizedMaker::linear() {
   return finish(y, dims, amplitude);
 }
 
-// [b, s, c] to [b, h, s, c / h], with one of the ways to write the shape.
+// Reshapes [b, s, c] to [b, h, s, c / h], with one of the ways to write the shape.
 bool SizedMaker::heads() {
   const size_t x = pick(3, 3, true);
   if (x == SIZE_MAX) return false;
@@ -63,7 +63,7 @@ bool SizedMaker::heads() {
   return finish_moved(moved, {from.dims[0], fixed(h), from.dims[1], fixed(c / h)}, x);
 }
 
-// A mask of [from, to] added to scores: causal, or of a window; written as exporters do.
+// Returns a mask of [from, to] added to scores: causal, or of a window; written as exporters do.
 std::string SizedMaker::scores_mask(const std::string& scores, const Sizes& dims,
                                     const Number& from, const Number& to) {
   const std::string row = b_.node("Unsqueeze", {range(to), int64s({0})}),
@@ -152,7 +152,7 @@ bool SizedMaker::attention() {
   return finish(flat, {from.dims[0], from.dims[2], fixed(c)}, from.amplitude);
 }
 
-// A cache of another length, joined with what is new; the join is an output, as the next run's cache.
+// Joins a cache of another length with the new rows; the result is an output, as the next run's cache.
 bool SizedMaker::cache() {
   const size_t x = pick(3, 4, true);
   if (x == SIZE_MAX) return false;
@@ -187,7 +187,7 @@ bool SizedMaker::cache() {
   return true;
 }
 
-// A table of positions, of which the first ones, those behind a past, or computed ones are added.
+// Adds rows of a table of positions: its first ones, those behind a past, or those at computed indices.
 bool SizedMaker::positions() {
   const size_t x = pick(3, 3, true);
   if (x == SIZE_MAX) return false;
@@ -215,7 +215,7 @@ bool SizedMaker::positions() {
     const std::string own = b_.node("Slice", {buffer, int64s({0}), s.name, int64s({1})});
     part = b_.node("Gather", {table, own});
   } else if (how == 3) {
-    // positions that stop at a greatest one, or begin again
+    // Positions that stop at a greatest one, or begin again.
     const std::string at =
         dice_.coin() ? b_.node("Min", {range(s), constant(std::min(near(s), rows - 1)).name})
                      : b_.node("Mod", {range(s), constant(std::min(near(s), rows)).name});
@@ -256,7 +256,7 @@ bool SizedMaker::merge() {
   return finish_moved(b_.node("Reshape", {read(x), vector_of(shape)}), dims, x);
 }
 
-// Something that has one row less is repeated by Expand, with torch's way to write what stays.
+// Repeats a tensor that has one row less by an Expand, written as torch writes it.
 bool SizedMaker::expand() {
   const size_t x = pick(2, 4, true);
   if (x == SIZE_MAX) return false;
@@ -276,7 +276,7 @@ bool SizedMaker::expand() {
                 from.amplitude * 2);
 }
 
-// A row in front of the others.
+// Puts a class token, a constant row, in front of the others.
 bool SizedMaker::class_token() {
   const size_t x = pick(3, 3, true);
   if (x == SIZE_MAX) return false;
@@ -326,7 +326,7 @@ bool SizedMaker::masked() {
   return finish(y, from.dims, from.amplitude);
 }
 
-// One row: the last one, by a computed or a negative index.
+// Takes the last row, by a computed or a negative index.
 bool SizedMaker::last() {
   const size_t x = pick(3, 4);
   if (x == SIZE_MAX) return false;

@@ -37,7 +37,7 @@ const OnnxBuilder& SizedMaker::make() {
     add_image();
   else
     add_signal();
-  // An input may be too large.
+  // Repeats, as an input may be too large.
   while (live_.empty()) add_sequence();
   if (dice_.one_in(4)) add_sequence();
   int total = 0;
@@ -132,7 +132,7 @@ std::string SizedMaker::declare(int type, const Sizes& dims, const std::vector<i
   return name;
 }
 
-// [batch, length, channels] of reals or of integers.
+// Adds an input [batch, length, channels] of reals or of integers.
 void SizedMaker::add_sequence() {
   const bool has_batch = dice_.integer(0, 3) > 0;
   const int batch = has_batch ? static_cast<int>(symbol(Kind::kBatch)) : -1;
@@ -150,7 +150,7 @@ void SizedMaker::add_sequence() {
   finish(declare(1, dims, {batch, length, -1}, -amplitude, amplitude), dims, amplitude);
 }
 
-// Token ids, and their embeddings; now and then with a mask of the same sizes.
+// Adds token ids and their embeddings, sometimes with a mask of the same sizes.
 void SizedMaker::add_tokens() {
   const auto batch = static_cast<int>(symbol(Kind::kBatch)),
              length = static_cast<int>(symbol(Kind::kLength));

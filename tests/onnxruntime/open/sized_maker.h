@@ -84,7 +84,7 @@ class SizedMaker {
     Size size;
   };
   size_t new_symbol(Kind kind);
-  // One that is there, or a new one.
+  // Returns a symbol, an existing or a new one.
   size_t symbol(Kind kind);
   Size random_size(Kind kind, bool is_zero);
   // Declares an input; symbols of dimensions that are -1 follow in order.
@@ -129,9 +129,9 @@ class SizedMaker {
                 const Number& otherwise);
   Number by_float(const Number& a, float factor, bool up);
   Number step(const Number& n);
-  // Something computed from n; at least `least`, mostly by a Max.
+  // Returns a number computed from n that is at least `least`, mostly by a Max.
   Number computed(const Number& n, int64_t least);
-  // A constant near one of its values, or a usual one.
+  // Returns a constant near one of its values, or a usual one.
   int64_t near(const Number& n);
   std::string vector_of(const std::vector<Number>& numbers);
   std::string scalar_of(const Number& n);

@@ -7,7 +7,8 @@ namespace {
 
 constexpr int64_t kHeads = 2, kSize = 16, kTokens = 3, kPast = 4;
 
-// x as the queries of two heads, keys and values of one, a past of four tokens; the result alone.
+// Adds attention with x as the queries of two heads, keys and values of one, and a past of four
+// tokens; returns the result alone.
 Value group_query(Graph& g, const Value& x, bool is_rotary, std::vector<Attr> more) {
   const Dims kv = {1, kTokens, kSize}, past = {1, 1, kPast, kSize};
   Names inputs = {x.name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix that the sweep walks: every operator that the converter reads (rows) behind every kind of tensor that may wait
-// in front of it (producers), the result quantised or read as it is.
+// The matrix of the sweep: every operator that the converter reads (rows) behind every kind of
+// tensor that may wait in front of it (producers), the result quantised or read as it is.
 #ifndef QRT_TESTS_ONNXRUNTIME_SWEEP_CELLS_H_
 #define QRT_TESTS_ONNXRUNTIME_SWEEP_CELLS_H_
 
@@ -15,11 +15,11 @@ namespace qrt::sweep {
 
 using Kind = convert::from_onnx::Tensor::Kind;
 
-// Makes a tensor that waits.
+// Makes a tensor that is pending in the importer.
 struct Producer {
   std::string name;                             // "Add of a vector along axis 1"
   std::string group;                            // its column in tables, "vector"
-  std::function<bool(const Dims& dims)> takes;  // whether there is such a tensor of this shape
+  std::function<bool(const Dims& dims)> takes;  // whether a tensor of this shape can be produced
   std::function<Value(Graph& g, const Dims& dims)> make;
   int64_t opset = 10;  // the first one that has it
 };
@@ -40,7 +40,7 @@ struct Row {
   std::string domain, op;
   std::vector<Form> forms;
 };
-// All rows. An operator of known_ops() without one is an error (missing_rows()).
+// Returns all rows. An operator of known_ops() without one is an error (missing_rows()).
 const std::vector<Row>& rows();
 std::vector<Row> move_rows();
 std::vector<Row> layer_rows();
@@ -61,10 +61,10 @@ struct Cell {
 
   std::string name() const;
 };
-// The whole matrix, the same for every seed.
+// Returns the whole matrix, the same for every seed.
 std::vector<Cell> all_cells();
 
-// The cell's graph, with numbers that follow from the seed and from its name.
+// Returns the cell's graph, with numbers that follow from the seed and from its name.
 Graph make_graph(const Cell& cell, uint64_t seed);
 
 }  // namespace qrt::sweep

@@ -5,7 +5,7 @@
 namespace qrt::sweep {
 namespace {
 
-// A function of one tensor, in every rank.
+// Returns a function of one tensor, in every rank.
 Row unary(const char* op, const std::vector<Attr>& attributes = {}, double amplitude = 0,
           int64_t opset = 21, const char* domain = "") {
   return RowBuilder(op, domain)

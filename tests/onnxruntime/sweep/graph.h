@@ -34,7 +34,7 @@ inline int64_t elements(const Dims& dims) {
   return n;
 }
 
-// The shape of a vector along one axis, as numpy broadcasts it.
+// Returns the shape of a vector along one axis, as numpy broadcasts it.
 inline Dims along(const Dims& dims, size_t axis) {
   Dims shape(dims.size() - axis, 1);
   return shape[0] = dims[axis], shape;
@@ -113,7 +113,7 @@ class Graph {
     if (axis >= 0) attributes.push_back(Attr("axis", axis));
     return {b.node("DequantizeLinear", {stored, scale, zero}, attributes), dims, 0.6};
   }
-  // A constant of 8 bits behind a DequantizeLinear.
+  // Returns a constant of 8 bits behind a DequantizeLinear.
   Value stored_constant(const Dims& dims, double amplitude) {
     const std::string stored = b.constant<uint8_t>(dims, integers<uint8_t>(dims, 255));
     const uint8_t zero = zero_point<uint8_t>();
@@ -145,7 +145,7 @@ class Graph {
     c.dims = x.dims;
     return c;
   }
-  // Scale and zero point for numbers of this amplitude, without a tensor.
+  // Returns scale and zero point for numbers of this amplitude, without adding a tensor.
   Codes parameters(double amplitude) {
     Codes c;
     c.amplitude = amplitude;

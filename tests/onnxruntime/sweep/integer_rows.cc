@@ -77,7 +77,7 @@ Row dynamic_quantize() {
   return row.row();
 }
 
-// ONNX Runtime has these operators only where AMD's library of them is loaded.
+// Returns a row of operators that ONNX Runtime has only where AMD's library of them is loaded.
 Row extended(const char* op, const char* domain) { return RowBuilder(op, domain).row(); }
 
 std::string codes_of(Graph& g, const Value& x) { return g.quantized(x).name; }
@@ -138,7 +138,7 @@ Row casts() {
       .row();
 }
 
-// An If with a constant condition: one branch hands x on, the other negates it.
+// Returns an If with a constant condition: one branch hands x on, the other negates it.
 Value choice(Graph& g, const Value& x) {
   const std::string condition =
       g.b.node("Equal", {g.b.scalar<int64_t>(1), g.b.scalar<int64_t>(g.dice.integer(0, 1))});
@@ -176,7 +176,7 @@ onnx::GraphProto* add_body(Graph& g, const std::string& op, const std::string& i
   return body;
 }
 
-// A Loop of one to three steps, each of which negates what the one before gave.
+// Returns a Loop of one to three steps, each of which negates what the one before gave.
 Value loop(Graph& g, const Value& x) {
   const std::string count = g.b.scalar<int64_t>(g.dice.integer(1, 3));
   Value y = x;
@@ -194,7 +194,7 @@ Value loop(Graph& g, const Value& x) {
   return y;
 }
 
-// A Scan along the first axis, each step of which negates its part.
+// Returns a Scan along the first axis, each step of which negates its part.
 Value scan(Graph& g, const Value& x) {
   Value y = x;
   y.name = g.b.node("Scan", {x.name}, {Attr("num_scan_inputs", 1)});

@@ -5,7 +5,7 @@
 namespace qrt::sweep {
 namespace {
 
-// [n, c, ...] by a kernel of 3, or of 1 without padding.
+// Adds a convolution of [n, c, ...] by a kernel of 3, or of 1 without padding.
 Value conv(Graph& g, const Value& x, int64_t kernel, int64_t group, bool has_bias) {
   const size_t spatial = x.dims.size() - 2;
   const int64_t out = 4;

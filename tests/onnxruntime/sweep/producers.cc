@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that wait, of every kind that the importer has.
+// Producers of pending tensors, of every kind that the importer has.
 #include "tests/onnxruntime/sweep/cells.h"
 
 namespace qrt::sweep {
@@ -12,7 +12,7 @@ std::function<bool(const Dims& dims)> of_rank(size_t least, size_t most) {
   return [=](const Dims& dims) { return dims.size() >= least && dims.size() <= most; };
 }
 
-// One producer for each axis that a tensor may have. f(graph, dims, axis).
+// Calls f(graph, dims, axis) for each axis that a tensor may have, for one producer each.
 template <class F>
 void for_each_axis(const std::string& name, const std::string& group, const F& f,
                    std::vector<Producer>* all, int64_t opset = 10) {
@@ -152,7 +152,7 @@ std::vector<Producer> pair_functions() {
 
 // --- kPending: operators that wait for the quantisation of their result
 
-// [n, 3, ...] for an output [n, c, ...].
+// Returns the shape [n, 3, ...] for an output [n, c, ...].
 Dims before_channels(const Dims& dims) {
   Dims in = dims;
   return in[1] = 3, in;

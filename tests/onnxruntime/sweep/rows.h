@@ -11,7 +11,7 @@
 
 namespace qrt::sweep {
 
-// A shape of this rank, 1 to 5. Channels are a multiple of 4, and sides differ.
+// Returns a shape of this rank, 1 to 5. Channels are a multiple of 4, and sides differ.
 inline Dims shape_of_rank(size_t rank) {
   switch (rank) {
     case 1: return {9};
@@ -61,7 +61,7 @@ class RowBuilder {
             [make, axis](Graph& g, const Value& x) { return make(g, x, axis); }, opset);
     return *this;
   }
-  // No form of it behind these producers, or groups of them.
+  // Leaves out the row behind these producers, or groups of them: qrt has no form of it there.
   RowBuilder& leave_out(const std::vector<std::string>& names) {
     for (Form& form : row_.forms) form.leaves_out = names;
     return *this;
@@ -72,7 +72,7 @@ class RowBuilder {
   Row row_;
 };
 
-// A node's output among several.
+// Returns a node's output among several.
 inline std::vector<Value> node_outputs(Graph& g, const std::string& op, const Names& inputs,
                                        const std::vector<Attr>& attributes,
                                        const std::vector<Value>& outputs) {

@@ -66,7 +66,7 @@ Row global_pool(const char* op) {
       .row();
 }
 
-// ReduceSum takes axes as an input since opset 13, the others since 18.
+// Adds a reduction. ReduceSum takes axes as an input since opset 13, the others since 18.
 Row reduction(const char* op) {
   RowBuilder row(op);
   row.axes(1, 5, "", [op](Graph& g, const Value& x, size_t axis) {
@@ -195,7 +195,7 @@ Row batch_normalization() {
       .row();
 }
 
-// A normalisation over the last dimension.
+// Returns a normalisation over the last dimension.
 Row of_rows(const char* op, const char* domain, bool has_bias, int64_t opset) {
   return RowBuilder(op, domain)
       .ranks(
@@ -210,7 +210,7 @@ Row of_rows(const char* op, const char* domain, bool has_bias, int64_t opset) {
       .row();
 }
 
-// x plus a skipped tensor, over the last dimension.
+// Returns a row that normalises x plus a skipped tensor, over the last dimension.
 Row of_sums(const char* op, bool has_bias) {
   return RowBuilder(op, kMicrosoft)
       .form("3-D", shape_of_rank(3),

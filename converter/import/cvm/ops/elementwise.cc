@@ -23,7 +23,7 @@ struct Shift {
   int64_t precision = 0, bits = 0;
 };
 
-// is_sign says nothing: limits are symmetric all the same.
+// Reads a shift. is_sign has no effect: limits are symmetric in any case.
 Status read_shift(const Attributes& a, Shift* shift) {
   bool is_sign;
   QRT_TRY(a.check_names({"precision", "shift_bit", "is_sign"}));

@@ -87,7 +87,8 @@ struct Layer {
   Range range;  // of the sums
 };
 
-// Sums of weights times x of every channel, from its own weights. False: the operator was refused.
+// Reads a layer's constants, and computes the bounds of each channel's sums from its weights.
+// Returns false where the operator was refused.
 bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer) {
   const auto* weights = importer.constant(op.input(1));
   const auto* bias = op.node.inputs.size() == 3 ? importer.constant(op.input(2)) : nullptr;
@@ -126,7 +127,7 @@ bool read_layer(Importer& importer, const Op& op, int64_t channels, Layer* layer
   return false;
 }
 
-// [o][i][h][w] to [o][h][w][i].
+// Reorders [o][i][h][w] to [o][h][w][i].
 std::vector<int16_t> ohwi(const std::vector<int32_t>& weights, const Shape& s) {
   std::vector<int16_t> moved(weights.size());
   size_t at = 0;
@@ -138,7 +139,7 @@ std::vector<int16_t> ohwi(const std::vector<int32_t>& weights, const Shape& s) {
   return moved;
 }
 
-// [o][1][h][w] to [h][w][o].
+// Reorders [o][1][h][w] to [h][w][o].
 std::vector<int16_t> hwo(const std::vector<int32_t>& weights, const Shape& s) {
   std::vector<int16_t> moved(weights.size());
   const int64_t taps = s[2] * s[3];
@@ -196,7 +197,8 @@ Status import_conv2d(Importer& importer, const Op& op) {
     const ValueId bias = graph.add_constant("", DType::kInt32, {conv.channels}, layer->bias);
     const ValueId made = importer.new_value("", storage, {y[0], y[2], y[3], y[1]});
     const std::string& name = importer.name_of(op.input(1));
-    // A DepthwiseConv2D has no form without requantisation: its sums come from groups of 1.
+    // A DepthwiseConv2D always requantises, so a depthwise layer that gives its sums becomes a
+    // Conv2D with groups of one channel.
     if (is_depthwise && requant) {
       const ValueId weights =
           graph.add_constant(name, DType::kInt16, {w[2], w[3], w[0]}, hwo(layer->weights, w));

@@ -53,8 +53,8 @@ Status import_concatenate(Importer& importer, const Op& op) {
   return Status();
 }
 
-// MXNet's codes: 0 copies a dimension, -1 is what is left, -2 copies the rest, -3 joins two, and -4
-// splits one into the two that follow.
+// Finds a Reshape's output by MXNet's codes: 0 copies a dimension, -1 is what is left, -2 copies
+// the rest, -3 joins two, and -4 splits one into the two that follow.
 Status infer_reshape(Inference* inference) {
   const Shape& x = inference->input().shape;
   const Attributes& a = inference->attributes();

@@ -19,7 +19,7 @@ int greater_precision(const Inference& inference) {
   return std::max(inference.input(0).precision, inference.input(1).precision);
 }
 
-// The value of input i where that is one number which does not change the other's shape.
+// Returns the value of input i where that is one number which does not change the other's shape.
 const int32_t* single(const Importer& importer, const Op& op, int i) {
   const auto* values = importer.constant(op.input(i));
   const bool is_one = values && values->size() == 1 &&
@@ -27,7 +27,7 @@ const int32_t* single(const Importer& importer, const Op& op, int i) {
   return is_one ? values->data() : nullptr;
 }
 
-// One more step on the other input, if input i is one number.
+// Appends a step to the other input, if input i is one number. Returns whether it is.
 bool step_by_constant(Importer& importer, const Op& op, int i, F function, bool negated = false) {
   const int32_t* k = single(importer, op, i);
   if (!k) return false;

@@ -67,7 +67,7 @@ ValueId in_rows(Importer& importer, const Op& op, const Reduction& r, const Stor
   return importer.reshaped(op, value, x.storage, {outer, r.terms});
 }
 
-// INT32 results, of the operator's shape.
+// Reduces to INT32 results, of the operator's shape.
 Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum) {
   const Stored x = importer.stored(op.input());
   const ValueId lines = in_rows(importer, op, r, x, /*keeps_batch=*/true);
@@ -83,7 +83,7 @@ Stored reduce(Importer& importer, const Op& op, const Reduction& r, bool maximum
   return {importer.reshaped(op, made, sums, r.shape), sums, x.range};
 }
 
-// Maxima of bytes and int16, which stay such: every line is an image of one column.
+// Computes maxima of bytes and int16, which keep their type: every row is an image of one column.
 Stored greatest(Importer& importer, const Op& op, const Reduction& r) {
   const Stored x = importer.stored(op.input());
   const ValueId lines = in_rows(importer, op, r, x, /*keeps_batch=*/false);
@@ -150,7 +150,7 @@ Status infer_max(Inference* inference) {
   return inference->output(r.shape, inference->input().precision);
 }
 
-// Over everything, the source starts from 0.
+// Imports a maximum. Over all elements, the source starts from 0.
 Status import_max(Importer& importer, const Op& op) {
   Reduction r;
   QRT_TRY(read_reduction(Attributes(op.node.attributes), importer.shape(op.input()), &r));

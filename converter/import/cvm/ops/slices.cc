@@ -9,7 +9,7 @@
 namespace qrt::convert::from_cvm {
 namespace {
 
-// The output of `maps` on the first input.
+// Sets the output to `maps` on the first input.
 Status import_maps(Importer& importer, const Op& op, const IndexMaps& maps) {
   Stored x = importer.stored(op.input());
   const ValueId from = importer.graph().values[x.value].type.shape == maps.from()
@@ -65,7 +65,7 @@ Status import_repeat(Importer& importer, const Op& op) {
 
 namespace {
 
-// The input's shape and the numbers of tiles, of one rank.
+// Reads the input's shape and the numbers of tiles, of one rank.
 Status read_tile(const Attributes& a, const Shape& x, Shape* from, std::vector<int64_t>* reps) {
   QRT_TRY(a.check_names({"reps"}));
   QRT_TRY(a.required("reps"));

@@ -52,7 +52,7 @@ Status finish_floats(Importer& importer, const Node& node, const Operands& p,
   return Status();
 }
 
-// The raw integers, whatever their exponents.
+// Imports a sum, which adds the raw integers, whatever their exponents.
 Status import_sum(Importer& importer, const Node& node, bool subtract) {
   Operands p;
   bool known;
@@ -95,7 +95,9 @@ Status import_mul(Importer& importer, const Node& node) {
   if (!known) return Status();
   if (!p.out.is_integer()) return finish_floats(importer, node, p, fb::FloatFunction::MUL);
   const int shift = p.out.exponent - p.a.format.exponent - p.b.format.exponent;
-  // The C code rounds products of int16 to float32 first, which shows from this shift on: below, what loses a bit saturates.
+  // The C code rounds products of int16 to float32 before it shifts them. The rounding can change a
+  // result only for shifts of at least this: with smaller ones, a product that is large enough to
+  // lose a bit saturates anyway.
   constexpr int kFirstInexact = 9;
   if (importer.target() == Target::kC && p.out.is_int16() && shift >= kFirstInexact) {
     const auto raw = [&](Activation x) {
@@ -123,8 +125,8 @@ Status import_mul(Importer& importer, const Node& node) {
 
 namespace {
 
-// The operands that have one element in the innermost run of dimensions, as the runtime merges them: it
-// divides by such a divisor as by a scalar, multiplying with its reciprocal.
+// Tells which operands have one element in the innermost run of dimensions, as the runtime merges
+// them. By such a divisor it divides as by a scalar, multiplying with its reciprocal.
 struct Scalars {
   bool a = false, b = false;
 };
@@ -148,7 +150,8 @@ Scalars innermost_scalars(const Shape& a, const Shape& b, int rank) {
   return {rank == 0 || da[i] == 1, rank == 0 || db[i] == 1};
 }
 
-// One quotient of int8. r: the exponents' power of two. `a_is_one`: the dividend is a single element.
+// Returns one quotient of int8. r: the power of two by the exponents. `a_is_one`: the dividend is a
+// single element.
 int divided(Target target, int a, int b, float r, bool a_is_one, Scalars scalars) {
   if (b == 0) {
     if (a == 0) return a_is_one ? kInt8Limits.lo : 0;
@@ -159,7 +162,8 @@ int divided(Target target, int a, int b, float r, bool a_is_one, Scalars scalars
   return round_to(target, quotient, kInt8Limits);
 }
 
-// int16 as float32, 0 as a number so small that every quotient of x * r by it leaves int16, but that of 0.
+// Returns int16 as float32, with 0 as a number so small that every quotient x * r by it leaves
+// int16, except that of x = 0.
 ValueId divisor_of(Importer& importer, const Node& node, const Activation& b, float r) {
   std::vector<float> table;
   for (int q = kInt16Limits.lo; q <= kInt16Limits.hi; ++q)

@@ -5,7 +5,8 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-// The filter's shape by its dimensions [h, w, c, n] or [w, c, n], or of one filter per channel [h, w, n, 1] or [w, n, 1].
+// Reads the filter's shape from its dimensions [h, w, c, n] or [w, c, n], or with one filter per
+// channel [h, w, n, 1] or [w, n, 1].
 Status filter_shape(const Shape& dims, int64_t group, int64_t in_channels, FilterShape* shape) {
   const int rank = dims.rank();
   QRT_MODEL_CHECK(rank == 3 || rank == 4,

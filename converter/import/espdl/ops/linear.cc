@@ -8,7 +8,8 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-// The constant weights' type and exponents. False: refused.
+// Checks the type of the constant weights and reads their exponents. Returns false where the
+// operator was refused.
 bool check_weights(Importer& importer, const Node& node, Linear* linear) {
   const Tensor& w = importer.input(node, 1);
   const auto no = [&](const std::string& rule, const char* remedy) {
@@ -127,7 +128,8 @@ void limit_biases(Linear* linear) {
 constexpr int64_t kMaxBias = int64_t{1} << 45;
 constexpr int kS3Bits8 = 20, kS3Bits16 = 40;  // of the S3's accumulators
 
-// No sum leaves the accumulators of the runtime's C code; what the S3's narrower ones may do becomes a note. False: refused.
+// Proves that no sum leaves the accumulators of the runtime's C code. Where the S3's narrower ones
+// may overflow, *note says so. Returns false where the operator was refused.
 bool prove_sums(Importer& importer, const Node& node, const Linear& linear, std::string* note) {
   const auto no = [&](const std::string& rule) {
     (void)importer.refuse(node, rule, importer.input(node, 1).name,
@@ -137,7 +139,7 @@ bool prove_sums(Importer& importer, const Node& node, const Linear& linear, std:
   };
   for (const int64_t b : linear.bias)
     if (b < -kMaxBias || b > kMaxBias) return no("a bias is beyond 2^45");
-  // Channels are rounded up to multiples of 4.
+  // The runtime rounds channels up to multiples of 4.
   const FilterShape& f = linear.shape;
   const auto terms = static_cast<size_t>(f.h * f.w * (f.c + 3));
   if (linear.in.is_int16() && terms > kMaxDigitsK)

@@ -30,7 +30,7 @@ struct LinearConstants {
   ValueId weights = kNoValue, bias = kNoValue;
   std::string note;  // of the layer's result: whether the ESP32-S3 sums exactly
 };
-// *known stays false where they were refused. The weights get this shape.
+// Reads the layer, whose weights get the shape `shape`. *known stays false where it was refused.
 Status read_linear(Importer& importer, const Node& node, const Shape& shape, Linear* linear,
                    LinearConstants* constants, bool* known);
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Linear& linear);

@@ -5,7 +5,7 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-// x [rows, k] times the filter, as [rows, n]. *y stays kNoValue where it was refused.
+// Multiplies x [rows, k] by the filter, to [rows, n]. *y stays kNoValue where it was refused.
 Status fully_connected(Importer& importer, const Node& node, const Activation& x, Linear* linear,
                        std::string* note, ValueId* y) {
   LinearConstants constants;
@@ -58,7 +58,8 @@ Status import_gemm(Importer& importer, const Node& node) {
 
 namespace {
 
-// A computed right side [..., k, n] whose bytes stand in the order of a packed filter, as [matrices, k, n].
+// Unpacks a computed right-hand side [..., k, n], whose bytes stand in the order of a packed
+// filter, to [matrices, k, n].
 Status unpack_computed(Importer& importer, const Node& node, const Format& format, ValueId* b) {
   const Shape dims = importer.builder().shape_of(*b);
   const int64_t k = dims[dims.rank() - 2], n = dims[dims.rank() - 1],
@@ -95,7 +96,8 @@ Status unpack_computed(Importer& importer, const Node& node, const Format& forma
   return Status();
 }
 
-// A constant right side [..., k, n], every matrix packed as a filter of its own, as [matrices, k, n].
+// Unpacks a constant right-hand side [..., k, n], every matrix packed as a filter of its own, to
+// [matrices, k, n].
 Status unpack_constant(Importer& importer, const Node& node, const Format& format, ValueId* b) {
   const Tensor& w = importer.input(node, 1);
   const int64_t k = w.shape[w.shape.rank() - 2], n = w.shape[w.shape.rank() - 1],
@@ -121,7 +123,8 @@ Status unpack_constant(Importer& importer, const Node& node, const Format& forma
   return Status();
 }
 
-// numpy's shape of a product: of operands of one dimension that of the product is left away; of two such [1].
+// Returns numpy's shape of a product. An operand of one dimension leaves its dimension out of the
+// product's; two such give [1].
 Shape product_shape(const Shape& leading, int64_t m, int64_t n, bool keeps_m, bool keeps_n) {
   Shape y = leading;
   if (keeps_m) y.push_back(m);
@@ -151,7 +154,7 @@ Status import_matmul(Importer& importer, const Node& node) {
     return Status();
   linear.in = a.format;
   const Tensor& right = importer.input(node, 1);
-  // Weights of one matrix may have an exponent per channel, and no value of their own.
+  // A single constant matrix is a filter: it may have an exponent per channel, and needs no value of its own.
   const bool is_filter = right.is_constant && right.problem.empty() && right.shape.rank() >= 2 &&
                          right.bytes > 0 && leading_of(right.shape).elements() == 1 &&
                          (importer.is_plain() || !node.has_input(2));

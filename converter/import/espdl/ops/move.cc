@@ -7,7 +7,8 @@
 namespace qrt::convert::from_espdl {
 namespace {
 
-// An input that is moved as it is: the output has its type. *known stays false where the operator was refused.
+// Reads an input that is moved as it is: the output has its type. *known stays false where the
+// operator was refused.
 Status read_moved(Importer& importer, const Node& node, Activation* x, std::vector<Format>* out,
                   bool* known) {
   *known = false;
@@ -100,7 +101,7 @@ Status import_split(Importer& importer, const Node& node) {
   std::vector<int64_t> sizes = node.integers("split");
   if (node.has_input(1) && !importer.read_integers(node, 1, &sizes)) return Status();
   if (sizes.empty()) {
-    // Parts of one length, the last one shorter.
+    // All parts have one length, except that the last may be shorter.
     const int64_t each = (from[axis] + parts - 1) / parts;
     for (int64_t i = 0; i < parts; ++i) sizes.push_back(std::min(each, from[axis] - i * each));
   }
@@ -281,7 +282,7 @@ Status import_insert_zeros(Importer& importer, const Node& node) {
   return finish_gather(importer, node, x, maps, x.format.offset(), out[0]);
 }
 
-// The last frames of the run before stand before those of this one.
+// Imports a cache of a stream: the last frames of the previous run stand in front of those of this run.
 Status import_streaming_cache(Importer& importer, const Node& node) {
   Activation x;
   std::vector<Format> out;

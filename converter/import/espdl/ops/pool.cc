@@ -31,8 +31,8 @@ struct Average {
 bool is_power_of_two(int64_t v) { return (v & (v - 1)) == 0; }
 int log2_of(int64_t v) { return 63 - __builtin_clzll(static_cast<uint64_t>(v)); }
 
-// The least sum of bytes whose value f(sum), which rises with it, is at least k; one more than the
-// greatest if there is none.
+// Returns the least sum of bytes whose value f(sum), which rises with it, is at least k; one more
+// than the greatest if there is none.
 template <class F>
 int64_t first_sum(int64_t area, int k, const F& f) {
   int64_t lo = -128 * area, hi = 127 * area + 1;
@@ -63,7 +63,7 @@ bool is_product(const Average& a, Target target) {
   return true;
 }
 
-// The requantisation of the sums where one operator can do it, else null.
+// Returns the requantisation of the sums where one operator can do it, else null.
 std::unique_ptr<fb::RequantT> requant_of(Importer& importer, const Average& a) {
   if (is_power_of_two(a.area))
     return importer.builder().requant({a.out.exponent - a.in.exponent + log2_of(a.area)},
@@ -139,7 +139,7 @@ std::vector<int64_t> sizes_of(const Shape& image, int rank) {
   return rank == 4 ? std::vector<int64_t>{image[1], image[2]} : std::vector<int64_t>{image[2]};
 }
 
-// The input as an image, and the window. *known stays false where the operator was refused.
+// Reads the input as an image, and the window. *known stays false where the operator was refused.
 Status read_pool(Importer& importer, const Node& node, Activation* x, Format* out, int* rank,
                  Window* window, bool* known) {
   *known = false;
@@ -270,7 +270,8 @@ Status read_reduction(Importer& importer, const Node& node, Reduction* r, bool* 
   return arrange(importer, node, reduced, node.integer("keepdims", 1) != 0, r);
 }
 
-// The average of a reduction's values. Sums of bytes that one requantisation serves go the shorter way.
+// Finishes an average of a reduction's values. Sums of bytes that one requantisation can divide
+// take a single operator.
 Status finish_average(Importer& importer, const Node& node, const Reduction& r, bool divides) {
   const Average average{r.x.format, r.out, r.n, divides};
   ValueId y;
@@ -293,7 +294,7 @@ Status finish_average(Importer& importer, const Node& node, const Reduction& r, 
   return Status();
 }
 
-// Every bit of every value turned.
+// Inverts every bit of every value.
 ValueId complemented(Importer& importer, const Node& node, ValueId x, const Format& format) {
   std::vector<int16_t> table;
   for (int q = format.limits().lo; q <= format.limits().hi; ++q)
@@ -301,7 +302,7 @@ ValueId complemented(Importer& importer, const Node& node, ValueId x, const Form
   return importer.builder().table(node, {format, x}, table, format);
 }
 
-// The least is the greatest of the complements.
+// Imports a maximum or minimum: the least is the greatest of the complements.
 Status import_extreme(Importer& importer, const Node& node, bool least) {
   Reduction r;
   bool known;
@@ -319,7 +320,7 @@ Status import_extreme(Importer& importer, const Node& node, bool least) {
 
 }  // namespace
 
-// Over everything between the batch and the channels.
+// Imports an average over everything between the batch and the channels.
 Status import_global_average_pool(Importer& importer, const Node& node) {
   Reduction r;
   if (!importer.read_pair(node, &r.x, &r.out)) return Status();

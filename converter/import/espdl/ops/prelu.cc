@@ -33,7 +33,8 @@ PReluCase prelu_case(const Importer& importer, const Format& in, const Format& o
   c.is_plain = importer.is_plain();
   c.positive_shift = out.exponent - in.exponent;
   c.shift = c.positive_shift - alpha_exponent;
-  // ESP-DL's reference values for the S3 are those of its C code wherever that computes the operator.
+  // The vector code of the S3 counts only where the C code does not compute the operator: ESP-DL's
+  // reference values are those of the C code wherever that does.
   c.is_vector8 =
       !c.is_int16 && (c.target == Target::kEsp32P4 ||
                       (c.target == Target::kEsp32S3 && !c.is_plain && c.positive_shift != 0));

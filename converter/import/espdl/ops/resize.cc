@@ -74,7 +74,7 @@ Status read_axes(Importer& importer, const Node& node, const Shape& from,
   return Status();
 }
 
-// q * 2^left as the C code has it: the integer's lowest 8 bits.
+// Returns q * 2^left as the C code computes it: the lowest 8 bits of the integer.
 std::vector<int16_t> wrapped(int left) {
   std::vector<int16_t> values;
   for (int q = kInt8Limits.lo; q <= kInt8Limits.hi; ++q)
@@ -162,7 +162,8 @@ ResizeAxis unchanged(int64_t size) {
   return a;
 }
 
-// One operator where no step rounds. False: none has this rounding.
+// Resizes with one operator where no intermediate result is rounded. Returns false where no
+// operator has this rounding.
 bool resize_at_once(Importer& importer, const Node& node, const Activation& x, const Format& out,
                     const std::vector<ResizeAxis>& axes) {
   const bool in_float = importer.target() == Target::kEsp32P4;
@@ -190,7 +191,7 @@ bool resize_at_once(Importer& importer, const Node& node, const Activation& x, c
   return true;
 }
 
-// a * (1 - f) + b * f of neighbours along one axis.
+// Blends neighbours along one axis: a * (1 - f) + b * f.
 ValueId blend(Importer& importer, const Node& node, const ResizeAxis& a, const Format& format,
               ValueId x) {
   Shape to = importer.builder().shape_of(x);

@@ -26,7 +26,7 @@ Status finish_shape(Importer& importer, const Node& node, const Activation& x, c
   return Status();
 }
 
-// Axes of an attribute or of input 1. False: refused.
+// Reads axes from an attribute or from input 1. Returns false where the operator was refused.
 bool read_axes(Importer& importer, const Node& node, std::vector<int64_t>* axes) {
   *axes = node.integers("axes");
   return !node.has_input(1) || importer.read_integers(node, 1, axes);

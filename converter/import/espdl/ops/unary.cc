@@ -101,7 +101,7 @@ Status import_lut(Importer& importer, const Node& node) {
 
 namespace {
 
-// limits(q) of int16 without a table.
+// Finishes limits(q) of int16, without a table.
 Status finish_limits(Importer& importer, const Node& node, const Activation& x, const Format& out,
                      Limits limits) {
   const ValueId y = importer.builder().new_value("", out, importer.builder().shape_of(x.value));
@@ -112,7 +112,7 @@ Status finish_limits(Importer& importer, const Node& node, const Activation& x, 
   return Status();
 }
 
-// A table of its own, or f(q).
+// Imports a function by the operator's own table, where it has one, else by f(q).
 template <class F>
 Status import_table(Importer& importer, const Node& node, const Activation& x, const Format& out,
                     const F& f) {
@@ -190,7 +190,8 @@ Status import_clip(Importer& importer, const Node& node) {
   });
 }
 
-// QuantizeLinear, RequantizeLinear and DequantizeLinear are one operator: the types say what it does.
+// Imports QuantizeLinear, RequantizeLinear and DequantizeLinear, which are one operator: the types
+// say what it does.
 Status import_requantize(Importer& importer, const Node& node) {
   Activation x;
   Format out;

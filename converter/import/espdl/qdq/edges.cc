@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostExponent = 100;  // of an ESP-DL file
 
-// Finds the exponent of a scale. False: it is no power of two of usual size.
+// Finds the exponent of a scale. Returns false where it is no power of two of usual size.
 bool exponent_of(float scale, int64_t* exponent) {
   int e = 0;
   if (!(scale > 0) || std::frexp(scale, &e) != 0.5f) return false;
@@ -81,7 +81,7 @@ ConstantPtr Translator::read_constant(const std::string& name) {
   return constant;
 }
 
-// Reads the scales of a QuantizeLinear or DequantizeLinear. False: refused.
+// Reads the scales of a QuantizeLinear or DequantizeLinear. Returns false where the node was refused.
 bool Translator::parse_scales(const NodeView& n, Scales* scales) {
   const auto no = [&](const std::string& rule, const std::string& tensor, const char* remedy) {
     (void)refuse(n, rule, tensor, remedy);
@@ -142,12 +142,12 @@ bool Translator::parse_scales(const NodeView& n, Scales* scales) {
   return true;
 }
 
-// All of them before anything else: what stands before a QuantizeLinear asks for its format.
+// Checks all scales before anything else, as operators in front of a QuantizeLinear ask for its format.
 Status Translator::check_scales() {
   for (const int i : model_.execution_order()) {
     const NodeView& n = node(i);
     if (!is_onnx(n) || (n.op() != "QuantizeLinear" && n.op() != "DequantizeLinear")) continue;
-    // Behind a QuantizeLinear that was refused the same would be said once more.
+    // Behind a QuantizeLinear that was refused, a second refusal would only repeat the reason.
     const int producer = model_.producer(n.input(0));
     if (producer >= 0 && outcomes_.is_refused(producer)) continue;
     Scales scales;
@@ -258,7 +258,7 @@ std::vector<int64_t> quantized(const std::vector<float>& real, const Scales& s, 
   return values;
 }
 
-// The axis of scales on a tensor, from 0 on. kInvalidModel: they do not fit it.
+// Finds the axis of scales on a tensor, from 0 on. Fails with kInvalidModel where they do not fit it.
 Status place_scales(const Scales& s, const Shape& shape, int* axis) {
   *axis = 0;
   if (s.per_tensor()) return Status();

@@ -20,11 +20,11 @@ struct Handler {
 const Handler* find_handler(const NodeView& n);
 // Operators that only move values or keep their order: the quantisation behind them counts for what stands before.
 bool keeps_quantisation(const std::string& op);
-// An operator of ONNX's, or Microsoft's QuantizeLinear or DequantizeLinear, which are the same; not one of the same name
-// that another domain has.
+// Returns whether the operator is ONNX's, or Microsoft's QuantizeLinear or DequantizeLinear, which compute
+// as ONNX's do. An operator of another domain may have the name of ONNX's and compute something else.
 bool is_onnx(const NodeView& n);
 
-// The type that an operator computes in: int16 where one of its tensors is.
+// Returns the type that an operator computes in: int16 where one of its tensors is.
 inline DataType wider(const Format& a, const Format& b) {
   return a.is_int16() || b.is_int16() ? DataType::INT16 : DataType::INT8;
 }
@@ -33,12 +33,12 @@ inline DataType wider(const Format& a, const Format& b) {
 bool is_number(const Term& x);
 float real_of(const Term& x);
 
-// The node's attributes of these names on the ESP-DL operator.
+// Copies the node's attributes of these names to the ESP-DL operator.
 void copy_integers(const NodeView& n, const std::vector<const char*>& names, espdl::NodeT* to);
 void copy_reals(const NodeView& n, const std::vector<const char*>& names, espdl::NodeT* to);
 void copy_lists(const NodeView& n, const std::vector<const char*>& names, espdl::NodeT* to);
 
-// The padding of a window with this kernel.
+// Sets the padding of a window with this kernel.
 void set_pads(const NodeView& n, const std::vector<int64_t>& kernel, espdl::NodeT* to);
 
 }  // namespace qrt::convert::from_qdq

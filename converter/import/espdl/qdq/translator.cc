@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the nodes, and what handlers ask for.
+// Translates node by node, and answers what handlers ask.
 #include "converter/import/espdl/qdq/translator.h"
 
 #include <algorithm>
@@ -105,7 +105,8 @@ Status Translator::visit_constants() {
   return Status();
 }
 
-// Loads a constant: an initialiser, or a value that a visited node made of constants. False: it is none.
+// Loads a constant: an initialiser, or a value that a visited node made of constants. Returns false
+// where it is none.
 bool Translator::load_constant(const std::string& name) {
   const auto known = terms_.find(name);
   if (known != terms_.end()) return known->second.kind == Term::Kind::kConstant;
@@ -169,7 +170,8 @@ Status Translator::visit(const NodeView& n) {
 }
 
 void Translator::not_assessed(const NodeView& n, const std::string& origin) {
-  const std::string of_outputs = origin;  // `origin` may be one of those that are set here
+  // A copy, as `origin` may refer to a field that is set here.
+  const std::string of_outputs = origin;
   outcomes_.depends_on(n.index(), of_outputs);
   for (int i = 0; i < n.output_count(); ++i) outcomes_.set_origin(n.output(i), of_outputs);
 }
@@ -251,7 +253,7 @@ std::optional<Format> Translator::quantized_as(const std::string& tensor) {
       if (scales != scales_.end() && scales->second.per_tensor())
         one = Format{scales->second.type, static_cast<int>(scales->second.exponents[0])};
     } else if (keeps_quantisation(reader.op())) {
-      // All outputs that are read, of a Split, alike; a Dropout's mask is read by nobody.
+      // All outputs of a Split that are read have one format; a Dropout's mask has no reader.
       bool any = false, alike = true;
       for (int k = 0; alike && k < reader.output_count(); ++k) {
         if (!reader.has_output(k) || model_.uses(reader.output(k)) == 0) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A QDQ graph of ONNX whose scales are all powers of two, written down as the ESP-DL model that Espressif's exporter would make of
-// it: what lies between DequantizeLinear and QuantizeLinear becomes ESP-DL's operator on the integers. Its arithmetic is none of
-// this room's business: the front end of ESP-DL imports what is written here.
+// it: what lies between DequantizeLinear and QuantizeLinear becomes ESP-DL's operator on the integers. The arithmetic of the
+// operators is not decided here: the front end of ESP-DL imports what is written here.
 #ifndef QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
 #define QRT_CONVERTER_IMPORT_ESPDL_QDQ_TRANSLATOR_H_
 
@@ -59,7 +59,8 @@ class Translator {
  public:
   Translator(const from_onnx::Model& model, Target target, Report* report);
 
-  // The model as a file. kUnsupported: refused, with every reason in the report.
+  // Translates the model to a file. Fails with kUnsupported where it is refused, with every reason
+  // in the report.
   Status run(std::vector<uint8_t>* file);
   // Reports the findings of ESP-DL's front end on the operators as those on the ONNX file's nodes.
   void conclude(const Report& of_espdl);
@@ -69,21 +70,23 @@ class Translator {
   const NodeView& node(int index) const { return *nodes_[static_cast<size_t>(index)]; }
   int64_t opset() const { return model_.opset(""); }
   Target target() const { return target_; }
-  // The only node that reads this tensor, which is no output of the model; null: others do.
+  // Returns the only node that reads this tensor, which is no output of the model; null: others do.
   const NodeView* sole_reader(const std::string& tensor) const;
-  // Attributes and inputs that are integers: `attribute`, or where the node has it, input `i`. False: refused.
+  // Reads integers from the attribute `attribute` or, where the node has it, from input `i`.
+  // Returns false where the node was refused.
   bool read_integers(const NodeView& n, const char* attribute, int i, std::vector<int64_t>* values);
 
   // --- terms
   const Term& input(const NodeView& n, int i) const;
   void set_output(const NodeView& n, int i, Term term);
   const Term& output(const NodeView& n) const { return terms_.at(n.output(0)); }
-  // Input i if it is a constant, also of a node that was not visited yet; else none.
+  // Returns input i if it is a constant, also of a node that was not visited yet; else none.
   Term constant_input(const NodeView& n, int i);
-  // Input i as integers with a power of two. False: it is something else, refused.
+  // Reads input i as integers whose scale is a power of two. Returns false where it is something
+  // else; the node was refused.
   bool read_activation(const NodeView& n, int i, Term* x);
-  // The format that the QuantizeLinear behind output i gives its values; only moves, maxima and limits stand between the two.
-  // False: there is none, refused.
+  // Finds the format that the QuantizeLinear behind output i gives its values; between the two there
+  // are at most moves, maxima and limits. Returns false where there is none; the node was refused.
   bool read_format(const NodeView& n, int i, Format* format);
   // Returns the format that a QuantizeLinear gives output i, else `otherwise`, which moves and
   // limits keep.
@@ -91,29 +94,29 @@ class Translator {
   std::optional<Format> quantized_as(const std::string& tensor);
 
   // --- report
-  // Refusing is not an error: the import goes on. Returns OK for handlers to return.
+  // Refuses a node, which is no error: the import goes on. Returns OK for handlers to return.
   Status refuse(const NodeView& n, const std::string& rule, const std::string& tensor,
                 const std::string& remedy);
-  // Said to be part of another operator.
+  // Says that a node is part of another operator.
   void fused(const NodeView& n, const NodeView& into);
 
   // --- what is written
   Writer& writer() { return writer_; }
-  // The operator of `n`: its result, of a fresh name. Attributes are set on the node it gives back.
+  // Adds the operator of `n`, with a result of a fresh name. Attributes are set on the node that it returns.
   espdl::NodeT& add(const NodeView& n, const std::string& op, std::vector<std::string> inputs,
                     const Format& format, std::string* result);
   // Makes this tensor output 0 of `n`. A result that an operator made as int16 becomes int8 again.
   void finish(const NodeView& n, const std::string& name, const Format& made, const Format& wanted,
               int rank);
-  // x with this type and exponent.
+  // Returns x with this type and exponent.
   std::string in_format(const NodeView& n, const Term& x, const Format& format);
   std::string in_type(const NodeView& n, const Term& x, DataType type) {
     return in_format(n, x, {type, x.format.exponent});
   }
-  // [n, c, ...] with the channels last, and back.
+  // Transpose [n, c, ...] so that the channels are last, and back.
   std::string to_last(const NodeView& n, const std::string& x, const Format& format, int rank);
   std::string from_last(const NodeView& n, const std::string& y, const Format& format, int rank);
-  // A quantised constant's values in a format: integers times 2^exponent, rounded by the target.
+  // Returns a quantised constant's values in a format: integers times 2^exponent, rounded by the target.
   std::string constant_in(const NodeView& n, int i, const Format& format);
 
  private:

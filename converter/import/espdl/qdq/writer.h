@@ -29,18 +29,18 @@ class Writer {
   // `most_bytes`: constants beyond it are left out, see fits().
   explicit Writer(const std::string& name, uint64_t most_bytes);
 
-  // A name like `stem` that no tensor has yet.
+  // Returns a name like `stem` that no tensor has yet.
   std::string fresh(const std::string& stem);
 
   void add_input(const std::string& name, const Format& format, const std::vector<int64_t>& dims);
   void add_output(const std::string& name, const Format& format);
-  // An operator with one output, a tensor of this format.
+  // Adds an operator with one output, a tensor of this format.
   espdl::NodeT& add_node(const std::string& label, const std::string& op,
                          std::vector<std::string> inputs, const std::string& output,
                          const Format& format);
   // Adds another output of the operator.
   void add_result(espdl::NodeT* node, const std::string& name, const Format& format);
-  // Each gives back the constant's name.
+  // Each adds a constant and returns its name.
   std::string add_constant(const std::string& stem, const Numbers& numbers);
   std::string add_floats(const std::string& stem, const std::vector<float>& values);
   std::string add_integers(const std::string& stem, const std::vector<int64_t>& values) {

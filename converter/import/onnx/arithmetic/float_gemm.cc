@@ -8,7 +8,7 @@ namespace {
 
 using F = fb::FloatFunction;
 
-// The dequantised weights as [in, out], or as [out, in].
+// Returns the dequantised weights as [in, out], or as [out, in].
 std::vector<float> real_weights(const Product& p, bool out_first) {
   std::vector<float> real(static_cast<size_t>(p.in * p.out));
   for (int64_t o = 0; o < p.out; ++o) {
@@ -38,7 +38,8 @@ Status emit_float_gemm(Importer& importer, const NodeView& node, const Product& 
                        ValueId* result) {
   GraphBuilder& builder = importer.builder();
   const int64_t rows = p.x_shape.elements() / p.in;
-  // A row of either side goes by orders of its own where nothing is scaled: A * B, or B' * A'.
+  // Where nothing is scaled, A * B or B' * A', a product whose either side is a single row has
+  // orders of its own.
   const bool is_plain = p.alpha == 1.0f && (p.beta == 0.0f || p.beta == 1.0f);
   const bool x_is_row = is_plain && rows == 1 && !p.transpose_x;
   const bool w_is_row = is_plain && !x_is_row && p.out == 1 && (!p.out_first || p.in == 1);

@@ -13,7 +13,8 @@ namespace {
 constexpr int kMostFraction = 14;  // bits that weights of int16 can spare
 constexpr int kBiasInput = 2;
 
-// A rounded bias may move the output by this part of a step; finer units are taken before it does.
+// The greatest part of a step of the output by which a rounded bias may move it: from kFineBias on
+// finer units are tried, and beyond kCoarseBias the layer is refused.
 constexpr double kFineBias = 1.0 / 64, kCoarseBias = 0.25;
 
 double element(const std::vector<double>& values, size_t i) {
@@ -24,7 +25,7 @@ int64_t rounded(double v) {
   return static_cast<int64_t>(std::clamp(std::nearbyint(v), -0x1p60, 0x1p60));
 }
 
-// The greatest error of the bias, in output steps, in units of products / 2^fraction.
+// Returns the greatest error of the bias, in output steps, in units of products / 2^fraction.
 double bias_error(const Int16Source& s, double y_scale, int fraction) {
   double worst = 0;
   for (size_t o = 0; o < s.bias.size(); ++o) {
@@ -121,7 +122,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
   layer.fraction = fraction;
   std::vector<int64_t> bias;
   for (int32_t w : s.weights) layer.weights.push_back(static_cast<int16_t>(w * (1 << fraction)));
-  // The bound is that of the runtime: digits of any value.
+  // The runtime's bound, which holds for digits of any value.
   const int64_t sums = s.padded_in * 257 * 255 * 128 * (256 * digits_of(layer.weights) - 255);
   const size_t in = layer.weights.size() / static_cast<size_t>(s.out);
   std::vector<double> factor;
@@ -131,7 +132,7 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
     bias.push_back(rounded(s.bias[o] / unit));
     int64_t sum = 0;
     for (size_t i = 0; i < in; ++i) sum += layer.weights[o * in + i];
-    // The bias takes the input's zero point, and 32768 in two planes of bytes.
+    // The bias absorbs the input's zero point, and 32768 where activations are two planes of bytes.
     const int64_t zero = std::abs(int64_t{s.x_zero_point}) + 32768;
     bound.push_back(sums + std::abs(bias.back()) + zero * std::abs(sum));
     factor.push_back(unit / y_scale);
@@ -259,8 +260,8 @@ Status emit_int16_product(Importer& importer, const NodeView& node, const std::s
   return Status();
 }
 
-// A depthwise convolution of one position, whose weights are 1, 0 or -1: each channel has its own
-// requantisation.
+// Emits an affine function of int16 as a depthwise convolution of one position, with weights 1, 0
+// or -1: each channel has a requantisation of its own.
 Status emit_int16_affine(Importer& importer, const NodeView& node, const std::string& ops,
                          const Int16Operand& x, int axis, const Int16Affine& f, const Quant& out,
                          Limits limits, ValueId* result) {
@@ -311,7 +312,7 @@ Status emit_int16_prelu(Importer& importer, const NodeView& node, const std::str
   auto requant = int16_requant(importer, node, {ratio}, {int16_reach(zero_point)}, out, limits);
   if (!requant) return Status();
   auto negative = closest_stage({ratio * unit}, {std::max<int64_t>(below, 1) * INT16_MAX});
-  // Half a unit of a slope, at the least x.
+  // At the least x, the rounding of a slope to half a unit must stay within half a step.
   if (!negative || !(ratio * unit * static_cast<double>(below) <= 1))
     return importer.refuse(node,
                            "slopes up to " + std::to_string(greatest) +

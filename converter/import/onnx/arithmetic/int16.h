@@ -13,16 +13,17 @@
 
 namespace qrt::convert::from_onnx {
 
-// A type of weights of 8 bits or less: what ONNX Runtime's integer operators take.
+// Returns whether weights of this type have 8 bits or less, as ONNX Runtime's integer operators take them.
 bool is_byte_weight(int type);
 
-// Requantisation by one stage of closest multipliers (common/fixed_point.h). Null: refused.
+// Returns a requantisation by one stage of closest multipliers (common/fixed_point.h). Null: the
+// node was refused.
 std::unique_ptr<fb::RequantT> int16_requant(Importer& importer, const NodeView& node,
                                             const std::vector<double>& factor,
                                             const std::vector<int64_t>& bound, const Quant& out,
                                             Limits limits);
 
-// The bias of a layer as real numbers, zeros where there is none. REQUIRES: read_bias() took it.
+// Returns the bias of a layer as real numbers, zeros where there is none. REQUIRES: read_bias() took it.
 std::vector<double> real_bias(const Importer& importer, const NodeView& node, int input,
                               int64_t channels);
 
@@ -36,7 +37,7 @@ struct Int16Source {
   int x_zero_point = 0;  // stored
 };
 
-// alpha * x_scale * w_scale[o] for each output, or one value where w has one scale.
+// Returns alpha * x_scale * w_scale[o] for each output, or one value where w has one scale.
 std::vector<double> int16_products(float alpha, const Quant& x, const Quant& w);
 
 // Quantised to `out`. Nothing: refused.
@@ -44,9 +45,9 @@ std::optional<LayerConstants> make_int16_layer(Importer& importer, const NodeVie
                                                const Int16Source& source, const Quant& out,
                                                Limits limits);
 
-// `layer`, which make_int16_layer() made of `source`, on bytes: sums of 32 bits first, then the bias in
-// 256ths of their unit and the same requantisation, so the same bits, at several times the speed.
-// Nothing where the sums do not fit; x and the weights are of 8 bits.
+// Makes of `layer`, which make_int16_layer() made of `source`, one on bytes: first sums of 32 bits,
+// then the bias in 256ths of their unit and the same requantisation. It gives the same bits at several
+// times the speed. Nothing where the sums do not fit. REQUIRES: x and the weights have 8 bits.
 std::optional<LayerConstants> as_byte_sums(Importer& importer, const Int16Source& source,
                                            const LayerConstants& layer);
 
@@ -75,7 +76,7 @@ Status emit_int16_prelu(Importer& importer, const NodeView& node, const std::str
                         const Int16Operand& x, int axis, const std::vector<float>& slopes,
                         const Quant& out, Limits limits, ValueId* result);
 
-// The output of a layer on INT16 as the type of `out`.
+// Returns the output of a layer on INT16 as the type of `out`.
 ValueId as_output(Importer& importer, const NodeView& node, ValueId y, const Quant& out);
 
 }  // namespace qrt::convert::from_onnx

@@ -14,7 +14,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Half to even, as ONNX Runtime's conversion: what int32 cannot hold becomes its minimum.
+// Rounds half to even, as ONNX Runtime's conversion: what int32 cannot hold becomes its minimum.
 int32_t round_bias(float v) {
   const float r = std::nearbyint(v);
   if (!(r >= -2147483648.0f && r < 2147483648.0f)) return std::numeric_limits<int32_t>::min();
@@ -27,7 +27,7 @@ std::string number(double v) {
   return text;
 }
 
-// ONNX Runtime's tolerance between the scale of a bias and that of the accumulators.
+// Returns whether the scale of a bias is within ONNX Runtime's tolerance of that of the accumulators.
 bool about_same(double scale, double expected) {
   return std::fabs(scale - expected) <= 1e-6 + 0.01 * std::fabs(expected);
 }
@@ -50,7 +50,8 @@ std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& n
   for (size_t i = 0; i < products.size(); ++i) {
     const float scale = products[i] / out.scale[0];
     if (!is_usable_scale(scale)) {
-      importer.outcomes().refuse_float_form(node.index());  // ONNX Runtime's is of integers
+      // No float form, as ONNX Runtime computes this in integers.
+      importer.outcomes().refuse_float_form(node.index());
       (void)importer.refuse(node,
                             "the scale of output channel " + std::to_string(i) + " is " +
                                 number(products[i]) + " / " + number(out.scale[0]) + " = " +
@@ -204,7 +205,7 @@ Status leads_to_quantize(Importer& importer, const NodeView& node, bool* leads) 
     const std::string& tensor = reader->output(0);
     reader = &importer.node(readers[0]);
     if (reader->op() == "QuantizeLinear") return Status();
-    // It moves the QuantizeLinear to the product, unless a result of the graph lies between.
+    // ONNX Runtime moves the QuantizeLinear to the product, unless a result of the graph lies between.
     const std::string& y = reader->output(0);
     const auto is_result = [&](const std::string& t) {
       return importer.uses(t) != static_cast<int>(importer.model().readers(t).size());

@@ -14,12 +14,12 @@
 
 namespace qrt::convert::from_onnx {
 
-// fl32(fl32(alpha * x_scale) * w_scale[oc]) for each output channel, or one value where w has one
-// scale. alpha 1 is exact.
+// Returns fl32(fl32(alpha * x_scale) * w_scale[oc]) for each output channel, or one value where w
+// has one scale. alpha 1 is exact.
 std::vector<float> product_scales(float alpha, float x_scale, const Quant& w);
 
-// Requantisation to 8 bits with scale[i] = fl32(products[i] / y_scale). Null: a scale is not normal
-// and positive, refused.
+// Returns a requantisation to 8 bits with scale[i] = fl32(products[i] / y_scale). Null where a
+// scale is not normal and positive; the node was refused.
 std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& node,
                                            const std::vector<float>& products, const Quant& out,
                                            Limits limits);
@@ -32,7 +32,7 @@ LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,
                               std::unique_ptr<fb::RequantT> requant);
 
-// fl32(y + values) of floats, a constant that broadcasts to y.
+// Adds fl32(y + values) to floats y, by a constant that broadcasts to y.
 ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, const Shape& shape,
                            const std::vector<float>& values);
 // Adds a bias that has one value for each index of `axis`.
@@ -51,8 +51,8 @@ enum class BiasScale {
   kRounded,  // to integers of x * w, as a float bias, unless the scales are about the same
 };
 
-// The bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants, which
-// are quantised with `products`. One value for each of `channels`; a bias of one element is
+// Reads the bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants,
+// which are quantised with `products`. One value for each of `channels`; a bias of one element is
 // repeated. *bias stays empty where it is refused.
 Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
                  const std::vector<float>& products, BiasScale scale,
@@ -69,7 +69,7 @@ bool has_integer_product(const Quant& x, const Quant& w);
 // Returns whether an integer bias has other scales than these.
 bool has_other_scale(const Tensor& bias, const std::vector<float>& products);
 
-// A bias in integers of x * w.
+// Returns a bias in integers of x * w.
 std::vector<int32_t> rounded_bias(const std::vector<double>& real,
                                   const std::vector<float>& products);
 
@@ -80,8 +80,8 @@ std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
 // Returns whether BiasScale::kRounded rounded a bias to `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 
-// element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16 constant
-// that FullyConnected takes (T int16_t: 8-bit weights); `offset` finds the source element.
+// Returns element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16
+// constant that FullyConnected takes (T int16_t: 8-bit weights); `offset` finds the source element.
 template <class T = int16_t, class Offset>
 std::vector<T> centred_weights(const Constant& w, const Quant& quant, int64_t out, int64_t in,
                                const Offset& offset) {
@@ -94,7 +94,7 @@ std::vector<T> centred_weights(const Constant& w, const Quant& quant, int64_t ou
   return centred;
 }
 
-// Quantisation of the centred weights, for tools: zero points are 0.
+// Returns quantisation of the centred weights, for tools: zero points are 0.
 Quantization centred_quantization(const Quant& w, int axis);
 
 }  // namespace qrt::convert::from_onnx

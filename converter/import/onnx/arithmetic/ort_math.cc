@@ -13,7 +13,7 @@ namespace {
 
 static_assert(FLT_EVAL_METHOD == 0, "float expressions must round to binary32");
 
-// c0*t^n + c1*t^(n-1) + ..., fused.
+// Returns c0*t^n + c1*t^(n-1) + ..., by fused multiply-adds.
 float horner(float t, std::initializer_list<float> coefficients) {
   auto c = coefficients.begin();
   float r = *c++;
@@ -35,7 +35,7 @@ Reduced reduce_fused(float x) {
   return {m, r};
 }
 
-// Without fma: the exp and log behind Elu, Selu, Softplus and Mish.
+// Compute without fma: the exp and log that Elu, Selu, Softplus and Mish take.
 float exp_unfused(float x) {
   if (std::isnan(x)) return x;  // of a scale that is not a number
   if (x > 88.723f) x = 88.723f;

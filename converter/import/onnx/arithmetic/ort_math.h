@@ -9,7 +9,7 @@
 
 namespace qrt::convert::from_onnx {
 
-// clamp(HE(clamp(x / scale, lo - zp, hi - zp))) + zp; NaN gives lo.
+// Returns clamp(HE(clamp(x / scale, lo - zp, hi - zp))) + zp; NaN gives lo.
 int quantize_ort(float x, float scale, int zero_point, int lo, int hi);
 
 float ort_logistic(float x);
@@ -32,7 +32,7 @@ float ort_mish(float x);
 float ort_log(float x);
 float ort_celu(float x, float alpha);
 
-// The 256 entries of QLinearSoftmax's table for rows of `length` elements at `input_scale`.
+// Computes the 256 entries of QLinearSoftmax's table for rows of `length` elements at `input_scale`.
 void ort_softmax_table(float input_scale, int64_t length, float* table);
 
 }  // namespace qrt::convert::from_onnx

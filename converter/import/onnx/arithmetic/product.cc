@@ -23,7 +23,7 @@ LayerConstants byte_constants(Importer& importer, const Product& p,
   return byte_constants(importer, centred<int16_t>(p), p.bias, std::move(requant));
 }
 
-// The node, or without `out` its accumulators.
+// Adds the product to the graph; without `out` its result is the accumulators.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
@@ -63,7 +63,7 @@ Int16Source int16_source(const Product& p) {
   return s;
 }
 
-// The accumulators, bias and all, as floats.
+// Returns the accumulators, bias and all, as floats.
 ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p) {
   GraphBuilder& builder = importer.builder();
@@ -72,7 +72,7 @@ ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::s
   return builder.dequantize_accumulators(node, acc, p.products, axis);
 }
 
-// The accumulators without the bias as floats, and the bias added to those.
+// Emits the accumulators without the bias as floats, and adds the bias to those.
 Status emit_added(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p, ValueId* result) {
   Product unbiased = p;
@@ -95,7 +95,7 @@ bool all_usable(const std::vector<float>& scales) {
 // Returns whether the DequantizeLinear that this tensor comes from has a zero point, without which
 // ONNX Runtime has no product of integers.
 bool has_zero_point(const Importer& importer, const std::string& tensor) {
-  int most_moves = 64;  // of a hostile file's thousands between the two
+  int most_moves = 64;  // bound for a hostile file with thousands of moves
   for (int at = importer.model().producer(tensor); at >= 0 && most_moves-- > 0;
        at = importer.model().producer(importer.node(at).input(0)))
     if (importer.node(at).op() == "DequantizeLinear") return importer.node(at).has_input(2);
@@ -135,18 +135,18 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
   bool leads;
   QRT_TRY(leads_to_quantize(importer, node, &leads));
   if (bias.type == kFloat) {
-    // ONNX Runtime puts a Reshape behind what is no matrix, and moves no QuantizeLinear across it
-    // where its output is one of the graph.
+    // Behind a product that is no matrix ONNX Runtime puts a Reshape, across which it moves no
+    // QuantizeLinear where the product's output is one of the graph.
     const std::string& y = node.output(0);
     const bool is_result = importer.uses(y) != static_cast<int>(importer.model().readers(y).size());
-    // A Relu or Clip behind that Reshape is taken away too late for the move.
+    // ONNX Runtime removes a Relu or Clip behind that Reshape too late to move the QuantizeLinear.
     const bool moves = p->result.rank() == 2 || (!is_result && !is_limited_next(importer, node));
     const bool rounded = leads && bias.shape.rank() == 1 && moves;
     p->float_bias = rounded ? FloatBias::kRounded : FloatBias::kInSum;
   } else if (has_other_scale(bias, p->products)) {
     const std::string& y = node.output(0);
     const std::vector<int>& readers = importer.model().readers(y);
-    // One of several readers that is a QuantizeLinear keeps the product in float, unless a Reshape
+    // A QuantizeLinear that is one of several readers keeps the product in float, unless a Reshape
     // stands between.
     const bool is_shared = importer.uses(y) > 1 && p->result.rank() == 2 &&
                            std::any_of(readers.begin(), readers.end(), [&](int reader) {
@@ -167,8 +167,8 @@ ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& o
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result) {
   const bool taken = p.float_bias == Product::FloatBias::kTaken;
-  // The Reshape that ONNX Runtime puts behind what is no matrix keeps its product one of
-  // integers; a limit right behind a product, or another type, keeps it in float.
+  // The Reshape behind a product that is no matrix keeps it one of integers; a limit right behind a
+  // product, or another type, keeps it in float.
   const bool is_limited = limits.cut(out) || (p.has_limit && out.type != p.x_quant.type);
   const bool limited_behind = taken && is_limited && p.result.rank() != 2;
   if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);

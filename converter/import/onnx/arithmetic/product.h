@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of an activation and constant weights (Gemm, MatMul and their kin): what ONNX Runtime
-// makes of their bias, and the FullyConnected that has its numbers.
+// Products of an activation and constant weights (Gemm, MatMul and similar operators): what ONNX
+// Runtime makes of their bias, and the FullyConnected with equal results.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_PRODUCT_H_
 #define QRT_CONVERTER_IMPORT_ONNX_ARITHMETIC_PRODUCT_H_
 
@@ -37,7 +37,7 @@ struct Product {
   // kTaken, takes its integers for such where its operator is of integers, else is kInSum; kInSum,
   // multiplies floats and adds it to their sum; kAdded, adds it to the float of the accumulator.
   enum class FloatBias { kNone, kRounded, kTaken, kInSum, kAdded } float_bias = FloatBias::kNone;
-  bool has_limit = false;  // a Relu or Clip reads the result, whether it bites or not
+  bool has_limit = false;  // a Relu or Clip reads the result, whether it changes values or not
   Shape result;
 };
 
@@ -58,17 +58,17 @@ bool multiplies_integers(const Importer& importer, const NodeView& product, bool
 Status read_float_bias(Importer& importer, const NodeView& node, const NodeView& product,
                        const Tensor& bias, Product* p);
 
-// The int32 accumulators, bias and all.
+// Returns the int32 accumulators, bias and all.
 ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p);
-// The product quantised to `out`; *result stays kNoValue where it is refused.
+// Emits the product quantised to `out`; *result stays kNoValue where it is refused.
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result);
 // Makes the floats of a product.
 Status emit_product_float(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p, ValueId* result);
 
-// Output 0 of `node` waits for its quantisation as the product that `owner` makes.
+// Makes output 0 of `node` wait for its quantisation, as the product that `owner` makes.
 std::shared_ptr<Pending> defer_product(Importer& importer, const NodeView& node,
                                        const NodeView& owner, Product p);
 

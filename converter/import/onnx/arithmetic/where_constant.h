@@ -7,9 +7,10 @@
 
 namespace qrt::convert::from_onnx {
 
-// Input i, 1 or 2, of a Where as ONNX Runtime takes it. Beside a DequantizeLinear and in front of a
-// QuantizeLinear of the same type it makes of a scalar constant a DequantizeLinear of the type's
-// greatest or least value, whose scale and product are rounded: up to an ulp beside the constant.
+// Returns input i, 1 or 2, of a Where as ONNX Runtime takes it. Where the other input is a
+// DequantizeLinear and a QuantizeLinear of the same type follows, ONNX Runtime turns a scalar
+// constant into a DequantizeLinear of the type's greatest or least value. Its scale and product are
+// rounded, so the value may be an ulp beside the constant.
 Tensor where_input(const Importer& importer, const NodeView& node, int i);
 
 }  // namespace qrt::convert::from_onnx

@@ -24,7 +24,8 @@ float within(float x, float lo, float hi) {
 
 namespace {
 
-// A constant of at most 256 different floats, as bytes that count them.
+// Reads a constant of at most 256 different floats as a function of bytes that number them. Returns
+// false where there are more.
 bool few_values(Importer& importer, const std::string& name, const Tensor& t, PairFunction* out) {
   std::vector<float> real;
   if (!constant_floats(t, &real)) return false;
@@ -101,7 +102,7 @@ std::shared_ptr<const PairFunction> joined(Importer& importer, const NodeView& n
     if (free != kNoValue) return nullptr;
     free = v;
   }
-  // Finds which of the two bytes is each operand's own first and second.
+  // Finds which of the two bytes is the first, and which the second, of each operand.
   const auto index_of = [&](ValueId v) { return v == result->a ? 0 : 1; };
   result->value = [f, left = a.value, right = b.value, al = index_of(a.a), ar = index_of(a.b),
                    bl = index_of(b.a), br = index_of(b.b)](int x, int y) {

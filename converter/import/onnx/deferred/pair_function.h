@@ -10,20 +10,21 @@
 
 namespace qrt::convert::from_onnx {
 
-// Input i as a function of at most two tensors' bytes. False: it is none.
+// Reads input i as a function of the bytes of at most two tensors. Returns false where it is none.
 bool pair_function_of(Importer& importer, const NodeView& node, int i, PairFunction* out);
-// A pending operator's float result, within its limits. REQUIRES: it has a pair function.
+// Returns a pending operator's float result, within its limits. REQUIRES: it has a pair function.
 PairFunction limited_pair_function(const Pending& pending);
 
-// f of two such functions. Null: they take more than two tensors.
+// Returns f of two functions of pairs. Null where they depend on more than two tensors.
 std::shared_ptr<const PairFunction> joined(Importer& importer, const NodeView& node,
                                            const PairFunction& a, const PairFunction& b,
                                            const std::function<float(float, float)>& f);
-// Makes that output 0 of the node, of `shape`. False: they take more than two tensors.
+// Sets output 0 of the node, of `shape`, to f(a, b). Returns false where they depend on more than two tensors.
 bool join(Importer& importer, const NodeView& node, const PairFunction& a, const PairFunction& b,
           const Shape& shape, const std::function<float(float, float)>& f);
 
-// The function as a PairLut: to bytes of one scale, or to float32. *result stays kNoValue where it was refused.
+// Quantises the function as a PairLut: to bytes of one scale, or to float32. *result stays kNoValue
+// where it was refused.
 Status quantize_pair_function(Importer& importer, const NodeView& node, const PairFunction& f,
                               const Shape& shape, const Quant& out, Limits limits, ValueId* result);
 Status pair_function_to_float(Importer& importer, const NodeView& node, const PairFunction& f,

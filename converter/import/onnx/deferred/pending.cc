@@ -13,8 +13,8 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
-// The charges in bytes for a function that is made once more, for an operator taken in, and for a step of
-// data movement with all that it refers to. They stand for time, too: some nanoseconds a byte.
+// Charges in bytes: for a function that is made once more, for an operator that is taken over, and for a
+// step of data movement with all that it refers to. They stand for time, too: some nanoseconds a byte.
 constexpr size_t kFunctionBytes = 2048, kFollowerBytes = 32, kMoveBytes = 1024;
 
 // Waits without limits and without data movement.
@@ -62,7 +62,7 @@ bool quantize_moves_across(const Importer& importer, const NodeView& node) {
 
 namespace {
 
-// The last node before the place to which ONNX Runtime moves the QuantizeLinear behind `p`.
+// Returns the last node before the place to which ONNX Runtime moves the QuantizeLinear behind `p`.
 const NodeView& last_before_quantize(const Importer& importer, const Pending& p) {
   size_t taken = p.followers.size();
   const auto at = [&](size_t i) -> const NodeView& { return importer.node(p.followers[i]); };
@@ -86,7 +86,7 @@ bool stays_float(const Importer& importer, const Pending& p, bool limits_cut) {
 
 }  // namespace
 
-// Refusing the node drops its tensor: `pending` is the caller's own.
+// Resolves a pending operator. The caller owns `pending`, as refusing the node drops the tensor that holds it.
 Status resolve(Importer& importer, const NodeView& quantize,
                const std::shared_ptr<Pending>& pending, const Quant& out, ValueId* result) {
   const Pending& p = *pending;

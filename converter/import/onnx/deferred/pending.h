@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that wait for the quantisation of their float result.
+// The operators that are pending until the quantisation of their float result is known.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PENDING_H_
 #define QRT_CONVERTER_IMPORT_ONNX_DEFERRED_PENDING_H_
 
@@ -16,19 +16,19 @@ std::shared_ptr<Pending> defer(Importer& importer, const NodeView& node, const S
 // or where others read it, too, or the node has several outputs, a copy, which computes it once
 // more; a table or a pair function as one. Null: the input does not wait.
 std::shared_ptr<Pending> own_pending(Importer& importer, const NodeView& node, int i);
-// Returns input i as a function of stored integers that waits, with Pending::is_function: tables, pair functions and
-// operators that are one in float. Null: the input is none.
+// Returns input i as a pending function of stored integers (Pending::is_function): tables, pair
+// functions and operators with a float form. Null: the input is none of these.
 std::shared_ptr<Pending> own_function(Importer& importer, const NodeView& node, int i);
-// Input i as a table, a float constant or a function that waits: what quantize_tensor() takes. False:
-// it is none.
+// Reads input i as a table, a float constant or a pending function, which quantize_tensor() takes.
+// Returns false where it is none of these.
 bool read_function(Importer& importer, const NodeView& node, int i, Tensor* t);
-// A table as a function that waits, for `node` to read.
+// Returns a table as a pending function that `node` may read.
 std::shared_ptr<Pending> pending_table(Importer& importer, const NodeView& node,
                                        const Tensor& table);
-// Output 0 of the node, of `shape`, is `pending`, its own, after one more step.
+// Sets output 0 of the node, of `shape`, to `pending`, which is its own, after one more step.
 void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> pending,
             const Shape& shape, Pending::Move step);
-// A tensor of `shape` that waits as `pending`.
+// Returns a tensor of `shape` that `pending` will make.
 Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 
 // Makes the operator, quantised as `quantize` says. *result stays kNoValue where it was refused.
@@ -36,8 +36,8 @@ Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 Status resolve(Importer& importer, const NodeView& quantize,
                const std::shared_ptr<Pending>& pending, const Quant& out, ValueId* result);
 
-// Charges what waits, before it is made: every reader makes it anew, with all that waits behind it.
-// kUnsupported where too much was made of the file.
+// Charges a pending function before it is made, because every reader makes it anew, with all
+// pending functions behind it. Fails with kUnsupported where too much was made of the file.
 Status charge_function(Importer& importer);
 
 // Makes a function with what follows it, for a reader that quantises it within `limits`. *result

@@ -67,7 +67,7 @@ bool keeps_order(const Tensor& t) {
 
 namespace {
 
-// A table that reads or writes 16 bits: one for the whole tensor.
+// Quantises a table that reads or writes 16 bits: one for the whole tensor.
 Status quantize_int16_table(Importer& importer, const NodeView& node, const Tensor& t,
                             const Quant& out, Limits limits, ValueId* result) {
   std::vector<float> real;
@@ -257,7 +257,7 @@ Status table_to_float(Importer& importer, const NodeView& node, const Tensor& t,
 
 ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor) {
   const Quant& quant = *tensor.quant;
-  // The raw form of what came in as uint16.
+  // The raw form of a tensor that was uint16 in the source.
   const bool is_raw =
       quant.type == DType::kUInt16 && importer.builder().has_raw_uint16(tensor.value);
   const ValueId x = is_raw ? importer.builder().raw_uint16("", tensor.value) : tensor.value;

@@ -12,32 +12,32 @@
 
 namespace qrt::convert::from_onnx {
 
-// The stored integer that ONNX Runtime quantises v to, with the parameters for index `at` of
-// `out`'s axis. REQUIRES: 8 or 16 bits.
+// Returns the stored integer that ONNX Runtime quantises v to, with the parameters for index `at`
+// of `out`'s axis. REQUIRES: 8 or 16 bits.
 int quantized(float v, const Quant& out, size_t at = 0);
 // Quantises a float within limits.
 int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
 
-// The entries of a table, made explicit. False: too large, as those of 16 bits for each index of an
-// axis are; to be refused.
+// Writes out the entries of a table. Returns false where it is too large, as a table of 16 bits for
+// each index of an axis is; callers refuse it.
 bool entries(const Tensor& table, std::vector<float>* out);
 // Integers keep the order of the values they stand for where the table behind them never falls.
 bool keeps_order(const Tensor& t);
-// The float reading of a constant. False: it is neither dequantised nor of a float type.
+// Reads a constant as floats. Returns false where it is neither dequantised nor of a float type.
 bool constant_floats(const Tensor& constant, std::vector<float>* out);
 
-// Output 0 of the node is input i after f, elementwise.
+// Makes output 0 of the node: input i after f, elementwise.
 Status map_table(Importer& importer, const NodeView& node, int i,
                  const std::function<float(float)>& f);
 
-// Output 0 of the node is table i after f(v, c), elementwise; c counts the n indices of `axis`.
-// axis -1: c is 0. *taken stays false where the table has others for each index of another axis, or
-// would be too large.
+// Makes output 0 of the node: table i after f(v, c), elementwise; c counts the n indices of `axis`.
+// With axis -1, c is 0. *taken stays false where the table has others for each index of another
+// axis, or would be too large.
 Status map_table_along(Importer& importer, const NodeView& node, int i, int axis, size_t n,
                        const std::function<float(float v, size_t c)>& f, bool* taken);
 
-// A table, or any tensor that read_function() (pending.h) gives, quantised: a value of the graph. *result stays
-// kNoValue where it was refused.
+// Quantises a table, or another tensor that read_function() (pending.h) gives, to a value of the
+// graph. *result stays kNoValue where it was refused.
 Status quantize_table(Importer& importer, const NodeView& node, const Tensor& table,
                       const Quant& out, Limits limits, const std::string& name, ValueId* result);
 ValueId quantized_constant(Importer& importer, const std::vector<float>& real, const Shape& shape,
@@ -45,18 +45,18 @@ ValueId quantized_constant(Importer& importer, const std::vector<float>& real, c
 Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& tensor,
                        const Quant& out, Limits limits, ValueId* result);
 
-// A table as floats: of bytes a Lut with a table for each index of its axis. *result stays kNoValue
-// where it was refused.
+// Converts a table to floats: for bytes a Lut with a table for each index of its axis. *result
+// stays kNoValue where it was refused.
 Status table_to_float(Importer& importer, const NodeView& node, const Tensor& table,
                       const std::string& name, ValueId* result);
-// DequantizeLinear of a stored tensor as a value of floats. REQUIRES: tensor.is_dequantized().
+// Dequantises a stored tensor to a value of floats. REQUIRES: tensor.is_dequantized().
 ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor);
 
-// The value of a plain tensor in the stored domain, made where it is a constant; kNoValue where it
-// is still float between DequantizeLinear and QuantizeLinear.
+// Returns the value of a plain tensor in the stored domain, made where it is a constant; kNoValue
+// where it is still float between DequantizeLinear and QuantizeLinear.
 ValueId plain_value(Importer& importer, const std::string& name, const Tensor& tensor);
-// A constant's integers as a stored-domain constant of the graph. REQUIRES: an integer type of 8 or
-// 16 bits.
+// Returns a constant's integers as a stored-domain constant of the graph. REQUIRES: an integer type
+// of 8 or 16 bits.
 ValueId stored_constant(Importer& importer, const Constant& constant, const Quant& quant,
                         const std::string& name);
 

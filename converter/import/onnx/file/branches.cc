@@ -37,7 +37,8 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
   std::unordered_set<std::string> made;
   for (const onnx::NodeProto& inner : branch->node())
     made.insert(inner.output().begin(), inner.output().end());
-  // An output that a node makes gets the name outside; what else is an output passes an Identity.
+  // An output that a node of the branch makes gets the name of the If's output; other outputs pass
+  // through an Identity.
   std::vector<std::pair<std::string, std::string>> passed;
   for (int i = 0; i < node->output_size(); ++i) {
     const std::string& inner = branch->output(i).name();

@@ -30,7 +30,7 @@ void copy_field(const Field& field, std::vector<uint8_t>* out) {
   for (const auto& v : field) *to++ = static_cast<T>(v);
 }
 
-// The typed field of a tensor without raw data, as packed bytes.
+// Reads the typed field of a tensor without raw data, as packed bytes.
 void read_field(const onnx::TensorProto& proto, std::vector<uint8_t>* out) {
   switch (proto.data_type()) {
     case kFloat: return copy_field<float>(proto.float_data(), out);
@@ -107,7 +107,7 @@ Status open_beneath(const std::string& folder, const std::string& location, Desc
     errno = failure;
   }
   if (file->fd >= 0) return Status();
-  // Without that file the model is incomplete: not the system's fault.
+  // A missing file makes the model incomplete, which is no error of the system.
   const bool is_missing = errno == ENOENT || errno == ENOTDIR;
   return error(is_missing ? Code::kInvalidModel : Code::kIoError,
                "external data file '%s' cannot be read: %s", (folder + "/" + location).c_str(),

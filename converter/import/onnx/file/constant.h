@@ -49,14 +49,15 @@ enum OnnxType : int {
 };
 
 const char* element_type_name(int type);  // "float32"
-// The graph's type for elements of this type; false where there is none. And back.
+// Finds the graph's type for elements of an ONNX type, and returns false where there is none.
+// onnx_type() is the reverse.
 bool ir_type(int type, DType* dtype);
 int onnx_type(DType dtype);
 // Bytes of one unpacked element, or 0 for types a constant cannot have here.
 size_t element_bytes(int type);
 // Bits of an element of the packed types, 0 for all others.
 int packed_bits(int type);
-// The range of an integer type of up to 16 bits; false for other types.
+// Finds the range of an integer type of up to 16 bits. Returns false for other types.
 bool quantized_range(int type, int* lo, int* hi);
 
 // Immutable once made; shared between the tensors that hold it.
@@ -71,7 +72,7 @@ struct Constant {
   const T* as() const {
     return reinterpret_cast<const T*>(data.data());
   }
-  // Element i of an integer type, or of a float type; REQUIRES: i < elements().
+  // Returns element i of an integer type, or of a float type; REQUIRES: i < elements().
   int64_t integer(int64_t i) const;
   float real(int64_t i) const;
   bool is_integer() const;  // integer() gives its elements

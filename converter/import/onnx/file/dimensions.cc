@@ -10,7 +10,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// f(dimension) of every tensor that the graph has a shape of.
+// Calls f(dimension) of every tensor that the graph has a shape of.
 template <class F>
 void for_all_dimensions(onnx::GraphProto* g, const F& f) {
   for (auto* infos : {g->mutable_input(), g->mutable_output(), g->mutable_value_info()})
@@ -53,7 +53,7 @@ Status parse_shape(const std::string& text, InputShape* shape) {
   return Status();
 }
 
-// The model's inputs: initializers may stand among those of the graph.
+// Returns the model's inputs: initializers may stand among those of the graph.
 std::vector<onnx::ValueInfoProto*> inputs_of(onnx::GraphProto* g) {
   std::set<std::string> constants;
   for (const onnx::TensorProto& t : g->initializer()) constants.insert(t.name());

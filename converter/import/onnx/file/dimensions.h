@@ -14,11 +14,12 @@ class GraphProto;
 
 namespace qrt::convert::from_onnx {
 
-// PaddlePaddle and Kaldi write -1 for such a dimension, which ONNX has no number for: it goes.
+// Removes the -1 that PaddlePaddle and Kaldi write for an open dimension, a number that ONNX does not have.
 void open_dimensions(onnx::GraphProto* graph);
 
-// SourceEdges::input_shapes. Dimensions of the same name, of other inputs and of tensors within, get the
-// same number. kInvalidArgument where there is no such input, or its shape in the file is another.
+// Applies SourceEdges::input_shapes. Dimensions of the same name, in other inputs and in tensors
+// within, get the same number. Fails with kInvalidArgument where there is no such input, or where
+// its shape in the file differs.
 Status set_input_shapes(const std::vector<std::string>& shapes, onnx::GraphProto* graph);
 
 }  // namespace qrt::convert::from_onnx

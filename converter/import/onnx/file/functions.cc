@@ -14,13 +14,13 @@ namespace {
 
 // Functions that call others: exporters make two or three levels.
 constexpr int kMaxDepth = 64;
-// A call's name in front of its tensors' names, so long at most.
+// The greatest length of a call's name in front of its tensors' names.
 constexpr size_t kMaxPrefix = 64;
 
 // Numbers of fields that are younger than the ONNX headers which may be installed.
 constexpr int kNodeOverload = 8, kFunctionOverload = 13, kFunctionDefaults = 11;
 
-// f(bytes) for each element of a length-delimited field that the headers may not know.
+// Calls f(bytes) for each element of a length-delimited field that the headers may not know.
 template <class F>
 void for_field(const google::protobuf::Message& message, int number, const F& f) {
   const auto* field = message.GetDescriptor()->FindFieldByNumber(number);
@@ -164,8 +164,8 @@ class Inliner {
     Renaming renaming(&names_, own);
     for (int i = 0; i < body.input_size(); ++i)
       renaming.set(body.input(i), i < call.input_size() ? call.input(i) : "");
-    std::vector<std::pair<std::string, std::string>>
-        passed;  // outputs that are inputs, or twice one
+    // Outputs of the body that are its inputs, or that it names twice.
+    std::vector<std::pair<std::string, std::string>> passed;
     for (int i = 0; i < call.output_size(); ++i) {
       if (call.output(i).empty()) continue;
       if (renaming.has(body.output(i)))

@@ -16,7 +16,8 @@ namespace {
 constexpr char kMicrosoft[] = "com.microsoft", kNhwc[] = "com.ms.internal.nhwc",
                kNchwc[] = "com.microsoft.nchwc";
 
-// An operator and what it becomes. `channels_last`: of its first input and its output.
+// A fused operator and the standard operator that it becomes. `channels_last`: the layout of its
+// first input and its output.
 struct Form {
   const char *domain, *op, *to_domain, *to_op;
   bool channels_last;
@@ -42,7 +43,8 @@ constexpr Form kForms[] = {
     {kNhwc, "LRN", "", "LRN", true},
     {kNhwc, "DepthToSpace", "", "DepthToSpace", true},
     {kNhwc, "SpaceToDepth", "", "SpaceToDepth", true},
-    {kNhwc, "Resize", "", "Resize", false},  // its scales and sizes are in the order of the axes
+    // Scales and sizes follow the layout's order of axes, so nothing is transposed.
+    {kNhwc, "Resize", "", "Resize", false},
     {kNhwc, "QLinearConv", "", "QLinearConv", true},
     {kNhwc, "QLinearAveragePool", kMicrosoft, "QLinearAveragePool", true},
     {kNhwc, "QLinearGlobalAveragePool", kMicrosoft, "QLinearGlobalAveragePool", true},
@@ -104,7 +106,7 @@ int parameters_of(const std::string& activation) {
   return activation == "Clip" || activation == "HardSigmoid" ? 2 : -1;
 }
 
-// Reads the activation that is fused into a node. False: it is not known.
+// Reads the activation that is fused into a node. Returns false where it is not known.
 bool read_activation(const onnx::NodeProto& node, Activation* to) {
   const onnx::AttributeProto* kind = find(node, "activation");
   if (!kind || kind->s().empty()) return true;
@@ -267,7 +269,7 @@ bool has_fused(const onnx::GraphProto& graph) {
   return false;
 }
 
-// The operators that are made are of these sets, which a file of fused operators need not import.
+// Imports the operator sets of the operators that are made, which a file of fused operators need not import.
 void import_sets(onnx::ModelProto* model) {
   constexpr int kFirstWithAllForms = 13;
   bool standard = false, microsoft = false;

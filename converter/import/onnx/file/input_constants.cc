@@ -11,7 +11,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// An input that a caller knows is a number, a flag or a short vector.
+// The most elements: an input whose value a caller knows is a number, a flag or a short vector.
 constexpr int64_t kMostElements = 65536;
 
 Status usage_error(const std::string& text, const char* why) {

@@ -80,7 +80,7 @@ class Unroller {
       Renaming renaming = shared;
       set_inputs(form, step, steps, states, &renaming);
       const auto result = [&](int i) { return body->output(form.first_output() + i).name(); };
-      // A last state that a node makes gets the name outside.
+      // A last state that a node of the body makes gets the name of the Loop's output.
       for (int i = 0; step + 1 == steps && i < std::min(form.states, loop->output_size()); ++i)
         if (!loop->output(i).empty() && made.count(result(i)) != 0 && !renaming.has(result(i)))
           renaming.set(result(i), loop->output(i));
@@ -222,7 +222,7 @@ class Unroller {
     a->set_i(value);
   }
 
-  // The body says whether the number of the step, and the condition, have a dimension.
+  // Returns whether the body declares this input, the step's number or the condition, with a dimension.
   static bool is_row(const onnx::ValueInfoProto& input) {
     return input.type().tensor_type().shape().dim_size() > 0;
   }
@@ -305,7 +305,7 @@ Status read_loop(const onnx::NodeProto& node, int index, LoopForm* form) {
 }
 
 Status charge_steps(const onnx::NodeProto& node, const KnownLoop& loop, Budget* budget) {
-  // About what a node takes that is imported several times, written and checked.
+  // The costs of a node that is imported several times, written and checked, in steps and bytes of the budget.
   constexpr uint64_t kStepsPerNode = 40000, kStepsPerByte = 16, kBytesPerNode = 4096;
   const onnx::GraphProto* body = find_body(node);
   QRT_MODEL_CHECK(body, "node %s has no body", loop.node.c_str());

@@ -42,7 +42,8 @@ struct LoopForm {
   int first_output() const { return is_scan ? 0 : 1; }  // of the states, of the body
 };
 
-// kInvalidModel where numbers of inputs, outputs and attributes do not fit together.
+// Reads a loop. Fails with kInvalidModel where the numbers of inputs, outputs and attributes do not
+// fit together.
 Status read_loop(const onnx::NodeProto& node, int index, LoopForm* form);
 
 // Takes the work of so many copies of the body, before they are made. kUnsupported where that is too much.

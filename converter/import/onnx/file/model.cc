@@ -311,7 +311,7 @@ Status Model::index() {
   return Status();
 }
 
-// Kahn's algorithm; among ready nodes the file's order is kept.
+// Sorts the nodes by Kahn's algorithm; among ready nodes the file's order is kept.
 Status Model::sort() {
   const onnx::GraphProto& g = graph();
   std::vector<int> missing(static_cast<size_t>(g.node_size()), 0);

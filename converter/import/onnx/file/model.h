@@ -27,20 +27,21 @@ class Model {
   Model();
   ~Model();
 
-  // kIoError, kInvalidModel, kUnsupported (an opset or IR version beyond what is known), or
-  // kInvalidArgument where `edges` do not go with the graph.
+  // Loads a model. Fails with kIoError, kInvalidModel, kUnsupported (an opset or IR version beyond
+  // what is known), or kInvalidArgument where `edges` do not go with the graph.
   static Status load(const std::string& path, Model* model, const SourceEdges& edges = {});
 
   const std::string& path() const { return path_; }
-  // The file itself and those that its tensors name as places of their data.
+  // Returns the file itself and those that its tensors name as places of their data.
   std::vector<std::string> files() const;
   const onnx::ModelProto& proto() const { return *proto_; }
   const onnx::GraphProto& graph() const;
   // Indices into graph().node().
   const std::vector<int>& execution_order() const { return order_; }
-  // Version of the operator set of a domain ("" and "ai.onnx" are one), or 0.
+  // Returns the version of the operator set of a domain ("" and "ai.onnx" are one), or 0.
   int64_t opset(const std::string& domain) const;
-  // The one that counts for a node of this index, which a function may have brought along.
+  // Returns the version of the operator set that counts for a node of this index, which a function
+  // of the file may have brought along.
   int64_t opset(int node) const;
 
   // Puts the branches that these If nodes take in their places.
@@ -56,9 +57,9 @@ class Model {
   }
   // Returns how often nodes (their subgraphs included) read a tensor, plus how often it is a graph output.
   int uses(const std::string& tensor) const;
-  // The nodes that read a tensor, one as often as it does; subgraphs left out.
+  // Returns the nodes that read a tensor, each as often as it reads it; subgraphs are left out.
   const std::vector<int>& readers(const std::string& tensor) const;
-  // Index of the node that writes a tensor, or -1.
+  // Returns the index of the node that writes a tensor, or -1.
   int producer(const std::string& tensor) const;
   // Returns how the caller wants float activations to be multiplied by weights in blocks.
   Blocks blocks() const { return blocks_; }
@@ -85,7 +86,7 @@ class Model {
   std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser
 };
 
-// A node as messages name it: its name, or "#17 (Conv)".
+// Returns a node as messages name it: its name, or "#17 (Conv)".
 std::string node_label(const onnx::NodeProto& node, int index);
 // "Conv", "com.microsoft.QLinearAdd"
 std::string op_label(const onnx::NodeProto& node);

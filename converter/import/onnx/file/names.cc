@@ -6,8 +6,8 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// f(name) for each name that the graph or a subgraph of it defines or reads. Protobuf's own limit
-// bounds the depth.
+// Calls f(name) for each name that the graph or a subgraph of it defines or reads. Protobuf's own
+// limit bounds the depth.
 template <class F>
 void for_all_names(const onnx::GraphProto& graph, const F& f) {
   for (const onnx::TensorProto& t : graph.initializer()) f(t.name());

@@ -14,9 +14,9 @@ class Message;
 
 namespace qrt::convert::from_onnx {
 
-// `what`: "model", and `type`: "ModelProto", for messages. Adds the file to the budget and reserves the
-// message in it. kIoError, kInvalidModel where the file is something else, or kUnsupported where the
-// message would be too large for its file.
+// Parses a file as a message. `what`: "model", and `type`: "ModelProto", for messages. Adds the
+// file to the budget and reserves the message in it. Fails with kIoError, kInvalidModel where the
+// file is something else, or kUnsupported where the message would be too large for its file.
 Status parse_file(const std::string& path, const char* what, const char* type,
                   google::protobuf::Message* message, Budget* budget);
 

@@ -72,7 +72,8 @@ class Rewriter {
   }
 
  private:
-  // Small constants only: a width, a zero point. False: not known, not small, or no whole numbers.
+  // Reads a small constant of whole numbers, such as a width or a zero point. Returns false where
+  // it is not known, not small, or not whole.
   bool read_whole(const std::string& name, int64_t most, std::vector<int>* values) {
     const auto found = constants_.find(name);
     ConstantPtr c;

@@ -10,7 +10,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// `opset` gives the version of the standard operator set that counts for a node.
+// Rewrites nodes of old operator sets as the sets from 10 on have them. `opset` gives the version
+// of the standard operator set that counts for a node.
 void upgrade_nodes(const std::function<int64_t(const onnx::NodeProto&)>& opset,
                    onnx::GraphProto* graph);
 

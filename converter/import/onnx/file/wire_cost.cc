@@ -40,8 +40,8 @@ class Counter {
  public:
   Counter(CodedInputStream* stream, Budget* budget) : stream_(*stream), budget_(*budget) {}
 
-  // Counts a message of this type up to the stream's limit; null: of unknown fields, up to the end of
-  // their group. False: the bytes are no message, or more than the budget.
+  // Counts a message of this type up to the stream's limit; null: of unknown fields, up to the end
+  // of their group. Returns false where the bytes are no message, or more than the budget.
   bool count(const Descriptor* descriptor, int depth) {
     const Type* type = descriptor == nullptr ? nullptr : &type_of(descriptor);
     if (depth > kMaxDepth) return false;
@@ -98,7 +98,8 @@ class Counter {
     return !field->is_repeated() || take(0, kNumberTimes * sizeof(uint64_t));
   }
 
-  // A string, a message or packed numbers.
+  // Counts a length-delimited field: a string, a message or packed numbers. Returns false where the
+  // bytes end too early or cost too much.
   bool count_block(const FieldDescriptor* field, int depth) {
     uint32_t length;
     if (!stream_.ReadVarint32(&length) || length > INT32_MAX) return false;

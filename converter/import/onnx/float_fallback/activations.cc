@@ -26,7 +26,7 @@ class Expression {
   }
   ValueId add(ValueId a, float b) { return binary(F::ADD, a, number(b)); }
   ValueId times(ValueId a, float b) { return binary(F::MUL, a, number(b)); }
-  // The limit stands first: NaN stays NaN (kernels/float_fallback).
+  // Returns max(0, x). The limit is the first operand, so that NaN stays NaN (kernels/float_fallback).
   ValueId positive(ValueId a) { return binary(F::MAXIMUM, number(0), a); }
   ValueId negative(ValueId a) { return binary(F::MINIMUM, number(0), a); }
   ValueId magnitude(ValueId a) { return binary(F::MAXIMUM, a, times(a, -1)); }
@@ -57,7 +57,7 @@ constexpr const char* kActivations[] = {
     "Mish",     "Neg",      "PRelu", "Reciprocal",  "Relu",      "Selu",
     "Softplus", "Softsign", "Swish", "Clip",        "Round",     "QuickGelu"};
 
-// A limit of Clip: an input, or before opset 11 an attribute. False: it is no constant.
+// Reads a limit of Clip: an input, or before opset 11 an attribute. Returns false where it is no constant.
 bool read_limit(const FloatGraph& f, int i, const char* attribute, float absent, float* limit) {
   const NodeView& node = f.node();
   *limit = node.real(attribute, absent);

@@ -8,7 +8,7 @@
 namespace qrt::convert::from_onnx {
 
 bool is_float_activation(const NodeView& node);
-// *y stays kNoValue where its parameters are none that this knows.
+// Computes an activation. *y stays kNoValue where its parameters are unknown here.
 Status float_activation(FloatGraph* f, ValueId x, ValueId* y);
 
 }  // namespace qrt::convert::from_onnx

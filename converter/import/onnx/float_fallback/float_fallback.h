@@ -10,24 +10,24 @@
 
 namespace qrt::convert::from_onnx {
 
-// A node that was refused as float operators, if it has a float form and those are allowed; where
-// only that is missing, its remedy says so.
+// Imports a refused node as float operators, if it has a float form and these are allowed. Where
+// only the permission is missing, the node's remedy says so.
 Status retry_in_float(Importer& importer, const NodeView& node);
 
-// Makes the operator that wrote this tensor, which waits for its QuantizeLinear or was refused by
-// it, as float operators. False: that cannot be.
+// Makes the operator that wrote this tensor, which is pending or was refused by its QuantizeLinear,
+// as float operators. Returns false where that is not possible.
 bool make_producer_float(Importer& importer, const std::string& tensor, ValueId* y);
 
-// Makes the floats of an operator that waits, with the limits and moves that follow it. *y stays
-// kNoValue where that cannot be, or where only --allow-float lets its floats be made.
+// Makes the floats of a pending operator, with the limits and moves that follow it. *y stays
+// kNoValue where that is not possible, or where only --allow-float would permit these floats.
 Status float_function(Importer& importer, const Pending& pending, ValueId* y);
 
-// *x, floats in the place of input 0, becomes the result of a node whose integer form is not of
-// floats. Where those are not allowed, or it has no form in them, it is refused and *x kNoValue.
+// Computes a node whose integer form is not of floats on *x, floats in the place of input 0; *x becomes
+// its result. Where floats are not allowed, or it has no form in them, it is refused and *x is kNoValue.
 Status step_in_float(Importer& importer, const NodeView& node, ValueId* x);
 
-// operators.cc: whether there may be a float form, and the node in it; *made stays kNoValue where it
-// is not what Float operators compute.
+// operators.cc: return whether the node may have a float form, and make it. *made stays kNoValue
+// where Float operators do not compute what it needs.
 bool has_float_form(const NodeView& node);
 Status make_float(Importer& importer, const NodeView& node, ValueId* made);
 // Makes the node in float, of the float value x in the place of input 0.

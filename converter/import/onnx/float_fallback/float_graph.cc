@@ -46,7 +46,7 @@ bool FloatGraph::read(int i, ValueId* x) {
   return table_to_float(importer_, node_, t, "", x).ok() && *x != kNoValue;
 }
 
-// A table of floats for 16 bits would be 256 KiB; reading the integers needs none.
+// Dequantises by an operator on the integers: a table of floats for 16 bits would take 256 KiB.
 ValueId FloatGraph::dequantized(const Tensor& t) {
   const ValueId y = builder().new_value("", DType::kFloat32, t.shape);
   auto& o = builder().add<fb::DequantizeOptionsT>(node_, {t.value}, y);

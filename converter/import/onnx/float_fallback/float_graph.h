@@ -20,12 +20,12 @@ class FloatGraph : public FloatBuilder {
   Importer& importer() const { return importer_; }
   const NodeView& node() const { return node_; }
 
-  // Input i as a float value; false where it is none that a Float operator can read.
+  // Reads input i as a float value. Returns false where no Float operator can read it.
   bool read(int i, ValueId* x);
-  // Input i: constants, one for each of n channels.
+  // Reads input i as constants, one for each of n channels. Returns false where it is something else.
   bool channel_constants(int i, int64_t n, std::vector<float>* values) const;
 
-  // y = x * scale + bias of one value per channel, dimension 1.
+  // Computes y = x * scale + bias, with one value per channel, dimension 1.
   Status per_channel(const std::vector<float>& scale, const std::vector<float>& bias, ValueId x,
                      ValueId* y);
 

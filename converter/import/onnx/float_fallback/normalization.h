@@ -17,15 +17,16 @@ struct NormInputs {
   int scale = 1, bias = 2;
 };
 
-// LayerNormalization of the rows that the marked dimensions make. *y stays kNoValue where an input cannot be read.
+// Computes LayerNormalization of the rows that the marked dimensions make. *y stays kNoValue where
+// an input cannot be read.
 Status layer_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
                   const NormInputs& inputs, ValueId x, ValueId* y);
 // Normalises by the root mean square over the marked dimensions: x / sqrt(mean of x^2 + epsilon) * scale. *y stays kNoValue where it
 // has no such form.
 Status rms_norm(FloatGraph* f, const std::vector<bool>& marked, float epsilon,
                 const NormInputs& inputs, ValueId x, ValueId* y);
-// LRN, LpNormalization and MeanVarianceNormalization, along the axes that the node names. *y stays kNoValue where its attributes are none
-// that these know: LRN's exponent is a multiple of a quarter up to 1.
+// Computes LRN, LpNormalization and MeanVarianceNormalization, along the axes that the node names. *y stays
+// kNoValue where its attributes are none that these know: LRN's exponent is a multiple of a quarter up to 1.
 Status local_response_norm(FloatGraph* f, ValueId x, ValueId* y);
 Status unit_norm(FloatGraph* f, ValueId x, ValueId* y);
 Status mean_variance_norm(FloatGraph* f, ValueId x, ValueId* y);

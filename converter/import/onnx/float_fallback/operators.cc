@@ -89,7 +89,8 @@ bool other_outputs_are_read(const Importer& importer, const NodeView& node) {
   return false;
 }
 
-// Marks the dimensions that an operator over rows works on. False: an axis is not known or outside the shape.
+// Marks the dimensions that an operator over rows works on. Returns false where an axis is not
+// known or outside the shape.
 bool mark_rows(Importer& importer, const NodeView& node, const Shape& shape,
                std::vector<bool>* marked) {
   const int rank = shape.rank();

@@ -34,8 +34,8 @@ ValueId multiply_groups(FloatGraph* f, ValueId x, ValueId w, int64_t groups, int
   return f->arrange(y, {sx[0], groups, pixels, out}, {0, 2, 1, 3}, {sx[0], sx[1], sx[2], sw[0]});
 }
 
-// The scale of float16 that a DequantizeLinear in front of input i has: one, or one for each channel.
-// Null: there is no such node.
+// Returns the float16 scale of the DequantizeLinear in front of input i: one, or one for each
+// channel. Null where there is no such node.
 const Constant* half_scale(FloatGraph* f, int i) {
   const NodeView* dequantize = f->importer().producer(f->node().input(i));
   if (!dequantize || dequantize->op() != "DequantizeLinear") return nullptr;
@@ -43,8 +43,9 @@ const Constant* half_scale(FloatGraph* f, int i) {
   return scale.is_plain_constant() && scale.type == kHalf ? scale.constant.get() : nullptr;
 }
 
-// Input 2 as the layer adds it. A bias of float16 becomes integers of x * w before a QuantizeLinear,
-// as ONNX Runtime has it, the quotient rounded to float16 before it is rounded to an integer.
+// Reads input 2 as the layer adds it. A bias of float16 in front of a QuantizeLinear becomes
+// integers of x * w, as in ONNX Runtime: the quotient is rounded to float16 before it is rounded to
+// an integer. Returns false where the bias cannot be read.
 bool read_bias(FloatGraph* f, ValueId* bias) {
   const Tensor& b = f->importer().input(f->node(), 2);
   const Constant *x = half_scale(f, 0), *w = half_scale(f, 1);
@@ -174,7 +175,8 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
   x = c.groups == 1 ? f->builder().reshape(f->node(), x, {n, c.pixels, terms})
                     : f->arrange(x, {n, c.pixels, c.groups, terms}, {0, 2, 1, 3}, columns);
   if (out == 1 && c.are_rows) {
-    // A row of weights for each image and group: how its products are added depends on the pixel.
+    // Weights in a row of their own for each image and group, because the order in which the
+    // products are added depends on the pixel.
     IndexMaps images(Shape{1, c.groups, 1, terms});
     images.set(0, Indices(static_cast<size_t>(n), 0));
     w = f->builder().reshape(f->node(), w, images.from());
@@ -184,7 +186,7 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
     const ValueId y = f->gemm(F::ORT_GEMM_EIGHTS, w, x, none, {n, c.groups, 1, c.pixels}, 0);
     return f->arrange(y, {n, c.groups, 1, c.pixels}, {0, 3, 1, 2}, {n, c.pixels, c.groups});
   }
-  // One order for all sizes where these are open, since one pixel is a size like others.
+  // With open sizes one order serves all sizes, as a single pixel is a size like others.
   const bool is_single = c.pixels == 1 && !f->importer().has_open_sizes();
   const bool by_eights = out > 1 && is_single && (!c.are_rows || width == 1);
   const F function = out == 1 ? F::ORT_GEMM_FOURS : by_eights ? F::ORT_GEMM_EIGHTS : F::ORT_GEMM;
@@ -194,7 +196,7 @@ ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, 
                  by_eights ? std::vector<int>{0, 1, 2} : std::vector<int>{0, 2, 1}, matrices);
   Shape made = f->shape_of(x);
   made[made.rank() - 1] = out;
-  // All blocks that hold the whole sum give one order of it, for few pixels and for many.
+  // A block that holds the whole sum gives one order of it, for few pixels and for many.
   const int64_t block =
       function == F::ORT_GEMM ? std::min(ort_gemm_block(c.pixels, terms, false), terms) : 0;
   const ValueId y = f->gemm(function, x, w, f->zeros(out), made, block);

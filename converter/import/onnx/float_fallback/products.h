@@ -7,9 +7,10 @@
 
 namespace qrt::convert::from_onnx {
 
-// a [..., k] times b [k, n], or [..., k, n] whose other dimensions are the last of a's; *y stays kNoValue for other shapes.
+// Computes a [..., k] times b [k, n], or [..., k, n] whose other dimensions are the last of a's; *y
+// stays kNoValue for other shapes.
 void float_matmul(FloatGraph* f, ValueId a, ValueId b, ValueId* y);
-// alpha * a * b + beta * c, either side transposed.
+// Computes alpha * a * b + beta * c, either side transposed.
 Status float_gemm(FloatGraph* f, ValueId a, ValueId b, ValueId* made);
 // Makes a convolution with ONNX Runtime's bits on x86-64, up to a bias: the windows of x times the
 // weights w, each group by its own. *made stays kNoValue for shapes that are no convolution of one to

@@ -21,7 +21,8 @@ struct Taps {
 
 float triangle(float x) { return std::max(0.0f, 1 - std::fabs(x)); }
 
-// Keys' cubic, in the two forms that ONNX Runtime has: for weights of every size, and for four.
+// Returns Keys' cubic filter at a distance, in the two forms that ONNX Runtime has: for any number
+// of weights, and for four.
 float cubic(float x, float a) {
   x = std::fabs(x);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -35,7 +36,7 @@ Taps cubic_taps(float at, float a) {
   return {static_cast<int64_t>(floor) - 1, {outer(s + 1), inner(s), inner(t), outer(t + 1)}};
 }
 
-// The filter, widened where the axis shrinks, around the middle of output `at`.
+// Returns the filter around the middle of output `at`, widened where the axis shrinks.
 Taps antialiased_taps(float at, float scale, float radius,
                       const std::function<float(float)>& filter) {
   const float step = 1 / scale, center = 0.5f + at;
@@ -65,7 +66,7 @@ Taps taps_of(const Filter& filter, const Resize& r, const ResizeAxis& axis, int6
   return {low, {1 - (x - static_cast<float>(low)), x - static_cast<float>(low)}};
 }
 
-// [in, out]: the weights of every output.
+// Returns a matrix [in, out] with the weights of every output.
 std::vector<float> matrix(const Filter& filter, const Resize& r, const ResizeAxis& axis) {
   const auto in = axis.in, out = axis.out;
   std::vector<float> m(static_cast<size_t>(in * out));

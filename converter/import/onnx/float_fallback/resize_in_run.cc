@@ -136,7 +136,7 @@ class AxisInRun {
     return r.greatest(r.least(by == 0 ? index : r.add(index, r.constant(by)), last), r.constant(0));
   }
 
-  // ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+  // Returns ((a * d - 5 * a) * d + 8 * a) * d - 4 * a.
   ValueId outer(ValueId d, float a) {
     const ValueId cubic = f_.subtract(f_.multiply(f_.constant(a), d), f_.constant(5 * a));
     const ValueId square = f_.add(f_.multiply(cubic, d), f_.constant(8 * a));
@@ -232,7 +232,7 @@ Status resize_in_run(FloatGraph* f, const Resize& r, const float* cubic, ValueId
     const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
     const bool stays = axis.scale == 1 && axis.in == axis.out;
     if ((d < begin || d >= end) && !stays) return Status();
-    // The run has no scale but the quotient of the lengths.
+    // A run knows no scale but the quotient of the lengths.
     if (scales_vary && axis.scale != resize_scale(axis.in, axis.out)) return Status();
     QRT_TRY(RunIntegers::check_count(std::max(axis.in, axis.out)));
   }

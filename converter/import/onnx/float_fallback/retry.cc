@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a node is made in float.
+// Decides when a node is made in float.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -18,8 +18,8 @@ constexpr const char* kExact[] = {"Add",     "Sub",         "Mul",           "Di
                                   "Sigmoid", "HardSigmoid", "HardSwish",     "LeakyRelu",
                                   "Tanh",    "MaxPool",     "GlobalMaxPool", "Round"};
 
-// The least or greatest of all elements of a float tensor: dynamic quantisation written out begins
-// with it.
+// Returns whether the node takes the least or greatest of all elements of a float tensor, with
+// which dynamic quantisation written as single nodes begins.
 bool measures_range(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   return (node.op() == "ReduceMin" || node.op() == "ReduceMax") && x.is_value() &&
@@ -72,14 +72,14 @@ void set_float(Importer& importer, const NodeView& node, ValueId y, bool is_dyna
 
 namespace {
 
-// A pending operator with the limits and the data movement behind it. *y stays kNoValue where that
-// cannot be.
+// Makes a pending operator in float, with the limits and the data movement behind it. *y stays
+// kNoValue where that is impossible.
 Status make_pending_float(Importer& importer, const Pending& pending, ValueId* y) {
   QRT_TRY(charge_function(importer));
   FloatGraph f(importer, *pending.node);
   ValueId made = kNoValue;
-  // Products of integers stay such, whatever reads their floats. Where a table of pairs would make
-  // the floats, the operator itself is shorter.
+  // A product of integers stays one, whatever reads its floats (emit_float). Where a table of pairs
+  // would make the floats, the float operator is shorter.
   const bool of_integers = pending.emit_float && !pending.pair_function;
   if (!importer.allows_float() && !of_integers) return Status();
   if (of_integers)
@@ -114,7 +114,7 @@ Status float_function(Importer& importer, const Pending& pending, ValueId* y) {
 Status step_in_float(Importer& importer, const NodeView& node, ValueId* x) {
   const ValueId floats = std::exchange(*x, kNoValue);
   const bool has_form = has_float_form(node);
-  // The maximum of floats is one of them: nothing is computed.
+  // A maximum of floats is one of them, so nothing is computed.
   const bool selects = node.op() == "MaxPool" || node.op() == "GlobalMaxPool";
   if (has_form && (selects || importer.allows_float())) {
     QRT_TRY(make_float_of(importer, node, floats, x));
@@ -191,7 +191,7 @@ Status assess_with_floats(Importer& importer, const NodeView& node) {
 Status retry_in_float(Importer& importer, const NodeView& node) {
   Outcomes& outcomes = importer.outcomes();
   ValueId y = kNoValue;
-  // The operator that waited for this QuantizeLinear has no integer form after all.
+  // The pending operator in front of this QuantizeLinear has no integer form after all.
   if (!outcomes.is_made(node.index()) && node.op() == "QuantizeLinear" &&
       make_producer_float(importer, node.input(0), &y))
     return assess_again(importer, node);
@@ -202,8 +202,8 @@ Status retry_in_float(Importer& importer, const NodeView& node) {
   const bool waits = any_waits(importer, node);
   if (has_float_form(node)) {
     Status made = make_float(importer, node, &y);
-    if (made.code() == Code::kUnsupported)
-      return Status();  // beyond a limit: refused with its reason
+    // A limit is exceeded: the node stays refused with its reason.
+    if (made.code() == Code::kUnsupported) return Status();
     QRT_TRY(std::move(made));
   }
   if (y != kNoValue) {

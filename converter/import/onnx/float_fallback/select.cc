@@ -30,8 +30,8 @@ const Comparison* find(const std::string& op) {
   return nullptr;
 }
 
-// Infinity where the condition holds and its negative elsewhere, or with `of_true` false the other
-// way round. kNoValue: it is none that this knows.
+// Returns infinity where the condition holds and its negative elsewhere, or the reverse with
+// `of_true` false. kNoValue for a condition that this function does not know.
 ValueId mask(FloatGraph* f, const Tensor& condition, bool of_true) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float one = of_true ? infinity : -infinity;
@@ -95,7 +95,7 @@ Status float_class(FloatGraph* f, ValueId x, ValueId* y) {
   return Status();
 }
 
-// max(min(a, mask), min(b, other mask)): exact for all but NaN, of which it makes infinity.
+// Selects by max(min(a, mask), min(b, other mask)): exact for all but NaN, which becomes infinity.
 Status float_where(FloatGraph* f, ValueId* y) {
   // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
   if (f->node().has(kChoice)) return Status();

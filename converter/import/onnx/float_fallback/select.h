@@ -11,7 +11,7 @@ bool is_float_comparison(const NodeView& node);
 // *y: truth values, bytes 0 and 1.
 Status float_comparison(FloatGraph* f, ValueId* y);
 Status float_where(FloatGraph* f, ValueId* y);
-// IsNaN and IsInf: truth values, too.
+// Compute IsNaN and IsInf, whose results are truth values, too.
 Status float_class(FloatGraph* f, ValueId x, ValueId* y);
 
 }  // namespace qrt::convert::from_onnx

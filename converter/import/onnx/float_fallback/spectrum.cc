@@ -18,8 +18,8 @@ struct Angle {
 // Returns those of 2 pi i / n, 0 <= i < n. Taylor series of at most an eighth of a turn, whose terms are added in a fixed order:
 // the C library's differ between hosts.
 Angle angle_of(int64_t i, int64_t n) {
-  const int64_t octants =
-      8 * i / n;  // whole ones, of which every other one is measured from its end
+  // Whole octants before the angle. In every other octant the rest is measured from its end.
+  const int64_t octants = 8 * i / n;
   const int64_t rest = 8 * i - octants * n, part = octants % 2 == 0 ? rest : n - rest;
   const double x = static_cast<double>(part) / static_cast<double>(n) * 0.78539816339744830962;
   double cosine = 0, sine = 0;
@@ -90,7 +90,7 @@ Status transform(FloatGraph* f, const Transform& t, ValueId x, ValueId* y) {
   return Status();
 }
 
-// Reads an integer constant. False: input i is none, or missing.
+// Reads an integer constant. Returns false where input i is none, or is missing.
 bool read_count(const FloatGraph& f, int i, int64_t* count) {
   if (!f.node().has_input(i)) return false;
   const Tensor& t = f.importer().input(f.node(), i);

@@ -7,7 +7,7 @@
 
 namespace qrt::convert::from_onnx {
 
-// *y stays kNoValue where a length, a step or the window is no constant, or the form is another.
+// Computes STFT. *y stays kNoValue where a length, a step or the window is no constant, or the form is another.
 Status float_stft(FloatGraph* f, ValueId x, ValueId* y);
 Status float_dft(FloatGraph* f, ValueId x, ValueId* y);
 

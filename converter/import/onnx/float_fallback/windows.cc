@@ -144,7 +144,8 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
   const bool include_pad = average && node.integer("count_include_pad", 0) != 0;
   if (image.is_volume()) {
-    // `window` has no overhang of depth: its padding there includes what ceil_mode adds, which must not be counted.
+    // A `window` without overhang along depth would count what ceil_mode adds as padding there, so
+    // this combination is left out.
     if (include_pad && node.integer("ceil_mode", 0) != 0) return Status();
     QRT_TRY(reduce_volume(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, fill, image, window, x, y));
     if (!average) return Status();

@@ -19,7 +19,7 @@ Status gather_volume_windows(FloatGraph* f, const Image& image, const Window& wi
                              ValueId* y);
 
 bool is_float_pool(const NodeView& node);
-// *y stays kNoValue where the node has another form than those of two or three dimensions.
+// Computes a pool. *y stays kNoValue where the node has another form than those of two or three dimensions.
 Status float_pool(FloatGraph* f, ValueId x, ValueId* y);
 
 }  // namespace qrt::convert::from_onnx

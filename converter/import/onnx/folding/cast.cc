@@ -9,7 +9,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// The format of a float of 8 or 4 bits; false for other types.
+// Finds the format of a float of 8 or 4 bits. Returns false for other types.
 bool small_format(int type, SmallFormat* format) {
   switch (type) {
     case kFloat8E4M3FN: *format = SmallFormat::kE4M3FN; return true;
@@ -25,8 +25,8 @@ bool is_real_type(int type) {
   return type == kFloat || type == kHalf || type == kBfloat16 || type == kDouble;
 }
 
-// Toward zero, as the instruction that x86-64 has for a type of this width; to 4 and 2 bits half away
-// from zero.
+// Rounds toward zero, as x86-64's instruction for a type of this width does; to 4 and 2 bits half
+// away from zero.
 int64_t rounded(double v, int to) {
   if (packed_bits(to) != 0) v = std::round(v);
   const bool is_wide = to == kInt64 || to == kUint32;

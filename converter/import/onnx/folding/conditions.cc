@@ -24,7 +24,7 @@ bool has_if(const onnx::GraphProto& graph) {
   return false;
 }
 
-// Reads a condition. False: the tensor is no single bool that is known.
+// Reads a condition. Returns false where the tensor is no single bool that is known.
 bool read_condition(const Tensor& t, bool* value) {
   if (!t.is_plain_constant() || t.type != kBool || t.constant->elements() != 1) return false;
   *value = t.constant->integer(0) != 0;

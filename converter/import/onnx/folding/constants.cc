@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants, and shapes, which are known.
+// Makes constants at conversion, and folds operators that give shapes.
 #include "converter/import/onnx/folding/constants.h"
 
 #include <algorithm>

@@ -67,7 +67,8 @@ Tensor tensor_of(const Few& few) {
   return constant_tensor(cast_constant(*wide, few.type, true));
 }
 
-// The shape that numpy's rules give; false where there is none or too much.
+// Finds the shape that numpy's rules give. Returns false where there is none, or where it has too
+// many elements.
 bool broadcast(Importer& importer, const std::vector<Few>& in, Shape* shape) {
   int rank = 0;
   for (const Few& few : in) rank = std::max(rank, few.shape.rank());
@@ -85,7 +86,7 @@ bool broadcast(Importer& importer, const std::vector<Few>& in, Shape* shape) {
   return reserve(importer, shape->elements());
 }
 
-// Walks through an operand in the order of the elements of the shape that it is broadcast to.
+// Iterates over an operand's elements in the order of the shape that it is broadcast to.
 class Walk {
  public:
   Walk(const Shape& operand, const Shape& shape) : shape_(shape) {
@@ -323,7 +324,8 @@ bool fold_range(const std::vector<Few>& in, Few* y) {
   return true;
 }
 
-// min(max(x, lower), upper), whose limits are inputs or, before opset 11, attributes.
+// Computes min(max(x, lower), upper), whose limits are inputs or, before opset 11, attributes.
+// Returns false where a limit is not known.
 bool fold_clip(const NodeView& node, const std::vector<Few>& in, Few* y) {
   *y = in[0];
   for (int i = 1; i <= 2; ++i) {
@@ -421,7 +423,7 @@ void note_distances(Importer& importer, const NodeView& node, const std::vector<
   }
   if (is_one_of(op, {"Mul", "Div"}) && in.size() == 2 && scales_inexactly(importer, node, in))
     importer.graph().rounds_floats = true;
-  // Below 1, or half of it, all numbers are rounded to the same.
+  // Below 1 (Round: half of 1) all magnitudes are rounded to one number.
   if (is_one_of(op, {"Floor", "Ceil", "Round"}) && in.size() == 1 && in[0].is_real() &&
       importer.has_open_sizes() && !in[0].reals.empty())
     note(importer, node, extremes_of(in[0]).most - (op == "Round" ? 0.5 : 1.0), true);

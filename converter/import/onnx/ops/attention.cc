@@ -193,7 +193,7 @@ Status import_multi_head_attention(Importer& importer, const NodeView& node) {
     QRT_MODEL_CHECK(f.shape_of(bias) == (Shape{of_q + of_k + of_v}), "its bias has shape %s",
                     f.shape_of(bias).to_string().c_str());
     QRT_TRY(add_bias(&f, bias, 0, &o.q));
-    // Keys and values that come as heads were made before, with their bias.
+    // Keys and values of rank 4 were computed by another layer and hold their bias already.
     if (importer.input(node, 1).shape.rank() == 3) {
       QRT_TRY(add_bias(&f, bias, of_q, &o.k));
       QRT_TRY(add_bias(&f, bias, of_q + of_k, &o.v));

@@ -14,7 +14,7 @@ namespace qrt::convert::from_onnx {
 Status refuse_float_operator(Importer& importer, const NodeView& node);
 // Refuses a form of an operator that qrt does not compute.
 Status refuse_form(Importer& importer, const NodeView& node, const std::string& what);
-// Output i of the node is the float value x.
+// Sets output i of the node to the float value x.
 void set_float_output(Importer& importer, const NodeView& node, int i, ValueId x);
 
 // Takes the rows of a cache [rows, r] at positions [b, s]: [b, 1, s, r].

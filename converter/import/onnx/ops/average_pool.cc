@@ -19,7 +19,7 @@ struct AveragePool {
   bool include_pad = false;
 
   Shape result() const { return image.shape(image.c, window.depth.output, window.output); }
-  // The window and result of the operator on the images that images_of() gives.
+  // Returns the window and result of the operator on the images that images_of() gives.
   Window window_of_images() const;
   Shape shape_of_images() const {
     const int64_t* size = window.output;
@@ -28,7 +28,8 @@ struct AveragePool {
   }
 };
 
-// A window of a volume has its rows, plane by plane, below each other.
+// Returns the window on the images of images_of(): a window of a volume becomes one of its rows,
+// plane by plane, below each other.
 Window AveragePool::window_of_images() const {
   if (!image.is_volume()) return window;
   Window rows = window;
@@ -40,8 +41,8 @@ Window AveragePool::window_of_images() const {
   return rows;
 }
 
-// x [n, d, h, w, c] as [n, out_d, out_h * kernel_d * kernel_h, w, c], in the order of ONNX Runtime's
-// sums.
+// Returns x [n, d, h, w, c] as [n, out_d, out_h * kernel_d * kernel_h, w, c], in the order of ONNX
+// Runtime's sums.
 ValueId rows_of_windows(Importer& importer, const NodeView& node, const AveragePool& p, ValueId x) {
   GraphBuilder& builder = importer.builder();
   const Shape s = builder.shape_of(x);
@@ -67,7 +68,8 @@ ValueId rows_of_windows(Importer& importer, const NodeView& node, const AverageP
                          {s[0], depth.output, out_h * depth.kernel * height.kernel, s[3], s[4]});
 }
 
-// Returns the images that the operator reads; for a global pool one with all positions.
+// Returns the images on which the operator is a pool in two dimensions. A volume under a global
+// pool becomes one image; under other windows, rows_of_windows().
 ValueId images_of(Importer& importer, const NodeView& node, const AveragePool& p) {
   const ValueId x = windowed_to_nhwc(importer, node, p.image, p.window, p.x);
   if (!p.image.is_volume()) return x;
@@ -77,7 +79,8 @@ ValueId images_of(Importer& importer, const NodeView& node, const AveragePool& p
   return rows_of_windows(importer, node, p, x);
 }
 
-// Without limits of its own, the operator gets a table behind it where a Relu or Clip bites.
+// Limits y where a Relu or Clip changes values: the operator has no limits of its own, so it gets a
+// table behind it.
 ValueId limited(Importer& importer, const NodeView& node, ValueId y, Limits limits) {
   if (limits.lo <= 0 && limits.hi >= 255) return y;
   std::vector<uint8_t> table(256);
@@ -152,8 +155,8 @@ Status emit_int16_windows(Importer& importer, const NodeView& node, const std::s
   return Status();
 }
 
-// ONNX Runtime's average of floats, which it computes in front of a Relu or Clip that bites and for
-// several readers, counts padding but nothing beyond it: the padding becomes elements.
+// Pads x with elements. ONNX Runtime's average of floats, which it computes for several readers and
+// in front of a Relu or Clip that changes values, counts padding but nothing beyond it.
 ValueId with_padding(Importer& importer, const NodeView& node, int64_t zero_point, Window* w,
                      ValueId x) {
   IndexMaps maps(importer.builder().shape_of(x));
@@ -263,7 +266,7 @@ Status check_volume_windows(Importer& importer, const NodeView& node, const Aver
                          "set count_include_pad to 1 and ceil_mode to 0, or pool without padding");
 }
 
-// Attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.
+// Reads attributes of AveragePool and QLinearAveragePool. *known stays false where they are refused.
 Status read_average(Importer& importer, const NodeView& node, const Shape& x, bool channels_last,
                     AveragePool* p, bool* known) {
   QRT_TRY(read_image(importer, node, x, channels_last, kMostDimensions, &p->image, known));

@@ -37,7 +37,7 @@ bool as_matrix_operand(const Tensor& t, MatrixOperand* o) {
   return true;
 }
 
-// numpy's matmul. *known stays false where it is refused.
+// Reads the shapes of numpy's matmul. *known stays false where it is refused.
 Status read_shapes(Importer& importer, const NodeView& node, DynamicProduct* p, bool* known) {
   const Shape &a = p->a.shape, &b = p->b.shape;
   QRT_MODEL_CHECK(a.rank() >= 1 && b.rank() >= 1, "a scalar cannot be multiplied");

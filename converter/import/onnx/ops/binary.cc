@@ -28,7 +28,7 @@ Function function_of(const std::string& op) {
 }
 
 // Sets *axis to the only axis along which a constant broadcast to `shape` varies, or -1 for one
-// value. False: several axes.
+// value. Returns false where it varies along several.
 bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
   *axis = -1;
   for (int i = 0; i < constant.rank(); ++i) {
@@ -39,7 +39,7 @@ bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
   return true;
 }
 
-// A table and a constant that varies along at most one axis. *taken: they are that.
+// Combines a table with a constant that varies along at most one axis. *taken: the inputs are that.
 Status combine_with_constant(Importer& importer, const NodeView& node, int table_input,
                              bool* taken) {
   const Tensor &x = importer.input(node, table_input), &c = importer.input(node, 1 - table_input);
@@ -57,7 +57,7 @@ Status combine_with_constant(Importer& importer, const NodeView& node, int table
       taken);
 }
 
-// A table for each of n indices.
+// Repeats a table for each of n indices.
 void repeat(size_t n, std::vector<float>* table) {
   const size_t each = table->size();
   table->reserve(n * each);
@@ -65,7 +65,7 @@ void repeat(size_t n, std::vector<float>* table) {
     table->insert(table->end(), table->begin(), table->begin() + static_cast<ptrdiff_t>(each));
 }
 
-// Two functions of the same bytes, such as x * Sigmoid(x).
+// Combines two functions of the same bytes, such as x * Sigmoid(x).
 Status combine_tables(Importer& importer, const NodeView& node, bool* taken) {
   Tensor y = importer.input(node, 0);
   const Tensor& b = importer.input(node, 1);
@@ -87,7 +87,7 @@ Status combine_tables(Importer& importer, const NodeView& node, bool* taken) {
   return Status();
 }
 
-// Input i is a float constant of several values that are not quantised as a whole.
+// Returns whether input i is a float constant of several values that are not quantised as a whole.
 bool varies_too_much(const Importer& importer, const NodeView& node, int i) {
   std::vector<float> values;
   const Tensor& t = importer.input(node, i);
@@ -102,7 +102,7 @@ Status refuse_constant(Importer& importer, const NodeView& node, int i) {
       node.input(i), "put the constant behind a DequantizeLinear: integers with a scale");
 }
 
-// Operands of which one has 16 bits.
+// Defers an operator one of whose operands has 16 bits.
 void defer_int16(Importer& importer, const NodeView& node, const Operand& left,
                  const Operand& right, const Shape& shape) {
   const auto pending = defer(importer, node, shape);
@@ -113,8 +113,8 @@ void defer_int16(Importer& importer, const NodeView& node, const Operand& left,
   };
 }
 
-// Add and Mul of dequantised tensors: QLinearAdd, QLinearMul, or where ONNX Runtime has none for
-// their types, the float operator.
+// Defers an Add or Mul of dequantised tensors: it becomes QLinearAdd or QLinearMul, or, where ONNX
+// Runtime has none for the types, the float operator.
 void defer_operands(Importer& importer, const NodeView& node, const Operand& left,
                     const Operand& right, const Shape& shape,
                     std::shared_ptr<const PairFunction> pairs) {
@@ -131,8 +131,8 @@ void defer_operands(Importer& importer, const NodeView& node, const Operand& lef
   };
 }
 
-// Min and Max of any functions: rounding keeps the order, so the operands are quantised first. More
-// than two are taken in turn.
+// Defers Min and Max of functions. Rounding keeps the order, so the operands are quantised first.
+// More than two are taken in turn.
 void defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
                    std::vector<Tensor> inputs, std::shared_ptr<const PairFunction> pairs) {
   const auto pending = defer(importer, node, shape);
@@ -152,7 +152,7 @@ void defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
   };
 }
 
-// Min and Max where every input is a function, or a constant beside one. *taken: it was one.
+// Imports a Min or Max whose inputs all are functions, or a function and a constant. *taken: it was one.
 Status import_min_max(Importer& importer, const NodeView& node, bool* taken) {
   Shape shape = importer.input(node, 0).shape;
   int functions = 0;
@@ -178,15 +178,15 @@ Status import_min_max(Importer& importer, const NodeView& node, bool* taken) {
   return Status();
 }
 
-// The input that is a function of 16 bits, or -1.
+// Returns the input that is a function of 16 bits, or -1.
 int int16_input(const Importer& importer, const NodeView& node) {
   for (int i = 0; i < 2; ++i)
     if (const Tensor& t = importer.input(node, i); t.is_table() && t.quant->is_int16()) return i;
   return -1;
 }
 
-// A tensor of 16 bits, input `x_input`, and a constant that varies along one axis of it. *taken:
-// they are that.
+// Combines a tensor of 16 bits, input `x_input`, with a constant that varies along one axis.
+// *taken: the inputs are that.
 Status combine_int16_with_constant(Importer& importer, const NodeView& node, int x_input,
                                    const Shape& shape, bool* taken) {
   const Tensor &x = importer.input(node, x_input), &c = importer.input(node, 1 - x_input);
@@ -265,7 +265,7 @@ Status import_binary(Importer& importer, const NodeView& node) {
   const bool is_int16 = known && any_int16(left, right);
   const bool operands = known && !is_int16 && op != "Sub";
   if (!operands) {
-    // One table for each index of one axis is less than a PairLut.
+    // One table for each index of an axis is smaller than a PairLut.
     if (a.is_table() && b.is_constant()) QRT_TRY(combine_with_constant(importer, node, 0, &taken));
     if (a.is_constant() && b.is_table() && op != "PRelu")
       QRT_TRY(combine_with_constant(importer, node, 1, &taken));

@@ -32,14 +32,15 @@ Status refuse_cast(Importer& importer, const NodeView& node, int from, int to) {
                          node.input(0), remedy_to_compute_outside(importer, node));
 }
 
-// The graph's type for elements of `type`: int8 lies in uint8, bool in bytes.
+// Returns the graph's type for elements of `type`: int8 lies in uint8, bool in bytes.
 DType stored_dtype(int type) {
   DType dtype = DType::kUInt8;
   if (type != kBool) ir_type(type, &dtype);
   return dtype == DType::kInt8 ? DType::kUInt8 : dtype;
 }
 
-// x, a scale of 1 and the zero point of an int8, which lies in uint8. `type` is on the integer side.
+// Returns the inputs of an edge operator: x, a scale of 1 and the zero point of an int8, which is
+// stored as uint8. `type`: of the integer side.
 std::vector<ValueId> with_parameters(Importer& importer, ValueId x, int type) {
   Graph& graph = importer.graph();
   std::vector<ValueId> inputs = {
@@ -49,7 +50,7 @@ std::vector<ValueId> with_parameters(Importer& importer, ValueId x, int type) {
   return inputs;
 }
 
-// A value of `type` as float32 or float16.
+// Returns a value of `type` as float32 or float16.
 ValueId to_float(Importer& importer, const SourceNode& node, ValueId x, int type, int to) {
   const ValueId y =
       importer.builder().new_value("", stored_dtype(to), importer.builder().shape_of(x));
@@ -57,12 +58,12 @@ ValueId to_float(Importer& importer, const SourceNode& node, ValueId x, int type
   return y;
 }
 
-// A value of a float type as `to`. `saturate` counts for float8.
+// Returns a value of a float type as `to`. `saturate` counts for float8.
 ValueId from_float(Importer& importer, const SourceNode& node, ValueId x, int to, bool saturate) {
   const ValueId y =
       importer.builder().new_value("", stored_dtype(to), importer.builder().shape_of(x));
   std::vector<ValueId> inputs = with_parameters(importer, x, to);
-  // The sum of -0 and a zero point of 0 would be 0.
+  // Keeps -0, of which a sum with a zero point of 0 would make 0.
   if (to == kFloat4E2M1)
     inputs.push_back(
         importer.graph().add_constant("", DType::kFloat4E2M1, {}, std::vector<uint8_t>{8}));
@@ -124,7 +125,7 @@ Status convert_value(Importer& importer, const NodeView& node, int to) {
   return Status();
 }
 
-// A byte as another function of its bits: 128 lies between an int8 and how the graph stores it.
+// Maps a byte by a table to another reading of its bits: the graph stores an int8 plus 128.
 Status map_byte(Importer& importer, const NodeView& node, int to, bool to_truth) {
   const Tensor& x = importer.input(node, 0);
   std::vector<uint8_t> table(256);
@@ -145,7 +146,7 @@ Status map_byte(Importer& importer, const NodeView& node, int to, bool to_truth)
   return Status();
 }
 
-// The integers of a value as a float function of them, which a QuantizeLinear may still make a table.
+// Defers the cast of integers to float, of which a QuantizeLinear may still make a table.
 Status defer_integers(Importer& importer, const NodeView& node) {
   Tensor y = importer.input(node, 0);
   DType stored;

@@ -7,8 +7,8 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Input 0 as elements that can be compared: floats or plain integers of the graph, or those behind a DequantizeLinear. *known
-// stays false where it was refused.
+// Reads input 0 as elements that can be compared: floats or plain integers of the graph, or those
+// behind a DequantizeLinear. *known stays false where it was refused.
 Status read_ordered(Importer& importer, const NodeView& node, bool* known) {
   const Tensor& x = importer.input(node, 0);
   *known = false;

@@ -47,7 +47,7 @@ ValueId join(Importer& importer, const NodeView& node, const std::vector<ValueId
   return y;
 }
 
-// The parts as bytes of the output's quantisation, joined.
+// Joins the parts as bytes of the output's quantisation.
 Status emit(Importer& importer, const NodeView& node, const std::vector<Tensor>& parts, int axis,
             const Shape& shape, const Quant& out, Limits limits, ValueId* result) {
   std::vector<ValueId> ids;

@@ -24,14 +24,14 @@ struct Convolution {
   std::vector<float> products;
   std::vector<int32_t> bias;
   bool bias_is_rounded = false;       // from integers of another scale
-  bool bias_is_float = false;         // ONNX Runtime adds it to floats
-  bool bias_has_other_scale = false;  // which a convolution of integers may not see
+  bool bias_is_float = false;         // ONNX Runtime adds the bias in float
+  bool bias_has_other_scale = false;  // with such a bias ONNX Runtime does not convolve in integers
   std::vector<double> real_bias;
 
   Shape shape() const { return image.shape(out, window.depth.output, window.output); }
 };
 
-// Geometry and types; *known stays false where the node was refused.
+// Reads geometry and types. *known stays false where the node was refused.
 Status read_convolution(Importer& importer, const NodeView& node, const Shape& x, const Tensor& w,
                         bool channels_last, Convolution* conv, bool* known) {
   QRT_TRY(read_image(importer, node, x, channels_last, kMostDimensions, &conv->image, known));
@@ -73,7 +73,7 @@ std::vector<T> centred(const Convolution& c) {
       [&](int64_t o, int64_t i) { return o * of_output + source[static_cast<size_t>(i)]; });
 }
 
-// The output of a layer whose sums are `sums`.
+// Returns the output of a layer whose sums are `sums`.
 ValueId emit_fine_bias(Importer& importer, const NodeView& node, const std::string& ops,
                        ValueId sums, LayerConstants::FineBias fine, const Quant& out) {
   GraphBuilder& builder = importer.builder();
@@ -265,7 +265,8 @@ Status import_conv(Importer& importer, const NodeView& node) {
       node.has_input(2) && has_other_scale(importer.input(node, 2), conv.products);
   bool leads;
   QRT_TRY(leads_to_quantize(importer, node, &leads));
-  // A convolution of floats, behind which stands no QuantizeLinear alone, adds what they stand for.
+  // A convolution of floats, whose result something else than a QuantizeLinear reads, adds the
+  // numbers that the bias stands for.
   const bool in_float = !leads || importer.uses(node.output(0)) > 1 ||
                         !has_integer_product(conv.x_quant, conv.w_quant);
   conv.bias_is_rounded = node.has_input(2) && (is_rounded(importer.input(node, 2), conv.products) ||
@@ -274,7 +275,8 @@ Status import_conv(Importer& importer, const NodeView& node) {
   conv.bias_is_float = has_floats && !(leads && importer.input(node, 2).shape.rank() == 1);
   conv.real_bias = has_floats && !conv.bias_is_float ? bias_of_integers(conv.bias, conv.products)
                                                      : real_bias(importer, node, 2, conv.out);
-  // One channel of another scale, and no convolution of integers has any of them.
+  // Where the bias of one channel has another scale, ONNX Runtime takes none of them as integers,
+  // so all are rounded anew.
   if (conv.bias_is_rounded) conv.bias = rounded_bias(conv.real_bias, conv.products);
   const auto pending = defer(importer, node, conv.shape());
   const std::string* ops = &pending->ops;

@@ -87,13 +87,13 @@ Status plan_phases(Importer& importer, const NodeView& node, const TransposedCon
   return Status();
 }
 
-// Channel of the convolution that computes a phase of an output channel: phases outermost, so that
-// interleaving moves whole pixels; with groups, innermost, so that a group's channels are adjacent.
+// Returns the channel of the convolution that computes a phase of an output channel. Phases are outermost,
+// so that interleaving moves whole pixels; with groups innermost, so that a group's channels are adjacent.
 int64_t channel_of(const TransposedConvolution& c, const Phases& p, int64_t phase, int64_t o) {
   return c.groups == 1 ? phase * c.out + o : o * p.count + phase;
 }
 
-// One value for each channel of the convolution, of those of the source: one, or one per channel.
+// Returns one value for each channel of the convolution, of those of the source: one, or one per channel.
 template <class T>
 std::vector<T> repeat_for_phases(const TransposedConvolution& c, const Phases& p,
                                  const std::vector<T>& values) {
@@ -168,7 +168,7 @@ std::optional<LayerConstants> make_constants(Importer& importer, const NodeView&
                         repeat_for_channels(c, p, c.bias), std::move(requant));
 }
 
-// [o, h, w, 1] as DepthwiseConv2D has them: [h, w, o].
+// Reorders weights [o, h, w, 1] to [h, w, o], as DepthwiseConv2D has them.
 std::vector<int16_t> taps_outermost(const std::vector<int16_t>& weights, int64_t taps,
                                     int64_t channels) {
   std::vector<int16_t> by_tap(weights.size());
@@ -233,8 +233,8 @@ ValueId crop_image(Importer& importer, const NodeView& node, const TransposedCon
   return maps.is_identity() ? y : importer.builder().gather(node, y, maps, 0);
 }
 
-// The phases, which are channels of y, where they belong: those along depth first, then within
-// planes.
+// Moves the phases, which are channels of y, to their places: those along depth first, then those
+// within planes.
 ValueId interleave(Importer& importer, const NodeView& node, const TransposedConvolution& c,
                    const Phases& p, ValueId y) {
   GraphBuilder& builder = importer.builder();

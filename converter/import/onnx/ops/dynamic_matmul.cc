@@ -19,7 +19,8 @@ struct InputIndices {
   int w, w_scale, w_zero, bias;
 };
 
-// Input i as floats: one, or one for each of n columns. False: refused.
+// Reads input i as floats: one, or one for each of n columns. Returns false where it is something
+// else; the node was refused.
 bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
                   std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);

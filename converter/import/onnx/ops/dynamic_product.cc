@@ -16,8 +16,8 @@ struct ProductInputs {
 constexpr ProductInputs kQLinear = {0, 1, 2, 3, 4, 5, 6, 7, 8},
                         kInteger = {0, -1, 2, 1, -1, 3, -1, -1, -1};
 
-// MatMulInteger and ConvInteger with constant weights: layers as any other, which take the zero
-// point of the run.
+// Returns whether a MatMulInteger or ConvInteger has constant weights. It is then a layer like
+// others, with a zero point that a run computes.
 bool is_layer(const Importer& importer, const NodeView& node, const ProductInputs& at, bool conv) {
   const Tensor &a = importer.input(node, at.a), &b = importer.input(node, at.b);
   const bool zero_is_known =
@@ -38,7 +38,7 @@ bool needs_inputs(const Importer& importer, const NodeView& node, const ProductI
   return false;
 }
 
-// Zero point i of a tensor of `type`, or a stored 0.
+// Returns zero point i of a tensor of `type`, or a stored 0.
 ValueId zero_point(Importer& importer, const NodeView& node, int i, int type) {
   if (node.has_input(i)) return plain_value(importer, node.input(i), importer.input(node, i));
   return importer.graph().add_constant(

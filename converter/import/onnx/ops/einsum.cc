@@ -17,7 +17,7 @@ struct Equation {
   std::string result;
 };
 
-// Parses the equation of an Einsum. False: it has an ellipsis, or a label twice in one tensor.
+// Parses the equation of an Einsum. Returns false where it has an ellipsis, or a label twice in one tensor.
 bool parse_equation(std::string text, Equation* e) {
   text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
   const size_t arrow = text.find("->");
@@ -85,7 +85,7 @@ Status import_einsum(Importer& importer, const NodeView& node) {
   for (const char c : e.result)
     QRT_MODEL_CHECK(sizes.count(c) != 0, "its result has a dimension %c of no input", c);
   const std::string a = e.operands[0], b = x.size() > 1 ? e.operands[1] : "";
-  // Dimensions of all three, of a and the result, of b and the result, and those that are summed.
+  // Dimensions of all three tensors; of a and the result; of b and the result; and those that are summed.
   std::string side_by_side, rows, columns, summed;
   for (const char c : a)
     (has_label(e.result, c) ? has_label(b, c) ? side_by_side : rows : summed) += c;

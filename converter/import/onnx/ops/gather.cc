@@ -28,8 +28,8 @@ int64_t product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<int64_t>());
 }
 
-// Input 0 as a vector over its first `axes` dimensions, read at `linear`, as a tensor of `dims`
-// and the dimensions behind.
+// Gathers from input 0, taken as a vector over its first `axes` dimensions, at `linear`; the result
+// has the dimensions `dims` and those behind.
 Status gather_linear(Importer& importer, const NodeView& node, int axes, const Indices& linear,
                      const std::vector<int64_t>& dims) {
   const Shape& from = importer.input(node, 0).shape;
@@ -78,7 +78,8 @@ bool is_grid_of_a_run(const Importer& importer, const NodeView& node, const Shap
          importer.may_differ_at_other_sizes(node, 1);
 }
 
-// Returns input 0 of an Expand that makes such a grid. Indices from 0 on are counted in the run, which decides how many there are.
+// Returns input 0 of an Expand that makes a grid of row numbers. Indices from 0 on are counted in
+// the run, which decides how many there are.
 ValueId row_of_grid(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   bool counts = importer.may_differ_at_other_sizes(node, 0) &&
@@ -201,7 +202,7 @@ Status import_gather_elements(Importer& importer, const NodeView& node) {
   const Shape shape = importer.input(node, 1).shape;
   int axis;
   QRT_TRY(read_axis(node.integer("axis", 0), from.rank(), &axis));
-  // A map of all elements, which constant indices need, has no rule by which it follows from sizes.
+  // Constant indices need a map of all elements, for which no rule gives the map at other sizes.
   if (is_index_of_a_run(importer, node, 1) || importer.may_differ_at_other_sizes(node, 1))
     return take_elements(importer, node, axis);
   std::vector<int64_t> indices;

@@ -131,8 +131,8 @@ class GroupedAttention {
     const ValueId is_new = r_.subtract(one, r_.to_int64(r_.is_less(at, before_)));
     const ValueId rows = r_.add(at, r_.multiply(is_new, r_.subtract(past, before_)));
     const ValueId zeros = r_.add(past, queries);
-    // More tokens than the past has, or than the present can have, and several of several sequences behind a past, which
-    // ONNX Runtime does not take.
+    // Lengths that are out of range: more tokens than the past has, or than the present can hold.
+    // ONNX Runtime also refuses several tokens of several sequences behind a past.
     const ValueId has_past = r_.is_less(zero, before_);
     const ValueId is_several =
         r_.both(r_.is_less(one, r_.number(batch_)), r_.is_less(one, queries));

@@ -7,7 +7,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// A product with parameters that are inputs, or the handler of those with constants.
+// Imports a product whose parameters are inputs, or calls the handler of those with constants.
 template <Handler constants>
 Status product(Importer& importer, const NodeView& node) {
   bool taken;

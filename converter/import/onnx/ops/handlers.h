@@ -18,16 +18,15 @@ namespace qrt::convert::from_onnx {
 // REQUIRES: no input of the node is refused.
 using Handler = Status (*)(Importer& importer, const NodeView& node);
 
-// The elements of its inputs that an operator brings together. Where it does so along an axis on
-// which equal codes stand for different values, the importer hands it those values as a function
-// that waits, not as codes.
+// Which elements of its inputs an operator combines. Where it does so along an axis on which equal codes
+// stand for different values, the importer gives it these values as a pending function, not as codes.
 enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
   kMoved,     // an element in another place; what is known of an axis goes along (move.h)
   kResized,   // as kMoved in mode nearest, else as kAll
-  kImages,    // those of a channel: along axis 2 and those behind it
+  kImages,    // all elements of a channel: along axis 2 and those behind it
   kAll,       // along any axis
-  kFloats,    // along any axis, of a tensor that is float in the run
+  kFloats,    // along any axis; the tensor is float in the run
 };
 
 #define QRT_ONNX_OP(handler, domain, op, inputs, reads) \
@@ -63,22 +62,22 @@ Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_
 Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, int zero_point,
                          int type, std::optional<Quant>* quant);
 
-// ops/dynamic_product.cc: QLinearMatMul, QLinearConv, MatMulInteger and ConvInteger whose weights
-// or parameters are inputs. *taken: false where they are constants.
+// ops/dynamic_product.cc: imports a QLinearMatMul, QLinearConv, MatMulInteger or ConvInteger whose
+// weights or parameters are inputs. *taken: false where they are constants.
 Status import_dynamic_product(Importer& importer, const NodeView& node, bool* taken);
 
 // folding/math.cc
-// Arithmetic of small constants (of shapes). False: not all inputs are such constants, or it is not
-// known.
+// Computes arithmetic of small constants (of shapes). Returns false where an input is no such
+// constant, or the result is not known.
 bool fold_node(Importer& importer, const NodeView& node);
 
 // ops/integer.cc
-// Operators on integers without quantisation. *taken: an input is such a value.
+// Imports operators on integers without quantisation. *taken: an input is such a value.
 Status import_integer_operator(Importer& importer, const NodeView& node, bool* taken);
 
 // ops/cast.cc
-// float16 between float operators is float32 here: ONNX Runtime, which has few operators of float16 on
-// CPUs, computes the others in float32 and rounds where a tensor leaves them.
+// Rounds to float16. Between float operators, float16 is float32 here: ONNX Runtime, which has few
+// operators of float16 on CPUs, computes the others in float32 and rounds where a tensor leaves them.
 float rounded_to_half(float v);
 ValueId float_to_half_value(Importer& importer, const SourceNode& node, ValueId x);
 ValueId half_to_float_value(Importer& importer, const SourceNode& node, ValueId x);
@@ -91,12 +90,11 @@ Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, Val
                          Quant* w, bool* known);
 
 // ops/matmul.cc
-// An Add whose input `product` waits for its quantisation as a MatMul and whose other input is a
-// constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does
-// not apply.
+// Imports an Add whose input `product` is a pending MatMul and whose other input is a
+// constant of one value per column: ONNX Runtime makes both a Gemm. *taken: false where that does not apply.
 Status import_matmul_add(Importer& importer, const NodeView& add, int product, bool* taken);
-// MatMul of two tensors that are both computed, or with a batch of constant matrices. *taken: false
-// where that does not apply.
+// Imports a MatMul of two tensors that are both computed, or with a batch of constant matrices.
+// *taken: false where that does not apply.
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 // Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels`
@@ -105,7 +103,7 @@ Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
                        int axis, Quant* quant, bool* known, ValueId* of_run = nullptr);
 
-// The accumulators of x times a constant matrix; with the zero point of the run, or kNoValue.
+// Imports the accumulators of x times a constant matrix, with the zero point that a run computes, or kNoValue.
 Status import_constant_product(Importer& importer, const NodeView& node, ValueId x,
                                const Quant& x_quant, ValueId x_zero_point, ConstantPtr w,
                                const Quant& w_quant, ValueId* result);

@@ -67,7 +67,7 @@ Status refuse_types(Importer& importer, const NodeView& node, int type) {
 
 namespace {
 
-// Two's complement: the low byte of v as the type has it.
+// Wraps to two's complement: returns the low byte of v as the type has it.
 int wrapped(int v, int type) {
   return type == kInt8 ? static_cast<int8_t>(static_cast<uint8_t>(v)) : static_cast<uint8_t>(v);
 }
@@ -75,7 +75,7 @@ int wrapped(int v, int type) {
 // Quotients round towards zero; dividing by 0 gives 0.
 int quotient(int a, int b) { return b == 0 ? 0 : a / b; }
 
-// Mod has the sign of the divisor, with fmod that of the dividend; by 0 it gives 0.
+// Returns the remainder: Mod has the sign of the divisor, with fmod that of the dividend; by 0 it gives 0.
 int modulo(int a, int b, bool fmod) {
   if (b == 0) return 0;
   const int r = a % b;
@@ -149,7 +149,8 @@ void set_raw(Importer& importer, const NodeView& node, int type, ValueId raw) {
             type == kUint16 ? importer.builder().stored_uint16("", raw) : raw);
 }
 
-// Two tensors of more than 8 bits. *swap: the operands change places.
+// Finds the function that an operator on two integer tensors of more than 8 bits computes. *swap:
+// with its operands exchanged. Returns false where there is none.
 bool integer_function(const NodeView& node, fb::IntegerFunction* function, bool* swap) {
   using F = fb::IntegerFunction;
   static const struct {
@@ -193,7 +194,7 @@ Status import_integer_binary(Importer& importer, const NodeView& node, int type)
   return Status();
 }
 
-// One tensor of more than 8 bits.
+// Imports an operator on one integer tensor of more than 8 bits.
 Status import_integer_unary(Importer& importer, const NodeView& node) {
   using F = fb::IntegerFunction;
   const std::string& op = node.op();
@@ -236,7 +237,7 @@ Status import_pair_lut(Importer& importer, const NodeView& node, int type) {
   return Status();
 }
 
-// min(max(x, lower), upper); a bound may be missing, or computed.
+// Imports min(max(x, lower), upper); a bound may be missing, or computed.
 Status import_integer_clip(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   ValueId y = x.value;

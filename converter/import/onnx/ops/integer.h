@@ -9,13 +9,13 @@ namespace qrt::convert::from_onnx {
 
 // Returns whether a type has 8 bits, with or without a sign.
 bool is_byte(int type);
-// Added to an integer to give the stored one: int8 lies in the graph as value + 128.
+// Returns what is added to an integer to give the stored one: 128 for int8, else 0.
 int offset_of(int type);
 bool is_integer_value(const Tensor& t);
-// Input i as a value or constant of the graph. REQUIRES: one of an integer type.
+// Returns input i as a value or constant of the graph. REQUIRES: one of an integer type.
 ValueId integer_value(Importer& importer, const NodeView& node, int i);
 bool has_type(const Tensor& t, int type);
-// Output 0 of the node is `value`, of this type.
+// Sets output 0 of the node to `value`, of this type.
 void set_value(Importer& importer, const NodeView& node, int type, ValueId value);
 Status refuse_types(Importer& importer, const NodeView& node, int type);
 

@@ -30,7 +30,7 @@ Status gemm_shape(const NodeView& node, const Shape& x, const Shape& w, Product*
   return Status();
 }
 
-// Geometry of MatMul and QLinearMatMul. *known stays false where it is refused.
+// Reads geometry of MatMul and QLinearMatMul. *known stays false where it is refused.
 Status matmul_shape(Importer& importer, const NodeView& node, const Shape& x, const Shape& w,
                     Product* p, bool* known) {
   QRT_MODEL_CHECK(x.rank() >= 1 && w.rank() >= 1, "a scalar cannot be multiplied");
@@ -98,8 +98,8 @@ bool is_row_bias(const NodeView& node, int input, const Importer& importer) {
   return node.has_input(input) && shape.rank() == 2 && shape[0] > 1;
 }
 
-// A bias of Gemm, or of Add behind a MatMul that ONNX Runtime makes one, with values of its own for
-// each row: one of floats is added in the sum of floats. *known stays false where it is refused.
+// Reads a bias of Gemm, or of an Add behind a MatMul that ONNX Runtime makes one, that differs
+// between rows: one of floats is added in the sum of floats. *known stays false where it is refused.
 Status read_row_bias(Importer& importer, const NodeView& node, int input, Product* p, bool* known) {
   const Tensor& bias = importer.input(node, input);
   *known = false;
@@ -139,7 +139,7 @@ Status read_operands(Importer& importer, const NodeView& node, Product* p, bool*
   return Status();
 }
 
-// The operands of QGemm and QLinearMatMul, inputs 0 to 5.
+// Reads the operands of QGemm and QLinearMatMul, inputs 0 to 5.
 Status read_qlinear_operands(Importer& importer, const NodeView& node, int64_t w_axis, Product* p,
                              bool* known) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 3);
@@ -242,7 +242,7 @@ bool becomes_gemm(Importer& importer, const NodeView& matmul, const Shape& bias)
   return !has_symbolic_batch && bias[0] == x[0] && (bias[1] == 1 || bias[1] == out);
 }
 
-// An Add behind a MatMul whose bias is none of one value for each column of a Gemm.
+// Adds the bias of an Add behind a MatMul where that is not one value for each column, as a Gemm has it.
 Status add_to_matmul(Importer& importer, const NodeView& add, const NodeView& matmul,
                      int bias_input, bool is_gemm, Product p) {
   const Tensor& bias = importer.input(add, bias_input);

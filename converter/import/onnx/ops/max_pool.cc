@@ -43,7 +43,7 @@ ValueId padded_for_max(Importer& importer, const NodeView& node, Window* w, Valu
   return importer.builder().gather(node, x, maps, is_int16 ? -32768 : 0);
 }
 
-// The pool of images; without a window of each of them as a whole.
+// Adds the pool over images, each as a whole where there is no window.
 ValueId add_max_pool(Importer& importer, const NodeView& node, const Window* window, ValueId x) {
   Graph& graph = importer.graph();
   Node n = make_node<fb::MaxPool2DOptionsT>(node.name(), node.op(), {}, {});

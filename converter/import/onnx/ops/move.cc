@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data movement: Reshape and its kin, Transpose, Identity. It acts on the integers, whatever stands
-// for them.
+// Data movement: Reshape and similar operators, Transpose, Identity. They act on the integers,
+// whatever these stand for.
 #include "converter/import/onnx/move.h"
 
 #include <algorithm>

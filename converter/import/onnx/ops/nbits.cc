@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostSize = int64_t{1} << 30;  // of n and k: their products stay within 64 bits
 
-// Code i of `bits` bits each, low bits first.
+// Returns code i of `bits` bits each, low bits first.
 uint32_t code_at(const uint8_t* codes, int64_t bits, int64_t i) {
   const auto at = static_cast<uint64_t>(i * bits);
   return codes[at / 8] >> (at % 8) & ((1u << bits) - 1);
@@ -130,7 +130,8 @@ bool blocks_in_float(const Importer& importer, int64_t accuracy_level, int64_t b
 }
 
 Status multiply_by_blocks(FloatGraph* f, ValueId x, ValueId b, ValueId* y) {
-  // Asked first because it is found by name: the graph has to be searched for a producer.
+  // Looks for the DequantizeLinear in the source first, which is found by its tensor's name; for
+  // the operator in the graph, all nodes have to be searched.
   const NodeView* dequantize = f->importer().producer(f->node().input(1));
   if (dequantize == nullptr || dequantize->op() != "DequantizeLinear") return Status();
   const Graph& graph = f->importer().graph();
@@ -272,7 +273,7 @@ Status import_gather_block_quantized(Importer& importer, const NodeView& node) {
                     static_cast<long long>(z.shape.elements()), static_cast<long long>(expected));
     zeros = z.constant.get();
   }
-  // Constants hold each of int4 and uint4 in a byte.
+  // Constants hold each element of int4 and uint4 in a byte.
   const uint32_t flip = data.type == kInt4 ? 8 : 0;
   const auto code = [&](const Constant& c, int64_t row, int64_t row_bytes, int64_t i) {
     const uint8_t* bytes = c.data.data() + row * row_bytes;

@@ -38,7 +38,7 @@ class BlockWeights {
     zero_points_[at(o, b)] = static_cast<uint8_t>(z);
   }
 
-  // y = x times the weights, plus `bias` unless that is empty.
+  // Multiplies x by the weights and adds `bias`, unless that is empty.
   ValueId multiply(FloatGraph* f, ValueId x, const std::vector<float>& bias, bool in_float) const;
   // Takes the rows at the indices.
   ValueId gather(FloatGraph* f, ValueId index) const;

@@ -228,7 +228,7 @@ ValueId add_weights(Importer& importer, const NodeView& node, int i, const Recur
 // no reset gate is between them.
 Status add_constants(Importer& importer, const NodeView& node, RecurrentLayer* layer,
                      std::vector<ValueId>* inputs, bool* known) {
-  // The floats as the file has them and as the graph has them.
+  // Counts the floats twice: as the file has them, and as the graph has them.
   uint64_t elements = 0;
   for (const int i : {1, 2, static_cast<int>(kBias), static_cast<int>(kPeepholes)})
     if (node.has_input(i))

@@ -13,7 +13,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// The reduced dimensions of x. *known: false where they are refused.
+// Reads the reduced dimensions of x. *known: false where they are refused.
 Status read_reduced(Importer& importer, const NodeView& node, const Shape& x,
                     std::vector<bool>* reduced, bool* known) {
   bool given;
@@ -30,8 +30,8 @@ struct Reduction {
   Shape y;
 };
 
-// With `batch_alone`, dimension 0 has `outer` for itself, and what else stands in front of the
-// reduced dimensions goes behind them.
+// Plans a reduction. With `batch_alone`, `outer` is dimension 0 alone, and the other kept
+// dimensions in front of the reduced ones go behind them.
 Reduction plan_reduction(const Shape& x, const std::vector<bool>& reduced, bool keep,
                          bool batch_alone) {
   Reduction r;
@@ -70,11 +70,11 @@ ValueId complement(Importer& importer, const NodeView& node, ValueId x) {
   return importer.builder().int16_lut(node, x, table, DType::kInt16, "", nullptr);
 }
 
-// A sum of `n` integers whose greatest is `most` stays within int32.
+// Returns whether a sum of `n` integers whose greatest is `most` stays within int32.
 bool sum_fits(int64_t n, int64_t most) { return n <= INT32_MAX / most; }
 
-// Sum or mean of quantised values: the integers' sum, which is exact, and one rounding. ONNX
-// Runtime sums floats, in an order of its own.
+// Emits a sum or mean of quantised values: the integers' sum, which is exact, and one rounding.
+// ONNX Runtime sums floats, in an order of its own.
 Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops, ValueId x,
                 const Quant& in, const Reduction& r, const Quant& out, Limits limits,
                 ValueId* result) {
@@ -112,7 +112,7 @@ Status emit_sum(Importer& importer, const NodeView& node, const std::string& ops
   return Status();
 }
 
-// The greatest or the least of stored integers.
+// Returns the greatest or the least of stored integers.
 ValueId emit_extreme(Importer& importer, const NodeView& node, const Reduction& r, bool least,
                      ValueId x) {
   ValueId v = arranged(importer, node, r, x);

@@ -103,7 +103,7 @@ Status import_scatter_elements(Importer& importer, const NodeView& node) {
       return refuse_form(importer, node,
                          "its indices of shape " + at.to_string() +
                              " leave out some of the data of shape " + from.to_string());
-  // Lines along the axis, each with its own indices.
+  // Every row along the axis has indices of its own.
   for (ValueId* v : {&s.data, &s.index, &s.updates}) *v = builder.axis_last(node, *v, axis);
   const Shape turned = builder.shape_of(s.data);
   const int64_t n = from[axis], count = at[axis], lines = from.elements() / std::max<int64_t>(n, 1);

@@ -50,7 +50,8 @@ Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indice
 
 namespace {
 
-// A bound beyond `n` indices that more of them would reach; what means "all" is none.
+// Returns whether the bound lies beyond `n` indices but would cut a larger axis. A bound that means
+// "all" would not.
 bool cuts_larger(int64_t n, int64_t bound) {
   return (bound > n && bound < INT32_MAX) || (bound < -n && bound > -INT32_MAX);
 }

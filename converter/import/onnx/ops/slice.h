@@ -17,7 +17,7 @@ Status input_axes(Importer& importer, const NodeView& node, int input, int rank,
 // Finds what a slice of n indices takes.
 Status slice_indices(int64_t n, int64_t start, int64_t end, int64_t step, Indices* indices);
 
-// Slice of which a run computes where it begins and ends, its length following from sizes.
+// Imports a Slice that begins and ends where a run computes, and whose length follows from sizes.
 Status slice_in_run(Importer& importer, const NodeView& node);
 
 }  // namespace qrt::convert::from_onnx

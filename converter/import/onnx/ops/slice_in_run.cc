@@ -40,7 +40,7 @@ Status refuse_span(Importer& importer, const NodeView& node, const std::string& 
       "inputs, as a cache that is used whole with a mask");
 }
 
-// The number that a span begins with, a scalar.
+// Returns the number that a span begins with, a scalar.
 ValueId start_of(Importer& importer, const NodeView& node, const RunOffset& start) {
   RunIntegers r(importer, node);
   if (start.base.empty()) return r.number(start.offset);
@@ -171,7 +171,8 @@ Status slice_in_run(Importer& importer, const NodeView& node) {
 }
 
 Status import_range(Importer& importer, const NodeView& node) {
-  // A constant with the angles of positions that begin behind a past would have to hold those of any past.
+  // A constant that holds the angles of positions behind a past would need those of every past, so
+  // they are computed.
   bool done =
       importer.may_differ_at_other_sizes(node, 0) && leads_to_angles(importer, node.output(0));
   if (done) QRT_TRY(count_positions(importer, node, &done));

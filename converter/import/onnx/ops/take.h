@@ -16,13 +16,13 @@ struct Taking {
   Shape to;
 };
 
-// Output 0 of the node is what is taken of input 0. A constant becomes one of the graph.
+// Makes output 0 of the node what is taken of input 0. A constant becomes one of the graph.
 Status take(Importer& importer, const NodeView& node, const Taking& taking);
 
 // Returns whether input i holds indices that only a run knows.
 bool is_index_of_a_run(const Importer& importer, const NodeView& node, int i);
 
-// GatherND and GatherElements at such indices.
+// Import GatherND and GatherElements at indices that a run computes.
 Status take_points(Importer& importer, const NodeView& node);
 Status take_elements(Importer& importer, const NodeView& node, int axis);
 

@@ -8,7 +8,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Padding and output size, as the operator's text has them.
+// Finds padding and output size, as the operator's specification has them.
 Status read_output(const NodeView& node, TransposedGeometry* c) {
   constexpr int kAxes = TransposedGeometry::kAxes;
   const int d = c->image.dimensions;
@@ -32,7 +32,7 @@ Status read_output(const NodeView& node, TransposedGeometry* c) {
     int64_t out = full - pads_before[i] - pads_after[i];
     c->before[i] = pads_before[i];
     if (!wanted.empty() || same) {
-      // SAME does not fill up what a kernel smaller than its stride leaves open.
+      // SAME does not enlarge the output where a kernel smaller than its stride leaves gaps.
       out = wanted.empty() ? std::min(c->input(i) * c->stride[i], full)
                            : wanted[static_cast<size_t>(i - (kAxes - d))];
       const int64_t total = std::max<int64_t>(0, full - out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trilu and OneHot: by comparisons of places.
+// Trilu and OneHot, by comparisons of indices.
 #include <cstring>
 #include <limits>
 
@@ -38,7 +38,7 @@ Tensor triangle_of_constant(const Constant& c, const Triangle& t) {
   return constant_tensor(std::move(made));
 }
 
-// 0 where the triangle has nothing, by two limits: x lies between them and is kept where they are infinite.
+// Sets x to 0 outside the triangle by two limits, between which x is kept where they are infinite.
 Status triangle_of_floats(FloatGraph* f, const Triangle& t, ValueId x, ValueId* y) {
   using F = fb::FloatFunction;
   const float infinity = std::numeric_limits<float>::infinity();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operators of one tensor: tables. Relu and Clip behind an operator that waits for its
-// quantisation become limits of that operator.
+// Elementwise operators of one tensor: tables. Relu and Clip behind a pending operator become limits
+// of that operator.
 #include <cmath>
 #include <limits>
 
@@ -11,7 +11,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// min(max(x, lo), hi), also where lo > hi.
+// Returns min(max(x, lo), hi), also where lo > hi.
 float clip(float x, float lo, float hi) {
   const float v = x < lo ? lo : x;
   return v > hi ? hi : v;
@@ -93,8 +93,7 @@ std::function<float(float)> function_of(const NodeView& node) {
   return [](float x) { return std::sqrt(x); };  // Sqrt
 }
 
-// A bound of Clip: an input since opset 11, an attribute before. *known stays false where it is
-// refused.
+// Reads a bound of Clip: an input since opset 11, an attribute before. *known stays false where it is refused.
 Status read_bound(Importer& importer, const NodeView& node, int input, const char* attribute,
                   float otherwise, float* bound, bool* known) {
   *bound = node.real(attribute, otherwise);

@@ -10,8 +10,8 @@
 
 namespace qrt::convert::from_onnx {
 
-// y = c ? a : b of truth values c = 0 or 1 and a, b of 8 or 16 bits: max(min(a, mask), min(b,
-// ~mask)), the mask being the greatest value for 1 and the least for 0.
+// Selects y = c ? a : b by truth values c = 0 or 1, for a, b of 8 or 16 bits: max(min(a, mask),
+// min(b, ~mask)), where the mask is the greatest value for 1 and the least for 0.
 ValueId select_elements(Importer& importer, const NodeView& node, const Tensor& condition,
                         ValueId a, ValueId b, const Quant* quant) {
   const bool is_int16 = importer.graph().values[a].type.dtype == DType::kInt16;
@@ -39,7 +39,7 @@ ValueId select_elements(Importer& importer, const NodeView& node, const Tensor& 
 
 namespace {
 
-// y = b + c * (a - b) of conditions c = 0 or 1, modulo 2^width.
+// Selects y = b + c * (a - b) by conditions c = 0 or 1, modulo 2^width.
 ValueId select_numbers(Importer& importer, const NodeView& node, int type, ValueId a, ValueId b) {
   RunIntegers r(importer, node);
   const ValueId truth = integer_value(importer, node, 0);
@@ -47,7 +47,7 @@ ValueId select_numbers(Importer& importer, const NodeView& node, int type, Value
   return r.add(b, r.multiply(c, r.subtract(a, b)));
 }
 
-// One of two whole tensors, whichever the condition says: what an If becomes whose branches are both computed.
+// Chooses one of two whole tensors by the condition: the form of an If whose branches are both computed.
 Status choose(Importer& importer, const NodeView& node) {
   const Tensor condition = importer.input(node, 0);
   if (condition.is_plain_constant() && condition.constant->elements() == 1) {

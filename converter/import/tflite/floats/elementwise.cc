@@ -23,7 +23,7 @@ class Expression {
     return y;
   }
   ValueId times(ValueId a, float b) { return binary(F::MUL, a, number(b)); }
-  // The limit stands first: NaN stays NaN (kernels/float_fallback).
+  // Returns max(lo, x). The limit is the first operand, so that NaN stays NaN (kernels/float_fallback).
   ValueId within(ValueId a, float lo, float hi) {
     if (status_.ok()) status_ = f_->limit(lo, hi, &a);
     return a;

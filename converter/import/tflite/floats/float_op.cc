@@ -102,7 +102,7 @@ const Value* FloatOp::read_constant(int i) {
   return nullptr;
 }
 
-// The limit stands first: NaN stays NaN (kernels/float_fallback).
+// Limits y. The limit is the first operand, so that NaN stays NaN (kernels/float_fallback).
 Status FloatOp::limit(float lo, float hi, ValueId* y) {
   if (lo > -FLT_MAX) QRT_TRY(binary(F::MAXIMUM, constant({}, {lo}), *y, y));
   if (hi < FLT_MAX) QRT_TRY(binary(F::MINIMUM, constant({}, {hi}), *y, y));

@@ -16,7 +16,7 @@ namespace qrt::convert::from_tflite {
 // then. The floats of other models are the exporter's failure, or the model is float.
 bool has_dynamic_range(const Model& model);
 
-// Returns the handler of an operator of floats in such a model; null where there is none.
+// Returns the handler of an operator of floats in a model of dynamic range; null where there is none.
 const Handler* find_dynamic_handler(const Op& op);
 
 // One operator of floats on its way into the graph.
@@ -27,7 +27,7 @@ class FloatOp : public FloatBuilder {
 
   Importer& importer() const { return importer_; }
   const Op& op() const { return op_; }
-  // Input i as floats, a constant among them. False: the operator was refused.
+  // Reads input i as floats; it may be a constant. Returns false where the operator was refused.
   bool read(int i, ValueId* x);
   // Returns input i as a constant of floats. Null: it is no constant, or cannot be read; the operator was refused.
   const Value* read_constant(int i);

@@ -46,7 +46,8 @@ struct WeightOrder {
   }
 };
 
-// Input 1. False: refused. The reference does not look at zero points of weights.
+// Reads the weights, input 1, whose zero points the reference ignores. Returns false where the
+// operator was refused.
 bool read_hybrid_weights(Importer& importer, const Op& op, const WeightOrder& order,
                          HybridLayer* layer) {
   const Tensor& w = importer.input(op, 1);
@@ -86,7 +87,8 @@ bool read_hybrid_weights(Importer& importer, const Op& op, const WeightOrder& or
   return true;
 }
 
-// Input 2, or of none `absent`. False: refused.
+// Reads the bias, input 2; without one every channel gets `absent`. Returns false where the
+// operator was refused.
 bool read_addend(FloatOp* f, float absent, HybridLayer* layer) {
   const auto channels = static_cast<size_t>(layer->channels);
   layer->addend.assign(channels, absent);
@@ -105,7 +107,8 @@ bool read_addend(FloatOp* f, float absent, HybridLayer* layer) {
   return false;
 }
 
-// x, quantised by the indices of dimension 0, and the layer's constants: the inputs of a layer whose scales only a run knows.
+// Returns the inputs of a layer whose scales only a run knows: x, quantised for each index of
+// dimension 0, and the layer's constants.
 std::vector<ValueId> dynamic_inputs(FloatOp* f, const HybridLayer& layer, ValueId x,
                                     const Shape& weights) {
   GraphBuilder& builder = f->builder();
@@ -136,7 +139,8 @@ std::vector<ValueId> dynamic_inputs(FloatOp* f, const HybridLayer& layer, ValueI
           graph.add_constant("", DType::kFloat32, channels, layer.addend)};
 }
 
-// The limits of a fused activation, those of convolutions finite. False: the kernels have none like it, refused.
+// Finds the limits of a fused activation; those of convolutions are finite. Returns false where the
+// kernels have no such activation; the operator was refused.
 bool read_limits(Importer& importer, const Op& op, A activation, float most, float* lo, float* hi) {
   *lo = -most;
   *hi = most;
@@ -205,7 +209,7 @@ Status hybrid_convolution(FloatOp* f, const ConvShape& conv, const HybridLayer& 
   return f->finish(y, "Conv2D", "edge");
 }
 
-// Input 2 as a constant of `channels` floats, of none zeros. kNoValue: refused.
+// Returns input 2 as a constant of `channels` floats, of none zeros. kNoValue: refused.
 ValueId float_bias(FloatOp* f, int64_t channels) {
   if (!f->op().has_input(2)) return f->zeros(channels);
   ValueId bias;
@@ -218,8 +222,8 @@ ValueId float_bias(FloatOp* f, int64_t channels) {
   return kNoValue;
 }
 
-// In float: a product where a window is one position, else a convolution of planes. `order`: of the dimensions of the file's
-// weights, to [out, in / groups, kh, kw].
+// Computes a convolution in float: a product where a window is one position, else a convolution of
+// planes. `order`: of the dimensions of the file's weights, to [out, in / groups, kh, kw].
 Status float_convolution(FloatOp* f, const ConvShape& conv, const std::vector<int>& order,
                          A activation) {
   ValueId x, w;

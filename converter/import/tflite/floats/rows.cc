@@ -29,7 +29,8 @@ std::vector<bool> last_dimension(const Shape& shape) {
   return marked;
 }
 
-// Input 0 as floats of at least one dimension and element. False: refused, or *status is set.
+// Reads input 0 as floats of at least one dimension and element. Returns false where the operator
+// was refused, or *status is set.
 bool read_rows(FloatOp* f, int rank, ValueId* x, Status* status) {
   if (!f->read(0, x)) return false;
   const Shape shape = f->shape_of(*x);
@@ -73,7 +74,7 @@ Status import_float_softmax(Importer& importer, const Op& op) {
   return f.finish(y);
 }
 
-// x / max(the square root of the sum of squares, 1e-6)
+// Computes x / max(the square root of the sum of squares, 1e-6).
 Status import_float_l2_normalization(Importer& importer, const Op& op) {
   FloatOp f(importer, op);
   ValueId x, y;
@@ -130,7 +131,7 @@ Status import_float_pool(Importer& importer, const Op& op) {
   return f.finish(y);
 }
 
-// Each row, and then each column, is a mean of two of the input's, weighed.
+// Computes each row, and then each column, as a weighted mean of two of the input's.
 Status import_float_resize_bilinear(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::ResizeBilinearOptions>();
   FloatOp f(importer, op);

@@ -13,7 +13,7 @@ using F = fb::FormulaFunction;
 
 constexpr int kSumLeft = 20;
 
-// The output of a sum of terms x - zero point, an INT32 value. Null: refused.
+// Finishes a sum of terms x - zero point, an INT32 value, by requantising it to the output.
 Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in, const Quant& out,
                   const char* result) {
   const double twice = 2 * static_cast<double>(in.scale[0]);
@@ -43,8 +43,8 @@ ValueId integer_sum(Importer& importer, const Op& op, ValueId a, ValueId b) {
   return y;
 }
 
-// x moved along the axis by `steps`, towards higher indices or, reversed, lower ones; 0 where nothing
-// comes from.
+// Returns x moved along the axis by `steps`, towards higher indices, or lower ones if reversed; 0
+// where nothing moves to.
 ValueId shifted(Importer& importer, const Op& op, ValueId x, int axis, int64_t steps,
                 bool reverse) {
   IndexMaps maps(importer.builder().shape_of(x));
@@ -58,7 +58,7 @@ ValueId shifted(Importer& importer, const Op& op, ValueId x, int axis, int64_t s
   return importer.builder().gather(op, x, maps, 0);
 }
 
-// The sums of each element and all before it, in as many steps as the axis has binary digits.
+// Returns the sums of each element and all before it, in as many steps as the axis has binary digits.
 ValueId running_sum(Importer& importer, const Op& op, ValueId x, int axis, bool exclusive,
                     bool reverse) {
   const int64_t n = importer.builder().shape_of(x)[axis];

@@ -52,8 +52,8 @@ Status import_saturating_16(Importer& importer, const Op& op, const Quant& in, c
   return Status();
 }
 
-// Logistic and tanh share their range reduction: a Q4.27 number, or beyond +-15 * 2^27 / 2^left the
-// limit.
+// Imports logistic and tanh, which share their range reduction: to a Q4.27 number, or the limit
+// beyond +-15 * 2^27 / 2^left.
 Status import_saturating(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                          int32_t (*f)(int32_t), int result_shift, int result_offset) {
   const Multiplier m = importer.multiplier(std::ldexp(static_cast<double>(in.scale[0]), 27));
@@ -95,14 +95,14 @@ int32_t saturate16(int64_t v) {
   return static_cast<int32_t>(std::clamp<int64_t>(v, -32768, 32767));
 }
 
-// The reference shifts within 16 bits, whose mask of the bits that go is all ones from 16 of them on:
-// it then rounds every number away from zero, and 0 to 1.
+// Shifts as the reference does, within 16 bits. From shifts of 16 on, its mask of the bits shifted
+// out is all ones: it then rounds every number away from zero, and 0 to 1.
 int32_t shift_half_away_16(int32_t v, int s) {
   if (s < 16) return static_cast<int32_t>(fixed::shift_half_away(v, s));
   return v < 0 ? -1 : 1;
 }
 
-// The high half of a multiplier, rounded.
+// Returns the high half of a multiplier, rounded.
 int32_t high16(Multiplier m) {
   return m.value >= 0x7fff8000 ? 0x7fff : (m.value + (1 << 15)) >> 16;
 }
@@ -137,8 +137,8 @@ Status import_relu_n1_to_1(Importer& importer, const Op& op) {
   return import_relu_within(importer, op, tflite::ActivationFunctionType::RELU_N1_TO_1);
 }
 
-// No change of scale but of uint8, which has other kernels: the reference clamps by the input's
-// parameters and never reads the output's.
+// Imports RELU6 without a change of scale, except of uint8, which has other kernels: the reference
+// clamps by the input's parameters and never reads the output's.
 Status import_relu6(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();
@@ -181,7 +181,7 @@ Status import_leaky_relu(Importer& importer, const Op& op) {
 
 namespace {
 
-// A slope of PRELU less its zero point; 8 bits.
+// Returns a slope of PRELU less its zero point; 8 bits.
 int slope_at(const Tensor& slopes, const Quant& quant, int64_t c) {
   const uint8_t byte = slopes.data[c];
   return (quant.type == DType::kInt8 ? static_cast<int8_t>(byte) : byte) - quant.zero_point[0];
@@ -193,7 +193,7 @@ std::vector<int64_t> slope_indices(const Shape& x, const Shape& slopes) {
   const int extra = x.rank() - slopes.rank();
   std::vector<int64_t> places = {0};
   if (extra < 0 || (extra == 0 && slopes.rank() > 0 && slopes[0] != 1)) return {};
-  int64_t step = 1;  // of the slopes' dimensions so far, the last ones first
+  int64_t step = 1;  // product of the slopes' dimensions behind d
   for (int d = x.rank() - 1; d > 0; --d) {
     const int64_t size = d < extra ? 1 : slopes[d - extra];
     if (size != 1 && size != x[d]) return {};
@@ -208,7 +208,7 @@ std::vector<int64_t> slope_indices(const Shape& x, const Shape& slopes) {
 
 }  // namespace
 
-// One slope for all, for each index of the last dimension, or for each element of a row.
+// Imports PRELU, with one slope for all, for each index of the last dimension, or for each element of a row.
 Status import_prelu(Importer& importer, const Op& op) {
   Quant in, out, alpha;
   if (!importer.read_quants(op, 0, &in, &out)) return Status();

@@ -25,7 +25,8 @@ Status check_broadcast(const Importer& importer, const Op& op) {
 
 namespace {
 
-// The reference refuses int16 operands with zero points but for sums. True: the operator was refused.
+// Refuses int16 operands with zero points, as the reference does for all operators but sums.
+// Returns whether the operator was refused.
 bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const Quant& b,
                         const Quant& out) {
   if (!out.is_int16() || (a.zero_point[0] == 0 && b.zero_point[0] == 0 && out.zero_point[0] == 0))
@@ -45,7 +46,7 @@ struct SumMultipliers {
   Multiplier a, b, out;
 };
 
-// The reference computes them in double for ADD and SUB of uint8, in float for other SUB.
+// Computes multipliers in double for ADD and SUB of uint8, and in float for other SUB, as the reference does.
 template <class Real>
 SumMultipliers sum_multipliers(const Importer& importer, const Quant& a, const Quant& b,
                                const Quant& out) {
@@ -112,7 +113,7 @@ Status import_sub(Importer& importer, const Op& op) {
 
 namespace {
 
-// The greatest real number that an activation limits to.
+// Returns the greatest real number that an activation limits to.
 float limit_of(tflite::ActivationFunctionType activation) {
   using A = tflite::ActivationFunctionType;
   return activation == A::RELU6 ? 6.0f : activation == A::RELU_N1_TO_1 ? 1.0f : 0.0f;
@@ -120,10 +121,10 @@ float limit_of(tflite::ActivationFunctionType activation) {
 
 }  // namespace
 
-// A scale may be 0 or tiny: of dead channels. The reference does not define what happens then, so this
-// is what it does on 64-bit CPUs: of an output scale of 0 the quotient is infinite or no number, which
-// becomes the multiplier 0 (x86-64; others stop), and products are shifted left modulo 2^32, by the
-// exponent modulo 32.
+// Imports MUL. A scale may be 0 or tiny, for dead channels. The reference does not define the
+// result then, so this is what it computes on 64-bit CPUs: with an output scale of 0 the quotient
+// is infinite or no number, which becomes the multiplier 0 (x86-64; others stop), and products are
+// shifted left modulo 2^32, by the exponent modulo 32.
 Status import_mul(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_integers(importer, op, fb::IntegerFunction::MUL);
@@ -174,7 +175,7 @@ Status import_mul(Importer& importer, const Op& op) {
 
 namespace {
 
-// int16 as int32, times a multiplier below 1.
+// Returns int16 as int32, times a multiplier below 1.
 ValueId scaled_int16(Importer& importer, const Op& op, ValueId x, Multiplier m) {
   GraphBuilder& builder = importer.builder();
   const ValueId y = builder.new_value("", DType::kInt32, builder.shape_of(x));
@@ -183,7 +184,7 @@ ValueId scaled_int16(Importer& importer, const Op& op, ValueId x, Multiplier m) 
   return y;
 }
 
-// The square of the difference of two INT32 values.
+// Returns the square of the difference of two INT32 values.
 ValueId squared_difference(Importer& importer, const Op& op, ValueId x, ValueId y) {
   GraphBuilder& builder = importer.builder();
   const Shape& shape = importer.output(op).shape;
@@ -214,7 +215,7 @@ Status import_int32_squared_difference(Importer& importer, const Op& op) {
 
 }  // namespace
 
-// A table holds the int8 result of every pair of bytes.
+// Imports SQUARED_DIFFERENCE by a table of the int8 result of every pair of bytes.
 Status import_squared_difference(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_int32_squared_difference(importer, op);
@@ -263,9 +264,9 @@ Status import_squared_difference(Importer& importer, const Op& op) {
 
 namespace {
 
-// The quotient of two numbers of 8 bits as the reference computes it: x times the reciprocal of y, which
-// has 31 bits, times the multiplier. By 0, which the reference does not define: the limit that x is on the
-// side of.
+// Returns the quotient of two numbers of 8 bits as the reference computes it: x times the
+// reciprocal of y, which has 31 bits, times the multiplier. By 0, which the reference does not
+// define: the limit that x is on the side of.
 int64_t quotient(int x, int y, Multiplier m, Rounding rounding) {
   if (y == 0) return x == 0 ? 0 : x < 0 ? INT32_MIN : INT32_MAX;
   if (y < 0) x = -x, y = -y;
@@ -281,7 +282,7 @@ int64_t quotient(int x, int y, Multiplier m, Rounding rounding) {
 
 }  // namespace
 
-// A table holds the int8 result of every pair of bytes.
+// Imports DIV by a table of the int8 result of every pair of bytes.
 Status import_div(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_integers(importer, op, fb::IntegerFunction::DIV);

@@ -39,7 +39,7 @@ Status to_float(Importer& importer, const Op& op, const Element& from, ValueId v
   return Status();
 }
 
-// The steps that leave of an int32 what the type holds, so that the formula's saturation does nothing.
+// Returns the steps that leave of an int32 what the type holds, so that the formula's saturation does nothing.
 std::vector<FormulaStep> wrapped(TensorType type) {
   using F = fb::FormulaFunction;
   switch (type) {

@@ -79,7 +79,7 @@ struct Rescaled {
   }
 };
 
-// Reads an operand and its rescaling. False: the operator was refused.
+// Reads an operand and its rescaling. Returns false where the operator was refused.
 bool read_rescaled(Importer& importer, const Op& op, int i, Rescaled* r) {
   const Tensor& t = importer.input(op, i);
   if (!importer.read_quant(op, t, &r->quant)) return false;
@@ -113,7 +113,7 @@ Status compare_bytes(Importer& importer, const Op& op, const Comparison& c) {
                 "PairLut");
 }
 
-// EQUAL and NOT_EQUAL of quantised int16; the reference orders the integers as they are.
+// Compares quantised int16 by EQUAL and NOT_EQUAL; the reference compares the integers as they are.
 Status compare_int16(Importer& importer, const Op& op, const Comparison& c) {
   std::array<ValueId, 2> x{};
   const bool is_equality = c.code == B::EQUAL || c.code == B::NOT_EQUAL;
@@ -183,7 +183,7 @@ Status import_logical(Importer& importer, const Op& op, bool is_or) {
 
 // --- SELECT
 
-// Floats: a function of the codes of the condition and the tensors, which are two tensors at most.
+// Selects floats: a function of the codes of the condition and the tensors, which are two tensors at most.
 Status select_floats(Importer& importer, const Op& op) {
   const Tensor& c = importer.input(op, 0);
   Real condition, x, y, from_x, from_y, result;
@@ -210,7 +210,7 @@ Status select_floats(Importer& importer, const Op& op) {
   return Status();
 }
 
-// The condition of SELECT, which may be a vector with an element for each index of dimension 0.
+// Returns the condition of SELECT, which may be a vector with an element for each index of dimension 0.
 ValueId condition_of(Importer& importer, const Op& op) {
   const ValueId c = importer.value(op, 0);
   const Shape &shape = importer.input(op, 0).shape, &x = importer.input(op, 1).shape;
@@ -220,7 +220,7 @@ ValueId condition_of(Importer& importer, const Op& op) {
   return importer.builder().reshape(op, c, column);
 }
 
-// The shapes fit: SELECT_V2 broadcasts all three, SELECT the condition alone.
+// Checks that the shapes fit: SELECT_V2 broadcasts all three, SELECT the condition alone.
 Status check_select(const Importer& importer, const Op& op) {
   const Shape &c = importer.input(op, 0).shape, &x = importer.input(op, 1).shape,
               &y = importer.input(op, 2).shape;

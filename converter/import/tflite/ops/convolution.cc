@@ -7,7 +7,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// CONV_2D and FULLY_CONNECTED. `type`: the options' quantized_bias_type.
+// Returns the biases that CONV_2D and FULLY_CONNECTED take. `type`: the options' quantized_bias_type.
 BiasTypes bias_types(TensorType type) { return {false, true, type == TensorType::INT32}; }
 
 }  // namespace

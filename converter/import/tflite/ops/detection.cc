@@ -12,7 +12,8 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Input i, which is uint8, or float32 that a DEQUANTIZE made. False: the operator was refused.
+// Reads input i, which is uint8, or float32 that a DEQUANTIZE made. Returns false where the
+// operator was refused.
 bool read_codes(Importer& importer, const Op& op, int i, Real* codes) {
   const Tensor& t = importer.input(op, i);
   if (t.type == TensorType::UINT8 && !t.is_constant) {
@@ -72,7 +73,7 @@ struct Options {
   float scale[4] = {};  // y, x, h, w
 };
 
-// A map by the reference's rules: what is missing is 0, but for detections_per_class.
+// Reads the options by the reference's rules: a missing key is 0, except detections_per_class.
 Status read_options(const Op& op, Options* o) {
   const auto* bytes = op.table->custom_options();
   OptionMap map;

@@ -20,7 +20,7 @@ ValueId take_rows(Importer& importer, const Op& op, ValueId table, ValueId looku
   return y;
 }
 
-// Returns whether the reference reads such a table to float. False: refused.
+// Returns whether the reference reads a table of this form to float; refuses the operator if not.
 bool check_table(Importer& importer, const Op& op, const Tensor& table) {
   const auto no = [&](const std::string& rule, const char* remedy) {
     (void)importer.refuse(op, importer.quoted_input(op, 1) + " " + rule, table.name, remedy);

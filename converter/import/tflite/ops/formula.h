@@ -28,7 +28,7 @@ struct FormulaResult {
 };
 
 ValueId formula(Importer& importer, const Op& op, const FormulaTerm& a, FormulaResult result);
-// steps(pair(a, b)), broadcast as in numpy.
+// Adds steps(pair(a, b)), broadcast as in numpy.
 ValueId formula(Importer& importer, const Op& op, const FormulaTerm& a, fb::FormulaPair pair,
                 const FormulaTerm& b, const std::vector<FormulaStep>& steps, FormulaResult result);
 

@@ -12,7 +12,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Beyond these limits the float is 0 or so great that every table refuses it.
+// Returns exp(x). Beyond these limits the float is 0, or so great that every table refuses it.
 float exp_of(float x) {
   return static_cast<float>(portable_exp(std::clamp(static_cast<double>(x), -100.0, 88.0)));
 }
@@ -24,7 +24,7 @@ float tanh_of(float x) {
   return static_cast<float>(std::copysign((e - 1) / (e + 1), v));
 }
 
-// The series of erf whose terms are all positive, times exp(-x * x).
+// Returns erf(x) by the series whose terms are all positive, times exp(-x * x).
 double erf_of(double x) {
   const double size = std::min(std::fabs(x), 6.0);
   double term = size, sum = size;
@@ -105,7 +105,8 @@ Status import_log(Importer& importer, const Op& op) {
       });
 }
 
-// Truncates. The reference fails in a run that meets a negative number; here its root is 0.
+// Imports SQRT, which truncates. The reference fails in a run that meets a negative number, whose
+// root is 0 here.
 Status import_sqrt(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in) ||
@@ -119,8 +120,8 @@ Status import_sqrt(Importer& importer, const Op& op) {
   });
 }
 
-// The output of 0 is the greatest. So is here that of a negative number, at which the reference fails
-// in a run.
+// Imports RSQRT. The result for 0 is the greatest output. So is it here for a negative number, at
+// which the reference fails in a run.
 Status import_rsqrt(Importer& importer, const Op& op) {
   Quant in, out;
   if (!importer.read_quants(op, 0, &in, &out) || refuse_uint8(importer, op, in) ||

@@ -19,7 +19,7 @@ Status shape_of(const std::vector<int64_t>& dims, Shape* shape) {
   return Status();
 }
 
-// GATHER at indices that only a run knows.
+// Imports GATHER at indices that only a run knows.
 Status take(Importer& importer, const Op& op, int axis, int batch) {
   Moving x(importer, op, 0);
   if (!x.is_good()) return Status();
@@ -41,8 +41,8 @@ Status take(Importer& importer, const Op& op, int axis, int batch) {
   return importer.finish_copy(op, y, "Take");
 }
 
-// GATHER_ND of rows `flat` at indices that only a run knows: sums of the indices times their strides.
-// An index outside, at which the reference fails, leads to some element.
+// Imports GATHER_ND of rows `flat` at indices that only a run knows: sums of the indices times
+// their strides. An index outside, at which the reference fails, leads to some element.
 Status take_nd(Importer& importer, const Op& op, Moving& x, const std::vector<int64_t>& flat,
                const std::vector<int64_t>& to) {
   const Shape& from = importer.input(op, 0).shape;
@@ -76,7 +76,7 @@ Status take_nd(Importer& importer, const Op& op, Moving& x, const std::vector<in
 
 }  // namespace
 
-// RESHAPE, SQUEEZE and EXPAND_DIMS: the file's shape of the output says it all.
+// Imports RESHAPE, SQUEEZE and EXPAND_DIMS by the file's shape of the output.
 Status import_reshape(Importer& importer, const Op& op) {
   const Shape &from = importer.input(op, 0).shape, &to = importer.output(op).shape;
   QRT_MODEL_CHECK(from.elements() == to.elements(), "shape %s cannot become %s",

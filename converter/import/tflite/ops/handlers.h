@@ -33,18 +33,18 @@ const Handler* find_float_handler(const Op& op);
 // window; kUnsupported where qrt's fields are too small for them.
 Status place_window(int64_t rows, int64_t columns, tflite::Padding padding, Window* window);
 
-// The file's shape of output 0 is the one that follows from the operator.
+// Checks that the file's shape of output 0 is the one that follows from the operator.
 Status check_output_shape(const Importer& importer, const Op& op, const Shape& expected);
 // Checks that the file's shape of output 0 is that of the first two inputs, broadcast.
 Status check_broadcast(const Importer& importer, const Op& op);
 
-// The activation that ADD, SUB, MUL and DIV may have within them.
+// Returns the activation that ADD, SUB, MUL and DIV may have within them.
 tflite::ActivationFunctionType fused_activation(const Op& op);
 
-// ops/real.cc: input i as a number, or what DEQUANTIZE or an operator of floats made. False: the operator
-// was refused.
+// ops/real.cc: reads input i as a number, or as the result of a DEQUANTIZE or of an operator of
+// floats. Returns false where the operator was refused.
 bool read_real(Importer& importer, const Op& op, int i, Real* real);
-// ops/integers.cc: of int32, folded where both are known
+// ops/integers.cc: imports an operator on int32, folded where both are known.
 Status import_integers(Importer& importer, const Op& op, fb::IntegerFunction function);
 
 }  // namespace qrt::convert::from_tflite

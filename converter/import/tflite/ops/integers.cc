@@ -15,7 +15,7 @@ int64_t floor_of_quotient(int64_t x, int64_t y) {
   return x / y - (x % y != 0 && (x < 0) != (y < 0));
 }
 
-// DIV rounds towards zero, FLOOR_DIV down.
+// Returns whether the quotient is rounded down, by FLOOR_DIV; DIV rounds it towards zero.
 bool rounds_down(const Op& op) { return op.code == tflite::BuiltinOperator::FLOOR_DIV; }
 
 // REQUIRES: y != 0 for DIV and MOD.
@@ -33,7 +33,7 @@ bool is_known(Importer& importer, const Op& op, int i) {
   return importer.input(op, i).is_constant || importer.folded(op, i);
 }
 
-// One of the operands is a single number or both are of a length.
+// Folds integers. One operand is a single number, or both are of one length.
 Status fold_integers(Importer& importer, const Op& op, F f) {
   std::vector<int32_t> a, b, y;
   if (!importer.read_integers(op, 0, &a) || !importer.read_integers(op, 1, &b)) return Status();
@@ -53,7 +53,7 @@ Status fold_integers(Importer& importer, const Op& op, F f) {
   return Status();
 }
 
-// Checks the types of the operands. False: the operator was refused.
+// Checks the types of the operands. Returns false where the operator was refused.
 bool check_operands(Importer& importer, const Op& op, F f) {
   for (const Tensor* t : {&importer.input(op, 0), &importer.input(op, 1), &importer.output(op)}) {
     if (t->type == TensorType::INT32) continue;
@@ -86,7 +86,7 @@ ValueId integer(Importer& importer, const Op& op, F f, ValueId a, ValueId b) {
   return y;
 }
 
-// Within the limits of the fused activation, of numbers whose scale is 1.
+// Limits integers whose scale is 1 by the fused activation.
 ValueId activated(Importer& importer, const Op& op, ValueId y) {
   const A activation = fused_activation(op);
   const auto limit = [&](int32_t value, bool maximum) {

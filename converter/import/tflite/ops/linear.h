@@ -24,15 +24,16 @@ struct Linear {
   std::unique_ptr<fb::RequantT> requant;
 };
 
-// Element i of a constant of UINT8, INT8, INT4 or INT2.
+// Returns element i of a constant of UINT8, INT8, INT4 or INT2.
 int element(const Tensor& t, size_t i);
 
 enum class Layer { kConv, kFullyConnected };
 
-// The sums of the reference's convolutions of int16 take the zero points for 0, whatever the file says.
+// Sets zero points to 0, which the reference's convolutions of int16 assume, whatever the file says.
 void ignore_zero_points(Linear* linear);
 
-// Input 1. False: the operator was refused. `channel_axis`: of the weights.
+// Reads the weights, input 1. `channel_axis`: their dimension of output channels. Returns false
+// where the operator was refused.
 bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axis, Linear* linear);
 
 // The biases that a layer takes beside int16 activations: int64 and int32, for TRANSPOSE_CONV int16 too.
@@ -43,13 +44,13 @@ struct BiasTypes {
   bool missing_adds_32 = false;  // without a bias
 };
 
-// Input 2: one int32 for each output channel, or none; with int16 activations as `types` says. False:
-// the operator was refused, or *status says what is wrong with the file.
+// Reads the bias, input 2: one int32 for each output channel, or none; with int16 activations as `types`
+// says. Returns false where the operator was refused, or where *status says what is wrong with the file.
 bool read_bias(Importer& importer, const Op& op, const BiasTypes& types, Linear* linear,
                Status* status);
 
-// Sums of `weights` weights in `taps` runs, of which `channel_of` tells the output. False: they may
-// leave what the reference defines, refused.
+// Checks that sums of `weights` weights in `taps` runs, whose output channel `channel_of` gives, stay
+// within what the reference defines. Returns false where they may not; the operator was refused then.
 bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t weights, size_t taps,
                 const std::function<size_t(size_t)>& channel_of);
 
@@ -57,12 +58,12 @@ bool prove_sums(Importer& importer, const Op& op, const Linear& linear, size_t w
 bool finish_linear(Importer& importer, const Op& op, tflite::ActivationFunctionType activation,
                    Linear* linear);
 
-// The constants in the graph. `axis`: of the output channels, in `shape`.
+// Adds the weights and biases to the graph. `axis`: of the output channels, in `shape`.
 ValueId add_weights(Importer& importer, const Op& op, const Linear& linear, const Shape& shape,
                     int axis);
 ValueId add_bias(Importer& importer, const Op& op, const Linear& linear);
 
-// kInvalidModel unless input and weights have four dimensions and elements.
+// Checks that input and weights have four dimensions and elements; else kInvalidModel.
 Status check_image(const Importer& importer, const Op& op);
 
 }  // namespace qrt::convert::from_tflite

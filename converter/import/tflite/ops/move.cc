@@ -10,7 +10,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Legacy uint8: an input whose parameters differ from the output's is rescaled in float.
+// Rescales legacy uint8 in float: an input whose parameters differ from the output's.
 std::vector<uint8_t> rescaled(const Quant& in, const Quant& out) {
   const float inverse = 1.0f / out.scale[0], factor = in.scale[0] * inverse;
   const float bias = static_cast<float>(-in.zero_point[0]) * factor;
@@ -51,7 +51,7 @@ Status fold_joined(Importer& importer, const Op& op, const Shape& part, int axis
   return Status();
 }
 
-// Along `axis`, what has no quantisation: integers, truth values, or float32 that a run makes.
+// Joins along `axis` tensors without quantisation: integers, truth values, or float32 that a run makes.
 Status join(Importer& importer, const Op& op, int axis) {
   const Tensor& y = importer.output(op);
   std::vector<ValueId> parts;
@@ -144,8 +144,8 @@ Status import_shape(Importer& importer, const Op& op) {
   return Status();
 }
 
-// Stored zeros, whatever the zero point: of bytes a table of them, which keeps the images of a batch
-// apart.
+// Imports ZEROS_LIKE as stored zeros, whatever the zero point: for bytes a table of them, which
+// keeps the images of a batch apart.
 Status import_zeros_like(Importer& importer, const Op& op) {
   const Tensor &x = importer.input(op, 0), &y = importer.output(op);
   QRT_TRY(check_output_shape(importer, op, x.shape));
@@ -197,7 +197,7 @@ Status import_zeros_like(Importer& importer, const Op& op) {
   }
 }
 
-// Each input gets a dimension of size 1, along which they are joined.
+// Imports PACK: each input gets a dimension of size 1, along which they are joined.
 Status import_pack(Importer& importer, const Op& op) {
   const Shape part = importer.input(op, 0).shape;
   const int rank = part.rank() + 1, given = op.options<tflite::PackOptions>().axis;

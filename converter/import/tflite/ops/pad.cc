@@ -8,7 +8,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The pairs [rank][2] of paddings, as maps.
+// Reads the pairs [rank][2] of paddings, as maps.
 Status read_paddings(Importer& importer, const Op& op, PadMode mode, IndexMaps* maps, bool* known) {
   std::vector<int32_t> pads;
   *known = importer.read_integers(op, 1, &pads);
@@ -32,7 +32,7 @@ Status read_paddings(Importer& importer, const Op& op, PadMode mode, IndexMaps* 
   return Status();
 }
 
-// `fill`: an element's bits as the graph stores it, or of a float32 tensor `number`.
+// Pads. `fill`: an element's bits as the graph stores it, or the `number` of a float32 tensor.
 Status pad_with(Importer& importer, const Op& op, int64_t fill, float number) {
   Moving x(importer, op, 0);
   if (!x.is_good()) return Status();

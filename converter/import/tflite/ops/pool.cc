@@ -15,7 +15,7 @@ struct Pool {
   Window window;
 };
 
-// *known stays false where the operator was refused.
+// Reads the window and the parameters. *known stays false where the operator was refused.
 Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
   const auto o = op.options<tflite::Pool2DOptions>();
   Quant in;
@@ -134,7 +134,7 @@ Status finish_sum(Importer& importer, const Op& op, const Reduction& r, Multipli
   return Status();
 }
 
-// Every bit of every value turned.
+// Inverts every bit of every value.
 ValueId complemented(Importer& importer, const Op& op, ValueId x, const Quant& quant) {
   if (!quant.is_int16()) {
     std::vector<uint8_t> table(256);
@@ -147,7 +147,7 @@ ValueId complemented(Importer& importer, const Op& op, ValueId x, const Quant& q
                                       &quant);
 }
 
-// The least is the greatest of the complements.
+// Imports a maximum or minimum: the least is the greatest of the complements.
 Status import_extreme(Importer& importer, const Op& op, bool least) {
   Reduction r;
   bool known = false;

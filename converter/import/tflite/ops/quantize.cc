@@ -9,7 +9,8 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The parameters of an integer that QUANTIZE reads or makes: also int32, without a zero point.
+// Reads the parameters of integers that QUANTIZE reads or makes, among them int32 without a zero
+// point. Returns false where the operator was refused.
 bool read_integer_quant(Importer& importer, const Op& op, const Tensor& tensor, Quant* quant) {
   if (tensor.type != TensorType::INT32) return importer.read_quant(op, tensor, quant);
   if (tensor.scale.size() == 1 && std::isnormal(tensor.scale[0]) && tensor.scale[0] > 0 &&
@@ -22,7 +23,7 @@ bool read_integer_quant(Importer& importer, const Op& op, const Tensor& tensor, 
   return false;
 }
 
-// Between integers of which one has 16 or 32 bits. The reference has no uint8 here.
+// Requantises between integers of which one has 16 or 32 bits. The reference has no uint8 here.
 Status import_int16_requantize(Importer& importer, const Op& op, const Quant& in,
                                const Quant& out) {
   const auto allowed = [](DType from, DType to) {

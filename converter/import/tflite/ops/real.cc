@@ -53,7 +53,7 @@ float float_log(float x) {
   return std::isinf(x) ? x : static_cast<float>(portable_log(static_cast<double>(x)));
 }
 
-// Half to even; what lies above -0.5 becomes 0 without a sign.
+// Rounds half to even; what lies above -0.5 becomes 0 without a sign.
 float rounded(float x) {
   const float below = std::floor(x), part = x - below;
   const bool stays = part < 0.5f || (part == 0.5f && std::fmod(below, 2.0f) == 0);
@@ -93,7 +93,7 @@ const Function* find_function(const Op& op) {
 
 float within(float x, float lo, float hi) { return std::min(std::max(x, lo), hi); }
 
-// Without an activation, too, the reference limits results: infinities become numbers.
+// Limits results as the reference does, also without an activation: infinities become numbers.
 Real activated(const Real& x, tflite::ActivationFunctionType activation) {
   using A = tflite::ActivationFunctionType;
   switch (activation) {

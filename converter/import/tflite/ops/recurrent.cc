@@ -9,7 +9,8 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// A constant of int8, or of int16 where that is allowed, with one usual scale. False: refused.
+// Reads a constant of int8, or of int16 where that is allowed, with one usual scale. Returns false
+// where the operator was refused.
 bool read_weights(Importer& importer, const Op& op, int i, bool allow_int16, const Shape& shape,
                   std::vector<int16_t>* weights, float* scale) {
   const Tensor& w = importer.input(op, i);
@@ -39,7 +40,7 @@ bool read_weights(Importer& importer, const Op& op, int i, bool allow_int16, con
   return true;
 }
 
-// T: int32_t or int64_t, the tensor's type.
+// Reads a bias of type T, int32_t or int64_t. Returns false where the operator was refused.
 template <class T>
 bool read_bias(Importer& importer, const Op& op, int i, int64_t channels,
                std::vector<int64_t>* bias) {
@@ -58,7 +59,8 @@ bool read_bias(Importer& importer, const Op& op, int i, int64_t channels,
   return true;
 }
 
-// A state tensor's type, scale and zero point.
+// Reads a state tensor's scale and zero point, and checks its type and shape. Returns false where
+// the operator was refused.
 bool read_state(Importer& importer, const Op& op, int i, std::initializer_list<TensorType> types,
                 const Shape& shape, float* scale, int* zero_point) {
   const Tensor& t = importer.input(op, i);
@@ -83,8 +85,8 @@ bool read_state(Importer& importer, const Op& op, int i, std::initializer_list<T
   return true;
 }
 
-// Sums of at most `bound`, shifted left by the multiplier within int32, as the reference does.
-// False: refused.
+// Checks that a sum of at most `bound`, shifted left by the multiplier as the reference does, stays
+// within int32. Returns false where the operator was refused.
 bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t bound,
                    Multiplier m) {
   const bool shifts = m.exponent() > 0 && importer.rounding() == Rounding::kDouble;
@@ -99,7 +101,7 @@ bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t b
   return false;
 }
 
-// The greatest sum of |weight| of `rows` equal rows, times `factor`, plus the row's |bias|.
+// Returns the greatest sum of |weight| of `rows` equal rows, times `factor`, plus the row's |bias|.
 int64_t greatest_sum(const int16_t* weights, size_t rows, size_t columns, int64_t factor,
                      const int64_t* bias) {
   int64_t greatest = 0;
@@ -126,7 +128,8 @@ struct LstmSide {
   Multiplier multiplier[4];
 };
 
-// Sums of 64 bits with biases of at most 2^45, whose multipliers take 16 bits. False: refused.
+// Checks that 64-bit sums of at most `bound`, with biases of at most 2^45 and multipliers of 16
+// bits, stay within what the reference defines. Returns false where the operator was refused.
 bool stays_defined_64(Importer& importer, const Op& op, const char* what, int64_t bound,
                       Multiplier m) {
   if (bound < int64_t{1} << 46 && m.exponent() <= 7) return true;
@@ -139,8 +142,9 @@ bool stays_defined_64(Importer& importer, const Op& op, const char* what, int64_
   return false;
 }
 
-// The weights of one side, inputs first .. first + 3; scale and zero point are those of `x`, the
-// stored numbers which they are multiplied with.
+// Reads the weights that multiply the input or the hidden state, inputs first .. first + 3. `x` has
+// the scale and zero point of the stored numbers that they are multiplied with. Returns false where
+// the operator was refused.
 bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64_t columns,
                const Quant& x, const char* what, LstmSide* side) {
   const auto rows = static_cast<size_t>(cells), width = static_cast<size_t>(columns);
@@ -174,7 +178,7 @@ bool read_side(Importer& importer, const Op& op, int first, int64_t cells, int64
   return true;
 }
 
-// One constant of the biases, of the type that goes with activations `x`; int32 ones wrap.
+// Adds one constant of the biases, of the type that goes with activations `x`; int32 ones wrap.
 ValueId add_biases(Importer& importer, const Quant& x, const Shape& shape,
                    const std::vector<int64_t>& bias) {
   if (x.is_int16()) return importer.graph().add_constant("", DType::kInt64, shape, bias);
@@ -183,7 +187,7 @@ ValueId add_biases(Importer& importer, const Quant& x, const Shape& shape,
   return importer.graph().add_constant("", DType::kInt32, shape, narrow);
 }
 
-// The stages of a gate's sums.
+// Returns the stages of a gate's sums.
 std::vector<std::unique_ptr<fb::RequantStageT>> gate_stages(const Importer& importer,
                                                             const Quant& x, Multiplier m) {
   return x.is_int16() ? requant_stages_64({m}) : requant_stages({m}, importer.rounding());
@@ -217,8 +221,8 @@ bool refuse_optional_inputs(Importer& importer, const Op& op) {
   return true;
 }
 
-// cell / 2^15 * 2^p is the cell's real content to the nearest power of two of its scale. No float32
-// is so near the square root of 2 that the logarithm's last bits decide.
+// Sets the tables of tanh. cell / 2^15 * 2^p is the cell's real content to the nearest power of two
+// of its scale. No float32 is so near the square root of 2 that the logarithm's last bits decide.
 void set_tanh(float cell_scale, fb::LstmOptionsT* o) {
   const int left = 12 + static_cast<int>(std::lround(std::log2(static_cast<double>(cell_scale))));
   o->tanh_multiplier = 3 << std::clamp(left, 0, 15);

@@ -40,8 +40,8 @@ namespace {
 constexpr int kBits = 10;  // weights are in units of 2^-10
 constexpr int64_t kUnit = 1 << kBits;
 
-// Places each output along an axis of `in` inputs, by the reference's integers. False: it reads
-// outside its input.
+// Places each output along an axis of `in` inputs, by the reference's integers. Returns false where
+// it reads outside its input.
 bool place_by_integers(int64_t in, int64_t out, bool corners, bool half_pixels,
                        fb::ResizeAxisT* axis) {
   const int64_t scale =
@@ -59,7 +59,7 @@ bool place_by_integers(int64_t in, int64_t out, bool corners, bool half_pixels,
 }
 
 // Places each output along an axis by the reference's floats, those of uint8. *bits: how many the
-// weights' fractions take at most. False: one takes more than an integer weight has.
+// weights' fractions take at most. Returns false where one takes more than an integer weight has.
 bool place_by_floats(int64_t in, int64_t out, bool corners, bool half_pixels, fb::ResizeAxisT* axis,
                      int* bits) {
   const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)

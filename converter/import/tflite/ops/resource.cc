@@ -5,8 +5,8 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The variable of input 0, which has the type and shape of `t` as all that it is assigned and read
-// as. Null: it was refused.
+// Returns the variable of input 0, which has the type and shape of `t` as all that it is assigned
+// and read as. Null: it was refused.
 Resource* read_resource(Importer& importer, const Op& op, const Tensor& t, Quant* quant) {
   Resource* r = importer.resource(op, 0);
   if (!r || !importer.read_quant(op, t, quant)) return nullptr;

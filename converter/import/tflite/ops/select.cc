@@ -9,7 +9,7 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The reference compares the integers and copies one, whatever they stand for.
+// Imports MINIMUM and MAXIMUM: the reference compares the integers and copies one, whatever they stand for.
 Status import_min_max(Importer& importer, const Op& op, bool maximum) {
   Quant a, b, out;
   if (!importer.read_quants(op, 0, &a, &out) || !importer.read_quants(op, 1, &b, &out))
@@ -52,7 +52,7 @@ Status import_arg(Importer& importer, const Op& op, bool minimum) {
   return Status();
 }
 
-// With its last two dimensions exchanged.
+// Exchanges the last two dimensions.
 ValueId exchanged(Importer& importer, const Op& op, ValueId x, const Quant& quant) {
   Shape shape = importer.builder().shape_of(x);
   const int rank = shape.rank();

@@ -26,7 +26,7 @@ struct Differences {
   }
 };
 
-// exp(d * beta * scale) for d = -255..0 as Q0.31; -1 where the reference counts it as 0.
+// Returns exp(d * beta * scale) for d = -255..0 as Q0.31; -1 where the reference counts it as 0.
 std::vector<int32_t> exponentials(const Differences& differences, Rounding rounding) {
   std::vector<int32_t> table(256, -1);
   for (int d = -255; d <= 0; ++d)
@@ -77,9 +77,9 @@ Status import_softmax_int16(Importer& importer, const Op& op, const Quant& in, c
   return Status();
 }
 
-// TFLite's interpreter has one kernel for uint8, whose sums and quotients are float32; exp by its C
-// library is here the float nearest to the real number. On aarch64 it rounds 0.49999997 down, elsewhere
-// up, which is taken here.
+// Imports SOFTMAX of uint8. TFLite's interpreter has one kernel for it, whose sums and quotients
+// are float32; for exp by its C library, the float nearest to the real number is taken. On aarch64
+// the kernel rounds 0.49999997 down, elsewhere up, which is taken here.
 Status import_softmax_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out) {
   const Tensor& y = importer.output(op);
   if (out.scale[0] < 1.0f / 256 || out.scale[0] > 1 || out.zero_point[0] != 0)

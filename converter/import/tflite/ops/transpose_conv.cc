@@ -13,8 +13,8 @@ namespace {
 // Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
 constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
 
-// The weights [phases, o, h, w, i] of the convolution that stands for a transposed one with weights
-// [o, h, w, i].
+// Returns the weights [phases, o, h, w, i] of the convolution that stands for a transposed one with
+// weights [o, h, w, i].
 std::vector<int16_t> phased_weights(const std::vector<int16_t>& weights, const Shape& from,
                                     const PhasedAxis& h, const PhasedAxis& w) {
   const int64_t in = from[3], kernel = h.kernel * w.kernel;
@@ -33,7 +33,7 @@ std::vector<int16_t> phased_weights(const std::vector<int16_t>& weights, const S
   return phased;
 }
 
-// `count` times the same; one value stands for any number.
+// Repeats an array `count` times; a single value stays one, as it stands for all.
 template <class T>
 void repeat(std::vector<T>* values, int64_t count) {
   const std::vector<T> once = *values;
@@ -41,7 +41,7 @@ void repeat(std::vector<T>* values, int64_t count) {
   for (int64_t i = 1; i < count; ++i) values->insert(values->end(), once.begin(), once.end());
 }
 
-// The outputs of all phases, [n, h, w, phases * c], as the image that they are parts of.
+// Returns the outputs of all phases, [n, h, w, phases * c], as the image that they are parts of.
 ValueId interleaved(Importer& importer, const Op& op, ValueId y, const PhasedAxis& h,
                     const PhasedAxis& w, const Shape& image, const Quant& quant) {
   const int64_t n = image[0], c = image[3];
@@ -63,8 +63,8 @@ ValueId interleaved(Importer& importer, const Op& op, ValueId y, const PhasedAxi
 
 }  // namespace
 
-// A convolution of all phases (common/transpose_conv.h). Sizes and padding come from the forward
-// convolution that would take the output as its input.
+// Imports TRANSPOSE_CONV as a convolution of all phases (common/transpose_conv.h). Sizes and
+// padding come from the forward convolution that would take the output as its input.
 Status import_transpose_conv(Importer& importer, const Op& op) {
   const auto o = op.options<tflite::TransposeConvOptions>();
   Op conv_op = op;  // inputs in the order of a convolution's

@@ -14,7 +14,7 @@ namespace qrt::convert::from_tflite {
 
 int clamp_to(int64_t v, Limits limits);
 
-// f: a source integer of `in` -> a source integer of `out`; as a table of stored bytes.
+// Returns f: a source integer of `in` -> a source integer of `out`; as a table of stored bytes.
 std::vector<uint8_t> tabulate(const Quant& in, const Quant& out, const std::function<int(int)>& f);
 // Makes a table of f, of 8 or 16 bits, output 0.
 Status finish_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
@@ -22,25 +22,26 @@ Status finish_table(Importer& importer, const Op& op, const Quant& in, const Qua
 // Adds the table of a float function: round(f(scale * (x - zero point)) / scale of `out`) + zero point.
 Status finish_float_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                           const std::function<float(float)>& f);
-// The reference's table of f for 16-bit inputs and outputs: 513 samples, at every 128th input, shifted
+// Returns the reference's table of f for 16-bit inputs and outputs: 513 samples, at every 128th input, shifted
 // by half the error of a line in the middle between two. All in float32; the output's zero point is 0.
 std::vector<int16_t> sampled_table(const std::function<float(float)>& f, float in_scale,
                                    int in_zero_point, float out_scale);
-// Adds, for int16, such a table with lines between its samples.
+// Finishes an operator on int16 by sampled_table() with lines between its samples.
 Status finish_sampled_table(Importer& importer, const Op& op, const Quant& in, const Quant& out,
                             const std::function<float(float)>& f);
-// The uint8 forms (function.cc) of operators whose int8 and int16 forms are in activation.cc.
+// Import the uint8 forms (function.cc) of operators whose int8 and int16 forms are in activation.cc.
 Status import_logistic_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 Status import_tanh_uint8(Importer& importer, const Op& op, const Quant& in, const Quant& out);
 
-// The file's shapes of input 0 and output 0 are the same.
+// Checks that the file's shapes of input 0 and output 0 are equal.
 Status check_same_shape(const Importer& importer, const Op& op);
 // Returns whether the input is uint8, which the operator has no form for: it was refused.
 bool refuse_uint8(Importer& importer, const Op& op, const Quant& in);
 // Refuses an operator of int16 whose input or output has a zero point, as the reference does. Returns
 // whether it did.
 bool refuse_int16_zero_points(Importer& importer, const Op& op, const Quant& in, const Quant& out);
-// The reference shifts x * 2^exponent within int32: |x| may be below 2^bits. False: refused.
+// Checks that x * 2^exponent stays within int32 for |x| < 2^bits, as the reference shifts there.
+// Returns false where the operator was refused.
 bool usable(Importer& importer, const Op& op, int bits,
             std::initializer_list<Multiplier> multipliers);
 // Bits that |x - zero point| takes at most.

@@ -57,7 +57,7 @@ std::vector<int32_t> known_indices(const Update& u, const std::vector<int32_t>& 
   return places;
 }
 
-// Element d of the beginnings, of shape {1}, within its range, as INT32.
+// Returns element d of the beginnings, of shape {1}, within its range, as INT32.
 ValueId beginning(Importer& importer, const Op& op, const Update& u, int d) {
   GraphBuilder& builder = importer.builder();
   const ValueId all = importer.value(op, 2);

@@ -12,14 +12,14 @@ int rank_of(const Term& x) {
   return x.kind == Term::Kind::kConstant ? x.constant->shape.rank() : x.rank;
 }
 
-// An operator on elements of broadcast operands, of which one at least is no constant.
+// An operator on elements of broadcast operands, at least one of which is no constant.
 struct Elements {
   Format out, made;  // of the output, and of what is computed: of 16 bits where an operand is
   std::vector<Term> operands;
   int rank = 0;
 };
 
-// Reads the operands and the output's format. False: refused.
+// Reads the operands and the output's format. Returns false where the node was refused.
 bool read_elements(Translator& t, const NodeView& n, Elements* e) {
   if (!t.read_format(n, 0, &e->out)) return false;
   e->made = e->out;
@@ -50,8 +50,8 @@ std::string operand(Translator& t, const NodeView& n, int i, const Term& x, cons
 
 }  // namespace
 
-// ESP-DL adds the integers as they are: operands get the output's exponent first. One of a greater exponent might saturate where
-// the sum does not.
+// Translates a sum. ESP-DL adds the integers as they are, so operands get the output's exponent
+// first. One of a greater exponent might saturate where the sum does not.
 Status translate_sum(Translator& t, const NodeView& n) {
   Elements e;
   if (!read_elements(t, n, &e)) return Status();
@@ -94,7 +94,8 @@ Status translate_product(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// Max and Min of any number of tensors, in turn, with the output's exponent: rounding keeps the order.
+// Translates Max and Min of any number of tensors, in turn, with the output's exponent: rounding
+// keeps the order.
 Status translate_extreme(Translator& t, const NodeView& n) {
   Elements e;
   if (!read_elements(t, n, &e)) return Status();
@@ -107,7 +108,7 @@ Status translate_extreme(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// A function of one number, with the attributes of ONNX. Relu may keep its input's exponent.
+// Translates a function of one number, with the attributes of ONNX. Relu may keep its input's exponent.
 Status translate_function(Translator& t, const NodeView& n) {
   Term x;
   Format out;
@@ -127,7 +128,7 @@ Status translate_function(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// Sigmoid and HardSigmoid: functions like others, or with the Mul behind them Swish and HardSwish.
+// Translates Sigmoid and HardSigmoid: as functions, or, with the Mul behind them, as Swish and HardSwish.
 Status translate_gate(Translator& t, const NodeView& n) {
   const NodeView* product = t.sole_reader(n.output(0));
   const bool is_gate = product != nullptr && product->op() == "Mul" &&
@@ -146,7 +147,8 @@ Status translate_gate(Translator& t, const NodeView& n) {
 
 namespace {
 
-// A limit in integers of the format; *bound stays where there is none. False: refused.
+// Reads a limit as an integer of the format; *bound keeps its value where there is none. Returns
+// false where the node was refused.
 bool read_bound(Translator& t, const NodeView& n, int i, const char* attribute,
                 const Format& format, int32_t* bound) {
   float real = n.real(attribute, 0);
@@ -186,7 +188,7 @@ Status translate_clip(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// A slope for each channel. The result keeps its input's exponent.
+// Translates PRelu, with a slope for each channel. The result keeps its input's exponent.
 Status translate_prelu(Translator& t, const NodeView& n) {
   Term x;
   Format out;
@@ -215,7 +217,7 @@ Status translate_prelu(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// The result is float32, as on the chips.
+// Translates Softmax, whose result is float32, as on the chips.
 Status translate_softmax(Translator& t, const NodeView& n) {
   Term x;
   if (!t.read_activation(n, 0, &x)) return Status();

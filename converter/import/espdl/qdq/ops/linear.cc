@@ -29,8 +29,8 @@ bool read_weights(Translator& t, const NodeView& n, Term* w) {
   return fits;
 }
 
-// Reads input 0 and the output's format, and chooses the type. False: refused.
-// `last`: the node whose result is the layer's, n itself or the Add of a bias.
+// Reads input 0 and the output's format, and chooses the type. `last` is the node whose result is
+// the layer's: n itself or the Add of a bias. Returns false where the node was refused.
 bool start_layer(Translator& t, const NodeView& n, const NodeView& last, const Term& w,
                  int64_t axis, Layer* layer) {
   if (!t.read_activation(n, 0, &layer->x) || !t.read_format(last, 0, &layer->out)) return false;
@@ -59,13 +59,13 @@ void add_weights(Translator& t, const NodeView& n, const Term& w, std::vector<in
   layer->inputs.push_back(t.writer().add_constant(n.input(1), numbers));
 }
 
-// A float as integers of 2^exponent, rounded by the target.
+// Returns a float as integers of 2^exponent, rounded by the target.
 double rounded(Target target, float v, int64_t exponent) {
   const double real = std::ldexp(static_cast<double>(v), static_cast<int>(-exponent));
   return target == Target::kEsp32P4 ? std::nearbyint(real) : std::floor(real + 0.5);
 }
 
-// A bias for each of `channels`. False: refused.
+// Reads a bias of one value for each of `channels`. Returns false where the node was refused.
 bool add_bias(Translator& t, const NodeView& n, const Term& b, const std::string& name,
               int64_t channels, Layer* layer) {
   const auto no = [&](const std::string& rule, const char* remedy) {
@@ -112,7 +112,8 @@ bool add_bias(Translator& t, const NodeView& n, int64_t channels, Layer* layer) 
   return !n.has_input(2) || add_bias(t, n, t.input(n, 2), n.input(2), channels, layer);
 }
 
-// The operator, with the Relu that alone reads the result of `last`. Attributes are set on the node it gives back.
+// Adds the operator, with the Relu that is the only reader of the result of `last`. Attributes are
+// set on the node that it returns.
 espdl::NodeT& add_layer(Translator& t, const NodeView& n, const NodeView& last, const char* op,
                         const Layer& layer, int rank, bool is_image) {
   const Format made{layer.type, layer.out.exponent};
@@ -200,7 +201,7 @@ namespace {
 
 int product_rank(int a, int b) { return std::max(1, std::max(a, b) - (a == 1) - (b == 1)); }
 
-// A matrix that is computed, or a batch of constant ones.
+// Translates a product with a computed matrix, or with a batch of constant ones.
 Status translate_matrices(Translator& t, const NodeView& n) {
   Format out;
   if (!t.read_format(n, 0, &out)) return Status();
@@ -241,7 +242,7 @@ Status translate_matrices(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// The Add of a bias that alone reads a product with constant weights; null: there is none.
+// Returns the Add of a bias that alone reads a product with constant weights; null: there is none.
 const NodeView* bias_of(Translator& t, const NodeView& n, int64_t channels, int* bias) {
   const NodeView* add = t.sole_reader(n.output(0));
   if (add == nullptr || add->op() != "Add") return nullptr;

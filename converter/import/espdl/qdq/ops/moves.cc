@@ -7,13 +7,14 @@
 namespace qrt::convert::from_qdq {
 namespace {
 
-// Integers with a power of two, or floats. False: refused.
+// Reads input 0 as integers whose scale is a power of two, or as floats. Returns false where the
+// node was refused.
 bool read_moved(Translator& t, const NodeView& n, Term* x) {
   *x = t.input(n, 0);
   return x->kind == Term::Kind::kReal || t.read_activation(n, 0, x);
 }
 
-// The operator with the input and constants of integers.
+// Adds the operator with its input and constants of integers.
 espdl::NodeT& move(Translator& t, const NodeView& n, const Term& x,
                    const std::vector<std::vector<int64_t>>& constants, int rank) {
   std::vector<std::string> inputs = {x.name};
@@ -109,7 +110,7 @@ Status translate_gather(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// The value is an input since opset 11, an attribute before.
+// Translates Pad, whose value is an input since opset 11, an attribute before.
 Status translate_pad(Translator& t, const NodeView& n) {
   Term x;
   std::vector<int64_t> pads;
@@ -136,7 +137,7 @@ Status translate_pad(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// Every part with the output's exponent.
+// Translates Concat: every part with the output's exponent.
 Status translate_concat(Translator& t, const NodeView& n) {
   std::vector<Term> parts;
   bool alike = true;

@@ -29,7 +29,7 @@ void set_pads(const NodeView& n, const std::vector<int64_t>& kernel, espdl::Node
 
 namespace {
 
-// An image of one or two axes. False: refused.
+// Reads an image of one or two axes. Returns false where the node was refused.
 bool read_image(Translator& t, const NodeView& n, Term* x) {
   if (!t.read_activation(n, 0, x)) return false;
   if (x->rank == 3 || x->rank == 4) return true;
@@ -65,7 +65,7 @@ Status translate_pool(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// GlobalMaxPool is a maximum over the spatial dimensions.
+// Translates global pools; GlobalMaxPool becomes a maximum over the spatial dimensions.
 Status translate_global_pool(Translator& t, const NodeView& n) {
   Term x;
   if (!read_image(t, n, &x)) return Status();
@@ -100,7 +100,7 @@ Status translate_reduce(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// Scales and sizes stay in the order [n, c, ...], as ESP-DL has them.
+// Translates Resize. Scales and sizes keep the order [n, c, ...], which ESP-DL has, too.
 Status translate_resize(Translator& t, const NodeView& n) {
   Term x;
   if (!read_image(t, n, &x)) return Status();

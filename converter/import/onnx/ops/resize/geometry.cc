@@ -27,7 +27,7 @@ const std::pair<const char*, Nearest> kNearest[] = {
     {"floor", Nearest::FLOOR},
     {"ceil", Nearest::CEIL}};
 
-// Finds a mode by its name. False: no mode has this name.
+// Finds a mode by its name. Returns false where no mode has this name.
 template <class Mode, size_t kCount>
 bool parse(const std::string& name, const std::pair<const char*, Mode> (&modes)[kCount],
            Mode* value) {
@@ -39,7 +39,7 @@ bool parse(const std::string& name, const std::pair<const char*, Mode> (&modes)[
   return false;
 }
 
-// A constant of floats. False: it is none, refused.
+// Reads a constant of floats. Returns false where the input is none; the node was refused.
 bool constant_reals(Importer& importer, const NodeView& node, int i, std::vector<float>* values) {
   const Tensor& t = importer.input(node, i);
   if (t.is_plain_constant() && constant_floats(t, values)) return true;

@@ -46,11 +46,11 @@ float coordinate(Coordinates mode, const ResizeAxis& a, int64_t i);
 // Returns whether tf_crop_and_resize puts its extrapolation value there.
 bool is_outside(const Resize& r, const ResizeAxis& a, float x);
 
-// The extrapolation value as an element of a float tensor, or of one of integers that are their own
-// numbers.
+// Casts the extrapolation value to an element of a float tensor, or of an integer tensor without
+// quantisation. Returns false for values that the type does not hold.
 bool cast_bits(float value, int type, int64_t* bits);
 
-// Mode linear: ops/resize/linear.cc.
+// ops/resize/linear.cc: resizes in mode linear.
 Status resize_linear(Importer& importer, const NodeView& node, const Resize& r);
 
 }  // namespace qrt::convert::from_onnx

@@ -19,7 +19,7 @@ bool in_float(fb::ResizeKind kind) {
   return kind == fb::ResizeKind::F32 || kind == fb::ResizeKind::F32_TRUNCATED;
 }
 
-// Linear weights of an axis, as ONNX Runtime's kernels compute them.
+// Returns the linear weights of an axis, as ONNX Runtime's kernels compute them.
 std::unique_ptr<fb::ResizeAxisT> linear_axis(const Resize& r, const ResizeAxis& a,
                                              fb::ResizeKind kind) {
   auto axis = std::make_unique<fb::ResizeAxisT>();
@@ -50,7 +50,7 @@ Layout layout_of(const Resize& r) {
   }
 }
 
-// The node on a value of the source's layout. REQUIRES: a layout other than kNone.
+// Resizes a value in the source's layout. REQUIRES: a layout other than kNone.
 ValueId resize_value(Importer& importer, const NodeView& node, const Resize& r, ValueId x,
                      fb::ResizeLinearOptionsT o) {
   const Layout layout = layout_of(r);
@@ -130,7 +130,7 @@ ValueId fill_outside(Importer& importer, const NodeView& node, const Resize& r, 
   return maps.fills() ? importer.builder().gather(node, y, maps, fill) : y;
 }
 
-// Returns whether ResizeLinear takes such a scale.
+// Returns whether ResizeLinear takes a scale of this size.
 bool is_usual(float scale) { return scale >= 0x1p-100f && scale <= 0x1p100f; }
 
 // Resizes 8-bit values as ONNX Runtime does between DequantizeLinear and QuantizeLinear.
@@ -201,7 +201,7 @@ bool is_function(Importer& importer, const NodeView& maker, const Tensor& t) {
 // transpose(these, perm). It moves every Transpose in front of a Resize behind it; and across functions
 // that stand between the two, where nothing else reads the Transpose or another one follows.
 std::vector<int> moved_transposes(Importer& importer, const NodeView& resize) {
-  constexpr int kMostMoves = 64;  // of a hostile file's thousands
+  constexpr int kMostMoves = 64;  // bound for a hostile file with thousands of moves
   std::vector<int> perm(static_cast<size_t>(importer.input(resize, 0).shape.rank()));
   std::iota(perm.begin(), perm.end(), 0);
   const auto behind = [&](const auto& first) {
