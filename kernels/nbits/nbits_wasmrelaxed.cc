@@ -18,6 +18,6 @@ struct WasmRelaxed {
 
 }  // namespace
 
-QRT_NBITS_ROW(wasmrelaxed, WasmRelaxed, 4, 2)
+QRT_NBITS_ROW(wasmrelaxed, WasmRelaxed, 2, 4)
 
 }  // namespace qrt
