@@ -33,7 +33,7 @@ function* variants(bytes) {
   yield bytes.subarray(0, random() % (bytes.length + 1));
 }
 
-// What a file gives: the code of its error, or the bytes of its outputs.
+// Returns the code of a file's error, or the bytes of its outputs.
 async function resultOf(bytes, module, isa) {
   try {
     const model = await Model.load(bytes, { module });
