@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ./run runs in a browser and in node: engines that load a model, and their times. Options of all functions here:
+// Engines that load a model, and their times, for ./run in a browser and in node. Options of all functions here:
 // `qrt`, the URL of a .qrt file; `peer`, of its source, which the others load; `root`, of the folders qrt/ and peers/.
 const kIsNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 
