@@ -9,7 +9,7 @@
 #include "tests/emulation/tiles.h"
 #endif
 #ifdef QRT_HAVE_WASMRELAXED
-#include "kernels/isa/relaxed_dot.h"
+#include "kernels/isa/relaxed.h"
 #endif
 
 namespace qrt {
@@ -70,11 +70,12 @@ IsaSet hardware_isas() {
 
 #elif defined(QRT_HAVE_WASMRELAXED)
 
-// Returns the sets that can be known beforehand. An engine that takes the module has relaxed SIMD,
-// but its dot product may be none of the exact ones.
+// An engine that takes the module has relaxed SIMD, but its instructions may be none of the exact ones.
 IsaSet hardware_isas() {
   const IsaSet set = compiled_isas();
-  return is_relaxed_dot_exact() ? set : set & ~static_cast<IsaSet>(Isa::kWasmRelaxed);
+  return is_relaxed_dot_exact() && is_relaxed_madd_fused()
+             ? set
+             : set & ~static_cast<IsaSet>(Isa::kWasmRelaxed);
 }
 
 #else

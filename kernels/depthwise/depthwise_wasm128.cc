@@ -4,7 +4,7 @@
 // which a block of channels has in this order on the stack. Anything but one filter per channel, and
 // kernels of many taps, take the scalar row.
 #include "kernels/depthwise/depthwise.h"
-#include "kernels/isa/in_float_wasm128.h"
+#include "kernels/isa/in_registers_wasm128.h"
 #include "kernels/isa/requantize_wasm128.h"
 
 namespace qrt {
@@ -20,8 +20,9 @@ struct Block {
   const DepthwiseArgs* args;
   size_t c, n, pairs;
   StageForms forms;
-  bool is_float;
-  wasm128::RequantInFloat in_float;
+  bool in_registers;
+  wasm128::RequantInRegisters requant;
+  wasm128::ChannelConstants constants[4];
   ptrdiff_t offsets[kMostTaps];                 // of the taps from the window's first pixel
   alignas(16) int16_t weights[kMostTaps * 16];  // [pair][16 channels][2 taps]
 };
@@ -51,11 +52,8 @@ void set_weights(Block& b) {
 }
 
 void store(const Block& b, const v128_t (&acc)[4], uint8_t* out) {
-  if (b.is_float) {
-    v128_t scales[4];
-    QRT_UNROLL
-    for (size_t q = 0; q < 4; ++q) scales[q] = wasm_v128_load(b.in_float.scale + b.c + 4 * q);
-    wasm128::store_bytes(out, b.in_float.bytes(acc, scales), b.n);
+  if (b.in_registers) {
+    wasm128::store_bytes(out, b.requant.bytes(acc, b.constants), b.n);
     return;
   }
   alignas(16) int32_t sums[16];
@@ -153,13 +151,18 @@ void depthwise_u8s8_wasm128(const DepthwiseArgs& args) {
   if (s.multiplier != 1 || s.products() >= kMostTaps) return depthwise_u8s8_scalar(args);
   Block b;
   b.args = &args;
-  b.is_float = wasm128::RequantInFloat::handles(args.requant, s.in_c);
-  if (b.is_float) b.in_float = wasm128::RequantInFloat::make(args.requant, args.bias, s.in_c, 0);
+  b.in_registers = wasm128::RequantInRegisters::handles(args.requant, s.in_c);
+  if (b.in_registers)
+    b.requant = wasm128::RequantInRegisters::make(args.requant, args.bias, s.in_c, 0);
   for (size_t y = args.row_begin; y < args.row_end; y += kStripRows) {
     const size_t end = args.row_end - y < kStripRows ? args.row_end : y + kStripRows;
     for (b.c = 0; b.c < s.in_c; b.c += 16) {
       b.n = s.in_c - b.c < 16 ? s.in_c - b.c : 16;
-      b.forms = forms_of(args.requant, b.c, b.n);
+      if (b.in_registers) {
+        for (size_t q = 0; q < 4; ++q) b.constants[q] = b.requant.constants(b.c + 4 * q);
+      } else {
+        b.forms = forms_of(args.requant, b.c, b.n);
+      }
       set_weights(b);
       for (size_t row = y; row < end; ++row) compute_row(b, row);
     }

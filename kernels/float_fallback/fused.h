@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
 #elif defined(__wasm_simd128__)
 #include "kernels/isa/wasm128.h"
 #endif
@@ -24,10 +26,17 @@ namespace {
 #if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMAF)
 constexpr bool kIsFused = true;
 QRT_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#elif defined(__wasm_relaxed_simd__)
+// Where the set is there, the engine's is fused (isa/relaxed.h).
+constexpr bool kIsFused = true;
+QRT_INLINE float fused(float a, float b, float c) {
+  return wasm_f32x4_extract_lane(
+      wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0);
+}
 #else
 constexpr bool kIsFused = false;
 // Returns a * b + c, rounded once. Not inline: it is long, and polynomials are many of it.
-__attribute__((noinline)) float fused(float a, float b, float c) {
+[[maybe_unused]] __attribute__((noinline)) float fused(float a, float b, float c) {
   // The product is exact. Its sum, rounded to odd, becomes the same float as the exact one: the error
   // of the sum says which way.
   const double product = static_cast<double>(a) * static_cast<double>(b);
@@ -45,13 +54,6 @@ __attribute__((noinline)) float fused(float a, float b, float c) {
 }
 #endif
 
-#if defined(__wasm_simd128__)
-// Not inline, either.
-__attribute__((noinline)) v128_t fused_vectors(v128_t a, v128_t b, v128_t c) {
-  return wasm128::fused_multiply_add(a, b, c);
-}
-#endif
-
 // Lane by lane.
 template <class V>
 QRT_INLINE V fused_lanes(V a, V b, V c) {
@@ -62,9 +64,12 @@ QRT_INLINE V fused_lanes(V a, V b, V c) {
   if constexpr (sizeof(V) == sizeof(__m256)) return _mm256_fmadd_ps(a, b, c);
 #elif defined(__aarch64__)
   return vfmaq_f32(c, a, b);
+#elif defined(__wasm_relaxed_simd__)
+  return reinterpret_cast<V>(wasm_f32x4_relaxed_madd(
+      reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b), reinterpret_cast<v128_t>(c)));
 #elif defined(__wasm_simd128__)
-  return reinterpret_cast<V>(fused_vectors(reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b),
-                                           reinterpret_cast<v128_t>(c)));
+  return reinterpret_cast<V>(wasm128::fused_multiply_add(
+      reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b), reinterpret_cast<v128_t>(c)));
 #else
   for (size_t i = 0; i < sizeof(V) / sizeof(float); ++i) c[i] = fused(a[i], b[i], c[i]);
   return c;

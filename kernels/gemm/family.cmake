@@ -3,8 +3,8 @@
 qrt_add_family(gemm
   COMMON select.cc pack.cc pack_activations.cc
   ISAS scalar avx2 avxvnni avx512vnni amx neon neondot i8mm wasm128 wasmrelaxed)
-# Which relaxed dot product an engine has.
-qrt_add_family(gemm ROWS relaxed_dot ISAS wasmrelaxed)
+# Tests of what the relaxed instructions of an engine do.
+qrt_add_family(gemm ROWS relaxed ISAS wasmrelaxed)
 # Products of int16 activations.
 qrt_add_family(gemm ROWS digits
   COMMON select_digits.cc product_int16.cc

@@ -67,6 +67,7 @@ struct WidenedBlock {
   const uint8_t *rows, *panel;
   size_t row_bytes;
   size_t channel, columns;  // first channel of the panel, channels to store
+  Wasm128::Store<2> store;  // of the panel, where output->in_registers()
 };
 
 template <int MR>
@@ -93,10 +94,8 @@ void run_widened_tile(const WidenedBlock& b, size_t row, uint8_t* c) {
       }
     }
   }
-  if (const Wasm128::Epilogue* const epilogue = b.output->in_registers()) {
-    Wasm128::Store<2> store;
-    store.set(*epilogue, b.channel, b.columns);
-    store.rows(acc, c + b.channel, b.g->c_stride);
+  if (b.output->in_registers() != nullptr) {
+    b.store.rows(acc, c + b.channel, b.g->c_stride);
   } else {
     store_through_memory<Wasm128, MR, 2>(*b.g, *b.output, b.channel, b.columns, acc, c);
   }
@@ -118,6 +117,7 @@ void run_widened(WidenedBlock& b, size_t begin, size_t count, uint8_t* panel) {
   for (size_t j = 0; j < g.n; j += kChannels) {
     b.channel = j;
     b.columns = g.n - j < kChannels ? g.n - j : kChannels;
+    if (const auto* const epilogue = b.output->in_registers()) b.store.set(*epilogue, j, b.columns);
     widen_panel(g.weights + j / kBlock * block_bytes + j % kBlock * 4, g.taps * g.kc / 4, panel);
     uint8_t* c = static_cast<uint8_t*>(g.c) + begin * g.c_stride;
     size_t row = 0;

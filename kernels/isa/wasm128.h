@@ -60,8 +60,8 @@ QRT_INLINE v128_t sum_to_odd(v128_t product, v128_t c) {
   return wasm_i64x2_add(sum, wasm_v128_and(step, is_changed));
 }
 
-// Returns fl32(a * b + c), rounded once.
-QRT_INLINE v128_t fused_multiply_add(v128_t a, v128_t b, v128_t c) {
+// Returns a * b + c, rounded once, of any numbers. Not inline: it is long, and seldom needed.
+__attribute__((noinline)) inline v128_t fused_multiply_add_to_odd(v128_t a, v128_t b, v128_t c) {
   const auto half = [](v128_t x, v128_t y, v128_t z) QRT_INLINE_LAMBDA {
     const v128_t product =
         wasm_f64x2_mul(wasm_f64x2_promote_low_f32x4(x), wasm_f64x2_promote_low_f32x4(y));
@@ -69,6 +69,31 @@ QRT_INLINE v128_t fused_multiply_add(v128_t a, v128_t b, v128_t c) {
   };
   const auto upper = [](v128_t x) QRT_INLINE_LAMBDA { return wasm_i64x2_shuffle(x, x, 1, 1); };
   return wasm_i64x2_shuffle(half(a, b, c), half(upper(a), upper(b), upper(c)), 0, 2);
+}
+
+// Returns a * b + c, rounded once. The product is exact in double. Rounding its sum to double and then to float32
+// differs from rounding once only where the double lies in the middle of two floats, which the sum may have missed:
+// where the 29 bits that float32 lacks are 1 and zeros, or, below its normal numbers, more bits. Such sums are rounded
+// again.
+QRT_INLINE v128_t fused_multiply_add(v128_t a, v128_t b, v128_t c) {
+  const auto sum = [](v128_t x, v128_t y, v128_t z) QRT_INLINE_LAMBDA {
+    return wasm_f64x2_add(
+        wasm_f64x2_mul(wasm_f64x2_promote_low_f32x4(x), wasm_f64x2_promote_low_f32x4(y)),
+        wasm_f64x2_promote_low_f32x4(z));
+  };
+  const auto upper = [](v128_t x) QRT_INLINE_LAMBDA { return wasm_i64x2_shuffle(x, x, 1, 1); };
+  const v128_t low = sum(a, b, c), high = sum(upper(a), upper(b), upper(c));
+  const v128_t y = wasm_i64x2_shuffle(wasm_f32x4_demote_f64x2_zero(low),
+                                      wasm_f32x4_demote_f64x2_zero(high), 0, 2);
+  // 0 where it lies in the middle.
+  const v128_t lacking = wasm_i32x4_shl(wasm_i32x4_shuffle(low, high, 0, 2, 4, 6), 3);
+  const v128_t off_middle = wasm_v128_xor(lacking, wasm_i32x4_const_splat(INT32_MIN));
+  // 0 for magnitudes up to the least normal number but 0: a sum that becomes 0 is exact, or has another sign alone.
+  const v128_t less_one = wasm_i32x4_add(wasm_i32x4_shl(y, 1), wasm_i32x4_const_splat(-1));
+  const v128_t size = wasm_u32x4_shr(less_one, 24);
+  if (__builtin_expect(!wasm_i32x4_all_true(wasm_u32x4_min(off_middle, size)), 0))
+    return fused_multiply_add_to_odd(a, b, c);
+  return y;
 }
 
 }  // namespace wasm128

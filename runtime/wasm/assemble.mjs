@@ -23,7 +23,12 @@ for (const name of readdirSync(here).filter((file) => file.endsWith('.mjs') && f
   writeFileSync(join(output, name), text);
   writeFileSync(join(output, name.replace(/\.mjs$/, '.cjs')), commonJs(text));
 }
-for (const name of ['package.json', 'qrt.d.ts', 'README.md']) copyFileSync(join(here, name), join(output, name));
+// The version is that of qrt.h.
+const header = readFileSync(join(here, '../include/qrt/qrt.h'), 'utf8');
+const version = ['MAJOR', 'MINOR', 'PATCH'].map((part) => header.match(`#define QRT_VERSION_${part} (\\d+)`)[1]).join('.');
+const description = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+writeFileSync(join(output, 'package.json'), `${JSON.stringify({ ...description, version }, null, 2)}\n`);
+for (const name of ['qrt.d.ts', 'README.md']) copyFileSync(join(here, name), join(output, name));
 copyFileSync(join(here, 'qrt.d.ts'), join(output, 'qrt.d.cts'));
 copyFileSync(join(here, '../../LICENSE'), join(output, 'LICENSE'));
 copyFileSync(wasm128, join(output, 'qrt_wasm128.wasm'));

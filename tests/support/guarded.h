@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory whose end is a guard page: a byte read or written past the allowance is a fault, on every
-// compiler.
+// compiler. WebAssembly has no pages to protect: there bytes past the allowance are watched, and one that was written
+// ends the program.
 #ifndef QRT_TESTS_SUPPORT_GUARDED_H_
 #define QRT_TESTS_SUPPORT_GUARDED_H_
 
+#if defined(__wasi__)
+#include <cstdio>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +24,24 @@ namespace qrt::testing {
 template <class T>
 class Guarded {
  public:
+#if defined(__wasi__)
+  explicit Guarded(size_t n, size_t slack_bytes = 0) : n_(n) {
+    const size_t used = n * sizeof(T) + slack_bytes;
+    body_ = (used + kGuard - 1) / kGuard * kGuard;
+    base_ = static_cast<uint8_t*>(aligned_alloc(kGuard, body_ + kGuard));
+    if (base_ == nullptr) abort();
+    memset(base_, 0xA5, body_ + kGuard);
+    data_ = reinterpret_cast<T*>(base_ + body_ - used);
+  }
+  ~Guarded() {
+    for (size_t i = 0; i < kGuard; ++i) {
+      if (base_[body_ + i] == 0xA5) continue;
+      fprintf(stderr, "byte %zu past the allowance was written\n", i);
+      abort();
+    }
+    free(base_);
+  }
+#else
   explicit Guarded(size_t n, size_t slack_bytes = 0) : n_(n) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     const size_t used = n * sizeof(T) + slack_bytes;
@@ -31,6 +54,7 @@ class Guarded {
     data_ = reinterpret_cast<T*>(base_ + body_ - used);
   }
   ~Guarded() { munmap(base_, mapped_); }
+#endif
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
 
@@ -43,6 +67,8 @@ class Guarded {
   T* end() { return data_ + n_; }
 
  private:
+  static constexpr size_t kGuard = 4096;
+
   size_t n_, body_ = 0, mapped_ = 0;
   uint8_t* base_ = nullptr;
   T* data_ = nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/isa/relaxed.h"
+
 #include <wasm_simd128.h>
 
 #include <cstdint>
-
-#include "kernels/isa/relaxed_dot.h"
 
 namespace qrt {
 
@@ -20,6 +20,18 @@ bool is_relaxed_dot_exact() {
       const v128_t expected = wasm_i32x4_splat(4 * w * x + 7);
       if (!wasm_i32x4_all_true(wasm_i32x4_eq(sums, expected))) return false;
     }
+  }
+  return true;
+}
+
+bool is_relaxed_madd_fused() {
+  // (1 + e)^2 - (1 + 2 e) = e^2, which is lost where the product is rounded.
+  static const volatile float kParts[] = {0x1p-12f, 0x1p-17f, -0x1p-20f};
+  for (const volatile float& part : kParts) {
+    const float e = part;
+    const v128_t x = wasm_f32x4_splat(1 + e), less = wasm_f32x4_splat(-(1 + 2 * e));
+    const v128_t sum = wasm_f32x4_relaxed_madd(x, x, less);
+    if (!wasm_i32x4_all_true(wasm_f32x4_eq(sum, wasm_f32x4_splat(e * e)))) return false;
   }
   return true;
 }
