@@ -211,6 +211,10 @@ Status import_multi_head_attention(Importer& importer, const NodeView& node) {
   }
   const int64_t keys = f.shape_of(o.k)[2];
   if (node.integer("unidirectional", 0) != 0) {
+    // ONNX Runtime's mask leaves out the last queries where there are fewer or more of them than keys.
+    if (f.shape_of(o.q)[2] != now)
+      return refuse_form(importer, node,
+                         "its queries and its new keys differ in number, and it is unidirectional");
     QRT_TRY(RunIntegers::check_count(std::max(f.shape_of(o.q)[2], keys)));
     form.visible = causal(&f, f.shape_of(o.q)[2], keys, keys - now);
   }
