@@ -144,6 +144,17 @@ TEST(OnnxAttention, MultiHeadAttentionWithBiasMaskAndPast) {
   EXPECT_EQ(from_bytes<float>(out[1]), (Floats{7, 8, 11, 21, 31, 41}));
 }
 
+TEST(OnnxAttention, UnidirectionalNeedsAsManyQueriesAsKeys) {
+  for (const int64_t queries : {1, 2, 3}) {
+    OnnxBuilder b;
+    b.allow_float = true;
+    b.output(b.node("MultiHeadAttention",
+                    {b.input({1, queries, 2}), b.input({1, 2, 2}), b.input({1, 2, 2})},
+                    {{"num_heads", 1}, {"unidirectional", 1}}, kMicrosoft));
+    EXPECT_EQ(b.import().status.code(), queries == 2 ? Code::kOk : Code::kUnsupported) << queries;
+  }
+}
+
 TEST(OnnxAttention, AttentionIsCausalAndMasked) {
   const auto run = [](bool is_masked) {
     OnnxBuilder b(23);
