@@ -11,6 +11,7 @@
 #include "runtime/allowed_isas.h"
 #include "runtime/infer.h"
 #include "runtime/layout.h"
+#include "runtime/ops/found.h"
 #include "runtime/platform/pthreadpools.h"
 #include "runtime/qrt_c.h"
 #include "runtime/text.h"
@@ -460,6 +461,16 @@ void* qrt_session_input_data(qrt_session* session, size_t index) {
 const void* qrt_session_output_data(const qrt_session* session, size_t index) {
   if (session == nullptr || index >= plan_of(session).outputs.size()) return nullptr;
   return session->session->model_tensor_data(plan_of(session).outputs[index]);
+}
+
+size_t qrt_session_output_count(const qrt_session* session, size_t index) {
+  const void* data = qrt_session_output_data(session, index);
+  if (data == nullptr) return 0;
+  const Plan& plan = plan_of(session);
+  const qrt::Shape& shape = plan.types[plan.outputs[index].slot].shape;
+  const qrt::fb::Model& model = plan.model->file();
+  const uint32_t tensor = model.outputs()->Get(static_cast<uint32_t>(index));
+  return qrt::found_entries(model, tensor, shape, data);
 }
 
 qrt_status qrt_session_bind_input(qrt_session* session, size_t index, const void* data,

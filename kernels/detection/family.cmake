@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-qrt_add_family(detection COMMON detection.cc)
+qrt_add_family(detection COMMON detection.cc select_boxes.cc)

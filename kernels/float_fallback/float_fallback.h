@@ -16,10 +16,10 @@
 
 namespace qrt {
 
-// Within 4 units in the last place of the real function, but for kErf and kGelu: within 3e-7
-// absolutely (kGelu: times max(1, |x|)). kSin and kCos are the nearest float, but for results that lie
-// halfway to within 2^-12 units. kFloor, kCeil and kRound, half to even, are exact and keep the sign of the argument. kOrtSigmoid and kOrtTanh have the bits of ONNX Runtime 1.30 on x86-64
-// with AVX2, within 1e-6.
+// Within 2 units in the last place of the real function, but for those that older files have: kSigmoid, within 3 and 0 below -88.8,
+// kErf and kGelu, within 3e-7 absolutely (kGelu: times max(1, |x|)). kSin, kCos, and kTan to kAtanh (real_functions.h) are the
+// nearest float, but for results that lie halfway to within 2^-10 units. kFloor, kCeil and kRound, half to even, are exact and keep
+// the sign of the argument. kOrtSigmoid and kOrtTanh have the bits of ONNX Runtime 1.30 on x86-64 with AVX2, within 1e-6.
 enum class FloatUnary : uint8_t {
   kExp,
   kLog,
@@ -35,11 +35,22 @@ enum class FloatUnary : uint8_t {
   kFusedGelu,
   kFloor,
   kCeil,
-  kRound
+  kRound,
+  kFusedErf,
+  kFusedSigmoid,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh
 };
 
 // kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0. kPow is a^b with the special cases of the C
-// standard's pow: the nearest float, but for results that lie halfway to within 2^-12 units.
+// standard's pow: the nearest float, but for results that lie halfway to within 2^-12 units. kFmod is the C standard's fmod, exact.
 enum class FloatBinary : uint8_t {
   kAdd,
   kSub,
@@ -50,14 +61,24 @@ enum class FloatBinary : uint8_t {
   kEqual,
   kLess,
   kLessOrEqual,
-  kPow
+  kPow,
+  kFmod
 };
 
 //   kSoftmax:     e_j / sum of e, e_j = exp(x_j - max)
 //   kLogSoftmax:  (x_j - max) - log(sum of e)
 //   kNormalize:   (x_j - mean) / sqrt(mean of (x - mean)^2 + epsilon)
 //   the others:   one value a row
-enum class FloatRows : uint8_t { kSoftmax, kLogSoftmax, kNormalize, kSum, kMean, kMax, kMin };
+enum class FloatRows : uint8_t {
+  kSoftmax,
+  kLogSoftmax,
+  kNormalize,
+  kSum,
+  kMean,
+  kMax,
+  kMin,
+  kProduct
+};
 
 // The sizes of a matrix product, and floats from row to row of its sides and of the result.
 struct FusedProduct {

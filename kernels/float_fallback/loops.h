@@ -5,13 +5,14 @@
 #define QRT_KERNELS_FLOAT_FALLBACK_LOOPS_H_
 
 #include "kernels/float_fallback/entry.h"
+#include "kernels/float_fallback/fused_functions.h"
 #include "kernels/float_fallback/fused_product.h"
-#include "kernels/float_fallback/gelu.h"
 #include "kernels/float_fallback/lane_softmax.h"
 #include "kernels/float_fallback/lanes.h"
 #include "kernels/float_fallback/layer_norm.h"
 #include "kernels/float_fallback/ort_gemm.h"
 #include "kernels/float_fallback/power.h"
+#include "kernels/float_fallback/real_functions.h"
 #include "kernels/float_fallback/recurrent.h"
 #include "kernels/float_fallback/sine.h"
 #include "kernels/float_fallback/taps.h"
@@ -61,6 +62,19 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
     case FloatUnary::kCos:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(sine_of(x[i], f == FloatUnary::kCos));
       return;
+    case FloatUnary::kFusedErf:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return fused_erf_of(v); });
+    case FloatUnary::kFusedSigmoid:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return fused_sigmoid_of(v); });
+    case FloatUnary::kTan:
+    case FloatUnary::kAsin:
+    case FloatUnary::kAcos:
+    case FloatUnary::kAtan:
+    case FloatUnary::kSinh:
+    case FloatUnary::kCosh:
+    case FloatUnary::kAsinh:
+    case FloatUnary::kAcosh:
+    case FloatUnary::kAtanh: return real_functions(f, x, y, n);
     case FloatUnary::kSqrt:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(__builtin_sqrtf(x[i]));
       return;
@@ -102,6 +116,9 @@ inline void binary(FloatBinary f, const float* a, size_t a_step, const float* b,
     case FloatBinary::kPow:
       for (size_t i = 0; i < n; ++i) y[i] = power_of(a[i * a_step], b[i * b_step]);
       return;
+    case FloatBinary::kFmod:
+      for (size_t i = 0; i < n; ++i) y[i] = remainder_of(a[i * a_step], b[i * b_step]);
+      return;
   }
 }
 
@@ -125,6 +142,7 @@ QRT_INLINE void fold_from_first(const float* x, size_t n, float (&acc)[R], const
 }
 
 constexpr auto kPlus = [](float a, float b, int) QRT_INLINE_LAMBDA { return a + b; };
+constexpr auto kTimes = [](float a, float b, int) QRT_INLINE_LAMBDA { return a * b; };
 constexpr auto kGreater = [](float a, float b, int) QRT_INLINE_LAMBDA { return a > b ? a : b; };
 constexpr auto kLesser = [](float a, float b, int) QRT_INLINE_LAMBDA { return a < b ? a : b; };
 
@@ -211,6 +229,7 @@ inline void rows_of(FloatRows f, float epsilon, const float* x, float* y, size_t
     case FloatRows::kMean: return reduce<R>(x, y, n, static_cast<float>(n), kPlus);
     case FloatRows::kMax: return reduce<R>(x, y, n, 1.0f, kGreater);
     case FloatRows::kMin: return reduce<R>(x, y, n, 1.0f, kLesser);
+    case FloatRows::kProduct: return reduce<R>(x, y, n, 1.0f, kTimes);
   }
 }
 

@@ -54,31 +54,40 @@ inline Reduced reduced_large(float x) {
   return (bits >> 31) != 0 ? Reduced{0u - quadrant, -rest} : Reduced{quadrant, rest};
 }
 
-// Returns the sine of x, or its cosine. Polynomials: those of fdlibm (Sun Microsystems), for |r| up to pi / 4.
+// Returns the reduced form of a finite x.
+inline Reduced reduced(float x) {
+  const bool is_small = x > -1048576.0f && x < 1048576.0f;
+  return is_small ? reduced_small(static_cast<double>(x)) : reduced_large(x);
+}
+
+// Return the sine and the cosine of r, up to pi / 4 on either side of 0, by polynomials of fdlibm (Sun Microsystems).
+inline double sine_of_rest(double r) {
+  const double z = r * r;
+  double p = 1.58969099521155010221e-10;
+  p = p * z + -2.50507602534068634195e-08;
+  p = p * z + 2.75573137070700676789e-06;
+  p = p * z + -1.98412698298579493134e-04;
+  p = p * z + 8.33333333332248946124e-03;
+  p = p * z + -1.66666666666666324348e-01;
+  return r * (1.0 + z * p);  // keeps the sign of 0
+}
+inline double cosine_of_rest(double r) {
+  const double z = r * r;
+  double p = -1.13596475577881948265e-11;
+  p = p * z + 2.08757232129817482790e-09;
+  p = p * z + -2.75573143513906633035e-07;
+  p = p * z + 2.48015872894767294178e-05;
+  p = p * z + -1.38888888888741095749e-03;
+  p = p * z + 4.16666666666666019037e-02;
+  return (1.0 - 0.5 * z) + z * (z * p);
+}
+
+// Returns the sine of x, or its cosine.
 inline float sine_of(float x, bool is_cosine) {
   if (!(x - x == 0.0f)) return not_a_number();
-  const bool is_small = x > -1048576.0f && x < 1048576.0f;
-  const Reduced reduced = is_small ? reduced_small(static_cast<double>(x)) : reduced_large(x);
-  const uint32_t quadrant = reduced.quadrant + (is_cosine ? 1u : 0u);
-  const double r = reduced.rest, z = r * r;
-  double y;
-  if ((quadrant & 1) == 0) {
-    double p = 1.58969099521155010221e-10;
-    p = p * z + -2.50507602534068634195e-08;
-    p = p * z + 2.75573137070700676789e-06;
-    p = p * z + -1.98412698298579493134e-04;
-    p = p * z + 8.33333333332248946124e-03;
-    p = p * z + -1.66666666666666324348e-01;
-    y = r * (1.0 + z * p);  // keeps the sign of 0
-  } else {
-    double p = -1.13596475577881948265e-11;
-    p = p * z + 2.08757232129817482790e-09;
-    p = p * z + -2.75573143513906633035e-07;
-    p = p * z + 2.48015872894767294178e-05;
-    p = p * z + -1.38888888888741095749e-03;
-    p = p * z + 4.16666666666666019037e-02;
-    y = (1.0 - 0.5 * z) + z * (z * p);
-  }
+  const Reduced at = reduced(x);
+  const uint32_t quadrant = at.quadrant + (is_cosine ? 1u : 0u);
+  const double y = (quadrant & 1) == 0 ? sine_of_rest(at.rest) : cosine_of_rest(at.rest);
   return static_cast<float>((quadrant & 2) == 0 ? y : -y);
 }
 

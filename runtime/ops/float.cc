@@ -14,6 +14,8 @@
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/float_conv.h"
+#include "runtime/ops/float_conv_transpose.h"
+#include "runtime/ops/float_grid_sample.h"
 #include "runtime/ops/float_step.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/quantize.h"
@@ -25,21 +27,32 @@ namespace {
 using F = fb::FloatFunction;
 
 bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
-bool is_binary(F f) { return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || f == F::POW; }
+bool is_binary(F f) {
+  return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || f == F::POW || f == F::FMOD;
+}
 bool is_rounding(F f) { return f >= F::FLOOR && f <= F::ROUND; }
-bool is_rows(F f) { return (f >= F::SOFTMAX && f <= F::REDUCE_MIN) || f == F::LANE_SOFTMAX; }
+bool is_reduction(F f) { return (f >= F::REDUCE_SUM && f <= F::REDUCE_MIN) || f == F::REDUCE_PROD; }
+bool is_rows(F f) {
+  return (f >= F::SOFTMAX && f <= F::NORMALIZE) || f == F::LANE_SOFTMAX || is_reduction(f);
+}
+FloatRows rows_of(F f) {
+  if (f == F::REDUCE_PROD) return FloatRows::kProduct;
+  return static_cast<FloatRows>(static_cast<int>(f) - static_cast<int>(F::SOFTMAX));
+}
 bool is_matmul(F f) { return f == F::MATMUL || f == F::FUSED_MATMUL; }
 FloatUnary unary_of(F f) {
   if (f == F::ORT_SIGMOID) return FloatUnary::kOrtSigmoid;
   if (f == F::FUSED_GELU) return FloatUnary::kFusedGelu;
-  if (is_rounding(f))
-    return static_cast<FloatUnary>(static_cast<int>(f) - static_cast<int>(F::FLOOR) +
-                                   static_cast<int>(FloatUnary::kFloor));
+  const auto from = [f](F first, FloatUnary unary) {
+    return static_cast<FloatUnary>(static_cast<int>(f) - static_cast<int>(first) +
+                                   static_cast<int>(unary));
+  };
+  if (is_rounding(f)) return from(F::FLOOR, FloatUnary::kFloor);
+  if (f >= F::FUSED_ERF && f <= F::ATANH) return from(F::FUSED_ERF, FloatUnary::kFusedErf);
   if (f == F::SIN || f == F::COS) return f == F::SIN ? FloatUnary::kSin : FloatUnary::kCos;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
 bool is_gemm(F f) { return f >= F::ORT_GEMM && f <= F::ORT_GEMM_EIGHTS; }
-bool is_reduction(F f) { return f >= F::REDUCE_SUM && f <= F::REDUCE_MIN; }
 
 // Turns the shape of a [..., k] into that of its product with b [k, n], or with b [..., k, n] whose
 // leading dimensions are those of a in front of its rows; with `b_is_transposed`, b is [..., n, k].
@@ -88,6 +101,8 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
   }
   if (is_gemm(f)) return infer_gemm(context, *o, outputs);
   if (f == F::ORT_CONV) return infer_float_conv(context, outputs);
+  if (f == F::CONV_TRANSPOSE) return infer_float_conv_transpose(context, outputs);
+  if (f == F::GRID_SAMPLE) return infer_float_grid_sample(context, outputs);
   if (f == F::LAYER_NORM)
     QRT_TRY(check_input_count(context, context.inputs.size() == 3 ? 3 : 2));
   else
@@ -160,9 +175,8 @@ void run_rows(const Step& step, const RunContext& context) {
     return;
   }
   const size_t made = is_reduction(p.function) ? 1 : p.n;
-  const auto f =
-      static_cast<FloatRows>(static_cast<int>(p.function) - static_cast<int>(F::SOFTMAX));
-  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  const FloatRows f = rows_of(p.function);
+  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.kernel->rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
                    floats(context.out(step, 0)) + begin * made, end - begin, p.n);
   });
@@ -287,6 +301,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   if (is_gemm(o->function())) return prepare_gemm(context, step);
   if (o->function() == F::ORT_CONV) return prepare_float_conv(context, step);
+  if (o->function() == F::CONV_TRANSPOSE) return prepare_float_conv_transpose(context, step);
+  if (o->function() == F::GRID_SAMPLE) return prepare_float_grid_sample(context, step);
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = make_planned<Params>();
   p->kernel = select_float(context.isas);
@@ -294,8 +310,9 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   p->epsilon = float_of(o->epsilon());
   p->rows = 1;
   p->n = static_cast<size_t>(x.elements());
-  // An element of one: polynomials and divisions, sixteen at a time at best; powers one by one.
-  const double kNs = p->function == F::POW            ? 25
+  // An element of one: polynomials and divisions, sixteen at a time at best; those in float64 one by one.
+  const bool is_real = p->function == F::POW || (p->function >= F::TAN && p->function <= F::FMOD);
+  const double kNs = is_real                          ? 25
                      : p->kernel->isa == Isa::kScalar ? 5
                      : is_binary(p->function)         ? 0.3
                                                       : 1;
@@ -353,6 +370,9 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
     return b.is_constant && !has_its_own && c.is_constant == (c.shape.rank() == 1) &&
            rows_apart(op, operands);
   }
+  if (function == F::ORT_CONV || function == F::CONV_TRANSPOSE) return true;
+  if (function == F::GRID_SAMPLE)
+    return !operands.inputs[0].is_constant && !operands.inputs[1].is_constant;
   // Matrices of a product must be the same for all images if constant, or others for each if
   // computed.
   if (is_matmul(function) &&
@@ -370,7 +390,7 @@ int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
   const bool is_exact = (is_binary(f) && f != F::POW) || is_rounding(f) || is_gemm(f) ||
                         f == F::ORT_CONV || f == F::SQRT || f == F::TABLE || f == F::REDUCE_MAX ||
-                        f == F::REDUCE_MIN;
+                        f == F::REDUCE_MIN || f == F::GRID_SAMPLE;
   return is_exact ? 1 : kFloatLevel;
 }
 
@@ -406,7 +426,7 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
 }
 
 FloatBinary binary_of(fb::FloatFunction f) {
-  if (f == F::POW) return FloatBinary::kPow;
+  if (f == F::POW || f == F::FMOD) return f == F::POW ? FloatBinary::kPow : FloatBinary::kFmod;
   const int i = static_cast<int>(f);
   return static_cast<FloatBinary>(is_comparison(f) ? i - static_cast<int>(F::EQUAL) +
                                                          static_cast<int>(FloatBinary::kEqual)

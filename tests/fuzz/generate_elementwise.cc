@@ -134,13 +134,35 @@ void Generator::append_cast() {
 }
 
 void Generator::append_cum_sum() {
-  const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kInt64);
+  constexpr DType kTypes[] = {DType::kInt32, DType::kInt64, DType::kFloat32};
+  const Live x = of_type(kTypes[choose_.integer(0, 2)]);
   if (x.shape.rank() < 2) return;  // images are not summed
   fb::CumSumOptionsT o;
+  o.is_float = x.dtype == DType::kFloat32;
   o.axis = static_cast<uint32_t>(choose_.integer(1, x.shape.rank() - 1));
   o.exclusive = choose_.coin();
   o.reverse = choose_.coin();
   emit(o, {x.tensor}, x.shape, x.dtype);
+}
+
+void Generator::append_select_boxes() {
+  const int64_t rows = choose_.integer(1, 9), classes = choose_.integer(1, 3);
+  fb::SelectBoxesOptionsT o;
+  o.most = static_cast<uint32_t>(choose_.integer(1, 9));
+  o.max_overlap = float_bits(static_cast<float>(choose_.integer(0, 4)) * 0.25f);
+  o.has_least_score = choose_.coin();
+  o.least_score = float_bits(choose_.scale(-4, 0));
+  o.is_centered = choose_.coin();
+  const int64_t room = classes * std::min<int64_t>(o.most, rows);
+  const uint32_t boxes = random_constant({1, rows, 4}, DType::kFloat32);
+  const uint32_t scores = random_constant({1, classes, rows}, DType::kFloat32);
+  m_.op(o, {boxes, scores}, {add_output({room, 3}, DType::kInt64)});
+}
+
+void Generator::append_non_zero() {
+  const int64_t rows = choose_.integer(1, 9);
+  const uint32_t x = random_constant({rows, 3}, choose_.coin() ? DType::kFloat32 : DType::kUInt8);
+  m_.op(fb::NonZeroOptionsT(), {x}, {add_output({2, 3 * rows}, DType::kInt64)});
 }
 
 void Generator::append_valid_boxes() {
@@ -310,8 +332,11 @@ void Generator::append_float() {
   Shape shape = x.shape;
   const int last = shape.rank() - 1;
   std::vector<uint32_t> inputs = {x.tensor};
-  if (o.function >= F::ADD && o.function <= F::MAXIMUM) inputs.push_back(operand(x));
-  if (o.function >= F::REDUCE_SUM && o.function <= F::REDUCE_MIN) {
+  if ((o.function >= F::ADD && o.function <= F::MAXIMUM) || o.function == F::POW ||
+      o.function == F::FMOD)
+    inputs.push_back(operand(x));
+  if ((o.function >= F::REDUCE_SUM && o.function <= F::REDUCE_MIN) ||
+      o.function == F::REDUCE_PROD) {
     if (last == 0) return;  // the batch is no row
     shape[last] = 1;
   }
@@ -336,6 +361,28 @@ void Generator::append_float() {
     inputs.push_back(random_constant({out}, DType::kFloat32));
     shape = {shape[0], out, shape[2] + o.window->pad_top - kernel + 1,
              shape[3] + o.window->pad_right - kernel + 1};
+  }
+  if (o.function == F::CONV_TRANSPOSE) {
+    if (last != 3) return;
+    o.window = std::make_unique<fb::FloatWindowT>();
+    o.window->stride_h = static_cast<uint16_t>(choose_.integer(1, 3));
+    o.window->stride_w = static_cast<uint16_t>(choose_.integer(1, 3));
+    o.window->pad_left = static_cast<uint16_t>(choose_.integer(0, 1));
+    o.window->more_h = static_cast<uint16_t>(choose_.integer(0, 2));
+    const int64_t kernel = choose_.integer(2, 3), out = choose_.dimension(8);
+    inputs.push_back(random_constant({1, out, kernel, kernel, shape[1]}, DType::kFloat32));
+    inputs.push_back(random_constant({out}, DType::kFloat32));
+    shape = {shape[0], out, (shape[2] - 1) * o.window->stride_h + kernel + o.window->more_h,
+             (shape[3] - 1) * o.window->stride_w + kernel - o.window->pad_left};
+  }
+  if (o.function == F::GRID_SAMPLE) {
+    if (last != 3 || shape[3] != 2) return;
+    o.grid = std::make_unique<fb::FloatGridT>();
+    o.grid->mode = static_cast<fb::GridMode>(choose_.integer(0, 2));
+    o.grid->padding = static_cast<fb::GridPadding>(choose_.integer(0, 2));
+    o.grid->align_corners = choose_.integer(0, 1) == 1;
+    inputs.push_back(x.tensor);  // is a grid of as many places as it has values
+    shape = {shape[0], shape[1], shape[1], shape[2]};
   }
   if (o.function == F::LAYER_NORM) {
     if (last == 0) return;

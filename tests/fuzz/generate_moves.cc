@@ -108,9 +108,9 @@ void Generator::append_take() {
   emit(o, {x.tensor, index}, shape, x.dtype);
 }
 
-// Appends a Scatter whose places are the indices of greatest elements, which are inside.
-void Generator::append_scatter() {
-  const Live x = of_type(choose_.coin() ? DType::kInt32 : DType::kUInt8);
+// The places are those of greatest elements, which are inside.
+template <class Options>
+void Generator::scatter(const Live& x) {
   if (x.shape.rank() != 2) return;
   fb::ArgMaxOptionsT greatest;
   greatest.axis = 1;
@@ -123,10 +123,16 @@ void Generator::append_scatter() {
   one.axes[0]->index = {choose_.integer(0, static_cast<int>(x.shape[1]) - 1)};
   const uint32_t update = add_output({-1, 1}, x.dtype);
   m_.op(std::move(one), {x.tensor}, {update});
-  fb::ScatterOptionsT o;
+  Options o;
   o.batch_dims = 1;
   emit(o, {x.tensor, index, update}, x.shape, x.dtype);
 }
+
+void Generator::append_scatter() {
+  scatter<fb::ScatterOptionsT>(of_type(choose_.coin() ? DType::kInt32 : DType::kUInt8));
+}
+
+void Generator::append_scatter_add() { scatter<fb::ScatterAddOptionsT>(of_type(DType::kInt32)); }
 
 void Generator::append_arg_max() {
   const Live x = activation();

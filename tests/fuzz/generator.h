@@ -124,6 +124,8 @@ class Generator {
     o->dilation_w = static_cast<uint16_t>(w.dilation);
   }
   void append_add_int(const Live& x, uint32_t b);
+  template <class Options>
+  void scatter(const Live& x);
   std::unique_ptr<fb::ResizeAxisT> resize_axis(int64_t in, fb::ResizeKind kind);
   uint32_t table_of_pairs(bool to_float);
   // Scales and zero points of an edge operator.

@@ -88,7 +88,8 @@ TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
         FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid,
         FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos, FloatUnary::kFusedGelu,
-        FloatUnary::kFloor, FloatUnary::kCeil, FloatUnary::kRound}) {
+        FloatUnary::kFloor, FloatUnary::kCeil, FloatUnary::kRound, FloatUnary::kFusedErf,
+        FloatUnary::kFusedSigmoid, FloatUnary::kTan, FloatUnary::kAtanh}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
       Guarded<float> x(n);
@@ -126,6 +127,83 @@ TEST_F(FloatFallbackTest, RoundsToIntegersAsTheCLibrary) {
   check(FloatUnary::kRound, [](float v) { return std::nearbyint(v); });
 }
 
+using Real = long double (*)(long double);
+
+// Returns the greatest distance from the real function, in units in the last place of it, over floats of all sizes and signs, every
+// `step`-th one, and over a dense set of ordinary ones. A result is NaN or infinite where the nearest float is, and nowhere else.
+double distance_in_ulps(const FloatKernel& kernel, FloatUnary f, Real real, uint32_t step) {
+  std::vector<float> x = kCorners;
+  for (uint64_t b = 0; b <= UINT32_MAX; b += step) {
+    const auto any = static_cast<uint32_t>(b);
+    float v;
+    memcpy(&v, &any, sizeof v);
+    x.push_back(v);
+  }
+  for (int i = -40000; i <= 40000; ++i) x.push_back(static_cast<float>(i) * 0.00037f);
+  std::vector<float> y(x.size());
+  kernel.unary(f, x.data(), y.data(), x.size());
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const long double exact = real(static_cast<long double>(x[i]));
+    const auto nearest = static_cast<float>(exact);
+    EXPECT_EQ(std::isnan(y[i]), std::isnan(nearest)) << "of " << x[i];
+    if (std::isnan(nearest)) continue;
+    EXPECT_EQ(std::isinf(y[i]), std::isinf(nearest)) << "of " << x[i];
+    if (std::isinf(nearest)) continue;
+    int exponent;
+    std::frexp(exact, &exponent);
+    const long double unit = std::ldexp(1.0L, std::max(exponent - 24, -149));
+    const auto distance = std::fabs(static_cast<long double>(y[i]) - exact) / unit;
+    worst = std::max(worst, static_cast<double>(distance));
+  }
+  return worst;
+}
+
+long double gelu(long double x) {
+  return std::isinf(x) ? (x < 0 ? 0 : x) : x * std::erfc(-x * std::sqrt(0.5L)) / 2;
+}
+
+// Every function that converters write is here, but kOrtSigmoid and kOrtTanh, whose bits are those of ONNX Runtime, and the roundings,
+// which are exact.
+TEST_F(FloatFallbackTest, FunctionsAreWithinTwoUnitsInTheLastPlace) {
+  const auto check = [&](FloatUnary f, Real real, double most = 2) {
+    SCOPED_TRACE(static_cast<int>(f));
+    EXPECT_LE(distance_in_ulps(*select_float(detected_isas()), f, real, 65521), most);
+  };
+  check(FloatUnary::kExp, [](long double x) { return std::exp(x); });
+  check(FloatUnary::kLog, [](long double x) { return std::log(x); });
+  check(
+      FloatUnary::kSqrt, [](long double x) { return std::sqrt(x); }, 0.5);
+  check(FloatUnary::kTanh, [](long double x) { return std::tanh(x); });
+  check(
+      FloatUnary::kFusedErf, [](long double x) { return std::erf(x); }, 1);
+  check(FloatUnary::kFusedGelu, gelu);
+  check(FloatUnary::kFusedSigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); });
+  constexpr double kNearest = 0.5 + 0x1p-10;
+  check(
+      FloatUnary::kSin, [](long double x) { return std::sin(x); }, kNearest);
+  check(
+      FloatUnary::kCos, [](long double x) { return std::cos(x); }, kNearest);
+  check(
+      FloatUnary::kTan, [](long double x) { return std::tan(x); }, kNearest);
+  check(
+      FloatUnary::kAsin, [](long double x) { return std::asin(x); }, kNearest);
+  check(
+      FloatUnary::kAcos, [](long double x) { return std::acos(x); }, kNearest);
+  check(
+      FloatUnary::kAtan, [](long double x) { return std::atan(x); }, kNearest);
+  check(
+      FloatUnary::kSinh, [](long double x) { return std::sinh(x); }, kNearest);
+  check(
+      FloatUnary::kCosh, [](long double x) { return std::cosh(x); }, kNearest);
+  check(
+      FloatUnary::kAsinh, [](long double x) { return std::asinh(x); }, kNearest);
+  check(
+      FloatUnary::kAcosh, [](long double x) { return std::acosh(x); }, kNearest);
+  check(
+      FloatUnary::kAtanh, [](long double x) { return std::atanh(x); }, kNearest);
+}
+
 TEST_F(FloatFallbackTest, PowersOfAllSizesAreTheNearestFloats) {
   SCOPED_TRACE(random_.trace());
   for (int i = 0; i < 200000; ++i) {
@@ -143,7 +221,7 @@ TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kErf, FloatUnary::kSigmoid,
         FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh,
-        FloatUnary::kFusedGelu}) {
+        FloatUnary::kFusedGelu, FloatUnary::kFusedErf, FloatUnary::kFusedSigmoid}) {
     std::vector<float> all(kCorners.size());
     scalar().unary(f, kCorners.data(), all.data(), all.size());
     for (size_t i = 0; i < all.size(); ++i) {
@@ -167,13 +245,14 @@ float apply(FloatBinary f, float a, float b) {
     case FloatBinary::kLessOrEqual: return a <= b ? 1.0f : 0.0f;
     case FloatBinary::kPow:
       return static_cast<float>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+    case FloatBinary::kFmod: return std::fmod(a, b);
   }
   return 0;
 }
 
 TEST_F(FloatFallbackTest, BinaryIsTheOperation) {
   SCOPED_TRACE(random_.trace());
-  for (int f = 0; f <= static_cast<int>(FloatBinary::kPow); ++f) {
+  for (int f = 0; f <= static_cast<int>(FloatBinary::kFmod); ++f) {
     const auto function = static_cast<FloatBinary>(f);
     for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 400}) {
       for (int scalars = 0; scalars < 4; ++scalars) {
@@ -499,11 +578,12 @@ TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
 // Returns one row by the definitions of float_fallback.h; exponentials and logarithms by the scalar row.
 std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x, size_t n,
                           float epsilon) {
-  float sum = x[0], most = x[0], least = x[0];
+  float sum = x[0], most = x[0], least = x[0], product = x[0];
   for (size_t i = 1; i < n; ++i) {
     sum = sum + x[i];
     most = most > x[i] ? most : x[i];
     least = least < x[i] ? least : x[i];
+    product = product * x[i];
   }
   std::vector<float> y(n);
   const auto count = static_cast<float>(n);
@@ -527,16 +607,18 @@ std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x
       y[i] = canonical((x[i] - mean) / std::sqrt(squares / count + epsilon));
     return y;
   }
-  return {canonical(f == FloatRows::kSum    ? sum
-                    : f == FloatRows::kMean ? sum / count
-                    : f == FloatRows::kMax  ? most
-                                            : least)};
+  return {canonical(f == FloatRows::kSum       ? sum
+                    : f == FloatRows::kMean    ? sum / count
+                    : f == FloatRows::kProduct ? product
+                    : f == FloatRows::kMax     ? most
+                                               : least)};
 }
 
 TEST_F(FloatFallbackTest, RowsFollowTheirDefinition) {
   SCOPED_TRACE(random_.trace());
-  for (const FloatRows f : {FloatRows::kSoftmax, FloatRows::kLogSoftmax, FloatRows::kNormalize,
-                            FloatRows::kSum, FloatRows::kMean, FloatRows::kMax, FloatRows::kMin}) {
+  for (const FloatRows f :
+       {FloatRows::kSoftmax, FloatRows::kLogSoftmax, FloatRows::kNormalize, FloatRows::kSum,
+        FloatRows::kMean, FloatRows::kMax, FloatRows::kMin, FloatRows::kProduct}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (const bool corners : {false, true}) {
       for (const size_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100}) {

@@ -2,8 +2,10 @@
 // CumSum against plain loops: every axis, exclusive and reverse, sums beyond the type; models it refuses.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
+#include "runtime/ops/check.h"
 #include "tests/support/op_tester.h"
 #include "tests/support/random.h"
 
@@ -53,6 +55,41 @@ TEST(CumSum, EveryAxisAndForm) {
         check<int32_t>(DType::kInt32, {3, 7, 5}, axis, exclusive, reverse);
         check<int64_t>(DType::kInt64, {2, 1, 9}, axis, exclusive, reverse);
       }
+}
+
+TEST(CumSum, FloatsInTheirOrder) {
+  testing::Random random;
+  SCOPED_TRACE(random.trace());
+  constexpr size_t kRows = 3, kSize = 40;
+  std::vector<float> x(kRows * kSize);
+  for (float& v : x) v = random.real(-1, 1);
+  x[5] = -0.0f;
+  x[kSize + 7] = -std::numeric_limits<float>::infinity();
+  x[kSize + 9] = std::numeric_limits<float>::infinity();  // and from here on the one NaN
+  for (const bool exclusive : {false, true})
+    for (const bool reverse : {false, true}) {
+      std::vector<float> y(x.size());
+      for (size_t row = 0; row < kRows; ++row) {
+        float sum = exclusive ? 0.0f : -0.0f;  // a first element of -0 stays so
+        for (size_t i = 0; i < kSize; ++i) {
+          const size_t at = row * kSize + (reverse ? kSize - 1 - i : i);
+          const float before = sum;
+          sum += x[at];
+          if (std::isnan(sum)) sum = float_of(0x7fc00000);
+          y[at] = exclusive ? before : sum;
+        }
+      }
+      ModelBuilder m;
+      fb::CumSumOptionsT o;
+      o.axis = 1;
+      o.exclusive = exclusive;
+      o.reverse = reverse;
+      o.is_float = true;
+      const Shape shape = {kRows, kSize};
+      const uint32_t in = m.input(shape, DType::kFloat32);
+      m.op(o, {in}, {m.output(shape, DType::kFloat32)});
+      testing::expect_outputs(m, 1, {bytes_of(x)}, {bytes_of(y)});
+    }
 }
 
 TEST(CumSum, ManyTasks) { check<int64_t>(DType::kInt64, {300, 400}, 1, false, false); }

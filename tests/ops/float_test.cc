@@ -57,27 +57,13 @@ void expect_close(FloatUnary f, const std::function<double(double)>& real, doubl
 
 double gelu(double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }
 
-TEST(Float, FunctionsAreClose) {
-  expect_close(
-      FloatUnary::kExp, [](double x) { return std::exp(x); }, 4, 0);
-  expect_close(
-      FloatUnary::kLog, [](double x) { return std::log(x); }, 4, 1e-7);
-  expect_close(
-      FloatUnary::kSqrt, [](double x) { return std::sqrt(x); }, 1, 0);
-  expect_close(
-      FloatUnary::kTanh, [](double x) { return std::tanh(x); }, 4, 0);
+// Functions that older files have, and those with the bits of ONNX Runtime. kernels/float_fallback_test.cc measures the others.
+TEST(Float, OtherFunctionsAreClose) {
   expect_close(
       FloatUnary::kErf, [](double x) { return std::erf(x); }, 0, 3e-7);
   expect_close(
-      FloatUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 4, 1e-38);
+      FloatUnary::kSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 3, 1e-38);
   expect_close(FloatUnary::kGelu, gelu, 4, 3e-6);
-  expect_close(
-      FloatUnary::kFusedGelu, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }, 5,
-      1e-38);
-  expect_close(
-      FloatUnary::kSin, [](double x) { return std::sin(x); }, 0.501, 0);
-  expect_close(
-      FloatUnary::kCos, [](double x) { return std::cos(x); }, 0.501, 0);
   expect_close(
       FloatUnary::kOrtTanh, [](double x) { return std::tanh(x); }, 0, 1e-6);
   expect_close(
@@ -175,14 +161,15 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
   for (const size_t rows : {size_t{3}, size_t{19}}) {
     const size_t n = 257;
     const std::vector<float> x = random_floats(&random, rows * n);
-    std::vector<float> soft, logs, normal, sums, means, most, least;
+    std::vector<float> soft, logs, normal, sums, means, most, least, products;
     for (size_t r = 0; r < rows; ++r) {
       const float* v = &x[r * n];
-      float sum = v[0], hi = v[0], lo = v[0], e_sum = 0, squares = 0;
+      float sum = v[0], hi = v[0], lo = v[0], e_sum = 0, squares = 0, product = v[0];
       for (size_t i = 1; i < n; ++i) {
         sum = sum + v[i];
         hi = std::max(hi, v[i]);
         lo = std::min(lo, v[i]);
+        product = product * v[i];
       }
       std::vector<float> shifted, e;
       for (size_t i = 0; i < n; ++i) shifted.push_back(v[i] - hi);
@@ -201,6 +188,7 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
       means.push_back(mean);
       most.push_back(hi);
       least.push_back(lo);
+      products.push_back(product);
     }
     const auto count = static_cast<int64_t>(rows);
     const Shape in = {count, 257}, one = {count, 1};
@@ -214,6 +202,7 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
     check(F::REDUCE_MEAN, one, means);
     check(F::REDUCE_MAX, one, most);
     check(F::REDUCE_MIN, one, least);
+    check(F::REDUCE_PROD, one, products);
   }
 }
 

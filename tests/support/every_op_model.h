@@ -326,6 +326,10 @@ inline ModelBuilder every_op_model() {
   m.op(std::move(last), {differences}, {last_difference});
   m.op(scatter, {differences, best_class, last_difference},
        {m.tensor({-1, 10}, DType::kInt32, "scattered")});
+  fb::ScatterAddOptionsT scatter_add;
+  scatter_add.batch_dims = 1;
+  m.op(scatter_add, {differences, best_class, last_difference},
+       {m.tensor({-1, 10}, DType::kInt32, "added_to")});
   const uint32_t codes =
       m.constant<uint8_t>({2, 2, 128}, DType::kUInt8, pattern<uint8_t>(512, 0, 255, 3));
   const uint32_t block_scales =
@@ -396,6 +400,19 @@ inline ModelBuilder every_op_model() {
   fb::L2NormalizationOptionsT l2;
   l2.zero_point = 90;
   m.op(l2, {pairs}, {m.tensor({-1, 10}, DType::kUInt8, "direction")});
+
+  const uint32_t real_boxes = m.tensor({1, 16, 4}, DType::kFloat32, "real_boxes");
+  fb::DequantizeOptionsT dequantize_boxes;
+  dequantize_boxes.scale = float_bits(std::vector<float>{0.5f});
+  dequantize_boxes.zero_point = {90};
+  m.op(dequantize_boxes, {m.constant({1, 16, 4}, DType::kUInt8, pattern<uint8_t>(64, 0, 255, 6))},
+       {real_boxes});
+  fb::SelectBoxesOptionsT select;
+  select.most = 3;
+  select.max_overlap = float_bits(0.5f);
+  m.op(select, {real_boxes, m.constant({1, 2, 16}, DType::kFloat32, pattern<float>(32, 0, 1))},
+       {m.tensor({6, 3}, DType::kInt64, "selected_boxes")});
+  m.op(fb::NonZeroOptionsT(), {real_boxes}, {m.tensor({3, 64}, DType::kInt64, "other_than_zero")});
 
   m.op(detection_options(15, 2),
        {pixels, flat, m.constant({16, 4}, DType::kFloat32, pattern<float>(64, 0, 1))},

@@ -457,6 +457,13 @@ class Session {
     if (!status.ok()) return status;
     return detail::span_of(info, qrt_session_output_data(get(), index), span);
   }
+  // Returns how many entries of an output the last run has filled (qrt_session_output_count()); 0 where there is no such output.
+  std::size_t output_count(const Key& key) const {
+    std::size_t index;
+    qrt_tensor_info info;
+    if (!outputs().find(key, &index, &info).ok()) return 0;
+    return qrt_session_output_count(get(), index);
+  }
 
   // Goes on at other sizes of open dimensions: {{"seq", 17}}. Spans and infos are no longer valid.
   Outcome try_reshape(const qrt_dim* dims, std::size_t count) {

@@ -119,6 +119,7 @@ FUNCTIONS = {
     "qrt_session_output_info": (c_int, [c_void_p, c_size_t, POINTER(TensorInfo)]),
     "qrt_session_input_data": (c_void_p, [c_void_p, c_size_t]),
     "qrt_session_output_data": (c_void_p, [c_void_p, c_size_t]),
+    "qrt_session_output_count": (c_size_t, [c_void_p, c_size_t]),
     "qrt_session_bind_input": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t,
                                        POINTER(ErrorMessage)]),
     "qrt_session_bind_output": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t,

@@ -352,6 +352,14 @@ class Session:
         self._open()
         return self._output_views[self.outputs[name].name]
 
+    def count(self, name: str) -> int:
+        """How many entries of an output the last run has filled: boxes that NonMaxSuppression keeps
+        (rows), elements that NonZero finds (columns). Behind them the output holds -1. Any other output
+        is filled as a whole."""
+        names = [n for n, _ in self._infos["output"]]
+        return int(lib.qrt_session_output_count(self._open().value,
+                                                names.index(self.outputs[name].name)))
+
     def reset(self) -> None:
         """What the model keeps between runs (states of recurrent layers) takes its initial value."""
         lib.qrt_session_reset(self._open().value)
