@@ -233,18 +233,20 @@ class SizedFields::Maker {
     return error(Code::kInvalidModel, "this operator has no such field");
   }
 
-  // kOutOfMemory beyond `most`.
-  Status evaluate_size(const fb::Size* size, int64_t least, int64_t most, int64_t* value) const {
+  // `beyond`: the code for more than `most`.
+  Status evaluate_size(const fb::Size* size, int64_t least, int64_t most, int64_t* value,
+                       Code beyond = Code::kOutOfMemory) const {
     QRT_MODEL_CHECK(size != nullptr, "a size is missing");
     QRT_TRY(evaluate(*size, symbols_, inputs_, value));
     if (*value >= least && *value <= most) return {};
-    return error(*value > most ? Code::kOutOfMemory : Code::kInvalidModel,
+    return error(*value > most ? beyond : Code::kInvalidModel,
                  "it gives %lld, expected %lld to %lld", ll{*value}, ll{least}, ll{most});
   }
 
-  Status set_number(const fb::SizeRule& rule, int64_t least, int64_t most) {
+  Status set_number(const fb::SizeRule& rule, int64_t least, int64_t most,
+                    Code beyond = Code::kOutOfMemory) {
     int64_t value;
-    QRT_TRY(evaluate_size(rule.size(), least, most, &value));
+    QRT_TRY(evaluate_size(rule.size(), least, most, &value, beyond));
     fields_.numbers_.push_back({rule.field(), rule.index(), value});
     return {};
   }
@@ -264,11 +266,8 @@ class SizedFields::Maker {
         is_pool ||
         (!is_kernel && (type == fb::OpOptions::Conv2D || type == fb::OpOptions::DepthwiseConv2D));
     if (!has_field || rule.index() != 0) return no_such_field();
-    QRT_TRY(set_number(rule, 0, INT32_MAX));
-    const int64_t value = fields_.numbers_.back().value;
-    QRT_MODEL_CHECK(is_kernel || value <= UINT16_MAX, "it gives %lld, expected 0 to %d", ll{value},
-                    UINT16_MAX);
-    return {};
+    if (is_kernel) return set_number(rule, 0, INT32_MAX);
+    return set_number(rule, 0, UINT16_MAX, Code::kInvalidModel);
   }
 
   // Counts entries of so many numbers before they are made.

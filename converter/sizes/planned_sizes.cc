@@ -35,7 +35,7 @@ class Narrowing {
   }
 
  private:
-  static constexpr uint64_t kPart = 8;  // of the budget is the most that is taken
+  static constexpr uint64_t kPart = 16;  // of the budget is the most that is taken
 
   // Takes steps from the budget. Returns whether there were enough.
   bool take(uint64_t steps) {
@@ -46,7 +46,7 @@ class Narrowing {
 
   Outcome at(Sizes sizes) {
     constexpr uint64_t kStepsPerOperator = 400;
-    constexpr size_t kMostBytes = size_t{4} << 20;  // of maps and tables
+    constexpr size_t kMostBytes = size_t{1} << 20;  // of maps and tables
     for (size_t s = 0; s < sizes.size(); ++s)
       if (const int leader = symbols_[s].tied_to; leader >= 0)
         sizes[s] = sizes[static_cast<size_t>(leader)];
@@ -57,7 +57,7 @@ class Narrowing {
     InferredTypes inferred;
     const Status status = infer_types(model_.file(), model_.unpacked(), at, &inferred,
                                       /*knows_constants=*/true, &memory);
-    take(std::min<uint64_t>(memory.taken(), steps_));
+    take(std::min<uint64_t>(memory.taken() / 2, steps_));
     if (status.ok()) return Outcome::kPlanned;
     if (status.code() == Code::kOutOfMemory) return Outcome::kTooLarge;
     why_ = status.message();
@@ -226,9 +226,12 @@ class Narrowing {
     return guilty;
   }
 
-  // Moves symbols together from refused sizes towards their own ones until they are planned, and makes these sizes their limits.
-  void narrow_towards_own(const Sizes& refused, const std::set<size_t>& guilty) {
+  // Moves symbols together from their limits on the side of refused sizes towards their own sizes until they are planned, and makes
+  // these sizes their limits.
+  void narrow_towards_own(Sizes refused, const std::set<size_t>& guilty) {
     constexpr int kSteps = 40;
+    for (const size_t s : guilty)
+      refused[s] = refused[s] < own_[s] ? symbols_[s].least : symbols_[s].most;
     const auto on_the_way = [&](double part) {
       Sizes sizes = refused;
       for (const size_t s : guilty) {
