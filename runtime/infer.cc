@@ -107,13 +107,19 @@ Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape) {
 
 namespace {
 
+bool has_sizes(const Shape& shape) {
+  return std::none_of(shape.begin(), shape.end(), [](int64_t d) { return d < 0; });
+}
+
+// kOutOfMemory where there are too many.
 Status check_elements(const fb::Model& model, uint32_t tensor, const Shape& shape, int64_t least) {
   const int64_t elements = shape.elements();
-  QRT_MODEL_CHECK(elements >= least && elements <= kMaxTensorElements,
-                  "%s has the shape %s, expected %lld to %lld elements",
-                  tensor_label(model, tensor).c_str(), shape.to_string().c_str(),
-                  static_cast<long long>(least), static_cast<long long>(kMaxTensorElements));
-  return {};
+  const bool is_too_large = elements > kMaxTensorElements || (elements < 0 && has_sizes(shape));
+  if (elements >= least && !is_too_large) return {};
+  return error(is_too_large ? Code::kOutOfMemory : Code::kInvalidModel,
+               "%s has the shape %s, expected %lld to %lld elements",
+               tensor_label(model, tensor).c_str(), shape.to_string().c_str(),
+               static_cast<long long>(least), static_cast<long long>(kMaxTensorElements));
 }
 
 // Checks of a tensor, at other sizes, what verify() checked at the file's own sizes, because
@@ -194,9 +200,15 @@ class Inference {
     InferContext context = infer_context(model_, unpacked_, op, types_);
     context.knows_constants = knows_constants_;
     QRT_TRY(size_fields(op, &context));
-    if (built::kOpenDims && !compares_) QRT_TRY(check_empty_inputs(context));
+    if (built::kOpenDims && !compares_ && !traits_of(context.op->options_type()).takes_empty)
+      QRT_TRY(check_empty_inputs(context));
     TensorTypes inferred;
     QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
+    // Of nothing only a Concat makes something.
+    if (built::kOpenDims && !compares_ && context.op->options_type() != fb::OpOptions::Concat &&
+        std::any_of(inferred.begin(), inferred.end(),
+                    [](const TensorType& type) { return type.shape.elements() != 0; }))
+      QRT_TRY(check_empty_inputs(context));
     const auto& outputs = *context.op->outputs();
     QRT_MODEL_CHECK(inferred.size() == outputs.size(), "it has %u outputs, expected %zu",
                     outputs.size(), inferred.size());
@@ -218,7 +230,6 @@ class Inference {
   }
 
   static Status check_empty_inputs(const InferContext& context) {
-    if (traits_of(context.op->options_type()).takes_empty) return {};
     for (size_t i = 0; i < context.inputs.size(); ++i) {
       const Shape& shape = context.inputs[i].type.shape;
       QRT_MODEL_CHECK(shape.elements() != 0, "input %zu has the shape %s, which is empty", i,

@@ -131,9 +131,10 @@ class Planner {
       return error(Code::kInvalidArgument, "batch %zu is too large", plan_->batch);
     }
     Status status = types_at(plan_->batch, &whole_);
-    if (status.code() == Code::kOutOfMemory) return status;
     if (!status.ok()) {
-      return error(Code::kInvalidArgument, "the model cannot run at %s: %s",
+      const bool is_too_large = status.code() == Code::kOutOfMemory;
+      return error(is_too_large ? status.code() : Code::kInvalidArgument,
+                   "the model cannot run at %s: %s",
                    describe_sizes(file_, plan_->batch, plan_->sizes).c_str(), status.message());
     }
     plan_->types.assign(whole_.types.begin(), whole_.types.end());
@@ -214,7 +215,7 @@ class Planner {
     for (uint32_t t : step.outputs) context.outputs.push_back(types_[t]);
     if (built::kOpenDims) {
       if (std::all_of(context.outputs.begin(), context.outputs.end(), is_empty)) return {};
-      QRT_TRY(drop_empty_inputs(&context, &step));
+      drop_empty_inputs(&context, &step);
     }
     if (options_.provider != nullptr && options_.provider->prepare(context, &step)) return {};
     return find_op(context.op->options_type())->prepare(context, &step);
@@ -222,19 +223,15 @@ class Planner {
 
   static bool is_empty(const TensorType& type) { return type.shape.elements() == 0; }
 
-  // Removes the inputs without elements of a Concat from the context and the step. kInvalidArgument for such an input of any other
-  // operator. REQUIRES: an output has elements.
-  static Status drop_empty_inputs(PrepareContext* context, PlannedStep* step) {
+  // Removes the inputs without elements from the context and the step: infer_types() lets only a Concat have them where its output
+  // has elements.
+  static void drop_empty_inputs(PrepareContext* context, PlannedStep* step) {
     for (size_t i = step->inputs.size(); i-- > 0;) {
       if (!is_empty(context->inputs[i].type)) continue;
-      if (context->op->options_type() != fb::OpOptions::Concat)
-        return error(Code::kInvalidArgument, "input %zu has the shape %s, which is empty", i,
-                     context->inputs[i].type.shape.to_string().c_str());
       const auto at = static_cast<ptrdiff_t>(i);
       context->inputs.erase(context->inputs.begin() + at);
       step->inputs.erase(step->inputs.begin() + at);
     }
-    return {};
   }
 
   // Gives each output its place: memory of its own where it would otherwise share that of an input,

@@ -42,7 +42,7 @@ Status apply(fb::SizeFunction function, int64_t a, int64_t b, int64_t* value) {
     case fb::SizeFunction::ADD: *value = a + b; return {};
     case fb::SizeFunction::SUBTRACT: *value = a - b; return {};
     case fb::SizeFunction::MULTIPLY:
-      QRT_MODEL_CHECK(!__builtin_mul_overflow(a, b, value), "a size leaves -2^40 to 2^40");
+      QRT_SIZE_CHECK(!__builtin_mul_overflow(a, b, value), "a size leaves -2^40 to 2^40");
       return {};
     case fb::SizeFunction::DIVIDE:
       QRT_MODEL_CHECK(b >= 1, "a size is divided by %lld, expected at least 1", ll{b});
@@ -121,8 +121,8 @@ Status evaluate(const fb::Size& size, const SymbolSizes& symbols,
     } else {
       QRT_TRY(read(function, size.values()->Get(i), symbols, inputs, &result));
     }
-    QRT_MODEL_CHECK(result >= -kMaxSizeNumber && result <= kMaxSizeNumber,
-                    "a size leaves -2^40 to 2^40");
+    QRT_SIZE_CHECK(result >= -kMaxSizeNumber && result <= kMaxSizeNumber,
+                   "a size leaves -2^40 to 2^40");
     stack[depth++] = result;
   }
   QRT_MODEL_CHECK(depth == 1, "a size leaves %zu numbers, expected one", depth);
@@ -233,17 +233,20 @@ class SizedFields::Maker {
     return error(Code::kInvalidModel, "this operator has no such field");
   }
 
-  Status evaluate_size(const fb::Size* size, int64_t least, int64_t most, int64_t* value) const {
+  // `beyond`: the code for more than `most`.
+  Status evaluate_size(const fb::Size* size, int64_t least, int64_t most, int64_t* value,
+                       Code beyond = Code::kOutOfMemory) const {
     QRT_MODEL_CHECK(size != nullptr, "a size is missing");
     QRT_TRY(evaluate(*size, symbols_, inputs_, value));
-    QRT_MODEL_CHECK(*value >= least && *value <= most, "it gives %lld, expected %lld to %lld",
-                    ll{*value}, ll{least}, ll{most});
-    return {};
+    if (*value >= least && *value <= most) return {};
+    return error(*value > most ? beyond : Code::kInvalidModel,
+                 "it gives %lld, expected %lld to %lld", ll{*value}, ll{least}, ll{most});
   }
 
-  Status set_number(const fb::SizeRule& rule, int64_t least, int64_t most) {
+  Status set_number(const fb::SizeRule& rule, int64_t least, int64_t most,
+                    Code beyond = Code::kOutOfMemory) {
     int64_t value;
-    QRT_TRY(evaluate_size(rule.size(), least, most, &value));
+    QRT_TRY(evaluate_size(rule.size(), least, most, &value, beyond));
     fields_.numbers_.push_back({rule.field(), rule.index(), value});
     return {};
   }
@@ -263,15 +266,16 @@ class SizedFields::Maker {
         is_pool ||
         (!is_kernel && (type == fb::OpOptions::Conv2D || type == fb::OpOptions::DepthwiseConv2D));
     if (!has_field || rule.index() != 0) return no_such_field();
-    return set_number(rule, 0, is_kernel ? int64_t{INT32_MAX} : int64_t{UINT16_MAX});
+    if (is_kernel) return set_number(rule, 0, INT32_MAX);
+    return set_number(rule, 0, UINT16_MAX, Code::kInvalidModel);
   }
 
   // Counts entries of so many numbers before they are made.
   Status take(int64_t count, uint64_t numbers) {
     QRT_MODEL_CHECK(count >= 0, "it has %lld entries", ll{count});
-    QRT_MODEL_CHECK(static_cast<uint64_t>(count) <= most_entries_,
-                    "its maps and tables have more entries than the %llu that are allowed",
-                    static_cast<unsigned long long>(most_entries_));
+    QRT_SIZE_CHECK(static_cast<uint64_t>(count) <= most_entries_,
+                   "its maps and tables have more entries than the %llu that are allowed",
+                   static_cast<unsigned long long>(most_entries_));
     most_entries_ -= static_cast<uint64_t>(count);
     if (memory_ == nullptr) return {};
     return memory_->take(static_cast<uint64_t>(count) * numbers * sizeof(int32_t));
@@ -284,9 +288,9 @@ class SizedFields::Maker {
     // An axis whose indices are exact in float32.
     constexpr int64_t kLongestAxis = int64_t{1} << 22;
     axis->in = inputs_[0][dimension];
-    QRT_MODEL_CHECK(axis->in >= 1 && axis->in <= kLongestAxis,
-                    "it resizes an axis of %lld, expected 1 to %lld", ll{axis->in},
-                    ll{kLongestAxis});
+    QRT_MODEL_CHECK(axis->in >= 1, "it resizes an axis of %lld", ll{axis->in});
+    QRT_SIZE_CHECK(axis->in <= kLongestAxis, "it resizes an axis of %lld, expected 1 to %lld",
+                   ll{axis->in}, ll{kLongestAxis});
     QRT_TRY(evaluate_size(rule.size(), 1, kLongestAxis, &axis->out));
     QRT_TRY(take(axis->out, rule.field() == fb::SizeField::RESIZE ? 4 : 1));
     const fb::ResizeRule& r = *rule.resize();

@@ -60,7 +60,7 @@ SymbolSizes default_sizes(const fb::Model& model);
 Status check_size(const fb::Symbol& symbol, int64_t size);
 
 // Evaluates an expression. `inputs` are the shapes of the operator's inputs, of which a tensor's expression
-// has none. kInvalidModel where it is malformed, divides by less than 1 or leaves -2^40 to 2^40.
+// has none. kInvalidModel where it is malformed or divides by less than 1, kOutOfMemory where it leaves -2^40 to 2^40.
 Status evaluate(const fb::Size& size, const SymbolSizes& symbols,
                 const ScratchVector<Shape>& inputs, int64_t* value);
 
@@ -75,8 +75,8 @@ int64_t symbol_of(const fb::Size& size);
 class SizedFields {
  public:
   // Evaluates all rules of the operator. kInvalidModel where one is malformed, or gives a number that no such
-  // field can have. Makes at most `most_entries` entries of maps and tables. `memory` pays for all, before it is
-  // made, unless it is null: kOutOfMemory.
+  // field can have; kOutOfMemory for one that is too large, as for memory. Makes at most `most_entries` entries of maps and
+  // tables. `memory` pays for all, before it is made, unless it is null.
   static Status make(const fb::Operator& op, const SymbolSizes& symbols,
                      const ScratchVector<Shape>& inputs, std::shared_ptr<const SizedFields>* fields,
                      uint64_t most_entries = kMaxMapEntries, MemoryBudget* memory = nullptr);

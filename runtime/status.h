@@ -88,4 +88,10 @@ class [[nodiscard]] Result {
     if (!(condition)) return ::qrt::error(::qrt::Code::kInvalidModel, __VA_ARGS__); \
   } while (0)
 
+// Checks that what follows from a caller's sizes is not too large, as QRT_MODEL_CHECK checks what a file says.
+#define QRT_SIZE_CHECK(condition, ...)                                             \
+  do {                                                                             \
+    if (!(condition)) return ::qrt::error(::qrt::Code::kOutOfMemory, __VA_ARGS__); \
+  } while (0)
+
 #endif  // QRT_RUNTIME_STATUS_H_

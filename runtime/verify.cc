@@ -423,6 +423,16 @@ class GraphCheck {
 VerifiedModel::VerifiedModel() : plans_(std::make_unique<PlanCache>()) {}
 VerifiedModel::~VerifiedModel() = default;
 
+namespace {
+
+// Returns the status of checks at the file's own sizes: that these are too large for memory is the file's mistake.
+Status of_file(Status status) {
+  return status.code() == Code::kOutOfMemory ? Status(Code::kInvalidModel, status.message())
+                                             : std::move(status);
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
                                                     const VerifyOptions& options) {
   QRT_TRY(check_structure(bytes));
@@ -432,14 +442,14 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
   QRT_TRY(check_tensors(model));
   QRT_TRY(GraphCheck(model, bytes.size()).run());
   QRT_TRY(check_symbols(model));
-  QRT_TRY(check_tensor_sizes(model));
+  QRT_TRY(of_file(check_tensor_sizes(model)));
   auto verified = std::make_shared<VerifiedModel>();
   const size_t held = std::min(bytes.held_bytes(), options.max_memory);
   QRT_TRY(verified->unpacked_.make(model, bytes.size(), options.max_memory - held));
   InferredTypes inferred;
-  QRT_TRY(infer_types(model, verified->unpacked_, stored_sizes(model), &inferred));
+  QRT_TRY(of_file(infer_types(model, verified->unpacked_, stored_sizes(model), &inferred)));
   verified->types_ = std::move(inferred.types);
-  QRT_TRY(check_rules(model, verified->types_));
+  QRT_TRY(of_file(check_rules(model, verified->types_)));
   verified->has_batch_ = has_open_batch(model);
   verified->bytes_ = std::move(bytes);
   return std::shared_ptr<const VerifiedModel>(std::move(verified));

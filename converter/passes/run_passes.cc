@@ -2,6 +2,8 @@
 // The converter's middle: an imported graph into its final form.
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "converter/convert.h"
 #include "converter/passes/passes.h"
@@ -62,8 +64,22 @@ Status run_last_passes(const Progress& progress, Graph* graph) {
   return pack_weights(graph);
 }
 
+// Gives batches that the caller did not ask for the size 1, and says why. Returns false where none of them or nothing else is open.
+bool close_batches(const std::string& why, std::vector<Symbol>* symbols) {
+  bool is_other_open = false, is_closed = false;
+  for (Symbol& s : *symbols) {
+    const bool is_open = s.least != s.most;
+    is_other_open |= is_open && !s.is_first;
+    if (!is_open || !s.is_first || s.is_asked || s.least > 1) continue;
+    is_closed = true;
+    s.value = s.least = s.most = 1;
+    s.limited_by = why;
+  }
+  return is_closed && is_other_open;
+}
+
 // Finds the rules for the graph's open dimensions, and compares their file with the source at many sizes.
-Status open_all(const Progress& progress, Graph* graph) {
+Status open_symbols(const Progress& progress, Graph* graph) {
   const auto earlier = [](Graph* import) { run_first_passes(nullptr, PassSizes::kOpen, import); };
   if (progress) progress("open_sizes");
   QRT_TRY(open_sizes(earlier, graph));
@@ -85,6 +101,18 @@ Status open_all(const Progress& progress, Graph* graph) {
   };
   QRT_TRY(check_sizes(file_at, graph));
   return check_asked(graph->symbols);
+}
+
+// Opens all dimensions, or else all but batches, which become 1: some sources are right there only.
+Status open_all(const Progress& progress, Graph* graph) {
+  std::vector<Symbol> symbols = graph->symbols;
+  std::optional<Graph> before;
+  if (close_batches("", &symbols)) before = *graph;
+  Status status = open_symbols(progress, graph);
+  if (status.code() != Code::kUnsupported || !before) return status;
+  *graph = std::move(*before);
+  close_batches(status.message(), &graph->symbols);
+  return open_symbols(progress, graph).ok() ? Status() : std::move(status);
 }
 
 }  // namespace

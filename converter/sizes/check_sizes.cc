@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "converter/convert.h"
+#include "converter/sizes/planned_sizes.h"
 #include "converter/sizes/runs.h"
 #include "converter/sizes/size_search.h"
 #include "runtime/session.h"
@@ -31,10 +32,12 @@ class Checker {
   Status run() {
     QRT_TRY(make_file());
     QRT_TRY(check_own());
+    narrow_to_planned(*model_, &budget_, &graph_->symbols);
     QRT_TRY(check_alone());
     QRT_TRY(check_limits());
     QRT_TRY(check_ties());
     QRT_TRY(allow_zero());
+    narrow_to_planned(*model_, &budget_, &graph_->symbols);
     for (const Symbol& s : graph_->symbols)
       if (s.wants_zero() && s.least != 0)
         return error(Code::kUnsupported,

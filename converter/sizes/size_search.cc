@@ -28,7 +28,8 @@ SizeSearch::SizeSearch(Symbol* symbol, int64_t size, std::vector<Distance> own, 
 
 Status SizeSearch::try_usual() {
   bool is_compared;
-  for (const int64_t size : {1, 2, 3, 7}) QRT_TRY(try_at(size, &is_compared));
+  const int64_t least = std::max<int64_t>(symbol_.least, 1), step = symbol_.step;
+  for (const int64_t steps : {0, 1, 2, 6}) QRT_TRY(try_at(least + steps * step, &is_compared));
   // Batches are seldom more than a number of rows, and large ones are costly. Sizes of a tied symbol are compared with the one
   // that it is tied to.
   if (symbol_.is_first || symbol_.tied_to >= 0) return Status();

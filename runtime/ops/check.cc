@@ -141,8 +141,8 @@ Status check_whole_bytes(const TensorType& x) {
 }
 
 Status add_output(DType dtype, const Shape& shape, TensorTypes* outputs) {
-  QRT_MODEL_CHECK(shape.elements() >= 0, "the output has shape %s, more than 2^40 elements",
-                  shape.to_string().c_str());
+  QRT_SIZE_CHECK(shape.elements() >= 0, "the output has shape %s, more than 2^40 elements",
+                 shape.to_string().c_str());
   outputs->push_back({dtype, shape});
   return Status();
 }

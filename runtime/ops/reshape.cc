@@ -30,8 +30,8 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
                       inferred, i);
       inferred = static_cast<int>(i);
     } else {
-      QRT_MODEL_CHECK(!__builtin_mul_overflow(known, d, &known) && known <= kMaxElements,
-                      "shape has more than 2^40 elements");
+      QRT_SIZE_CHECK(!__builtin_mul_overflow(known, d, &known) && known <= kMaxElements,
+                     "shape has more than 2^40 elements");
     }
   }
   if (inferred >= 0) {

@@ -11,6 +11,7 @@
 
 #include "converter/sizes/fit_number.h"
 #include "converter/sizes/probes.h"
+#include "tests/support/legal_sizes.h"
 #include "tests/support/onnx_builder.h"
 
 namespace qrt::open_sizes_test {
@@ -517,6 +518,74 @@ TEST(OpenSizesOf, KnownDimensionsBehindOpenOnes) {
         [](const convert::Node& node) { return node.options.type == fb::OpOptions::Float; });
     EXPECT_EQ(adds_floats, !is_known);
   }
+}
+
+// Every size that a file allows can be planned, but for want of memory.
+TEST(OpenSizesOf, FilesAreLegal) {
+  struct Model {
+    const char* name;
+    Build build;
+    int64_t least, most;  // of height and width, 0: not known
+  };
+  const Model models[] = {
+      {"a pool larger than a small image",
+       [](const Dims& dims, OnnxBuilder* b) {
+         const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+         const std::string half =
+             b->node("MaxPool", {x}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}});
+         b->output(
+             b->node("MaxPool", {half}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}}));
+       },
+       4, INT32_MAX},
+      {"pads that mirror what is not there",
+       [](const Dims& dims, OnnxBuilder* b) {
+         const std::string x = b->input(dims);
+         const std::string pads = b->constant<int64_t>({8}, {0, 0, 5, 5, 0, 0, 2, 2});
+         b->output(b->node("Pad", {x, pads}, {{"mode", "reflect"}}));
+       },
+       6, INT32_MAX},
+      {"a mean of more pixels than a sum may have",
+       [](const Dims& dims, OnnxBuilder* b) {
+         const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
+         b->output(b->qdq<uint8_t>(b->node("GlobalAveragePool", {x}), 0.05f, 120));
+       },
+       1, 0},
+  };
+  for (const Model& m : models) {
+    SCOPED_TRACE(m.name);
+    const Case c = {"", {1, 3, -1, -1}, {}, m.build};
+    convert::Graph graph;
+    const Bytes file = convert_whole(model_of(c, c.open), &graph);
+    ASSERT_FALSE(file.empty());
+    qrt_model* model = nullptr;
+    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+    EXPECT_EQ(testing::refused_size(model), "");
+    qrt_model_destroy(model);
+    for (const convert::Symbol& s : graph.symbols) {
+      if (m.least != 0) {
+        EXPECT_EQ(s.least, m.least) << s.name << " " << s.limited_by;
+      }
+      if (m.most != 0) {
+        EXPECT_EQ(s.most, m.most) << s.name << " " << s.limited_by;
+      }
+    }
+  }
+}
+
+// A model that is right for one sequence only keeps its length open.
+TEST(OpenSizesOf, AModelOfOneSequence) {
+  OnnxBuilder b(17);
+  const std::string x = b.input({-1, -1, 4});
+  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(1)->set_dim_param("frames");
+  b.output(b.node("Squeeze", {b.node("Mul", {x, b.scalar(2.0f)}), number(&b, 0)}));
+  b.allow_float = true;
+  convert::Graph graph;
+  convert_whole(b, &graph);
+  ASSERT_EQ(graph.symbols.size(), 2u);
+  EXPECT_EQ(graph.symbols[0].most, 1);
+  EXPECT_NE(graph.symbols[0].limited_by, "");
+  EXPECT_EQ(graph.symbols[1].most, INT32_MAX);
 }
 
 // Sizes stay within the limits that --open gives.

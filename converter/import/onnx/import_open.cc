@@ -105,8 +105,14 @@ class FirstImport {
   // Imports the model at these sizes, unless it was imported before, or too little of the budget is left for an import that
   // makes as much as the last one.
   void try_at(const std::vector<OpenDimension>& tied, const Sizes& at) {
-    if (is_done() || imports_left_ == 0 || !budget_.charge(steps_).ok()) return;
+    if (imports_left_ == 0) return;
     --imports_left_;
+    try_once_more(tied, at);
+  }
+
+  // Imports it even if it was imported as often as its nodes allow.
+  void try_once_more(const std::vector<OpenDimension>& tied, const Sizes& at) {
+    if (is_done() || !budget_.charge(steps_).ok()) return;
     Graph imported;
     Report findings;
     Status status = import_at(model_, tied, allow_float_, at, &imported, &findings);
@@ -169,6 +175,15 @@ std::vector<Symbol> symbols_of(const std::vector<OpenDimension>& open) {
     symbols.push_back(symbol);
   }
   return symbols;
+}
+
+// Returns the dimensions with batches that are 1, but for those that the caller asked for; none where no batch is open.
+std::vector<OpenDimension> with_closed_batches(std::vector<OpenDimension> open) {
+  bool is_closed = false;
+  for (OpenDimension& d : open)
+    if (d.is_first && !d.is_length && !d.is_wanted) is_closed = true, d.least = d.most = 1;
+  if (!is_closed) open.clear();
+  return open;
 }
 
 // Returns `status` with the first refusal of the report instead of their number.
@@ -237,10 +252,16 @@ Status import_open(const std::shared_ptr<const Model>& model,
       import.try_at(open, sizes);
     }
   }
+  // A model may be right at a batch of 1 only.
+  const std::vector<OpenDimension> closed = with_closed_batches(open);
+  if (!import.is_done() && !closed.empty())
+    import.try_once_more(closed, probe_families(symbols_of(closed))[0].sizes[0]);
   *report = std::move(import.report);
   if (import.sizes.empty()) return std::move(import.why);
   *graph = std::move(import.graph);
   set_tied_symbols(model, import.open, allow_float, graph);
+  for (Symbol& s : graph->symbols)
+    if (s.is_first && s.least == s.most && !s.is_asked) s.limited_by = import.why.message();
   for (size_t s = 0; s < import.sizes.size(); ++s) graph->symbols[s].value = import.sizes[s];
   return Status();
 }

@@ -255,9 +255,10 @@ typedef struct qrt_dim_info {
   size_t struct_size;
   const char* name;
   int64_t default_size; /* used where the caller names none */
-  /* Legal sizes are least, least + step, least + 2 * step, ... up to most. A session at such a size may
-   * still be refused where the model's operators cannot run at it, or for want of memory. A least size of 0
-   * means that inputs may be empty: tensors of 0 bytes. */
+  /* Legal sizes are least, least + step, least + 2 * step, ... up to most. Files of qrt_convert are refused
+   * at such a size only for want of memory, or where sizes of several dimensions do not fit each other, as
+   * lengths of tensors that are added; other files may be for any reason. A least size of 0 means that
+   * inputs may be empty: tensors of 0 bytes. */
   int64_t least, most, step;
 } qrt_dim_info;
 

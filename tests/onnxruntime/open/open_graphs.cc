@@ -12,6 +12,7 @@
 
 #include "tests/onnxruntime/open/sized_maker.h"
 #include "tests/onnxruntime/record.h"
+#include "tests/support/legal_sizes.h"
 
 namespace qrt::open_onnx {
 namespace {
@@ -141,6 +142,10 @@ void make_one(const std::string& stem, uint64_t seed, bool pair_safe) {
   record.json = Json::object();
   Bytes bytes;
   qrt_model* model = convert(path, &record.json, &bytes);
+  if (const std::string refused = model ? testing::refused_size(model) : ""; !refused.empty()) {
+    record.json["status"] = "refuses a size that the file allows";
+    record.json["message"] = refused;
+  }
   record.json["layers"] = maker.layers();
   Dice dice(seed + 1);
   record.json["runs"] = Json::array();
