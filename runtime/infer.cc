@@ -204,7 +204,7 @@ class Inference {
       QRT_TRY(check_empty_inputs(context));
     TensorTypes inferred;
     QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
-    // Of nothing only a Concat makes something.
+    // Only a Concat makes something of empty inputs.
     if (built::kOpenDims && !compares_ && context.op->options_type() != fb::OpOptions::Concat &&
         std::any_of(inferred.begin(), inferred.end(),
                     [](const TensorType& type) { return type.shape.elements() != 0; }))

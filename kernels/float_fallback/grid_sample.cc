@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kMostTaps = 4;
 constexpr int64_t kOutside = -1;
 
-// What a place reads along one axis.
+// The elements that one sampled position reads along an axis, and their weights.
 struct Taps {
   size_t count;
   int64_t index[kMostTaps];  // kOutside: a zero

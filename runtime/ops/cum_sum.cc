@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CumSum: running sums along one axis.
 #include "kernels/integer_build.h"
-#include "runtime/ops/axis_lines.h"
+#include "runtime/ops/axis_layout.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/sums.h"

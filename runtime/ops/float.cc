@@ -176,7 +176,7 @@ void run_rows(const Step& step, const RunContext& context) {
   }
   const size_t made = is_reduction(p.function) ? 1 : p.n;
   const FloatRows f = rows_of(p.function);
-  for_pieces(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, p.rows, 1, [&](size_t, size_t begin, size_t end) {
     p.kernel->rows(f, p.epsilon, floats(context.in(step, 0)) + begin * p.n,
                    floats(context.out(step, 0)) + begin * made, end - begin, p.n);
   });

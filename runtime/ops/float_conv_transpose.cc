@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposed convolutions of floats; see float_conv_transpose.h. The weights of some output channels, a row for each tap, are
-// multiplied by a strip of the input's rows, and the products go to the outputs that the tap reaches. Strips are taken from the
+// multiplied by some of the input's rows, and the products go to the outputs that the tap reaches. They are taken from the
 // last one up: an output gets the products of its taps in their order then, since a later row of the kernel reaches it from an
 // earlier row of the image.
 #include "runtime/ops/float_conv_transpose.h"
@@ -19,8 +19,8 @@ namespace {
 
 // Indices of a sum that ONNX Runtime adds up before it goes on, whatever the sizes.
 constexpr size_t kBlock = 128;
-// Weights of at least kMinRows taps are multiplied at a time, by strips of about kStripPixels.
-constexpr size_t kMinRows = 16, kStripPixels = 1024;
+// Weights of at least kMinRows taps are multiplied at a time, by rows of about kPixelsAtOnce.
+constexpr size_t kMinRows = 16, kPixelsAtOnce = 1024;
 
 // Input i reaches output i * stride + k * dilation - before through tap k.
 struct Axis {
@@ -90,7 +90,7 @@ struct Params {
   size_t rows;  // of a strip
   size_t tasks, task_bytes;
 
-  size_t strip_floats() const { return rows * geometry.across.in; }
+  size_t floats_of_rows() const { return rows * geometry.across.in; }
 };
 
 // Adds the products of a tap, from input row `begin` on, to a plane of the output.
@@ -116,8 +116,8 @@ void add_tap(const Params& p, const float* products, size_t ky, size_t kx, size_
 void run_chunk(const Params& p, const float* x, const float* w, const float* bias, size_t channels,
                float* memory, float* y) {
   const Geometry& g = p.geometry;
-  float *const products = memory, *const zeros = memory + channels * g.taps() * p.strip_floats();
-  std::fill(zeros, zeros + p.strip_floats(), 0.0f);
+  float *const products = memory, *const zeros = memory + channels * g.taps() * p.floats_of_rows();
+  std::fill(zeros, zeros + p.floats_of_rows(), 0.0f);
   std::fill(y, y + channels * g.out_pixels(), 0.0f);
   for (size_t strip = ceil_div(g.down.in, p.rows); strip-- > 0;) {
     const size_t begin = strip * p.rows, end = std::min(begin + p.rows, g.down.in);
@@ -140,7 +140,7 @@ void run(const Step& step, const RunContext& context) {
   const float* bias = floats(context.in(step, 2));
   float* y = floats(context.out(step, 0));
   const size_t units = g.images * g.groups * p.chunks;
-  for_pieces(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, units, 1, [&](size_t task, size_t begin, size_t end) {
     float* const memory = floats(context.scratch + task * p.task_bytes);
     for (size_t unit = begin; unit < end; ++unit) {
       const size_t planes = unit / p.chunks, first = unit % p.chunks * p.channels;
@@ -171,7 +171,7 @@ Status prepare_float_conv_transpose(const PrepareContext& context, PlannedStep* 
   p->kernel = select_float(context.isas);
   p->channels = std::min(ceil_div(kMinRows, g.taps()), g.out_c);
   p->chunks = ceil_div(g.out_c, p->channels);
-  p->rows = std::clamp(kStripPixels / g.across.in, size_t{1}, g.down.in);
+  p->rows = std::clamp(kPixelsAtOnce / g.across.in, size_t{1}, g.down.in);
   const double products = static_cast<double>(g.images * g.groups * g.out_c) *
                           static_cast<double>(g.taps()) * static_cast<double>(g.in_pixels()) *
                           static_cast<double>(g.in_c);
@@ -179,7 +179,7 @@ Status prepare_float_conv_transpose(const PrepareContext& context, PlannedStep* 
       task_count(products / 4, product_or_most({g.images, g.groups, p->chunks}), context.threads);
   // Products, and the zeros that sums begin with.
   const size_t scratch =
-      product_or_most({p->channels * g.taps() + 1, p->strip_floats(), sizeof(float)});
+      product_or_most({p->channels * g.taps() + 1, p->floats_of_rows(), sizeof(float)});
   p->task_bytes = scratch > SIZE_MAX / 2 ? SIZE_MAX : round_up(scratch + kSlack, kAlignment);
   step->scratch_bytes = product_or_most({p->tasks, p->task_bytes});
   step->macs = static_cast<uint64_t>(products);

@@ -23,7 +23,7 @@ void run(const Step& step, const RunContext& context) {
   const float *x = floats(context.in(step, 0)), *grid = floats(context.in(step, 1));
   float* y = floats(context.out(step, 0));
   const size_t each = ceil_div(p.places, p.pieces);
-  for_pieces(*context.parallel, p.tasks, p.images * p.pieces, 1,
+  for_chunks(*context.parallel, p.tasks, p.images * p.pieces, 1,
              [&](size_t, size_t begin, size_t end) {
                for (size_t piece = begin; piece < end; ++piece) {
                  const size_t image = piece / p.pieces;

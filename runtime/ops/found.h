@@ -30,7 +30,7 @@ inline const fb::Operator* writer_of(const fb::Model& model, uint32_t tensor) {
 }
 
 // Returns how many entries of a tensor of this shape a run has filled: SelectBoxes fills rows, NonZero columns, and a Transpose of
-// two dimensions turns them. Any other tensor is filled as a whole.
+// two dimensions turns them. Every other tensor is filled as a whole.
 inline size_t found_entries(const fb::Model& model, uint32_t tensor, const Shape& shape,
                             const void* data) {
   const fb::Operator* op = writer_of(model, tensor);

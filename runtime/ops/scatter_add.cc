@@ -40,7 +40,7 @@ void run(const Step& step, const RunContext& context) {
   if (!are_inside(step, context, index, s.batches * s.indices, s.size)) return;
   auto* y = reinterpret_cast<T*>(context.out(step, 0));
   const size_t slab = s.size * s.block;
-  for_pieces(*context.parallel, p.tasks, s.batches, 1, [&](size_t, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, s.batches, 1, [&](size_t, size_t begin, size_t end) {
     memcpy(y + begin * slab, x + begin * slab, (end - begin) * slab * sizeof(T));
     for (size_t batch = begin; batch < end; ++batch)
       for (size_t i = batch * s.indices; i < (batch + 1) * s.indices; ++i) {

@@ -51,7 +51,7 @@ void run(const Step& step, const RunContext& context) {
   const auto* boxes = reinterpret_cast<const float*>(context.in(step, 0));
   const auto* scores = reinterpret_cast<const float*>(context.in(step, 1));
   auto* y = reinterpret_cast<int64_t*>(context.out(step, 0));
-  for_pieces(*context.parallel, p.tasks, lists, 1, [&](size_t task, size_t begin, size_t end) {
+  for_chunks(*context.parallel, p.tasks, lists, 1, [&](size_t task, size_t begin, size_t end) {
     uint8_t* const scratch = context.scratch + task * p.task_bytes;
     for (size_t list = begin; list < end; ++list) {
       const size_t image = list / p.classes;

@@ -435,7 +435,7 @@ QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t i
 /* Returns how many entries of an output the last run has filled. Non-maximum suppression (NonMaxSuppression)
  * and NonZero find as many as a run has: their output has room for all that there may be, and -1 behind the
  * last one. The entries of NonMaxSuppression are the rows [count, 3], those of NonZero its columns [rank, count], or
- * the rows of its transpose. Any other output is filled as a whole: its dimension 0, or 1 where it has no dimensions.
+ * the rows of its transpose. Every other output is filled as a whole: its dimension 0, or 1 where it has no dimensions.
  * 0 past the last output, and for an external one that is not bound. */
 QRT_API size_t qrt_session_output_count(const qrt_session* session, size_t index);
 
