@@ -35,7 +35,7 @@ class Narrowing {
   }
 
  private:
-  static constexpr uint64_t kPart = 16;  // of the budget is the most that is taken
+  static constexpr uint64_t kPart = 6;  // of the budget is the most that is taken
 
   // Takes steps from the budget. Returns whether there were enough.
   bool take(uint64_t steps) {
@@ -45,7 +45,7 @@ class Narrowing {
   }
 
   Outcome at(Sizes sizes) {
-    constexpr uint64_t kStepsPerOperator = 400;
+    constexpr uint64_t kStepsPerOperator = 200;
     constexpr size_t kMostBytes = size_t{1} << 20;  // of maps and tables
     for (size_t s = 0; s < sizes.size(); ++s)
       if (const int leader = symbols_[s].tied_to; leader >= 0)
