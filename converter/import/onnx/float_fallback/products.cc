@@ -367,7 +367,7 @@ ValueId convolve_phases(FloatGraph* f, const TransposedGeometry& c, const Phases
   y = f->arrange(y, {c.image.n, c.out, p.h.phases, p.w.phases, p.h.steps, p.w.steps},
                  {0, 1, 4, 2, 5, 3},
                  {c.image.n, c.out, p.h.steps * p.h.phases, p.w.steps * p.w.phases});
-  for (int d = 0; d < 2; ++d) y = part_of(f, y, 2 + d, 0, c.output[1 + d]);
+  for (int d = 0; d < 2; ++d) y = slice_along(f, y, 2 + d, 0, c.output[1 + d]);
   return f->builder().reshape(f->node(), y, c.image.shape(c.out, 1, c.output + 1));
 }
 
