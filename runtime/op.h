@@ -81,7 +81,7 @@ struct RunFailure {
 // The arguments of bind() and run(). Pointers stay valid between runs; a session is used by one thread at a
 // time.
 struct RunContext {
-  uint8_t* const* tensors;  // by tensor index; constants included (never written)
+  uint8_t* const* tensors;  // indexed by tensor, constants (never written) included
   const Parallel* parallel;
   uint8_t* state;    // PlannedStep::state_bytes, filled by bind(), kept between runs
   uint8_t* scratch;  // PlannedStep::scratch_bytes, shared by all steps
@@ -100,9 +100,9 @@ struct Step {
   void (*run)(const Step& step, const RunContext& context) = nullptr;
 
   // The bytes from one row to the next, for tensors that the planner does not keep dense.
-  PlanVector<size_t> input_pitches;  // by input; empty or 0: dense
+  PlanVector<size_t> input_pitches;  // indexed by input; empty or 0: dense
   size_t output_pitch = 0;           // 0: dense
-  PlanVector<size_t> parts;          // of a Concat, see PlannedStep
+  PlanVector<size_t> parts;          // a Concat's, see PlannedStep
 
   // The step whose work this one's run() does on every tile of its output, by run_follower(). That one's
   // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
@@ -117,7 +117,7 @@ struct Step {
   // The place of a leader's tiles of `between` in the scratch memory; kNoTileScratch: none are needed.
   static constexpr size_t kNoTileScratch = SIZE_MAX;
   size_t tile_scratch_at = kNoTileScratch;
-  size_t tile_bytes = 0;  // of one task
+  size_t tile_bytes = 0;  // tile scratch of one task
 
   bool has_tile_scratch() const { return tile_scratch_at != kNoTileScratch; }
 
@@ -215,7 +215,7 @@ inline uint8_t* tile_scratch_of(const Step& leader, const RunContext& context, s
 constexpr size_t kStepBytes = 1024;
 
 struct PrepareContext : InferContext {
-  TensorTypes outputs;  // as infer() gave them
+  TensorTypes outputs;  // the types that infer() gave
   IsaSet isas;
   size_t threads;
   const uint8_t* file_end;  // the model's bytes can be read up to here

@@ -33,7 +33,7 @@ struct Broadcast {
   bool a_is_scalar = false, b_is_scalar = false;
   // Runs of the innermost loop that are one row where an operand is repeated: Joined.
   size_t joined = 1;
-  size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
+  size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // size of an element
   size_t tasks = 1;                                   // parallel
 
   // Returns whether both tensors have the output's shape.

@@ -110,7 +110,7 @@ Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32
 
 // Limits of an integer type of up to 16 bits (0 to 0 for the others).
 void integer_range(DType dtype, int32_t* lo, int32_t* hi);
-bool is_small_integer(DType dtype);  // of up to 16 bits
+bool is_small_integer(DType dtype);  // has at most 16 bits
 bool is_signed_integer(DType dtype);
 // Finds the format of a FLOAT8* or FLOAT4E2M1 type. Returns false for the other types.
 bool small_format(DType dtype, SmallFormat* format);

@@ -23,14 +23,14 @@ constexpr size_t kTensorRequantChannels = 6144;
 struct GemmCall {
   const GemmKernel* kernel = nullptr;
   size_t groups = 1;
-  size_t m = 0, n = 0;  // of one product
+  size_t m = 0, n = 0;  // rows and columns of one product
   size_t taps = 0, kc = 0;
   const int8_t* weights = nullptr;
   std::shared_ptr<const PlanVector<int32_t>> bias_table;
   std::shared_ptr<const RequantParams> requant_table;
   // Channels that its arrays hold; later channels start again at entry 0.
   size_t requant_channels = SIZE_MAX;
-  size_t element_bytes = 1;  // of the output
+  size_t element_bytes = 1;  // size of an element of the output
 
   size_t outer = 1, m_chunks = 1, n_chunks = 1;
   size_t tasks = 1;  // 1: the calling thread does all chunks
@@ -44,7 +44,7 @@ struct GemmCall {
 struct GemmOptions {
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
-  const uint8_t* file_end;  // as of make_requant()
+  const uint8_t* file_end;  // argument of make_requant()
   SharedTables* shared;
   // Set where a kernel of another family runs the layer; signed_lhs says whether that one reads x - 128.
   bool other_kernel = false, signed_lhs = false;

@@ -33,7 +33,7 @@ class Inputs {
   // Returns the sizes of all open dimensions that the arrays have, the batch among them.
   const Dims& dims() const { return dims_; }
   size_t batch() const { return static_cast<size_t>(dims_.size_of("batch")); }  // 0: none is open
-  size_t steps() const { return steps_; }  // of a sequence; 0: none
+  size_t steps() const { return steps_; }  // length of a sequence; 0: there is none
   size_t runs() const { return steps_ > 0 ? steps_ : 1; }
 
   // Gives a session the inputs of a run. REQUIRES: step < runs().
