@@ -52,9 +52,9 @@ enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kAffine, kGen
 struct Block {
   const DepthwiseArgs& args;
   const DepthwisePlan& plan;
-  size_t channels;           // of the whole output
+  size_t channels;           // number of channels of the whole output
   size_t c, n;               // this block's first channel and number of channels
-  size_t bands, band_bytes;  // of a register
+  size_t bands, band_bytes;  // bands of a register, and output bytes from one to the next
   Store store;
   StageForms forms;  // kGeneric
 };

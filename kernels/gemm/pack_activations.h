@@ -29,7 +29,7 @@ struct ActivationPack {
   size_t stride;     // bytes from row to row of that
   size_t k;
   bool transposed;
-  int32_t zero_point;  // of b
+  int32_t zero_point;  // zero point of b
   int8_t* packed;      // gemm_packed_bytes(n, 1, k rounded up to 4 + activation_tail_bytes())
   // n rounded up to 16: factor times the sum over k of b - zero_point, plus addend, modulo 2^32; beyond n
   // anything

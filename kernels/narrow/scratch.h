@@ -8,8 +8,8 @@
 namespace qrt {
 namespace {  // the kernel files of two sets must not share code
 
-constexpr size_t kNarrowOutputs = 4;     // of a block, at most
-constexpr size_t kNarrowPositions = 64;  // of a block
+constexpr size_t kNarrowOutputs = 4;     // the most outputs of a block
+constexpr size_t kNarrowPositions = 64;  // positions of a block
 constexpr size_t kNarrowLanes = 16;      // positions of a vector
 
 // Blocks of outputs, as even as can be, the larger ones first.
@@ -25,7 +25,7 @@ struct NarrowBlocks {
 
 struct NarrowScratch {
   const NarrowShape& shape;
-  size_t rows;  // of output
+  size_t rows;  // number of output rows
 
   NarrowScratch(const NarrowShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 

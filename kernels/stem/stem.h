@@ -36,7 +36,7 @@ struct StemShape : Window2D {
   size_t in_c, out_c;
 
   size_t pixel_bytes() const { return stride_w * in_c; }
-  size_t row_bytes() const { return kernel_w * in_c; }  // of a kernel row
+  size_t row_bytes() const { return kernel_w * in_c; }  // size of a kernel row
   size_t rest() const { return row_bytes() % 4; }
   // Returns the number of dwords that rows share for their last bytes; 0: every row has a dword of
   // its own for them.
@@ -55,8 +55,8 @@ struct StemArgs {
   StemShape shape;
   const uint8_t* x;  // the image, dense
   uint8_t zero_point;
-  const int8_t* weights;    // as stem_weights() leaves them
-  const uint32_t* offsets;  // as stem_offsets() leaves them
+  const int8_t* weights;    // in the layout of stem_weights()
+  const uint32_t* offsets;  // written by stem_offsets()
   const int32_t* bias;      // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
   uint8_t* y;  // the image

@@ -90,7 +90,7 @@ struct TileExtent {
 struct Block {
   const WinogradArgs* args;
   size_t tiles;
-  uint8_t *pixels, *sums, *tile;  // of the scratch memory
+  uint8_t *pixels, *sums, *tile;  // parts of the scratch memory
   size_t pixel_stride, sum_stride;
   TileExtent extents[kWinogradMostTiles];
 };
@@ -365,7 +365,7 @@ void run_block(const WinogradArgs& args) {
   outputs.kc = s.kc();
   outputs.requant = args.requant;
   outputs.bias = args.bias;
-  outputs.c_stride = s.dilation_w * args.y_pitch;  // from output to output of a tile
+  outputs.c_stride = s.dilation_w * args.y_pitch;  // bytes from one output of a tile to the next
   const Output<P> output(outputs);
 
   constexpr size_t kColumns = static_cast<size_t>(P::kTileVectors) * P::kLanes;
