@@ -72,7 +72,7 @@ struct Requantization {
     int64_t clip_lo = INT32_MIN, clip_hi = INT32_MAX;
   };
   std::vector<Stage> stages;
-  Range range;  // of the results
+  Range range;  // range of the results
 
   // REQUIRES: `range` fits the storage.
   std::unique_ptr<fb::RequantT> options(Storage storage) const;

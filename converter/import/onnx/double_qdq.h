@@ -47,7 +47,7 @@ class DoubleQdq {
   // The beginning of a sequence.
   struct Top {
     const NodeView* node;  // its first node
-    std::string input;     // what that reads, as the last node that changes something made it
+    std::string input;     // its input, or what the last node in front that changes something made
     // A DequantizeLinear or Transpose in front that has other readers: the sequence has its own, so to
     // speak. Null for none.
     const NodeView* shared;
@@ -55,7 +55,7 @@ class DoubleQdq {
   // The readers of the last nodes of a sequence.
   struct LastReaders {
     std::vector<const NodeView*> readers;
-    int outputs = 0;  // of the graph
+    int outputs = 0;  // number of graph outputs among them
     bool has_twins = false;
   };
 
@@ -80,7 +80,7 @@ class DoubleQdq {
   const Nodes& nodes_;
   Tensors* tensors_;
   TransposeMoves transposes_;
-  std::unordered_map<int, Quant> merged_;  // by node
+  std::unordered_map<int, Quant> merged_;  // node -> parameters of the merged pair
   std::unordered_map<int, int> passed_;
   std::unordered_set<int> settled_;  // QuantizeLinears
 };

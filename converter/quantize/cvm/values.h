@@ -70,7 +70,7 @@ class CvmValues {
   std::map<std::string, std::map<std::string, Tensor>> computed_;
   // The numbers that several operators read, made once, by value, step and precision.
   std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
-  std::map<std::string, CvmNumber> bytes_;  // with a zero point, by value
+  std::map<std::string, CvmNumber> bytes_;  // value -> its bytes with a zero point
 };
 
 }  // namespace qrt::quantize

@@ -14,7 +14,7 @@
 
 namespace qrt::quantize {
 
-using Values = std::map<std::string, Tensor>;  // by name
+using Values = std::map<std::string, Tensor>;  // name of an input -> its elements
 
 class Samples {
  public:

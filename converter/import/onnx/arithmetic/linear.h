@@ -48,7 +48,8 @@ Status refuse_weights(Importer& importer, const NodeView& node, int i);
 // The treatment of an integer bias with another scale than that of x * w.
 enum class BiasScale {
   kIgnored,  // used as it is
-  kRounded,  // to integers of x * w, as a float bias, unless the scales are about the same
+  // Rounded to integers of x * w, as a float bias is, unless the scales are about the same.
+  kRounded,
 };
 
 // Reads the bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants,

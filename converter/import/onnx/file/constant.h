@@ -91,7 +91,7 @@ class ExternalFiles {
   explicit ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
   Status read(const std::string& location, uint64_t offset, uint64_t bytes,
               std::vector<uint8_t>* data);
-  uint64_t total_bytes() const { return total_; }  // of the files opened so far
+  uint64_t total_bytes() const { return total_; }  // size of all files opened so far
 
  private:
   std::string model_path_;
