@@ -55,7 +55,7 @@ struct InferContext {
   // The fields of the options that follow from sizes, at these sizes. Null: what stands in the options holds.
   const SizedFields* sized = nullptr;
 
-  // Bytes of a buffer, or an error naming it. kSlack bytes behind them are readable.
+  // Returns a buffer, or an error that names it. kSlack bytes behind them are readable.
   Result<const fb::Buffer*> buffer(uint32_t index) const;
 
   // Returns a field of the options at these sizes; `stored` is what stands in the options.
@@ -178,7 +178,7 @@ inline uint8_t* RunContext::out(const Step& step, size_t i) const {
   return tensors[step.outputs[i]];
 }
 
-// Bytes from row to row of input i, and of the output; `dense` where they are.
+// Return the bytes from row to row of input i, and of the output; `dense` where it is dense.
 inline size_t input_pitch(const Step& step, size_t i, size_t dense) {
   return step.input_pitches.empty() || step.input_pitches[i] == 0 ? dense : step.input_pitches[i];
 }
@@ -186,8 +186,8 @@ inline size_t output_pitch(const Step& step, size_t dense) {
   return step.output_pitch == 0 ? dense : step.output_pitch;
 }
 
-// The leader has written `rows` rows of `count` elements of its output, `stride` apart, the first
-// at element `begin`: its follower's work on them.
+// Does the follower's work on what its leader has written: `rows` rows of `count` elements of the
+// leader's output, `stride` apart, the first at element `begin`.
 inline void run_follower(const Step& leader, const RunContext& context, size_t begin, size_t rows,
                          size_t count, size_t stride) {
   const Step& step = *leader.follower;

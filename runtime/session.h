@@ -171,7 +171,8 @@ class Session {
   bool is_bound(const ModelTensor& end) const;
   // Returns the memory of an input as model_tensor_data() does, for a caller that writes all of it.
   uint8_t* data_to_fill(const ModelTensor& input);
-  // The caller's memory where that is bound, or the session's; null for an external one that is not.
+  // Returns the memory of an input or output: the caller's where that is bound, else the session's,
+  // or null for an external one.
   uint8_t* model_tensor_data(const ModelTensor& end) const;
   // Returns whether model_tensor_data() has any memory to return.
   bool has_memory(const ModelTensor& end) const { return model_tensor_memory(end) != nullptr; }

@@ -99,7 +99,7 @@ struct Quads {
     return reinterpret_cast<Signed>(quad << static_cast<uint32_t>(24 - 8 * i)) >> 24;
   }
 
-  // Rows first..first + group_rows - 1 as a cell.
+  // Stores rows first..first + group_rows - 1 as a cell.
   QRT_INLINE void store(Unsigned quad, size_t first, uint8_t* cell) {
     if constexpr (V::kTile.group_rows == 4) {
       memcpy(cell, &quad, sizeof(quad));

@@ -258,7 +258,7 @@ struct Taps {
     });
   }
 
-  // Load i of a part, in the order in which its products need them.
+  // Performs load i of a part, in the order in which its products need them.
   __attribute__((always_inline)) void load(int part, int i, Operands& to, ptrdiff_t index) const {
     const bool is_data = i > 0 && i <= kPixels;
     const int row = i == 0 || is_data ? 0 : i - kPixels, pixel = is_data ? i - 1 : 0;

@@ -16,8 +16,8 @@
 
 namespace qrt {
 
-// Bytes of a row's tail, a multiple of 4: about k * |128 - z| / 127; none for zero point 128, whose
-// left side is read where it stands.
+// Returns the bytes of a row's tail, a multiple of 4: about k * |128 - z| / 127; none for zero
+// point 128, whose left side is read where it stands.
 size_t activation_tail_bytes(size_t k, int32_t zero_point);
 
 // Returns by how much the sum of a channel's packed weights exceeds its sum of b - z, modulo 2^32.

@@ -80,17 +80,17 @@ struct GroupedKernel {
   bool signed_lhs() const { return layout == kGroupedDots128; }
 };
 
-// Weights as gemm_pack() leaves those of groups of k inputs and k outputs, of so many taps: the least
-// group of GroupedShape such that every weight beyond it is zero (a converter joins narrow groups),
-// or 0. `channels`: a multiple of k.
+// Returns the least group of GroupedShape such that every weight beyond it is zero (a converter
+// joins narrow groups), or 0. `packed`: the weights of groups of k inputs and k outputs, of so many
+// taps, in the layout of gemm_pack(). `channels`: a multiple of k.
 size_t grouped_width(const int8_t* packed, size_t channels, size_t taps, size_t k);
 
 uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
 void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
                      size_t k, int8_t* weights);
 
-// Output rows of a call: their pixels, padded and as the kernel wants them, stay in the first-level
-// cache.
+// Returns the most output rows of a call: their pixels, padded and as the kernel wants them, stay
+// in the first-level cache.
 size_t grouped_rows_per_call(const GroupedKernel& kernel, const GroupedShape& shape);
 // Saturates.
 uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape);

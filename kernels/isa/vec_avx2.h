@@ -249,7 +249,7 @@ struct Vec {
   QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm256_unpackhi_epi8(a, b); }
   QRT_INLINE Int unpacklo16(Int a, Int b) { return _mm256_unpacklo_epi16(a, b); }
   QRT_INLINE Int unpackhi16(Int a, Int b) { return _mm256_unpackhi_epi16(a, b); }
-  // Bytes 4 * quarter.. of each 128 bits, one to a lane: what unpacking twice gives.
+  // Returns bytes 4 * quarter.. of each 128 bits, one to a lane: what unpacking twice gives.
   QRT_INLINE Int quarter_lanes(Int bytes, int quarter) {
     const int32_t first = static_cast<int32_t>(0x80808000) + 4 * quarter;
     const __m128i from = _mm_setr_epi32(first, first + 1, first + 2, first + 3);
@@ -257,7 +257,8 @@ struct Vec {
   }
   QRT_INLINE Int packs32(Int a, Int b) { return _mm256_packs_epi32(a, b); }
   QRT_INLINE Int packus16(Int a, Int b) { return _mm256_packus_epi16(a, b); }
-  // Bytes that were packed from four registers of lanes, in the order of these.
+  // Returns the permutation that puts bytes packed from four registers of lanes into the order of
+  // the lanes.
   QRT_INLINE Int order_of_packs() { return _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); }
   QRT_INLINE Int in_order(Int bytes, Int order) {
     return _mm256_permutevar8x32_epi32(bytes, order);

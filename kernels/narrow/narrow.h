@@ -106,7 +106,8 @@ uint64_t narrow_weight_bytes(const NarrowShape& shape);
 void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape,
                     const WindowOffset* window_offsets, int8_t* weights);
 
-// Output rows of a call, whose planes stay in the second-level cache; 0: not even one row's do.
+// Returns the most output rows of a call whose planes stay in the second-level cache; 0: not even
+// those of one row do.
 size_t narrow_rows_per_call(const NarrowShape& shape);
 size_t narrow_scratch_bytes(const NarrowShape& shape);
 

@@ -64,7 +64,7 @@ struct NarrowScratch {
   }
   // Returns where the pixels begin: behind the start, scale, offset and nudge of every output.
   size_t pixels_at() const { return starts_at() + out_groups() * 16 * 4 * sizeof(int32_t); }
-  // Bytes of four outputs of a block's positions, plane by plane.
+  // Returns the bytes of four outputs of a block's positions, plane by plane.
   size_t bytes() const {
     return pixels_at() + out_groups() * 4 * kNarrowPositions * sizeof(uint32_t);
   }

@@ -46,7 +46,7 @@ struct StemShape : Window2D {
   }
   size_t row_dwords() const { return (row_bytes() + (shared() > 0 ? 0 : 3)) / 4; }
   size_t steps() const { return kernel_h * row_dwords() + shared(); }
-  // Bytes of a padded image row that the outputs of a row need.
+  // Returns how many bytes of a padded image row the outputs of a row need.
   size_t padded_bytes() const { return (out_w - 1) * pixel_bytes() + row_bytes(); }
 };
 
@@ -83,7 +83,7 @@ void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights)
 size_t stem_offset_count(const StemShape& shape);
 void stem_offsets(const StemShape& shape, uint32_t* offsets);
 
-// Output rows of a call, whose inputs stay in the first-level cache.
+// Returns the most output rows of a call whose inputs stay in the first-level cache.
 size_t stem_rows_per_call(const StemShape& shape);
 size_t stem_scratch_bytes(const StemShape& shape);
 

@@ -100,7 +100,8 @@ QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_
   return number / phases * dilation * tile + number % phases;
 }
 
-// Outputs of a tile from `first` on: none where the last places of a dilation are not filled.
+// Returns the number of outputs of a tile from `first` on: none where the last places of a dilation
+// are not filled.
 QRT_INLINE size_t outputs_from(size_t first, size_t out, size_t dilation, size_t tile) {
   const size_t left = first < out ? (out - first + dilation - 1) / dilation : 0;
   return left < tile ? left : tile;

@@ -61,7 +61,7 @@ struct GemmConstants {
 // only a run knows them. REQUIRES as for make_gemm().
 void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm);
 
-// Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
+// Return the bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
 uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
 uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 
@@ -70,7 +70,7 @@ uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 void make_gemm(const GemmConstants& constants, const GemmOptions& options, IsaSet isas,
                size_t threads, GemmCall* gemm);
 
-// Bytes that can be fetched for a later step while the product is computed.
+// Returns how many bytes can be fetched for a later step while the product is computed.
 size_t spare_bytes(const GemmCall& gemm);
 
 // Rows and channels of one product.

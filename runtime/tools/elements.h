@@ -24,7 +24,7 @@ class Elements {
   size_t size() const { return size_; }
   // Returns element i; the nearest double for 64-bit integers beyond 2^53.
   double value(size_t i) const;
-  // Integers as they are, others in nine digits.
+  // Returns element i as text: integers as they are, others in nine digits.
   std::string text(size_t i) const;
   bool same_bits(const Elements& other, size_t i) const;
 

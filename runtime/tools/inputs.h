@@ -28,7 +28,7 @@ class Inputs {
   // Arrays that are there already, one for each input; `names` stand in messages.
   Status take(const Model& model, std::vector<NpyArray> arrays, std::vector<std::string> names);
 
-  // Sizes that are known before the arrays are read, which must have them: of --dims.
+  // Sets sizes that the arrays must have, before they are read: those of --dims.
   void set_dims(Dims dims) { dims_ = std::move(dims); }
   // Returns the sizes of all open dimensions that the arrays have, the batch among them.
   const Dims& dims() const { return dims_; }

@@ -77,7 +77,7 @@ class Importer {
   const Shape& shape(EntryId entry) const { return forms_[entry].shape; }
   const std::string& name_of(EntryId entry) const { return op_of(entry).node.name; }
   Range range(EntryId entry) const;
-  // Elements of a parameter; null for what is computed.
+  // Returns the elements of a parameter; null for what is computed.
   const std::vector<int32_t>* constant(EntryId entry) const;
 
   // Returns the entry as a value of the graph, in the smallest storage that is proven to hold it.
@@ -144,7 +144,7 @@ class Importer {
                       Storage storage);
   Stored write_binary_op(const Op& op, const FusedOps& fused, const Storage* wanted);
   ValueId add_parameter(EntryId entry, Storage storage);
-  // An operand of a pair: a value, and steps that can be done on the way.
+  // Returns an operand of a pair, a value, and adds to `element_ops` what can be done on the way.
   Stored operand(EntryId entry, std::vector<ElementOp>* element_ops);
   bool may_be_joined(EntryId entry) const;
   bool gives_sums(EntryId entry) const;

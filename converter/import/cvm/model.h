@@ -64,7 +64,7 @@ class Model {
   const std::vector<EntryId>& heads() const { return heads_; }
   EntryId input() const { return input_; }
   const std::string& version() const { return version_; }
-  // Elements of every variable but the input.
+  // Returns the elements of a variable. REQUIRES: it is not the input.
   const std::vector<int32_t>& parameter(EntryId entry) const { return parameters_.at(entry); }
 
  private:

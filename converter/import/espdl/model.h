@@ -85,7 +85,7 @@ class Model {
   const std::vector<int>& outputs() const { return outputs_; }
   // -1: no tensor has this name.
   int find(const std::string& name) const;
-  // Values that the exporter computed, with the names of inputs and outputs.
+  // Return values that the exporter computed, with the names of inputs and outputs.
   const std::vector<Tensor>& test_inputs() const { return test_inputs_; }
   const std::vector<Tensor>& test_outputs() const { return test_outputs_; }
 

@@ -64,8 +64,8 @@ class DoubleQdq {
   // *is_qdq_node: these are nodes that a sequence can go through, equal ones where they are several.
   Status make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNode* entry,
                        bool* is_qdq_node) const;
-  // The nodes that read a tensor, looking through those that change nothing. *all: nothing else
-  // reads it.
+  // Finds the nodes that read a tensor, looking through those that change nothing. *all: nothing
+  // else reads it.
   Status find_readers(const std::string& tensor, const Shape& shape,
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
   Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,

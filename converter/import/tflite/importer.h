@@ -32,7 +32,7 @@ Quantization stored_quantization(const Tensor& tensor);
 
 struct Handler;
 
-// Integers of this type, INT32 or INT64, as a constant of the graph's.
+// Adds integers of this type, INT32 or INT64, as a constant of the graph.
 ValueId add_integers(Graph* graph, const std::string& name, TensorType type, const Shape& shape,
                      const std::vector<int32_t>& values);
 

@@ -54,7 +54,7 @@ class CvmNumbers {
 
   // Returns x limited to `precision`: itself where it has no more.
   CvmNumber clipped(const CvmNumber& x, int precision);
-  // Bytes with a zero point, limited. REQUIRES: no factors.
+  // Returns x as bytes with a zero point, limited to their range. REQUIRES: no factors.
   CvmNumber byte_with_zero(const CvmNumber& x, int32_t zero);
   CvmNumber relu(const CvmNumber& x);
   CvmNumber limited(const CvmNumber& x, double lo, double hi);  // REQUIRES: no factors

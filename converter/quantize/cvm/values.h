@@ -49,7 +49,7 @@ class CvmValues {
   Status as_byte(const std::string& value, CvmNumber* y);
   // Returns a value for sums, products and averages: 16 bits or fewer, no factors.
   Status as_int32(const std::string& value, CvmNumber* y);
-  // The greatest real that is kept of it.
+  // Finds the greatest real that the value's integers keep.
   Status range(const std::string& value, double* range);
 
  private:

@@ -58,7 +58,7 @@ class GraphEditor {
   // is one of the model's, x takes its name, or, where it cannot, the node becomes an Identity.
   void bypass(size_t node, std::string x);
 
-  // Constants that changes have left without a reader.
+  // Drops constants that changes have left without a reader.
   void drop_unread_constants();
   // Puts new nodes in their places, and drop_unused(). REQUIRES: nothing is asked or changed afterwards.
   void finish();

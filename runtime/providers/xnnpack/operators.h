@@ -35,7 +35,7 @@ class XnnpackOperator {
   virtual void bind(const uint8_t* a, const uint8_t* b, uint8_t* y, pthreadpool* pool) = 0;
   virtual void run() = 0;
 
-  // If not null, the operator reads and writes these instead: copies of a and y with the highest
+  // Return null, or what the operator reads and writes instead: copies of a and y with the highest
   // bit of every byte flipped, which the caller makes.
   virtual uint8_t* flipped_input() = 0;
   virtual uint8_t* flipped_output() = 0;

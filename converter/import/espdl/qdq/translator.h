@@ -50,7 +50,7 @@ struct Term {
   std::optional<Scales> scales;
   std::string gate;  // kGate: what both are together, "Swish"
 
-  // Integers with a power of two.
+  // Returns whether this is a tensor of integers whose scale is a power of two.
   bool is_activation() const { return kind == Kind::kReal && format.is_integer(); }
   bool is_quantized_constant() const { return kind == Kind::kConstant && scales.has_value(); }
 };

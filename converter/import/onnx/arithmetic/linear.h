@@ -38,7 +38,7 @@ ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, 
 // Adds a bias that has one value for each index of `axis`.
 ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
                        const std::vector<double>& bias, int axis);
-// Floats as 8-bit integers within the limits.
+// Quantises floats to 8-bit integers within the limits.
 ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
                         Limits limits);
 
@@ -74,7 +74,7 @@ bool has_other_scale(const Tensor& bias, const std::vector<float>& products);
 std::vector<int32_t> rounded_bias(const std::vector<double>& real,
                                   const std::vector<float>& products);
 
-// Integers of x * w as real numbers.
+// Returns the real numbers that integers of x * w stand for.
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
                                      const std::vector<float>& products);
 

@@ -53,7 +53,7 @@ const char* element_type_name(int type);  // "float32"
 // onnx_type() is the reverse.
 bool ir_type(int type, DType* dtype);
 int onnx_type(DType dtype);
-// Bytes of one unpacked element, or 0 for types a constant cannot have here.
+// Returns the bytes of one unpacked element, or 0 for types a constant cannot have here.
 size_t element_bytes(int type);
 // Bits of an element of the packed types, 0 for all others.
 int packed_bits(int type);
