@@ -36,8 +36,9 @@ Status profile(const Model& model, const Options& options, const Progress& progr
 // makes the same number of images, so that what slows the machine down for a while slows all.
 void measure_scaling(const Model& model, const Options& options, Measurement* m);
 
-// Fills m->sustained: the streams of measure() for options.sustained_minutes, in twenty intervals of a
-// second or more.
+// Runs the streams of measure() for options.sustained_minutes, and adds to each m->sustained what
+// every twentieth of that time gave: its median and p90, the clock rate and the temperature. An
+// interval lasts a second or more.
 Status measure_sustained(const std::vector<Subject>& subjects, const Progress& progress);
 
 }  // namespace qrt::bench

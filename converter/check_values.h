@@ -16,7 +16,7 @@
 namespace qrt::convert {
 
 struct TestTensor {
-  std::string name;  // of the model's input or output
+  std::string name;  // name of the input or output in the model
   DType dtype = DType::kInt8;
   Shape shape;
   std::vector<uint8_t> data;

@@ -56,7 +56,7 @@ Status list_tflite(const std::string& path, std::vector<std::string>* models);
 // The options of an ESP-DL import.
 struct EspdlOptions {
   std::string target;     // esp32p4, esp32s3 or c; empty: what the file says
-  std::string model;      // of a pack: name or index
+  std::string model;      // name or index of the model in a pack of several
   bool float_io = false;  // float32 at the edges instead of the chip's integers
 };
 

@@ -72,7 +72,7 @@ struct Value {
 };
 
 struct Node {
-  std::string name;       // of the source node
+  std::string name;       // name of the source node
   std::string source_op;  // "Conv+Relu"
   fb::OpOptionsUnion options;
   std::vector<ValueId> inputs, outputs;
@@ -90,7 +90,7 @@ struct Node {
 // A value that keeps its content between runs: the value it has when a run starts, and the one it
 // takes afterwards, are among the last of the graph's inputs and outputs.
 struct Variable {
-  int32_t initial = 0;  // of every element, stored domain
+  int32_t initial = 0;  // the value of every element, in the stored domain
 };
 
 // A dimension of the source that has a name, or no number: fb::Symbol.
@@ -106,7 +106,7 @@ struct Symbol {
   int64_t asked_least = 0, asked_most = 0;
   bool wants_zero() const { return asked_most != 0 && asked_least == 0; }
   int tied_to = -1;  // a symbol before it, of which it has the size (or 1 in its place), or -1
-  std::string limited_by;  // what narrowed its sizes, for people; "" where only the caller did
+  std::string limited_by;  // reason why its sizes were narrowed; "" where only the caller did it
 };
 
 // A dimension of the source whose name says that its size is a sum of symbols' sizes.
@@ -127,7 +127,7 @@ struct Distance {
 
 struct Graph {
   std::string name, source_format, source_producer, reference;
-  std::vector<std::string> source_files;  // all that the model was read from
+  std::vector<std::string> source_files;  // every file that the model was read from
   int64_t default_batch = 1;
   bool batch_is_symbolic = false;  // the source names no number for it
   // Why dimension 0 stays as it is: set by a front end that knows, or by passes/open_batch; ""
@@ -144,8 +144,8 @@ struct Graph {
   std::vector<Symbol> symbols;
   std::vector<SizeSum> sums;
   ImportAtSizes import_at;
-  std::vector<Distance> distances;  // of this import, in the order of its nodes
-  uint64_t bytes_read = 0;          // of constants, by this import
+  std::vector<Distance> distances;  // the import's, in the order of its nodes
+  uint64_t bytes_read = 0;          // bytes of constants that the import read
   bool rounds_floats = false;  // it multiplied sizes by floats that no small quotient expresses
 
   ValueId add_value(Value value);

@@ -11,7 +11,7 @@
 
 namespace qrt::convert {
 
-// The rules, as Warning::rule names them:
+// Checks the graph by these rules, with the names of Warning::rule:
 //   wide-range-concat  an input takes few steps of the output's range
 //   bias-clipped       a bias stands at the limit of int32
 //   scale              a scale is zero, denormal or not finite

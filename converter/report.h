@@ -36,16 +36,16 @@ struct Warning {
   using Numbers = std::vector<std::pair<std::string, double>>;
   std::string rule;  // "dead-channels"
   std::string node, op;
-  std::string what;  // with the numbers
+  std::string what;  // the finding in words, with its numbers
   std::string remedy;
-  Numbers numbers;  // for programs
+  Numbers numbers;  // the numbers for programs
 };
 
 // The batches that the converted model can run.
 struct BatchFinding {
   bool is_open = false;  // any
   int64_t size = 0;      // the source's own
-  std::string why;       // not open: what is in the way
+  std::string why;       // reason why the batch is not open
 };
 
 // A dimension that the source leaves open, and its sizes: least, least + step, ... up to most. If least and most are
@@ -54,7 +54,7 @@ struct DimensionFinding {
   std::string name;
   int64_t value, least, most, step;
   std::string tied_to;     // the dimension of whose size it has to be, or ""
-  std::string limited_by;  // what narrowed its sizes, or ""
+  std::string limited_by;  // reason why its sizes were narrowed, or ""
 };
 
 // A dimension of the source whose size is a sum of others' by its name.

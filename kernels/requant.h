@@ -165,7 +165,7 @@ struct AddIntParams {
   int32_t left_shift;                  // 0..23
   bool subtract;
   int32_t a_stage_count, b_stage_count;                     // 0..kMaxStages
-  RequantStage a_stages[kMaxStages], b_stages[kMaxStages];  // of channel 0
+  RequantStage a_stages[kMaxStages], b_stages[kMaxStages];  // entry 0 serves all channels
   Requant requant;                                          // kInt; channel 0
 };
 
@@ -185,7 +185,7 @@ struct RescaleParams {
   bool negate_negative;
   int32_t negative_count;
   RequantStage negative[kMaxStages];
-  const int16_t* slopes;  // of every channel; null: 1
+  const int16_t* slopes;  // one for every channel; null: all are 1
 };
 
 inline int32_t rescale(const RescaleParams& p, int32_t x, size_t c) {

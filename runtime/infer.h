@@ -60,7 +60,7 @@ inline bool operator==(const Sizes& a, const Sizes& b) {
 std::string describe_sizes(const fb::Model& model, size_t batch, const SymbolSizes& sizes);
 
 struct InferredTypes {
-  TensorTypes types;  // by tensor
+  TensorTypes types;  // indexed by tensor
   OperatorFields fields;
 };
 

@@ -55,7 +55,7 @@ struct InferContext {
   // The fields of the options that follow from sizes, at these sizes. Null: what stands in the options holds.
   const SizedFields* sized = nullptr;
 
-  // Bytes of a buffer, or an error naming it. kSlack bytes behind them are readable.
+  // Returns a buffer, or an error that names it. kSlack bytes behind them are readable.
   Result<const fb::Buffer*> buffer(uint32_t index) const;
 
   // Returns a field of the options at these sizes; `stored` is what stands in the options.
@@ -81,7 +81,7 @@ struct RunFailure {
 // The arguments of bind() and run(). Pointers stay valid between runs; a session is used by one thread at a
 // time.
 struct RunContext {
-  uint8_t* const* tensors;  // by tensor index; constants included (never written)
+  uint8_t* const* tensors;  // indexed by tensor, constants (never written) included
   const Parallel* parallel;
   uint8_t* state;    // PlannedStep::state_bytes, filled by bind(), kept between runs
   uint8_t* scratch;  // PlannedStep::scratch_bytes, shared by all steps
@@ -100,9 +100,9 @@ struct Step {
   void (*run)(const Step& step, const RunContext& context) = nullptr;
 
   // The bytes from one row to the next, for tensors that the planner does not keep dense.
-  PlanVector<size_t> input_pitches;  // by input; empty or 0: dense
+  PlanVector<size_t> input_pitches;  // indexed by input; empty or 0: dense
   size_t output_pitch = 0;           // 0: dense
-  PlanVector<size_t> parts;          // of a Concat, see PlannedStep
+  PlanVector<size_t> parts;          // a Concat's, see PlannedStep
 
   // The step whose work this one's run() does on every tile of its output, by run_follower(). That one's
   // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
@@ -117,7 +117,7 @@ struct Step {
   // The place of a leader's tiles of `between` in the scratch memory; kNoTileScratch: none are needed.
   static constexpr size_t kNoTileScratch = SIZE_MAX;
   size_t tile_scratch_at = kNoTileScratch;
-  size_t tile_bytes = 0;  // of one task
+  size_t tile_bytes = 0;  // tile scratch of one task
 
   bool has_tile_scratch() const { return tile_scratch_at != kNoTileScratch; }
 
@@ -178,7 +178,7 @@ inline uint8_t* RunContext::out(const Step& step, size_t i) const {
   return tensors[step.outputs[i]];
 }
 
-// Bytes from row to row of input i, and of the output; `dense` where they are.
+// Return the bytes from row to row of input i, and of the output; `dense` where it is dense.
 inline size_t input_pitch(const Step& step, size_t i, size_t dense) {
   return step.input_pitches.empty() || step.input_pitches[i] == 0 ? dense : step.input_pitches[i];
 }
@@ -186,8 +186,8 @@ inline size_t output_pitch(const Step& step, size_t dense) {
   return step.output_pitch == 0 ? dense : step.output_pitch;
 }
 
-// The leader has written `rows` rows of `count` elements of its output, `stride` apart, the first
-// at element `begin`: its follower's work on them.
+// Does the follower's work on what its leader has written: `rows` rows of `count` elements of the
+// leader's output, `stride` apart, the first at element `begin`.
 inline void run_follower(const Step& leader, const RunContext& context, size_t begin, size_t rows,
                          size_t count, size_t stride) {
   const Step& step = *leader.follower;
@@ -215,7 +215,7 @@ inline uint8_t* tile_scratch_of(const Step& leader, const RunContext& context, s
 constexpr size_t kStepBytes = 1024;
 
 struct PrepareContext : InferContext {
-  TensorTypes outputs;  // as infer() gave them
+  TensorTypes outputs;  // the types that infer() gave
   IsaSet isas;
   size_t threads;
   const uint8_t* file_end;  // the model's bytes can be read up to here

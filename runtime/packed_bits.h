@@ -51,14 +51,14 @@ class UnpackedWeights {
   Status make(const fb::Model& model, size_t file_bytes, size_t max_memory = SIZE_MAX);
 
   View of(uint32_t tensor) const { return tensor < views_.size() ? views_[tensor] : View(); }
-  size_t bytes() const { return bytes_; }  // of all
+  size_t bytes() const { return bytes_; }  // size of all unpacked weights
 
  private:
   struct Release {
     void operator()(uint8_t* memory) const;
   };
 
-  std::vector<View> views_;  // by tensor; empty: none are packed
+  std::vector<View> views_;  // indexed by tensor; empty: none are packed
   std::vector<std::unique_ptr<uint8_t, Release>> memory_;
   size_t bytes_ = 0;
 };

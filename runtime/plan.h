@@ -31,7 +31,7 @@ struct PlanOptions {
   const Provider* provider = nullptr;  // null: the library's own kernels
   bool keep_all = false;               // no tensor's memory is used again within a run
   std::vector<size_t> external_inputs, external_outputs;  // indices; they get no place in the arena
-  size_t max_memory = 0;  // of a session of the plan; 0: default_max_memory()
+  size_t max_memory = 0;  // limit for a session of the plan; 0: default_max_memory()
 };
 
 // The default limit of a session's memory. It is generous, and for a file's own batch it is finite
@@ -68,9 +68,9 @@ struct ModelTensor {
     size_t offset;  // bytes
   };
   uint32_t slot;
-  PlanVector<Member> members;    // all that move, itself among them
+  PlanVector<Member> members;    // all tensors that move, itself among them
   PlanVector<uint32_t> keepers;  // steps that keep addresses in it
-  bool is_read = true;           // by a step: then kSlack bytes behind it have to be readable
+  bool is_read = true;           // a step reads it, so kSlack bytes behind it have to be readable
 };
 
 // A copy made after the last step. First each model output that has no memory of its own is copied,
@@ -93,15 +93,15 @@ struct Plan {
   bool keep_all;
   bool is_frugal;  // max_memory has no room for the faster forms of convolutions
 
-  SymbolSizes sizes;  // of all symbols
+  SymbolSizes sizes;  // sizes of all symbols
 
   PlanVector<PlannedStep> steps;  // steps[i] belongs to operator i
-  OperatorFields fields;          // by operator, at one micro-batch; steps keep pointers into them
-  PlanVector<size_t> state_offsets;  // by step, from the state area's start
+  OperatorFields fields;          // indexed by operator, at one micro-batch; steps point into them
+  PlanVector<size_t> state_offsets;  // indexed by step, from the state area's start
 
   // A slot is a tensor index, or beyond the last tensor an output's own copy.
-  PlanVector<TensorType> types;             // by slot, of the whole batch
-  PlanVector<TensorMemory> places;          // by slot
+  PlanVector<TensorType> types;             // indexed by slot, types of the whole batch
+  PlanVector<TensorMemory> places;          // indexed by slot
   PlanVector<ModelTensor> inputs, outputs;  // in the model's order; no two share memory
   PlanVector<FinalCopy> final_copies;
   // After a run exchanged[i], a variable, changes its memory with next_contents[i], its next content, and so does all that
@@ -109,7 +109,7 @@ struct Plan {
   // addresses in either, or something else holds the next content's memory: these are copied (FinalCopy).
   PlanVector<ModelTensor> exchanged, next_contents;
   PlanVector<MicroBatchSlot> micro_batch_slots;
-  PlanVector<const fb::Variable*> variables;  // of the model; their memory is no other tensor's
+  PlanVector<const fb::Variable*> variables;  // the model's; no other tensor has their memory
 
   // Session memory: [arena][state][scratch], each a multiple of kAlignment and with slack.
   size_t arena_bytes = 0, state_bytes = 0, scratch_bytes = 0;

@@ -44,7 +44,8 @@ class PlanCache {
 
   platform::Mutex mutex_;
   SharedTables tables_;
-  // The largest block that a plan has needed so far, and the largest that its making has needed beside it.
+  // The most bytes that a plan has needed so far, and that making one has needed beside it: the
+  // next plan is made in blocks of this size.
   size_t plan_bytes_ = 0, scratch_bytes_ = 0;
   std::vector<Entry> entries_;  // the last used first
 };

@@ -23,7 +23,7 @@ struct TensorFacts {
   qrt_quantization quantization;
   Shape dims;  // may hold -1
   DType dtype;
-  size_t bytes;  // of the concrete shape
+  size_t bytes;  // size at the concrete shape
   const char* name;
   qrt_layout layout;
   const char* const* dim_names;
@@ -72,9 +72,10 @@ struct SessionFacts {
 
 struct qrt_session {
   std::unique_ptr<qrt::Session> session;
-  std::vector<qrt::OpenDim> dims;       // of the model
-  std::vector<qrt_layout> layouts;      // of the inputs
-  qrt::SessionFacts facts, next_facts;  // of the present plan, and memory for those of the next
+  std::vector<qrt::OpenDim> dims;   // the model's open dimensions
+  std::vector<qrt_layout> layouts;  // layouts of the inputs
+  // Facts of the present plan, and memory for those of the next.
+  qrt::SessionFacts facts, next_facts;
 };
 
 namespace qrt {

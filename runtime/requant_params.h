@@ -72,7 +72,7 @@ constexpr size_t padded_channels(size_t channels) {
          kRequantRegister;
 }
 
-// Bytes of the arrays below, with those of the forms that are found from them.
+// Returns the bytes of the arrays below, with those of the forms that are found from them.
 uint64_t requant_bytes(const fb::Requant& requant, size_t channels);
 
 // REQUIRES: check_requant() succeeded. With `file_end`, the end of the readable bytes that the table

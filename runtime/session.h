@@ -53,7 +53,8 @@ class Block {
 
   uint8_t* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  bool is_zeros() const { return is_mapped_; }  // as it was allocated
+  // Returns whether the block was allocated as zeros.
+  bool is_zeros() const { return is_mapped_; }
 
  private:
   void swap(Block& other) noexcept;
@@ -170,7 +171,8 @@ class Session {
   bool is_bound(const ModelTensor& end) const;
   // Returns the memory of an input as model_tensor_data() does, for a caller that writes all of it.
   uint8_t* data_to_fill(const ModelTensor& input);
-  // The caller's memory where that is bound, or the session's; null for an external one that is not.
+  // Returns the memory of an input or output: the caller's where that is bound, else the session's,
+  // or null for an external one.
   uint8_t* model_tensor_data(const ModelTensor& end) const;
   // Returns whether model_tensor_data() has any memory to return.
   bool has_memory(const ModelTensor& end) const { return model_tensor_memory(end) != nullptr; }
@@ -231,7 +233,7 @@ class Session {
   struct Call {
     const Step* step;
     uint8_t* state;
-    size_t index;  // of the step in the plan
+    size_t index;  // index of the step in the plan
   };
 
   // The memory of a caller's that is bound to an input or output, if it is.
@@ -266,17 +268,18 @@ class Session {
   void run_on_threads();
 
   std::shared_ptr<const VerifiedModel> model_;
-  PlanOptions plan_options_;  // but for the sizes
-  size_t max_memory_ = 0;     // of this session: the plan may be that of one with another limit
+  PlanOptions plan_options_;  // the plan's options without the sizes
+  size_t max_memory_ = 0;     // this session's limit; the plan may have been made for another
   Allocator allocator_;
   Block block_;                          // laid out as Plan says
   std::unique_ptr<OwnPlans> own_plans_;  // holds the plan and the tables below, if there are any
   std::shared_ptr<const Plan> plan_;
-  PlanVector<uint8_t*> tensors_;  // by slot
-  PlanVector<Call> calls_;        // of one micro-batch, in order
+  PlanVector<uint8_t*> tensors_;  // indexed by slot
+  PlanVector<Call> calls_;        // steps of one micro-batch, in order
   Parallel parallel_;
   std::shared_ptr<Pool> pool_;  // null: the caller's own, or no threads
-  std::unique_ptr<Team> team_;  // on the caller's pool; null after a run that did not use it
+  // Threads of the caller's pool; null after a run that did not use it.
+  std::unique_ptr<Team> team_;
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
@@ -294,7 +297,7 @@ class Session {
 
   // The changes by bind() that the next run has to take notice of.
   bool has_moved_ = false;
-  PlanVector<bool> is_stale_;  // by step: it keeps addresses that are others now
+  PlanVector<bool> is_stale_;  // indexed by step: it keeps addresses that have changed
 
   // The memory of an input or output.
   struct Extent {
@@ -305,7 +308,7 @@ class Session {
   PlanVector<Extent> extents_;
 
   std::atomic<bool> is_cancelled_{false};
-  RunFailure failure_;  // of the run in progress
+  RunFailure failure_;  // failure of the run in progress
   const ProcessMark process_;
 };
 

@@ -116,7 +116,7 @@ class SharedTables {
   std::shared_ptr<TableBytes> make_bytes(size_t bytes);
   std::shared_ptr<uint8_t> allocate(size_t bytes);
 
-  std::multimap<uint64_t, Entry> entries_;  // by the hash of the key
+  std::multimap<uint64_t, Entry> entries_;  // hash of the key -> entry
   // The block in which large tables stand one after the other. It lives as long as one of them.
   std::weak_ptr<uint8_t> block_;
   size_t block_bytes_ = 0, block_used_ = 0;

@@ -58,13 +58,15 @@ class Sharing {
 
   const fb::Model& model_;
   const TensorTypes& types_;
-  const PlanVector<PlannedStep>* steps_ = nullptr;  // of share()
-  ScratchVector<Home> homes_;                       // by slot
-  ScratchVector<bool> is_input_, is_output_;  // by tensor; with variables and their next content
-  ScratchVector<MemoryUse> uses_;             // by tensor; of roots
+  const PlanVector<PlannedStep>* steps_ = nullptr;  // argument of share()
+  ScratchVector<Home> homes_;                       // indexed by slot
+  // Indexed by tensor; true also for variables and their next content.
+  ScratchVector<bool> is_input_, is_output_;
+  ScratchVector<MemoryUse> uses_;  // indexed by tensor; roots alone have one
   // The number of rows into which all readers, and the writer, of a tensor can take it, or 0; by tensor.
   ScratchVector<size_t> read_rows_, written_rows_;
-  ScratchVector<uint32_t> whole_of_;  // by tensor: the last Concat's output it is to be part of
+  // Indexed by tensor: the last Concat's output that it is to be part of.
+  ScratchVector<uint32_t> whole_of_;
 };
 
 }  // namespace qrt

@@ -24,7 +24,8 @@ namespace qrt {
 constexpr uint32_t kMaxSymbols = 64;
 constexpr uint32_t kMaxSizeSteps = 64;
 constexpr int64_t kMaxSizeNumber = int64_t{1} << 40;
-constexpr uint64_t kMaxMapEntries = uint64_t{1} << 22;  // of the maps and tables of one operator
+// Entries of the maps and tables of one operator.
+constexpr uint64_t kMaxMapEntries = uint64_t{1} << 22;
 
 // Sizes of a model's symbols, by their number in the file. Empty: the values that the file names.
 class SymbolSizes {

@@ -93,8 +93,10 @@ template <class F>
 void Team::sleep(size_t member, const F& is_over) {
   SleepSlot& sleep_slot = sleep_slots_[member];
   platform::Lock lock(mutex_);
+  // The fences here and in wake() order both sides: either wake() sees is_used, or is_over() is
+  // true here.
   sleep_slot.is_used.store(true, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // wake() sees it, or it is over here
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   sleep_slot.wake.wait(lock, is_over);
   sleep_slot.is_used.store(false, std::memory_order_relaxed);
 }

@@ -103,14 +103,14 @@ class Team {
   const size_t threads_;
   std::vector<TaskRange> task_ranges_;
   std::vector<SleepSlot> sleep_slots_;
-  platform::Mutex mutex_;  // of sleep_slots_
+  platform::Mutex mutex_;  // guards sleep_slots_
   bool leads_ = false;
   size_t led_ = 0;  // members of the jobs, the leader among them
   size_t jobs_ = 0;
   uint64_t last_job_ = 0;  // below 2^32
   uint64_t given_ = 0;     // tasks of all jobs
 
-  alignas(64) std::atomic<uint64_t> finished_{0};  // of these
+  alignas(64) std::atomic<uint64_t> finished_{0};  // tasks among given_ that are finished
   std::atomic<size_t> members_{0};                 // who came
   std::atomic<size_t> gone_{0};                    // helpers who left
 };

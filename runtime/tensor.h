@@ -15,7 +15,7 @@ namespace qrt {
 
 // Bits of an element: 64 to 8, or 4 or 2 of the packed types.
 int dtype_bits(DType dtype);
-// Bytes of an element, 0 of a packed type.
+// Returns the bytes of an element; 0 for a packed type.
 size_t dtype_bytes(DType dtype);
 inline bool is_packed(DType dtype) { return dtype_bytes(dtype) == 0; }
 const char* dtype_name(DType dtype);  // "uint8"
@@ -62,7 +62,7 @@ struct TensorType {
   Shape shape;
 };
 
-// Bytes of a tensor's elements. REQUIRES: shape.elements() >= 0.
+// Returns the bytes of a tensor's elements. REQUIRES: shape.elements() >= 0.
 size_t tensor_bytes(const TensorType& type);
 
 }  // namespace qrt

@@ -88,10 +88,10 @@ class ThreadChoice {
 
   bool is_alone_ = false, is_trial_ = false;
   bool is_fresh_ = true;  // the next run is the first of its kind
-  size_t runs_ = 0;       // of this window
+  size_t runs_ = 0;       // runs of this window
   double sum_ = 0, least_of_window_ = 0;
   double one_ = 0, all_ = 0;   // means of the last windows alone and on all threads, seconds
-  double least_ = 0;           // on all threads
+  double least_ = 0;           // least time of a run on all threads, seconds; slowly forgotten
   size_t left_ = kFirstPause;  // windows still to run alone, or until the next trial
   size_t calm_ = 0;            // windows since the last trial or change of the pause
   size_t stay_ = kFirstStay, pause_ = kFirstPause;

@@ -28,14 +28,14 @@ enum class Arithmetic : uint8_t {
   kTable,     // looks them up
   kIntegers,  // whole numbers without quantisation
   kRequant,   // integer sums or products, then a requantisation (OpTraits::requant)
-  kForms,     // one of several arithmetics, which an enum of its options names
+  kForms,     // one of several kinds of arithmetic, which an enum of its options names
   kEdge,      // floats to integers, or back
   kFloat,     // float to float
 };
 
 // The order of dimensions in which the operator takes tensors.
 enum class LayoutRule : uint8_t {
-  kAny,  // in any, the same for inputs and output, with the axes in its options permuted likewise
+  kAny,     // any order, if inputs, output and the axes in its options are permuted alike
   kImages,  // [n, h, w, c], or [n, d, h, w, c]
   kRows,    // works along the last axis
   kOwn,     // its options or operands say what each dimension is
@@ -45,7 +45,7 @@ enum class LayoutRule : uint8_t {
 enum class Broadcasting : uint8_t {
   kNone,
   kElements,    // inputs 0 and 1 as in numpy, element by element
-  kMatrices,    // all but the last two dimensions of inputs 0 and 1 as in numpy
+  kMatrices,    // inputs 0 and 1 in all but their last two dimensions, as in numpy
   kByFunction,  // kElements for some functions of its options, kNone for others
 };
 

@@ -37,8 +37,8 @@ constexpr size_t kFileBytesPerChannelValue = 8;
 // The most bytes of constants, counted at every use by an operator, as checks and plans read them
 // each time. Unrolled layers share their weights.
 constexpr size_t kMaxConstantReads = size_t{2} << 30;
-constexpr size_t kMaxReadsOfAConstant = 16;  // and at most this many times the size of the file
-constexpr size_t kMaxModelInputs = 4096;     // and outputs
+constexpr size_t kMaxReadsOfAConstant = 16;  // and in addition so many times the size of the file
+constexpr size_t kMaxModelInputs = 4096;     // the limit for inputs, and for outputs
 // The greatest sizes. Where addresses have 32 bits, 32 bytes for each element are still a size, and so
 // are the bytes of a session's three areas together.
 constexpr int64_t kMaxTensorElements = (int64_t{1} << (kHas64Bits ? 31 : 26)) - 1;

@@ -29,7 +29,7 @@ class Reference {
   // Returns the name by which files_ has a tensor.
   std::string key(const std::string& name) const;
 
-  std::map<std::string, std::vector<std::string>> files_;  // by name
+  std::map<std::string, std::vector<std::string>> files_;  // tensor's name -> its files
   bool is_indexed_ = false;
 };
 

@@ -14,7 +14,7 @@
 namespace qrt::doctor {
 
 struct Settings {
-  double seconds = 0.5;  // to measure for; 0: not at all
+  double seconds = 0.5;  // time to measure the model for; 0: it is not measured
   size_t threads = 1;
 };
 
@@ -31,7 +31,7 @@ struct Diagnosis {
   std::string format;    // "ONNX", "a .qrt model"
   std::string producer;  // "" where the file does not say
   bool is_qrt = false;
-  bool converts = false;           // or is a .qrt model that can run
+  bool converts = false;           // true also for a .qrt model that can run
   std::vector<std::string> given;  // options without which it does not convert
   std::string problem;             // why it does not convert where no node is to blame
   size_t nodes = 0, refused = 0, unknown = 0;

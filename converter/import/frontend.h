@@ -19,7 +19,7 @@ namespace qrt::convert {
 // An option of the command line that a format has, beside those that all have.
 struct ImportOption {
   const char* name;                  // "reference" for --reference
-  const char* help;                  // for --help
+  const char* help;                  // its description in --help
   bool is_flag = false;              // has no value
   std::vector<std::string> choices;  // its values; empty: any text
   bool is_list = false;              // has any number of values, joined by line feeds

@@ -15,9 +15,10 @@ namespace qrt::convert {
 struct DefUse {
   explicit DefUse(const Graph& graph);
 
-  std::vector<int> producer;                // by value: node, or -1
-  std::vector<std::vector<int>> consumers;  // by value: nodes; one reading it twice stands twice
-  std::vector<bool> is_output;              // by value: of the model
+  std::vector<int> producer;  // indexed by value: the node that writes it, or -1
+  // Indexed by value: nodes; one that reads it twice stands twice.
+  std::vector<std::vector<int>> consumers;
+  std::vector<bool> is_output;  // indexed by value: it is an output of the model
 };
 
 // Removes nodes whose output equals their first input, by joining the two values. The nodes' inputs
@@ -47,7 +48,7 @@ class Joiner {
   void remove(size_t node);
 
   Graph* graph_;
-  std::vector<ValueId> joined_;  // by value: itself, or one it was joined into
+  std::vector<ValueId> joined_;  // indexed by value: itself, or the value that it was joined into
   std::vector<int> producer_;
   std::vector<size_t> readers_;
   std::vector<bool> is_output_;

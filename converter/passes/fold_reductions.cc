@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pass: Transpose + Reshapes + a pool over the whole image. Where what the pool reduces also stands
-// together before the Transpose, and what it keeps stands in the same order, the pool reads that, by
-// other sides, and the Transpose goes: ReduceMax or ReduceMean of [n, c, h, w] behind a convolution.
+// together before the Transpose, and what it keeps stands in the same order, the pool reads the
+// Transpose's input as an image of other sides, and the Transpose goes: ReduceMax or ReduceMean of
+// [n, c, h, w] behind a convolution.
 #include <algorithm>
 
 #include "converter/passes/def_use.h"

@@ -51,7 +51,7 @@ void fold_reductions(Graph* graph);
 // Merges Reshapes that follow each other, and equal ones; drops those that keep the shape.
 void simplify_reshapes(Graph* graph);
 
-// Operators on two functions of one tensor's bytes become a Lut of it.
+// Makes a Lut of each operator on two functions of one tensor's bytes.
 void fuse_functions(Graph* graph);
 
 // Luts that follow each other become one; a Lut that maps every value to itself goes.
@@ -71,12 +71,12 @@ void open_batch(Graph* graph);
 // side, so that only these channels take two products for a weight.
 void split_int16_weights(Graph* graph);
 
-// Weights into the packed forms, input zero points into the bias.
+// Packs the weights, and adds the input zero points to the biases.
 Status pack_weights(Graph* graph);
 
-// The FullyConnected nodes behind the Reshape at `index` if it only feeds such, directly or through
-// Lut of one table, as rows of all its elements but dimension 0: a permutation of these can go into
-// the weights. Else nothing.
+// Returns the FullyConnected nodes behind the Reshape at `index` if it only feeds such, directly or
+// through Lut of one table, as rows of all its elements but dimension 0: a permutation of these can
+// go into the weights. Else nothing.
 std::vector<int> fully_connected_behind(const Graph& graph, const DefUse& def_use, size_t index);
 
 }  // namespace qrt::convert

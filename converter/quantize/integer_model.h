@@ -15,12 +15,12 @@
 
 namespace qrt::quantize {
 
-using Values = std::map<std::string, Tensor>;  // by name
+using Values = std::map<std::string, Tensor>;  // name of an input or output -> its elements
 
 // The result of a conversion: the converter's findings on every node of a quantised model, and the file.
 struct Conversion {
   convert::Report report;
-  std::vector<uint8_t> bytes;  // of the .qrt file
+  std::vector<uint8_t> bytes;  // content of the .qrt file
 };
 
 // The arithmetic that a QDQ model gets: ONNX's, where nodes without an integer form may run in
@@ -57,7 +57,7 @@ class IntegerRunner {
 
   std::shared_ptr<const VerifiedModel> model_;
   std::unique_ptr<Session> session_;
-  SymbolSizes sizes_;  // of the session
+  SymbolSizes sizes_;  // sizes at which the session is
 };
 
 }  // namespace qrt::quantize

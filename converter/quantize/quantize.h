@@ -40,13 +40,13 @@ struct Settings {
   double max_drop = -1;  // points of agreement, or of accuracy with labels; below 0: not asked for
   int threads = 1;
   uint64_t budget = 1;     // times what a run may take for files of this size
-  bool try_int16 = false;  // for the report: what 16 bits would bring
+  bool try_int16 = false;  // estimate for the report what 16 bits would bring
 };
 
 struct Quantised {
-  Document document;           // in the scheme's source format
-  std::vector<uint8_t> bytes;  // of the .qrt file
-  std::string ranges;          // in the form that read_overrides() reads
+  Document document;           // the quantised model in the scheme's source format
+  std::vector<uint8_t> bytes;  // content of the .qrt file
+  std::string ranges;          // text that read_overrides() reads
   Findings findings;
 };
 

@@ -13,8 +13,8 @@ namespace qrt::convert {
 // The file of a source imported at some sizes.
 struct FileOfSizes {
   std::vector<uint8_t> bytes;
-  std::vector<Distance> distances;  // of the import
-  uint64_t bytes_read = 0;          // of constants, by the import
+  std::vector<Distance> distances;  // the import's
+  uint64_t bytes_read = 0;          // bytes of constants that the import read
 };
 
 // Makes the file of a source imported at these sizes; kUnsupported or kInvalidModel where it has none,

@@ -13,7 +13,7 @@ namespace qrt::convert {
 // A number of every import that an expression gives.
 struct Term {
   Expression expression;
-  std::vector<int64_t> values;  // by import
+  std::vector<int64_t> values;  // indexed by import
 };
 
 // Numbers that an expression may be made of: no two have the same values, and all differ between some imports.

@@ -14,7 +14,7 @@ namespace qrt::convert {
 struct ImportedGraphs {
   std::vector<const Graph*> graphs;
   std::vector<std::vector<int64_t>> symbols;  // their sizes
-  Terms dimensions;                           // of all tensors, as expressions of the symbols
+  Terms dimensions;  // dimensions of all tensors, as expressions of symbols
 
   // Returns whether one of the imports rounded floats of sizes (Graph::rounds_floats).
   bool rounds_floats() const;

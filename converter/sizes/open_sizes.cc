@@ -320,7 +320,8 @@ class Opening {
            a.type.shape.rank() == b.type.shape.rank() && is_same(a.quantization, b.quantization);
   }
 
-  // Says how an output's dimensions follow from the symbols.
+  // Finds the rules by which an output's dimensions follow from the symbols, and sets them as its
+  // sizes. Fails with kUnsupported where a dimension has none.
   Status fit_output(ValueId id) {
     Value& value = graphs_[0]->values[id];
     Imports imports;

@@ -55,7 +55,8 @@ Status SizeSearch::find_turns() {
     bool is_compared;
     QRT_TRY(try_at(size, &is_compared));
     if (is_compared) continue;
-    // Nothing is known of the source's results there, so the size is excluded.
+    // An import at this size is too costly, so nothing is known of the source's results there: it
+    // is excluded.
     wrong_.insert(size);
     break;
   }

@@ -69,7 +69,7 @@ class SizeSearch {
   const bool is_large_;
   const Compare compare_;
   int tries_left_ = 0;
-  std::map<int64_t, std::vector<Distance>> at_;  // by size
+  std::map<int64_t, std::vector<Distance>> at_;  // size -> distances of its import
   std::map<size_t, int> turns_;                  // sizes tried for a distance
   std::set<size_t> beyond_;          // distances that reach 0 only at sizes too large to be tried
   std::set<int64_t> right_, wrong_;  // wrong_ has sizes that were too costly, too

@@ -17,8 +17,8 @@ constexpr size_t kMaxRank = 6;
 // output is dense. plan_transpose() drops unit dimensions and merges adjacent ones.
 struct TransposePlan {
   size_t rank;              // 0..kMaxRank after merging
-  size_t dims[kMaxRank];    // of the output
-  size_t stride[kMaxRank];  // of the input, elements
+  size_t dims[kMaxRank];    // dimensions of the output
+  size_t stride[kMaxRank];  // strides in the input, elements
   size_t element_bytes;
 };
 
@@ -32,7 +32,7 @@ struct GatherSpan {
   enum class Kind : uint8_t { kCopy, kFill, kBlocks };
   Kind kind;
   int32_t first;         // kCopy: the input's first block
-  uint32_t count;        // of blocks
+  uint32_t count;        // number of blocks
   const int32_t* index;  // kBlocks: the input's block of each output block
 };
 
@@ -40,7 +40,7 @@ struct GatherRows {
   const GatherSpan* runs;
   size_t run_count;
   size_t block_bytes;
-  size_t output_bytes;  // of a row
+  size_t output_bytes;  // size of an output row
   uint64_t fill;        // an element's bits
   size_t element_bytes;
 };

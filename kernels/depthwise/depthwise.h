@@ -35,7 +35,8 @@ struct DepthwiseShape : Window2D {
   size_t multiplier;  // output channels = in_c * multiplier
   size_t terms = 1;   // int8 summands of a weight
 
-  size_t products() const { return terms * kernel_h * kernel_w; }  // that make an output
+  // Returns the number of products that make an output.
+  size_t products() const { return terms * kernel_h * kernel_w; }
 };
 
 struct DepthwiseArgs {

@@ -52,9 +52,9 @@ enum class Store { kPlain, kFused, kClamp, kFixed, kFixedFromZero, kAffine, kGen
 struct Block {
   const DepthwiseArgs& args;
   const DepthwisePlan& plan;
-  size_t channels;           // of the whole output
+  size_t channels;           // number of channels of the whole output
   size_t c, n;               // this block's first channel and number of channels
-  size_t bands, band_bytes;  // of a register
+  size_t bands, band_bytes;  // bands of a register, and output bytes from one to the next
   Store store;
   StageForms forms;  // kGeneric
 };
@@ -99,7 +99,7 @@ struct Quads {
     return reinterpret_cast<Signed>(quad << static_cast<uint32_t>(24 - 8 * i)) >> 24;
   }
 
-  // Rows first..first + group_rows - 1 as a cell.
+  // Stores rows first..first + group_rows - 1 as a cell.
   QRT_INLINE void store(Unsigned quad, size_t first, uint8_t* cell) {
     if constexpr (V::kTile.group_rows == 4) {
       memcpy(cell, &quad, sizeof(quad));

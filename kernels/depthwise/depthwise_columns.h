@@ -170,7 +170,7 @@ QRT_NOINLINE void interleave(const Block& b, const Pixels<V>& pixels, const Sour
 // first `left` are wanted.
 struct Area {
   size_t y, left, rows, x, outputs;
-  size_t passes, pass_bytes;  // of slide()
+  size_t passes, pass_bytes;  // slide() alone: passes, and input bytes from one to the next
 };
 
 // Returns how many output rows there are from one row of a pass to the next.

@@ -158,9 +158,10 @@ QRT_INLINE void compute(const Block& b, const Loop& loop, const typename V::Fini
   }
 }
 
-// Computes kRows x kHalfPixels output pixels of every band, half of the quads at a time: registers
-// hold the accumulators of several pixels, so that a product takes less than one load, and, if
-// there are enough, of the first half the words. band_bytes: as of a Finish.
+// Computes kRows x kHalfPixels output pixels of every band, two of the four quads at a time:
+// registers then hold the accumulators of several pixels, and a product takes less than one load.
+// The requantised words of the first two quads wait for the others in registers, or, with
+// V::kFewRegisters, in memory. band_bytes: output bytes from band to band.
 template <class V, int kRows, int kTaps, Store kStore>
 QRT_INLINE void compute_halves(const Block& b, const Loop& loop, const typename V::Finish& finish,
                                const uint8_t* columns, uint8_t* out, size_t band_bytes,

@@ -77,7 +77,8 @@ struct Neon {
     const uint8_t *scale, *addend;
   };
 
-  // Store::kFixed: TFLite's double rounding where every channel's second shift is at least 1.
+  // The members for Store::kFixed: TFLite's double rounding, where every channel's second shift is
+  // at least 1.
   static constexpr bool kFixes = !kIntegerOnly, kHasAffine = false, kStoresWhole = false;
   static bool can_fix(const Requant& r, size_t c, size_t n) {
     if (neon::fixed_form(r, c, n) != neon::FixedForm::kTwice) return false;
@@ -200,8 +201,8 @@ struct Neon {
 template <class P, int kRows, int kPixels>
 struct Taps {
   static constexpr int kParts = P::kParts, kPartAccs = 4 / kParts;
-  static constexpr int kLoads = kRows + kPixels;                 // of a part
-  static constexpr int kProducts = kRows * kPixels * kPartAccs;  // of a part
+  static constexpr int kLoads = kRows + kPixels;                 // loads of a part
+  static constexpr int kProducts = kRows * kPixels * kPartAccs;  // products of a part
   static constexpr int kAhead = kLoads + 1;                      // loads before the products
   static constexpr int kStep = 16 * kParts;                      // bytes of a tap
   using Accs = int32x4_t[kRows][kPixels][4];
@@ -257,7 +258,7 @@ struct Taps {
     });
   }
 
-  // Load i of a part, in the order in which its products need them.
+  // Performs load i of a part, in the order in which its products need them.
   __attribute__((always_inline)) void load(int part, int i, Operands& to, ptrdiff_t index) const {
     const bool is_data = i > 0 && i <= kPixels;
     const int row = i == 0 || is_data ? 0 : i - kPixels, pixel = is_data ? i - 1 : 0;

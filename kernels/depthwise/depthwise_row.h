@@ -76,7 +76,7 @@ struct RowOrder {
     if (two && x / dilation % 2 == 1) x += dilation;
     return x < phases ? x : out_w;
   }
-  // Outputs that a pass computes together, `step` apart.
+  // Returns the number of outputs from x on that a pass computes together, `step` apart.
   size_t together(size_t x) const { return two || is_far || most < phases - x ? most : phases - x; }
 
   size_t bands, dilation, phases;

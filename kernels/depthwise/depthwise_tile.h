@@ -369,7 +369,7 @@ template <class V, class... Narrower>
 void run(const DepthwiseArgs& args) {
   const DepthwisePlan plan = depthwise_plan(V::kTile, args.shape);
   if (!plan.line.is_packed) return run<V, Narrower...>(args, plan);
-  DepthwiseArgs row = args;  // whose outputs are the rows to compute
+  DepthwiseArgs row = args;  // the call as a row, whose outputs are the rows to compute
   row.shape = depthwise_as_row(args.shape);
   row.shape.out_w = args.row_end - args.row_begin;
   row.shape.pad_left -= args.row_begin * row.shape.stride_w;  // may wrap: the image is further

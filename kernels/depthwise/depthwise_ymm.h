@@ -113,7 +113,7 @@ struct Ymm {
     save(out + 24, _mm256_permute2x128_si256(acc[2], acc[3], 0x31));
   }
 
-  // The first n <= 32 bytes.
+  // Stores the first n <= 32 bytes.
   QRT_INLINE void store_partial(uint8_t* p, __m256i v, size_t n) {
     if (n == 32)
       save(p, v);

@@ -51,8 +51,9 @@ Columns apart(const DepthwiseShape& s, size_t budget) {
 
 // Images of many rows have fewer outputs for what a row takes beside them.
 constexpr size_t kLongPhase = 16, kShortPhase = 4;
-// From this dilation on the pixels of a phase are so far apart that reading a few times what is
-// contiguous takes less.
+// From this dilation on each column of a line gets a run of its own (is_far): the pixels of a phase
+// are so far apart that reading contiguous pixels a few times, once for each column, takes less
+// time.
 constexpr size_t kSparse = 16;
 
 // Returns the line of a shape that is one and is faster so; otherwise a line without columns.
@@ -128,7 +129,8 @@ DepthwisePlan depthwise_plan(const DepthwiseTile& tile, const DepthwiseShape& sh
   const DepthwiseRow line = row_of(tile, shape);
   if (line.columns == 0) return plan_of(tile, shape, line);
   DepthwiseShape s = line.is_packed ? depthwise_as_row(shape) : shape;
-  // The plan is that of the line's last column, and of a second output in it if that is the next place.
+  // The rows of the plan are taps: as many as the line's last column has. With stride 1 the taps of
+  // a second output begin one place further, and may end in the same column.
   s.kernel_h = (s.kernel_w - 1) % tile.group_rows + 1;
   s.stride_h = s.stride_w == 1 ? 1 : tile.group_rows;
   s.kernel_w = line.columns;

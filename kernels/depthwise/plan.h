@@ -42,7 +42,7 @@ namespace qrt {
 struct DepthwiseTile {
   size_t lanes;       // 16-channel lanes of a register; 0: the scalar kernel, no scratch, any shape
   size_t group_rows;  // 1, 2 or 4
-  size_t quad_bytes;  // one [lanes][4][group_rows] cell
+  size_t quad_bytes;  // size of one [lanes][4][group_rows] cell
   bool pairs;  // two rows in a pass also where they are a dilation apart, and pairs of columns
 };
 
@@ -56,23 +56,24 @@ constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
 struct DepthwiseRow {
-  size_t columns;  // that an output reads; 0: no line
-  size_t step;     // pixels from one of these to the next
-  size_t phases;   // outputs from one of a phase to the next
+  size_t columns;  // number of columns that an output reads; 0: the kernel is no line
+  size_t step;     // image pixels from one column to the next
+  size_t phases;   // number of phases: outputs from one of a phase to the next
   size_t stride;   // columns from one output of a phase to the next
-  bool is_far;     // phases are short: columns are in runs, of the outputs of a tile
+  bool is_far;     // each column has a run of its own: phases are short, or pixels far apart
   bool is_packed;  // taps are rows of the packed weights, as of a kernel of one column
 };
 
 struct DepthwisePlan {
   DepthwiseRow line;
   size_t groups;
-  size_t pass_rows;     // output rows of one pass: 1 or 2
-  size_t row_step;      // from one to the next: 1, or the dilation, where both read the same rows
+  size_t pass_rows;  // output rows of one pass: 1 or 2
+  // Output rows between the two of a pass: 1, or the dilation where both read the same rows.
+  size_t row_step;
   size_t kernel_step;   // columns from one kernel column to the next: the dilation, or, where they
   bool is_apart;        // are apart, all that the outputs of a tile take of each
-  bool is_paired;       // the second group holds pairs of columns
-  size_t column_bytes;  // one interleaved column
+  bool is_paired;       // the second group holds two image rows of two columns each
+  size_t column_bytes;  // size of one interleaved column
   size_t tile_outputs;  // outputs whose columns are interleaved at a time
   size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache
   size_t weight_row_bytes;  // the weights of one row of the pass

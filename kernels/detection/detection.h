@@ -26,14 +26,15 @@ namespace qrt {
 
 struct DetectionParams {
   static constexpr size_t kCodes = 256;
-  size_t rows;                  // boxes, at least 1
-  size_t box_stride;            // codes of a box, at least 4; what is behind the fourth is not read
-  size_t first_class, classes;  // scores of a row: a background or none, then the classes
-  size_t most_boxes;            // kept, at least 1
+  size_t rows;        // boxes, at least 1
+  size_t box_stride;  // codes of a box, at least 4; what is behind the fourth is not read
+  // Scores of a box: first_class for a background (0 or 1), then those of the classes.
+  size_t first_class, classes;
+  size_t most_boxes;  // kept, at least 1
   bool per_class;
   size_t most_per_class;   // 1..most_boxes
-  size_t results_per_box;  // by box: 1..classes
-  size_t result_stride;    // at least results_per_box: results of a box stand that far apart
+  size_t results_per_box;  // without per_class: 1..classes
+  size_t result_stride;    // results from one box to the next, at least results_per_box
   int least_score;         // a code, 0..256
   float most_overlap;
   double terms[4][kCodes];  // y, x, h, w
@@ -45,7 +46,7 @@ struct Detections {
   float* boxes;    // ymin, xmin, ymax, xmax of each
   float* classes;  // the index of each, without the background
   float* scores;
-  float* count;  // one: of kept boxes
+  float* count;  // one number: that of the kept boxes
 };
 
 size_t detection_scratch_bytes(const DetectionParams& p);

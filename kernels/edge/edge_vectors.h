@@ -250,7 +250,7 @@ struct EdgeLoops {
 
   template <bool kSigned>
   static void dequantize_half(const uint8_t* x, size_t n, float scale, int32_t zp, uint16_t* y) {
-    constexpr size_t kHalves = 2 * kLanes;  // of a register
+    constexpr size_t kHalves = 2 * kLanes;  // float16 numbers of a register
     const Float s = V::splat(scale);
     const Int z = V::splat32(zp);
     const auto of = [&](const uint8_t* from) {

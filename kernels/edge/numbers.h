@@ -87,7 +87,7 @@ struct SmallFloat {
   uint8_t max;            // code of the greatest finite number
   uint8_t over;           // code of what rounds to more than that
   uint8_t infinity, nan;  // codes of an infinity and of NaN
-  bool has_signed_zero;   // and NaN
+  bool has_signed_zero;   // zero has a sign, and so has NaN
 };
 
 enum class SmallFormat : uint8_t { kE4M3FN, kE4M3FNUZ, kE5M2, kE5M2FNUZ, kE2M1 };

@@ -32,7 +32,7 @@ enum class FormulaFunction : uint8_t {
   kMultiply16,       // x and value are within int16
   kAddAndShiftRight  // (x + high) >> value, no sum leaves int32
 };
-constexpr int kFormulaFunctions = 9;  // that files may have
+constexpr int kFormulaFunctions = 9;  // the first ones, which files may have
 
 enum class FormulaPair : uint8_t { kAdd, kSubtract, kMultiply, kMaximum, kDivide, kGreater };
 constexpr int kFormulaPairs = 6;

@@ -49,8 +49,8 @@ struct Product {
 
   const GemmArgs& g;
   const size_t k, steps, k_blocks;
-  const size_t blocks;  // of two tiles of rows
-  const size_t rows;    // of a tile
+  const size_t blocks;  // number of blocks of two tiles of rows
+  const size_t rows;    // rows of a tile
   const bool in_place;  // every step lies in one tap
 };
 
@@ -100,7 +100,8 @@ QRT_INLINE bool find_in_place(const Product& p, size_t row, size_t tap, size_t a
 }
 
 // The operands of one tile of rows for every step of a part; `buffer` holds kTileRows rows of the part, kPitch apart.
-constexpr size_t kPitch = kSteps * kTileK + 64;  // not a multiple of 4096
+// kPitch is no multiple of 4096, or all rows would share a few sets of the cache.
+constexpr size_t kPitch = kSteps * kTileK + 64;
 
 void find_lhs(const Product& p, size_t row, const KBlock& k_block, uint8_t* buffer,
               Operand* operands) {

@@ -24,7 +24,7 @@
 
 namespace qrt {
 
-constexpr size_t kMaxDigitsK = 65793;  // of a product of bytes
+constexpr size_t kMaxDigitsK = 65793;  // the most products whose sum of bytes times int8 fits int32
 constexpr int kMaxWeightDigits = 3;    // bytes of a weight, see CombineArgs
 
 // y = clamp(stages(acc) + zero_point, lo, hi), acc = 256 * high + low + bias, of 64 bits, or where
@@ -38,8 +38,8 @@ struct CombineArgs {
   const int32_t* low;
   size_t digits = 1, digit_stride = 0;
   size_t rows, n, stride;
-  size_t channel;       // of the first column, in bias and requant
-  const int64_t* bias;  // of every channel
+  size_t channel;       // index of the first column in bias and requant
+  const int64_t* bias;  // one for every channel
   bool is_narrow;
   Requant requant;
   int16_t* y;

@@ -47,10 +47,11 @@ struct GemmArgs {
   const uint8_t* zero;  // kc + 64 bytes of the input zero point; nullptr: no pointer equals it
 
   const int8_t* weights;  // packed, from the first channel of this call (which is a multiple of 16)
-  const int32_t* bias;    // from the first channel; readable to the next multiple of 64 channels
-  Requant requant;        // from the first channel
-  void* c;                // uint8, or int32 with RequantKind::kAcc, float32 with kFloat
-  size_t c_stride;        // bytes between output rows
+  // From the call's first channel on; readable to the next multiple of 64 channels.
+  const int32_t* bias;
+  Requant requant;  // its arrays begin at the call's first channel
+  void* c;          // uint8, or int32 with RequantKind::kAcc, float32 with kFloat
+  size_t c_stride;  // bytes between output rows
 
   // Bytes that a later call will stream, or nullptr: a kernel that has time for it prefetches them
   // into the second-level cache.

@@ -50,9 +50,9 @@ struct Column {
   const GemmArgs* g;
   const Output<P>* output;
   size_t row, tiles;
-  size_t first_tile;        // of this column among the tiles that share the panel
+  size_t first_tile;        // index of the column's first tile among the tiles that share the panel
   size_t channel, columns;  // first channel, channels to store (<= NV * kLanes)
-  const int8_t* weights;    // of `channel`
+  const int8_t* weights;    // those of `channel`
   Fetch fetch;
 };
 

@@ -16,8 +16,8 @@
 
 namespace qrt {
 
-// Bytes of a row's tail, a multiple of 4: about k * |128 - z| / 127; none for zero point 128, whose
-// left side is read where it stands.
+// Returns the bytes of a row's tail, a multiple of 4: about k * |128 - z| / 127; none for zero
+// point 128, whose left side is read where it stands.
 size_t activation_tail_bytes(size_t k, int32_t zero_point);
 
 // Returns by how much the sum of a channel's packed weights exceeds its sum of b - z, modulo 2^32.
@@ -29,7 +29,7 @@ struct ActivationPack {
   size_t stride;     // bytes from row to row of that
   size_t k;
   bool transposed;
-  int32_t zero_point;  // of b
+  int32_t zero_point;  // zero point of b
   int8_t* packed;      // gemm_packed_bytes(n, 1, k rounded up to 4 + activation_tail_bytes())
   // n rounded up to 16: factor times the sum over k of b - zero_point, plus addend, modulo 2^32; beyond n
   // anything

@@ -29,10 +29,11 @@ constexpr size_t kBlock = 16, kGroup = 4, kWeightBlock = kBlock * kGroup, kLaneB
 
 // The arguments of packing, copied: stores of bytes may change what a reference refers to.
 struct Packing {
-  const uint8_t* b;  // of the first channel
+  const uint8_t* b;  // b at the first channel
   size_t stride, k, channels, block_bytes;
   int8_t* to;
-  uint32_t factor, addend;  // of sums of bytes less 128
+  // A channel's bias is factor times its sum of bytes less 128, plus addend.
+  uint32_t factor, addend;
   int32_t* bias;
 };
 

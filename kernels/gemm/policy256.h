@@ -111,7 +111,7 @@ struct Policy256 {
       const int32_t* row = sums + j;
       uint8_t* y = c + j;
       for (size_t i = 0; i < rows; i += 2, row += 2 * width, y += 2 * c_stride) {
-        const bool pair = i + 1 < rows;  // or the same row twice
+        const bool pair = i + 1 < rows;  // else a single row is stored twice
         const int32_t* const next = pair ? row + width : row;
         const Acc acc[2][2] = {{load(row), load(row + 8)}, {load(next), load(next + 8)}};
         store.rows(acc, y, pair ? c_stride : 0);

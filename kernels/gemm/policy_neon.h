@@ -20,7 +20,8 @@ struct PolicyNeon {
   static constexpr size_t kPrefetchBytes = 1024;
   using Lhs = uint8x16_t;
   using Rhs = int8x16_t;
-  using Epilogue = neon::RequantInRegisters<128 * 128>;  // of x - 128 and a weight
+  // The greatest product of x - 128 and a weight.
+  using Epilogue = neon::RequantInRegisters<128 * 128>;
   using Lanes = neon::Lanes;
 
   QRT_INLINE Rhs load_rhs(const int8_t* p, int) { return vld1q_s8(p); }

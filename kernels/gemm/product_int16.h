@@ -21,7 +21,7 @@ struct ProductInt16Args {
   bool transposed;
   int32_t a_zero_point, b_zero_point;
   Requant requant;
-  bool by_column;  // each has its own constants
+  bool by_column;  // each column has constants of its own
   int16_t* y;      // [rows][n]
 };
 void product_int16(const ProductInt16Args& args);

@@ -23,7 +23,7 @@ struct ShortRows {
   const int8_t* weights;
   const int32_t* bias;
   size_t channel;
-  uint8_t* c;  // of the panel's first channel
+  uint8_t* c;  // output of the panel's first channel
   size_t c_stride;
 };
 

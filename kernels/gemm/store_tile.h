@@ -47,7 +47,7 @@ struct OutputOf {
 
   Epilogue registers;
   const Epilogue* epilogue;  // &registers, or nullptr
-  StageForms forms = {};     // where nothing is requantised in registers
+  StageForms forms = {};     // used where nothing is requantised in registers
 };
 template <class P>
 using Output = OutputOf<typename P::Epilogue>;

@@ -41,13 +41,14 @@ constexpr size_t kGroupedPanel = 16;  // channels
 
 struct GroupedShape : Window2D {
   size_t channels;  // of the input and of the output
-  size_t group;     // 4, 8 or 16: of so many channels each, the last may have fewer
+  size_t group;     // 4, 8 or 16 channels; the last group may have fewer
 
   size_t taps() const { return kernel_h * kernel_w; }
 };
 
-// The layout in which a kernel wants weights and pixels: elements, and bits of a vector. Dots: products
-// by lane, a vector has 4 outputs of a group for a dword of its inputs, and activations are x - 128.
+// The layout in which a kernel wants weights and pixels, named by the type of their elements (words
+// are int16) and the bits of a vector. Dots are for products by a lane: a vector has the weights of
+// 4 outputs of a group for one dword of its inputs, and activations are x - 128.
 enum GroupedLayout { kGroupedWords256, kGroupedBytes256, kGroupedBytes512, kGroupedDots128 };
 
 struct GroupedKernel;
@@ -58,7 +59,7 @@ struct GroupedArgs {
   const uint8_t* x;  // the image; its pixels may be over-read by up to 64 bytes
   size_t x_pitch;    // bytes from pixel to pixel
   uint8_t zero_point;
-  const int8_t* weights;  // as grouped_weights() leaves them
+  const int8_t* weights;  // in the layout of grouped_weights()
   const int32_t* bias;    // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
   uint8_t* y;  // the image
@@ -70,7 +71,7 @@ struct GroupedArgs {
 struct GroupedKernel {
   const char* name;
   Isa isa;
-  size_t group;  // of the shapes that it takes
+  size_t group;  // group size of the shapes that it takes
   GroupedLayout layout;
   void (*fn)(const GroupedArgs& args);
 
@@ -79,17 +80,17 @@ struct GroupedKernel {
   bool signed_lhs() const { return layout == kGroupedDots128; }
 };
 
-// Weights as gemm_pack() leaves those of groups of k inputs and k outputs, of so many taps: the least
-// group of GroupedShape such that every weight beyond it is zero (a converter joins narrow groups),
-// or 0. `channels`: a multiple of k.
+// Returns the least group of GroupedShape such that every weight beyond it is zero (a converter
+// joins narrow groups), or 0. `packed`: the weights of groups of k inputs and k outputs, of so many
+// taps, in the layout of gemm_pack(). `channels`: a multiple of k.
 size_t grouped_width(const int8_t* packed, size_t channels, size_t taps, size_t k);
 
 uint64_t grouped_weight_bytes(const GroupedKernel& kernel, const GroupedShape& shape);
 void grouped_weights(const GroupedKernel& kernel, const GroupedShape& shape, const int8_t* packed,
                      size_t k, int8_t* weights);
 
-// Output rows of a call: their pixels, padded and as the kernel wants them, stay in the first-level
-// cache.
+// Returns the most output rows of a call: their pixels, padded and as the kernel wants them, stay
+// in the first-level cache.
 size_t grouped_rows_per_call(const GroupedKernel& kernel, const GroupedShape& shape);
 // Saturates.
 uint64_t grouped_scratch_bytes(const GroupedKernel& kernel, const GroupedShape& shape);

@@ -51,7 +51,7 @@ struct Dots {
     const uint32_t* steps;  // behind the last
     const int8_t* weights;  // behind those of the last step
     ptrdiff_t index;        // of the next step, negative
-    ptrdiff_t at;           // steps[] of the last one whose pixels were loaded
+    ptrdiff_t at;           // byte offset, from steps[], at which pixels were loaded last
     ptrdiff_t line[kLines];
   };
 

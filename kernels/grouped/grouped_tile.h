@@ -29,7 +29,7 @@ struct RowRange {
   const uint8_t* pixels;
 };
 
-// The places of outputs' pixels, the same for all panels.
+// Finds the places of outputs' pixels, which all panels share.
 __attribute__((noinline)) void find_offsets(const GroupedScratch& scratch, uint32_t* outputs,
                                             uint32_t* steps) {
   const GroupedShape& s = scratch.shape;

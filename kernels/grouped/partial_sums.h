@@ -22,7 +22,7 @@ namespace {
 template <class V, int kSums, int kAccumulators, int kTile, int kHeld, bool kSplit>
 struct PartialSums : V {
   static constexpr int kPixels = kTile;
-  static constexpr int kVectors = 4 / V::kCells;  // of a panel
+  static constexpr int kVectors = 4 / V::kCells;  // vectors of a panel
   static constexpr int kWhole = kAccumulators / kSums;
   static constexpr int kBlocks = kVectors / kWhole;
   using Vector = typename V::Vector;

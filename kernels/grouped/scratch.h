@@ -13,7 +13,7 @@ constexpr size_t kGroupedTile = 8;  // outputs that a kernel computes at a time,
 struct GroupedScratch {
   size_t element_bytes;
   const GroupedShape& shape;
-  size_t rows;  // of output
+  size_t rows;  // number of output rows
 
   GroupedScratch(size_t bytes, const GroupedShape& s, size_t out_rows)
       : element_bytes(bytes), shape(s), rows(out_rows) {}

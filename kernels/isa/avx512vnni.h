@@ -30,11 +30,12 @@ QRT_INLINE void dot(__m512i& acc, __m512i a, __m512i b) {
 // of s.
 // Beyond 2^23 f is too large, 2^(23 + n) at n * 2^23, which changes nothing where a sum of 2^23 is
 // the greatest output or more, and while f * s is below 2^31.
-// No sum may reach this, unless scales are below kSaturatingScale.
+// Sums stay below kFusedSums; where a scale is kSaturatingScale or more and less than 1, below
+// kMostFusedSums: 2^23 times such a scale is 256 or more, and f * s stays below 2^31.
 constexpr int32_t kFusedSums = 1 << 23;
-constexpr float kSaturatingScale = 0x1p-15f;  // less than 1; times 2^23 it is 256
-constexpr int32_t kMostFusedSums = 1 << 26;   // not this: f stays below 2^31
-constexpr size_t kMaxFusedK = 2048;           // 255 * 128 for each leaves some room for the bias
+constexpr float kSaturatingScale = 0x1p-15f;
+constexpr int32_t kMostFusedSums = 1 << 26;
+constexpr size_t kMaxFusedK = 2048;  // 255 * 128 for each leaves some room for the bias
 
 // Returns whether 16 channels' sums of k products stay in that range, and do not wrap around below it.
 QRT_INLINE bool can_fuse(__m512i bias, __m512 scale, size_t k) {
@@ -70,10 +71,10 @@ struct RequantInRegisters {
   enum Form {
     kLimited,        // everything
     kPlain,          // every scale < 1, so no product reaches 2^31; lo 0 and hi 255
-    kFromZero,       // and zero point 0, as behind a ReLU
+    kFromZero,       // kPlain with zero point 0, as behind a ReLU
     kFused,          // every scale < 1, nothing below the zero point, and sums for rounded_sum()
     kFixed,          // FixedPoint: scale and offset are its high and low
-    kFixedFromZero,  // and zero point 0, lo 0 and hi 255
+    kFixedFromZero,  // kFixed with zero point 0, lo 0 and hi 255
     kAffine,         // an affine fit, from zero: scale and offset are its slope and intercept
   };
 
@@ -82,7 +83,7 @@ struct RequantInRegisters {
   __m512i lo, hi;      // uint8
   __m512i span;        // hi - lo, uint8
   __m512 limit;        // hi - zero_point
-  __m512i first;       // where sums start, beside the bias
+  __m512i first;       // added to the bias where sums start
   Form form;
   bool is_full;  // zero point 0, lo 0 and hi 255
 

@@ -63,7 +63,7 @@ struct RequantInRegisters {
   }
   QRT_INLINE v128_t start(v128_t bias) { return bias; }
 
-  // Those of the channels from c on.
+  // Returns the constants of the channels from c on.
   ChannelConstants constants(size_t c) const {
     ChannelConstants k = {};
     if (!is_fixed) {
@@ -84,8 +84,8 @@ struct RequantInRegisters {
     return k;
   }
 
-  // Four vectors of four accumulators to 16 bytes. In float, outputs are limited, and rounded by the addition of
-  // 1.5 * 2^23, whose bits then end in the integer.
+  // Requantises four vectors of four accumulators to 16 bytes. In float, outputs are limited, and
+  // rounded by the addition of 1.5 * 2^23, whose bits then end in the integer.
   __attribute__((always_inline)) v128_t bytes(const v128_t (&acc)[4],
                                               const ChannelConstants (&k)[4]) const {
     if (is_fixed) return fixed_bytes(acc[0], acc[1], acc[2], acc[3], k);

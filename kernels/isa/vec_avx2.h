@@ -48,12 +48,12 @@ struct Vec {
   static constexpr size_t kBytes = 32, kLanes = 8;  // lanes: of 32 bits
   // True where loops read data beyond the caches from several places in turn, and write around the caches.
   static constexpr bool kStreams = true;
-  using Int = __m256i;  // of 8, 16 or 32 bits, as a function's name says
+  using Int = __m256i;  // lanes of 8, 16 or 32 bits, as a function's name says
   using Bytes = Int;    // elsewhere a type of its own, as
-  using Words = Int;    // what is loaded by load8() and load16()
+  using Words = Int;    // result of load8() and load16()
   using Sums = Int;
   using Float = __m256;     // has + - * / by the compilers' vector extension
-  using Mask = __m256i;     // of lanes
+  using Mask = __m256i;     // a truth for each lane
   using Sixteen = __m128i;  // bytes
 
   // Whole registers, any alignment.
@@ -197,7 +197,8 @@ struct Vec {
   QRT_INLINE Int adds16(Int a, Int b) { return _mm256_adds_epi16(a, b); }
   QRT_INLINE Int sub16(Int a, Int b) { return _mm256_sub_epi16(a, b); }
   QRT_INLINE Int shift_left16(Int a, int bits) { return _mm256_slli_epi16(a, bits); }
-  QRT_INLINE Int shift_right16(Int a, int bits) { return _mm256_srli_epi16(a, bits); }  // of uint16
+  // Shifts lanes of uint16.
+  QRT_INLINE Int shift_right16(Int a, int bits) { return _mm256_srli_epi16(a, bits); }
   QRT_INLINE Int shift_left32(Int a, int bits) { return _mm256_slli_epi32(a, bits); }
   QRT_INLINE Int shift_right32(Int a, int bits) { return _mm256_srli_epi32(a, bits); }
   QRT_INLINE Int bits_of_both(Int a, Int b) { return _mm256_or_si256(a, b); }
@@ -248,7 +249,7 @@ struct Vec {
   QRT_INLINE Int unpackhi8(Int a, Int b) { return _mm256_unpackhi_epi8(a, b); }
   QRT_INLINE Int unpacklo16(Int a, Int b) { return _mm256_unpacklo_epi16(a, b); }
   QRT_INLINE Int unpackhi16(Int a, Int b) { return _mm256_unpackhi_epi16(a, b); }
-  // Bytes 4 * quarter.. of each 128 bits, one to a lane: what unpacking twice gives.
+  // Returns bytes 4 * quarter.. of each 128 bits, one to a lane: what unpacking twice gives.
   QRT_INLINE Int quarter_lanes(Int bytes, int quarter) {
     const int32_t first = static_cast<int32_t>(0x80808000) + 4 * quarter;
     const __m128i from = _mm_setr_epi32(first, first + 1, first + 2, first + 3);
@@ -256,7 +257,8 @@ struct Vec {
   }
   QRT_INLINE Int packs32(Int a, Int b) { return _mm256_packs_epi32(a, b); }
   QRT_INLINE Int packus16(Int a, Int b) { return _mm256_packus_epi16(a, b); }
-  // Bytes that were packed from four registers of lanes, in the order of these.
+  // Returns the permutation that puts bytes packed from four registers of lanes into the order of
+  // the lanes.
   QRT_INLINE Int order_of_packs() { return _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); }
   QRT_INLINE Int in_order(Int bytes, Int order) {
     return _mm256_permutevar8x32_epi32(bytes, order);

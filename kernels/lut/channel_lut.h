@@ -19,7 +19,7 @@ struct ChannelPlanes {
   const LutKernel* lut;
   const CopyKernel* copy;
   size_t channels;
-  size_t rows;  // of a block: 0 where map_channels() is the better way
+  size_t rows;  // rows of a block; 0 where map_channels() is faster
 
   // Returns the memory that map() needs, the slack of its reads included.
   size_t bytes() const { return rows * channels + 64; }

@@ -42,7 +42,7 @@ constexpr size_t line_lane(size_t i, size_t bytes) {
 struct LinesKernel {
   const char* name;  // "lines_u8_avx2"; null with functions that are null: this set has none
   Isa isa;
-  size_t (*bytes)();  // of a register
+  size_t (*bytes)();  // size of a register
   // Maps n elements, the first of them the first of a period, by one line, the greater of two, or of
   // two with signs. Exactly n bytes are stored; x may be over-read by up to 64 bytes; y may equal x.
   // Thread-safe.

@@ -36,7 +36,7 @@
 
 namespace qrt {
 
-constexpr size_t kNarrowMostOutputs = 32;  // of a layer that may gain
+constexpr size_t kNarrowMostOutputs = 32;  // the most outputs of a layer that may gain
 
 struct WindowOffset {
   uint16_t y, x;  // taps
@@ -45,11 +45,12 @@ struct WindowOffset {
 // The kernel is an output's window, and strides are 1.
 struct NarrowShape : Window2D {
   size_t in_c, out_c;
-  WindowOffset most = {0, 0};  // of all outputs'
+  WindowOffset most = {0, 0};  // the greatest offset of all outputs' windows
 
-  size_t dwords() const { return (in_c + 3) / 4; }  // of a pixel
+  size_t dwords() const { return (in_c + 3) / 4; }  // dwords of a pixel
   size_t steps() const { return kernel_h * kernel_w * dwords(); }
-  // Pixels of the padded image that the outputs of a row, and rows that those of so many rows need.
+  // Return the width of the padded image in pixels, and how many rows of it `rows` output rows
+  // need.
   size_t padded_w() const { return out_w + (most.x + kernel_w - 1) * dilation_w; }
   size_t padded_h(size_t rows) const { return rows + (most.y + kernel_h - 1) * dilation_h; }
   // From a position to where the window of an output with this move begins.
@@ -64,8 +65,8 @@ struct NarrowArgs {
   const uint8_t* x;  // the image; its pixels may be over-read by up to 64 bytes
   size_t x_pitch;    // bytes from pixel to pixel
   uint8_t zero_point;
-  const int8_t* weights;               // as narrow_weights() leaves them
-  const WindowOffset* window_offsets;  // of every output
+  const int8_t* weights;               // in the layout of narrow_weights()
+  const WindowOffset* window_offsets;  // one for every output
   const int32_t* bias;  // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
   uint8_t* y;  // the image
@@ -82,8 +83,8 @@ struct NarrowKernel {
   void (*fn)(const NarrowArgs& args);
 };
 
-// Weights of one group as gemm_pack() leaves them, a tap a pixel, or (row_taps) a row of pixels. The
-// first outputs of a layer are a layer.
+// Weights of one group in the layout of gemm_pack(), whose taps are pixels, or, with row_taps, rows
+// of pixels. out_c may be less than the packed outputs: then it is a layer of the first ones.
 struct NarrowLayer {
   const int8_t* packed;
   size_t in_c, out_c, kernel_h, kernel_w;
@@ -105,7 +106,8 @@ uint64_t narrow_weight_bytes(const NarrowShape& shape);
 void narrow_weights(const NarrowLayer& layer, const NarrowShape& shape,
                     const WindowOffset* window_offsets, int8_t* weights);
 
-// Output rows of a call, whose planes stay in the second-level cache; 0: not even one row's do.
+// Returns the most output rows of a call whose planes stay in the second-level cache; 0: not even
+// those of one row do.
 size_t narrow_rows_per_call(const NarrowShape& shape);
 size_t narrow_scratch_bytes(const NarrowShape& shape);
 

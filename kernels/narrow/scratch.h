@@ -8,8 +8,8 @@
 namespace qrt {
 namespace {  // the kernel files of two sets must not share code
 
-constexpr size_t kNarrowOutputs = 4;     // of a block, at most
-constexpr size_t kNarrowPositions = 64;  // of a block
+constexpr size_t kNarrowOutputs = 4;     // the most outputs of a block
+constexpr size_t kNarrowPositions = 64;  // positions of a block
 constexpr size_t kNarrowLanes = 16;      // positions of a vector
 
 // Blocks of outputs, as even as can be, the larger ones first.
@@ -25,7 +25,7 @@ struct NarrowBlocks {
 
 struct NarrowScratch {
   const NarrowShape& shape;
-  size_t rows;  // of output
+  size_t rows;  // number of output rows
 
   NarrowScratch(const NarrowShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 
@@ -64,7 +64,7 @@ struct NarrowScratch {
   }
   // Returns where the pixels begin: behind the start, scale, offset and nudge of every output.
   size_t pixels_at() const { return starts_at() + out_groups() * 16 * 4 * sizeof(int32_t); }
-  // Bytes of four outputs of a block's positions, plane by plane.
+  // Returns the bytes of four outputs of a block's positions, plane by plane.
   size_t bytes() const {
     return pixels_at() + out_groups() * 4 * kNarrowPositions * sizeof(uint32_t);
   }

@@ -143,7 +143,8 @@ inline void max_large_window(const PoolShape& s, const uint8_t* x, Window rows, 
   alignas(64) uint8_t strip[kStripBytes + 64];
   const size_t row_step = s.dilation_h * s.in_w * s.c;
   size_t col_step = s.dilation_w * s.c;
-  if (cols.count == s.in_w && s.dilation_h == 1) {  // one run of pixels
+  // The window spans whole rows: its pixels are neighbours.
+  if (cols.count == s.in_w && s.dilation_h == 1) {
     cols.count *= rows.count;
     rows.count = 1;
     col_step = s.c;

@@ -22,7 +22,8 @@
 namespace qrt {
 namespace {
 
-// Blocks are passed between functions of one file only, whatever the calling convention.
+// Silences the note that vectors of this size are passed in another way by other compilers: no
+// Block passes between files.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // Elements of the output for which the sources stay in the first-level cache until all rows that
@@ -46,7 +47,8 @@ struct FloatPixel {
       QRT_UNROLL
       for (size_t i = 0; i < 4; ++i) {
         source[4 * k + i] = sources[i];
-        weight[4 * k + i] = (kPlanes > 1 ? w[i] * p.weight : w[i]) / kResizePart;  // of an image 1
+        // An image has weight 1.
+        weight[4 * k + i] = (kPlanes > 1 ? w[i] * p.weight : w[i]) / kResizePart;
       }
     }
   }

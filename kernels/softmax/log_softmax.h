@@ -38,7 +38,7 @@ void log_softmax_rows(const LogSoftmaxParams& params, const uint8_t* x, uint8_t*
                       size_t n);
 
 struct LogSoftmaxInt16Params {
-  const int32_t* table;       // that of SoftmaxInt16TableParams, of exp((i - 65535) * scale)
+  const int32_t* table;       // exp((i - 65535) * scale), as in SoftmaxInt16TableParams
   float scale, output_scale;  // normal, > 0; 65535 * scale is finite
   int32_t zero_point;         // -32768..32767
 };

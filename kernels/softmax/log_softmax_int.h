@@ -24,7 +24,7 @@ struct LogSoftmaxIntParams {
   const int32_t* exponential;
   const int32_t* difference;
   int32_t stage_count;
-  RequantStage stages[kMaxStages];  // of channel 0
+  RequantStage stages[kMaxStages];  // entry 0 serves all channels
 };
 
 // REQUIRES: 1 <= n <= kMaxSoftmaxIntRow (softmax_int.h).

@@ -26,7 +26,7 @@
 namespace qrt {
 
 struct SoftmaxBounds {
-  uint8_t bytes[3][256];  // of T_d, the lowest ones first
+  uint8_t bytes[3][256];  // the bytes of T_d, the lowest first
   float share[256];       // A_d
   size_t shown;           // d from here on are 0 in every row: A_d / I < 1/2
   int32_t zero_point;

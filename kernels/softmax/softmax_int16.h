@@ -25,7 +25,7 @@ struct SoftmaxInt16Params {
   const int16_t* exponential;
   const int16_t* reciprocal;
   int32_t stage_count;
-  RequantStage stages[kMaxStages];  // of channel 0
+  RequantStage stages[kMaxStages];  // entry 0 serves all channels
 };
 
 // Computes rows, in one form for every instruction set. n <= kMaxSoftmaxInt16Row; y may be x.

@@ -22,7 +22,7 @@ constexpr int32_t kSoftmaxTableOne = 1 << 30;
 struct SoftmaxInt16TableParams {
   const int32_t* table;
   int32_t stage_count;
-  RequantStage stages[kMaxStages];  // of channel 0
+  RequantStage stages[kMaxStages];  // entry 0 serves all channels
   int32_t zero_point;
 };
 

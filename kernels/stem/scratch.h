@@ -14,7 +14,7 @@ constexpr size_t kStemLanes = 16;  // shared dwords that are made at a time
 
 struct StemScratch {
   const StemShape& shape;
-  size_t rows;  // of output
+  size_t rows;  // number of output rows
 
   StemScratch(const StemShape& s, size_t out_rows) : shape(s), rows(out_rows) {}
 

@@ -36,7 +36,7 @@ struct StemShape : Window2D {
   size_t in_c, out_c;
 
   size_t pixel_bytes() const { return stride_w * in_c; }
-  size_t row_bytes() const { return kernel_w * in_c; }  // of a kernel row
+  size_t row_bytes() const { return kernel_w * in_c; }  // size of a kernel row
   size_t rest() const { return row_bytes() % 4; }
   // Returns the number of dwords that rows share for their last bytes; 0: every row has a dword of
   // its own for them.
@@ -46,7 +46,7 @@ struct StemShape : Window2D {
   }
   size_t row_dwords() const { return (row_bytes() + (shared() > 0 ? 0 : 3)) / 4; }
   size_t steps() const { return kernel_h * row_dwords() + shared(); }
-  // Bytes of a padded image row that the outputs of a row need.
+  // Returns how many bytes of a padded image row the outputs of a row need.
   size_t padded_bytes() const { return (out_w - 1) * pixel_bytes() + row_bytes(); }
 };
 
@@ -55,8 +55,8 @@ struct StemArgs {
   StemShape shape;
   const uint8_t* x;  // the image, dense
   uint8_t zero_point;
-  const int8_t* weights;    // as stem_weights() leaves them
-  const uint32_t* offsets;  // as stem_offsets() leaves them
+  const int8_t* weights;    // in the layout of stem_weights()
+  const uint32_t* offsets;  // written by stem_offsets()
   const int32_t* bias;      // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
   uint8_t* y;  // the image
@@ -83,7 +83,7 @@ void stem_weights(const int8_t* packed, const StemShape& shape, int8_t* weights)
 size_t stem_offset_count(const StemShape& shape);
 void stem_offsets(const StemShape& shape, uint32_t* offsets);
 
-// Output rows of a call, whose inputs stay in the first-level cache.
+// Returns the most output rows of a call whose inputs stay in the first-level cache.
 size_t stem_rows_per_call(const StemShape& shape);
 size_t stem_scratch_bytes(const StemShape& shape);
 

@@ -17,7 +17,7 @@ struct Product {
   size_t rows, row_bytes, kc;
   const int8_t *weights, *next;  // next: a panel to fetch into the second-level cache
   uint8_t* sums;
-  size_t sum_bytes;  // from row to row
+  size_t sum_bytes;  // bytes from one row of sums to the next
 };
 
 // Multiplies the first MR rows from `pixels` by NV vectors of channels. Prefetches `next`, next_step bytes

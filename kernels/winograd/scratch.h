@@ -9,7 +9,7 @@
 
 namespace qrt {
 
-constexpr size_t kWinogradMostTiles = 24;       // of a block
+constexpr size_t kWinogradMostTiles = 24;       // the most tiles of a block
 constexpr size_t kWinogradTileBytes = 48 * 64;  // 36 x 16 int16, or 24 x 16 int32
 
 // Channels of a transformed tile: whole vectors of 32.

@@ -53,7 +53,8 @@ inline void transform(const Vec* w, size_t w_step, Vec* u, size_t u_step) {
   u[5 * u_step] = c;
 }
 
-// Transforms one weight block to all positions, u_step apart. Its taps are tap_bytes apart, for every term.
+// Transforms one weight block to all positions, which are u_step apart in `u`. In `packed` each tap
+// of the block is tap_bytes behind the previous one, all taps of a term before those of the next.
 template <size_t kWeightLanes>
 void transform_block(const int8_t* packed, size_t tap_bytes, const WinogradShape& shape, Vec* u,
                      size_t u_step) {

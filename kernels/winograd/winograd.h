@@ -41,12 +41,12 @@ struct WinogradShape {
   size_t in_h, in_w, in_c;
   size_t out_h, out_w, out_c;
   size_t pad_top, pad_left;
-  size_t terms = 1;     // of a weight, up to 3
+  size_t terms = 1;     // int8 summands of a weight, up to 3
   size_t kernel_h = 3;  // or 1; the kernel's width is 3
   size_t dilation_h = 1, dilation_w = 1;
 
   size_t tile_h() const { return kernel_h == 3 ? kWinogradTile : 1; }
-  size_t positions() const { return kernel_h == 3 ? 36 : 6; }  // of a transformed tile
+  size_t positions() const { return kernel_h == 3 ? 36 : 6; }  // positions of a transformed tile
   size_t taps() const { return kernel_h * 3; }
   size_t tiles_h() const { return tiles_along(out_h, dilation_h, tile_h()); }
   size_t tiles_w() const { return tiles_along(out_w, dilation_w, kWinogradTile); }
@@ -78,7 +78,7 @@ struct WinogradArgs {
   WinogradShape shape;
   const uint8_t* x;     // the first image; pixels may be over-read by up to 64 bytes
   size_t x_pitch;       // bytes from pixel to pixel
-  const uint8_t* zero;  // a pixel of input zero points, and 64 bytes
+  const uint8_t* zero;  // a pixel of input zero points, with 64 readable bytes behind it
   const int16_t* weights;
   const int32_t* bias;  // readable to the next multiple of 64 channels, as the requantisation's
   Requant requant;
@@ -92,11 +92,11 @@ struct WinogradArgs {
 struct WinogradKernel {
   const char* name;
   Isa isa;
-  size_t kernel_h;  // of the shapes that it takes
+  size_t kernel_h;  // kernel height of the shapes that it takes
   // The costs in products of the gemm family's row of the same set: the worth of one product of the
   // definition here, and the time of a tile's transforms for each channel of input and of output.
   double gain, transform_in, transform_out;
-  size_t tile_rows;  // of a register tile
+  size_t tile_rows;  // rows of a register tile
   size_t weight_lanes;
   bool signed_pixels;  // reads x - 128, as GemmKernel::signed_lhs
   void (*fn)(const WinogradArgs& args);

@@ -90,7 +90,7 @@ struct TileExtent {
 struct Block {
   const WinogradArgs* args;
   size_t tiles;
-  uint8_t *pixels, *sums, *tile;  // of the scratch memory
+  uint8_t *pixels, *sums, *tile;  // parts of the scratch memory
   size_t pixel_stride, sum_stride;
   TileExtent extents[kWinogradMostTiles];
 };
@@ -100,7 +100,8 @@ QRT_INLINE size_t first_output(size_t number, size_t out, size_t dilation, size_
   return number / phases * dilation * tile + number % phases;
 }
 
-// Outputs of a tile from `first` on: none where the last places of a dilation are not filled.
+// Returns the number of outputs of a tile from `first` on: none where the last places of a dilation
+// are not filled.
 QRT_INLINE size_t outputs_from(size_t first, size_t out, size_t dilation, size_t tile) {
   const size_t left = first < out ? (out - first + dilation - 1) / dilation : 0;
   return left < tile ? left : tile;
@@ -365,7 +366,7 @@ void run_block(const WinogradArgs& args) {
   outputs.kc = s.kc();
   outputs.requant = args.requant;
   outputs.bias = args.bias;
-  outputs.c_stride = s.dilation_w * args.y_pitch;  // from output to output of a tile
+  outputs.c_stride = s.dilation_w * args.y_pitch;  // bytes from one output of a tile to the next
   const Output<P> output(outputs);
 
   constexpr size_t kColumns = static_cast<size_t>(P::kTileVectors) * P::kLanes;

@@ -17,7 +17,7 @@ int64_t aligned_dim(const Shape& shape, int rank, int i);
 // Appends to *shape the dimensions of a and b, all but their last `inner` ones, broadcast together.
 Status broadcast_dims(const Shape& a, const Shape& b, int inner, Shape* shape);
 
-// Inputs 0 and 1 broadcast together; *shape is the result's.
+// Checks that inputs 0 and 1 broadcast together; *shape is the result's.
 Status infer_broadcast_shape(const InferContext& context, Shape* shape);
 // Infers the broadcast shape of inputs 0 and 1, which must both be uint8 or both int16.
 Status infer_broadcast(const InferContext& context, Shape* shape);
@@ -33,7 +33,7 @@ struct Broadcast {
   bool a_is_scalar = false, b_is_scalar = false;
   // Runs of the innermost loop that are one row where an operand is repeated: Joined.
   size_t joined = 1;
-  size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // of an element
+  size_t a_bytes = 1, b_bytes = 1, output_bytes = 1;  // size of an element
   size_t tasks = 1;                                   // parallel
 
   // Returns whether both tensors have the output's shape.
@@ -44,7 +44,7 @@ struct Broadcast {
 // REQUIRES: infer_broadcast() or infer_broadcast_shape() succeeded.
 Broadcast plan_broadcast(const PrepareContext& context, double ns);
 
-// The whole output of a step as rows, in p.tasks parallel chunks: f(argument, rows).
+// Calls f(argument, rows) for the whole output of a step, in p.tasks parallel chunks.
 void for_all_rows(const Broadcast& p, const Step& step, const RunContext& context,
                   void (*f)(const void* argument, const Rows& rows), const void* argument);
 

@@ -15,7 +15,7 @@ struct Conv2DGeometry : Window2D {
   size_t images, in_c, out_c;
   size_t groups, terms;
   bool row_taps, is_dense, is_padded;
-  size_t taps, k;  // of one product
+  size_t taps, k;  // the taps and the k of one product
 
   uint64_t macs() const {
     return uint64_t{images} * out_h * out_w * out_c * kernel_h * kernel_w * (in_c / groups);

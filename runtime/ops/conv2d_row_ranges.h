@@ -14,7 +14,7 @@ namespace qrt {
 
 struct RowRanges {
   size_t images, tasks;
-  size_t rows;          // of a range, at most
+  size_t rows;          // the most rows of a range
   size_t task_scratch;  // bytes
 
   RowRanges() = default;

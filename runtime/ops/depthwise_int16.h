@@ -23,7 +23,8 @@ struct DepthwiseInt16Layer {
   PlanVector<int16_t> weights, upper_weights;
 };
 
-// Bytes that a layer keeps, its weights among them: to be taken before these are made.
+// Returns the bytes that a layer keeps, its weights among them, to take from the budget before
+// these are made.
 uint64_t depthwise_int16_bytes(const DepthwiseShape& shape, size_t digits,
                                const fb::Requant& requant);
 

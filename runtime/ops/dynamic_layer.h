@@ -83,15 +83,15 @@ class DynamicLayer {
 
   // Tables that the constants alone decide, with a value for each channel, laid out as GemmCall::bias.
   struct Tables {
-    PlanVector<int32_t> sums;  // of weights
+    PlanVector<int32_t> sums;  // sums of the weights
     PlanVector<float> w_scale, addend;
   };
 
-  size_t at_ = 0;  // of the scratch area
+  size_t at_ = 0;  // offset in the scratch area
   std::shared_ptr<const Tables> tables_;
   // Where floats are made of sums, after the products.
   const EdgeKernel* kernel_ = nullptr;
-  SumStore store_{};  // without what changes with each run
+  SumStore store_{};  // the fields that no run changes
   bool each_row_ = false;
   size_t tasks_ = 1;
 };

@@ -70,7 +70,7 @@ void for_grid_spans(const EdgeLayout& l, size_t begin, size_t end, const F& f) {
   }
 }
 
-// Scale and zero point of a run of for_grid_spans() as the kernels take them.
+// Returns scale and zero point of a span of for_grid_spans() as the kernels take them.
 inline EdgeGrid grid_at(const EdgeGrid& all, size_t entry, bool each) {
   return {all.scale + entry, all.zero_point + entry, each};
 }
@@ -108,9 +108,9 @@ Status make_edge(const PrepareContext& context, const flatbuffers::Vector<uint32
                  const flatbuffers::Vector<int32_t>* zero_point, int32_t axis, uint32_t block_size,
                  fb::Division division, EdgeCall* step);
 
-// Limits of an integer type of up to 16 bits (0 to 0 for the others).
+// Sets the limits of an integer type of up to 16 bits; 0 to 0 for other types.
 void integer_range(DType dtype, int32_t* lo, int32_t* hi);
-bool is_small_integer(DType dtype);  // of up to 16 bits
+bool is_small_integer(DType dtype);  // has at most 16 bits
 bool is_signed_integer(DType dtype);
 // Finds the format of a FLOAT8* or FLOAT4E2M1 type. Returns false for the other types.
 bool small_format(DType dtype, SmallFormat* format);

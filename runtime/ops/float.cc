@@ -383,9 +383,9 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   return rows_apart(op, operands);
 }
 
-// Returns the arithmetic level. Functions that take one operation of IEEE 754 for each element,
-// sums in an order of ONNX Runtime's, and tables have one result on every CPU and in the source
-// system. The others are qrt's own.
+// Returns the arithmetic level: 1 (I1) for functions that give the source system's bits, which are
+// one operation of IEEE 754 for each element, sums in ONNX Runtime's order, and tables; kFloatLevel
+// for the others, whose last bits are qrt's own.
 int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
   const bool is_exact = (is_binary(f) && f != F::POW) || is_rounding(f) || is_gemm(f) ||

@@ -15,7 +15,7 @@ struct AttentionScores {
   struct Stage {
     const PlannedStep* step;
     const Shape *operand, *scores;  // the shapes of its two inputs
-    size_t input;                   // which of them the scores are
+    size_t input;                   // index of the input that the scores are
   };
   const PlannedStep* product = nullptr;
   PlanVector<Stage> stages;

@@ -49,14 +49,14 @@ struct FloatMatrices {
 
 struct FloatParams {
   const FloatKernel* kernel;
-  LinearTable line;  // of a TABLE
+  LinearTable line;  // a TABLE's
   fb::FloatFunction function;
   float epsilon;
   Broadcast broadcast;
   size_t rows, n, tasks;  // elementwise: rows is 1
-  size_t k = 0;           // of a MATMUL
+  size_t k = 0;           // a MATMUL's
   FloatMatrices matrices;
-  bool has_bias = false;  // of a LAYER_NORM
+  bool has_bias = false;  // a LAYER_NORM's
 };
 
 inline const float* floats(const uint8_t* p) { return reinterpret_cast<const float*>(p); }

@@ -23,14 +23,14 @@ constexpr size_t kTensorRequantChannels = 6144;
 struct GemmCall {
   const GemmKernel* kernel = nullptr;
   size_t groups = 1;
-  size_t m = 0, n = 0;  // of one product
+  size_t m = 0, n = 0;  // rows and columns of one product
   size_t taps = 0, kc = 0;
   const int8_t* weights = nullptr;
   std::shared_ptr<const PlanVector<int32_t>> bias_table;
   std::shared_ptr<const RequantParams> requant_table;
   // Channels that its arrays hold; later channels start again at entry 0.
   size_t requant_channels = SIZE_MAX;
-  size_t element_bytes = 1;  // of the output
+  size_t element_bytes = 1;  // size of an element of the output
 
   size_t outer = 1, m_chunks = 1, n_chunks = 1;
   size_t tasks = 1;  // 1: the calling thread does all chunks
@@ -44,7 +44,7 @@ struct GemmCall {
 struct GemmOptions {
   const fb::Requant* requant;  // null: kind ACC
   bool pair_safe;
-  const uint8_t* file_end;  // as of make_requant()
+  const uint8_t* file_end;  // argument of make_requant()
   SharedTables* shared;
   // Set where a kernel of another family runs the layer; signed_lhs says whether that one reads x - 128.
   bool other_kernel = false, signed_lhs = false;
@@ -61,7 +61,7 @@ struct GemmConstants {
 // only a run knows them. REQUIRES as for make_gemm().
 void plan_gemm(const GemmOptions& options, IsaSet isas, size_t threads, GemmCall* gemm);
 
-// Bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
+// Return the bytes of the tables that plan_gemm() makes, and of those with make_gemm()'s bias.
 uint64_t gemm_requant_bytes(const fb::Requant& requant, size_t groups, size_t n);
 uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 
@@ -70,7 +70,7 @@ uint64_t gemm_table_bytes(const fb::Requant* requant, size_t groups, size_t n);
 void make_gemm(const GemmConstants& constants, const GemmOptions& options, IsaSet isas,
                size_t threads, GemmCall* gemm);
 
-// Bytes that can be fetched for a later step while the product is computed.
+// Returns how many bytes can be fetched for a later step while the product is computed.
 size_t spare_bytes(const GemmCall& gemm);
 
 // Rows and channels of one product.

@@ -10,7 +10,7 @@
 
 namespace qrt {
 
-// Each checks what the shapes and the options say, without the constants. Fails with kInvalidModel.
+// Check shapes and options, without the constants. Fail with kInvalidModel.
 Status conv2d_geometry(const InferContext& context, Conv2DGeometry* geometry);
 Status depthwise_geometry(const InferContext& context, DepthwiseShape* shape);
 Status max_pool_geometry(const InferContext& context, PoolShape* shape);

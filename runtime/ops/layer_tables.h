@@ -18,14 +18,15 @@ struct LayerSource {
   const fb::Requant* requant;  // null: kind ACC
   const uint8_t* bias;         // int32 of every channel; null: zeros
   const flatbuffers::Vector<int32_t>* weight_sum;
-  size_t channels, group;  // of all groups, and of each
+  size_t channels, group;  // number of channels of all groups, and of each
   size_t terms;            // products of a sum
   const uint8_t* file_end = nullptr;
 };
 
 struct LayerRequant {
   RequantParams params;
-  PlanVector<int32_t> moved_bias;  // where the zero point went into the bias; else empty
+  // The bias with the zero point in it; empty where that is not moved.
+  PlanVector<int32_t> moved_bias;
 };
 
 // Returns the requantisation in its fastest form, for `channels` of it in groups of `group`.

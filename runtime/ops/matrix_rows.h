@@ -36,7 +36,7 @@ struct MatrixRows {
   }
 
   size_t stride = 0, count = 1;
-  size_t dims[kMaxRank] = {1}, step[kMaxRank] = {};  // of the matrices
+  size_t dims[kMaxRank] = {1}, step[kMaxRank] = {};  // the matrices' dimensions and their steps
 };
 
 }  // namespace qrt

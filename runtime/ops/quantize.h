@@ -15,7 +15,8 @@ namespace qrt {
 // options.
 bool quantizes_ranges(const Step& step);
 
-// The elements [begin, begin + count) of its output, to `to`. REQUIRES: quantizes_ranges(step).
+// Writes the elements [begin, begin + count) of the step's output to `to`. REQUIRES:
+// quantizes_ranges(step).
 void quantize_range(const Step& step, const RunContext& context, size_t begin, size_t count,
                     uint8_t* to);
 

@@ -15,7 +15,7 @@ inline bool is_float(fb::ResizeKind kind) {
 // A view of an axis' table, in the file or in the fields that follow from sizes.
 struct ResizeTable {
   const int32_t *low, *high, *low_weight, *high_weight;
-  size_t size;  // of each; 0: there is none
+  size_t size;  // entries of each table; 0: there is none
 };
 
 // Returns the table of h, w or d (0, 1, 2) at the context's sizes. REQUIRES: check_resize_axis() succeeded.

@@ -59,7 +59,7 @@ Status check_softmax_int16_table(const InferContext& context, const Shape& x);
 // The rows of a step, and into how many tasks they are cut. The parameters of every form derive from them.
 struct SoftmaxRows {
   size_t rows, n, tasks;
-  size_t x_bytes, y_bytes;  // of a row of n elements
+  size_t x_bytes, y_bytes;  // size of a row of n elements
   // Computes `count` rows; `p` are the form's own parameters.
   void (*run)(const SoftmaxRows& p, const uint8_t* x, uint8_t* y, size_t count);
 

@@ -47,7 +47,7 @@ Status prepare_int(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// The table holds the exponentials, then the differences.
+// The table of a logarithm: the exponentials, then (x - max) * scale as Q5.26 (log_softmax_int.h).
 constexpr size_t kLogTable = 2 * kSoftmaxTable;
 
 Status check_int_log(const InferContext& context, const Shape& x) {

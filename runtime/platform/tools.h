@@ -70,7 +70,7 @@ int run_program(const std::string& path, const std::vector<std::string>& argumen
 void make_streams_binary();
 
 bool is_error_output_terminal();
-size_t terminal_columns();  // of standard output; 0: not known
+size_t terminal_columns();  // width of standard output; 0: not known
 
 }  // namespace qrt::platform
 

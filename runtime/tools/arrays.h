@@ -36,9 +36,9 @@ size_t find_named(const std::string& text, const std::vector<std::string>& tenso
 
 // The arrays and tensors that may be left out when they are matched.
 enum class Match {
-  kAll,     // none: every array is for a tensor, and every tensor has one
-  kArrays,  // tensors may: every array is for one
-  kSome     // both may, but for one pair
+  kAll,     // nothing: every array is for a tensor, and every tensor has one
+  kArrays,  // tensors: every array is for one
+  kSome     // arrays and tensors, but for one pair
 };
 
 // Returns kInvalidArgument, with the names of both sides, where `match` does not allow what is left over:

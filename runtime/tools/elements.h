@@ -24,14 +24,14 @@ class Elements {
   size_t size() const { return size_; }
   // Returns element i; the nearest double for 64-bit integers beyond 2^53.
   double value(size_t i) const;
-  // Integers as they are, others in nine digits.
+  // Returns element i as text: integers as they are, others in nine digits.
   std::string text(size_t i) const;
   bool same_bits(const Elements& other, size_t i) const;
 
  private:
   DType dtype_;
   size_t element_;
-  std::vector<uint8_t> codes_;  // of packed types
+  std::vector<uint8_t> codes_;  // unpacked elements of a packed type
   const uint8_t* data_;
   size_t size_;
 };
@@ -39,8 +39,8 @@ class Elements {
 struct Difference {
   size_t elements = 0, different = 0;
   size_t first = 0;           // the first element that differs
-  std::string got, expected;  // there
-  double greatest = 0;        // of |got - expected|; NaN counts for none
+  std::string got, expected;  // the two values there
+  double greatest = 0;        // the greatest |got - expected|; NaN counts for nothing
 };
 
 // Compares elements by their bits: -0 differs from 0, and NaN equals NaN.

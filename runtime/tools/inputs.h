@@ -28,12 +28,12 @@ class Inputs {
   // Arrays that are there already, one for each input; `names` stand in messages.
   Status take(const Model& model, std::vector<NpyArray> arrays, std::vector<std::string> names);
 
-  // Sizes that are known before the arrays are read, which must have them: of --dims.
+  // Sets sizes that the arrays must have, before they are read: those of --dims.
   void set_dims(Dims dims) { dims_ = std::move(dims); }
   // Returns the sizes of all open dimensions that the arrays have, the batch among them.
   const Dims& dims() const { return dims_; }
   size_t batch() const { return static_cast<size_t>(dims_.size_of("batch")); }  // 0: none is open
-  size_t steps() const { return steps_; }  // of a sequence; 0: none
+  size_t steps() const { return steps_; }  // length of a sequence; 0: there is none
   size_t runs() const { return steps_ > 0 ? steps_ : 1; }
 
   // Gives a session the inputs of a run. REQUIRES: step < runs().

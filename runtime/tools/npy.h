@@ -57,7 +57,8 @@ DType npy_dtype(DType dtype);
 // kInvalidModel where a value is none of the type.
 Status from_npy_form(DType dtype, NpyArray* array);
 
-// Elements of `dtype` in the form in which they travel. `bytes`: their size, packed where the type is.
+// Returns elements of `dtype` in the form in which they travel. `bytes`: their size, packed where
+// the type is.
 NpyArray to_npy_form(DType dtype, const Shape& shape, const void* data, size_t bytes);
 
 // Returns, or writes, an .npy file of version 1 whose data are aligned to 64. `bytes` must be what

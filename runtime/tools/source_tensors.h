@@ -18,11 +18,11 @@ namespace qrt::tool {
 struct SourceTensor {
   size_t op;                          // index of the operator that wrote it
   std::string name;                   // there
-  std::vector<int64_t> dims;          // in the source's order
+  std::vector<int64_t> dims;          // dimensions in the source's order
   qrt_tensor_info info;               // info.name is `name`, info.dims are `dims`
   Order order;                        // empty: elements are as they are here
   const uint8_t* stored;              // info.bytes, as the runtime has them
-  std::vector<uint8_t> data() const;  // in the source's order
+  std::vector<uint8_t> data() const;  // elements in the source's order
 };
 
 // Calls `use` with each after a run, in the order of the operators; ends at the first error.

@@ -253,7 +253,8 @@ TEST(Remedies, OfOpsetsThatAreTooOld) {
             "onnx.version_converter.convert_version, or export the model with one\n");
 }
 
-// The remedy names an open dimension of which no rule gives what follows from it: the remainder of a square.
+// The remedy for an open dimension is to give its size where no rule expresses what follows from
+// it, such as a length that is the remainder of its square.
 TEST(Remedies, OfDimensionsThatAreOpen) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({1, 3, -1}, 0.5f, 128);

@@ -218,7 +218,8 @@ TEST(TfliteDiv, Activates) {
             std::vector<Bytes>{to_bytes(std::vector<int8_t>{-20, 12, 28, 28})});
 }
 
-// Quotients far below a step are 0: their shift is greater than a product's bits.
+// A quotient far below the output's scale gives the zero point, although the shift that requantises
+// it is greater than the number of bits of a product.
 TEST(TfliteDiv, QuotientsFarBelowAStep) {
   for (const auto reference : {kDouble, kSingle}) {
     TfliteBuilder b;

@@ -12,7 +12,7 @@ namespace {
 using B = BuiltinOperator;
 using Dims = TfliteBuilder::Dims;
 
-// int8 values 0, 1, 2 ...
+// The quantisation of all int8 tensors here.
 constexpr float kScale = 0.5f;
 constexpr int64_t kZero = -7;
 

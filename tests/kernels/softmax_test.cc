@@ -110,8 +110,8 @@ TEST(Softmax, EqualsItsIntegerDefinition) {
   }
 }
 
-// Ties are rounded to even before the zero point is added: two equal elements have probability one
-// half, and with odd k every output is a tie.
+// Ties are rounded to even before the zero point is added: with equal exponentials each of two
+// elements has probability one half, and with an odd output factor k every output is a tie.
 TEST(Softmax, RoundsTiesToEvenBeforeAddingTheZeroPoint) {
   const std::vector<float> table(256, 1.0f);
   for (float k : {1.0f, 3.0f, 5.0f, 7.0f, 253.0f}) {

@@ -92,7 +92,7 @@ TEST(MaxPool2D, PlanesOfAVolumeAreImages) {
   MaxPoolTester().image(7, 5, 33).kernel(0, 0).volume(2).test();
 }
 
-// Work is cut into several tasks on every instruction set.
+// An image so large is cut into several tasks on every instruction set.
 TEST(MaxPool2D, ManyTasks) {
   MaxPoolTester().image(112, 112, 64).kernel(3, 3).stride(2, 2).pad(1, 1, 1, 1).test();
 }

@@ -138,7 +138,7 @@ TEST(FloatReader, EveryCutOfAFileIsAnError) {
   ASSERT_TRUE(read_bytes(bytes, &model).ok());
   for (size_t n = 0; n < bytes.size(); ++n) {
     const Status status = read_bytes(bytes.substr(0, n), &model);
-    // The opsets, which stand behind the graph, are not missed.
+    // A file cut between its graph and the opsets behind it is read: the opsets may be missing.
     const bool is_named =
         status.code() == Code::kInvalidModel || status.code() == Code::kUnsupported;
     EXPECT_TRUE(status.ok() || is_named) << status.message();

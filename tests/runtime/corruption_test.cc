@@ -154,7 +154,8 @@ TEST(Corruption, NoFlippedBytesMisbehave) {
   ASSERT_GT(passed, 0);
 }
 
-// Words of the file become indices, sizes and extremes: reaches checks that random bytes seldom do.
+// Words of the file become indices, sizes and extremes, which reach checks that random bytes seldom
+// do.
 TEST(Corruption, NoReplacedWordsMisbehave) {
   testing::Random random;
   SCOPED_TRACE(random.trace());

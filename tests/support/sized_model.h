@@ -283,7 +283,7 @@ class SizedModel {
     add_rule(op, std::move(r));
   }
 
-  // Adds the mean of every column, in rows.
+  // Adds the mean over h of every column, [1, w, 8], and reshapes it to [w * 8].
   void columns(uint32_t x, int64_t h, int64_t w) {
     fb::AveragePool2DOptionsT o;
     o.kernel_h = static_cast<uint32_t>(h);

@@ -34,7 +34,7 @@ class GraphBuilder {
   // Adds a value that is no constant and that no node writes yet.
   ValueId new_value(const std::string& name, DType dtype, const Shape& shape,
                     const Quant* quant = nullptr);
-  // Integers of the stored domain as a constant. REQUIRES: UINT8 or INT16.
+  // Adds integers of the stored domain as a constant. REQUIRES: UINT8 or INT16.
   ValueId stored_constant(const std::string& name, DType dtype, const Shape& shape,
                           const std::vector<int32_t>& stored);
   // Adds any operator, with default options that the caller fills in.

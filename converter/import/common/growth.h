@@ -16,7 +16,7 @@ namespace qrt::convert {
 
 class Growth {
  public:
-  // Bytes that are made beside the graph, or only to be refused.
+  // Charges bytes that are made beside the graph, or only to be refused.
   void charge(uint64_t bytes) { made_ += bytes; }
   // Counts a constant of so many bytes that an operator reads, whatever is made of it.
   void read(uint64_t bytes) { read_ += bytes; }

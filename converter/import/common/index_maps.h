@@ -36,7 +36,7 @@ class IndexMaps {
   const Indices& at(int axis) const { return maps_[static_cast<size_t>(axis)]; }
   bool fills() const;        // some index is -1
   bool is_identity() const;  // no axis has a map
-  uint64_t bytes() const;    // of all maps
+  uint64_t bytes() const;    // size of all maps
 
   fb::GatherOptionsT options(int64_t fill) const;
   // Returns the elements of a row-major tensor of from()'s shape, moved.

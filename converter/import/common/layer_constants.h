@@ -16,9 +16,9 @@ namespace qrt::convert {
 
 struct LayerConstants {
   std::vector<int16_t> weights;  // [out, ..., in], less their zero points
-  ValueId bias = kNoValue;       // of the graph
+  ValueId bias = kNoValue;       // constant of the graph
   std::unique_ptr<fb::RequantT> requant;
-  DType type = DType::kUInt8;  // of the layer's input: UINT8 or INT16
+  DType type = DType::kUInt8;  // type of the layer's input: UINT8 or INT16
   int fraction = 0;            // INT16: the weights count in units of 2^-fraction
 
   // Set for a UINT8 layer whose result is its sums (kind ACC): a Requantize with this bias makes

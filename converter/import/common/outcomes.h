@@ -54,7 +54,8 @@ class Outcomes {
   // Refuses one of them; `kind` says which it is.
   void refuse_outside(const char* kind, const std::string& name, const std::string& rule,
                       const std::string& remedy);
-  // Notes a tensor's scales, as a node has them, for --lint: the first that is no normal positive number.
+  // Notes for --lint the first of a tensor's scales that is zero, negative, denormal or not finite.
+  // `node` is the one that has them.
   void note_scales(int node, const std::string& tensor, const std::vector<float>& scales);
   // Notes a tensor's scales at the first call for it only.
   void note_scales_once(int node, const std::string& tensor, const std::vector<float>& scales);
@@ -84,8 +85,9 @@ class Outcomes {
 
   Report* report_;
   std::vector<NodeOutcome> nodes_;
-  std::unordered_map<std::string, std::string> origins_;  // by tensor
-  std::unordered_set<std::string> noted_;                 // tensors
+  // Tensor -> the refused node or input that it depends on.
+  std::unordered_map<std::string, std::string> origins_;
+  std::unordered_set<std::string> noted_;  // tensors
 };
 
 }  // namespace qrt::convert

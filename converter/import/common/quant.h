@@ -15,9 +15,9 @@ namespace qrt::convert {
 // real = (q - zero_point) * scale, in the source domain: q is an integer as the source file has it.
 // qrt stores 8 bits as UINT8 and 16 bits as INT16 (the stored domain), whatever the source's sign.
 struct Quant {
-  DType type = DType::kUInt8;       // of the integers
+  DType type = DType::kUInt8;       // type of the integers q
   std::vector<float> scale;         // one, or one for each index of `axis`
-  std::vector<int32_t> zero_point;  // as many
+  std::vector<int32_t> zero_point;  // as many as scales
   int axis = -1;                    // -1: per tensor
 
   bool per_tensor() const { return axis < 0; }

@@ -73,7 +73,8 @@ Status check_pair(const std::string& pair, const Value& in, const Value& out) {
                      : "");
 }
 
-// Finds the element that stands for 0.
+// Finds the stored integer that stands for 0, with which the state begins. Fails with kUnsupported
+// where channels have different ones.
 Status find_zero(const std::string& pair, const Value& value, int32_t* zero) {
   const std::vector<int32_t>& zeros = value.quantization.zero_point;
   const bool is_float = value.type.dtype == DType::kFloat32 ||

@@ -21,7 +21,7 @@ struct PhasedAxis {
 
   int64_t phases;                 // the stride
   int64_t kernel;                 // positions
-  int64_t pad_before, pad_after;  // of the convolution, of stride and dilation 1
+  int64_t pad_before, pad_after;  // padding of the convolution, which has stride and dilation 1
   int64_t steps;                  // its outputs; phases * steps >= the transposed one's
 
  private:

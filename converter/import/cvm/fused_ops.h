@@ -53,10 +53,10 @@ ElementOp clamp_to(int32_t lo, int32_t hi);
 // Returns whether no operation has a value for each channel.
 bool is_scalar(const std::vector<ElementOp>& element_ops);
 
-// The values behind an operation. *wraps: some may leave int32, where CVM's arithmetic is that of the
-// machine.
+// Returns the range of the values behind an operation. *wraps: some may leave int32, where CVM's
+// arithmetic is that of the machine.
 Range range_after(const ElementOp& operation, Range range, bool* wraps);
-// One value, modulo 2^32. REQUIRES: not by channel.
+// Applies an operation to one value, modulo 2^32. REQUIRES: not by channel.
 int32_t apply(const ElementOp& operation, int32_t v);
 
 // links[0 .. count) as one requantisation of kind INT for accumulators within `range`: stages that
@@ -72,7 +72,7 @@ struct Requantization {
     int64_t clip_lo = INT32_MIN, clip_hi = INT32_MAX;
   };
   std::vector<Stage> stages;
-  Range range;  // of the results
+  Range range;  // range of the results
 
   // REQUIRES: `range` fits the storage.
   std::unique_ptr<fb::RequantT> options(Storage storage) const;

@@ -40,8 +40,8 @@ struct Stored {
 // A product (or a sum) of which the requantisation is still open. `emit` adds its operators and
 // returns the value, of the entry's shape: with null options the accumulators, INT32.
 struct Product {
-  Range range;       // of the accumulators
-  int channel_axis;  // of the entry
+  Range range;       // range of the accumulators
+  int channel_axis;  // dimension of the entry's shape
   std::function<ValueId(std::unique_ptr<fb::RequantT> requant, Storage storage)> emit;
   std::string name;  // "Conv2D"
 };
@@ -59,9 +59,9 @@ struct FusedOps {
   std::shared_ptr<Product> product;
   std::shared_ptr<BinaryOp> pair;
   std::vector<ElementOp> element_ops;
-  std::vector<Range> ranges;  // before the first operation, and behind each
+  std::vector<Range> ranges;  // ranges of the values: before the first operation, and behind each
   bool wraps = false;         // some step may leave int32
-  std::vector<size_t> nodes;  // of the file, that it stands for
+  std::vector<size_t> nodes;  // indices of the file's nodes that it stands for
 
   const Range& range() const { return ranges.back(); }
 };
@@ -77,7 +77,7 @@ class Importer {
   const Shape& shape(EntryId entry) const { return forms_[entry].shape; }
   const std::string& name_of(EntryId entry) const { return op_of(entry).node.name; }
   Range range(EntryId entry) const;
-  // Elements of a parameter; null for what is computed.
+  // Returns the elements of a parameter; null for what is computed.
   const std::vector<int32_t>* constant(EntryId entry) const;
 
   // Returns the entry as a value of the graph, in the smallest storage that is proven to hold it.
@@ -122,7 +122,7 @@ class Importer {
 
  private:
   struct State {
-    std::shared_ptr<FusedOps> fused;  // until it is written
+    std::shared_ptr<FusedOps> fused;  // null once its operators are in the graph
     Stored stored;
     size_t readers = 0;
     bool refused = false;
@@ -144,7 +144,7 @@ class Importer {
                       Storage storage);
   Stored write_binary_op(const Op& op, const FusedOps& fused, const Storage* wanted);
   ValueId add_parameter(EntryId entry, Storage storage);
-  // An operand of a pair: a value, and steps that can be done on the way.
+  // Returns an operand of a pair, a value, and adds to `element_ops` what can be done on the way.
   Stored operand(EntryId entry, std::vector<ElementOp>* element_ops);
   bool may_be_joined(EntryId entry) const;
   bool gives_sums(EntryId entry) const;
@@ -156,10 +156,10 @@ class Importer {
   Graph* graph_;
   Growth growth_;
   Report* report_;
-  std::vector<State> states_;        // by entry
-  std::vector<EntryId> aliases_;     // by entry
-  std::vector<std::string> became_;  // by node
-  std::vector<bool> refused_;        // by node
+  std::vector<State> states_;        // indexed by entry
+  std::vector<EntryId> aliases_;     // indexed by entry: the first entry that is equal to it
+  std::vector<std::string> became_;  // indexed by node
+  std::vector<bool> refused_;        // indexed by node
 };
 
 }  // namespace qrt::convert::from_cvm

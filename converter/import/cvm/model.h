@@ -30,8 +30,8 @@ using EntryId = uint32_t;
 
 struct Entry {
   uint32_t node = 0;
-  Shape shape;                   // as stored
-  int precision = kNoPrecision;  // as stored; of operators it is inferred
+  Shape shape;                   // shape in the file
+  int precision = kNoPrecision;  // precision in the file; an operator's is inferred
 };
 
 // Names and values of an operator's attributes, all text.
@@ -40,7 +40,8 @@ using AttributeMap = std::map<std::string, std::string>;
 struct Node {
   std::string name;
   bool is_variable = false;
-  std::string function;  // of an operator: "cvm_right_shift", without the suffix it may carry
+  // An operator's function, "cvm_right_shift", without the suffix that it may carry.
+  std::string function;
   AttributeMap attributes;
   std::vector<EntryId> inputs;  // made by earlier nodes
   EntryId first_output = 0;
@@ -57,13 +58,13 @@ class Model {
   // Parses the bytes of the two files.
   static Status parse(const std::string& symbol, const std::vector<uint8_t>& params, Model* model);
 
-  size_t file_bytes() const { return file_bytes_; }  // of both files
+  size_t file_bytes() const { return file_bytes_; }  // size of both files
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Entry>& entries() const { return entries_; }
   const std::vector<EntryId>& heads() const { return heads_; }
   EntryId input() const { return input_; }
   const std::string& version() const { return version_; }
-  // Elements of every variable but the input.
+  // Returns the elements of a variable. REQUIRES: it is not the input.
   const std::vector<int32_t>& parameter(EntryId entry) const { return parameters_.at(entry); }
 
  private:

@@ -31,7 +31,7 @@ struct Limits {
 };
 constexpr Limits kInt8Limits = {-128, 127}, kInt16Limits = {-32768, 32767};
 
-float power_of_two(int exponent);  // within float32's normal numbers
+float power_of_two(int exponent);  // REQUIRES: the result is a normal float32
 
 // Rounds a float to an integer within limits, as the target does: half to even, or floor(fl32(x +
 // 0.5)). NaN gives the greatest, as on the chips.
@@ -41,7 +41,7 @@ int32_t shift_to(Target target, int64_t v, int shift, Limits limits);
 
 // v / 2^shift as a stage of a Requant of kind INT, one shift or one per channel. A left shift goes no further than
 // `most_left`, by which anything but 0 has left the output's type.
-constexpr int kMostLeft32 = 30, kMostLeft64 = 15;  // of sums of 32 and of 64 bits
+constexpr int kMostLeft32 = 30, kMostLeft64 = 15;  // for sums of 32 and of 64 bits
 std::unique_ptr<fb::RequantStageT> shift_stage(const std::vector<int>& shifts,
                                                fb::Rounding rounding, int most_left);
 

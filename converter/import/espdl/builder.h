@@ -43,7 +43,8 @@ class Builder : public GraphBuilder {
   ValueId rescale(const SourceNode& node, const Activation& x, const Format& out);
   // Adds the floats of x's integers: q * 2^exponent.
   ValueId to_float(const SourceNode& node, const Activation& x);
-  // Floats as integers, rounded by the target; divided by `divisor` first.
+  // Adds the integers of floats divided by `divisor`, in the format `out`, rounded as the target
+  // does.
   ValueId from_float(const SourceNode& node, ValueId x, float divisor, const Format& out);
   ValueId float_function(const SourceNode& node, fb::FloatFunction function,
                          std::vector<ValueId> inputs, const Shape& shape);

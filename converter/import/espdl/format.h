@@ -25,7 +25,8 @@ struct Format {
   DType stored_type() const;
 };
 
-// Floats divided by `divisor` to integers of this format, and back with its power of two.
+// Set the options that take floats divided by `divisor` to integers of this format, and integers
+// back to floats by its power of two.
 void set_quantize(const Format& format, Target target, float divisor,
                   fb::QuantizeOptionsT* options);
 void set_dequantize(const Format& format, fb::DequantizeOptionsT* options);

@@ -94,12 +94,12 @@ class Importer {
 
   const Model& model_;
   const Target target_;
-  Report* report_;  // for warnings; the rest is outcomes_'s
+  Report* report_;  // for warnings alone; outcomes_ reports the rest
   Builder builder_;
   Growth growth_;
   Outcomes outcomes_;
   const bool without_batch_;
-  std::vector<State> states_;  // by tensor
+  std::vector<State> states_;  // indexed by tensor
   std::vector<Variable> variables_;
   int s3_proven_ = 0, s3_unproven_ = 0;  // layers
 };

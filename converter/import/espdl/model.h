@@ -27,13 +27,13 @@ size_t element_bytes(DataType type);
 struct Tensor {
   std::string name;
   DataType type = DataType::UNDEFINED;
-  Shape shape;                 // of an activation the file's word for it, which may be an old one
+  Shape shape;                 // an activation's is the one in the file, which may be out of date
   std::vector<int> exponents;  // one, or one per output channel; none: the file says nothing
   std::string problem;         // why no operator may use it; empty: it may be used
   bool is_constant = false;
-  const uint8_t* data = nullptr;  // of a constant: `bytes` bytes, not aligned
+  const uint8_t* data = nullptr;  // the `bytes` bytes of a constant, not aligned
   size_t bytes = 0;
-  std::string layout;  // of a constant: "(N/16)HWC16"; may be empty
+  std::string layout;  // a constant's order of elements, "(N/16)HWC16"; may be empty
 
   // Returns the values of a constant of int64 or int32. REQUIRES: is_constant, such a type.
   std::vector<int64_t> integers() const;
@@ -85,7 +85,7 @@ class Model {
   const std::vector<int>& outputs() const { return outputs_; }
   // -1: no tensor has this name.
   int find(const std::string& name) const;
-  // Values that the exporter computed, with the names of inputs and outputs.
+  // Return values that the exporter computed, with the names of inputs and outputs.
   const std::vector<Tensor>& test_inputs() const { return test_inputs_; }
   const std::vector<Tensor>& test_outputs() const { return test_outputs_; }
 

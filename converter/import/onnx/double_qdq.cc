@@ -214,7 +214,9 @@ Status DoubleQdq::follow(const Top& top, std::vector<EqualNodes>* steps, LastRea
     QRT_TRY(make_qdq_node(end->readers, &step.entry, &goes_on));
     if (!goes_on) break;
     step.nodes = end->readers;
-    // The shape counts for what changes nothing. Behind other nodes it is known if they were visited.
+    // find_readers() needs the shape to see which nodes change nothing, such as a Reshape to the
+    // shape that its input has. Behind nodes other than pairs and Transposes it is known if they
+    // were visited.
     if (step.entry.kind == Kind::kTranspose &&
         static_cast<int>(step.entry.numbers.size()) == shape.rank()) {
       const Shape from = shape;

@@ -47,7 +47,7 @@ class DoubleQdq {
   // The beginning of a sequence.
   struct Top {
     const NodeView* node;  // its first node
-    std::string input;     // what that reads, as the last node that changes something made it
+    std::string input;     // its input, or what the last node in front that changes something made
     // A DequantizeLinear or Transpose in front that has other readers: the sequence has its own, so to
     // speak. Null for none.
     const NodeView* shared;
@@ -55,7 +55,7 @@ class DoubleQdq {
   // The readers of the last nodes of a sequence.
   struct LastReaders {
     std::vector<const NodeView*> readers;
-    int outputs = 0;  // of the graph
+    int outputs = 0;  // number of graph outputs among them
     bool has_twins = false;
   };
 
@@ -64,8 +64,8 @@ class DoubleQdq {
   // *is_qdq_node: these are nodes that a sequence can go through, equal ones where they are several.
   Status make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNode* entry,
                        bool* is_qdq_node) const;
-  // The nodes that read a tensor, looking through those that change nothing. *all: nothing else
-  // reads it.
+  // Finds the nodes that read a tensor, looking through those that change nothing. *all: nothing
+  // else reads it.
   Status find_readers(const std::string& tensor, const Shape& shape,
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
   Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
@@ -80,7 +80,7 @@ class DoubleQdq {
   const Nodes& nodes_;
   Tensors* tensors_;
   TransposeMoves transposes_;
-  std::unordered_map<int, Quant> merged_;  // by node
+  std::unordered_map<int, Quant> merged_;  // node -> parameters of the merged pair
   std::unordered_map<int, int> passed_;
   std::unordered_set<int> settled_;  // QuantizeLinears
 };

@@ -50,7 +50,7 @@ class Importer {
   // The batch that a node needs where it differs from `batch`.
   struct NeededBatch {
     int64_t batch = 0;  // 0: none is known
-    std::string node;   // as messages name it
+    std::string node;   // the node's name in messages
   };
   void note_batch(const NodeView& node, int64_t batch) {
     if (needed_batch_.batch == 0) needed_batch_ = {batch, node.label() + " (" + node.op() + ")"};
@@ -146,12 +146,13 @@ class Importer {
   const int64_t batch_;
   const OpenSizes sizes_;
   NeededBatch needed_batch_;
-  std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
+  std::vector<std::unique_ptr<NodeView>> nodes_;  // indexed by the node's place in the file
   Outcomes outcomes_;
   Tensors tensors_;
   GraphBuilder builder_;
   DoubleQdq double_qdq_;
-  std::unordered_set<std::string> free_of_inputs_;  // of the tensors that nodes make
+  // Tensors made by nodes that depend on no graph input.
+  std::unordered_set<std::string> free_of_inputs_;
   KnownConditions conditions_;
   std::unordered_set<int> run_conditions_;
   KnownLoops loops_;

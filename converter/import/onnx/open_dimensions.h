@@ -24,12 +24,12 @@ using OpenSizes = std::map<std::string, int64_t>;
 // An open dimension as the inputs have it.
 struct OpenDimension {
   std::string name;
-  bool is_first = false;    // of an input: it may be a batch
-  bool is_other = false;    // of an input: it stands behind the first
+  bool is_first = false;    // it is an input's dimension 0, and may be a batch
+  bool is_other = false;    // it is another dimension of an input
   bool is_wanted = false;   // the caller named it
-  bool has_limits = false;  // and said from which size to which
+  bool has_limits = false;  // the caller gave limits for its size
   int64_t least = 1, most = INT32_MAX, step = 1;
-  bool is_length = false;   // the only dimension of an input: a batch, or the length of a signal
+  bool is_length = false;   // an input has no other dimension: a batch, or the length of a signal
   bool wants_zero = false;  // the caller's least size is 0; `least` is 1 then
   int tied_to = -1;         // Symbol::tied_to
 };

@@ -20,11 +20,11 @@ namespace qrt::convert::from_onnx {
 
 struct PlaneLayer {
   Image image;
-  Window whole;  // as the source has it
+  Window whole;  // the source's window
   int64_t groups = 1;
 
   enum class Depth { kNone, kAsRows, kAsChannels, kInterleaved } depth = Depth::kNone;
-  Window window;                 // of the planes
+  Window window;                 // the window on a plane
   int64_t in = 1;                // input channels of a group
   std::vector<int64_t> taps{0};  // along depth, those that are left
   // The index of the source's weight, in [in, (kd, kh,) kw] of an output, for each position of the

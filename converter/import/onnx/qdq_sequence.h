@@ -28,7 +28,7 @@ struct QdqNode {
     kMove,  // another that pairs are copied across, but Transposes are not moved through
   };
   Kind kind;
-  Quant quant;                   // of kQuantize and kDequantize
+  Quant quant;                   // parameters of a kQuantize or kDequantize
   std::vector<int64_t> numbers;  // the permutation, or the axes; empty: not known
   bool is_shared = false;        // other nodes read it, too
 };
@@ -38,29 +38,29 @@ struct QdqSequence {
 
   // The node in front of the first entry.
   struct {
-    bool is_made = false;         // by a node: no graph input, no constant
-    bool has_dequantize = false;  // that node is a DequantizeLinear
+    bool is_made = false;         // a node makes it: it is no graph input and no constant
+    bool has_dequantize = false;  // the node in front is a DequantizeLinear
     bool takes_pair = false;      // a pair may be put between it and the first entry
   } front;
 
   // The readers of the last entry.
   struct {
     int readers = 0;         // nodes
-    int outputs = 0;         // of the graph; several where equal last nodes make them
-    bool has_twins = false;  // two of these read the same tensor
-    bool quantizes = false;  // one of the readers is a QuantizeLinear
+    int outputs = 0;         // graph outputs; several where equal last nodes make them
+    bool has_twins = false;  // two readers read the same tensor
+    bool quantizes = false;  // a reader is a QuantizeLinear
     // One of them, so that a Transpose would move down to another one
     bool leads_to_transpose = false;
-    bool all_lead = false;            // all of them do
+    bool all_lead = false;            // all readers lead to a Transpose
     bool takes_transpose = false;     // the reader lets a Transpose through
-    bool has_lone_transpose = false;  // one of several is a Transpose that gets a pair of its own
+    bool has_lone_transpose = false;  // a Transpose among several readers gets a pair of its own
   } back;
 };
 
 enum class Outcome {
   kRow,
   kEmpty,   // two pairs have nothing but 0 in common: ONNX Runtime makes a pair of scale 0 of them
-  kForked,  // one of the readers keeps a pair of what another round merges for the others
+  kForked,  // a reader keeps a pair that another round merges for the other readers
 };
 Outcome play_rounds(QdqSequence* sequence);
 

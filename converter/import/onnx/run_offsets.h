@@ -13,7 +13,7 @@ class Importer;
 // An element of an integer tensor as the sum of an element that only the run knows and a number.
 struct RunOffset {
   std::string base;     // the tensor, "" where nothing is unknown
-  int64_t element = 0;  // of it
+  int64_t element = 0;  // index of the element in `base`
   int64_t offset = 0;
 
   bool operator==(const RunOffset& other) const {

@@ -19,7 +19,7 @@ constexpr size_t kMostReaders = 64;
 
 class TransposeMoves {
  public:
-  using Nodes = std::vector<std::unique_ptr<NodeView>>;  // by index in the file
+  using Nodes = std::vector<std::unique_ptr<NodeView>>;  // indexed by the node's place in the file
 
   TransposeMoves(const Model& model, const Nodes& nodes) : model_(model), nodes_(nodes) {}
 

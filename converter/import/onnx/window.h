@@ -9,13 +9,13 @@
 
 namespace qrt::convert::from_onnx {
 
-constexpr int kMostDimensions = 3;  // that windows have
+constexpr int kMostDimensions = 3;  // the most dimensions that a window slides along
 
 // An image tensor as [n, c, h, w], or [n, h, w, c] with channels_last; a volume has its depth in front
 // of h.
 struct Image {
   int64_t n = 0, c = 0, depth = 1, size[2] = {1, 1};
-  int dimensions = 2;  // of the source: 1 to kMostDimensions
+  int dimensions = 2;  // those of the source that windows slide along: 1 to kMostDimensions
   bool channels_last = false;
 
   bool is_volume() const { return dimensions == 3; }

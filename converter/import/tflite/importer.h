@@ -32,7 +32,7 @@ Quantization stored_quantization(const Tensor& tensor);
 
 struct Handler;
 
-// Integers of this type, INT32 or INT64, as a constant of the graph's.
+// Adds integers of this type, INT32 or INT64, as a constant of the graph.
 ValueId add_integers(Graph* graph, const std::string& name, TensorType type, const Shape& shape,
                      const std::vector<int32_t>& values);
 
@@ -106,7 +106,7 @@ class Importer {
     std::string origin;    // the refused operator or input it depends on, as messages name it
     std::shared_ptr<const std::vector<int32_t>> folded;
     std::shared_ptr<const Real> real;
-    Resource* resource = nullptr;  // of a handle
+    Resource* resource = nullptr;  // the resource that a handle names
   };
 
   Status import_inputs();
@@ -154,7 +154,7 @@ class Importer {
   GraphBuilder builder_;
   Growth growth_;
   Outcomes outcomes_;
-  std::vector<State> states_;  // by tensor
+  std::vector<State> states_;  // indexed by tensor
   std::vector<Variable> variables_;
   Resources resources_;
 };

@@ -28,7 +28,7 @@ struct Tensor {
   // Why no operator may use it, with what to do; empty: it may be used.
   std::string problem, remedy;
   bool is_constant = false, is_variable = false;
-  const uint8_t* data = nullptr;  // of a constant: `bytes` bytes of the file, not aligned
+  const uint8_t* data = nullptr;  // the `bytes` bytes of a constant in the file, not aligned
   size_t bytes = 0;
   // Quantisation as the file has it; as many zero points as scales, or none. Nothing else is
   // checked: the axis of biases is often wrong, and is not read.
@@ -45,8 +45,8 @@ struct Op {
   int index = 0;
   tflite::BuiltinOperator code = tflite::BuiltinOperator::ADD;
   std::string name;         // "CONV_2D", "custom operator 'SignalFft'"
-  std::string custom_code;  // of a CUSTOM: "SignalFft"
-  std::string output_name;  // of its first output: operators have no names of their own
+  std::string custom_code;  // name of a CUSTOM operator: "SignalFft"
+  std::string output_name;  // name of its first output, as operators have no names of their own
   std::vector<int> inputs, outputs;
   const tflite::Operator* table = nullptr;
 
@@ -72,7 +72,7 @@ struct Subgraph {
 
 // A named entry of a file: its subgraph, and the names of that one's inputs and outputs.
 struct Signature {
-  using Names = std::vector<std::pair<std::string, int>>;  // of tensors, in the file's order
+  using Names = std::vector<std::pair<std::string, int>>;  // names and tensors, in the file's order
 
   std::string name;
   int subgraph = 0;

@@ -46,8 +46,8 @@ class Moving {
   Shape shape_;
   bool is_known_ = false, is_good_ = false;
   const Real* real_ = nullptr;     // value_ holds the codes of this
-  ValueId value_ = kNoValue;       // or
-  std::vector<int32_t> integers_;  // with is_known_
+  ValueId value_ = kNoValue;       // used unless is_known_
+  std::vector<int32_t> integers_;  // the elements, used if is_known_
   const char* made_ = "Reshape";
 };
 

@@ -19,7 +19,7 @@ class OptionMap {
 
   // Reads the number of a key, as TFLite converts it; *value keeps its content, and the result is OK, where
   // there is none or it is null. Fails with kInvalidModel where it is no number or lies outside the buffer.
-  Status read(const char* key, int64_t* value) const;  // as an int32
+  Status read(const char* key, int64_t* value) const;  // read as an int32
   Status read(const char* key, float* value) const;
   Status read(const char* key, bool* value) const;
 

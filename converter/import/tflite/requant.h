@@ -20,7 +20,7 @@ std::unique_ptr<fb::RequantT> make_requant_64(Importer& importer, const Op& op,
                                               const std::vector<Multiplier>& multipliers,
                                               const Quant& out, Limits limits);
 
-// Values of int16 within limits, with output 0's name.
+// Limits values of int16. The result has output 0's name.
 ValueId limit(Importer& importer, const Op& op, ValueId x, const Quant& quant, Limits limits);
 
 }  // namespace qrt::convert::from_tflite

@@ -16,7 +16,7 @@ struct CvmNumber {
   int entry = -1;
   double step = 1;
   std::vector<int32_t> factor;  // > 0; empty: all 1
-  int32_t zero = 0;             // of bytes alone, which only layers and tables read
+  int32_t zero = 0;             // only bytes have one, which layers and tables read
 
   bool has_factors() const { return !factor.empty(); }
 };
@@ -52,8 +52,9 @@ class CvmNumbers {
   // Returns x in one step for all channels, as fine as 32 bits allow.
   CvmNumber without_factors(const CvmNumber& x);
 
-  CvmNumber clipped(const CvmNumber& x, int precision);  // where it is more
-  // Bytes with a zero point, limited. REQUIRES: no factors.
+  // Returns x limited to `precision`: itself where it has no more.
+  CvmNumber clipped(const CvmNumber& x, int precision);
+  // Returns x as bytes with a zero point, limited to their range. REQUIRES: no factors.
   CvmNumber byte_with_zero(const CvmNumber& x, int32_t zero);
   CvmNumber relu(const CvmNumber& x);
   CvmNumber limited(const CvmNumber& x, double lo, double hi);  // REQUIRES: no factors

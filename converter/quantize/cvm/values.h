@@ -49,7 +49,7 @@ class CvmValues {
   Status as_byte(const std::string& value, CvmNumber* y);
   // Returns a value for sums, products and averages: 16 bits or fewer, no factors.
   Status as_int32(const std::string& value, CvmNumber* y);
-  // The greatest real that is kept of it.
+  // Finds the greatest real that the value's integers keep.
   Status range(const std::string& value, double* range);
 
  private:
@@ -70,7 +70,7 @@ class CvmValues {
   std::map<std::string, std::map<std::string, Tensor>> computed_;
   // The numbers that several operators read, made once, by value, step and precision.
   std::map<std::tuple<std::string, double, int>, CvmNumber> made_;
-  std::map<std::string, CvmNumber> bytes_;  // with a zero point, by value
+  std::map<std::string, CvmNumber> bytes_;  // value -> its bytes with a zero point
 };
 
 }  // namespace qrt::quantize

@@ -33,8 +33,8 @@ std::string to_string(const Dims& dims);  // "[1, 3, 224, 224]"
 struct Tensor {
   Element element = Element::kFloat;
   Dims shape;                     // no dimension is negative
-  std::vector<float> reals;       // of kFloat
-  std::vector<int64_t> integers;  // of all others
+  std::vector<float> reals;       // elements of a kFloat tensor
+  std::vector<int64_t> integers;  // elements of any other tensor
 
   bool is_real() const { return element == Element::kFloat; }
   int64_t size() const { return elements(shape); }
@@ -78,7 +78,8 @@ struct Value {
   std::string name;
   Dims shape;  // -1: not known, or open
   Element element = Element::kFloat;
-  std::vector<std::string> dim_names = {};  // of an input's dimensions; "" where the file has none
+  // Names of an input's dimensions; "" where the file has none.
+  std::vector<std::string> dim_names = {};
   // Elements of one sample at the largest sizes that fold_shapes() ran; 0 where all samples have one size.
   int64_t most_elements = 0;
 
@@ -93,7 +94,7 @@ using Shapes = std::map<std::string, Dims>;
 struct RunLimits {
   int64_t value = int64_t{1} << 28;   // elements of a value
   int64_t values = int64_t{1} << 30;  // elements of all values at once
-  double terms = 0x1p41;              // of all nodes' sums and results: a minute and more
+  double terms = 0x1p41;              // sums and results of all nodes: a minute and more
 
   // Returns `factor` times the limits for a model and samples in files of so many bytes, at most those above.
   static RunLimits of_files(uint64_t bytes, uint64_t factor);
@@ -108,9 +109,9 @@ struct FloatModel {
   std::vector<Value> inputs, outputs;
   // The type and shape of every value that a node writes; shapes with -1 where the batch is. Filled by simplify().
   std::map<std::string, Value> values;
-  std::string name;  // of the source's graph
+  std::string name;  // name of the source's graph
   std::string path;
-  std::vector<std::string> files;  // with those of its tensors' data
+  std::vector<std::string> files;  // the model's file and those of its tensors' data
   std::map<std::string, std::string> metadata;
   RunLimits limits;
   // Shapes of inputs that show what follows from the dimensions that stay open, besides the first ones: `sample_sizes`

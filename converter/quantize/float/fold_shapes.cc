@@ -89,7 +89,8 @@ Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measur
       Measured measured;
       Status status =
           measure.run(is_open ? kBatches[i % 2] : 1, sizes[i % sizes.size()], &measured);
-      // Sizes that no sample has may be beyond a table's end.
+      // At sizes that no sample has a run may fail, as where a table of positions ends: they are
+      // left out.
       if (status.ok())
         runs->push_back(std::move(measured));
       else if (i < needed || i >= sizes.size() || status.code() == Code::kOutOfMemory)
@@ -107,7 +108,8 @@ Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measur
   return run_all(false);  // reads the inputs' shapes from the model as it is now
 }
 
-// Sets what is known of a value that several runs made: a dimension in which they differ is -1.
+// Joins the types and shapes that several runs gave one value: a dimension in which they differ is
+// -1. Fails with kUnsupported where numbers of dimensions differ.
 Status join(const std::vector<Measured>& runs, const std::string& name, Value* joined) {
   *joined = runs[0].values.at(name);
   for (const Measured& run : runs) {

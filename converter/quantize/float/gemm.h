@@ -36,11 +36,12 @@ struct GemmKernel {
 const GemmKernel* gemm_kernels(size_t* count);
 const GemmKernel* select_gemm(IsaSet isas);
 
-// Rows as panels [ceil(rows / 8)][k][8]: element (r, i) lies at x[r * row_step + i * k_step]; the last
-// panel is filled up with zeros.
+// Packs rows as panels [ceil(rows / 8)][k][8]: element (r, i) lies at x[r * row_step + i * k_step];
+// the last panel is filled up with zeros.
 void pack_rows(const float* x, size_t row_step, size_t k_step, size_t rows, size_t k,
                float* panels);
-// Columns as panels [ceil(n / 16)][k][16]: element (i, j) lies at x[i * k_step + j * column_step].
+// Packs columns as panels [ceil(n / 16)][k][16]: element (i, j) lies at
+// x[i * k_step + j * column_step].
 void pack_columns(const float* x, size_t k_step, size_t column_step, size_t k, size_t n,
                   float* panels);
 

@@ -58,7 +58,7 @@ class GraphEditor {
   // is one of the model's, x takes its name, or, where it cannot, the node becomes an Identity.
   void bypass(size_t node, std::string x);
 
-  // Constants that changes have left without a reader.
+  // Drops constants that changes have left without a reader.
   void drop_unread_constants();
   // Puts new nodes in their places, and drop_unused(). REQUIRES: nothing is asked or changed afterwards.
   void finish();
@@ -66,7 +66,7 @@ class GraphEditor {
  private:
   struct ValueUses {
     int writer = -1;
-    int input = -1;  // of the model
+    int input = -1;  // index among the model's inputs
     bool is_output = false;
     Reads readers;
   };
@@ -82,9 +82,10 @@ class GraphEditor {
 
   FloatModel* model_;
   std::unordered_map<std::string, ValueUses> ends_;
-  std::unordered_map<std::string, int> next_numbers_;  // by wish: smaller ones are taken
-  std::vector<std::string> unread_;                    // constants, once at least
-  std::vector<std::pair<size_t, size_t>> inserted_;    // behind which node, and which
+  // Name asked for -> next number to try; smaller ones are taken.
+  std::unordered_map<std::string, int> next_numbers_;
+  std::vector<std::string> unread_;                  // constants, once at least
+  std::vector<std::pair<size_t, size_t>> inserted_;  // the node in front, and the inserted node
 };
 
 // Drops nodes that are marked as removed or that no output needs, and constants without a reader.

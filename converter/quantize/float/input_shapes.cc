@@ -73,8 +73,8 @@ std::vector<size_t> telling_samples(const std::vector<Sizes>& sizes) {
   return {telling.begin(), telling.end()};
 }
 
-// Returns sizes beyond those of all samples, twice: multiples of the common divisor of each dimension's sizes, since a model may
-// take no others.
+// Returns two sets of sizes beyond those of all samples. Each size is a multiple of the greatest
+// common divisor of its dimension's sizes, since a model may take no others.
 std::vector<Sizes> larger_sizes(const std::vector<Sizes>& samples) {
   std::vector<Sizes> larger(2);
   int64_t number = 0;

@@ -22,7 +22,8 @@ class Names {
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // by desired name: lower numbers are taken
+  // Name asked for -> next number to try; smaller ones are taken.
+  std::unordered_map<std::string, int> next_;
 };
 
 }  // namespace qrt::quantize

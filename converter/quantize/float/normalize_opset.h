@@ -8,8 +8,8 @@
 
 namespace qrt::quantize {
 
-// One node of a file of this opset: appends what it is in kOpset to the nodes of the model, whose links
-// these are.
+// Appends to the model's nodes what `node`, of a file of this opset, is in kOpset. `editor` is the
+// model's.
 Status append_normalized(int64_t opset, Node node, FloatModel* model, GraphEditor* editor);
 
 }  // namespace qrt::quantize

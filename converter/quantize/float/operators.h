@@ -28,8 +28,8 @@ struct Machine {
   const FloatKernel* math = nullptr;
   Parallel parallel;
   RunLimits limits;
-  double terms_left = 0;    // of limits.terms, in this run
-  int64_t values_left = 0;  // of limits.values, beside the values that are alive
+  double terms_left = 0;    // the part of limits.terms that this run may still use
+  int64_t values_left = 0;  // elements that limits.values allows beside the values that are alive
   Buffers buffers;
 
   // Reserves `floats` floats for each chunk of parallel.chunks(), before a task runs: a task could
@@ -55,7 +55,7 @@ class Call {
   size_t input_count() const { return inputs_.size(); }
   const Tensor& in(size_t i) const { return *inputs_[i]; }  // REQUIRES: has(i)
   size_t output_count() const { return outputs_.size(); }
-  Tensor& out(size_t i) { return outputs_[i]; }  // that was made
+  Tensor& out(size_t i) { return outputs_[i]; }  // REQUIRES: output i was made
 
   // Check that the operands from first to last (excluded) are given, and are real or integer.
   Status need_reals(size_t first, size_t last) const;
@@ -96,7 +96,7 @@ Status run_unary(Call& call);
 Status run_clip(Call& call);
 Status run_cast(Call& call);
 Status run_identity(Call& call);
-Status run_binary(Call& call);  // of two or more operands, broadcast
+Status run_binary(Call& call);  // takes two or more operands, broadcast
 Status run_prelu(Call& call);
 Status run_compare(Call& call);
 Status run_logic(Call& call);

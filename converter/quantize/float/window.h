@@ -16,7 +16,8 @@ struct Window {
   Dims output;
 
   int64_t taps() const { return elements(kernel); }
-  // Returns the image with its border, wide enough for the last window.
+  // Returns the dimensions of the image with its border, which reaches to the end of the last
+  // window.
   Dims padded() const;
   bool has_border() const { return padded() != input; }
 };

@@ -40,8 +40,9 @@ class Simulation {
  public:
   struct Options {
     bool weights = true, activations = true;
-    std::set<std::string> exact;          // by the value whose coding they share: left in float
-    std::set<size_t> exact_weights = {};  // of layers
+    // Values left in float, each named by the one whose coding they share.
+    std::set<std::string> exact;
+    std::set<size_t> exact_weights = {};  // indices of layers whose weights stay in float
   };
   Simulation(const FloatModel& model, const Placement& placement, const Parameters& parameters,
              Interpreter* interpreter, Options options);

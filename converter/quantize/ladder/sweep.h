@@ -22,13 +22,15 @@ namespace qrt::quantize {
 // The effect of rounding on one tensor, over the samples of a sweep.
 struct TensorError {
   double alone = 0;       // noise : signal of its own rounding
-  double cumulative = 0;  // of the quantised model's value
-  double mean_shift = 0;  // of the quantised values, in standard deviations of the real ones
+  double cumulative = 0;  // noise : signal of its value in the quantised model
+  // Mean error of the quantised values, in standard deviations of the real ones.
+  double mean_shift = 0;
 };
 
 class Sweep {
  public:
-  using Choices = std::map<std::string, std::vector<RangeChoice>>;  // by root, least error first
+  // Root -> its choices, least error first.
+  using Choices = std::map<std::string, std::vector<RangeChoice>>;
 
   // The tasks of a sweep beside measuring.
   struct Work {
@@ -52,7 +54,7 @@ class Sweep {
 
  private:
   struct Outputs {
-    std::vector<Tensor> real, rounded;  // by sample
+    std::vector<Tensor> real, rounded;  // indexed by sample
   };
   struct Behind;
 

@@ -12,7 +12,7 @@ namespace qrt::quantize {
 
 struct Verdict {
   bool is_kept = false;
-  std::string why;  // in words, for the report
+  std::string why;  // the reason, in words for the report
 };
 
 // Decides whether a rung stays: the mean of the gains of each sample has to exceed its standard error,

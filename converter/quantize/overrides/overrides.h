@@ -25,7 +25,7 @@ struct Overrides {
   std::vector<std::string> exclude;  // nodes or types of operators that stay in float
   std::vector<std::pair<std::string, int>>
       bits;                                  // by pattern of nodes, tensors or weights: 8 or 16
-  std::map<std::string, GivenRange> ranges;  // by tensor
+  std::map<std::string, GivenRange> ranges;  // tensor -> its range
   bool is_equalised = false;                 // the ranges are those of the equalised model
 };
 

@@ -11,10 +11,10 @@
 namespace qrt::quantize {
 
 struct Extent {
-  float lo = 0, hi = 0;       // of the finite values, zero included
-  float least = 0, most = 0;  // the same without zero, where there are any
-  uint64_t count = 0;         // of all values
-  uint64_t bad = 0;           // NaN and infinity: in nothing else here
+  float lo = 0, hi = 0;       // range of the finite values, zero included
+  float least = 0, most = 0;  // range of the finite values alone, where there are any
+  uint64_t count = 0;         // number of all values
+  uint64_t bad = 0;           // NaN and infinite values, which count for nothing else here
 
   void add(const float* values, size_t n);
   void add(const Extent& other);

@@ -23,7 +23,7 @@ enum class Rule {
   kGiven,   // the user's
 };
 const char* rule_name(Rule rule);      // "min-max"
-const std::vector<Rule>& all_rules();  // that read a histogram
+const std::vector<Rule>& all_rules();  // the rules that read a histogram
 
 struct RangeChoice {
   Rule rule = Rule::kMinMax;

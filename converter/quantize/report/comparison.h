@@ -34,9 +34,11 @@ class Comparison {
   // Returns the error relative to the result's size, which the ladder minimises.
   double noise() const { return squares_.relative(); }
   const Squares& squares() const { return squares_; }
-  bool is_classes() const { return classes_ > 1; }         // outputs are one vector of classes each
-  double agreement() const { return fraction(agree_); }    // of the greatest class, 0 to 1
-  double agreement5() const { return fraction(agree5_); }  // float's greatest is among five
+  bool is_classes() const { return classes_ > 1; }  // outputs are one vector of classes each
+  // Returns the share of rows whose greatest class is the float model's, 0 to 1.
+  double agreement() const { return fraction(agree_); }
+  // Returns the share of rows that have the float model's greatest class among their five.
+  double agreement5() const { return fraction(agree5_); }
   // Says that the outputs are no classes, whatever their shape.
   void forget_classes() { classes_ = 0; }
   bool has_labels() const { return labelled_ > 0; }

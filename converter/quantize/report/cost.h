@@ -19,8 +19,8 @@ constexpr double kConstantGbs = 20, kCacheGbs = 60;                    // 10^9 b
 extern const char kNominalCore[];
 
 struct Cost {
-  uint64_t macs = 0, bytes = 0;  // of one run
-  double ms = 0;                 // of each operator the greater: products' or bytes' time
+  uint64_t macs = 0, bytes = 0;  // multiply-accumulates and bytes of one run
+  double ms = 0;                 // for each operator the greater: its products' or its bytes' time
 };
 // Estimates the cost of .qrt bytes, at the model's own batch.
 Status cost_of(const std::vector<uint8_t>& model, Cost* cost);

@@ -19,17 +19,18 @@ namespace qrt::quantize {
 struct TensorFinding {
   std::string name, op;  // op: of the node that writes it; "input"
   Coding coding;
-  std::string rule;          // that chose the range
-  double alone = 0;          // noise : signal of the tensor's own rounding
-  double cumulative = 0;     // of all roundings up to it
-  double clipped = 0;        // share of the values
-  int codes_used = 0;        // between the least and the greatest that occur
-  uint64_t bad = 0;          // NaN and infinite values that were ignored
-  double mean_shift = 0;     // of the quantised tensor, in standard deviations of the real one
-  bool is_promoted = false;  // to 16 bits
+  std::string rule;       // name of the rule that chose the range
+  double alone = 0;       // noise : signal of the tensor's own rounding
+  double cumulative = 0;  // noise : signal of all roundings up to it
+  double clipped = 0;     // share of the values that are clipped
+  int codes_used = 0;     // number of codes between the least and the greatest that occur
+  uint64_t bad = 0;       // NaN and infinite values that were ignored
+  // Mean error of the quantised tensor, in standard deviations of the real one.
+  double mean_shift = 0;
+  bool is_promoted = false;  // it has 16 bits
   Histogram histogram;
   // The layer that writes the tensor, if one does:
-  int worst_channel = -1;  // of the weights, by their own rounding
+  int worst_channel = -1;  // the channel whose weights lose most by their own rounding
   double worst_channel_noise = 0;
   double bias_headroom = 0;  // bits between the greatest bias and 2^31
   std::string remedy;        // "" where nothing is wrong
@@ -50,15 +51,15 @@ struct RungFinding {
 
 // The integer model with 16 bits for its worst tensors.
 struct Int16Finding {
-  std::vector<std::string> tensors;  // none: as it is
+  std::vector<std::string> tensors;  // tensors that have 16 bits; none: the model is as it was
   double noise = 0;                  // noise : signal of the outputs on the held-out samples
   Cost cost;
 };
 
 // The remedies that a report may name: not those that this run has tried, nor those that the scheme lacks.
 struct Remedies {
-  bool has_ladder = false;   // was tried
-  bool has_16_bits = false;  // of the scheme
+  bool has_ladder = false;   // the ladder was tried
+  bool has_16_bits = false;  // the scheme has 16 bits
 };
 
 struct Findings {
@@ -67,12 +68,12 @@ struct Findings {
   std::string why_onnx;  // the model has ONNX's arithmetic, not its scheme's: which node, and why
   Remedies remedies;
   size_t calibration_samples = 0, held_out_samples = 0;
-  size_t judged_samples = 0;  // by which the steps were judged
+  size_t judged_samples = 0;  // number of samples by which the steps were judged
   double min_sqnr = 0;        // dB that were asked for; 0: none
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;
   struct Set {
-    Comparison weights, activations, all;                    // of the first output
+    Comparison weights, activations, all;                    // the first output's
     std::vector<std::pair<std::string, Comparison>> others;  // `all` of the other outputs, by name
   };
   Set calibration, held_out;  // `all` is the integer model that ships; the others are simulated

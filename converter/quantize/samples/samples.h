@@ -14,7 +14,7 @@
 
 namespace qrt::quantize {
 
-using Values = std::map<std::string, Tensor>;  // by name
+using Values = std::map<std::string, Tensor>;  // name of an input -> its elements
 
 class Samples {
  public:
@@ -22,7 +22,7 @@ class Samples {
   virtual size_t count() const = 0;
   // Returns the files of the samples; none where they are made up.
   virtual std::vector<std::string> files() const { return {}; }
-  // Every input of the model, of batch 1 or the model's own. REQUIRES: i < count().
+  // Reads sample i: every input of the model, of batch 1 or the model's own. REQUIRES: i < count().
   virtual Status read(size_t i, Values* feeds) = 0;
   // Reads the shapes of the arrays that read() gives.
   virtual Status read_shapes(size_t i, Shapes* shapes);

@@ -21,15 +21,15 @@ constexpr double kMostBias = 0x1p30;
 constexpr int32_t kMostFactor = 511;
 
 struct LayerParameters {
-  int bits = 0;                // of the weights; 0: not known yet
-  std::vector<float> scale;    // of the weights: one, or one for each output channel
+  int bits = 0;                // size of the weights' codes; 0: not known yet
+  std::vector<float> scale;    // the weights': one, or one for each output channel
   std::vector<int16_t> codes;  // in the order of the weights
   std::vector<float> bias;     // real, one for each output channel; empty: none
 };
 
 struct Parameters {
-  std::map<std::string, Coding> codings;     // by the value whose coding others share
-  std::map<size_t, LayerParameters> layers;  // by node
+  std::map<std::string, Coding> codings;     // value -> the coding that it and others share
+  std::map<size_t, LayerParameters> layers;  // node -> parameters of its layer
   std::map<std::string, Coding> constants;   // operands that are quantised
 
   // REQUIRES: the value is coded.

@@ -20,13 +20,13 @@ struct Layer {
   size_t node = 0;
   std::string input;    // the value multiplied
   std::string weights;  // the constant's name
-  int axis = -1;        // of the weights, along which the output channels lie; -1: per tensor only
+  int axis = -1;        // axis of the weights with the output channels; -1: per tensor only
   // The bias of the layer: input 2 of the node, or for a MatMul the constant of the Add behind it.
   size_t bias_node = 0;
-  int bias_input = -1;  // of bias_node; -1: it has none, and can have none
+  int bias_input = -1;  // input of bias_node that is the bias; -1: it can have none
   std::string bias;     // the constant's name; "" where there is none yet
-  std::string output;   // of bias_node: the sum with the bias
-  int channel_dim = 1;  // of the output
+  std::string output;   // output of bias_node: the sum with the bias
+  int channel_dim = 1;  // dimension of the output with its channels
 };
 
 struct Placement {
@@ -35,8 +35,9 @@ struct Placement {
   std::map<std::string, std::string> coded;
   std::set<std::string> constants;  // quantised too: operands that no table can hold
   std::vector<Layer> layers;
-  std::map<size_t, size_t> layers_by_node;  // of each node that holds a layer's weights or bias
-  std::set<size_t> float_nodes;             // computed in float, between quantised tensors
+  // Node that holds a layer's weights or bias -> index of the layer.
+  std::map<size_t, size_t> layers_by_node;
+  std::set<size_t> float_nodes;  // computed in float, between quantised tensors
 
   bool is_coded(const std::string& value) const { return coded.count(value) != 0; }
   // Returns the value whose coding a value has. While codings are being shared, coded[value] may

@@ -13,7 +13,7 @@ namespace qrt::quantize {
 
 enum class Role {
   kLayer,     // product with constant weights
-  kProduct,   // of two values
+  kProduct,   // product of two values
   kLimit,     // Relu, Clip: merges into the node in front of it
   kFunction,  // elementwise, of one value
   kPair,      // elementwise, of two values

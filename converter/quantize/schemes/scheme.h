@@ -35,8 +35,8 @@ struct Coding {
 
 struct Scheme {
   const char* name;
-  int bits;           // of activations
-  bool is_signed;     // activations
+  int bits;           // size of activations' codes
+  bool is_signed;     // activations have signed types
   bool is_symmetric;  // activations have zero point 0
   bool power_of_two;  // every scale is 2^n
   bool per_channel;   // weights have a scale for each output channel

@@ -23,7 +23,7 @@ struct Fit {
   Calibration calibration;
   Sweep::Choices choices;
   Parameters parameters;
-  std::map<std::string, Rule> rules;  // that chose each coding
+  std::map<std::string, Rule> rules;  // value -> the rule that chose its coding
 };
 
 struct Work {
@@ -36,9 +36,9 @@ struct Work {
   Quantised& result;
 
   FloatModel model;
-  Interpreter interpreter;  // of `model`
+  Interpreter interpreter;  // runs `model`
   std::unique_ptr<Samples> samples;
-  std::vector<int64_t> labels;  // of all samples, or of none
+  std::vector<int64_t> labels;  // a label for each sample, or none
 
   Placement placement;
   bool is_equalised = false;     // the model was equalised and is no longer the file's

@@ -35,7 +35,7 @@ class XnnpackOperator {
   virtual void bind(const uint8_t* a, const uint8_t* b, uint8_t* y, pthreadpool* pool) = 0;
   virtual void run() = 0;
 
-  // If not null, the operator reads and writes these instead: copies of a and y with the highest
+  // Return null, or what the operator reads and writes instead: copies of a and y with the highest
   // bit of every byte flipped, which the caller makes.
   virtual uint8_t* flipped_input() = 0;
   virtual uint8_t* flipped_output() = 0;
@@ -50,15 +50,15 @@ using XnnpackPointer = std::unique_ptr<XnnpackOperator>;
 // Returns whether XNNPACK supports this CPU. Thread-safe.
 bool has_xnnpack();
 
-// All of these: null if XNNPACK has no operator for the parameters, or no memory.
+// The functions below return null where XNNPACK has no operator for the parameters, or no memory.
 
 struct XnnpackConv : Window2D {
   size_t images, in_c, out_c;
   size_t groups;
   uint8_t input_zero_point;
   const int8_t* weights;  // packed: as gemm.h says, group by group; depthwise: as depthwise.h says
-  size_t taps, k;         // of the packed form; depthwise: unused
-  const int32_t* bias;    // with -input_zero_point * weight_sum, as in the file
+  size_t taps, k;         // the packed form's; depthwise: unused
+  const int32_t* bias;    // the file's, which has -input_zero_point * weight_sum in it
   const int32_t* weight_sum;
   Requant requant;  // arrays of out_c values
 };
@@ -76,7 +76,7 @@ struct XnnpackAdd {
   const size_t *a_dims, *b_dims;
   size_t a_rank, b_rank;  // at most 6
   AddParams params;
-  int32_t a_zero_point, b_zero_point, output_zero_point;  // of the stored values
+  int32_t a_zero_point, b_zero_point, output_zero_point;  // zero points of the stored values
 };
 // Makes an addition, whose bytes may differ from ours.
 XnnpackPointer xnnpack_add(const XnnpackAdd& add);

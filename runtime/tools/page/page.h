@@ -17,7 +17,8 @@ namespace qrt::tool {
 struct PageModel {
   std::shared_ptr<const Plan> plan;
   std::string path;
-  nlohmann::ordered_json bench;  // as qrt_bench --format json has it; null: nothing was measured
+  // The object of qrt_bench --format json; null: nothing was measured.
+  nlohmann::ordered_json bench;
 };
 
 // Returns the page's text. Whatever names the models hold, they are shown as text and nothing else.

@@ -6,7 +6,7 @@
 namespace qrt::tool {
 
 extern const char kModelPageStart[], kModelPageEnd[];    // page.h
-extern const char kReportPageStart[], kReportPageEnd[];  // of qrt_quantize --report
+extern const char kReportPageStart[], kReportPageEnd[];  // the page of qrt_quantize --report
 
 }  // namespace qrt::tool
 

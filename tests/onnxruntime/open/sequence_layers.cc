@@ -152,7 +152,8 @@ bool SizedMaker::attention() {
   return finish(flat, {from.dims[0], from.dims[2], fixed(c)}, from.amplitude);
 }
 
-// Joins a cache of another length with the new rows; the result is an output, as the next run's cache.
+// Concatenates a cache, an input whose length is a symbol of its own, with a value's rows. The
+// result may become an output, as the next run's cache.
 bool SizedMaker::cache() {
   const size_t x = pick(3, 4, true);
   if (x == SIZE_MAX) return false;

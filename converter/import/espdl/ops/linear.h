@@ -19,7 +19,7 @@ struct Linear {
   FilterShape shape;
   std::vector<int16_t> weights;
   std::vector<int64_t> bias;
-  std::vector<int> exponents, shifts;  // of the weights; one, or one per output channel
+  std::vector<int> exponents, shifts;  // the weights': one, or one for each output channel
   bool relu = false;
 };
 
@@ -28,7 +28,7 @@ bool read_activation(Importer& importer, const Node& node, bool* relu);
 // Weights and bias of inputs 1 and 2, as constants of the graph. REQUIRES: in, out and shape are set.
 struct LinearConstants {
   ValueId weights = kNoValue, bias = kNoValue;
-  std::string note;  // of the layer's result: whether the ESP32-S3 sums exactly
+  std::string note;  // says of the layer's result whether the ESP32-S3 sums exactly
 };
 // Reads the layer, whose weights get the shape `shape`. *known stays false where it was refused.
 Status read_linear(Importer& importer, const Node& node, const Shape& shape, Linear* linear,

@@ -18,7 +18,8 @@ struct Handler {
 
 // Returns the handler of a node, or null.
 const Handler* find_handler(const NodeView& n);
-// Operators that only move values or keep their order: the quantisation behind them counts for what stands before.
+// Returns whether an operator only moves values or keeps their order: the quantisation behind it
+// counts for what stands in front of it.
 bool keeps_quantisation(const std::string& op);
 // Returns whether the operator is ONNX's, or Microsoft's QuantizeLinear or DequantizeLinear, which compute
 // as ONNX's do. An operator of another domain may have the name of ONNX's and compute something else.

@@ -26,9 +26,9 @@ using from_onnx::NodeView;
 
 // Scales as exponents: one, or one for each index of `axis`.
 struct Scales {
-  DataType type = DataType::UNDEFINED;  // of the integers, where the node says so
+  DataType type = DataType::UNDEFINED;  // type of the integers, where the node says so
   std::vector<int64_t> exponents;
-  int64_t axis = 1;  // as the node has it
+  int64_t axis = 1;  // the node's attribute
 
   bool per_tensor() const { return exponents.size() == 1; }
 };
@@ -43,14 +43,14 @@ struct Term {
     kGate,      // Sigmoid or HardSigmoid of `name`, waiting for the Mul with it
   };
   Kind kind = Kind::kNone;
-  std::string name;  // of the ESP-DL tensor
+  std::string name;  // name of the ESP-DL tensor
   Format format;
   int rank = 0;
   ConstantPtr constant;
   std::optional<Scales> scales;
   std::string gate;  // kGate: what both are together, "Swish"
 
-  // Integers with a power of two.
+  // Returns whether this is a tensor of integers whose scale is a power of two.
   bool is_activation() const { return kind == Kind::kReal && format.is_integer(); }
   bool is_quantized_constant() const { return kind == Kind::kConstant && scales.has_value(); }
 };
@@ -137,13 +137,14 @@ class Translator {
   const Target target_;
   Report* report_;
   Outcomes outcomes_;
-  std::vector<std::unique_ptr<NodeView>> nodes_;  // by index in the file
+  std::vector<std::unique_ptr<NodeView>> nodes_;  // indexed by the node's place in the file
   std::unordered_map<std::string, Term> terms_;
-  std::unordered_map<int, Scales> scales_;  // of QuantizeLinear and DequantizeLinear, by node
+  // Node -> scales of its QuantizeLinear or DequantizeLinear.
+  std::unordered_map<int, Scales> scales_;
   from_onnx::ExternalFiles files_;
-  Status problem_;  // of a constant
+  Status problem_;  // failure to read a constant
   Writer writer_;
-  std::vector<std::string> operators_;                      // of ESP-DL, by node of the ONNX file
+  std::vector<std::string> operators_;                      // ESP-DL's, indexed by ONNX node
   std::unordered_map<std::string, std::string> last_form_;  // tensor -> the same, channels last
   std::unordered_map<std::string, std::optional<Format>> quantized_;  // quantized_as(), by tensor
   bool batch_is_symbolic_ = false;

@@ -16,8 +16,8 @@ namespace qrt::convert::from_onnx {
 // Returns whether weights of this type have 8 bits or less, as ONNX Runtime's integer operators take them.
 bool is_byte_weight(int type);
 
-// Returns a requantisation by one stage of closest multipliers (common/fixed_point.h). Null: the
-// node was refused.
+// Returns the requantisation by `factor` in one stage, with the closest multipliers
+// (closest_stage(), common/fixed_point.h). Null where a factor has none: the node was refused.
 std::unique_ptr<fb::RequantT> int16_requant(Importer& importer, const NodeView& node,
                                             const std::vector<double>& factor,
                                             const std::vector<int64_t>& bound, const Quant& out,

@@ -38,7 +38,7 @@ ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, 
 // Adds a bias that has one value for each index of `axis`.
 ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
                        const std::vector<double>& bias, int axis);
-// Floats as 8-bit integers within the limits.
+// Quantises floats to 8-bit integers within the limits.
 ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
                         Limits limits);
 
@@ -48,7 +48,8 @@ Status refuse_weights(Importer& importer, const NodeView& node, int i);
 // The treatment of an integer bias with another scale than that of x * w.
 enum class BiasScale {
   kIgnored,  // used as it is
-  kRounded,  // to integers of x * w, as a float bias, unless the scales are about the same
+  // Rounded to integers of x * w, as a float bias is, unless the scales are about the same.
+  kRounded,
 };
 
 // Reads the bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants,
@@ -73,7 +74,7 @@ bool has_other_scale(const Tensor& bias, const std::vector<float>& products);
 std::vector<int32_t> rounded_bias(const std::vector<double>& real,
                                   const std::vector<float>& products);
 
-// Integers of x * w as real numbers.
+// Returns the real numbers that integers of x * w stand for.
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
                                      const std::vector<float>& products);
 

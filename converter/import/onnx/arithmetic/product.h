@@ -15,7 +15,8 @@ namespace qrt::convert::from_onnx {
 
 struct Product {
   ValueId x = kNoValue;
-  ValueId x_zero_point = kNoValue;  // of the run; x_quant's is 0 then
+  // INT32 value that a run computes; x_quant's zero point is 0 then.
+  ValueId x_zero_point = kNoValue;
   Shape x_shape;  // what FullyConnected reads, [..., in]; a reshape or transpose of x where it
                   // differs
   bool transpose_x = false;

@@ -12,7 +12,8 @@ namespace qrt::convert::from_onnx {
 
 // Reads input i as a function of the bytes of at most two tensors. Returns false where it is none.
 bool pair_function_of(Importer& importer, const NodeView& node, int i, PairFunction* out);
-// Returns a pending operator's float result, within its limits. REQUIRES: it has a pair function.
+// Returns the pair function of a pending operator, with the limits of the Relu or Clip behind it.
+// REQUIRES: pending.pair_function.
 PairFunction limited_pair_function(const Pending& pending);
 
 // Returns f of two functions of pairs. Null where they depend on more than two tensors.

@@ -21,7 +21,8 @@ int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
 // Writes out the entries of a table. Returns false where it is too large, as a table of 16 bits for
 // each index of an axis is; callers refuse it.
 bool entries(const Tensor& table, std::vector<float>* out);
-// Integers keep the order of the values they stand for where the table behind them never falls.
+// Returns whether integers keep the order of the values that they stand for, as they do where the
+// table behind them never falls.
 bool keeps_order(const Tensor& t);
 // Reads a constant as floats. Returns false where it is neither dequantised nor of a float type.
 bool constant_floats(const Tensor& constant, std::vector<float>* out);

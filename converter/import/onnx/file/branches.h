@@ -18,7 +18,7 @@ using KnownConditions = std::unordered_map<int, bool>;
 
 // A condition on whose value a branch was taken.
 struct TakenBranch {
-  std::string node;       // as messages name it
+  std::string node;       // the node's name in messages
   std::string condition;  // tensor
   bool value;
 };

@@ -53,7 +53,7 @@ const char* element_type_name(int type);  // "float32"
 // onnx_type() is the reverse.
 bool ir_type(int type, DType* dtype);
 int onnx_type(DType dtype);
-// Bytes of one unpacked element, or 0 for types a constant cannot have here.
+// Returns the bytes of one unpacked element, or 0 for types a constant cannot have here.
 size_t element_bytes(int type);
 // Bits of an element of the packed types, 0 for all others.
 int packed_bits(int type);
@@ -91,7 +91,7 @@ class ExternalFiles {
   explicit ExternalFiles(std::string model_path) : model_path_(std::move(model_path)) {}
   Status read(const std::string& location, uint64_t offset, uint64_t bytes,
               std::vector<uint8_t>* data);
-  uint64_t total_bytes() const { return total_; }  // of the files opened so far
+  uint64_t total_bytes() const { return total_; }  // size of all files opened so far
 
  private:
   std::string model_path_;

@@ -19,9 +19,10 @@ namespace qrt::convert::from_onnx {
 
 // A Loop or Scan with its number of steps, and where that comes from.
 struct KnownLoop {
-  std::string node;    // as messages name it
-  int64_t steps = 0;   // 0 or more
-  std::string tensor;  // whose number (axis -1) or whose length it is; "": always so many
+  std::string node;   // the node's name in messages
+  int64_t steps = 0;  // 0 or more
+  // The tensor whose number (axis -1) or length this is; "": the number of steps is fixed.
+  std::string tensor;
   int axis = -1;
 };
 
@@ -38,8 +39,10 @@ struct LoopForm {
   std::vector<int64_t> input_axes, output_axes;
   std::vector<int64_t> input_directions, output_directions;  // 1: from the end
 
-  int first_input() const { return is_scan ? 0 : 2; }   // of the states, of node and body
-  int first_output() const { return is_scan ? 0 : 1; }  // of the states, of the body
+  // Returns the index of the first state among the inputs of node and body.
+  int first_input() const { return is_scan ? 0 : 2; }
+  // Returns the index of the first state among the body's outputs.
+  int first_output() const { return is_scan ? 0 : 1; }
 };
 
 // Reads a loop. Fails with kInvalidModel where the numbers of inputs, outputs and attributes do not

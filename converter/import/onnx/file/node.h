@@ -21,8 +21,8 @@ class NodeView {
   int index() const { return index_; }
   const std::string& op() const;
   const std::string& domain() const;
-  std::string label() const;     // for messages
-  std::string op_label() const;  // for reports
+  std::string label() const;     // the node's name in messages
+  std::string op_label() const;  // the operator's name in reports
   // Returns the name for the converted model: the node's, or its first output's.
   const std::string& name() const;
   operator SourceNode() const { return {name(), op()}; }

@@ -167,7 +167,7 @@ bool reads_rows_of_image(const Image& image, const Window& window, int64_t group
 }
 
 // Multiplies windows [n, ..., channels * taps] by the weights [out, channels / groups, taps ...] in the
-// order of ONNX Runtime's convolutions on x86-64: [n, pixels, out].
+// order of ONNX Runtime's convolutions on x86-64: [n, pixels, out]. `width` is the image's.
 ValueId multiply_columns(FloatGraph* f, ValueId x, ValueId w, const Columns& c, int64_t width) {
   const Shape sx = f->shape_of(x), sw = f->shape_of(w);
   const int64_t n = sx[0], out = sw[0] / c.groups, terms = sx[sx.rank() - 1] / c.groups;

@@ -23,8 +23,8 @@ using Handler = Status (*)(Importer& importer, const NodeView& node);
 enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
   kMoved,     // an element in another place; what is known of an axis goes along (move.h)
-  kResized,   // as kMoved in mode nearest, else as kAll
-  kImages,    // all elements of a channel: along axis 2 and those behind it
+  kResized,   // in mode nearest kMoved, else kAll
+  kImages,    // all elements of a channel, along axis 2 and the later ones
   kAll,       // along any axis
   kFloats,    // along any axis; the tensor is float in the run
 };
@@ -43,7 +43,7 @@ struct OpEntry {
   const char* domain;  // "" is also "ai.onnx"
   const char* op;
   Handler handler;
-  int inputs;  // at least so many must be present
+  int inputs;  // number of inputs that must be present, the first ones
   Required<Reads> reads;
 };
 // Returns the entry of an operator, null for one that is not known.

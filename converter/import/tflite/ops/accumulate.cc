@@ -13,7 +13,8 @@ using F = fb::FormulaFunction;
 
 constexpr int kSumLeft = 20;
 
-// Finishes a sum of terms x - zero point, an INT32 value, by requantising it to the output.
+// Finishes an INT32 sum of terms x - zero point: subtracts the zero point once more, since the
+// reference begins with a stored 0, and requantises it to the output.
 Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in, const Quant& out,
                   const char* result) {
   const double twice = 2 * static_cast<double>(in.scale[0]);

@@ -41,8 +41,9 @@ Status take(Importer& importer, const Op& op, int axis, int batch) {
   return importer.finish_copy(op, y, "Take");
 }
 
-// Imports GATHER_ND of rows `flat` at indices that only a run knows: sums of the indices times
-// their strides. An index outside, at which the reference fails, leads to some element.
+// Imports GATHER_ND at indices that only a run knows: a Take of rows from x reshaped to `flat`,
+// each at the sum of its indices times their strides; `to` is the output's shape. An index outside
+// x, at which the reference fails, gives some other row of x.
 Status take_nd(Importer& importer, const Op& op, Moving& x, const std::vector<int64_t>& flat,
                const std::vector<int64_t>& to) {
   const Shape& from = importer.input(op, 0).shape;

@@ -16,8 +16,8 @@ struct Handler {
   int inputs;                // the first ones, which must be there
   bool has_state = false;    // takes tensors that keep their content between runs, or their handles
   bool takes_int16 = false;  // activations of 16 bits
-  int outputs = 1;           // at least
-  const char* custom_code = "";  // of a CUSTOM
+  int outputs = 1;           // the least number of outputs
+  const char* custom_code = "";  // name of a CUSTOM operator
 };
 
 #define QRT_TFLITE_OP(handler, code, ...) Status handler(Importer& importer, const Op& op);

@@ -40,8 +40,8 @@ bool read_weights(Importer& importer, const Op& op, Layer layer, int channel_axi
 // The reference adds 64 bits, or 32 where these say so.
 struct BiasTypes {
   bool takes_int16 = false;
-  bool int32_adds_32 = false;    // with an int32 bias
-  bool missing_adds_32 = false;  // without a bias
+  bool int32_adds_32 = false;    // an int32 bias is added in 32 bits
+  bool missing_adds_32 = false;  // without a bias sums have 32 bits
 };
 
 // Reads the bias, input 2: one int32 for each output channel, or none; with int16 activations as `types`

@@ -101,7 +101,7 @@ bool stays_defined(Importer& importer, const Op& op, const char* what, int64_t b
   return false;
 }
 
-// Returns the greatest sum of |weight| of `rows` equal rows, times `factor`, plus the row's |bias|.
+// Returns the greatest value of any row: the sum of its |weights| times `factor`, plus its |bias|.
 int64_t greatest_sum(const int16_t* weights, size_t rows, size_t columns, int64_t factor,
                      const int64_t* bias) {
   int64_t greatest = 0;

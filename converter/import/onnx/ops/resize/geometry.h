@@ -31,7 +31,7 @@ struct ResizeAxis {
 struct Resize {
   Coordinates coordinates = Coordinates::kAsymmetric;
   Nearest nearest = Nearest::SIMPLE;
-  std::vector<ResizeAxis> axes;  // of all dimensions
+  std::vector<ResizeAxis> axes;  // one for each dimension
 
   bool extrapolates() const { return coordinates == Coordinates::kTfCropAndResize; }
 };
