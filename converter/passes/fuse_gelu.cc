@@ -119,7 +119,7 @@ void fuse_gelu(Graph* graph) {
   bool any = false;
   for (size_t i = 0; i < graph->nodes.size(); ++i) {
     const auto* o = graph->nodes[i].options.AsFloat();
-    if (o && o->function == F::ERF && !graph->nodes[i].outputs.empty())
+    if (o && o->function == F::FUSED_ERF && !graph->nodes[i].outputs.empty())
       any |= Gelu(graph, def_use).fuse(static_cast<int>(i));
   }
   if (any) erase_removed(graph);

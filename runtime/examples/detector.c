@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C99: objects in grey images, by a model that has its head: the boxes and scores come from it as they are.
+/* C99: objects in grey images, by a model that has its head: non-maximum suppression is a part of it, and how many boxes it keeps
+ * only a run knows.
  *
  *     detector MODEL.qrt THRESHOLD < IMAGES
  *
- * IMAGES are of 32 by 32 bytes. Prints "score left top right bottom" of what scores above the threshold, and an empty line
- * behind each image. The model:
+ * IMAGES are of 32 by 32 bytes, and a box is 5 by 5 pixels around its middle. Prints "score left top right bottom" of what scores above the
+ * threshold, and an empty line behind each image. The model:
  *
  *     python3 runtime/examples/models.py detector detector.onnx && qrt_convert detector.onnx -o detector.qrt */
 #include <qrt/qrt.h>
@@ -22,27 +23,28 @@ int main(int argc, char** argv) {
   qrt_model* model = NULL;
   qrt_session* session = NULL;
   qrt_error error;
-  qrt_tensor_info image, output;
+  qrt_tensor_info image;
   qrt_struct_init(&image);
-  qrt_struct_init(&output);
   if (qrt_model_load_file(argv[1], NULL, &model, &error) != QRT_OK ||
       qrt_session_create(model, NULL, &session, &error) != QRT_OK)
     return fail(error.message);
-  const size_t scores_at = qrt_model_find_output(model, "scores");
-  const float* scores = qrt_session_output_data(session, scores_at);
-  const float* boxes = qrt_session_output_data(session, qrt_model_find_output(model, "boxes"));
-  if (qrt_session_input_info(session, 0, &image) != QRT_OK || image.dtype != QRT_UINT8 ||
-      scores == NULL || boxes == NULL ||
-      qrt_session_output_info(session, scores_at, &output) != QRT_OK)
-    return fail("the model does not make boxes and scores of an image");
+  const size_t found_at = qrt_model_find_output(model, "found");
+  const int64_t* found = qrt_session_output_data(session, found_at);
+  const float* scores = qrt_session_output_data(session, qrt_model_find_output(model, "scores"));
+  if (qrt_session_input_info(session, 0, &image) != QRT_OK || image.bytes != 32 * 32 ||
+      scores == NULL || found == NULL)
+    return fail("the model does not find boxes in an image of 32 by 32 bytes");
   int status = 0;
   while (status == 0 &&
          fread(qrt_session_input_data(session, 0), 1, image.bytes, stdin) == image.bytes) {
     if (qrt_session_run(session, &error) != QRT_OK) status = fail(error.message);
-    for (size_t i = 0; i < output.bytes / sizeof(float) && status == 0; ++i)
-      if ((double)scores[i] > threshold)
-        printf("%.2f %g %g %g %g\n", (double)scores[i], (double)boxes[4 * i],
-               (double)boxes[4 * i + 1], (double)boxes[4 * i + 2], (double)boxes[4 * i + 3]);
+    /* Rows of image, class and place: as many as the run has found. */
+    const size_t count = status == 0 ? qrt_session_output_count(session, found_at) : 0;
+    for (size_t i = 0; i < count; ++i) {
+      const int place = (int)found[3 * i + 2], left = place % 32 - 2, top = place / 32 - 2;
+      if ((double)scores[place] > threshold)
+        printf("%.2f %d %d %d %d\n", (double)scores[place], left, top, left + 5, top + 5);
+    }
     printf("\n");
   }
   qrt_session_destroy(session);

@@ -94,8 +94,8 @@ def sentences(path):
 
 
 def detector(path):
-    """Bright squares of 5 by 5 pixels in a grey image of 32 by 32: a convolution makes a map of how much a place looks
-    like one, the head takes the greatest 4 of its peaks and their boxes, left, top, right and bottom."""
+    """Bright squares of 5 by 5 pixels in a grey image of 32 by 32: a convolution makes a map of how much a place looks like the
+    middle of one, and non-maximum suppression keeps up to 4 of their boxes, those that overlap no better one."""
     g, side, most = Graph(1), 32, 4
     zero = g.constant(UINT8, [], [0])
 
@@ -107,15 +107,13 @@ def detector(path):
     weights = g.node("DequantizeLinear", [g.constant(INT8, [1, 1, 7, 7], kernel), g.scalar(0.01), g.constant(INT8, [], [0])])
     image = g.node("DequantizeLinear", ["image", g.scalar(1 / 255), zero])
     heat = rounded(g.node("Relu", [g.node("Conv", [image, weights], pads=[3, 3, 3, 3])]), 1 / 255)
-    peaks = g.node("MaxPool", [heat], kernel_shape=[5, 5], pads=[2, 2, 2, 2])
-    flat = g.constant(INT64, [1], [side * side])
-    heat, peaks = g.node("Reshape", [heat, flat]), g.node("Reshape", [peaks, flat])
-    scores = rounded(g.node("Where", [g.node("Equal", [heat, peaks]), heat, g.scalar(0.0)]), 1 / 255)
-    _, places = g.node("TopK", [scores, g.constant(INT64, [1], [most])], ["scores", "places"])
+    places = side * side
+    scores = g.node("Reshape", [heat, g.constant(INT64, [3], [1, 1, places])], ["scores"])
     boxes = [edge for row in range(side) for column in range(side)
-             for edge in (column - 2, row - 2, column + 3, row + 3)]
-    g.node("Gather", [g.constant(FLOAT, [side * side, 4], boxes), places], ["boxes"], axis=0)
-    g.save(path, [("image", [1, 1, side, side], UINT8)], [("scores", [most]), ("boxes", [most, 4])])
+             for edge in (row - 2, column - 2, row + 3, column + 3)]
+    limits = [g.constant(INT64, [], [most]), g.scalar(0.3), g.scalar(0.1)]
+    g.node("NonMaxSuppression", [g.constant(FLOAT, [1, places, 4], boxes), scores] + limits, ["found"])
+    g.save(path, [("image", [1, 1, side, side], UINT8)], [("scores", [1, 1, places]), ("found", [most, 3], INT64)])
 
 
 if __name__ == "__main__":

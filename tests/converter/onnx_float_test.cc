@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "tests/support/onnx_builder.h"
 
@@ -185,8 +186,24 @@ TEST(OnnxFloat, WhatHasNoFloatFormStaysRefused) {
   b.allow_float = true;
   const std::string x = input(&b, {1, 2, 4});
   b.output(b.node("Det", {x}));
+  EXPECT_EQ(b.import().refusals(), 1);
+}
+
+TEST(OnnxFloat, SignAndHardmaxOfNaN) {
+  OnnxBuilder b(13);
+  b.allow_float = true;
+  const std::string x = b.input<float>({2, 3});
+  b.output(b.node("Sign", {x}));
   b.output(b.node("Hardmax", {x}));
-  EXPECT_EQ(b.import().refusals(), 2);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<Bytes> y =
+      b.run({to_bytes(std::vector<float>{nan, 2, -0.0f, -HUGE_VALF, nan, 3})});
+  ASSERT_EQ(y.size(), 2u);
+  const std::vector<float> signs = from_bytes<float>(y[0]);
+  EXPECT_TRUE(std::isnan(signs[0]) && std::isnan(signs[4]));
+  EXPECT_EQ((std::vector<float>{signs[1], signs[2], signs[3], signs[5]}),
+            (std::vector<float>{1, 0, -1, 1}));
+  EXPECT_EQ(from_bytes<float>(y[1]), (std::vector<float>{0, 0, 0, 0, 0, 1}));
 }
 
 TEST(OnnxFloat, WindowsOfAnEnormousImageAreRefused) {

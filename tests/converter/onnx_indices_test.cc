@@ -157,10 +157,13 @@ TEST(OnnxIndices, SumsOfSquaresAndMagnitudesInFloat) {
   EXPECT_EQ(reduced("ReduceSumSquare"), (std::vector<float>{25, 1}));
 }
 
-TEST(OnnxIndices, CumSumRefusesFloatsAndAxesOfARun) {
+TEST(OnnxIndices, CumSumRefusesFloatsWithoutAFlagAndAxesOfARun) {
   OnnxBuilder f;
   f.output(f.node("CumSum", {f.input<float>({2}), scalar_axis(f, 0)}));
   EXPECT_EQ(f.import().status.code(), Code::kUnsupported);
+  f.allow_float = true;
+  EXPECT_EQ(f.run_to<float>({to_bytes(std::vector<float>{0.5f, 0.25f})}),
+            (std::vector<float>{0.5f, 0.75f}));
   OnnxBuilder a;
   a.output(a.node("CumSum", {a.input<int64_t>({2}), a.input<int64_t>({})}));
   EXPECT_EQ(a.import().status.code(), Code::kUnsupported);

@@ -102,7 +102,7 @@ Status FloatBuilder::rows(F function, const std::vector<bool>& marked, float eps
   Shape flat;
   QRT_TRY(make_shape(kept, &flat));
   if (flat != permuted) x = builder_.reshape(source_, x, flat);
-  if (function >= F::REDUCE_SUM && function <= F::REDUCE_MIN) {
+  if ((function >= F::REDUCE_SUM && function <= F::REDUCE_MIN) || function == F::REDUCE_PROD) {
     Shape one = flat, result;
     one[one.rank() - 1] = 1;
     QRT_TRY(make_shape(reduced, &result));

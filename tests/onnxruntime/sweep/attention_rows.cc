@@ -71,6 +71,10 @@ Row multi_head_attention() {
             const std::string mask = g.b.constant<int32_t>({2, 5}, {1, 1, 1, 0, 0, 1, 1, 1, 1, 1});
             return attention(g, x, {g.constant({3 * kHeads * kSize}, -1, 1), mask}, {});
           })
+      .form("with lengths", dims,
+            [=](Graph& g, const Value& x) {
+              return attention(g, x, {"", g.b.constant<int32_t>({2}, {3, 5})}, {});
+            })
       .form("with added scores", dims,
             [=](Graph& g, const Value& x) {
               return attention(g, x, {"", "", g.constant({1, kHeads, kTokens, 5}, -1, 1)},
@@ -100,6 +104,155 @@ Row attention() {
             return Graph::sized(g.node("Attention", x, more, {Attr("softcap", 3.0f)}), 2);
           },
           23)
+      .row();
+}
+
+Row packed_attention() {
+  const Dims dims = {2, kTokens, 24};
+  const auto attention = [](Graph& g, const Value& x, const Names& more,
+                            std::vector<Attr> attributes) {
+    Names inputs = {g.weights({24, 3 * kHeads * kSize}).name,
+                    g.constant({3 * kHeads * kSize}, -1, 1)};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    attributes.push_back(Attr("num_heads", kHeads));
+    Value y = g.node("Attention", x, inputs, attributes, kMicrosoft);
+    y.dims = {2, kTokens, kHeads * kSize};
+    return Graph::sized(y, 2);
+  };
+  return RowBuilder("Attention", kMicrosoft)
+      .form("alone", dims, [=](Graph& g, const Value& x) { return attention(g, x, {}, {}); })
+      .form("with a mask of keys", dims,
+            [=](Graph& g, const Value& x) {
+              return attention(g, x, {g.b.constant<int32_t>({2, kTokens}, {1, 1, 0, 1, 0, 1})}, {});
+            })
+      .form("with lengths", dims,
+            [=](Graph& g, const Value& x) {
+              return attention(g, x, {g.b.constant<int32_t>({2}, {2, 3})}, {});
+            })
+      .form("causal", dims,
+            [=](Graph& g, const Value& x) {
+              return attention(g, x, {}, {Attr("unidirectional", 1)});
+            })
+      .form("with a mask of every query", dims,
+            [=](Graph& g, const Value& x) {
+              const std::string mask = g.b.constant<int32_t>(
+                  {2, kTokens, kTokens}, {1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1});
+              return attention(g, x, {mask}, {Attr("mask_filter_value", -100.0f)});
+            })
+      .form(
+          "causal behind a past", dims,
+          [=](Graph& g, const Value& x) {
+            const std::string past = g.constant({2, 2, kHeads, kPast, kSize}, -1, 1);
+            const std::vector<int32_t> keys = {0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1};
+            const std::string mask = g.b.constant<int32_t>({2, kPast + kTokens}, keys);
+            const Value y = attention(g, x, {mask, past}, {Attr("unidirectional", 1)});
+            g.b.graph().mutable_node(g.b.graph().node_size() - 1)->add_output(y.name + "_present");
+            return y;
+          })
+      .form("with added scores", dims,
+            [=](Graph& g, const Value& x) {
+              return attention(g, x, {"", "", g.constant({2, kHeads, kTokens, kTokens}, -1, 1)},
+                               {Attr("scale", 0.5f)});
+            })
+      .form("of narrow values", dims,
+            [=](Graph& g, const Value& x) {
+              const std::vector<int64_t> sizes = {kHeads * kSize, kHeads * kSize, kHeads * 4};
+              const Names more = {g.weights({24, 2 * kHeads * kSize + kHeads * 4}).name,
+                                  g.constant({2 * kHeads * kSize + kHeads * 4}, -1, 1)};
+              Value y =
+                  g.node("Attention", x, more,
+                         {Attr("num_heads", kHeads), Attr("qkv_hidden_sizes", sizes)}, kMicrosoft);
+              y.dims = {2, kTokens, kHeads * 4};
+              return Graph::sized(y, 2);
+            })
+      .row();
+}
+
+// Adds QAttention of what DynamicQuantizeLinear makes of x, with these inputs behind the zero points.
+Value quantized_attention_of(Graph& g, const Value& x, const std::string& mask, const Names& more,
+                             std::vector<Attr> attributes) {
+  const std::string code = g.b.node("DynamicQuantizeLinear", {x.name});
+  auto* node = g.b.graph().mutable_node(g.b.graph().node_size() - 1);
+  node->add_output(code + "_scale");
+  node->add_output(code + "_zero");
+  std::vector<int8_t> w(24 * 3 * kHeads * kSize);
+  for (int8_t& v : w) v = static_cast<int8_t>(g.dice.integer(-kMostWeight, kMostWeight));
+  const std::string weights = g.b.constant<int8_t>({24, 3 * kHeads * kSize}, w);
+  Names inputs = {code,
+                  weights,
+                  g.constant({3 * kHeads * kSize}, -1, 1),
+                  code + "_scale",
+                  g.b.scalar(0.008f),
+                  mask,
+                  code + "_zero",
+                  g.b.constant<int8_t>({}, {0})};
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  attributes.push_back(Attr("num_heads", kHeads));
+  const std::string y = g.b.node("QAttention", inputs, attributes, kMicrosoft);
+  return {y, {2, kTokens, kHeads * kSize}, 2};
+}
+
+Row quantized_attention() {
+  const Dims dims = {2, kTokens, 24};
+  return RowBuilder("QAttention", kMicrosoft)
+      .form("of a dynamic scale", dims,
+            [](Graph& g, const Value& x) { return quantized_attention_of(g, x, "", {}, {}); })
+      .form("with a mask of keys", dims,
+            [](Graph& g, const Value& x) {
+              const std::string mask = g.b.constant<int32_t>({2, kTokens}, {1, 1, 0, 1, 0, 1});
+              return quantized_attention_of(g, x, mask, {}, {});
+            })
+      .form(
+          "causal behind a past", dims,
+          [](Graph& g, const Value& x) {
+            const std::string past = g.constant({2, 2, kHeads, kPast, kSize}, -1, 1);
+            const Value y = quantized_attention_of(g, x, "", {past}, {Attr("unidirectional", 1)});
+            g.b.graph().mutable_node(g.b.graph().node_size() - 1)->add_output(y.name + "_present");
+            return y;
+          })
+      .row();
+}
+
+Row embed_norm() {
+  return RowBuilder("EmbedLayerNormalization", kMicrosoft)
+      .form("added", {2, kTokens, 8},
+            [](Graph& g, const Value& x) {
+              const std::string ids = g.b.constant<int32_t>({2, kTokens}, {4, 0, 9, 1, 1, 8});
+              const std::string segments = g.b.constant<int32_t>({2, kTokens}, {0, 0, 1, 0, 1, 1});
+              const Names inputs = {ids,
+                                    segments,
+                                    g.constant({10, 8}, -1, 1),
+                                    g.constant({5, 8}, -1, 1),
+                                    g.constant({2, 8}, -1, 1),
+                                    g.constant({8}, 0.5, 1.5),
+                                    g.constant({8}, -1, 1)};
+              const std::string y = g.b.node("EmbedLayerNormalization", inputs, {}, kMicrosoft);
+              auto* node = g.b.graph().mutable_node(g.b.graph().node_size() - 1);
+              node->add_output(y + "_lengths");
+              return Graph::sized(g.node("Add", x, {y}), x.amplitude + 2);
+            })
+      .form("with positions and a mask, added", {2, kTokens, 8},
+            [](Graph& g, const Value& x) {
+              const Names inputs = {g.b.constant<int32_t>({2, kTokens}, {4, 0, 9, 1, 1, 8}),
+                                    "",
+                                    g.constant({10, 8}, -1, 1),
+                                    g.constant({5, 8}, -1, 1),
+                                    "",
+                                    g.constant({8}, 0.5, 1.5),
+                                    g.constant({8}, -1, 1),
+                                    g.b.constant<int32_t>({2, kTokens}, {1, 1, 0, 1, 1, 1}),
+                                    g.b.constant<int32_t>({2, kTokens}, {4, 3, 2, 0, 1, 2})};
+              const std::string y =
+                  g.b.node("EmbedLayerNormalization", inputs, {Attr("epsilon", 1e-5f)}, kMicrosoft);
+              auto* node = g.b.graph().mutable_node(g.b.graph().node_size() - 1);
+              node->add_output(y + "_lengths");
+              node->add_output(y + "_sum");
+              const std::string lengths =
+                  g.b.node("Cast", {y + "_lengths"}, {Attr("to", kFloatType)});
+              const std::string rows = g.b.node("Reshape", {lengths, g.numbers({2, 1, 1})});
+              const std::string sum = g.b.node("Add", {y, g.b.node("Add", {y + "_sum", rows})});
+              return Graph::sized(g.node("Add", x, {sum}), x.amplitude + 8);
+            })
       .row();
 }
 
@@ -168,8 +321,15 @@ Row gather_block_quantized() {
 }  // namespace
 
 std::vector<Row> attention_rows() {
-  return {group_query_attention(),  multi_head_attention(),           attention(),
-          rotary_embedding("", 23), rotary_embedding(kMicrosoft, 21), matmul_nbits(),
+  return {group_query_attention(),
+          multi_head_attention(),
+          attention(),
+          packed_attention(),
+          quantized_attention(),
+          embed_norm(),
+          rotary_embedding("", 23),
+          rotary_embedding(kMicrosoft, 21),
+          matmul_nbits(),
           gather_block_quantized()};
 }
 

@@ -274,6 +274,12 @@ std::vector<Row> elementwise_rows() {
                                return g.node(op, x, {other, x.name});
                              })
                       .row());
+  all.push_back(RowBuilder("Hardmax")
+                    .axes(2, 3, "",
+                          [](Graph& g, const Value& x, size_t axis) {
+                            return Graph::sized(g.node("Hardmax", x, {}, {axis_attr(axis)}), 1);
+                          })
+                    .row());
   all.push_back(
       RowBuilder("STFT")
           .form("frames of 8", {2, 32, 1},

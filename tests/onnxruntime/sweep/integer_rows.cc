@@ -101,6 +101,17 @@ Row of_integers(const char* op, const std::vector<Attr>& attributes = {}) {
   return row.row();
 }
 
+// Makes remainders of floats, which have the sign of the dividend.
+Row remainders() {
+  return RowBuilder("Mod")
+      .ranks(2, 3, "of floats",
+             [](Graph& g, const Value& x) {
+               const std::string other = g.constant({}, 0.5, 0.9);
+               return g.node("Mod", x, {other}, {Attr("fmod", 1)});
+             })
+      .row();
+}
+
 Row of_conditions(const char* op) {
   return RowBuilder(op)
       .ranks(1, 4, "",
@@ -217,6 +228,7 @@ std::vector<Row> integer_rows() {
                           dynamic_quantize(),
                           casts(),
                           of_integers("Mod"),
+                          remainders(),
                           of_integers("BitShift", {Attr("direction", "RIGHT")}),
                           of_integers("BitwiseAnd"),
                           of_integers("BitwiseOr"),
@@ -289,14 +301,21 @@ std::vector<Row> integer_rows() {
                             return Graph::shaped(g.node("Reshape", x, {shape}), {elements(x.dims)});
                           })
                     .row());
-  all.push_back(RowBuilder("ReduceProd")
-                    .form("reshapes it", shape_of_rank(4),
-                          [](Graph& g, const Value& x) {
-                            const std::string n =
-                                g.b.node("ReduceProd", {g.b.node("Shape", {x.name})});
-                            return Graph::shaped(g.node("Reshape", x, {n}), {elements(x.dims)});
-                          })
-                    .row());
+  all.push_back(
+      RowBuilder("ReduceProd")
+          .form("reshapes it", shape_of_rank(4),
+                [](Graph& g, const Value& x) {
+                  const std::string n = g.b.node("ReduceProd", {g.b.node("Shape", {x.name})});
+                  return Graph::shaped(g.node("Reshape", x, {n}), {elements(x.dims)});
+                })
+          .axes(2, 3, "of floats, ",
+                [](Graph& g, const Value& x, size_t axis) {
+                  Dims to = x.dims;
+                  to[axis] = 1;
+                  const std::string axes = g.numbers({static_cast<int64_t>(axis)});
+                  return Graph::sized(Graph::shaped(g.node("ReduceProd", x, {axes}), to), 4);
+                })
+          .row());
   all.push_back(RowBuilder("ConstantOfShape")
                     .form("added", shape_of_rank(4),
                           [](Graph& g, const Value& x) {
@@ -319,6 +338,13 @@ std::vector<Row> integer_rows() {
                             const std::string at =
                                 g.b.node("CumSum", {g.numbers({0, 1, 1}), g.b.scalar<int64_t>(0)});
                             return g.node("Gather", x, {at}, {Attr("axis", 1)});
+                          })
+                    .axes(2, 3, "of floats, ",
+                          [](Graph& g, const Value& x, size_t axis) {
+                            const std::string at = g.b.scalar(static_cast<int64_t>(axis));
+                            return Graph::sized(
+                                g.node("CumSum", x, {at}, {Attr("reverse", axis == 1 ? 1 : 0)}),
+                                x.amplitude * 4);
                           })
                     .row());
   all.push_back(RowBuilder("OneHot")

@@ -123,7 +123,57 @@ Row einsums() {
               return Graph::shaped(g.node("Einsum", x, {}, {Attr("equation", "abc->acb")}),
                                    {2, 7, 4});
             })
+      .form("ellipsis", shape_of_rank(4),
+            [](Graph& g, const Value& x) {
+              const Value w = g.weights({6, 3});
+              const Attr equation("equation", "...c,cd->...d");
+              return Graph::sized(
+                  Graph::shaped(g.node("Einsum", x, {w.name}, {equation}), {2, 4, 5, 3}),
+                  x.amplitude * 2);
+            })
+      .form("of three", shape_of_rank(3),
+            [](Graph& g, const Value& x) {
+              const Names more = {g.weights({7, 5}).name, g.constant({5, 3}, -1, 1)};
+              const Attr equation("equation", "abc,cd,de->abe");
+              return Graph::sized(Graph::shaped(g.node("Einsum", x, more, {equation}), {2, 4, 3}),
+                                  x.amplitude * 4);
+            })
+      .form("ellipses, no arrow", shape_of_rank(4),
+            [](Graph& g, const Value& x) {
+              const std::string other = g.constant({2, 4, 6, 3}, -1, 1);
+              const Attr equation("equation", "...ba, ...ac");
+              return Graph::sized(
+                  Graph::shaped(g.node("Einsum", x, {other}, {equation}), {2, 4, 5, 3}),
+                  x.amplitude * 4);
+            })
+      .form("sums what one has", shape_of_rank(3),
+            [](Graph& g, const Value& x) {
+              const std::string other = g.constant({4, 5}, -1, 1);
+              const Attr equation("equation", "abc,bd->ab");
+              return Graph::sized(Graph::shaped(g.node("Einsum", x, {other}, {equation}), {2, 4}),
+                                  x.amplitude * 8);
+            })
       .row();
+}
+
+Row grid_samples() {
+  RowBuilder row("GridSample");
+  for (const char* mode : {"linear", "nearest", "cubic"})
+    for (const char* padding : {"zeros", "border", "reflection"})
+      for (const int align : {0, 1})
+        row.form(
+            std::string(mode) + ", " + padding + (align != 0 ? ", corners aligned" : ""),
+            shape_of_rank(4),
+            [=](Graph& g, const Value& x) {
+              const std::string grid = g.constant({2, 3, 4, 2}, -1.3, 1.3);
+              Value y = g.node("GridSample", x, {grid},
+                               {Attr("mode", mode), Attr("padding_mode", padding),
+                                Attr("align_corners", align)});
+              y.dims = {2, 4, 3, 4};
+              return Graph::sized(y, x.amplitude * 2);
+            },
+            22);
+  return row.row();
 }
 
 Row gemms() {
@@ -382,6 +432,7 @@ std::vector<Row> layer_rows() {
           matmuls(),
           gemms(),
           einsums(),
+          grid_samples(),
           qlinear_convs(""),
           qlinear_convs(kMicrosoft),
           qlinear_matmul(),

@@ -330,6 +330,15 @@ std::vector<Row> move_rows() {
                   const std::string to = g.b.constant<int64_t>({2, 2}, {0, 3, 1, 2});
                   return g.node("ScatterND", x, {to, g.b.node("GatherND", {x.name, from})});
                 })
+          .form("added rows", shape_of_rank(3),
+                [](Graph& g, const Value& x) {
+                  const std::string from = g.b.constant<int64_t>({2, 2}, {0, 1, 1, 0});
+                  const std::string to = g.b.constant<int64_t>({2, 2}, {1, 2, 1, 2});
+                  return Graph::sized(
+                      g.node("ScatterND", x, {to, g.b.node("GatherND", {x.name, from})},
+                             {Attr("reduction", "add")}),
+                      x.amplitude * 3);
+                })
           .row());
   const auto scatter = [](const char* op) {
     return [op](Graph& g, const Value& x, size_t axis) {
@@ -345,7 +354,20 @@ std::vector<Row> move_rows() {
       return g.node(op, x, {g.b.constant(to, at), updates}, {axis_attr(axis)});
     };
   };
-  all.push_back(RowBuilder("ScatterElements").axes(2, 4, "", scatter("ScatterElements")).row());
+  const auto scatter_add = [](Graph& g, const Value& x, size_t axis) {
+    Dims to = x.dims;
+    to[axis] = 2;
+    const std::string updates = g.b.node(
+        "Slice", {x.name, g.numbers({0}), g.numbers({2}), g.numbers({static_cast<int64_t>(axis)})});
+    const std::vector<int64_t> at(static_cast<size_t>(elements(to)), x.dims[axis] - 1);
+    return Graph::sized(g.node("ScatterElements", x, {g.b.constant(to, at), updates},
+                               {axis_attr(axis), Attr("reduction", "add")}),
+                        x.amplitude * 3);
+  };
+  all.push_back(RowBuilder("ScatterElements")
+                    .axes(2, 4, "", scatter("ScatterElements"))
+                    .axes(2, 3, "added, ", scatter_add)
+                    .row());
   all.push_back(RowBuilder("Scatter").axes(2, 3, "", scatter("Scatter"), 10).row());
   const auto triangle = [](int64_t upper) {
     return [upper](Graph& g, const Value& x) {

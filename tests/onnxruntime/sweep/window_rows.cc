@@ -183,6 +183,38 @@ Row top_k() {
   return row.row();
 }
 
+// Boxes of x, a row of four numbers for each; how many are found, only a run knows.
+Row non_max_suppression() {
+  RowBuilder row("NonMaxSuppression");
+  for (const int centered : {0, 1})
+    for (const bool is_of_scores : {false, true})
+      row.form(std::string(is_of_scores ? "of scores" : "of boxes") +
+                   (centered != 0 ? ", middles and sizes" : ""),
+               is_of_scores ? Dims{2, 3, 12} : Dims{2, 12, 4}, [=](Graph& g, const Value& x) {
+                 const std::string other =
+                     is_of_scores ? g.constant({2, 12, 4}, 0, 2) : g.constant({2, 3, 12}, -1, 1);
+                 const Names inputs = {is_of_scores ? other : x.name, is_of_scores ? x.name : other,
+                                       g.b.scalar<int64_t>(5), g.b.scalar(0.3f), g.b.scalar(-0.5f)};
+                 Value y = {
+                     g.b.node("NonMaxSuppression", inputs, {Attr("center_point_box", centered)}),
+                     {30, 3}};
+                 return integers_of(y);
+               });
+  return row.row();
+}
+
+Row non_zero() {
+  return RowBuilder("NonZero")
+      .ranks(1, 4, "transposed",
+             [](Graph& g, const Value& x) {
+               const std::string places = g.b.node("NonZero", {g.node("Relu", x).name});
+               Value y = {g.b.node("Transpose", {places}),
+                          {elements(x.dims), static_cast<int64_t>(x.dims.size())}};
+               return integers_of(y);
+             })
+      .row();
+}
+
 Row batch_normalization() {
   return RowBuilder("BatchNormalization")
       .ranks(2, 5, "",
@@ -232,8 +264,9 @@ std::vector<Row> window_rows() {
       reduction("ReduceMin"), reduction("ReduceMean"), reduction("ReduceSum"),
       reduction("ReduceL1"), reduction("ReduceL2"), reduction("ReduceSumSquare"),
       reduction("ReduceLogSumExp"), softmax("Softmax", 1), softmax("LogSoftmax", 6),
-      qlinear_softmax(), arg("ArgMax"), arg("ArgMin"), top_k(), batch_normalization(),
-      of_rows("LayerNormalization", "", true, 21), of_rows("RMSNormalization", "", false, 23),
+      qlinear_softmax(), arg("ArgMax"), arg("ArgMin"), top_k(), non_max_suppression(), non_zero(),
+      batch_normalization(), of_rows("LayerNormalization", "", true, 21),
+      of_rows("RMSNormalization", "", false, 23),
       of_rows("SimplifiedLayerNormalization", "", false, 21),
       // ONNX Runtime has it in ONNX's domain only.
       RowBuilder("SimplifiedLayerNormalization", kMicrosoft).row(),

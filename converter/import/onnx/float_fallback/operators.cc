@@ -7,6 +7,7 @@
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/activations.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
+#include "converter/import/onnx/float_fallback/grid_sample.h"
 #include "converter/import/onnx/float_fallback/normalization.h"
 #include "converter/import/onnx/float_fallback/products.h"
 #include "converter/import/onnx/float_fallback/resize.h"
@@ -29,7 +30,7 @@ struct Form {
 constexpr Form kUnary[] = {{"Exp", F::EXP},
                            {"Log", F::LOG},
                            {"Sqrt", F::SQRT},
-                           {"Erf", F::ERF},
+                           {"Erf", F::FUSED_ERF},
                            {"Gelu", F::FUSED_GELU},
                            {"Tanh", F::ORT_TANH},
                            {"Sigmoid", F::ORT_SIGMOID},
@@ -37,14 +38,24 @@ constexpr Form kUnary[] = {{"Exp", F::EXP},
                            {"Cos", F::COS},
                            {"Floor", F::FLOOR},
                            {"Ceil", F::CEIL},
-                           {"Round", F::ROUND}};
+                           {"Round", F::ROUND},
+                           {"Tan", F::TAN},
+                           {"Asin", F::ASIN},
+                           {"Acos", F::ACOS},
+                           {"Atan", F::ATAN},
+                           {"Sinh", F::SINH},
+                           {"Cosh", F::COSH},
+                           {"Asinh", F::ASINH},
+                           {"Acosh", F::ACOSH},
+                           {"Atanh", F::ATANH}};
 constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
                             {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM},
                             {"Sum", F::ADD}, {"Mean", F::ADD}};
 constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
                             {"ReduceMean", F::REDUCE_MEAN},
                             {"ReduceMax", F::REDUCE_MAX},
-                            {"ReduceMin", F::REDUCE_MIN}};
+                            {"ReduceMin", F::REDUCE_MIN},
+                            {"ReduceProd", F::REDUCE_PROD}};
 // Sums of squares or of magnitudes, or the root of such a sum.
 struct SumForm {
   const char* op;
@@ -65,12 +76,16 @@ constexpr const char* kOther[] = {"Softmax",
                                   "GlobalAveragePool",
                                   "GlobalMaxPool",
                                   "Pow",
+                                  "Mod",
+                                  "Sign",
+                                  "Hardmax",
                                   "Resize",
                                   "Where",
                                   "MatMul",
                                   "Gemm",
                                   "Conv",
                                   "ConvTranspose",
+                                  "GridSample",
                                   "STFT",
                                   "DFT",
                                   "IsNaN",
@@ -200,6 +215,7 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
   if (is_float_pool(node)) return float_pool(&f, x, made);
   if (op == "Resize") return float_resize(&f, x, made);
   if (op == "IsNaN" || op == "IsInf") return float_class(&f, x, made);
+  if (op == "GridSample") return float_grid_sample(&f, x, made);
   if (op == "STFT") return float_stft(&f, x, made);
   if (op == "DFT") return float_dft(&f, x, made);
   if (op == "LRN") return local_response_norm(&f, x, made);
@@ -214,6 +230,12 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
     if (*made == kNoValue) float_matmul(&f, x, b, made);
     return Status();
   }
+  if (op == "Mod") {
+    if (node.integer("fmod", 0) == 0 || !f.read(1, &b)) return Status();
+    return f.binary(F::FMOD, x, b, made);
+  }
+  if (op == "Sign") return float_sign(&f, x, made);
+  if (op == "Hardmax") return float_hardmax(&f, x, made);
   if (op == "Pow") return power(importer, &f, node, shape, x, made);
   if (op == "BatchNormalization") {
     ChannelAffine lines;

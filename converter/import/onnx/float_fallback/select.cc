@@ -6,6 +6,8 @@
 
 #include "converter/import/onnx/arithmetic/where_constant.h"
 #include "converter/import/onnx/file/branches.h"
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/run_integers.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -92,6 +94,53 @@ Status float_class(FloatGraph* f, ValueId x, ValueId* y) {
     QRT_TRY(f->binary(F::EQUAL, x, f->constant({}, {searched}), &truth));
   }
   *y = truths(f, truth);
+  return Status();
+}
+
+Status float_sign(FloatGraph* f, ValueId x, ValueId* y) {
+  const ValueId zero = f->constant({}, {0});
+  ValueId above, below;
+  QRT_TRY(f->binary(F::LESS, zero, x, &above));
+  QRT_TRY(f->binary(F::LESS, x, zero, &below));
+  QRT_TRY(f->binary(F::SUB, above, below, y));
+  // A NaN is neither, and not itself: 0 / 0 is a NaN again.
+  ValueId is_number;
+  QRT_TRY(f->binary(F::EQUAL, x, x, &is_number));
+  return f->binary(F::DIV, *y, is_number, y);
+}
+
+Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y) {
+  const NodeView& node = f->node();
+  GraphBuilder& builder = f->builder();
+  const Shape given = f->shape_of(x);
+  // Before opset 13 a row has all elements from the axis on.
+  const bool from_axis_on = f->importer().opset(node) < 13;
+  int axis;
+  QRT_TRY(read_axis(node.integer("axis", from_axis_on ? 1 : -1), given.rank(), &axis));
+  if (from_axis_on) {
+    Shape rows = {1, 1};
+    for (int d = 0; d < given.rank(); ++d) rows[d < axis ? 0 : 1] *= given[d];
+    x = builder.reshape(node, x, rows);
+    axis = 1;
+  }
+  x = builder.axis_last(node, x, axis);
+  Shape turned = f->shape_of(x);
+  const int64_t n = turned[turned.rank() - 1];
+  QRT_TRY(RunIntegers::check_count(n));
+  Shape one = turned;
+  one[one.rank() - 1] = 1;
+  const ValueId greatest = builder.new_value("", DType::kInt64, one);
+  builder.add<fb::ArgMaxOptionsT>(node, {x}, greatest).axis =
+      static_cast<uint32_t>(turned.rank() - 1);
+  RunIntegers r(f->importer(), node);
+  std::vector<float> table(256, 1);
+  table[0] = 0;
+  *y = f->add(F::TABLE, {r.is_equal(greatest, r.indices(n)), f->constant({256}, table)}, turned);
+  // A row that begins with a NaN has no greatest element.
+  ValueId is_number;
+  QRT_TRY(f->binary(F::EQUAL, x, x, &is_number));
+  QRT_TRY(f->binary(F::MUL, *y, is_number, y));
+  *y = builder.reshape(node, builder.axis_back(node, *y, axis, ""), given);
   return Status();
 }
 

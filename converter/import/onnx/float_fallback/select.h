@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons and Where of floats.
+// Operators of floats that compare: comparisons, Where, Sign and Hardmax.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_SELECT_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FLOAT_FALLBACK_SELECT_H_
 
@@ -13,6 +13,11 @@ Status float_comparison(FloatGraph* f, ValueId* y);
 Status float_where(FloatGraph* f, ValueId* y);
 // Compute IsNaN and IsInf, whose results are truth values, too.
 Status float_class(FloatGraph* f, ValueId x, ValueId* y);
+// Makes a Sign: 1, 0 or -1, and NaN for NaN.
+Status float_sign(FloatGraph* f, ValueId x, ValueId* y);
+// Makes a Hardmax: 1 at the first greatest element of each row, 0 elsewhere, and everywhere in a row that begins with
+// a NaN, as in ONNX Runtime.
+Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y);
 
 }  // namespace qrt::convert::from_onnx
 

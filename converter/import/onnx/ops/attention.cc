@@ -46,12 +46,6 @@ ValueId rows_at(FloatGraph* f, ValueId cache, ValueId positions) {
 
 namespace {
 
-// Queries, keys and values of one attention, each [b, heads, length, size of a head].
-struct Heads {
-  ValueId q = kNoValue, k = kNoValue, v = kNoValue;
-  bool is_joined = false;  // the query was [b, s, n * d], as the result will be
-};
-
 // Reads q, k and v, of which those of rank 3 have these numbers of heads. *known stays false where the node was refused.
 Status read_heads(FloatGraph* f, int64_t heads, int64_t kv_heads, Heads* o, bool* known) {
   Importer& importer = f->importer();
@@ -105,13 +99,16 @@ Status prepend_past(FloatGraph* f, int key, Heads* o, bool* known) {
   return Status();
 }
 
-// Returns which keys a query may see that sees those up to its own place, behind `past` others.
+}  // namespace
+
 ValueId causal(FloatGraph* f, int64_t queries, int64_t keys, int64_t past) {
   RunIntegers r(f->importer(), f->node());
   ValueId at = r.indices(queries);
   if (past > 0) at = r.add(at, r.number(past));
   return r.is_at_most(r.indices(keys), r.reshaped(at, {queries, 1}));
 }
+
+namespace {
 
 // Completes an attention: its masks are in `form`.
 Status finish_attention(FloatGraph* f, const Heads& o, AttentionForm* form) {
@@ -127,11 +124,15 @@ Status finish_attention(FloatGraph* f, const Heads& o, AttentionForm* form) {
   return Status();
 }
 
+}  // namespace
+
 float scale_of(const FloatGraph& f, ValueId q) {
   const float given = f.node().real("scale", 0);
   const Shape s = f.shape_of(q);
   return given != 0 ? given : 1 / std::sqrt(static_cast<float>(s[s.rank() - 1]));
 }
+
+namespace {
 
 // Adds the part of the bias (input 3) that belongs to operand i, at element `begin` of it.
 Status add_bias(FloatGraph* f, ValueId bias, int64_t begin, ValueId* x) {
@@ -142,23 +143,34 @@ Status add_bias(FloatGraph* f, ValueId bias, int64_t begin, ValueId* x) {
   return f->binary(fb::FloatFunction::ADD, *x, part, x);
 }
 
-// Makes what a mask of integers adds: `filter` where it is 0.
-Status add_padding_mask(FloatGraph* f, float filter, AttentionForm* form, bool* known) {
+}  // namespace
+
+Status add_padding_mask(FloatGraph* f, int input, int64_t batch, int64_t keys, AttentionForm* form,
+                        bool* known) {
   Importer& importer = f->importer();
   const NodeView& node = f->node();
-  const Tensor& mask = importer.input(node, 4);
+  const Tensor& mask = importer.input(node, input);
   const Shape s = mask.shape;
   *known = false;
-  if (!has_type(mask, kInt32)) return importer.refuse_float(node, 4);
-  if (s.rank() != 2 && s.rank() != 3)
-    return refuse_form(importer, node, "its key_padding_mask has shape " + s.to_string());
+  if (!has_type(mask, kInt32)) return importer.refuse_float(node, input);
   RunIntegers r(importer, node);
-  const ValueId counts = r.is_less(r.constant(0), r.to_int64(integer_value(importer, node, 4)));
+  ValueId counts = r.to_int64(integer_value(importer, node, input));
+  Shape broadcast;
+  if (s.rank() == 1 && s[0] == batch) {
+    QRT_TRY(RunIntegers::check_count(keys));
+    counts = r.is_less(r.indices(keys), r.reshaped(counts, {batch, 1}));
+    broadcast = {batch, 1, 1, keys};
+  } else if (s.rank() == 2 || s.rank() == 3) {
+    counts = r.is_less(r.constant(0), counts);
+    broadcast = s.rank() == 2 ? Shape{s[0], 1, 1, s[1]} : Shape{s[0], 1, s[1], s[2]};
+  } else {
+    return refuse_form(importer, node, "its mask has shape " + s.to_string());
+  }
   std::vector<float> table(256, 0);
-  table[0] = filter;
-  ValueId added = f->add(fb::FloatFunction::TABLE, {counts, f->constant({256}, table)}, s);
-  added = f->builder().reshape(
-      node, added, s.rank() == 2 ? Shape{s[0], 1, 1, s[1]} : Shape{s[0], 1, s[1], s[2]});
+  table[0] = node.real("mask_filter_value", -10000.0f);
+  ValueId added =
+      f->add(fb::FloatFunction::TABLE, {counts, f->constant({256}, table)}, f->shape_of(counts));
+  added = f->builder().reshape(node, added, broadcast);
   if (form->bias == kNoValue)
     form->bias = added;
   else
@@ -166,8 +178,6 @@ Status add_padding_mask(FloatGraph* f, float filter, AttentionForm* form, bool* 
   *known = true;
   return Status();
 }
-
-}  // namespace
 
 Status import_multi_head_attention(Importer& importer, const NodeView& node) {
   if (!importer.allows_float()) return refuse_float_operator(importer, node);
@@ -202,14 +212,14 @@ Status import_multi_head_attention(Importer& importer, const NodeView& node) {
   const int64_t now = f.shape_of(o.k)[2];
   QRT_TRY(prepend_past(&f, 6, &o, &known));
   if (!known) return Status();
+  const int64_t keys = f.shape_of(o.k)[2];
   AttentionForm form;
   form.scale = scale_of(f, o.q);
   if (node.has_input(5) && !f.read(5, &form.bias)) return importer.refuse_float(node, 5);
   if (node.has_input(4)) {
-    QRT_TRY(add_padding_mask(&f, node.real("mask_filter_value", -10000.0f), &form, &known));
+    QRT_TRY(add_padding_mask(&f, 4, f.shape_of(o.q)[0], keys, &form, &known));
     if (!known) return Status();
   }
-  const int64_t keys = f.shape_of(o.k)[2];
   if (node.integer("unidirectional", 0) != 0) {
     // ONNX Runtime's mask leaves out the last queries where there are fewer or more of them than keys.
     if (f.shape_of(o.q)[2] != now)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CumSum of integers; of constants at once.
+// CumSum; of integer constants at once.
 #include <cstring>
 
+#include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/move.h"
+#include "converter/import/onnx/ops/attention.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
 
@@ -40,13 +42,24 @@ Status import_cum_sum(Importer& importer, const NodeView& node) {
   QRT_MODEL_CHECK(axis.size() == 1, "its axis has %zu elements, expected 1", axis.size());
   int at;
   QRT_TRY(read_axis(axis[0], x.shape.rank(), &at));
-  if ((x.type != kInt32 && x.type != kInt64) || !has_type(x, x.type))
-    return is_integer_value(x) ? refuse_types(importer, node, x.type)
-                               : importer.refuse_float(node, 0);
+  const bool is_integer = (x.type == kInt32 || x.type == kInt64) && has_type(x, x.type);
+  if (!is_integer && is_integer_value(x)) return refuse_types(importer, node, x.type);
   fb::CumSumOptionsT o;
   o.axis = static_cast<uint32_t>(at);
   o.exclusive = node.integer("exclusive", 0) != 0;
   o.reverse = node.integer("reverse", 0) != 0;
+  if (!is_integer) {
+    FloatGraph f(importer, node);
+    ValueId floats;
+    if (!f.read(0, &floats)) return importer.refuse_float(node, 0);
+    if (!importer.allows_float()) return refuse_float_operator(importer, node);
+    o.is_float = true;
+    const ValueId y = importer.builder().new_value("", DType::kFloat32, x.shape);
+    importer.builder().add<fb::CumSumOptionsT>(node, {floats}, y) = o;
+    importer.became(node, "CumSum", "F");
+    set_float_output(importer, node, 0, y);
+    return Status();
+  }
   if (x.is_constant()) {
     importer.tensors().charge(x.constant->data.size());
     QRT_TRY(importer.tensors().check_growth(importer.graph()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeMatMul and MatMulIntegerToFloat of com.microsoft, what ONNX Runtime's own optimiser
 // makes of dynamic quantisation: taken apart again into the operators it fused, which have its bits.
+#include "converter/import/onnx/ops/dynamic_matmul.h"
+
 #include "converter/import/onnx/arithmetic/linear.h"
 #include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -8,15 +10,10 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// The operands: x is 8 bits with a zero point that is known or of the run, its scale likewise.
+// The operand of a product: x is 8 bits with a zero point that is known or of the run, its scale likewise.
 struct Operands {
   ValueId x = kNoValue, x_zero_point = kNoValue, x_scale = kNoValue;
   Quant x_quant, w_quant;
-};
-
-// The input numbers of an operator's weights, scale, zero point and bias, or -1.
-struct InputIndices {
-  int w, w_scale, w_zero, bias;
 };
 
 // Reads input i as floats: one, or one for each of n columns. Returns false where it is something
@@ -34,8 +31,9 @@ bool read_columns(Importer& importer, const NodeView& node, int i, int64_t n,
   return fits;
 }
 
-// y = f(acc) * (x_scale * w_scale) (+ bias)
-Status finish(Importer& importer, const NodeView& node, const Operands& p, const InputIndices& at) {
+// Makes f(acc) * (x_scale * w_scale) (+ bias). *product stays kNoValue where the node was refused.
+Status multiply(Importer& importer, const NodeView& node, const Operands& p, const MatMulInputs& at,
+                ValueId* product) {
   const Tensor& w = importer.input(node, at.w);
   std::vector<float> scale, bias;
   const int64_t n = w.shape[1];
@@ -50,16 +48,23 @@ Status finish(Importer& importer, const NodeView& node, const Operands& p, const
   const auto constant = [&](const std::vector<float>& v) {
     return f.constant({static_cast<int64_t>(v.size())}, v);
   };
-  ValueId y = importer.builder().dequantize_accumulators(node, acc, {1.0f}, -1), product;
-  QRT_TRY(f.binary(fb::FloatFunction::MUL, p.x_scale, constant(scale), &product));
-  QRT_TRY(f.binary(fb::FloatFunction::MUL, y, product, &y));
+  ValueId y = importer.builder().dequantize_accumulators(node, acc, {1.0f}, -1), both;
+  QRT_TRY(f.binary(fb::FloatFunction::MUL, p.x_scale, constant(scale), &both));
+  QRT_TRY(f.binary(fb::FloatFunction::MUL, y, both, &y));
   if (!bias.empty()) QRT_TRY(f.binary(fb::FloatFunction::ADD, y, constant(bias), &y));
+  *product = y;
+  return Status();
+}
+
+// Makes the product the node's output, if it is one.
+Status set_product(Importer& importer, const NodeView& node, ValueId product) {
+  if (product == kNoValue) return Status();
   importer.became(node, "FullyConnected", "edge");
   Tensor t;
   t.kind = Tensor::Kind::kValue;
   t.type = kFloat;
-  t.shape = f.shape_of(y);
-  t.value = y;
+  t.shape = importer.builder().shape_of(product);
+  t.value = product;
   t.is_dynamic = true;
   importer.set_output(node, 0, std::move(t));
   return Status();
@@ -77,7 +82,7 @@ Status refuse_matrix(Importer& importer, const NodeView& node) {
 }  // namespace
 
 Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node) {
-  const InputIndices at = {1, 2, 3, 4};
+  const MatMulInputs at = {0, 1, -1, 2, -1, 3, 4};
   const Tensor& w = importer.input(node, at.w);
   if (!is_constant_matrix(w)) return refuse_matrix(importer, node);
   Operands p;
@@ -95,27 +100,38 @@ Status import_dynamic_quantize_matmul(Importer& importer, const NodeView& node) 
   p.x_quant.scale = {1.0f};
   p.x_quant.zero_point = {0};
   p.x = importer.builder().with_quant(node, p.x, p.x_quant);
-  return finish(importer, node, p, at);
+  ValueId y = kNoValue;
+  QRT_TRY(multiply(importer, node, p, at, &y));
+  return set_product(importer, node, y);
 }
 
-Status import_matmul_integer_to_float(Importer& importer, const NodeView& node) {
-  const InputIndices at = {1, 3, 5, 6};
-  const Tensor &x = importer.input(node, 0), &w = importer.input(node, at.w);
+Status quantized_product(Importer& importer, const NodeView& node, const MatMulInputs& at,
+                         ValueId* y) {
+  const Tensor &x = importer.input(node, at.x), &w = importer.input(node, at.w);
   if (!is_constant_matrix(w)) return refuse_matrix(importer, node);
-  if (!x.is_value() || (x.type != kUint8 && x.type != kInt8)) return importer.refuse_float(node, 0);
+  if (!x.is_value() || (x.type != kUint8 && x.type != kInt8))
+    return importer.refuse_float(node, at.x);
   Operands p;
   bool known;
-  QRT_TRY(read_zero_point(importer, node, 4, x.type, 1, -1, &p.x_quant, &known, &p.x_zero_point));
+  QRT_TRY(read_zero_point(importer, node, at.x_zero, x.type, 1, -1, &p.x_quant, &known,
+                          &p.x_zero_point));
   if (!known) return Status();
   QRT_TRY(read_zero_point(importer, node, at.w_zero, w.type, w.shape[1], 1, &p.w_quant, &known));
   if (!known) return Status();
-  const Tensor& scale = importer.input(node, 2);
-  p.x_scale = plain_value(importer, node.input(2), scale);
+  const std::string& name = node.input(at.x_scale);
+  const Tensor& scale = importer.input(node, at.x_scale);
+  p.x_scale = plain_value(importer, name, scale);
   if (p.x_scale == kNoValue || scale.type != kFloat || scale.shape.elements() != 1)
-    return importer.refuse(node, "input '" + node.input(2) + "' is not one float32 scale",
-                           node.input(2), "quantise the activations per tensor, with one scale");
+    return importer.refuse(node, "input '" + name + "' is not one float32 scale", name,
+                           "quantise the activations per tensor, with one scale");
   p.x = importer.builder().with_quant(node, x.value, p.x_quant);
-  return finish(importer, node, p, at);
+  return multiply(importer, node, p, at, y);
+}
+
+Status import_matmul_integer_to_float(Importer& importer, const NodeView& node) {
+  ValueId y = kNoValue;
+  QRT_TRY(quantized_product(importer, node, {0, 1, 2, 3, 4, 5, 6}, &y));
+  return set_product(importer, node, y);
 }
 
 }  // namespace qrt::convert::from_onnx

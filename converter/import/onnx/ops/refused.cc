@@ -20,16 +20,9 @@ Status import_refused(Importer& importer, const NodeView& node) {
             : "export it as the operators it stands for (Mul, ReduceMean, Add, Sqrt, Div), "
               "which run in float (--allow-float); or " +
                   remedy_to_compute_outside(importer, node));
-  for (const char* computed : {"IsNaN", "IsInf", "Sum", "Mean", "STFT", "DFT"})
+  for (const char* computed :
+       {"IsNaN", "IsInf", "Sum", "Mean", "GridSample", "STFT", "DFT", "Hardmax"})
     if (op == computed) return refuse_float_operator(importer, node);
-  if (op == "QAttention")
-    return importer.refuse(node,
-                           "its softmax and its products of activations are float, by "
-                           "approximations and in orders that differ between CPUs",
-                           node.output(0),
-                           "convert the model that ONNX Runtime has not optimised, with "
-                           "--allow-float: attention stands "
-                           "there as MatMulInteger, MatMul and Softmax");
   return importer.refuse(node,
                          "ONNX Runtime computes it by the C library, whose last bits differ from "
                          "system to system",

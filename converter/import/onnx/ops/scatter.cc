@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterND and ScatterElements: a tensor in which elements are replaced at indices, which a run checks.
+// ScatterND and ScatterElements: a tensor in which elements are replaced, or added to, at indices that a run checks.
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/ops/attention.h"
 #include "converter/import/onnx/ops/handlers.h"
@@ -13,13 +13,15 @@ namespace {
 struct Scattered {
   ValueId data = kNoValue, index = kNoValue, updates = kNoValue;
   int type = kUndefined;
+  bool adds = false;
 };
 
 // Reads the three inputs. *known stays false where the node was refused.
 Status read_inputs(Importer& importer, const NodeView& node, Scattered* s, bool* known) {
   *known = false;
   const std::string reduction = node.text("reduction", "none");
-  if (reduction != "none")
+  s->adds = reduction == "add";
+  if (!s->adds && reduction != "none")
     return refuse_form(importer, node, "it combines elements by '" + reduction + "'");
   const Tensor& index = importer.input(node, 1);
   if (!has_type(index, kInt64) && !has_type(index, kInt32)) return importer.refuse_float(node, 1);
@@ -30,6 +32,10 @@ Status read_inputs(Importer& importer, const NodeView& node, Scattered* s, bool*
   if (s->updates == kNoValue) return importer.refuse_float(node, 2);
   QRT_MODEL_CHECK(s->type == of_updates, "it puts elements of type %s into those of type %s",
                   element_type_name(of_updates), element_type_name(s->type));
+  if (s->adds && s->type == kFloat && !importer.allows_float())
+    return refuse_float_operator(importer, node);
+  if (s->adds && s->type != kFloat && s->type != kInt32 && s->type != kInt64)
+    return refuse_types(importer, node, s->type);
   s->index = RunIntegers(importer, node).to_int64(integer_value(importer, node, 1));
   *known = true;
   return Status();
@@ -39,8 +45,15 @@ ValueId scattered(Importer& importer, const NodeView& node, const Scattered& s,
                   uint32_t batch_dims) {
   GraphBuilder& builder = importer.builder();
   const ValueId y = builder.new_value("", builder.type_of(s.data), builder.shape_of(s.data));
-  builder.add<fb::ScatterOptionsT>(node, {s.data, s.index, s.updates}, y).batch_dims = batch_dims;
-  importer.became(node, "Scatter", "I0");
+  if (!s.adds) {
+    builder.add<fb::ScatterOptionsT>(node, {s.data, s.index, s.updates}, y).batch_dims = batch_dims;
+    importer.became(node, "Scatter", "I0");
+    return y;
+  }
+  auto& o = builder.add<fb::ScatterAddOptionsT>(node, {s.data, s.index, s.updates}, y);
+  o.batch_dims = batch_dims;
+  o.is_float = s.type == kFloat;
+  importer.became(node, "ScatterAdd", o.is_float ? "F" : "I0");
   return y;
 }
 

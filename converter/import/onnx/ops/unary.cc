@@ -79,7 +79,8 @@ std::function<float(float)> function_of(const NodeView& node) {
   if (op == "Floor") return [](float x) { return std::floor(x); };
   if (op == "Ceil") return [](float x) { return std::ceil(x); };
   if (op == "Round") return [](float x) { return std::nearbyint(x); };
-  if (op == "Sign") return [](float x) { return static_cast<float>((x > 0.0f) - (x < 0.0f)); };
+  if (op == "Sign")
+    return [](float x) { return x != x ? x : static_cast<float>((x > 0.0f) - (x < 0.0f)); };
   if (op == "QuickGelu") {
     const float alpha = node.real("alpha", 1.702f);
     return [alpha](float x) { return ort_quick_gelu(x, alpha); };

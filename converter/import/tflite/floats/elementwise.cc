@@ -46,7 +46,7 @@ ValueId unary(Expression* e, const Op& op, ValueId x) {
     case B::LOG: return e->unary(F::LOG, x);
     case B::SQRT: return e->unary(F::SQRT, x);
     case B::RSQRT: return e->binary(F::DIV, e->number(1), e->unary(F::SQRT, x));
-    case B::LOGISTIC: return e->unary(F::SIGMOID, x);
+    case B::LOGISTIC: return e->unary(F::FUSED_SIGMOID, x);
     case B::TANH: return e->unary(F::TANH, x);
     case B::RELU: return e->positive(x);
     case B::RELU6: return e->within(x, 0, 6);
@@ -61,7 +61,7 @@ ValueId unary(Expression* e, const Op& op, ValueId x) {
       return e->times(e->binary(F::MUL, x, e->within(e->binary(F::ADD, x, e->number(3)), 0, 6)),
                       1.0f / 6);
     case B::GELU:
-      if (!op.options<tflite::GeluOptions>().approximate) return e->unary(F::GELU, x);
+      if (!op.options<tflite::GeluOptions>().approximate) return e->unary(F::FUSED_GELU, x);
       {
         const ValueId cube = e->binary(F::MUL, e->binary(F::MUL, x, x), x);
         const ValueId inner = e->binary(F::ADD, x, e->times(cube, 0.044715f));
