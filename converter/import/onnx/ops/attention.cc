@@ -160,7 +160,7 @@ Status add_padding_mask(FloatGraph* f, int input, int64_t batch, int64_t keys, A
     QRT_TRY(RunIntegers::check_count(keys));
     counts = r.is_less(r.indices(keys), r.reshaped(counts, {batch, 1}));
     broadcast = {batch, 1, 1, keys};
-  } else if (s.rank() == 2 || s.rank() == 3) {
+  } else if ((s.rank() == 2 || s.rank() == 3) && s[0] == batch && s[s.rank() - 1] == keys) {
     counts = r.is_less(r.constant(0), counts);
     broadcast = s.rank() == 2 ? Shape{s[0], 1, 1, s[1]} : Shape{s[0], 1, s[1], s[2]};
   } else {
