@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SelectBoxes against a plain suppression: images, classes, thresholds, both kinds of boxes; the rows that a run fills; models it
 // refuses.
 #include <gtest/gtest.h>

@@ -184,7 +184,7 @@ class SessionTest(unittest.TestCase):
             with self.assertRaisesRegex(kind, message):
                 self.model.session(batch=batch)
         self.assertEqual(self.model.session(threads=0).threads, self.model.session().threads)
-        with self.assertRaisesRegex(ValueError, "at batch 1000000000.*'image'"):
+        with self.assertRaisesRegex(MemoryError, "at batch 1000000000.*'image'"):
             self.model.session(batch=10**9)
         self.assertEqual(python("""if True:
             import qrt, resource, sys

@@ -321,7 +321,7 @@ testing::ModelBuilder operators_with_tables() {
 }
 
 // Returns operator `index` of every_op_model(), repeated so many times, with its tensors as inputs
-// and outputs of the model.
+// and outputs of the model; nothing where the operator reads constants alone.
 std::vector<uint8_t> repeated(size_t index, int times) {
   testing::ModelBuilder m = operators_with_tables();
   fb::ModelT& model = m.model();
@@ -334,6 +334,7 @@ std::vector<uint8_t> repeated(size_t index, int times) {
     if (model.tensors[t]->buffer == 0) model.inputs.push_back(t);
   std::sort(model.inputs.begin(), model.inputs.end());
   model.inputs.erase(std::unique(model.inputs.begin(), model.inputs.end()), model.inputs.end());
+  if (model.inputs.empty()) return {};
   for (int i = 0; i < times; ++i) {
     auto copy = std::make_unique<fb::OperatorT>();
     copy->options = op->options;
@@ -358,6 +359,7 @@ TEST(Allocation, ASessionTellsTheTablesOfEveryOperator) {
   const size_t count = operators_with_tables().model().operators.size();
   for (size_t op = 0; op < count; ++op) {
     const std::vector<uint8_t> file = repeated(op, 50);
+    if (file.empty()) continue;
     for (const char* isa : testing::machine_isas()) {
       qrt_model* model = nullptr;
       qrt_error error = {};

@@ -402,7 +402,7 @@ TEST(Session, RefusesABatchBeyondMemory) {
   RunOptions options;
   options.batch = 2000000000;
   RunResult result = run_model(testing::every_op_model().build(), {}, options);
-  ASSERT_EQ(result.status, QRT_INVALID_ARGUMENT);
+  ASSERT_EQ(result.status, QRT_OUT_OF_MEMORY);
   ASSERT_NE(result.message.find("batch 2000000000"), std::string::npos) << result.message;
 }
 

@@ -356,7 +356,8 @@ typedef struct qrt_session_options {
 
 /* Creates a session; options may be NULL. Inputs are 0 until they are set. Fails with
  * QRT_INVALID_ARGUMENT for options that make no sense, a batch the model cannot run at among them;
- * QRT_UNSUPPORTED where this build or CPU lacks what the model or the options need. */
+ * QRT_OUT_OF_MEMORY also for sizes at which a tensor is larger than can be counted; QRT_UNSUPPORTED where
+ * this build or CPU lacks what the model or the options need. */
 QRT_API qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options* options,
                                       qrt_session** session, qrt_error* error);
 /* Frees the session; not during a run. NULL is allowed. */
