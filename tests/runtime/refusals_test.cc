@@ -279,7 +279,10 @@ TEST_P(RefusalsOf, AreThoseListed) {
     const auto& operators = *fb::GetModel(file.data())->operators();
     for (uint32_t i = 0; i < operators.size(); ++i) {
       if (operators.Get(i)->options_type() != GetParam()) continue;
-      ASSERT_NO_FATAL_FAILURE(damage_alone(alone(file, i), &refusals)) << "operator " << i;
+      const Bytes model = alone(file, i);
+      // An operator that reads constants alone makes a model without inputs, which is none.
+      if (fb::GetModel(model.data())->inputs() == nullptr) continue;
+      ASSERT_NO_FATAL_FAILURE(damage_alone(model, &refusals)) << "operator " << i;
     }
   }
   std::string actual;
