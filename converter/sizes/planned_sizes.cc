@@ -35,7 +35,7 @@ class Narrowing {
   }
 
  private:
-  static constexpr uint64_t kPart = 6;  // of the budget is the most that is taken
+  static constexpr uint64_t kPart = 16;  // of the budget is the most that is taken
 
   // Takes steps from the budget. Returns whether there were enough.
   bool take(uint64_t steps) {
