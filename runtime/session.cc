@@ -424,7 +424,7 @@ Status Session::take_bound() {
     }
   std::sort(extents_.begin(), extents_.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-  // Those that end last, of the extents so far.
+  // `last` is the extent so far that ends last, and `last_output` the output among them that does.
   const Extent *last = nullptr, *last_output = nullptr;
   for (const Extent& extent : extents_) {
     const Extent* before = extent.is_output ? last : last_output;

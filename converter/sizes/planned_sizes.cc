@@ -192,28 +192,28 @@ class Narrowing {
       for (size_t s = 0; s < sizes.size(); ++s)
         sizes[s] = i == 0 ? symbols_[s].least : random_size(s);
       if (at(sizes) != Outcome::kRefused) continue;
-      const std::set<size_t> guilty = find_guilty(&sizes);
-      if (dependent.count(guilty) != 0) continue;
+      const std::set<size_t> needed = find_needed(&sizes);
+      if (dependent.count(needed) != 0) continue;
       const std::vector<Symbol> before = symbols_;
       at(sizes);
       const std::string why = why_;
-      narrow_towards_own(sizes, guilty);
-      if (!is_narrow_enough(guilty)) {
+      narrow_towards_own(sizes, needed);
+      if (!is_narrow_enough(needed)) {
         symbols_ = before;
-        dependent.insert(guilty);
+        dependent.insert(needed);
         continue;
       }
       std::string where;
-      for (const size_t s : guilty)
+      for (const size_t s : needed)
         where +=
             (where.empty() ? "at " : ", ") + symbols_[s].name + " = " + std::to_string(sizes[s]);
-      for (const size_t s : guilty) add_reason(where + ": " + why, &symbols_[s]);
+      for (const size_t s : needed) add_reason(where + ": " + why, &symbols_[s]);
     }
   }
 
-  // Gives all symbols their own sizes but for those without which the sizes are not refused, and returns these.
-  std::set<size_t> find_guilty(Sizes* sizes) {
-    std::set<size_t> guilty;
+  // Gives symbols their own sizes as long as the sizes are still refused, and returns those that are needed for a refusal.
+  std::set<size_t> find_needed(Sizes* sizes) {
+    std::set<size_t> needed;
     for (size_t s = 0; s < sizes->size(); ++s) {
       if (symbols_[s].tied_to >= 0 || (*sizes)[s] == own_[s]) continue;
       Sizes without = *sizes;
@@ -221,20 +221,20 @@ class Narrowing {
       if (at(without) == Outcome::kRefused)
         *sizes = without;
       else
-        guilty.insert(s);
+        needed.insert(s);
     }
-    return guilty;
+    return needed;
   }
 
   // Moves symbols together from their limits on the side of refused sizes towards their own sizes until they are planned, and makes
   // these sizes their limits.
-  void narrow_towards_own(Sizes refused, const std::set<size_t>& guilty) {
+  void narrow_towards_own(Sizes refused, const std::set<size_t>& needed) {
     constexpr int kSteps = 40;
-    for (const size_t s : guilty)
+    for (const size_t s : needed)
       refused[s] = refused[s] < own_[s] ? symbols_[s].least : symbols_[s].most;
     const auto on_the_way = [&](double part) {
       Sizes sizes = refused;
-      for (const size_t s : guilty) {
+      for (const size_t s : needed) {
         const double from = static_cast<double>(refused[s]) + 1,
                      to = static_cast<double>(own_[s]) + 1;
         const int64_t size = std::llround(from * std::pow(to / from, part)) - 1;
@@ -250,16 +250,16 @@ class Narrowing {
       (at(on_the_way(middle)) == Outcome::kPlanned ? good : bad) = middle;
     }
     const Sizes limits = on_the_way(good);
-    for (const size_t s : guilty)
+    for (const size_t s : needed)
       (refused[s] < own_[s] ? symbols_[s].least : symbols_[s].most) = limits[s];
   }
 
   // Returns whether no sizes of these symbols within their limits are refused, as far as a few tries tell.
-  bool is_narrow_enough(const std::set<size_t>& guilty) {
+  bool is_narrow_enough(const std::set<size_t>& needed) {
     constexpr int kTries = 24;
     for (int i = 0; i < kTries; ++i) {
       Sizes sizes = own_;
-      for (const size_t s : guilty) sizes[s] = random_size(s);
+      for (const size_t s : needed) sizes[s] = random_size(s);
       if (at(sizes) == Outcome::kRefused) return false;
     }
     return true;

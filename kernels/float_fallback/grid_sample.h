@@ -36,7 +36,7 @@ struct GridSample {
   size_t y_stride;        // floats from channel to channel of the result
 };
 
-// `places` results of every channel; grid holds x and y of each place.
+// Writes `places` results of every channel; grid holds x and y of each place.
 void grid_sample(const GridSample& p, const float* x, const float* grid, size_t places, float* y);
 
 }  // namespace qrt

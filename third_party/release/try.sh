@@ -115,12 +115,12 @@ try_install() {
   local root took
   # shellcheck disable=SC2086  # several packages
   root=$(new_root "$1" $3)
-  mkdir "$root/work"
-  cp tests/models/digits/*.npy tests/models/digits/*.onnx tests/package/consumer.c third_party/release/first_result.* "$root/work"
+  mkdir "$root/trial"
+  cp tests/models/digits/*.npy tests/models/digits/*.onnx tests/package/consumer.c third_party/release/first_result.* "$root/trial"
   took=$(
     TIMEFORMAT='%1R s, %1U s of the CPU'
     # shellcheck disable=SC2086  # several files
-    { time { (cd $release && cp $4 "$root/work") && in_root "$root" "cd /work; $5" >build/install.log 2>&1; }; } 2>&1
+    { time { (cd $release && cp $4 "$root/trial") && in_root "$root" "cd /trial; $5" >build/install.log 2>&1; }; } 2>&1
   ) || { cat build/install.log; echo "dev: failed: $2 in $1"; exit 1; }
   printf '%-9s %-20s %s\n' "$1" "$2" "$took"
   as_root rm -rf "$root"
@@ -135,9 +135,9 @@ try_installs() {
   tools=qrt-tools-$v-linux-x86_64.tar.gz
   run='qrt_convert digits.onnx -o digits.qrt && qrt_run digits.qrt images.npy --expect logits.npy'
   for suite in "$@"; do
-    try_install "$suite" 'tools, tarball' '' "$tools" "tar -xzf qrt-tools-*.gz; PATH=\$PATH:\$(echo /work/qrt-tools-*/bin); $run; qrt --help"
+    try_install "$suite" 'tools, tarball' '' "$tools" "tar -xzf qrt-tools-*.gz; PATH=\$PATH:\$(echo /trial/qrt-tools-*/bin); $run; qrt --help"
     [ "$suite" = bullseye ] || try_install "$suite" 'libqrt, tarball' 'gcc g++ libc6-dev pkg-config' "$tools qrt-$v-linux-x86_64.tar.gz" \
-      "cat *.gz | tar -xzif -; export PKG_CONFIG_PATH=\$(echo /work/qrt-$v-*/lib/pkgconfig)
+      "cat *.gz | tar -xzif -; export PKG_CONFIG_PATH=\$(echo /trial/qrt-$v-*/lib/pkgconfig)
        qrt-tools-*/bin/qrt_convert digits.onnx -o digits.qrt; gcc consumer.c \$(pkg-config --cflags --libs qrt) -o consumer; ./consumer digits.qrt"
     try_install "$suite" 'qrt, wheel' python3-venv "qrt-$v-*x86_64.whl" \
       "python3 -m venv env; env/bin/pip install --no-index qrt-*.whl; env/bin/pip check; env/bin/python first_result.py; PATH=\$PATH:env/bin; $run"
