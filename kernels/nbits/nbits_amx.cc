@@ -71,7 +71,8 @@ inline void tile_rows(const NBitsWeights& w, const NBitsRows& x, size_t panel, f
   const size_t lines = w.block * kBits / 32, step = step_of(w.block), stride = w.blocks * w.block;
   const uint8_t* line = w.w + panel * w.blocks * lines * kNBitsLine;
   const float* scale = w.scales + panel * w.blocks * kNBitsPanel;
-  const uint8_t* zero_point = w.zero_points + panel * w.blocks * kNBitsPanel;
+  const uint8_t* zero_point =
+      kZeroPoints ? w.zero_points + panel * w.blocks * kNBitsPanel : nullptr;
   Stages stages;
   Floats acc[kTileRows] = {};
   for (size_t i = 0; i < w.blocks + 2; ++i) {
