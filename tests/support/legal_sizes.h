@@ -35,8 +35,8 @@ inline qrt_status plan_at(const qrt_model* model, const std::vector<qrt_dim>& di
 }
 
 // Returns why a size that the file allows is refused, for another reason than memory; "" where none is found. Each open dimension has
-// many sizes, while the others have their default, their least, or the same size: one of these has to be planned, since sizes
-// of several dimensions may have to fit each other.
+// many sizes, while the others have their default, their least, or an equal size: one of these has to be planned or to want
+// memory alone, since sizes of several dimensions may have to fit each other.
 inline std::string refused_size(const qrt_model* model) {
   std::vector<qrt_dim_info> infos(qrt_model_dim_count(model));
   for (size_t i = 0; i < infos.size(); ++i) {
@@ -60,10 +60,11 @@ inline std::string refused_size(const qrt_model* model) {
         equal.push_back({infos[i].name, i == changed ? size : legal_size(infos[i], size)});
       }
       std::string message, other;
-      const qrt_status status = plan_at(model, own, &message);
-      if (status == QRT_OK || status == QRT_OUT_OF_MEMORY ||
-          plan_at(model, least, &other) == QRT_OK || plan_at(model, equal, &other) == QRT_OK)
-        continue;
+      const auto is_legal = [&](const std::vector<qrt_dim>& dims, std::string* why) {
+        const qrt_status status = plan_at(model, dims, why);
+        return status == QRT_OK || status == QRT_OUT_OF_MEMORY;
+      };
+      if (is_legal(own, &message) || is_legal(least, &other) || is_legal(equal, &other)) continue;
       return std::string(dim.name) + " = " + std::to_string(size) + ": " + message;
     }
   }
