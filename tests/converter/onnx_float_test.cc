@@ -393,6 +393,17 @@ TEST(OnnxFloat, TheRootOfANegativeInfinityAsAPower) {
   expect_same(y, expected);
 }
 
+TEST(OnnxFloat, AnEinsumTransposesAConstantOutput) {
+  OnnxBuilder b(13);
+  b.output(b.node("Relu", {b.input({1})}));
+  const std::string w = b.constant<float>({2, 2}, {1, 2, 3, 4});
+  b.output(b.node("Einsum", {w}, {{"equation", "ij->ji"}}));
+  b.allow_float = true;
+  const std::vector<Bytes> y = b.run({to_bytes(std::vector<float>{1})});
+  ASSERT_EQ(y.size(), 2u);
+  EXPECT_EQ(from_bytes<float>(y[1]), (std::vector<float>{1, 3, 2, 4}));
+}
+
 TEST(OnnxFloat, RoundingToIntegers) {
   const std::vector<float> x = {-2.5f, -1.5f, -0.4f, 0.5f, 1.5f, 1e30f};
   const auto check = [&](const char* op, const std::vector<float>& expected) {
