@@ -321,6 +321,89 @@ TEST(OnnxFloat, Powers) {
             (std::vector<float>{std::sqrt(2.0f), 8.0f, 3.0f, 729.0f}));
 }
 
+// Numbers at the edges of the type.
+const std::vector<float> kEdges = {NAN, HUGE_VALF, -HUGE_VALF, 0.0f, -0.0f, 1e-45f, -3.0f, 2.0f};
+// Expects equal numbers; a NaN equals a NaN.
+void expect_same(const std::vector<float>& got, const std::vector<float>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i])))
+        << "element " << i << ": " << got[i] << ", expected " << expected[i];
+}
+
+TEST(OnnxFloat, MaxAndMinKeepNaN) {
+  std::vector<float> left, right;
+  for (const float a : kEdges)
+    for (const float b : kEdges) left.push_back(a), right.push_back(b);
+  const auto n = static_cast<int64_t>(left.size());
+  for (const bool most : {false, true}) {
+    const auto extreme = [most](float a, float b) {
+      return std::isnan(a) || std::isnan(b) ? NAN : most ? std::max(a, b) : std::min(a, b);
+    };
+    std::vector<float> of_two, of_constant;
+    for (size_t i = 0; i < left.size(); ++i) {
+      of_two.push_back(extreme(left[i], right[i]));
+      of_constant.push_back(extreme(extreme(left[i], 0), right[i]));
+    }
+    const std::string op = most ? "Max" : "Min";
+    OnnxBuilder two(13);
+    expect_same(run_floats(&two, two.node(op, {two.input({n}), two.input({n})}), {left, right}),
+                of_two);
+    OnnxBuilder three(13);
+    const std::string a = three.input({n}), c = three.input({n});
+    expect_same(run_floats(&three, three.node(op, {a, three.scalar(0.0f), c}), {left, right}),
+                of_constant);
+  }
+}
+
+TEST(OnnxFloat, WhereMovesNaNAndInfinities) {
+  std::vector<float> left, right, expected;
+  for (const float a : kEdges)
+    for (const float b : kEdges) left.push_back(a), right.push_back(b);
+  std::vector<float> choice;
+  for (size_t i = 0; i < left.size(); ++i) {
+    choice.push_back(i % 3 == 0 ? 1.0f : -1.0f);
+    expected.push_back(choice[i] > 0 ? left[i] : right[i]);
+  }
+  const auto n = static_cast<int64_t>(left.size());
+  OnnxBuilder b(13);
+  const std::string is_left = b.node("Greater", {b.input({n}), b.scalar(0.0f)});
+  const std::string a = b.input({n}), c = b.input({n});
+  expect_same(run_floats(&b, b.node("Where", {is_left, a, c}), {choice, left, right}), expected);
+}
+
+TEST(OnnxFloat, LeakyReluOfInfinities) {
+  for (const float slope : {0.0f, 0.5f, -0.5f, 2.0f}) {
+    std::vector<float> expected;
+    for (const float v : kEdges) expected.push_back(v >= 0 ? v : slope * v);
+    OnnxBuilder b(13);
+    const auto n = static_cast<int64_t>(kEdges.size());
+    expect_same(run_floats(&b, b.node("LeakyRelu", {b.input({n})}, {{"alpha", slope}}), {kEdges}),
+                expected);
+  }
+}
+
+TEST(OnnxFloat, TheRootOfANegativeInfinityAsAPower) {
+  OnnxBuilder b(15);
+  const auto n = static_cast<int64_t>(kEdges.size());
+  const std::vector<float> y =
+      run_floats(&b, b.node("Pow", {b.input({n}), b.scalar(0.5f)}), {kEdges});
+  std::vector<float> expected;
+  for (const float v : kEdges) expected.push_back(std::pow(v, 0.5f));
+  expect_same(y, expected);
+}
+
+TEST(OnnxFloat, AnEinsumTransposesAConstantOutput) {
+  OnnxBuilder b(13);
+  b.output(b.node("Relu", {b.input({1})}));
+  const std::string w = b.constant<float>({2, 2}, {1, 2, 3, 4});
+  b.output(b.node("Einsum", {w}, {{"equation", "ij->ji"}}));
+  b.allow_float = true;
+  const std::vector<Bytes> y = b.run({to_bytes(std::vector<float>{1})});
+  ASSERT_EQ(y.size(), 2u);
+  EXPECT_EQ(from_bytes<float>(y[1]), (std::vector<float>{1, 3, 2, 4}));
+}
+
 TEST(OnnxFloat, RoundingToIntegers) {
   const std::vector<float> x = {-2.5f, -1.5f, -0.4f, 0.5f, 1.5f, 1e30f};
   const auto check = [&](const char* op, const std::vector<float>& expected) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/import/onnx/float_fallback/activations.h"
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -117,7 +118,10 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
   }
   if (op == "LeakyRelu") {  // the same numbers as of its two branches, NaN included
     const float slope = alpha(0.01f);
-    made = e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
+    if (!std::isfinite(slope)) return Status();
+    // An infinity times 0 is NaN, which only the negative branch may give.
+    if (slope == 0) made = e.bent(x, e.number(slope));
+    if (slope != 0) made = e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
   }
   if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_term(x), alpha(1)));
   if (op == "Celu") {

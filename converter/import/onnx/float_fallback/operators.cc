@@ -157,6 +157,13 @@ Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shap
       return f->binary(F::MUL, *y, x, y);
     }
     if (values[0] == 0.5f) {
+      // -inf^0.5 is infinite: it is negated first.
+      ValueId is_least, sign;
+      const ValueId least = f->constant({}, {-std::numeric_limits<float>::infinity()});
+      QRT_TRY(f->binary(F::EQUAL, x, least, &is_least));
+      QRT_TRY(f->binary(F::MUL, is_least, f->constant({}, {2}), &sign));
+      QRT_TRY(f->binary(F::SUB, f->constant({}, {1}), sign, &sign));
+      QRT_TRY(f->binary(F::MUL, x, sign, &x));
       *y = f->add(F::SQRT, {x}, shape);
       return Status();
     }
@@ -167,6 +174,38 @@ Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shap
   else if (!f->read(1, &b))
     return Status();
   return f->binary(F::POW, x, b, y);
+}
+
+// Makes the greater or the lesser of a and b, NaN where one of them is NaN. The function itself gives b where a is NaN.
+Status extreme(FloatGraph* f, F function, ValueId a, ValueId b, ValueId* y) {
+  QRT_TRY(f->binary(function, a, b, y));
+  // -0 / 1 is -0, which changes no number that it is added to, and -0 / 0 is NaN.
+  ValueId is_number, addend;
+  QRT_TRY(f->binary(F::EQUAL, a, a, &is_number));
+  QRT_TRY(f->binary(F::DIV, f->constant({}, {-0.0f}), is_number, &addend));
+  return f->binary(F::ADD, *y, addend, y);
+}
+
+// Makes Min or Max of the operands of a node from x, its first, on. A constant without NaN is the function's first operand.
+Status extremes(FloatGraph* f, F function, ValueId x, ValueId* made) {
+  const auto has_no_nan = [f](int i) {
+    std::vector<float> values;
+    const Tensor& t = f->importer().input(f->node(), i);
+    return t.is_constant() && constant_floats(t, &values) &&
+           std::none_of(values.begin(), values.end(), [](float v) { return std::isnan(v); });
+  };
+  bool is_number = has_no_nan(0);
+  for (int i = 1; i < f->node().input_count(); ++i) {
+    ValueId b;
+    if (!f->read(i, &b)) return Status();
+    const bool b_is_number = has_no_nan(i);
+    QRT_TRY(is_number     ? f->binary(function, x, b, &x)
+            : b_is_number ? f->binary(function, b, x, &x)
+                          : extreme(f, function, x, b, &x));
+    is_number = is_number && b_is_number;
+  }
+  *made = x;
+  return Status();
 }
 
 }  // namespace
@@ -203,6 +242,7 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
     *made = f.add(form->function, {x}, shape);
     return Status();
   }
+  if (op == "Max" || op == "Min") return extremes(&f, find(kBinary, op)->function, x, made);
   if (const Form* form = find(kBinary, op)) {
     for (int i = 1; i < node.input_count(); ++i) {
       if (!f.read(i, &b)) return Status();
