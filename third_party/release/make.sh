@@ -49,7 +49,6 @@ make_npm() {
   for preset in wasm128 wasmrelaxed; do target=qrt_module build $preset; done
   rm -rf build/npm
   node runtime/wasm/assemble.mjs build/npm/qrt build/wasm128/qrt_wasm128.wasm build/wasmrelaxed/qrt_wasmrelaxed.wasm
-  (cd build/npm/qrt && npm pkg set version="$(version)") # that of qrt.h
   (cd build/npm && npm pack --silent ./qrt)
 }
 
