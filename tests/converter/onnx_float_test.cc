@@ -356,22 +356,6 @@ TEST(OnnxFloat, MaxAndMinKeepNaN) {
   }
 }
 
-TEST(OnnxFloat, WhereMovesNaNAndInfinities) {
-  std::vector<float> left, right, expected;
-  for (const float a : kEdges)
-    for (const float b : kEdges) left.push_back(a), right.push_back(b);
-  std::vector<float> choice;
-  for (size_t i = 0; i < left.size(); ++i) {
-    choice.push_back(i % 3 == 0 ? 1.0f : -1.0f);
-    expected.push_back(choice[i] > 0 ? left[i] : right[i]);
-  }
-  const auto n = static_cast<int64_t>(left.size());
-  OnnxBuilder b(13);
-  const std::string is_left = b.node("Greater", {b.input({n}), b.scalar(0.0f)});
-  const std::string a = b.input({n}), c = b.input({n});
-  expect_same(run_floats(&b, b.node("Where", {is_left, a, c}), {choice, left, right}), expected);
-}
-
 TEST(OnnxFloat, LeakyReluOfInfinities) {
   for (const float slope : {0.0f, 0.5f, -0.5f, 2.0f}) {
     std::vector<float> expected;

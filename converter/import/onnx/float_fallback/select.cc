@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/import/onnx/float_fallback/select.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 
 #include "converter/import/onnx/arithmetic/where_constant.h"
-#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/file/branches.h"
 #include "converter/import/onnx/move.h"
 #include "converter/import/onnx/run_integers.h"
@@ -147,15 +144,7 @@ Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y) {
   return Status();
 }
 
-// Makes NaN where x is NaN and `unchosen`, a mask, is not infinity, else -0, which changes no number that it is added to.
-Status chosen_nan(FloatGraph* f, ValueId unchosen, ValueId x, ValueId* y) {
-  ValueId is_number;
-  QRT_TRY(f->binary(F::EQUAL, x, x, &is_number));
-  QRT_TRY(f->binary(F::MAXIMUM, is_number, unchosen, &is_number));
-  return f->binary(F::DIV, f->constant({}, {-0.0f}), is_number, y);
-}
-
-// Selects by max(min(a, mask), min(b, other mask)), which makes an infinity of a chosen NaN, and puts the NaN back.
+// Selects by max(min(a, mask), min(b, other mask)): exact for all but NaN, which becomes infinity.
 Status float_where(FloatGraph* f, ValueId* y) {
   // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
   if (f->node().has(kChoice)) return Status();
@@ -171,21 +160,9 @@ Status float_where(FloatGraph* f, ValueId* y) {
   if (!read(1, &a) || !read(2, &b)) return Status();
   const ValueId of_a = mask(f, condition, true), of_b = mask(f, condition, false);
   if (of_a == kNoValue) return Status();
-  ValueId addends[2] = {kNoValue, kNoValue};
-  for (const int i : {0, 1}) {
-    std::vector<float> values;
-    const Tensor t = where_input(f->importer(), f->node(), i + 1);
-    const bool has_no_nan =
-        t.is_constant() && constant_floats(t, &values) &&
-        std::none_of(values.begin(), values.end(), [](float v) { return std::isnan(v); });
-    if (!has_no_nan) QRT_TRY(chosen_nan(f, i == 0 ? of_b : of_a, i == 0 ? a : b, &addends[i]));
-  }
   QRT_TRY(f->binary(F::MINIMUM, a, of_a, &a));
   QRT_TRY(f->binary(F::MINIMUM, b, of_b, &b));
-  QRT_TRY(f->binary(F::MAXIMUM, a, b, y));
-  for (const ValueId addend : addends)
-    if (addend != kNoValue) QRT_TRY(f->binary(F::ADD, *y, addend, y));
-  return Status();
+  return f->binary(F::MAXIMUM, a, b, y);
 }
 
 }  // namespace qrt::convert::from_onnx
