@@ -199,7 +199,12 @@ TEST_F(FloatFallbackTest, FunctionsAreWithinTwoUnitsInTheLastPlace) {
   check(
       FloatUnary::kAsinh, [](long double x) { return std::asinh(x); }, kNearest);
   check(
-      FloatUnary::kAcosh, [](long double x) { return std::acosh(x); }, kNearest);
+      FloatUnary::kAcosh,
+      // Below 1, musl's acoshl is a number where it should be NaN.
+      [](long double x) {
+        return x < 1 ? std::numeric_limits<long double>::quiet_NaN() : std::acosh(x);
+      },
+      kNearest);
   check(
       FloatUnary::kAtanh, [](long double x) { return std::atanh(x); }, kNearest);
 }
