@@ -319,7 +319,8 @@ ValueId Mover::materialise(const Use& use, std::vector<Node>* nodes) {
   const bool is_view = moves_only_units(r, out.type.shape);
   out.type.shape = permuted(out.type.shape, r);
   out.quantization.axis = permuted_axis(out.quantization.axis, r);
-  out.is_constant = false;  // of a constant that is the model's output
+  // The Transpose computes the value, even if it moves a constant that is an output of the model.
+  out.is_constant = false;
   out.data.clear();
   out.name += "/transposed";
   const std::string name = out.name;

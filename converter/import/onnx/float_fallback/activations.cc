@@ -120,8 +120,8 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
     const float slope = alpha(0.01f);
     if (!std::isfinite(slope)) return Status();
     // An infinity times 0 is NaN, which only the negative branch may give.
-    if (slope == 0) made = e.bent(x, e.number(slope));
-    if (slope != 0) made = e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
+    made = slope == 0 ? e.bent(x, e.number(slope))
+                      : e.binary(slope <= 1 ? F::MAXIMUM : F::MINIMUM, x, e.times(x, slope));
   }
   if (op == "Elu") made = e.binary(F::ADD, e.positive(x), e.times(e.exponential_term(x), alpha(1)));
   if (op == "Celu") {
