@@ -60,6 +60,10 @@ std::unique_ptr<fb::FloatStoreT> float_store(bool weights_first, float lo, float
 ValueId hybrid_rows(FloatOp* f, const HybridLayer& layer, const HybridConstants& constants,
                     ValueId x, std::unique_ptr<fb::FloatStoreT> store);
 
+// floats/blocks.cc: multiplies x [..., in] by weights in blocks, input 1 [out, in], and adds the bias, input 2: nbits-seq. *y stays
+// kNoValue where the operator was refused.
+Status multiply_by_blocks(FloatOp* f, ValueId x, ValueId* y);
+
 }  // namespace qrt::convert::from_tflite
 
 #endif  // QRT_CONVERTER_IMPORT_TFLITE_FLOATS_HYBRID_H_

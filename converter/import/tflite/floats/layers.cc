@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/import/tflite/floats/hybrid.h"
+#include "converter/import/tflite/ops/linear.h"
 
 namespace qrt::convert::from_tflite {
 namespace {
@@ -150,6 +151,12 @@ Status import_dynamic_fully_connected(Importer& importer, const Op& op) {
   ValueId x, y;
   if (!f.read(0, &x)) return Status();
   x = f.builder().reshape(op, x, {sx.elements() / w[1], w[1]});
+  if (importer.input(op, 1).block != 0) {
+    QRT_TRY(multiply_by_blocks(&f, x, &y));
+    if (y == kNoValue) return Status();
+    QRT_TRY(f.activate(o.fused_activation_function, &y));
+    return f.finish(y, "MatMulNBits");
+  }
   if (has_integer_weights(importer, op)) {
     HybridLayer layer;
     layer.asymmetric = o.asymmetric_quantize_inputs;
