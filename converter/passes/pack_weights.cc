@@ -269,7 +269,7 @@ Status pack_conv(Graph* graph, Node* node) {
   return {};
 }
 
-// What a layer packed, for others with its weights, bias and zero point, as in the steps of an unrolled loop.
+// The packed form of a layer, which others with its weights, bias and zero point share, as in the steps of an unrolled loop.
 struct SharedLayer {
   ValueId weights, bias;
   GemmPacked packed;  // but for the bytes
