@@ -320,7 +320,7 @@ Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& sourc
       tensor->block_scales = blocks->scales();
       tensor->block_zero_points = blocks->zero_points();
     } else if (q->details_type() != tflite::QuantizationDetails::NONE) {
-      refuse("has custom quantisation",
+      refuse("has custom or multi-axis quantisation",
              "quantise it per tensor or per channel, with scales and zero points");
     }
     if (q->scale()) tensor->scale.assign(q->scale()->begin(), q->scale()->end());
