@@ -3,6 +3,8 @@
 // input's zero point into the bias, and what kernels want to know about the weights beside them.
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <tuple>
 
 #include "converter/import/common/layer_constants.h"
 #include "converter/passes/passes.h"
@@ -267,27 +269,44 @@ Status pack_conv(Graph* graph, Node* node) {
   return {};
 }
 
-Status pack_fully_connected(Graph* graph, Node* node) {
+// The packed form of a layer, which others with its weights, bias and zero point share, as in the steps of an unrolled loop.
+struct SharedLayer {
+  ValueId weights, bias;
+  GemmPacked packed;  // but for the bytes
+};
+// By weights, bias, whether activations are INT16, and zero point.
+using SharedLayers = std::map<std::tuple<ValueId, ValueId, bool, int>, SharedLayer>;
+
+Status pack_fully_connected(Graph* graph, Node* node, SharedLayers* layers) {
   QRT_TRY(check_constants(*graph, *node, 2, 0));
-  auto& fc = options<fb::FullyConnectedOptionsT>(*node);
-  const Value& weights_value = graph->values[node->inputs[1]];
-  const auto n = static_cast<size_t>(weights_value.type.shape[0]);
-  const auto k = static_cast<size_t>(weights_value.type.shape[1]);
   const Quantization& input = graph->values[node->inputs[0]].quantization;
   if (input.zero_point.size() != 1)
     return error(Code::kInternal, "FullyConnected '%s': its input has %zu zero points, expected 1",
                  node->name.c_str(), input.zero_point.size());
   const int zero_point = input.zero_point[0];
-  const std::vector<int16_t> weights = elements(weights_value);
-  const GemmPacked packed = pack_gemm(weights, is_int16(*graph, *node), 1, n, 1, k);
-  fc.terms = static_cast<uint8_t>(packed.terms);
-  fc.digits = static_cast<uint8_t>(packed.digits);
-  fc.pair_safe = packed.pair_safe;
-  fc.weight_sum = packed.weight_sum;
-  const auto sum = sums(weights, n, [&](size_t i) { return i / k; });
-  node->inputs[1] =
-      add_packed(graph, node->inputs[1], packed.bytes, fb::Packing::GEMM, packed.blocks);
-  node->inputs[2] = folded_bias(graph, node->inputs[2], sum, zero_point);
+  const bool is_wide = is_int16(*graph, *node);
+  const auto [found, is_new] =
+      layers->try_emplace({node->inputs[1], node->inputs[2], is_wide, zero_point});
+  SharedLayer& layer = found->second;
+  if (is_new) {
+    const Value& weights_value = graph->values[node->inputs[1]];
+    const auto n = static_cast<size_t>(weights_value.type.shape[0]);
+    const auto k = static_cast<size_t>(weights_value.type.shape[1]);
+    const std::vector<int16_t> weights = elements(weights_value);
+    layer.packed = pack_gemm(weights, is_wide, 1, n, 1, k);
+    const auto sum = sums(weights, n, [k](size_t i) { return i / k; });
+    layer.weights = add_packed(graph, node->inputs[1], layer.packed.bytes, fb::Packing::GEMM,
+                               layer.packed.blocks);
+    layer.packed.bytes = {};
+    layer.bias = folded_bias(graph, node->inputs[2], sum, zero_point);
+  }
+  auto& fc = options<fb::FullyConnectedOptionsT>(*node);
+  fc.terms = static_cast<uint8_t>(layer.packed.terms);
+  fc.digits = static_cast<uint8_t>(layer.packed.digits);
+  fc.pair_safe = layer.packed.pair_safe;
+  fc.weight_sum = layer.packed.weight_sum;
+  node->inputs[1] = layer.weights;
+  node->inputs[2] = layer.bias;
   return {};
 }
 
@@ -356,11 +375,12 @@ Status pack_depthwise(Graph* graph, Node* node) {
 }  // namespace
 
 Status pack_weights(Graph* graph) {
+  SharedLayers layers;
   for (Node& node : graph->nodes) {
     if (node.options.AsConv2D())
       QRT_TRY(pack_conv(graph, &node));
     else if (node.options.AsFullyConnected())
-      QRT_TRY(pack_fully_connected(graph, &node));
+      QRT_TRY(pack_fully_connected(graph, &node, &layers));
     else if (node.options.AsDepthwiseConv2D())
       QRT_TRY(pack_depthwise(graph, &node));
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kernels/integer_build.h"
+#include "tests/support/hybrid_reference.h"
 #include "tests/support/random.h"
 #include "tests/support/tflite_builder.h"
 
@@ -18,54 +19,6 @@ using A = tflite::ActivationFunctionType;
 using B = BuiltinOperator;
 using Floats = std::vector<float>;
 using Codes = std::vector<int8_t>;
-
-// A row, or an image, as PortableSymmetricQuantizeFloats or PortableAsymmetricQuantizeFloats quantises it.
-struct Row {
-  Codes codes;
-  float scale = 1;
-  int32_t offset = 0;
-};
-
-Row symmetric(const float* x, size_t n) {
-  Row row;
-  row.codes.assign(n, 0);
-  const float least = *std::min_element(x, x + n), most = *std::max_element(x, x + n);
-  const float range = std::max(std::abs(least), std::abs(most));
-  if (range == 0) return row;
-  row.scale = range / 127;
-  const float inverse = 127 / range;
-  for (size_t i = 0; i < n; ++i) {
-    const float steps = x[i] * inverse;
-    row.codes[i] = static_cast<int8_t>(std::clamp(static_cast<int>(std::round(steps)), -127, 127));
-  }
-  return row;
-}
-
-Row asymmetric(const float* x, size_t n) {
-  Row row;
-  row.codes.assign(n, 0);
-  const auto least = static_cast<double>(std::min(0.0f, *std::min_element(x, x + n)));
-  const auto most = static_cast<double>(std::max(0.0f, *std::max_element(x, x + n)));
-  if (least == most) return row;
-  const double scale = (most - least) / 255;
-  const double from_least_error = 128 + std::abs(least / scale);
-  const double from_most_error = 127 + std::abs(most / scale);
-  const double zero =
-      from_least_error < from_most_error ? -128 - least / scale : 127 - most / scale;
-  row.offset = zero <= -128 ? -128 : zero >= 127 ? 127 : static_cast<int>(std::round(zero));
-  row.scale = static_cast<float>(scale);
-  const float inverse = 1.0f / row.scale;
-  for (size_t i = 0; i < n; ++i) {
-    const float product = x[i] * inverse;
-    const float steps = static_cast<float>(row.offset) + product;
-    row.codes[i] = static_cast<int8_t>(std::clamp(static_cast<int>(std::round(steps)), -128, 127));
-  }
-  return row;
-}
-
-Row quantised(const float* x, size_t n, bool is_asymmetric) {
-  return is_asymmetric ? asymmetric(x, n) : symmetric(x, n);
-}
 
 float activated(float v, A activation, bool limits) {
   if (activation == A::RELU) v = std::max(v, 0.0f);
@@ -148,7 +101,7 @@ Floats multiplied(const Floats& x, size_t rows, const Codes& w, size_t out, cons
   const size_t in = w.size() / out;
   Floats y;
   for (size_t r = 0; r < rows; ++r) {
-    const Row row = quantised(x.data() + r * in, in, is_asymmetric);
+    const HybridRow row = quantised(x.data() + r * in, in, is_asymmetric);
     for (size_t o = 0; o < out; ++o) {
       int32_t dot = 0, sum = 0;
       for (size_t i = 0; i < in; ++i) {
@@ -275,7 +228,7 @@ Floats convolved(const Conv& c, const Floats& x, const Codes& w, const Floats& s
   const size_t depth = c.in / c.groups, image = c.h * c.w * c.in;
   Floats y;
   for (size_t n = 0; n < c.n; ++n) {
-    const Row row = quantised(x.data() + n * image, image, c.per_channel);
+    const HybridRow row = quantised(x.data() + n * image, image, c.per_channel);
     for (size_t i = 0; i < c.out_h * c.out_w * c.out; ++i) {
       const size_t o = i % c.out, ox = i / c.out % c.out_w, oy = i / c.out / c.out_w;
       int32_t acc = 0;

@@ -112,7 +112,7 @@ TEST(TfliteReader, TensorsThatNoOperatorMayUse) {
               t.quantization = std::make_unique<tflite::QuantizationParametersT>();
               t.quantization->details.Set(tflite::PresentT());
             }),
-            "has custom or blockwise quantisation");
+            "has custom or multi-axis quantisation");
   // The first of two reasons is reported, and the size of a sparse tensor's data is not checked.
   EXPECT_EQ(problem_of([](B& b, T& t) {
               t.sparsity = std::make_unique<tflite::PresentT>();

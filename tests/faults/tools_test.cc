@@ -101,6 +101,12 @@ TEST_F(Tools, ConvertTflite) {
                     "--explain"}});
 }
 
+TEST_F(Tools, ConvertTfliteOfDynamicRange) {
+  expect_survival({"qrt_convert",
+                   {write("m.tflite", testing::tflite_models::dynamic_range().build()), "-o",
+                    out("m.qrt"), "--explain"}});
+}
+
 TEST_F(Tools, ConvertEspdl) {
   expect_survival(
       {"qrt_convert", {write("m.espdl", testing::sample_espdl_models()[0]), "-o", out("m.qrt")}});

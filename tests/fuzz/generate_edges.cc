@@ -83,11 +83,18 @@ void Generator::append_dequantize() {
   emit(std::move(o), {x.tensor}, x.shape, DType::kFloat32);
 }
 
+// Appends a DynamicQuantize, in each of its ways, and now and then the layer that reads it.
 void Generator::append_dynamic_quantize() {
   const Live x = of_type(DType::kFloat32);
-  const uint32_t y = add_output(x.shape, DType::kUInt8);
-  m_.op(fb::DynamicQuantizeOptionsT(), {x.tensor},
-        {y, m_.tensor({}, DType::kFloat32), m_.tensor({}, DType::kUInt8)});
+  fb::DynamicQuantizeOptionsT o;
+  o.form = static_cast<fb::DynamicForm>(choose_.integer(0, static_cast<int>(fb::DynamicForm::MAX)));
+  Shape scales;
+  if (o.form != fb::DynamicForm::ONNX) scales.push_back(x.shape[0]);
+  const Live y = {add_output(x.shape, DType::kUInt8), DType::kUInt8, x.shape, true};
+  const uint32_t scale = m_.tensor(scales, DType::kFloat32),
+                 zero = m_.tensor(scales, DType::kUInt8);
+  m_.op(o, {x.tensor}, {y.tensor, scale, zero});
+  if (choose_.coin()) append_dynamic_layer(y, scale, zero);
 }
 
 }  // namespace qrt::fuzz

@@ -132,6 +132,40 @@ void Generator::append_batch_mat_mul() {
   emit(std::move(o), {x.tensor, b}, shape, dtype);
 }
 
+void Generator::append_dynamic_layer(const Live& x, uint32_t scale, uint32_t zero) {
+  const int rank = x.shape.rank();
+  if (rank != 2 && rank != 4) return;
+  const int64_t out = choose_.dimension(80), in = x.shape[rank - 1];
+  std::unique_ptr<fb::FloatStoreT> store;
+  if (choose_.coin()) {
+    store = std::make_unique<fb::FloatStoreT>();
+    store->weights_first = choose_.coin();
+    store->lo = float_bits(static_cast<float>(choose_.integer(-64, 0)));
+    store->hi = float_bits(static_cast<float>(choose_.integer(0, 64)));
+  }
+  const auto append = [&](auto o, uint32_t weights, const Shape& shape) {
+    o.requant = std::make_unique<fb::RequantT>();
+    o.store = std::move(store);
+    emit(std::move(o),
+         {x.tensor, weights, bias(static_cast<size_t>(out)), zero, scale,
+          random_constant({out}, DType::kFloat32), random_constant({out}, DType::kFloat32)},
+         shape, DType::kFloat32);
+  };
+  if (rank == 2) {
+    fb::FullyConnectedOptionsT o;
+    const uint32_t weights = gemm_weights({out, in}, 1, 1, static_cast<size_t>(in), &o);
+    return append(std::move(o), weights, {-1, out});
+  }
+  const Axis h = axis(x.shape[1], 3, true, false), w = axis(x.shape[2], 3, true, false);
+  fb::Conv2DOptionsT o;
+  set_window(h, w, &o);
+  set_dilation(h, w, &o);
+  const uint32_t weights =
+      gemm_weights({out, h.kernel, w.kernel, in}, 1, static_cast<size_t>(h.kernel * w.kernel),
+                   static_cast<size_t>(in), &o);
+  append(std::move(o), weights, {-1, h.out, w.out, out});
+}
+
 void Generator::append_mat_mul_nbits() {
   const Live x = of_type(DType::kFloat32);
   Shape shape = x.shape;

@@ -124,6 +124,8 @@ class Generator {
     o->dilation_w = static_cast<uint16_t>(w.dilation);
   }
   void append_add_int(const Live& x, uint32_t b);
+  // Appends a layer whose input's scale and zero point are tensors, where x is rows or images.
+  void append_dynamic_layer(const Live& x, uint32_t scale, uint32_t zero);
   template <class Options>
   void scatter(const Live& x);
   std::unique_ptr<fb::ResizeAxisT> resize_axis(int64_t in, fb::ResizeKind kind);

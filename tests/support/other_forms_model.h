@@ -54,6 +54,57 @@ inline void add_dynamic_products(ModelBuilder* m) {
         {m->output({3, 2, 4})});
 }
 
+// Layers whose rows or images have scales of their own, quantised in each of the ways.
+inline void add_dynamic_range(ModelBuilder* m) {
+  const auto floats = [m](float first) {
+    return m->constant({3}, DType::kFloat32, std::vector<float>{first, -2.0f, 3.0f});
+  };
+  const auto quantised = [m](const Shape& shape, fb::DynamicForm form) {
+    fb::DynamicQuantizeOptionsT o;
+    o.form = form;
+    const std::vector<uint32_t> made = {m->tensor(shape, DType::kUInt8),
+                                        m->tensor({shape[0]}, DType::kFloat32),
+                                        m->tensor({shape[0]}, DType::kUInt8)};
+    m->op(o, {m->input(shape, DType::kFloat32)}, made);
+    return made;
+  };
+  const auto store = [](bool weights_first) {
+    auto o = std::make_unique<fb::FloatStoreT>();
+    o->weights_first = weights_first;
+    o->lo = float_bits(-1.0f);
+    o->hi = float_bits(6.0f);
+    return o;
+  };
+  const auto weight_sums = [](const std::vector<int8_t>& weights) {
+    std::vector<int32_t> sums(3, 0);
+    for (size_t i = 0; i < weights.size(); ++i) sums[i / (weights.size() / 3)] += weights[i];
+    return sums;
+  };
+  for (const auto form : {fb::DynamicForm::TFLITE_SYMMETRIC, fb::DynamicForm::TFLITE_ASYMMETRIC}) {
+    const bool is_symmetric = form == fb::DynamicForm::TFLITE_SYMMETRIC;
+    const std::vector<uint32_t> rows = quantised({2, 6}, form);
+    const std::vector<int8_t> matrix = pattern<int8_t>(3 * 6, -90, 90);
+    fb::FullyConnectedOptionsT dense;
+    dense.weight_sum = weight_sums(matrix);
+    dense.requant = requant_acc();
+    if (is_symmetric) dense.store = store(false);
+    m->op(std::move(dense),
+          {rows[0], m->gemm_weights({3, 6}, matrix), m->bias({0, 0, 0}), rows[2], rows[1],
+           floats(0.5f), floats(1.5f)},
+          {m->output({2, 3}, DType::kFloat32)});
+    const std::vector<uint32_t> images = quantised({2, 3, 3, 2}, form);
+    const std::vector<int8_t> taps = pattern<int8_t>(3 * 2 * 2 * 2, -90, 90);
+    fb::Conv2DOptionsT conv;
+    conv.weight_sum = weight_sums(taps);
+    conv.requant = requant_acc();
+    conv.store = store(!is_symmetric);
+    m->op(std::move(conv),
+          {images[0], m->gemm_weights({3, 2, 2, 2}, taps), m->bias({0, 0, 0}), images[2], images[1],
+           floats(0.5f), floats(1.5f)},
+          {m->output({2, 2, 2, 3}, DType::kFloat32)});
+  }
+}
+
 // Convolutions of int16 in planes of digits, of rows of taps, of several terms; and with a multiplier.
 inline void add_convolutions(ModelBuilder* m) {
   const uint32_t wide = m->input({1, 4, 5, 3}, DType::kInt16), image = m->input({1, 4, 5, 3});
@@ -305,6 +356,7 @@ inline void add_lstm(ModelBuilder* m) {
 inline ModelBuilder other_forms_model() {
   ModelBuilder m;
   add_dynamic_products(&m);
+  add_dynamic_range(&m);
   add_convolutions(&m);
   add_pools_and_resizes(&m);
   add_edges(&m);

@@ -333,6 +333,61 @@ inline TfliteBuilder updates() {
   return b;
 }
 
+// Layers of float activations and integer weights, and an LSTM of them; weights of float16; an operator of floats.
+inline TfliteBuilder dynamic_range() {
+  TfliteBuilder b;
+  const auto codes = [&](const TfliteBuilder::Dims& shape, int scales, int axis) {
+    size_t n = 1;
+    for (const int32_t d : shape) n *= static_cast<size_t>(d);
+    std::vector<int8_t> values(n);
+    for (size_t i = 0; i < n; ++i)
+      values[i] = static_cast<int8_t>(static_cast<int>(i * 37 % 200) - 99);
+    std::vector<float> scale;
+    for (int i = 0; i < scales; ++i) scale.push_back(0.01f * static_cast<float>(i + 1));
+    return b.constant(TensorType::INT8, shape, values, scale, std::vector<int64_t>(scale.size(), 0),
+                      axis);
+  };
+  const auto floats = [&](int32_t n) {
+    return b.constant(TensorType::FLOAT32, {n}, std::vector<float>(static_cast<size_t>(n), 0.5f));
+  };
+  const auto made = [&](const TfliteBuilder::Dims& shape) {
+    return b.tensor(TensorType::FLOAT32, shape);
+  };
+  const int image = b.input(TensorType::FLOAT32, {1, 3, 3, 4}), conv = made({1, 2, 2, 6}),
+            depthwise = made({1, 2, 2, 6});
+  tflite::Conv2DOptionsT window;
+  window.stride_h = window.stride_w = 1;
+  window.padding = tflite::Padding::VALID;
+  b.op(B::CONV_2D, {image, codes({6, 2, 2, 4}, 6, 0), floats(6)}, {conv}, window);
+  tflite::DepthwiseConv2DOptionsT each;
+  each.stride_h = each.stride_w = each.depth_multiplier = 1;
+  b.op(B::DEPTHWISE_CONV_2D, {conv, codes({1, 2, 2, 6}, 6, 3), floats(6)}, {depthwise}, each);
+  const int rows = made({2, 12}), dense = made({2, 5}), product = made({2, 6});
+  b.op(B::RESHAPE, {depthwise}, {rows});
+  tflite::FullyConnectedOptionsT asymmetric;
+  asymmetric.asymmetric_quantize_inputs = true;
+  b.op(B::FULLY_CONNECTED, {rows, codes({5, 12}, 1, 0), floats(5)}, {dense}, asymmetric);
+  b.op(B::BATCH_MATMUL, {dense, codes({5, 6}, 1, 0)}, {product}, tflite::BatchMatMulOptionsT());
+  const int halves = b.constant(TensorType::FLOAT16, {6}, std::vector<uint16_t>(6, 0x3800)),
+            wide = made({6}), sequence = made({1, 2, 6});
+  b.op(B::DEQUANTIZE, {halves}, {wide});
+  b.op(B::MUL, {product, wide}, {sequence}, tflite::MulOptionsT());
+  std::vector<int> inputs = {sequence};
+  for (int i = 0; i < 8; ++i) inputs.push_back(codes({3, i < 4 ? 6 : 3}, 1, 0));
+  inputs.resize(12, -1);
+  for (int i = 0; i < 4; ++i) inputs.push_back(floats(3));
+  inputs.resize(18, -1);
+  for (int i = 0; i < 2; ++i) {
+    inputs.push_back(made({1, 3}));
+    b.at(inputs.back()).is_variable = true;
+  }
+  inputs.resize(24, -1);
+  tflite::UnidirectionalSequenceLSTMOptionsT lstm;
+  lstm.fused_activation_function = tflite::ActivationFunctionType::TANH;
+  b.op(B::UNIDIRECTIONAL_SEQUENCE_LSTM, inputs, {b.output(TensorType::FLOAT32, {1, 2, 3})}, lstm);
+  return b;
+}
+
 }  // namespace tflite_models
 
 inline std::vector<Bytes> sample_tflite_models() {
@@ -354,7 +409,8 @@ inline std::vector<Bytes> sample_tflite_models() {
           reals().build(),
           choices().build(),
           sums().build(),
-          updates().build()};
+          updates().build(),
+          dynamic_range().build()};
 }
 
 }  // namespace qrt::testing

@@ -2,9 +2,12 @@
 // Source files made to cost much.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "onnx/onnx_pb.h"
 #include "tests/support/cost.h"
@@ -262,6 +265,65 @@ TEST_F(HostileCosts, OnnxNodesOfManyInputsAndOutputs) {
     const CommandResult r = convert_within_limits(write("m.onnx", model.SerializeAsString()));
     EXPECT_EQ(r.status, 4) << r.err;
     EXPECT_NE(r.err.find("inputs and outputs, the limit is"), std::string::npos) << r.err;
+  }
+}
+
+// Block lengths that no kernel has: of one element, of all, of more than there can be; and lengths of a product to match.
+TEST_F(HostileCosts, OnnxWeightsInBlocksOfAnyLength) {
+  constexpr int64_t kK = 4096, kMost = int64_t{1} << 31;
+  const auto model = [](int64_t block, int64_t k, int64_t n, int64_t bits) {
+    onnx::ModelProto m = sequence_of(0, "Relu", true);
+    onnx::GraphProto& g = *m.mutable_graph();
+    *g.add_input() = g.input(0);
+    onnx::ValueInfoProto* x = g.mutable_input(g.input_size() - 1);
+    x->set_name("rows");
+    auto* shape = x->mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape->clear_dim();
+    shape->add_dim()->set_dim_value(1);
+    shape->add_dim()->set_dim_value(kK);
+    onnx::TensorProto* codes = g.add_initializer();
+    codes->set_name("codes");
+    codes->set_data_type(onnx::TensorProto::UINT8);
+    for (const int64_t d : {int64_t{16}, int64_t{1}, kK / 2}) codes->add_dims(d);
+    codes->set_raw_data(std::string(16 * kK / 2, 'q'));
+    onnx::TensorProto* scales = g.add_initializer();
+    scales->set_name("block_scales");
+    scales->set_data_type(onnx::TensorProto::FLOAT);
+    scales->add_dims(16);
+    for (int i = 0; i < 16; ++i) scales->add_float_data(0.5f);
+    onnx::NodeProto* node = add_node(&m, "MatMulNBits", {"rows", "codes", "block_scales"}, "made");
+    node->set_domain("com.microsoft");
+    m.add_opset_import()->set_domain("com.microsoft");
+    m.mutable_opset_import(m.opset_import_size() - 1)->set_version(1);
+    for (const auto& [name, value] : {std::pair<const char*, int64_t>{"K", k},
+                                      {"N", n},
+                                      {"bits", bits},
+                                      {"block_size", block},
+                                      {"accuracy_level", 4}}) {
+      onnx::AttributeProto* a = node->add_attribute();
+      a->set_name(name);
+      a->set_type(onnx::AttributeProto::INT);
+      a->set_i(value);
+    }
+    g.add_output()->set_name("made");
+    return m.SerializeAsString();
+  };
+  for (const auto& [block, k, n, bits] :
+       std::vector<std::array<int64_t, 4>>{{1, kK, 16, 4},
+                                           {kK, kK, 16, 4},
+                                           {kMost, kK, 16, 4},
+                                           {INT64_MAX, kK, 16, 4},
+                                           {0, kK, 16, 4},
+                                           {-1, kK, 16, 4},
+                                           {32, kMost, 16, 4},
+                                           {16, INT64_MAX, INT64_MAX, 8},
+                                           {256, kK, kMost, 2},
+                                           {32, -1, 16, 4},
+                                           {32, kK, 16, INT64_MAX}}) {
+    const CommandResult r =
+        convert_within_limits(write("b.onnx", model(block, k, n, bits)), {"--allow-float"});
+    EXPECT_TRUE(r.status == 3 || r.status == 4) << r.status << ": " << r.err;
+    EXPECT_NE(r.err.find("#2 (MatMulNBits)"), std::string::npos) << r.err;
   }
 }
 

@@ -181,6 +181,11 @@ std::string Importer::end_before(const Op& op) const {
   return text + "), or ";
 }
 
+bool Importer::may_be_blocks(const Op& op, int i) const {
+  return op.code == tflite::BuiltinOperator::FULLY_CONNECTED && op.inputs[1] == i &&
+         op.inputs[0] != i && input(op, 0).type == TensorType::FLOAT32;
+}
+
 bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_resource) {
   const Tensor& t = model_.tensors()[static_cast<size_t>(i)];
   if (!t.problem.empty())
@@ -188,6 +193,9 @@ bool Importer::is_usable(const Op& op, int i, bool may_be_variable, bool may_be_
   else if (t.is_variable && !may_be_variable)
     (void)refuse(op, "tensor '" + t.name + "' keeps its content between runs", t.name,
                  "keep state in SVDF and LSTM operators, or in resource variables");
+  else if (t.block != 0 && !may_be_blocks(op, i))
+    (void)refuse(op, "tensor '" + t.name + "' is quantised in blocks", t.name,
+                 "quantise in blocks the weights of FULLY_CONNECTED with float activations only");
   else if (t.type == TensorType::RESOURCE && !may_be_resource)
     (void)refuse(op, "tensor '" + t.name + "' is a resource", t.name,
                  "read and assign resource variables only");

@@ -51,6 +51,12 @@ class Importer {
   const Tensor& input(const Op& op, int i) const;
   const Tensor& output(const Op& op, int i = 0) const;
   std::string quoted_input(const Op& op, int i) const;
+  // Returns the tensor of this index. Null: there is none.
+  const Tensor* tensor(int i) const {
+    return i >= 0 && static_cast<size_t>(i) < model_.tensors().size()
+               ? &model_.tensors()[static_cast<size_t>(i)]
+               : nullptr;
+  }
   // Reads the parameters of an 8-bit activation, or of an int16 one where the operator's handler
   // takes that. `any_scale` accepts scales that are 0 or no normal number, too. Returns false where
   // they are not what an integer kernel takes; the operator was refused.
@@ -119,6 +125,8 @@ class Importer {
   // Returns how to end the model before an operator, "end the model before it (--outputs 'a'), or ";
   // "" where operators that are converted do not make what it reads.
   std::string end_before(const Op& op) const;
+  // Returns whether tensor i may be quantised in blocks: as weights of an operator that reads such.
+  bool may_be_blocks(const Op& op, int i) const;
   // Returns whether an operator can take or make a tensor; refuses the operator if not.
   bool is_usable(const Op& op, int tensor, bool may_be_variable, bool may_be_resource);
   // Returns whether a value was made for an input; the operator was refused if not.

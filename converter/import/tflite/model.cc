@@ -314,9 +314,15 @@ Status Model::read_tensor(const tflite::Model& root, const tflite::Tensor& sourc
            "convert the model without tensors of that type: text, hashes and complex numbers "
            "belong in front of it");
   if (const auto* q = source.quantization()) {
-    if (q->details_type() != tflite::QuantizationDetails::NONE)
-      refuse("has custom or blockwise quantisation",
+    if (const auto* blocks = q->details_as_BlockwiseQuantization()) {
+      QRT_MODEL_CHECK(blocks->block_size() > 0, "has blocks of %d elements", blocks->block_size());
+      tensor->block = blocks->block_size();
+      tensor->block_scales = blocks->scales();
+      tensor->block_zero_points = blocks->zero_points();
+    } else if (q->details_type() != tflite::QuantizationDetails::NONE) {
+      refuse("has custom or multi-axis quantisation",
              "quantise it per tensor or per channel, with scales and zero points");
+    }
     if (q->scale()) tensor->scale.assign(q->scale()->begin(), q->scale()->end());
     // flatbuffers verifies the alignment of a vector's length, which is less than that of int64.
     if (const auto* z = q->zero_point(); z && z->size() > 0) {

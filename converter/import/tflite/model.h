@@ -35,6 +35,9 @@ struct Tensor {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
   int axis = 0;
+  // The elements of a block along the last dimension, which has a scale of its own in another tensor; 0: no blocks.
+  int32_t block = 0;
+  int block_scales = -1, block_zero_points = -1;  // tensors
 
   // Returns the number of bytes that an operator may read of the tensor.
   size_t bytes_read() const { return bytes + scale.size() * sizeof(float); }

@@ -2,15 +2,14 @@
 // MatMulNBits and GatherBlockQuantized of com.microsoft, and products with a blocked DequantizeLinear.
 #include "converter/import/onnx/ops/nbits.h"
 
-#include <algorithm>
 #include <string>
 
+#include "converter/import/common/block_weights.h"
 #include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/ops/attention.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/ops/integer.h"
 #include "converter/import/onnx/run_integers.h"
-#include "kernels/nbits/nbits.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
@@ -21,6 +20,11 @@ constexpr int64_t kMostSize = int64_t{1} << 30;  // of n and k: their products s
 uint32_t code_at(const uint8_t* codes, int64_t bits, int64_t i) {
   const auto at = static_cast<uint64_t>(i * bits);
   return codes[at / 8] >> (at % 8) & ((1u << bits) - 1);
+}
+
+// Counts the work of making weights. Fails where they would outgrow the source.
+Status reserve_weights(Importer& importer, int64_t n, int64_t k, int64_t bits, int64_t block) {
+  return importer.tensors().reserve(BlockWeights::bytes_of(n, k, bits, block), importer.graph());
 }
 
 // Reads the scales, one for each block, or refuses the node. *known tells which.
@@ -52,75 +56,6 @@ Status check_form(Importer& importer, const NodeView& node, int codes, int64_t b
 }
 
 }  // namespace
-
-bool BlockWeights::has_form(int64_t bits, int64_t block) {
-  constexpr int64_t kLeast = kNBitsLeastBlock, kMost = kNBitsMostBlock;
-  return (bits == 2 || bits == 4 || bits == 8) && block >= kLeast && block <= kMost &&
-         block % kLeast == 0;
-}
-
-Status BlockWeights::make(Importer& importer, int64_t n, int64_t k, int64_t bits, int64_t block,
-                          BlockWeights* made) {
-  made->n_ = n;
-  made->k_ = k;
-  made->bits_ = bits;
-  made->block_ = block;
-  const int64_t each = (n + 15) / 16 * made->blocks() * 16;
-  const int64_t bytes = each * block * bits / 8;
-  QRT_TRY(importer.tensors().reserve(static_cast<uint64_t>(bytes + each * 5), importer.graph()));
-  made->w_.assign(static_cast<size_t>(bytes), 0);
-  made->scales_.assign(static_cast<size_t>(each), 0.0f);
-  made->zero_points_.assign(static_cast<size_t>(each), static_cast<uint8_t>(1 << (bits - 1)));
-  return Status();
-}
-
-std::vector<ValueId> BlockWeights::add_constants(FloatGraph* f, std::vector<ValueId>* more) const {
-  Graph& graph = f->importer().graph();
-  const int64_t panels = (n_ + 15) / 16;
-  const Shape each = {panels, blocks(), 16};
-  const auto middle = static_cast<uint8_t>(1 << (bits_ - 1));
-  if (std::any_of(zero_points_.begin(), zero_points_.end(), [&](uint8_t z) { return z != middle; }))
-    more->push_back(graph.add_constant("", DType::kUInt8, each, zero_points_));
-  return {graph.add_constant("", DType::kUInt8, {panels, blocks(), 2 * block_ * bits_}, w_),
-          graph.add_constant("", DType::kFloat32, each, scales_)};
-}
-
-ValueId BlockWeights::multiply(FloatGraph* f, ValueId x, const std::vector<float>& bias,
-                               bool in_float) const {
-  std::vector<ValueId> inputs = {x}, more;
-  for (const ValueId v : add_constants(f, &more)) inputs.push_back(v);
-  fb::MatMulNBitsOptionsT o;
-  o.bits = static_cast<uint8_t>(bits_);
-  o.block = static_cast<uint16_t>(block_);
-  o.n = static_cast<uint32_t>(n_);
-  o.has_zero_points = !more.empty();
-  o.has_bias = !bias.empty();
-  o.in_float = in_float;
-  if (o.has_bias) more.push_back(f->constant({n_}, bias));
-  inputs.insert(inputs.end(), more.begin(), more.end());
-  Shape shape = f->shape_of(x);
-  shape[shape.rank() - 1] = n_;
-  const ValueId y = f->builder().new_value("", DType::kFloat32, shape);
-  f->builder().add<fb::MatMulNBitsOptionsT>(f->node(), inputs, y) = o;
-  return y;
-}
-
-ValueId BlockWeights::gather(FloatGraph* f, ValueId index) const {
-  std::vector<ValueId> more, inputs = add_constants(f, &more);
-  fb::GatherNBitsOptionsT o;
-  o.bits = static_cast<uint8_t>(bits_);
-  o.block = static_cast<uint16_t>(block_);
-  o.n = static_cast<uint32_t>(n_);
-  o.k = static_cast<uint32_t>(k_);
-  o.has_zero_points = !more.empty();
-  inputs.push_back(index);
-  inputs.insert(inputs.end(), more.begin(), more.end());
-  Shape shape = f->shape_of(index);
-  shape.push_back(k_);
-  const ValueId y = f->builder().new_value("", DType::kFloat32, shape);
-  f->builder().add<fb::GatherNBitsOptionsT>(f->node(), inputs, y) = o;
-  return y;
-}
 
 bool blocks_in_float(const Importer& importer, int64_t accuracy_level, int64_t bits,
                      int64_t block) {
@@ -159,8 +94,8 @@ Status multiply_by_blocks(FloatGraph* f, ValueId x, ValueId b, ValueId* y) {
   }
   const int64_t k = shape[0], n = shape[1], block = o->block_size;
   if (!BlockWeights::has_form(bits, block)) return Status();
-  BlockWeights w;
-  QRT_TRY(BlockWeights::make(f->importer(), n, k, bits, block, &w));
+  QRT_TRY(reserve_weights(f->importer(), n, k, bits, block));
+  BlockWeights w(n, k, bits, block);
   const Value& codes = graph.values[inputs[0]];
   const auto* scales = graph.values[inputs[1]].as<float>();
   const uint8_t* zeros = inputs.size() > 2 ? graph.values[inputs[2]].data.data() : nullptr;
@@ -221,8 +156,8 @@ Status import_matmul_nbits(Importer& importer, const NodeView& node) {
   FloatGraph f(importer, node);
   ValueId value;
   if (!f.read(0, &value)) return importer.refuse_float(node, 0);
-  BlockWeights w;
-  QRT_TRY(BlockWeights::make(importer, n, k, bits, block, &w));
+  QRT_TRY(reserve_weights(importer, n, k, bits, block));
+  BlockWeights w(n, k, bits, block);
   for (int64_t o = 0; o < n; ++o) {
     const uint8_t* row = codes.data.data() + o * (row_bits / 8);
     w.set_row(o, [&](int64_t i) { return code_at(row, bits, i); });
@@ -280,8 +215,8 @@ Status import_gather_block_quantized(Importer& importer, const NodeView& node) {
     return is_packed ? code_at(bytes, bits, i) : (bytes[i] & 15u) ^ flip;
   };
   FloatGraph f(importer, node);
-  BlockWeights w;
-  QRT_TRY(BlockWeights::make(importer, n, k, bits, block, &w));
+  QRT_TRY(reserve_weights(importer, n, k, bits, block));
+  BlockWeights w(n, k, bits, block);
   for (int64_t o = 0; o < n; ++o) {
     w.set_row(o, [&](int64_t i) { return code(*data.constant, o, data.shape[1], i); });
     for (int64_t b = 0; b < blocks; ++b) {

@@ -15,6 +15,7 @@ constexpr Handler kHandlers[] = {
     {import_dynamic_conv_2d, B::CONV_2D, 2},
     {import_dynamic_depthwise_conv_2d, B::DEPTHWISE_CONV_2D, 2},
     {import_dynamic_batch_matmul, B::BATCH_MATMUL, 2},
+    {import_dynamic_lstm, B::UNIDIRECTIONAL_SEQUENCE_LSTM, 1, true},
     {import_float_unary, B::ABS, 1},
     {import_float_unary, B::ELU, 1},
     {import_float_unary, B::EXP, 1},
@@ -65,7 +66,8 @@ bool has_dynamic_range(const Model& model) {
                  ? &model.tensors()[static_cast<size_t>(op.inputs[static_cast<size_t>(i)])]
                  : nullptr;
     };
-    const Tensor *x = tensor(0), *w = tensor(1);
+    // An LSTM has the weights of its forget gate in any case.
+    const Tensor *x = tensor(0), *w = tensor(op.code == B::UNIDIRECTIONAL_SEQUENCE_LSTM ? 2 : 1);
     if (op.code == B::DEQUANTIZE && x && x->is_constant && x->type == TensorType::FLOAT16)
       return true;
     if (is_product(op.code) && x && w && x->type == TensorType::FLOAT32 && w->is_constant &&

@@ -49,6 +49,7 @@ Status import_dynamic_fully_connected(Importer& importer, const Op& op);
 Status import_dynamic_conv_2d(Importer& importer, const Op& op);
 Status import_dynamic_depthwise_conv_2d(Importer& importer, const Op& op);
 Status import_dynamic_batch_matmul(Importer& importer, const Op& op);
+Status import_dynamic_lstm(Importer& importer, const Op& op);
 Status import_float_unary(Importer& importer, const Op& op);
 Status import_float_binary(Importer& importer, const Op& op);
 Status import_float_reduction(Importer& importer, const Op& op);

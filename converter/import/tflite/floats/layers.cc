@@ -4,7 +4,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "converter/import/tflite/floats/float_op.h"
+#include "converter/import/tflite/floats/hybrid.h"
 #include "converter/import/tflite/ops/linear.h"
 
 namespace qrt::convert::from_tflite {
@@ -15,128 +15,6 @@ using F = fb::FloatFunction;
 
 bool has_integer_weights(const Importer& importer, const Op& op) {
   return importer.input(op, 1).type != TensorType::FLOAT32;
-}
-
-// A layer with integer weights [out, ...], each output's side by side.
-struct HybridLayer {
-  int64_t channels = 0;
-  std::vector<int16_t> weights;
-  std::vector<float> scale;   // one for each channel
-  std::vector<float> addend;  // likewise
-  bool asymmetric = false;
-};
-
-bool refuse_weights(Importer& importer, const Op& op, const std::string& rule, const char* remedy) {
-  (void)importer.refuse(op, importer.quoted_input(op, 1) + " " + rule, importer.input(op, 1).name,
-                        remedy);
-  return false;
-}
-
-// Where the weights of an output stand in the file: side by side, or with channels_last along the last dimension.
-struct WeightOrder {
-  int axis;  // of the channels
-  size_t channels;
-  bool channels_last;
-
-  size_t channel_of(size_t i, size_t per_channel) const {
-    return channels_last ? i % channels : i / per_channel;
-  }
-  size_t place(size_t i, size_t per_channel) const {
-    return channels_last ? i % channels * per_channel + i / channels : i;
-  }
-};
-
-// Reads the weights, input 1, whose zero points the reference ignores. Returns false where the
-// operator was refused.
-bool read_hybrid_weights(Importer& importer, const Op& op, const WeightOrder& order,
-                         HybridLayer* layer) {
-  const Tensor& w = importer.input(op, 1);
-  const bool is_int4 = w.type == TensorType::INT4 || w.type == TensorType::INT2;
-  if (w.type != TensorType::INT8 && !is_int4)
-    return refuse_weights(importer, op,
-                          std::string("is ") + type_name(w.type) + " beside float32 activations",
-                          "convert the model with int8 or float32 weights");
-  if (!w.is_constant)
-    return refuse_weights(importer, op, "is not a constant",
-                          "store the weights as constants of the model");
-  const size_t scales = w.scale.size();
-  if (scales != 1 && (w.axis != order.axis || scales != order.channels))
-    return refuse_weights(
-        importer, op,
-        "has " + std::to_string(scales) + " scales along dimension " + std::to_string(w.axis),
-        "quantise the weights with one scale, or one for every output channel");
-  for (const float s : w.scale)
-    if (!std::isfinite(s))
-      return refuse_weights(importer, op, "has a scale that is no finite number",
-                            "quantise the weights again");
-  const auto elements = static_cast<size_t>(w.shape.elements());
-  const size_t per_channel = elements / order.channels;
-  layer->channels = static_cast<int64_t>(order.channels);
-  layer->weights.resize(elements);
-  std::vector<int64_t> sums(order.channels);
-  for (size_t i = 0; i < elements; ++i) {
-    const int v = element(w, i);
-    layer->weights[order.place(i, per_channel)] = static_cast<int16_t>(v);
-    sums[order.channel_of(i, per_channel)] += std::abs(v);
-  }
-  for (const int64_t sum : sums)
-    if (255 * sum > INT32_MAX)
-      return refuse_weights(importer, op, "makes sums that may leave int32",
-                            "split the layer into two of fewer weights, whose results ADD joins");
-  for (size_t o = 0; o < order.channels; ++o) layer->scale.push_back(w.scale[scales == 1 ? 0 : o]);
-  return true;
-}
-
-// Reads the bias, input 2; without one every channel gets `absent`. Returns false where the
-// operator was refused.
-bool read_addend(FloatOp* f, float absent, HybridLayer* layer) {
-  const auto channels = static_cast<size_t>(layer->channels);
-  layer->addend.assign(channels, absent);
-  if (!f->op().has_input(2)) return true;
-  const Value* bias = f->read_constant(2);
-  if (!bias) return false;
-  bool fits = bias->type.shape.elements() == layer->channels;
-  for (size_t i = 0; fits && i < channels; ++i) {
-    layer->addend[i] = bias->as<float>()[i];
-    fits = std::isfinite(layer->addend[i]);
-  }
-  if (fits) return true;
-  (void)f->importer().refuse(
-      f->op(), f->importer().quoted_input(f->op(), 2) + " is no finite number for every channel",
-      f->importer().input(f->op(), 2).name, "store one finite bias for every output channel");
-  return false;
-}
-
-// Returns the inputs of a layer whose scales only a run knows: x, quantised for each index of
-// dimension 0, and the layer's constants.
-std::vector<ValueId> dynamic_inputs(FloatOp* f, const HybridLayer& layer, ValueId x,
-                                    const Shape& weights) {
-  GraphBuilder& builder = f->builder();
-  Graph& graph = f->importer().graph();
-  const Shape shape = f->shape_of(x), rows{shape[0]};
-  const Quant codes = tensor_quant(DType::kUInt8, 1.0f, 0);
-  const ValueId y = builder.new_value("", DType::kUInt8, shape, &codes);
-  const ValueId scale = builder.new_value("", DType::kFloat32, rows);
-  const ValueId zero = builder.new_value("", DType::kUInt8, rows);
-  Node node = make_node<fb::DynamicQuantizeOptionsT>(f->source().name, f->source().op, {x},
-                                                     {y, scale, zero});
-  options<fb::DynamicQuantizeOptionsT>(node).form =
-      layer.asymmetric ? fb::DynamicForm::TFLITE_ASYMMETRIC : fb::DynamicForm::TFLITE_SYMMETRIC;
-  graph.nodes.push_back(std::move(node));
-  const Tensor& w = f->importer().input(f->op(), 1);
-  const ValueId matrix = graph.add_constant(w.name, DType::kInt16, weights, layer.weights);
-  graph.values[matrix].weight_bits = w.type == TensorType::INT4   ? 4
-                                     : w.type == TensorType::INT2 ? 2
-                                                                  : 0;
-  const Shape channels{layer.channels};
-  const std::vector<int32_t> none(static_cast<size_t>(layer.channels), 0);
-  return {y,
-          matrix,
-          graph.add_constant("", DType::kInt32, channels, none),
-          zero,
-          scale,
-          graph.add_constant("", DType::kFloat32, channels, layer.scale),
-          graph.add_constant("", DType::kFloat32, channels, layer.addend)};
 }
 
 // Finds the limits of a fused activation; those of convolutions are finite. Returns false where the
@@ -154,26 +32,6 @@ bool read_limits(Importer& importer, const Op& op, A activation, float most, flo
                           importer.output(op).name,
                           "export the activation as an operator of its own");
   return is_known;
-}
-
-std::unique_ptr<fb::FloatStoreT> float_store(bool weights_first, float lo, float hi) {
-  auto store = std::make_unique<fb::FloatStoreT>();
-  store->weights_first = weights_first;
-  store->lo = float_bits(lo);
-  store->hi = float_bits(hi);
-  return store;
-}
-
-// Multiplies rows x [rows, in] by the weights [out, in].
-ValueId hybrid_rows(FloatOp* f, const HybridLayer& layer, ValueId x,
-                    std::unique_ptr<fb::FloatStoreT> store) {
-  const Shape rows = f->shape_of(x);
-  const ValueId y = f->builder().new_value("", DType::kFloat32, {rows[0], layer.channels});
-  auto inputs = dynamic_inputs(f, layer, x, {layer.channels, rows[1]});
-  auto& o = f->builder().add<fb::FullyConnectedOptionsT>(f->source(), std::move(inputs), y);
-  o.requant = std::make_unique<fb::RequantT>();
-  o.store = std::move(store);
-  return y;
 }
 
 // A convolution in the terms of Conv2D.
@@ -196,7 +54,7 @@ Status hybrid_convolution(FloatOp* f, const ConvShape& conv, const HybridLayer& 
   if (!read_limits(f->importer(), f->op(), activation, FLT_MAX, &lo, &hi)) return Status();
   ValueId x;
   if (!f->read(0, &x)) return Status();
-  auto inputs = dynamic_inputs(f, layer, x, conv.weights);
+  auto inputs = dynamic_inputs(f, layer, add_constants(f, layer, conv.weights), x);
   const ValueId y = f->builder().new_value(
       "", DType::kFloat32,
       {f->shape_of(x)[0], conv.window.output[0], conv.window.output[1], layer.channels});
@@ -293,17 +151,24 @@ Status import_dynamic_fully_connected(Importer& importer, const Op& op) {
   ValueId x, y;
   if (!f.read(0, &x)) return Status();
   x = f.builder().reshape(op, x, {sx.elements() / w[1], w[1]});
+  if (importer.input(op, 1).block != 0) {
+    QRT_TRY(multiply_by_blocks(&f, x, &y));
+    if (y == kNoValue) return Status();
+    QRT_TRY(f.activate(o.fused_activation_function, &y));
+    return f.finish(y, "MatMulNBits");
+  }
   if (has_integer_weights(importer, op)) {
     HybridLayer layer;
     layer.asymmetric = o.asymmetric_quantize_inputs;
     float lo = -INFINITY, hi = INFINITY;
     const A activation = o.fused_activation_function;
     const bool is_tanh = activation == A::TANH, limits = activation != A::NONE && !is_tanh;
-    if (!read_hybrid_weights(importer, op, {0, static_cast<size_t>(w[0]), false}, &layer) ||
-        !read_addend(&f, 0, &layer) ||
+    if (!read_hybrid_weights(importer, op, 1, {0, static_cast<size_t>(w[0]), false}, &layer) ||
+        !read_addend(&f, 2, layer.channels, 0, &layer) ||
         (limits && !read_limits(importer, op, activation, INFINITY, &lo, &hi)))
       return Status();
-    y = hybrid_rows(&f, layer, x, limits ? float_store(false, lo, hi) : nullptr);
+    y = hybrid_rows(&f, layer, add_constants(&f, layer, w), x,
+                    limits ? float_store(false, lo, hi) : nullptr);
     if (is_tanh) QRT_TRY(f.activate(activation, &y));
     return f.finish(y, "FullyConnected", is_tanh ? "F" : "edge");
   }
@@ -344,8 +209,8 @@ Status import_dynamic_conv_2d(Importer& importer, const Op& op) {
                            "beyond its parameters",
                            importer.input(op, 1).name,
                            "quantise the weights with a scale for every output channel");
-  if (!read_hybrid_weights(importer, op, {0, static_cast<size_t>(w[0]), false}, &layer) ||
-      !read_addend(&f, layer.asymmetric ? -0.0f : 0.0f, &layer))
+  if (!read_hybrid_weights(importer, op, 1, {0, static_cast<size_t>(w[0]), false}, &layer) ||
+      !read_addend(&f, 2, layer.channels, layer.asymmetric ? -0.0f : 0.0f, &layer))
     return Status();
   return hybrid_convolution(&f, conv, layer, layer.asymmetric, o.fused_activation_function);
 }
@@ -371,15 +236,15 @@ Status import_dynamic_depthwise_conv_2d(Importer& importer, const Op& op) {
   layer.asymmetric = true;
   const Tensor& weights = importer.input(op, 1);
   if (weights.type != TensorType::INT8 || weights.scale.size() != static_cast<size_t>(w[3])) {
-    (void)refuse_weights(importer, op,
+    (void)refuse_weights(importer, op, 1,
                          std::string("is ") + type_name(weights.type) + " with " +
                              std::to_string(weights.scale.size()) +
                              " scales, which the reference has no kernel for",
                          "quantise the weights to int8 with a scale for every output channel");
     return Status();
   }
-  if (!read_hybrid_weights(importer, op, {3, static_cast<size_t>(w[3]), true}, &layer) ||
-      !read_addend(&f, -0.0f, &layer))
+  if (!read_hybrid_weights(importer, op, 1, {3, static_cast<size_t>(w[3]), true}, &layer) ||
+      !read_addend(&f, 2, layer.channels, -0.0f, &layer))
     return Status();
   return hybrid_convolution(&f, conv, layer, false, o.fused_activation_function);
 }
@@ -413,26 +278,28 @@ Status import_dynamic_batch_matmul(Importer& importer, const Op& op) {
     return float_matmul(&f, x, w);
   }
   if (sw.elements() != k * n) {
-    (void)refuse_weights(importer, op, "has several matrices", "multiply by one matrix at a time");
+    (void)refuse_weights(importer, op, 1, "has several matrices",
+                         "multiply by one matrix at a time");
     return Status();
   }
   HybridLayer layer;
   layer.asymmetric = o.asymmetric_quantize_inputs;
   const WeightOrder order{sw.rank() - (o.adj_y ? 2 : 1), static_cast<size_t>(n), !o.adj_y};
-  if (!read_hybrid_weights(importer, op, order, &layer)) return Status();
+  if (!read_hybrid_weights(importer, op, 1, order, &layer)) return Status();
   // The reference subtracts the zero point's share in float32, without rounding below 2^24.
   for (size_t i = 0, sum = 0; layer.asymmetric && i < layer.weights.size(); ++i) {
     sum = i % static_cast<size_t>(k) == 0 ? 0 : sum;
     sum += static_cast<size_t>(std::abs(layer.weights[i]));
     if (255 * sum > 1 << 24) {
-      (void)refuse_weights(importer, op, "makes sums beyond 2^24, which the reference rounds",
+      (void)refuse_weights(importer, op, 1, "makes sums beyond 2^24, which the reference rounds",
                            "convert the model without asymmetric_quantize_inputs");
       return Status();
     }
   }
   layer.addend.assign(static_cast<size_t>(n), 0.0f);
   x = f.builder().reshape(op, x, {sx.elements() / k, k});
-  return f.finish(hybrid_rows(&f, layer, x, nullptr), "FullyConnected", "edge");
+  return f.finish(hybrid_rows(&f, layer, add_constants(&f, layer, {n, k}), x, nullptr),
+                  "FullyConnected", "edge");
 }
 
 }  // namespace qrt::convert::from_tflite

@@ -44,6 +44,9 @@ tflite::ActivationFunctionType fused_activation(const Op& op);
 // ops/real.cc: reads input i as a number, or as the result of a DEQUANTIZE or of an operator of
 // floats. Returns false where the operator was refused.
 bool read_real(Importer& importer, const Op& op, int i, Real* real);
+// ops/recurrent.cc: refuses those optional parts of an LSTM that qrt lacks. `form`: how the refusal names the form that lacks them,
+// "the reference's integer form lacks". Returns whether the operator was refused.
+bool refuse_optional_inputs(Importer& importer, const Op& op, const char* form);
 // ops/integers.cc: imports an operator on int32, folded where both are known.
 Status import_integers(Importer& importer, const Op& op, fb::IntegerFunction function);
 

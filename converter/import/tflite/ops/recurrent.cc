@@ -193,8 +193,17 @@ std::vector<std::unique_ptr<fb::RequantStageT>> gate_stages(const Importer& impo
   return x.is_int16() ? requant_stages_64({m}) : requant_stages({m}, importer.rounding());
 }
 
-// Refuses those optional parts of an LSTM that qrt and the reference's integer kernel lack.
-bool refuse_optional_inputs(Importer& importer, const Op& op) {
+// Sets the tables of tanh. cell / 2^15 * 2^p is the cell's real content to the nearest power of two
+// of its scale. No float32 is so near the square root of 2 that the logarithm's last bits decide.
+void set_tanh(float cell_scale, fb::LstmOptionsT* o) {
+  const int left = 12 + static_cast<int>(std::lround(std::log2(static_cast<double>(cell_scale))));
+  o->tanh_multiplier = 3 << std::clamp(left, 0, 15);
+  o->tanh_shift = static_cast<uint8_t>(std::clamp(-left, 0, 31));
+}
+
+}  // namespace
+
+bool refuse_optional_inputs(Importer& importer, const Op& op, const char* form) {
   const struct {
     int first, last;
     const char* what;
@@ -204,8 +213,7 @@ bool refuse_optional_inputs(Importer& importer, const Op& op) {
     for (int i = part.first; i <= part.last; ++i) {
       if (!op.has_input(i)) continue;
       (void)importer.refuse(
-          op, std::string("it has ") + part.what + ", which the reference's integer form lacks",
-          importer.input(op, i).name,
+          op, std::string("it has ") + part.what + ", which " + form, importer.input(op, i).name,
           "build the model with plain LSTM cells (tanh, without peepholes, projection or diagonal "
           "weights)");
       return true;
@@ -220,16 +228,6 @@ bool refuse_optional_inputs(Importer& importer, const Op& op) {
                         "projection or diagonal weights)");
   return true;
 }
-
-// Sets the tables of tanh. cell / 2^15 * 2^p is the cell's real content to the nearest power of two
-// of its scale. No float32 is so near the square root of 2 that the logarithm's last bits decide.
-void set_tanh(float cell_scale, fb::LstmOptionsT* o) {
-  const int left = 12 + static_cast<int>(std::lround(std::log2(static_cast<double>(cell_scale))));
-  o->tanh_multiplier = 3 << std::clamp(left, 0, 15);
-  o->tanh_shift = static_cast<uint8_t>(std::clamp(-left, 0, 31));
-}
-
-}  // namespace
 
 Status import_svdf(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(op.has_input(4), "lacks its input 4");
@@ -317,7 +315,8 @@ Status import_unidirectional_sequence_lstm(Importer& importer, const Op& op) {
   for (const int i : {12, 13, 14, 15, 18, 19})
     QRT_MODEL_CHECK(op.has_input(i), "lacks its input %d", i);
   Quant in, out;
-  if (!importer.read_quants(op, 0, &in, &out) || refuse_optional_inputs(importer, op))
+  if (!importer.read_quants(op, 0, &in, &out) ||
+      refuse_optional_inputs(importer, op, "the reference's integer form lacks"))
     return Status();
   if (in.type == DType::kUInt8)
     return importer.refuse(op, "the input is uint8, which the reference has no form for",
