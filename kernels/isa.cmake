@@ -63,8 +63,8 @@ if(QRT_SANITIZE)
 else()
   list(APPEND QRT_KERNEL_OPTIONS $<$<CONFIG:Debug>:-O2>)
 endif()
-# A library built for size stays fast: -Os only for scalar rows beside those of a vector set (qrt_add_family). Nothing unwinds
-# through a kernel but debuggers and profilers.
+# A library built for size stays fast: -Os only for scalar rows beside those of a vector set, and for SMALL families
+# (qrt_add_family). Nothing unwinds through a kernel but debuggers and profilers.
 list(APPEND QRT_KERNEL_OPTIONS $<$<CONFIG:MinSizeRel>:-O2> $<$<CONFIG:MinSizeRel>:-fno-asynchronous-unwind-tables>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # On AArch64 g++ schedules before register allocation and spills the accumulators of the dot product tiles.
@@ -109,12 +109,13 @@ QRT_VECTOR_ROW(${isa})
 ")
 endfunction()
 
-# qrt_add_family(NAME [ROWS rows] COMMON a.cc b.cc ISAS scalar vectors amx ...): adds object files of kernels/NAME to target
+# qrt_add_family(NAME [SMALL] [ROWS rows] COMMON a.cc b.cc ISAS scalar vectors amx ...): adds object files of kernels/NAME to target
 # qrt_kernels: COMMON files, which see QRT_HAVE_<ISA> for every set of the table that was compiled in, and <rows>_<isa>.cc
 # (NAME_<isa>.cc without ROWS). `vectors` stands for every set with a vector layer: where such a set has no file of its own, one is
-# written that takes its row from <rows>_vectors.h.
+# written that takes its row from <rows>_vectors.h. SMALL: the family takes so little of a network's time that a library built for
+# size has its rows by -Os.
 function(qrt_add_family name)
-  cmake_parse_arguments(ARG "" "ROWS" "COMMON;ISAS" ${ARGN})
+  cmake_parse_arguments(ARG "SMALL" "ROWS" "COMMON;ISAS" ${ARGN})
   if(NOT ARG_ROWS)
     set(ARG_ROWS ${name})
   endif()
@@ -138,6 +139,8 @@ function(qrt_add_family name)
       target_sources(qrt_kernels PRIVATE ${source})
       set(options ${QRT_FLAGS_${isa}} -DQRT_KERNEL_SET=set_${isa})
       if(isa STREQUAL "scalar" AND NOT QRT_BUILT_ISAS STREQUAL "scalar")
+        list(APPEND options $<$<CONFIG:MinSizeRel>:-Os> ${QRT_WHOLE_OPTIONS})
+      elseif(ARG_SMALL)
         list(APPEND options $<$<CONFIG:MinSizeRel>:-Os>)
       endif()
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${options}")

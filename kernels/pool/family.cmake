@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-qrt_add_family(pool COMMON select.cc average_int.cc average_sum_scale.cc pool_int16.cc ISAS scalar vectors)
+qrt_add_family(pool SMALL COMMON select.cc average_int.cc average_sum_scale.cc pool_int16.cc ISAS scalar vectors)
