@@ -469,6 +469,7 @@ TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
   testing::expect_rejected(model(static_cast<F>(static_cast<int>(F::MAX) + 1), {{1, 3}}, {1, 3}),
                            "function is");
+  testing::expect_rejected(model(static_cast<F>(42), {{1, 3}}, {1, 3}), "function is 42");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
   testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}}, {1, 3}), "inputs");
