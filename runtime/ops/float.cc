@@ -26,16 +26,27 @@ namespace {
 using F = fb::FloatFunction;
 
 bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
+bool is_nan_extreme(F f) { return f == F::NAN_MINIMUM || f == F::NAN_MAXIMUM; }
 bool is_binary(F f) {
-  return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || f == F::POW || f == F::FMOD;
+  return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || is_nan_extreme(f) || f == F::POW ||
+         f == F::FMOD || f == F::KEEP_NONZERO || f == F::KEEP_ZERO;
 }
 bool is_rounding(F f) { return f >= F::FLOOR && f <= F::ROUND; }
-bool is_reduction(F f) { return (f >= F::REDUCE_SUM && f <= F::REDUCE_MIN) || f == F::REDUCE_PROD; }
+bool is_selecting_reduction(F f) {
+  return f == F::REDUCE_MAX || f == F::REDUCE_MIN || f == F::REDUCE_NAN_MAX ||
+         f == F::REDUCE_NAN_MIN;
+}
+bool is_reduction(F f) {
+  return f == F::REDUCE_SUM || f == F::REDUCE_MEAN || is_selecting_reduction(f) ||
+         f == F::REDUCE_PROD;
+}
 bool is_rows(F f) {
   return (f >= F::SOFTMAX && f <= F::NORMALIZE) || f == F::LANE_SOFTMAX || is_reduction(f);
 }
 FloatRows rows_of(F f) {
   if (f == F::REDUCE_PROD) return FloatRows::kProduct;
+  if (f == F::REDUCE_NAN_MAX) return FloatRows::kNanMax;
+  if (f == F::REDUCE_NAN_MIN) return FloatRows::kNanMin;
   return static_cast<FloatRows>(static_cast<int>(f) - static_cast<int>(F::SOFTMAX));
 }
 bool is_matmul(F f) { return f == F::MATMUL || f == F::FUSED_MATMUL; }
@@ -49,6 +60,7 @@ FloatUnary unary_of(F f) {
   if (is_rounding(f)) return from(F::FLOOR, FloatUnary::kFloor);
   if (f >= F::FUSED_ERF && f <= F::ATANH) return from(F::FUSED_ERF, FloatUnary::kFusedErf);
   if (f == F::SIN || f == F::COS) return f == F::SIN ? FloatUnary::kSin : FloatUnary::kCos;
+  if (f == F::LOG1P) return FloatUnary::kLog1p;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
 bool is_gemm(F f) { return f >= F::ORT_GEMM && f <= F::ORT_GEMM_EIGHTS; }
@@ -388,8 +400,8 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
   const bool is_exact = (is_binary(f) && f != F::POW) || is_rounding(f) || is_gemm(f) ||
-                        f == F::ORT_CONV || f == F::SQRT || f == F::TABLE || f == F::REDUCE_MAX ||
-                        f == F::REDUCE_MIN || f == F::GRID_SAMPLE;
+                        f == F::ORT_CONV || f == F::SQRT || f == F::TABLE ||
+                        is_selecting_reduction(f) || f == F::GRID_SAMPLE;
   return is_exact ? 1 : kFloatLevel;
 }
 
@@ -425,11 +437,18 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
 }
 
 FloatBinary binary_of(fb::FloatFunction f) {
-  if (f == F::POW || f == F::FMOD) return f == F::POW ? FloatBinary::kPow : FloatBinary::kFmod;
-  const int i = static_cast<int>(f);
-  return static_cast<FloatBinary>(is_comparison(f) ? i - static_cast<int>(F::EQUAL) +
-                                                         static_cast<int>(FloatBinary::kEqual)
-                                                   : i - static_cast<int>(F::ADD));
+  switch (f) {
+    case F::EQUAL: return FloatBinary::kEqual;
+    case F::LESS: return FloatBinary::kLess;
+    case F::LESS_OR_EQUAL: return FloatBinary::kLessOrEqual;
+    case F::POW: return FloatBinary::kPow;
+    case F::FMOD: return FloatBinary::kFmod;
+    case F::NAN_MINIMUM: return FloatBinary::kNanMin;
+    case F::NAN_MAXIMUM: return FloatBinary::kNanMax;
+    case F::KEEP_NONZERO: return FloatBinary::kKeepNonzero;
+    case F::KEEP_ZERO: return FloatBinary::kKeepZero;
+    default: return static_cast<FloatBinary>(static_cast<int>(f) - static_cast<int>(F::ADD));
+  }
 }
 
 FloatStepKind float_step_kind(const Step& step) {

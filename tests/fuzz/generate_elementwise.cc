@@ -334,10 +334,12 @@ void Generator::append_float() {
   const int last = shape.rank() - 1;
   std::vector<uint32_t> inputs = {x.tensor};
   if ((o.function >= F::ADD && o.function <= F::MAXIMUM) || o.function == F::POW ||
-      o.function == F::FMOD)
+      o.function == F::FMOD || o.function == F::NAN_MINIMUM || o.function == F::NAN_MAXIMUM ||
+      o.function == F::KEEP_NONZERO || o.function == F::KEEP_ZERO)
     inputs.push_back(operand(x));
   if ((o.function >= F::REDUCE_SUM && o.function <= F::REDUCE_MIN) ||
-      o.function == F::REDUCE_PROD) {
+      o.function == F::REDUCE_PROD || o.function == F::REDUCE_NAN_MAX ||
+      o.function == F::REDUCE_NAN_MIN) {
     if (last == 0) return;  // the batch is no row
     shape[last] = 1;
   }
