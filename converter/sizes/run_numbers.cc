@@ -22,7 +22,9 @@ bool takes_values(const Node& node) {
   if (const auto* real = node.options.AsFloat()) {
     const auto f = real->function;
     return (f >= fb::FloatFunction::ADD && f <= fb::FloatFunction::MAXIMUM) ||
-           (f >= fb::FloatFunction::EQUAL && f <= fb::FloatFunction::LESS_OR_EQUAL);
+           (f >= fb::FloatFunction::EQUAL && f <= fb::FloatFunction::LESS_OR_EQUAL) ||
+           f == fb::FloatFunction::NAN_MINIMUM || f == fb::FloatFunction::NAN_MAXIMUM ||
+           f == fb::FloatFunction::KEEP_NONZERO || f == fb::FloatFunction::KEEP_ZERO;
   }
   return node.options.AsInteger() || node.options.AsMinMax() || node.options.AsTake() ||
          node.options.AsCast() || node.options.AsConcat() || node.options.AsScatter();

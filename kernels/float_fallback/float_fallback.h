@@ -46,10 +46,13 @@ enum class FloatUnary : uint8_t {
   kCosh,
   kAsinh,
   kAcosh,
-  kAtanh
+  kAtanh,
+  kLog1p
 };
 
-// kMin and kMax give b where the comparison does not hold. The comparisons give 1 or 0. kPow is a^b with the special cases of the C
+// kMin and kMax give b where the comparison does not hold; kNanMin and kNanMax do likewise, but NaN where a or b is. kKeepNonzero
+// gives a where b is not 0, and kKeepZero where it is; elsewhere they give -0, which changes no number that it is added to. A NaN is not
+// 0. The comparisons give 1 or 0. kPow is a^b with the special cases of the C
 // standard's pow: the nearest float, but for results that lie halfway to within 2^-12 units. kFmod is the C standard's fmod, exact.
 enum class FloatBinary : uint8_t {
   kAdd,
@@ -62,13 +65,18 @@ enum class FloatBinary : uint8_t {
   kLess,
   kLessOrEqual,
   kPow,
-  kFmod
+  kFmod,
+  kNanMin,
+  kNanMax,
+  kKeepNonzero,
+  kKeepZero
 };
 
 //   kSoftmax:     e_j / sum of e, e_j = exp(x_j - max)
 //   kLogSoftmax:  (x_j - max) - log(sum of e)
 //   kNormalize:   (x_j - mean) / sqrt(mean of (x - mean)^2 + epsilon)
-//   the others:   one value a row
+//   the others:   one value a row, from the first element on: kMax and kMin take each next one where the comparison with it does not
+//                 hold; kNanMax and kNanMin do likewise, but give NaN where an element is
 enum class FloatRows : uint8_t {
   kSoftmax,
   kLogSoftmax,
@@ -77,7 +85,9 @@ enum class FloatRows : uint8_t {
   kMean,
   kMax,
   kMin,
-  kProduct
+  kProduct,
+  kNanMax,
+  kNanMin
 };
 
 // The sizes of a matrix product, and floats from row to row of its sides and of the result.

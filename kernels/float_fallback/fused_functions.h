@@ -56,7 +56,8 @@ QRT_INLINE Floats fused_gelu_of(Floats x) {
   const Floats w_low =
       fused_lanes(v, p, -w) + fused_lanes(v_low, fused_polynomial(v, kSlope), v * p_low);
   const Floats y = fused_lanes(w, e.high, fused_lanes(w, e.low, w_low));
-  return fused_lanes(y * e.power, all(-0x1p-64f), kGreaterOf(x, all(0.0f)));
+  const Floats gelu = fused_lanes(y * e.power, all(-0x1p-64f), kGreaterOf(x, all(0.0f)));
+  return x == -infinity() ? all(not_a_number()) : gelu;  // as -infinity * 0
 }
 
 // Returns x + x p(x^2), p within 2^-29 of it, for |x| < 1. Further out 1 - e^q(|x|), e^q within 2^-29 of the complement up to 4: from

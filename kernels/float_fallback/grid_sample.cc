@@ -28,7 +28,8 @@ float inner(float t) {
 
 float place_of(float g, size_t size, bool align_corners) {
   const float length = static_cast<float>(size), last = static_cast<float>(size - 1);
-  const float place = align_corners ? (g + 1) / 2.0f * last : ((g + 1) * length - 1) / 2.0f;
+  float place = align_corners ? (g + 1) / 2.0f * last : ((g + 1) * length - 1) / 2.0f;
+  if (!(place > -0x1p63f && place < 0x1p63f)) place = align_corners ? 0.0f : -0.5f;  // of -1
   if (place > GridSample::kFar) return GridSample::kFar;
   return place < -GridSample::kFar ? -GridSample::kFar : place;
 }
@@ -62,7 +63,7 @@ int64_t padded(const GridSample& p, int64_t index, size_t size) {
   return index < 0 ? 0 : index < n ? index : n - 1;
 }
 
-// REQUIRES: `place` is a number.
+// REQUIRES: |place| <= kFar.
 Taps taps_of(const GridSample& p, float place, size_t size) {
   Taps taps;
   if (p.mode == GridMode::kNearest) {
@@ -119,10 +120,6 @@ void grid_sample(const GridSample& p, const float* x, const float* grid, size_t 
   for (size_t at = 0; at < places; ++at) {
     const float column = place_of(grid[2 * at], p.w, p.align_corners);
     const float row = place_of(grid[2 * at + 1], p.h, p.align_corners);
-    if (!(column == column) || !(row == row)) {
-      for (size_t c = 0; c < p.channels; ++c) y[c * p.y_stride + at] = nan;
-      continue;
-    }
     const Taps down = taps_of(p, row, p.h), across = taps_of(p, column, p.w);
     for (size_t c = 0; c < p.channels; ++c) {
       const float v = sum_of(x + c * p.h * p.w, p.w, down, across);

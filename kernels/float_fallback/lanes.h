@@ -238,6 +238,14 @@ QRT_INLINE Floats log_of(Floats given) {
 }
 inline float log_of(float x) { return log_of(all(x))[0]; }
 
+// Returns log(1 + x). With u = 1 + x as rounded, it is log(u) + (x - (u - 1)) / u, but for terms of the second order.
+QRT_INLINE Floats log1p_of(Floats x) {
+  const Floats u = 1.0f + x, rest = (x - (u - 1.0f)) / u;
+  const Floats y =
+      log_of(u) + (rest == rest ? rest : all(0.0f));  // at -1 and infinity there is none
+  return u == 1.0f ? x : y;
+}
+
 }  // namespace
 }  // namespace qrt
 

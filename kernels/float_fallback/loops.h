@@ -58,6 +58,8 @@ inline void unary(FloatUnary f, const float* x, float* y, size_t n) {
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return rounded_of(v); });
     case FloatUnary::kLog:
       return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return log_of(v); });
+    case FloatUnary::kLog1p:
+      return map(x, y, n, [](Floats v) QRT_INLINE_LAMBDA { return log1p_of(v); });
     case FloatUnary::kSin:
     case FloatUnary::kCos:
       for (size_t i = 0; i < n; ++i) y[i] = canonical(sine_of(x[i], f == FloatUnary::kCos));
@@ -119,6 +121,14 @@ inline void binary(FloatBinary f, const float* a, size_t a_step, const float* b,
     case FloatBinary::kFmod:
       for (size_t i = 0; i < n; ++i) y[i] = remainder_of(a[i * a_step], b[i * b_step]);
       return;
+    case FloatBinary::kNanMin:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return (u < v) | (u != u) ? u : v; });
+    case FloatBinary::kNanMax:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return (u > v) | (u != u) ? u : v; });
+    case FloatBinary::kKeepNonzero:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return v == all(0) ? all(-0.0f) : u; });
+    case FloatBinary::kKeepZero:
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return v == all(0) ? u : all(-0.0f); });
   }
 }
 
@@ -145,6 +155,10 @@ constexpr auto kPlus = [](float a, float b, int) QRT_INLINE_LAMBDA { return a + 
 constexpr auto kTimes = [](float a, float b, int) QRT_INLINE_LAMBDA { return a * b; };
 constexpr auto kGreater = [](float a, float b, int) QRT_INLINE_LAMBDA { return a > b ? a : b; };
 constexpr auto kLesser = [](float a, float b, int) QRT_INLINE_LAMBDA { return a < b ? a : b; };
+constexpr auto kNanGreater = [](float a, float b, int)
+                                 QRT_INLINE_LAMBDA { return a > b || a != a ? a : b; };
+constexpr auto kNanLesser = [](float a, float b, int)
+                                QRT_INLINE_LAMBDA { return a < b || a != a ? a : b; };
 
 // Returns the greatest of a row, what `fold` of kGreater gives but for the sign of a zero, which no
 // exponential depends on. A NaN counts there by its place: such rows are folded.
@@ -230,6 +244,8 @@ inline void rows_of(FloatRows f, float epsilon, const float* x, float* y, size_t
     case FloatRows::kMax: return reduce<R>(x, y, n, 1.0f, kGreater);
     case FloatRows::kMin: return reduce<R>(x, y, n, 1.0f, kLesser);
     case FloatRows::kProduct: return reduce<R>(x, y, n, 1.0f, kTimes);
+    case FloatRows::kNanMax: return reduce<R>(x, y, n, 1.0f, kNanGreater);
+    case FloatRows::kNanMin: return reduce<R>(x, y, n, 1.0f, kNanLesser);
   }
 }
 

@@ -14,7 +14,6 @@
 #include "runtime/ops/broadcast.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/float_conv.h"
-#include "runtime/ops/float_conv_transpose.h"
 #include "runtime/ops/float_grid_sample.h"
 #include "runtime/ops/float_step.h"
 #include "runtime/ops/ops.h"
@@ -27,16 +26,27 @@ namespace {
 using F = fb::FloatFunction;
 
 bool is_comparison(F f) { return f >= F::EQUAL && f <= F::LESS_OR_EQUAL; }
+bool is_nan_extreme(F f) { return f == F::NAN_MINIMUM || f == F::NAN_MAXIMUM; }
 bool is_binary(F f) {
-  return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || f == F::POW || f == F::FMOD;
+  return (f >= F::ADD && f <= F::MAXIMUM) || is_comparison(f) || is_nan_extreme(f) || f == F::POW ||
+         f == F::FMOD || f == F::KEEP_NONZERO || f == F::KEEP_ZERO;
 }
 bool is_rounding(F f) { return f >= F::FLOOR && f <= F::ROUND; }
-bool is_reduction(F f) { return (f >= F::REDUCE_SUM && f <= F::REDUCE_MIN) || f == F::REDUCE_PROD; }
+bool is_selecting_reduction(F f) {
+  return f == F::REDUCE_MAX || f == F::REDUCE_MIN || f == F::REDUCE_NAN_MAX ||
+         f == F::REDUCE_NAN_MIN;
+}
+bool is_reduction(F f) {
+  return f == F::REDUCE_SUM || f == F::REDUCE_MEAN || is_selecting_reduction(f) ||
+         f == F::REDUCE_PROD;
+}
 bool is_rows(F f) {
   return (f >= F::SOFTMAX && f <= F::NORMALIZE) || f == F::LANE_SOFTMAX || is_reduction(f);
 }
 FloatRows rows_of(F f) {
   if (f == F::REDUCE_PROD) return FloatRows::kProduct;
+  if (f == F::REDUCE_NAN_MAX) return FloatRows::kNanMax;
+  if (f == F::REDUCE_NAN_MIN) return FloatRows::kNanMin;
   return static_cast<FloatRows>(static_cast<int>(f) - static_cast<int>(F::SOFTMAX));
 }
 bool is_matmul(F f) { return f == F::MATMUL || f == F::FUSED_MATMUL; }
@@ -50,6 +60,7 @@ FloatUnary unary_of(F f) {
   if (is_rounding(f)) return from(F::FLOOR, FloatUnary::kFloor);
   if (f >= F::FUSED_ERF && f <= F::ATANH) return from(F::FUSED_ERF, FloatUnary::kFusedErf);
   if (f == F::SIN || f == F::COS) return f == F::SIN ? FloatUnary::kSin : FloatUnary::kCos;
+  if (f == F::LOG1P) return FloatUnary::kLog1p;
   return f == F::ORT_TANH ? FloatUnary::kOrtTanh : static_cast<FloatUnary>(f);
 }
 bool is_gemm(F f) { return f >= F::ORT_GEMM && f <= F::ORT_GEMM_EIGHTS; }
@@ -91,8 +102,10 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
     return error(Code::kUnsupported,
                  "float operators are not part of this build (QRT_INTEGER_ONLY)");
   const auto* o = context.op->options_as<fb::FloatOptions>();
-  QRT_TRY(check_range("function", static_cast<int>(o->function()), 0, static_cast<int>(F::MAX)));
   const F f = o->function();
+  // A function that was taken out of the schema has left a gap, which has no name.
+  QRT_MODEL_CHECK(*fb::EnumNameFloatFunction(f) != 0,
+                  "function is %d, which this version does not have", static_cast<int>(f));
   if (f == F::TABLE) {
     QRT_TRY(check_input_count(context, 2));
     QRT_TRY(check_dtype(context, 0, "x", DType::kUInt8));
@@ -101,7 +114,6 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
   }
   if (is_gemm(f)) return infer_gemm(context, *o, outputs);
   if (f == F::ORT_CONV) return infer_float_conv(context, outputs);
-  if (f == F::CONV_TRANSPOSE) return infer_float_conv_transpose(context, outputs);
   if (f == F::GRID_SAMPLE) return infer_float_grid_sample(context, outputs);
   if (f == F::LAYER_NORM)
     QRT_TRY(check_input_count(context, context.inputs.size() == 3 ? 3 : 2));
@@ -301,7 +313,6 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const auto* o = context.op->options_as<fb::FloatOptions>();
   if (is_gemm(o->function())) return prepare_gemm(context, step);
   if (o->function() == F::ORT_CONV) return prepare_float_conv(context, step);
-  if (o->function() == F::CONV_TRANSPOSE) return prepare_float_conv_transpose(context, step);
   if (o->function() == F::GRID_SAMPLE) return prepare_float_grid_sample(context, step);
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = make_planned<Params>();
@@ -370,7 +381,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
     return b.is_constant && !has_its_own && c.is_constant == (c.shape.rank() == 1) &&
            rows_apart(op, operands);
   }
-  if (function == F::ORT_CONV || function == F::CONV_TRANSPOSE) return true;
+  if (function == F::ORT_CONV) return true;
   if (function == F::GRID_SAMPLE)
     return !operands.inputs[0].is_constant && !operands.inputs[1].is_constant;
   // Matrices of a product must be the same for all images if constant, or others for each if
@@ -389,8 +400,8 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
 int level(const fb::Operator& op) {
   const F f = op.options_as_Float()->function();
   const bool is_exact = (is_binary(f) && f != F::POW) || is_rounding(f) || is_gemm(f) ||
-                        f == F::ORT_CONV || f == F::SQRT || f == F::TABLE || f == F::REDUCE_MAX ||
-                        f == F::REDUCE_MIN || f == F::GRID_SAMPLE;
+                        f == F::ORT_CONV || f == F::SQRT || f == F::TABLE ||
+                        is_selecting_reduction(f) || f == F::GRID_SAMPLE;
   return is_exact ? 1 : kFloatLevel;
 }
 
@@ -426,11 +437,18 @@ bool join_layer_norm(const Step& table, const Step& quantize, PlannedStep* layer
 }
 
 FloatBinary binary_of(fb::FloatFunction f) {
-  if (f == F::POW || f == F::FMOD) return f == F::POW ? FloatBinary::kPow : FloatBinary::kFmod;
-  const int i = static_cast<int>(f);
-  return static_cast<FloatBinary>(is_comparison(f) ? i - static_cast<int>(F::EQUAL) +
-                                                         static_cast<int>(FloatBinary::kEqual)
-                                                   : i - static_cast<int>(F::ADD));
+  switch (f) {
+    case F::EQUAL: return FloatBinary::kEqual;
+    case F::LESS: return FloatBinary::kLess;
+    case F::LESS_OR_EQUAL: return FloatBinary::kLessOrEqual;
+    case F::POW: return FloatBinary::kPow;
+    case F::FMOD: return FloatBinary::kFmod;
+    case F::NAN_MINIMUM: return FloatBinary::kNanMin;
+    case F::NAN_MAXIMUM: return FloatBinary::kNanMax;
+    case F::KEEP_NONZERO: return FloatBinary::kKeepNonzero;
+    case F::KEEP_ZERO: return FloatBinary::kKeepZero;
+    default: return static_cast<FloatBinary>(static_cast<int>(f) - static_cast<int>(F::ADD));
+  }
 }
 
 FloatStepKind float_step_kind(const Step& step) {

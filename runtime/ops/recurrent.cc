@@ -230,8 +230,7 @@ class Rows {
     }
     for (size_t r = 0; r < count_; ++r) {
       if (length(r) > 0) continue;
-      if (p_.cell != Cell::RNN || !p_.goes_back(direction_))
-        memset(hidden_ + r * p_.cells, 0, p_.cells * sizeof(float));
+      memset(hidden_ + r * p_.cells, 0, p_.cells * sizeof(float));
       if (content_ != nullptr) memset(content_ + r * p_.cells, 0, p_.cells * sizeof(float));
     }
   }

@@ -111,6 +111,21 @@ TEST(OnnxCast, AmongIntegers) {
   EXPECT_EQ(cast(kUint8, kInt4, 2, bytes({9, 23})), bytes({0x79}));
 }
 
+TEST(OnnxCast, TypesThatOnlyConstantsHaveAreRefused) {
+  for (const auto& [to, instead] : {std::pair{11, "float32"}, std::pair{12, "int64 or int32"},
+                                    std::pair{13, "int64 or int32"}}) {
+    OnnxBuilder b;
+    b.allow_float = true;
+    b.output(b.node("Cast", {b.input<int64_t>({3})}, {{"to", to}}));
+    const Imported imported = b.import();
+    ASSERT_EQ(imported.refusals(), 1);
+    EXPECT_EQ(imported.report.findings()[0].remedy.rfind(
+                  std::string("export it with ") + instead + " instead; or ", 0),
+              0u)
+        << imported.report.findings()[0].remedy;
+  }
+}
+
 TEST(OnnxCast, LikeAnEmptyTensor) {
   OnnxBuilder b(25);
   const std::string x = b.input({3}), like = b.input<uint8_t>({0});

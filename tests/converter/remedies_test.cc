@@ -176,9 +176,9 @@ TEST(Remedies, OfUnknownOperators) {
       "end the model before it, --outputs 't4', and compute the rest elsewhere; or make its result "
       "'t6' an input of the model";
   EXPECT_EQ(refused_op("Nonsense", "com.example", false),
-            "qrt has no integer form of this operator -> " + rest + "\n");
+            "qrt has no form of this operator -> " + rest + "\n");
   EXPECT_EQ(refused_op("Nonsense", "com.example", true),
-            "qrt has no integer form of this operator -> " + rest +
+            "qrt has no form of this operator -> " + rest +
                 " (--allow-float does not change that)\n");
 }
 
@@ -216,7 +216,7 @@ TEST(Remedies, OfferFloatWhereItHelps) {
                               0.5f, 128);
     return refusals_of(b.import());
   };
-  EXPECT_NE(build("Det", {2, 2}).find("has no integer form"), std::string::npos);
+  EXPECT_NE(build("Det", {2, 2}).find("has no form"), std::string::npos);
   EXPECT_EQ(build("Det", {2, 2}).find("--allow-float"), std::string::npos);
   // A window that does not fit the image does not fit in float either.
   EXPECT_EQ(build("Conv", {1, 1, 1}).find("--allow-float"), std::string::npos);

@@ -323,7 +323,8 @@ void Generator::append_l2_normalization() {
 void Generator::append_float() {
   using F = fb::FloatFunction;
   fb::FloatOptionsT o;
-  o.function = static_cast<F>(choose_.integer(0, static_cast<int>(F::MAX)));
+  const auto& functions = fb::EnumValuesFloatFunction();
+  o.function = functions[choose_.integer(0, static_cast<int>(std::size(functions)) - 1)];
   if (o.function == F::TABLE) {
     const Live x = bytes();
     return emit(o, {x.tensor, random_constant({256}, DType::kFloat32)}, x.shape, DType::kFloat32);
@@ -333,10 +334,12 @@ void Generator::append_float() {
   const int last = shape.rank() - 1;
   std::vector<uint32_t> inputs = {x.tensor};
   if ((o.function >= F::ADD && o.function <= F::MAXIMUM) || o.function == F::POW ||
-      o.function == F::FMOD)
+      o.function == F::FMOD || o.function == F::NAN_MINIMUM || o.function == F::NAN_MAXIMUM ||
+      o.function == F::KEEP_NONZERO || o.function == F::KEEP_ZERO)
     inputs.push_back(operand(x));
   if ((o.function >= F::REDUCE_SUM && o.function <= F::REDUCE_MIN) ||
-      o.function == F::REDUCE_PROD) {
+      o.function == F::REDUCE_PROD || o.function == F::REDUCE_NAN_MAX ||
+      o.function == F::REDUCE_NAN_MIN) {
     if (last == 0) return;  // the batch is no row
     shape[last] = 1;
   }
@@ -361,19 +364,6 @@ void Generator::append_float() {
     inputs.push_back(random_constant({out}, DType::kFloat32));
     shape = {shape[0], out, shape[2] + o.window->pad_top - kernel + 1,
              shape[3] + o.window->pad_right - kernel + 1};
-  }
-  if (o.function == F::CONV_TRANSPOSE) {
-    if (last != 3) return;
-    o.window = std::make_unique<fb::FloatWindowT>();
-    o.window->stride_h = static_cast<uint16_t>(choose_.integer(1, 3));
-    o.window->stride_w = static_cast<uint16_t>(choose_.integer(1, 3));
-    o.window->pad_left = static_cast<uint16_t>(choose_.integer(0, 1));
-    o.window->more_h = static_cast<uint16_t>(choose_.integer(0, 2));
-    const int64_t kernel = choose_.integer(2, 3), out = choose_.dimension(8);
-    inputs.push_back(random_constant({1, out, kernel, kernel, shape[1]}, DType::kFloat32));
-    inputs.push_back(random_constant({out}, DType::kFloat32));
-    shape = {shape[0], out, (shape[2] - 1) * o.window->stride_h + kernel + o.window->more_h,
-             (shape[3] - 1) * o.window->stride_w + kernel - o.window->pad_left};
   }
   if (o.function == F::GRID_SAMPLE) {
     if (last != 3 || shape[3] != 2) return;

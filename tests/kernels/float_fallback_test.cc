@@ -85,11 +85,11 @@ class FloatFallbackTest : public ::testing::Test {
 TEST_F(FloatFallbackTest, UnaryHasTheBitsOfTheScalarRow) {
   SCOPED_TRACE(random_.trace());
   for (const FloatUnary f :
-       {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kSqrt, FloatUnary::kErf,
-        FloatUnary::kSigmoid, FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid,
-        FloatUnary::kOrtTanh, FloatUnary::kSin, FloatUnary::kCos, FloatUnary::kFusedGelu,
-        FloatUnary::kFloor, FloatUnary::kCeil, FloatUnary::kRound, FloatUnary::kFusedErf,
-        FloatUnary::kFusedSigmoid, FloatUnary::kTan, FloatUnary::kAtanh}) {
+       {FloatUnary::kExp,          FloatUnary::kLog,  FloatUnary::kSqrt,  FloatUnary::kErf,
+        FloatUnary::kSigmoid,      FloatUnary::kTanh, FloatUnary::kGelu,  FloatUnary::kOrtSigmoid,
+        FloatUnary::kOrtTanh,      FloatUnary::kSin,  FloatUnary::kCos,   FloatUnary::kFusedGelu,
+        FloatUnary::kFloor,        FloatUnary::kCeil, FloatUnary::kRound, FloatUnary::kFusedErf,
+        FloatUnary::kFusedSigmoid, FloatUnary::kTan,  FloatUnary::kAtanh, FloatUnary::kLog1p}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (size_t n = 1; n <= 50; n = n == 49 ? 5000 : n + 1) {
       Guarded<float> x(n);
@@ -160,7 +160,8 @@ double distance_in_ulps(const FloatKernel& kernel, FloatUnary f, Real real, uint
 }
 
 long double gelu(long double x) {
-  return std::isinf(x) ? (x < 0 ? 0 : x) : x * std::erfc(-x * std::sqrt(0.5L)) / 2;
+  if (std::isinf(x)) return x < 0 ? std::numeric_limits<long double>::quiet_NaN() : x;
+  return x * std::erfc(-x * std::sqrt(0.5L)) / 2;
 }
 
 // Every function that converters write is here, but kOrtSigmoid and kOrtTanh, whose bits are those of ONNX Runtime, and the roundings,
@@ -172,6 +173,7 @@ TEST_F(FloatFallbackTest, FunctionsAreWithinTwoUnitsInTheLastPlace) {
   };
   check(FloatUnary::kExp, [](long double x) { return std::exp(x); });
   check(FloatUnary::kLog, [](long double x) { return std::log(x); });
+  check(FloatUnary::kLog1p, [](long double x) { return std::log1p(x); });
   check(
       FloatUnary::kSqrt, [](long double x) { return std::sqrt(x); }, 0.5);
   check(FloatUnary::kTanh, [](long double x) { return std::tanh(x); });
@@ -226,7 +228,8 @@ TEST_F(FloatFallbackTest, ElementsDoNotDependOnTheirPlace) {
   for (const FloatUnary f :
        {FloatUnary::kExp, FloatUnary::kLog, FloatUnary::kErf, FloatUnary::kSigmoid,
         FloatUnary::kTanh, FloatUnary::kGelu, FloatUnary::kOrtSigmoid, FloatUnary::kOrtTanh,
-        FloatUnary::kFusedGelu, FloatUnary::kFusedErf, FloatUnary::kFusedSigmoid}) {
+        FloatUnary::kFusedGelu, FloatUnary::kFusedErf, FloatUnary::kFusedSigmoid,
+        FloatUnary::kLog1p}) {
     std::vector<float> all(kCorners.size());
     scalar().unary(f, kCorners.data(), all.data(), all.size());
     for (size_t i = 0; i < all.size(); ++i) {
@@ -251,13 +254,17 @@ float apply(FloatBinary f, float a, float b) {
     case FloatBinary::kPow:
       return static_cast<float>(std::pow(static_cast<double>(a), static_cast<double>(b)));
     case FloatBinary::kFmod: return std::fmod(a, b);
+    case FloatBinary::kNanMin: return a < b || std::isnan(a) ? a : b;
+    case FloatBinary::kNanMax: return a > b || std::isnan(a) ? a : b;
+    case FloatBinary::kKeepNonzero: return b == 0 ? -0.0f : a;
+    case FloatBinary::kKeepZero: return b == 0 ? a : -0.0f;
   }
   return 0;
 }
 
 TEST_F(FloatFallbackTest, BinaryIsTheOperation) {
   SCOPED_TRACE(random_.trace());
-  for (int f = 0; f <= static_cast<int>(FloatBinary::kFmod); ++f) {
+  for (int f = 0; f <= static_cast<int>(FloatBinary::kKeepZero); ++f) {
     const auto function = static_cast<FloatBinary>(f);
     for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 400}) {
       for (int scalars = 0; scalars < 4; ++scalars) {
@@ -584,11 +591,13 @@ TEST_F(FloatFallbackTest, RecurrentStagesHaveTheBitsOfTheScalarRow) {
 std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x, size_t n,
                           float epsilon) {
   float sum = x[0], most = x[0], least = x[0], product = x[0];
+  bool has_nan = std::isnan(x[0]);
   for (size_t i = 1; i < n; ++i) {
     sum = sum + x[i];
     most = most > x[i] ? most : x[i];
     least = least < x[i] ? least : x[i];
     product = product * x[i];
+    has_nan = has_nan || std::isnan(x[i]);
   }
   std::vector<float> y(n);
   const auto count = static_cast<float>(n);
@@ -612,6 +621,10 @@ std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x
       y[i] = canonical((x[i] - mean) / std::sqrt(squares / count + epsilon));
     return y;
   }
+  if (f == FloatRows::kNanMax || f == FloatRows::kNanMin) {
+    const float extreme = f == FloatRows::kNanMax ? most : least;
+    return {canonical(has_nan ? std::numeric_limits<float>::quiet_NaN() : extreme)};
+  }
   return {canonical(f == FloatRows::kSum       ? sum
                     : f == FloatRows::kMean    ? sum / count
                     : f == FloatRows::kProduct ? product
@@ -621,9 +634,9 @@ std::vector<float> row_of(FloatRows f, const FloatKernel& scalar, const float* x
 
 TEST_F(FloatFallbackTest, RowsFollowTheirDefinition) {
   SCOPED_TRACE(random_.trace());
-  for (const FloatRows f :
-       {FloatRows::kSoftmax, FloatRows::kLogSoftmax, FloatRows::kNormalize, FloatRows::kSum,
-        FloatRows::kMean, FloatRows::kMax, FloatRows::kMin, FloatRows::kProduct}) {
+  for (const FloatRows f : {FloatRows::kSoftmax, FloatRows::kLogSoftmax, FloatRows::kNormalize,
+                            FloatRows::kSum, FloatRows::kMean, FloatRows::kMax, FloatRows::kMin,
+                            FloatRows::kProduct, FloatRows::kNanMax, FloatRows::kNanMin}) {
     SCOPED_TRACE(static_cast<int>(f));
     for (const bool corners : {false, true}) {
       for (const size_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 100}) {

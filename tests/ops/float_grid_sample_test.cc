@@ -49,7 +49,9 @@ float pixel(const Case& c, const float* plane, int64_t row, int64_t column) {
 float place(const Case& c, float g, int64_t n) {
   const float v = c.align_corners ? (g + 1) / 2.0f * static_cast<float>(n - 1)
                                   : ((g + 1) * static_cast<float>(n) - 1) / 2.0f;
-  return std::isnan(v) ? v : std::clamp(v, -0x1p22f, 0x1p22f);
+  // A place that no int64 holds is that of -1.
+  if (!(std::fabs(v) < 0x1p63f)) return c.align_corners ? 0.0f : -0.5f;
+  return std::clamp(v, -0x1p22f, 0x1p22f);
 }
 
 float cubic(float distance) {
@@ -60,7 +62,6 @@ float cubic(float distance) {
 
 float sample(const Case& c, const float* plane, float gx, float gy) {
   const float x = place(c, gx, c.x[3]), y = place(c, gy, c.x[2]);
-  if (std::isnan(x) || std::isnan(y)) return float_of(0x7fc00000);
   if (c.mode == fb::GridMode::NEAREST)
     return pixel(c, plane, static_cast<int64_t>(std::nearbyint(y)),
                  static_cast<int64_t>(std::nearbyint(x)));

@@ -130,6 +130,47 @@ TEST(Float, BinaryBroadcasts) {
   check(F::DIV, [](float a, float b) { return a / b; });
   check(F::MINIMUM, [](float a, float b) { return a < b ? a : b; });
   check(F::MAXIMUM, [](float a, float b) { return a > b ? a : b; });
+  check(F::NAN_MINIMUM, [](float a, float b) { return a < b ? a : b; });
+  check(F::NAN_MAXIMUM, [](float a, float b) { return a > b ? a : b; });
+}
+
+// Functions that pass NaN on, whichever operand it is, and Where made of three of them: every element as it is, the sign of a zero
+// included.
+TEST(Float, NanIsKept) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values = {-1.5f, -0.0f, 0.0f, 1.5f, kInf, -kInf, nan};
+  std::vector<float> a, b, c;
+  for (const float x : values)
+    for (const float y : values)
+      for (const float z : {0.0f, -0.0f, 1.0f, nan}) a.push_back(x), b.push_back(y), c.push_back(z);
+  const auto n = static_cast<int64_t>(a.size());
+  const auto check = [&](F f, const std::vector<float>& other, float (*real)(float, float)) {
+    std::vector<float> expected;
+    for (size_t i = 0; i < a.size(); ++i) expected.push_back(real(a[i], other[i]));
+    testing::expect_outputs(model(f, {{1, n}, {1, n}}, {1, n}), 1, {bytes_of(a), bytes_of(other)},
+                            {bytes_of(expected)});
+  };
+  check(F::NAN_MINIMUM, b, [](float x, float y) { return x < y || std::isnan(x) ? x : y; });
+  check(F::NAN_MAXIMUM, b, [](float x, float y) { return x > y || std::isnan(x) ? x : y; });
+  check(F::KEEP_NONZERO, c, [](float x, float y) { return y != 0 ? x : -0.0f; });
+  check(F::KEEP_ZERO, c, [](float x, float y) { return y == 0 ? x : -0.0f; });
+
+  testing::ModelBuilder m;
+  const Shape shape = {1, n};
+  const auto apply = [&](F f, uint32_t x, uint32_t y, uint32_t made) {
+    fb::FloatOptionsT o;
+    o.function = f;
+    m.op(o, {x, y}, {made});
+    return made;
+  };
+  const uint32_t x = m.input(shape, DType::kFloat32), y = m.input(shape, DType::kFloat32);
+  const uint32_t condition = m.input(shape, DType::kFloat32);
+  const uint32_t of_x = apply(F::KEEP_NONZERO, x, condition, m.tensor(shape, DType::kFloat32));
+  const uint32_t of_y = apply(F::KEEP_ZERO, y, condition, m.tensor(shape, DType::kFloat32));
+  apply(F::ADD, of_x, of_y, m.output(shape, DType::kFloat32));
+  std::vector<float> expected;
+  for (size_t i = 0; i < a.size(); ++i) expected.push_back(c[i] != 0 ? a[i] : b[i]);
+  testing::expect_outputs(m, 1, {bytes_of(a), bytes_of(b), bytes_of(c)}, {bytes_of(expected)});
 }
 
 // Comparisons give 1 or 0 on every instruction set; NaN is equal to nothing and less than nothing.
@@ -203,7 +244,24 @@ TEST(Float, RowsInTheOrderOfTheirElements) {
     check(F::REDUCE_MAX, one, most);
     check(F::REDUCE_MIN, one, least);
     check(F::REDUCE_PROD, one, products);
+    check(F::REDUCE_NAN_MAX, one, most);
+    check(F::REDUCE_NAN_MIN, one, least);
   }
+}
+
+// A row with a NaN at any place has no extreme.
+TEST(Float, ExtremesOfRowsWithNan) {
+  constexpr int64_t kN = 37;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> x, most, least;
+  for (int64_t r = 0; r <= kN; ++r) {
+    for (int64_t i = 0; i < kN; ++i) x.push_back(i == r ? nan : static_cast<float>(i * 7 % 11 - 5));
+    most.push_back(r < kN ? nan : 5);
+    least.push_back(r < kN ? nan : -5);
+  }
+  const Shape in = {kN + 1, kN}, one = {kN + 1, 1};
+  testing::expect_outputs(model(F::REDUCE_NAN_MAX, {in}, one), 1, {bytes_of(x)}, {bytes_of(most)});
+  testing::expect_outputs(model(F::REDUCE_NAN_MIN, {in}, one), 1, {bytes_of(x)}, {bytes_of(least)});
 }
 
 // A softmax of pairs of numbers is within two units in the last place: two terms leave no order of
@@ -469,6 +527,7 @@ TEST(Float, RefusedModels) {
   testing::expect_rejected(model(F::ADD, {{1, 3}, {1, 4}}, {1, 4}), "do not broadcast");
   testing::expect_rejected(model(static_cast<F>(static_cast<int>(F::MAX) + 1), {{1, 3}}, {1, 3}),
                            "function is");
+  testing::expect_rejected(model(static_cast<F>(42), {{1, 3}}, {1, 3}), "function is 42");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, -1.0f), "epsilon is -1");
   testing::expect_rejected(model(F::NORMALIZE, {{1, 3}}, {1, 3}, kInf), "epsilon is inf");
   testing::expect_rejected(model(F::LAYER_NORM, {{1, 3}}, {1, 3}), "inputs");

@@ -130,7 +130,7 @@ class Oracle {
                   y->begin() + ((t * c_.directions() + d_) * c_.rows + row_) * n);
     }
     if (length == 0) {
-      if (o_.cell != Cell::RNN || !back) hidden_.assign(at(n), 0);
+      hidden_.assign(at(n), 0);
       content_.assign(at(n), 0);
     }
     std::copy_n(hidden_.begin(), n, last_hidden->begin() + static_cast<ptrdiff_t>(state));

@@ -102,7 +102,8 @@ Status FloatBuilder::rows(F function, const std::vector<bool>& marked, float eps
   Shape flat;
   QRT_TRY(make_shape(kept, &flat));
   if (flat != permuted) x = builder_.reshape(source_, x, flat);
-  if ((function >= F::REDUCE_SUM && function <= F::REDUCE_MIN) || function == F::REDUCE_PROD) {
+  if ((function >= F::REDUCE_SUM && function <= F::REDUCE_MIN) || function == F::REDUCE_PROD ||
+      function == F::REDUCE_NAN_MAX || function == F::REDUCE_NAN_MIN) {
     Shape one = flat, result;
     one[one.rank() - 1] = 1;
     QRT_TRY(make_shape(reduced, &result));

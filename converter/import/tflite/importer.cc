@@ -153,8 +153,7 @@ Status Importer::refuse_unknown(const Op& op) {
   const bool is_custom = op.code == tflite::BuiltinOperator::CUSTOM;
   return refuse(
       op,
-      is_custom ? "this custom operator is not supported"
-                : "qrt has no integer form of this operator yet",
+      is_custom ? "this custom operator is not supported" : "qrt has no form of this operator yet",
       "",
       end_before(op) + "build it of the operators that converter/import/tflite/README.md lists");
 }

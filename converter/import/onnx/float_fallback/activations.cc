@@ -30,7 +30,7 @@ class Expression {
   // Returns max(0, x). The limit is the first operand, so that NaN stays NaN (kernels/float_fallback).
   ValueId positive(ValueId a) { return binary(F::MAXIMUM, number(0), a); }
   ValueId negative(ValueId a) { return binary(F::MINIMUM, number(0), a); }
-  ValueId magnitude(ValueId a) { return binary(F::MAXIMUM, a, times(a, -1)); }
+  ValueId magnitude(ValueId a) { return binary(F::MAXIMUM, a, binary(F::SUB, number(0), a)); }
   ValueId within(ValueId a, float lo, float hi) {
     return binary(F::MINIMUM, number(hi), binary(F::MAXIMUM, number(lo), a));
   }
@@ -42,8 +42,14 @@ class Expression {
   ValueId exponential_term(ValueId x) { return add(unary(F::EXP, negative(x)), -1); }
   // max(x, 0) + log(1 + exp(-|x|))
   ValueId softplus(ValueId x) {
-    const ValueId small = unary(F::EXP, times(magnitude(x), -1));
-    return binary(F::ADD, positive(x), unary(F::LOG, add(small, 1)));
+    const ValueId small = unary(F::EXP, binary(F::MINIMUM, x, binary(F::SUB, number(0), x)));
+    return binary(F::ADD, positive(x), unary(F::LOG1P, small));
+  }
+  // x * tanh(log(1 + e)) = x * (n / (n + 2)), n = e * (e + 2), e = exp(x): 1 - tanh is beneath the floats from x = 10 on.
+  ValueId mish(ValueId x) {
+    const ValueId e = unary(F::EXP, binary(F::MINIMUM, number(20), x));
+    const ValueId n = binary(F::MUL, e, add(e, 2));
+    return binary(F::MUL, x, binary(F::DIV, n, add(n, 2)));
   }
   Status take_status() { return std::move(status_); }
 
@@ -104,7 +110,7 @@ Status float_activation(FloatGraph* f, ValueId x, ValueId* y) {
   if (op == "Reciprocal") made = e.binary(F::DIV, e.number(1), x);
   if (op == "Softsign") made = e.binary(F::DIV, x, e.add(e.magnitude(x), 1));
   if (op == "Softplus") made = e.softplus(x);
-  if (op == "Mish") made = e.binary(F::MUL, x, e.unary(F::ORT_TANH, e.softplus(x)));
+  if (op == "Mish") made = e.mish(x);
   if (is_tanh_gelu(
           node)) {  // x * (0.5 + 0.5 * tanh(x * (sqrt(2 / pi) + 0.044715 * sqrt(2 / pi) * x^2)))
     const ValueId square = e.binary(F::MUL, x, x);

@@ -110,8 +110,7 @@ Status local_response_norm(FloatGraph* f, ValueId x, ValueId* y) {
   const float alpha = f->node().real("alpha", 1e-4f), beta = f->node().real("beta", 0.75f);
   const float bias = f->node().real("bias", 1.0f);
   const bool is_root = beta == 0.25f || beta == 0.5f || beta == 0.75f || beta == 1.0f;
-  if (shape.rank() < 3 || size < 1 || size % 2 == 0 || size > 2 * shape[1] || !is_root)
-    return Status();
+  if (shape.rank() < 3 || size < 1 || size % 2 == 0 || size > 2 * shape[1]) return Status();
   // The squares of each channel of the window in turn.
   ValueId squares, sum = kNoValue;
   QRT_TRY(f->binary(F::MUL, x, x, &squares));
@@ -132,7 +131,10 @@ Status local_response_norm(FloatGraph* f, ValueId x, ValueId* y) {
   QRT_TRY(f->binary(F::MUL, sum, f->constant({}, {alpha / static_cast<float>(size)}), &scale));
   QRT_TRY(f->binary(F::ADD, scale, f->constant({}, {bias}), &scale));
   const auto root = [&](ValueId v) { return f->add(F::SQRT, {v}, shape); };
-  power = beta == 1.0f ? scale : root(scale);
+  if (is_root)
+    power = beta == 1.0f ? scale : root(scale);
+  else
+    QRT_TRY(f->binary(F::POW, scale, f->constant({}, {beta}), &power));
   if (beta == 0.25f) power = root(power);
   if (beta == 0.75f) QRT_TRY(f->binary(F::MUL, power, root(power), &power));
   return f->binary(F::DIV, x, power, y);

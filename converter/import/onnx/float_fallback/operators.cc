@@ -48,13 +48,13 @@ constexpr Form kUnary[] = {{"Exp", F::EXP},
                            {"Asinh", F::ASINH},
                            {"Acosh", F::ACOSH},
                            {"Atanh", F::ATANH}};
-constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},     {"Mul", F::MUL},
-                            {"Div", F::DIV}, {"Min", F::MINIMUM}, {"Max", F::MAXIMUM},
+constexpr Form kBinary[] = {{"Add", F::ADD}, {"Sub", F::SUB},         {"Mul", F::MUL},
+                            {"Div", F::DIV}, {"Min", F::NAN_MINIMUM}, {"Max", F::NAN_MAXIMUM},
                             {"Sum", F::ADD}, {"Mean", F::ADD}};
 constexpr Form kReduce[] = {{"ReduceSum", F::REDUCE_SUM},
                             {"ReduceMean", F::REDUCE_MEAN},
-                            {"ReduceMax", F::REDUCE_MAX},
-                            {"ReduceMin", F::REDUCE_MIN},
+                            {"ReduceMax", F::REDUCE_NAN_MAX},
+                            {"ReduceMin", F::REDUCE_NAN_MIN},
                             {"ReduceProd", F::REDUCE_PROD}};
 // Sums of squares or of magnitudes, or the root of such a sum.
 struct SumForm {
@@ -157,13 +157,14 @@ Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shap
       return f->binary(F::MUL, *y, x, y);
     }
     if (values[0] == 0.5f) {
-      // -inf^0.5 is infinite: it is negated first.
+      // -inf^0.5 is infinite: it is negated first. -0^0.5 is 0, as the sum of -0 and 0.
       ValueId is_least, sign;
       const ValueId least = f->constant({}, {-std::numeric_limits<float>::infinity()});
       QRT_TRY(f->binary(F::EQUAL, x, least, &is_least));
       QRT_TRY(f->binary(F::MUL, is_least, f->constant({}, {2}), &sign));
       QRT_TRY(f->binary(F::SUB, f->constant({}, {1}), sign, &sign));
       QRT_TRY(f->binary(F::MUL, x, sign, &x));
+      QRT_TRY(f->binary(F::ADD, x, f->constant({}, {0}), &x));
       *y = f->add(F::SQRT, {x}, shape);
       return Status();
     }
@@ -174,38 +175,6 @@ Status power(Importer& importer, FloatGraph* f, const NodeView& node, const Shap
   else if (!f->read(1, &b))
     return Status();
   return f->binary(F::POW, x, b, y);
-}
-
-// Makes the greater or the lesser of a and b, NaN where one of them is NaN. The function itself gives b where a is NaN.
-Status extreme(FloatGraph* f, F function, ValueId a, ValueId b, ValueId* y) {
-  QRT_TRY(f->binary(function, a, b, y));
-  // -0 / 1 is -0, which changes no number that it is added to, and -0 / 0 is NaN.
-  ValueId is_number, addend;
-  QRT_TRY(f->binary(F::EQUAL, a, a, &is_number));
-  QRT_TRY(f->binary(F::DIV, f->constant({}, {-0.0f}), is_number, &addend));
-  return f->binary(F::ADD, *y, addend, y);
-}
-
-// Makes Min or Max of the operands of a node from x, its first, on. A constant without NaN is the function's first operand.
-Status extremes(FloatGraph* f, F function, ValueId x, ValueId* made) {
-  const auto has_no_nan = [f](int i) {
-    std::vector<float> values;
-    const Tensor& t = f->importer().input(f->node(), i);
-    return t.is_constant() && constant_floats(t, &values) &&
-           std::none_of(values.begin(), values.end(), [](float v) { return std::isnan(v); });
-  };
-  bool is_number = has_no_nan(0);
-  for (int i = 1; i < f->node().input_count(); ++i) {
-    ValueId b;
-    if (!f->read(i, &b)) return Status();
-    const bool b_is_number = has_no_nan(i);
-    QRT_TRY(is_number     ? f->binary(function, x, b, &x)
-            : b_is_number ? f->binary(function, b, x, &x)
-                          : extreme(f, function, x, b, &x));
-    is_number = is_number && b_is_number;
-  }
-  *made = x;
-  return Status();
 }
 
 }  // namespace
@@ -242,7 +211,6 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
     *made = f.add(form->function, {x}, shape);
     return Status();
   }
-  if (op == "Max" || op == "Min") return extremes(&f, find(kBinary, op)->function, x, made);
   if (const Form* form = find(kBinary, op)) {
     for (int i = 1; i < node.input_count(); ++i) {
       if (!f.read(i, &b)) return Status();
@@ -318,7 +286,7 @@ Status make_float_of(Importer& importer, const NodeView& node, ValueId x, ValueI
     return Status();
   }
   if (op == "GlobalAveragePool") return f.rows(F::REDUCE_MEAN, marked, 0, x, made);
-  if (op == "GlobalMaxPool") return f.rows(F::REDUCE_MAX, marked, 0, x, made);
+  if (op == "GlobalMaxPool") return f.rows(F::REDUCE_NAN_MAX, marked, 0, x, made);
   if (op == "Softmax") return f.rows(F::LANE_SOFTMAX, marked, 0, x, made);
   if (op == "LogSoftmax") return f.rows(F::LOG_SOFTMAX, marked, 0, x, made);
   return float_normalization(&f, marked, x, made);

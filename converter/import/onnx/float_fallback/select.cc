@@ -32,21 +32,21 @@ const Comparison* find(const std::string& op) {
   return nullptr;
 }
 
-// Returns infinity where the condition holds and its negative elsewhere, or the reverse with
-// `of_true` false. kNoValue for a condition that this function does not know.
-ValueId mask(FloatGraph* f, const Tensor& condition, bool of_true) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  const float one = of_true ? infinity : -infinity;
+// Makes floats of bytes that are 0 or 1.
+ValueId floats(FloatGraph* f, ValueId truth) {
+  std::vector<float> table(256, 1);
+  table[0] = 0;
+  return f->add(F::TABLE, {truth, f->constant({256}, table)}, f->shape_of(truth));
+}
+
+// Returns 1 where the condition holds and 0 elsewhere; kNoValue for a condition that this function does not know.
+ValueId mask(FloatGraph* f, const Tensor& condition) {
   if (condition.type != kBool) return kNoValue;
-  if (condition.is_value()) {
-    std::vector<float> table(256, one);
-    table[0] = -one;
-    return f->add(F::TABLE, {condition.value, f->constant({256}, table)}, condition.shape);
-  }
+  if (condition.is_value()) return floats(f, condition.value);
   if (!condition.is_plain_constant()) return kNoValue;
   std::vector<float> values(static_cast<size_t>(condition.constant->elements()));
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = condition.constant->integer(static_cast<int64_t>(i)) != 0 ? one : -one;
+    values[i] = condition.constant->integer(static_cast<int64_t>(i)) != 0;
   return f->constant(condition.shape, values);
 }
 
@@ -133,18 +133,17 @@ Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y) {
   builder.add<fb::ArgMaxOptionsT>(node, {x}, greatest).axis =
       static_cast<uint32_t>(turned.rank() - 1);
   RunIntegers r(f->importer(), node);
-  std::vector<float> table(256, 1);
-  table[0] = 0;
-  *y = f->add(F::TABLE, {r.is_equal(greatest, r.indices(n)), f->constant({256}, table)}, turned);
-  // A row that begins with a NaN has no greatest element.
+  *y = floats(f, r.is_equal(greatest, r.indices(n)));
+  // A row with a NaN has no greatest element.
+  const ValueId most = f->add(F::REDUCE_NAN_MAX, {x}, one);
   ValueId is_number;
-  QRT_TRY(f->binary(F::EQUAL, x, x, &is_number));
+  QRT_TRY(f->binary(F::EQUAL, most, most, &is_number));
   QRT_TRY(f->binary(F::MUL, *y, is_number, y));
   *y = builder.reshape(node, builder.axis_back(node, *y, axis, ""), given);
   return Status();
 }
 
-// Selects by max(min(a, mask), min(b, other mask)): exact for all but NaN, which becomes infinity.
+// Adds a where the mask is 1, else -0, and b where it is 0, else -0: every element as it is, since -0 changes none.
 Status float_where(FloatGraph* f, ValueId* y) {
   // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
   if (f->node().has(kChoice)) return Status();
@@ -158,11 +157,11 @@ Status float_where(FloatGraph* f, ValueId* y) {
   };
   ValueId a, b;
   if (!read(1, &a) || !read(2, &b)) return Status();
-  const ValueId of_a = mask(f, condition, true), of_b = mask(f, condition, false);
-  if (of_a == kNoValue) return Status();
-  QRT_TRY(f->binary(F::MINIMUM, a, of_a, &a));
-  QRT_TRY(f->binary(F::MINIMUM, b, of_b, &b));
-  return f->binary(F::MAXIMUM, a, b, y);
+  const ValueId chosen = mask(f, condition);
+  if (chosen == kNoValue) return Status();
+  QRT_TRY(f->binary(F::KEEP_NONZERO, a, chosen, &a));
+  QRT_TRY(f->binary(F::KEEP_ZERO, b, chosen, &b));
+  return f->binary(F::ADD, a, b, y);
 }
 
 }  // namespace qrt::convert::from_onnx

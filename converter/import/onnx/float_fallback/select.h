@@ -15,8 +15,7 @@ Status float_where(FloatGraph* f, ValueId* y);
 Status float_class(FloatGraph* f, ValueId x, ValueId* y);
 // Makes a Sign: 1, 0 or -1, and NaN for NaN.
 Status float_sign(FloatGraph* f, ValueId x, ValueId* y);
-// Makes a Hardmax: 1 at the first greatest element of each row, 0 elsewhere, and everywhere in a row that begins with
-// a NaN, as in ONNX Runtime.
+// Makes a Hardmax: 1 at the first greatest element of each row, 0 elsewhere, and everywhere in a row with a NaN.
 Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y);
 
 }  // namespace qrt::convert::from_onnx

@@ -147,13 +147,14 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
     // A `window` without overhang along depth would count what ceil_mode adds as padding there, so
     // this combination is left out.
     if (include_pad && node.integer("ceil_mode", 0) != 0) return Status();
-    QRT_TRY(reduce_volume(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, fill, image, window, x, y));
+    QRT_TRY(
+        reduce_volume(f, average ? F::REDUCE_SUM : F::REDUCE_NAN_MAX, fill, image, window, x, y));
     if (!average) return Status();
     return divide_by_positions(f, image, window, include_pad,
                                {window.depth.output, window.output[0], window.output[1]}, *y, y);
   }
   QRT_TRY(gather_windows(f, image, window, fill, TermOrder::kTapsThenChannels, x, &x));
-  x = reduce_taps(f, average ? F::REDUCE_SUM : F::REDUCE_MAX, image.c, x);
+  x = reduce_taps(f, average ? F::REDUCE_SUM : F::REDUCE_NAN_MAX, image.c, x);
   if (average)
     QRT_TRY(divide_by_positions(f, image, window, include_pad,
                                 {window.output[0], window.output[1], 1}, x, &x));

@@ -26,10 +26,18 @@ bool is_small_integer(int type) {
 }
 
 Status refuse_cast(Importer& importer, const NodeView& node, int from, int to) {
+  const auto is_absent = [](int type) {
+    return type == kDouble || type == kUint32 || type == kUint64;
+  };
+  const bool has_absent = is_absent(from) || is_absent(to);
+  const std::string narrow = from == kDouble || to == kDouble ? "float32" : "int64 or int32";
   return importer.refuse(node,
                          std::string("it casts ") + element_type_name(from) + " to " +
-                             element_type_name(to) + " at run time",
-                         node.input(0), remedy_to_compute_outside(importer, node));
+                             element_type_name(to) + " at run time" +
+                             (has_absent ? ", and runs have no float64, uint32 or uint64" : ""),
+                         node.input(0),
+                         (has_absent ? "export it with " + narrow + " instead; or " : "") +
+                             remedy_to_compute_outside(importer, node));
 }
 
 // Returns the graph's type for elements of `type`: int8 lies in uint8, bool in bytes.

@@ -53,7 +53,7 @@ Status refuse_unknown(Importer& importer, const NodeView& node) {
                            "quantise the float model to blocks of integers (MatMulNBits), or to 8 "
                            "bits by qrt_quantize MODEL --calibration SAMPLES; or " +
                                remedy_to_compute_outside(importer, node));
-  return importer.refuse(node, "qrt has no integer form of this operator", node.output(0),
+  return importer.refuse(node, "qrt has no form of this operator", node.output(0),
                          remedy_to_compute_outside(importer, node));
 }
 

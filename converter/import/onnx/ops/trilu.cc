@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trilu and OneHot, by comparisons of indices.
 #include <cstring>
-#include <limits>
 
 #include "converter/import/onnx/float_fallback/float_graph.h"
 #include "converter/import/onnx/folding/constants.h"
@@ -38,19 +37,18 @@ Tensor triangle_of_constant(const Constant& c, const Triangle& t) {
   return constant_tensor(std::move(made));
 }
 
-// Sets x to 0 outside the triangle by two limits, between which x is kept where they are infinite.
+// Sets x to 0 outside the triangle: to -0 by the mask, to which the triangle's complement adds 0, and -0 inside.
 Status triangle_of_floats(FloatGraph* f, const Triangle& t, ValueId x, ValueId* y) {
   using F = fb::FloatFunction;
-  const float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> most, least;
+  std::vector<float> mask, zeros;
   for (int64_t row = 0; row < t.rows; ++row)
     for (int64_t column = 0; column < t.columns; ++column) {
-      most.push_back(t.keeps(row, column) ? infinity : 0);
-      least.push_back(t.keeps(row, column) ? -infinity : 0);
+      mask.push_back(t.keeps(row, column) ? 1.0f : 0.0f);
+      zeros.push_back(t.keeps(row, column) ? -0.0f : 0.0f);
     }
   const Shape shape = {t.rows, t.columns};
-  QRT_TRY(f->binary(F::MINIMUM, f->constant(shape, most), x, y));
-  return f->binary(F::MAXIMUM, f->constant(shape, least), *y, y);
+  QRT_TRY(f->binary(F::KEEP_NONZERO, x, f->constant(shape, mask), y));
+  return f->binary(F::ADD, *y, f->constant(shape, zeros), y);
 }
 
 }  // namespace
