@@ -146,8 +146,6 @@ Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y) {
 
 // Selects by max(min(a, mask), min(b, other mask)): exact for all but NaN, which becomes infinity.
 Status float_where(FloatGraph* f, ValueId* y) {
-  // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
-  if (f->node().has(kChoice)) return Status();
   const Tensor condition = f->importer().input(f->node(), 0);
   const auto read = [f](int i, ValueId* operand) {
     const Tensor t = where_input(f->importer(), f->node(), i);
@@ -158,6 +156,12 @@ Status float_where(FloatGraph* f, ValueId* y) {
   };
   ValueId a, b;
   if (!read(1, &a) || !read(2, &b)) return Status();
+  // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
+  if (f->node().has(kChoice)) {
+    if (condition.is_value() && f->shape_of(a) == f->shape_of(b))
+      *y = f->builder().choose(f->node(), condition.value, a, b);
+    return Status();
+  }
   const ValueId of_a = mask(f, condition, true), of_b = mask(f, condition, false);
   if (of_a == kNoValue) return Status();
   QRT_TRY(f->binary(F::MINIMUM, a, of_a, &a));
