@@ -158,9 +158,11 @@ bool push_into(PlanVector<PlannedStep>* steps, PlannedStep* attention, PlannedSt
 
 }  // namespace
 
-void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<PlannedStep>* steps) {
+void fuse_steps(const fb::Model& model, const Guards& guards, const TensorTypes& types,
+                PlanVector<PlannedStep>* steps) {
   ScratchVector<uint32_t> producer(types.size(), kNone);
-  ScratchVector<uint32_t> readers(types.size());  // steps, model outputs and variables
+  // Steps, model outputs and variables; a reader that a run may leave out, but not the producer, counts twice.
+  ScratchVector<uint32_t> readers(types.size());
   ScratchVector<uint32_t> last_reader(types.size(), kNone);
   for (uint32_t t : *model.outputs()) ++readers[t];
   for (const fb::Variable* v : variables(model)) ++readers[v->next()];
@@ -169,6 +171,7 @@ void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<Pla
     for (uint32_t t : step.outputs) producer[t] = i;
     for (uint32_t t : step.inputs) {
       readers[t] += last_reader[t] != i;  // a step that reads t twice counts once
+      readers[t] += producer[t] != kNone && guards.of(producer[t]) != guards.of(i);
       last_reader[t] = i;
     }
   }

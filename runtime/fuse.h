@@ -10,6 +10,7 @@
 #ifndef QRT_RUNTIME_FUSE_H_
 #define QRT_RUNTIME_FUSE_H_
 
+#include "runtime/guards.h"
 #include "runtime/op.h"
 
 namespace qrt {
@@ -17,8 +18,10 @@ namespace qrt {
 // Sets leader, follower and run of the steps that run inside another. A step follows a step that
 // can lead if it reads its output, has as many elements, and is the output's only reader, and if
 // all its other inputs are made before. A Transpose, a LayerNormalization or a product takes over
-// steps of whose inputs or outputs it is the only maker or reader. `types` is indexed by tensor.
-void fuse_steps(const fb::Model& model, const TensorTypes& types, PlanVector<PlannedStep>* steps);
+// steps of whose inputs or outputs it is the only maker or reader. Steps that run inside each other have one
+// guard. `types` is indexed by tensor.
+void fuse_steps(const fb::Model& model, const Guards& guards, const TensorTypes& types,
+                PlanVector<PlannedStep>* steps);
 
 // Sets `ahead` of the last step before each streaming one that has time to spare.
 void fetch_ahead(PlanVector<PlannedStep>* steps);

@@ -55,7 +55,7 @@ class Planner {
     QRT_TRY(choose_micro_batches());
     QRT_TRY(prepare_steps(may));
     if (!may->micro_batch && may_.micro_batch) return std::shared_ptr<Plan>();
-    if (!options_.keep_all) fuse_steps(file_, types_, &plan_->steps);
+    if (!options_.keep_all) fuse_steps(file_, plan_->model->guards(), types_, &plan_->steps);
     sharing_.emplace(file_, types_);
     sharing_->share(options_.keep_all, &plan_->steps);
     fetch_ahead(&plan_->steps);

@@ -541,12 +541,22 @@ Status Session::run() {
   return {};
 }
 
+// Gives what the run may leave out a value where it can be looked at.
+void Session::clear_guarded() {
+  for (const Call& call : calls_)
+    if (plan_->model->guards().of(call.index) != Guards::kAlways)
+      for (const uint32_t t : call.step->outputs) memset(tensors_[t], 0, plan_->slot_bytes(t));
+}
+
 void Session::run_calls() {
+  const Guards& guards = plan_->model->guards();
+  if (plan_->keep_all) clear_guarded();
   if (profile_ != nullptr) profile_->start_run();
   size_t micro_batches = 0;
   for (; micro_batches < plan_->micro_batches && !has_ended(); ++micro_batches) {
     for (const Call& call : calls_) {
       if (has_ended()) break;
+      if (!guards.admit(call.index, tensors_.data())) continue;
       call.step->run(*call.step, context(call.state));
       if (profile_ != nullptr) profile_->end_step(call.index);
     }

@@ -264,6 +264,7 @@ class Session {
   bool has_ended() const { return is_cancelled_ || failure_.step != nullptr; }
   Status tell_failure();
   RunContext context(uint8_t* state);
+  void clear_guarded();
   void run_calls();
   void run_on_threads();
 

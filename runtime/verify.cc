@@ -450,6 +450,7 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
   QRT_TRY(of_file(infer_types(model, verified->unpacked_, stored_sizes(model), &inferred)));
   verified->types_ = std::move(inferred.types);
   QRT_TRY(of_file(check_rules(model, verified->types_)));
+  verified->guards_ = find_guards(model);
   verified->has_batch_ = has_open_batch(model);
   verified->bytes_ = std::move(bytes);
   return std::shared_ptr<const VerifiedModel>(std::move(verified));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "qrt_model_generated.h"
+#include "runtime/guards.h"
 #include "runtime/model_bytes.h"
 #include "runtime/op.h"
 #include "runtime/packed_bits.h"
@@ -76,6 +77,9 @@ class VerifiedModel {
   // Returns the types at the default batch and sizes, by tensor.
   const TensorTypes& types() const { return types_; }
 
+  // Returns which operators a run may leave out.
+  const Guards& guards() const { return guards_; }
+
   PlanCache& plans() const { return *plans_; }
 
   const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
@@ -86,6 +90,7 @@ class VerifiedModel {
   ModelBytes bytes_;
   UnpackedWeights unpacked_;
   TensorTypes types_;
+  Guards guards_;
   bool has_batch_ = false;
   std::unique_ptr<PlanCache> plans_;
 };

@@ -288,6 +288,99 @@ TEST(OnnxIf, ARunChoosesBetweenBothBranches) {
   }
 }
 
+TEST(OnnxIf, TheBranchThatARunDoesNotTakeCannotEndIt) {
+  OnnxBuilder b;
+  b.input<uint8_t>({3}, "x");
+  b.input<int64_t>({3}, "ids");
+  b.input<int64_t>({}, "rate");
+  const std::string table = b.constant<uint8_t>({4}, {10, 20, 30, 40});
+  const Branches branches = add_if(&b, b.node("Equal", {"rate", b.scalar<int64_t>(16000)}), "y");
+  add_node(branches.then_branch, "Gather", {table, "ids"}, {"r"});
+  branches.then_branch->add_output()->set_name("r");
+  branches.else_branch->add_output()->set_name("x");
+  b.output("y");
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.count(fb::OpOptions::Choose), 1);
+  EXPECT_EQ(imported.count(fb::OpOptions::Concat), 0);
+  const auto run = [&](int64_t rate, int64_t id) {
+    return b.run({bytes({1, 5, 9}), to_bytes(std::vector<int64_t>{3, id, -1}),
+                  to_bytes(std::vector<int64_t>{rate})})[0];
+  };
+  EXPECT_EQ(run(16000, 1), bytes({40, 20, 40}));
+  EXPECT_EQ(run(8000, 1), bytes({1, 5, 9}));
+  EXPECT_EQ(run(8000, 99), bytes({1, 5, 9}));
+}
+
+// An If in a branch, whose condition that branch computes.
+TEST(OnnxIf, ARunChoosesWithinABranch) {
+  OnnxBuilder b;
+  b.input<uint8_t>({2}, "x");
+  b.input<int64_t>({}, "rate");
+  b.input<int64_t>({}, "kind");
+  const std::string high = b.scalar<int64_t>(16000), first = b.scalar<int64_t>(1);
+  const Branches outer = add_if(&b, b.node("Equal", {"rate", high}), "y");
+  add_node(outer.then_branch, "Equal", {"kind", first}, {"is_first"});
+  onnx::NodeProto* inner = add_node(outer.then_branch, "If", {"is_first"}, {"inner"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto* a = inner->add_attribute();
+    a->set_name(name);
+    a->set_type(onnx::AttributeProto::GRAPH);
+    add_byte(a->mutable_g(), "limit", name[0] == 't' ? 7 : 70);
+    add_node(a->mutable_g(), "Max", {"x", "limit"}, {"m"});
+    a->mutable_g()->add_output()->set_name("m");
+  }
+  outer.then_branch->add_output()->set_name("inner");
+  add_node(outer.else_branch, "BitwiseNot", {"x"}, {"n"});
+  outer.else_branch->add_output()->set_name("n");
+  b.output("y");
+  const Imported imported = b.import();
+  EXPECT_EQ(imported.count(fb::OpOptions::Choose), 2);
+  const auto run = [&](int64_t rate, int64_t kind) {
+    return b.run({bytes({1, 50}), to_bytes(std::vector<int64_t>{rate}),
+                  to_bytes(std::vector<int64_t>{kind})})[0];
+  };
+  EXPECT_EQ(run(16000, 1), bytes({7, 50}));
+  EXPECT_EQ(run(16000, 0), bytes({70, 70}));
+  for (const int64_t kind : {0, 1}) EXPECT_EQ(run(8000, kind), bytes({254, 205}));
+}
+
+// Each branch has a scale of its own; what is quantised behind the If are integers without a float between. Without a QuantizeLinear
+// the choice is one of floats.
+TEST(OnnxIf, ARunChoosesBetweenQuantisedTensors) {
+  for (const bool in_run : {true, false})
+    for (const bool value : {true, false}) {
+      OnnxBuilder b;
+      b.allow_float = true;
+      b.input<uint8_t>({4}, "x");
+      std::string condition = truth(&b, value);
+      if (in_run)
+        condition =
+            b.node("Cast", {b.input<uint8_t>({}, "which")}, {{"to", onnx::TensorProto::BOOL}});
+      const std::string zero = b.scalar<uint8_t>(100), one = b.scalar(1.0f);
+      const std::string scales[] = {b.scalar(0.5f), b.scalar(3.0f)};
+      const Branches branches = add_if(&b, condition, "real");
+      for (const bool first : {true, false}) {
+        onnx::GraphProto* branch = first ? branches.then_branch : branches.else_branch;
+        add_node(branch, "DequantizeLinear", {"x", scales[first ? 0 : 1], zero}, {"r"});
+        branch->add_output()->set_name("r");
+      }
+      b.output(b.node("QuantizeLinear", {"real", one, zero}));
+      const Imported imported = b.import();
+      EXPECT_EQ(imported.count(fb::OpOptions::Choose), in_run ? 1 : 0);
+      EXPECT_EQ(imported.count(fb::OpOptions::Float), 0);
+      EXPECT_EQ(imported.count(fb::OpOptions::Dequantize), 0);
+      std::vector<Bytes> inputs = {bytes({0, 99, 110, 255})};
+      if (in_run) inputs.push_back(bytes({value ? 2 : 0}));
+      EXPECT_EQ(b.run(inputs)[0], value ? bytes({50, 100, 105, 178}) : bytes({0, 97, 130, 255}));
+      b.graph().clear_output();
+      b.output("real");
+      EXPECT_EQ(b.import().count(fb::OpOptions::Choose), in_run ? 1 : 0);
+      EXPECT_EQ(testing::from_bytes<float>(b.run(inputs)[0]),
+                value ? (std::vector<float>{-50, -0.5f, 5, 77.5f})
+                      : (std::vector<float>{-300, -3, 30, 465}));
+    }
+}
+
 TEST(OnnxIf, BranchesOfOtherShapesAreRefusedWhereARunChooses) {
   OnnxBuilder b = model_of_a_choice("wide");
   b.input<uint8_t>({2, 3}, "wide");

@@ -134,6 +134,16 @@ void Generator::append_scatter() {
 
 void Generator::append_scatter_add() { scatter<fb::ScatterAddOptionsT>(of_type(DType::kInt32)); }
 
+void Generator::append_choose() {
+  const Live condition =
+      pick([](const Live& t) { return t.dtype == DType::kUInt8 && t.shape.elements() == 1; },
+           [] { return std::make_pair(DType::kUInt8, Shape{1}); });
+  const Live a = anything();
+  const Live b = pick([&](const Live& t) { return t.dtype == a.dtype && t.shape == a.shape; },
+                      [&] { return std::make_pair(a.dtype, a.shape); });
+  emit(fb::ChooseOptionsT(), {condition.tensor, a.tensor, b.tensor}, a.shape, a.dtype);
+}
+
 void Generator::append_arg_max() {
   const Live x = activation();
   fb::ArgMaxOptionsT o;

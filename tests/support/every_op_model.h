@@ -397,10 +397,6 @@ inline ModelBuilder every_op_model() {
   softmax_options.k = float_bits(256.0f);
   m.op(softmax_options, {pairs}, {softmax});
 
-  fb::L2NormalizationOptionsT l2;
-  l2.zero_point = 90;
-  m.op(l2, {pairs}, {m.tensor({-1, 10}, DType::kUInt8, "direction")});
-
   const uint32_t real_boxes = m.tensor({1, 16, 4}, DType::kFloat32, "real_boxes");
   fb::DequantizeOptionsT dequantize_boxes;
   dequantize_boxes.scale = float_bits(std::vector<float>{0.5f});
@@ -422,9 +418,17 @@ inline ModelBuilder every_op_model() {
         m.tensor({-1}, DType::kFloat32, "detected_count")});
 
   const uint32_t requantized = m.tensor({-1, 8, 8, 4}, DType::kUInt8, "requantized");
+  const uint32_t dynamic_zero_point = m.tensor({}, DType::kUInt8, "dynamic_zero_point");
   m.op(fb::DynamicQuantizeOptionsT(), {image},
-       {requantized, m.tensor({}, DType::kFloat32, "dynamic_scale"),
-        m.tensor({}, DType::kUInt8, "dynamic_zero_point")});
+       {requantized, m.tensor({}, DType::kFloat32, "dynamic_scale"), dynamic_zero_point});
+
+  // Needed only where the zero point is not 0.
+  const uint32_t direction = m.tensor({-1, 10}, DType::kUInt8, "direction");
+  fb::L2NormalizationOptionsT l2;
+  l2.zero_point = 90;
+  m.op(l2, {pairs}, {direction});
+  m.op(fb::ChooseOptionsT(), {dynamic_zero_point, direction, pairs},
+       {m.tensor({-1, 10}, DType::kUInt8, "chosen")});
 
   const uint32_t byte = m.constant({}, DType::kUInt8, std::vector<uint8_t>{7});
   const uint32_t products = m.tensor({-1, 16, 16}, DType::kInt32, "products");

@@ -276,6 +276,13 @@ ValueId GraphBuilder::min_max(const SourceNode& node, ValueId a, ValueId b, bool
   return y;
 }
 
+ValueId GraphBuilder::choose(const SourceNode& node, ValueId condition, ValueId a, ValueId b,
+                             const Quant* quant) {
+  const ValueId y = new_value("", type_of(a), shape_of(a), quant);
+  add<fb::ChooseOptionsT>(node, {condition, a, b}, y);
+  return y;
+}
+
 ValueId GraphBuilder::dequantize_accumulators(const SourceNode& node, ValueId acc,
                                               const std::vector<float>& scale, int axis) {
   const ValueId y = new_value("", DType::kFloat32, shape_of(acc));

@@ -97,6 +97,9 @@ class GraphBuilder {
   // Adds the lesser or the greater of two values' elements, broadcast.
   ValueId min_max(const SourceNode& node, ValueId a, ValueId b, bool maximum,
                   const Quant* quant = nullptr);
+  // Takes one of two values of one type and shape, in the run: a where the condition, UINT8 of one element, is not 0.
+  ValueId choose(const SourceNode& node, ValueId condition, ValueId a, ValueId b,
+                 const Quant* quant = nullptr);
   // Dequantises int32 to float32: fl32(f(acc) * scale), with one scale or one for each index of `axis`.
   ValueId dequantize_accumulators(const SourceNode& node, ValueId acc,
                                   const std::vector<float>& scale, int axis);

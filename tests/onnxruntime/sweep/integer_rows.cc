@@ -149,10 +149,8 @@ Row casts() {
       .row();
 }
 
-// Returns an If with a constant condition: one branch hands x on, the other negates it.
-Value choice(Graph& g, const Value& x) {
-  const std::string condition =
-      g.b.node("Equal", {g.b.scalar<int64_t>(1), g.b.scalar<int64_t>(g.dice.integer(0, 1))});
+// Returns an If: one branch hands x on, the other negates it.
+Value choice(Graph& g, const Value& x, const std::string& condition) {
   Value y = x;
   y.name = g.b.node("If", {condition});
   auto* node = g.b.graph().mutable_node(g.b.graph().node_size() - 1);
@@ -169,6 +167,17 @@ Value choice(Graph& g, const Value& x) {
     OnnxBuilder::declare(branch->add_output(), name, kFloatType, x.dims);
   }
   return y;
+}
+
+// Returns a condition that is constant.
+std::string constant_condition(Graph& g) {
+  return g.b.node("Equal", {g.b.scalar<int64_t>(1), g.b.scalar<int64_t>(g.dice.integer(0, 1))});
+}
+
+// Returns a condition that a run computes.
+std::string run_condition(Graph& g) {
+  const std::string first = g.b.node("Gather", {g.image({4}).name, g.b.scalar<int64_t>(0)});
+  return g.b.node("Greater", {first, g.b.scalar(0.0f)});
 }
 
 // Gives the last node a body of this one operator, and returns the body.
@@ -269,11 +278,16 @@ std::vector<Row> integer_rows() {
                         },
                         26)
                     .row());
-  all.push_back(
-      RowBuilder("If")
-          .ranks(1, 4, "",
-                 [](Graph& g, const Value& x) { return Graph::shaped(choice(g, x), x.dims); })
-          .row());
+  all.push_back(RowBuilder("If")
+                    .ranks(1, 4, "",
+                           [](Graph& g, const Value& x) {
+                             return Graph::shaped(choice(g, x, constant_condition(g)), x.dims);
+                           })
+                    .ranks(1, 4, "in the run",
+                           [](Graph& g, const Value& x) {
+                             return Graph::shaped(choice(g, x, run_condition(g)), x.dims);
+                           })
+                    .row());
   all.push_back(
       RowBuilder("Loop")
           .ranks(1, 4, "",

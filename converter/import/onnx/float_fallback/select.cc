@@ -145,8 +145,6 @@ Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y) {
 
 // Adds a where the mask is 1, else -0, and b where it is 0, else -0: every element as it is, since -0 changes none.
 Status float_where(FloatGraph* f, ValueId* y) {
-  // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
-  if (f->node().has(kChoice)) return Status();
   const Tensor condition = f->importer().input(f->node(), 0);
   const auto read = [f](int i, ValueId* operand) {
     const Tensor t = where_input(f->importer(), f->node(), i);
@@ -157,6 +155,12 @@ Status float_where(FloatGraph* f, ValueId* y) {
   };
   ValueId a, b;
   if (!read(1, &a) || !read(2, &b)) return Status();
+  // An If takes one of two whole tensors, of one shape: its choice broadcasts nothing.
+  if (f->node().has(kChoice)) {
+    if (condition.is_value() && f->shape_of(a) == f->shape_of(b))
+      *y = f->builder().choose(f->node(), condition.value, a, b);
+    return Status();
+  }
   const ValueId chosen = mask(f, condition);
   if (chosen == kNoValue) return Status();
   QRT_TRY(f->binary(F::KEEP_NONZERO, a, chosen, &a));

@@ -47,7 +47,8 @@ ValueId select_numbers(Importer& importer, const NodeView& node, int type, Value
   return r.add(b, r.multiply(c, r.subtract(a, b)));
 }
 
-// Chooses one of two whole tensors by the condition: the form of an If whose branches are both computed.
+// Chooses one of two whole tensors by the condition: the result of an If, whose two branches stand before it. The run computes the one
+// that it takes.
 Status choose(Importer& importer, const NodeView& node) {
   const Tensor condition = importer.input(node, 0);
   if (condition.is_plain_constant() && condition.constant->elements() == 1) {
@@ -56,31 +57,43 @@ Status choose(Importer& importer, const NodeView& node) {
   }
   if (!condition.is_value() || condition.type != kBool || condition.shape.elements() != 1)
     return importer.refuse_float(node, 0);
+  const Tensor sides[] = {importer.input(node, 1), importer.input(node, 2)};
+  const auto disagree = [&](int a, const Shape& of_a, int b, const Shape& of_b) {
+    return importer.refuse(
+        node,
+        std::string("an If, whose condition a run computes, gives ") + element_type_name(a) + " " +
+            of_a.to_string() + " or " + element_type_name(b) + " " + of_b.to_string(),
+        node.output(0),
+        "export both branches with outputs of one type and shape, or a model for each of them");
+  };
+  GraphBuilder& builder = importer.builder();
+  if (sides[0].is_table() && sides[1].is_table()) {
+    if (sides[0].shape != sides[1].shape)
+      return disagree(kFloat, sides[0].shape, kFloat, sides[1].shape);
+    const auto pending = defer(importer, node, sides[0].shape);
+    pending->is_function = true;
+    pending->emit = [&importer, &node, condition, a = sides[0], b = sides[1]](
+                        const Quant& out, Limits limits, ValueId* result) {
+      ValueId x = kNoValue, y = kNoValue;
+      QRT_TRY(quantize_tensor(importer, node, a, out, limits, &x));
+      QRT_TRY(quantize_tensor(importer, node, b, out, limits, &y));
+      if (x == kNoValue || y == kNoValue) return Status();
+      *result = importer.builder().choose(node, condition.value, x, y, &out);
+      importer.became(node, "Choose", "I0");
+      return Status();
+    };
+    return Status();
+  }
   int types[2];
   ValueId parts[2];
   for (const int i : {1, 2}) {
     parts[i - 1] = value_of(importer, node, i, &types[i - 1]);
     if (parts[i - 1] == kNoValue) return importer.refuse_float(node, i);
   }
-  GraphBuilder& builder = importer.builder();
   const Shape shape = builder.shape_of(parts[0]), other = builder.shape_of(parts[1]);
-  if (types[0] != types[1] || shape != other)
-    return importer.refuse(
-        node,
-        std::string("an If, whose condition a run computes, gives ") + element_type_name(types[0]) +
-            " " + shape.to_string() + " or " + element_type_name(types[1]) + " " +
-            other.to_string(),
-        node.output(0),
-        "export both branches with outputs of one type and shape, or a model for each of them");
-  const Shape row = {1, shape.elements()};
-  for (ValueId& part : parts) part = builder.reshape(node, part, row);
-  const ValueId both = builder.concat(node, {parts[1], parts[0]}, 0);
-  RunIntegers r(importer, node);
-  const ValueId index = r.reshaped(r.to_int64(condition.value), {1});
-  const ValueId y = builder.new_value("", builder.type_of(both), row);
-  builder.add<fb::TakeOptionsT>(node, {both, index}, y);
-  importer.became(node, "Take", "I0");
-  set_value(importer, node, types[0], builder.reshape(node, y, shape));
+  if (types[0] != types[1] || shape != other) return disagree(types[0], shape, types[1], other);
+  importer.became(node, "Choose", "I0");
+  set_value(importer, node, types[0], builder.choose(node, condition.value, parts[0], parts[1]));
   return Status();
 }
 
