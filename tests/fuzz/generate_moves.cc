@@ -134,14 +134,18 @@ void Generator::append_scatter() {
 
 void Generator::append_scatter_add() { scatter<fb::ScatterAddOptionsT>(of_type(DType::kInt32)); }
 
+// Inputs of one byte are hardly ever 0: some conditions are constants, which are 0 as often as not.
 void Generator::append_choose() {
-  const Live condition =
-      pick([](const Live& t) { return t.dtype == DType::kUInt8 && t.shape.elements() == 1; },
-           [] { return std::make_pair(DType::kUInt8, Shape{1}); });
+  const uint32_t condition =
+      choose_.coin()
+          ? m_.constant<uint8_t>({1}, DType::kUInt8, {choose_.coin()})
+          : pick([](const Live& t) { return t.dtype == DType::kUInt8 && t.shape.elements() == 1; },
+                 [] { return std::make_pair(DType::kUInt8, Shape{1}); })
+                .tensor;
   const Live a = anything();
   const Live b = pick([&](const Live& t) { return t.dtype == a.dtype && t.shape == a.shape; },
                       [&] { return std::make_pair(a.dtype, a.shape); });
-  emit(fb::ChooseOptionsT(), {condition.tensor, a.tensor, b.tensor}, a.shape, a.dtype);
+  emit(fb::ChooseOptionsT(), {condition, a.tensor, b.tensor}, a.shape, a.dtype);
 }
 
 void Generator::append_arg_max() {
