@@ -155,10 +155,14 @@ constexpr auto kPlus = [](float a, float b, int) QRT_INLINE_LAMBDA { return a + 
 constexpr auto kTimes = [](float a, float b, int) QRT_INLINE_LAMBDA { return a * b; };
 constexpr auto kGreater = [](float a, float b, int) QRT_INLINE_LAMBDA { return a > b ? a : b; };
 constexpr auto kLesser = [](float a, float b, int) QRT_INLINE_LAMBDA { return a < b ? a : b; };
-constexpr auto kNanGreater = [](float a, float b, int)
-                                 QRT_INLINE_LAMBDA { return a > b || a != a ? a : b; };
-constexpr auto kNanLesser = [](float a, float b, int)
-                                QRT_INLINE_LAMBDA { return a < b || a != a ? a : b; };
+constexpr auto kNanGreater = [](float a, float b, int) QRT_INLINE_LAMBDA {
+  const float greater = a > b ? a : b;
+  return a != a ? a : greater;
+};
+constexpr auto kNanLesser = [](float a, float b, int) QRT_INLINE_LAMBDA {
+  const float lesser = a < b ? a : b;
+  return a != a ? a : lesser;
+};
 
 // Returns the greatest of a row, what `fold` of kGreater gives but for the sign of a zero, which no
 // exponential depends on. A NaN counts there by its place: such rows are folded.
@@ -233,6 +237,26 @@ QRT_INLINE void reduce(const float* x, float* y, size_t n, float divisor, const 
   for (int r = 0; r < R; ++r) y[r] = canonical(acc[r] / divisor);
 }
 
+// Returns whether one of n values is a NaN.
+inline bool has_nan(const float* x, size_t n) {
+  Ints is_nan = {};
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) is_nan |= load(x + i) != load(x + i);
+  int32_t any = 0;
+  for (; i < n; ++i) any |= x[i] != x[i];
+  for (size_t lane = 0; lane < kLanes; ++lane) any |= is_nan[lane];
+  return any != 0;
+}
+
+// Reduces rows by `f`, or where they hold a NaN by `of_nan`, which is slower and differs only there.
+template <int R, class F, class G>
+QRT_INLINE void reduce_nan(const float* x, float* y, size_t n, const F& f, const G& of_nan) {
+  if (has_nan(x, static_cast<size_t>(R) * n))
+    reduce<R>(x, y, n, 1.0f, of_nan);
+  else
+    reduce<R>(x, y, n, 1.0f, f);
+}
+
 template <int R>
 inline void rows_of(FloatRows f, float epsilon, const float* x, float* y, size_t n) {
   switch (f) {
@@ -244,8 +268,8 @@ inline void rows_of(FloatRows f, float epsilon, const float* x, float* y, size_t
     case FloatRows::kMax: return reduce<R>(x, y, n, 1.0f, kGreater);
     case FloatRows::kMin: return reduce<R>(x, y, n, 1.0f, kLesser);
     case FloatRows::kProduct: return reduce<R>(x, y, n, 1.0f, kTimes);
-    case FloatRows::kNanMax: return reduce<R>(x, y, n, 1.0f, kNanGreater);
-    case FloatRows::kNanMin: return reduce<R>(x, y, n, 1.0f, kNanLesser);
+    case FloatRows::kNanMax: return reduce_nan<R>(x, y, n, kGreater, kNanGreater);
+    case FloatRows::kNanMin: return reduce_nan<R>(x, y, n, kLesser, kNanLesser);
   }
 }
 
