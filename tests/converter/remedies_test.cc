@@ -177,9 +177,9 @@ TEST(Remedies, OfUnknownOperators) {
       "'t6' an input of the model";
   EXPECT_EQ(refused_op("Nonsense", "com.example", false),
             "qrt has no form of this operator -> " + rest + "\n");
-  EXPECT_EQ(refused_op("Nonsense", "com.example", true),
-            "qrt has no form of this operator -> " + rest +
-                " (--allow-float does not change that)\n");
+  EXPECT_EQ(
+      refused_op("Nonsense", "com.example", true),
+      "qrt has no form of this operator -> " + rest + " (--allow-float does not change that)\n");
 }
 
 TEST(Remedies, OfRmsNormalization) {
