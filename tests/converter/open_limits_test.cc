@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/sizes/fit_number.h"
@@ -164,8 +165,27 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
   EXPECT_EQ(imported.graph.symbols[0].least, 8);
   EXPECT_EQ(imported.graph.symbols[0].most, 96);
   EXPECT_EQ(imported.graph.symbols[0].step, 8);
+  // The default is the legal size that is nearest to the one without limits.
+  const auto default_with = [&](const std::string& limit) {
+    testing::Imported with = import_with(limit);
+    EXPECT_TRUE(with.status.ok()) << with.status.message();
+    EXPECT_TRUE(run_passes(&with.graph, nullptr).ok());
+    return with.graph.symbols.at(0).value;
+  };
+  const int64_t usual = default_with("N");
+  EXPECT_EQ(usual, 37);
+  for (const auto& [limit, want] : std::vector<std::pair<const char*, int64_t>>{{"N=1:512", usual},
+                                                                                {"N=16:512", usual},
+                                                                                {"N=1:512:8", 41},
+                                                                                {"N=4:512:8", 36},
+                                                                                {"N=8:4096:64", 8},
+                                                                                {"N=37:37", usual}})
+    EXPECT_EQ(default_with(limit), want) << limit;
   EXPECT_STREQ(import_with("M=1:2").status.message(),
                "--open M=1:2: the model's open dimensions are 'N'");
+  EXPECT_STREQ(import_with("N=0:64:8").status.message(),
+               "--open N=0:64:8: only a step of 1 goes with a least size of 0: begin at 1 or more, "
+               "or leave the step out");
   for (const char* wrong : {"N=", "N=5", "N=0:0", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
     EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
 }
@@ -191,8 +211,7 @@ TEST(FitNumber, FindsWhatIsMeant) {
   EXPECT_FALSE(convert::fit_number(imports, {1, 5, 2, 9, 4, 77, 3}).has_value());
 }
 
-// In an import of the first family no two open dimensions have the same size.
-TEST(ProbeFamilies, KeepDimensionsApart) {
+std::vector<convert::Symbol> three_symbols() {
   std::vector<convert::Symbol> symbols;
   for (const char* name : {"batch", "past", "seq"}) {
     convert::Symbol symbol;
@@ -200,6 +219,12 @@ TEST(ProbeFamilies, KeepDimensionsApart) {
     symbol.is_first = symbols.empty();
     symbols.push_back(symbol);
   }
+  return symbols;
+}
+
+// In an import of the first family no two open dimensions have the same size.
+TEST(ProbeFamilies, KeepDimensionsApart) {
+  const std::vector<convert::Symbol> symbols = three_symbols();
   const std::vector<convert::ProbeFamily> families = convert::probe_families(symbols);
   for (const convert::ProbeFamily& family : families) ASSERT_GE(family.sizes.size(), 8u);
   for (const convert::Sizes& s : families[0].sizes) {
@@ -207,6 +232,22 @@ TEST(ProbeFamilies, KeepDimensionsApart) {
     EXPECT_NE(s[0], s[2]);
     EXPECT_NE(s[1], s[2]);
   }
+}
+
+// Sizes are legal, and differ as far as the limits allow, even where few of them are near to the usual ones.
+TEST(ProbeFamilies, KeepLimits) {
+  std::vector<convert::Symbol> symbols = three_symbols();
+  for (convert::Symbol* s : {&symbols[1], &symbols[2]}) s->least = 64, s->most = 4096, s->step = 64;
+  symbols[0].most = 2;
+  for (const convert::ProbeFamily& family : convert::probe_families(symbols))
+    for (const convert::Sizes& sizes : family.sizes) {
+      EXPECT_NE(sizes[1], sizes[2]);
+      for (size_t s = 0; s < sizes.size(); ++s) {
+        EXPECT_GE(sizes[s], symbols[s].least);
+        EXPECT_LE(sizes[s], symbols[s].most);
+        EXPECT_EQ((sizes[s] - symbols[s].least) % symbols[s].step, 0);
+      }
+    }
 }
 
 }  // namespace
