@@ -299,6 +299,13 @@ Status reload(const std::vector<uint8_t>& bytes,
 
 Status write_whole(const Graph& graph, const Extras& extras, const std::vector<int64_t>& test_sizes,
                    std::vector<uint8_t>* bytes) {
+  for (const ValueId id : graph.inputs)
+    if (const Value& input = graph.values[id]; input.type.shape.elements() == 0)
+      return error(
+          Code::kUnsupported,
+          "input '%s' has the shape %s, but a size of 0 is not supported: export the model "
+          "with sizes of 1 or more",
+          input.name.c_str(), input.type.shape.to_string().c_str());
   Writer writer(graph, extras, test_sizes);
   QRT_TRY(writer.run("", bytes));
   QRT_TRY(reload(*bytes));

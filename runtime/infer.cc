@@ -46,28 +46,40 @@ std::string tensor_label(const fb::Model& model, uint32_t tensor) {
          printable(model.tensors()->Get(tensor)->name()) + "')";
 }
 
-InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
-                           const TensorTypes& types) {
-  InferContext context;
-  context.model = &model;
-  context.op = model.operators()->Get(op);
-  context.inputs.reserve(context.op->inputs()->size());
-  for (uint32_t index : *context.op->inputs()) {
-    OpInput& input = context.inputs.emplace_back();
-    input.type = types[index];
-    input.tensor = model.tensors()->Get(index);
-    if (is_constant(*input.tensor)) {
-      const auto* data = model.buffers()->Get(input.tensor->buffer())->data();
-      input.data = data->Data();
-      input.data_bytes = data->size();
+FileTensors find_tensors(const fb::Model& model, const UnpackedWeights& unpacked) {
+  FileTensors tensors;
+  tensors.reserve(model.tensors()->size());
+  for (const fb::Tensor* tensor : *model.tensors()) {
+    FileTensor found = {tensor, nullptr, 0, false};
+    if (is_constant(*tensor)) {
+      const auto* data = model.buffers()->Get(tensor->buffer())->data();
+      found.data = data->Data();
+      found.bytes = data->size();
     }
-    if (const UnpackedWeights::View view = unpacked.of(index); view.data != nullptr) {
-      input.type.dtype = DType::kInt8;
-      input.data = view.data;
-      input.data_bytes = view.bytes;
-    }
+    const UnpackedWeights::View view = unpacked.of(static_cast<uint32_t>(tensors.size()));
+    if (view.data != nullptr) found = {tensor, view.data, view.bytes, true};
+    tensors.push_back(found);
   }
-  return context;
+  return tensors;
+}
+
+void set_infer_context(const fb::Model& model, const FileTensors& tensors, uint32_t op,
+                       const TensorTypes& types, InferContext* context) {
+  static constexpr OpInput kNone{};  // is copied faster than one is made
+  context->model = &model;
+  context->op = model.operators()->Get(op);
+  context->sized = nullptr;
+  context->inputs.clear();
+  for (uint32_t index : *context->op->inputs()) {
+    const FileTensor& found = tensors[index];
+    context->inputs.push_back(kNone);
+    OpInput& input = context->inputs.back();
+    input.type = types[index];
+    input.tensor = found.tensor;
+    input.data = found.data;
+    input.data_bytes = found.bytes;
+    if (found.is_unpacked) input.type.dtype = DType::kInt8;
+  }
 }
 
 Sizes stored_sizes(const fb::Model& model) { return {model.default_batch(), default_sizes(model)}; }
@@ -138,17 +150,20 @@ Status check_inferred(const fb::Model& model, uint32_t tensor, const Shape& shap
 
 class Inference {
  public:
-  Inference(const fb::Model& model, const UnpackedWeights& unpacked, const Sizes& sizes,
-            bool knows_constants, MemoryBudget* memory, InferredTypes* inferred)
+  Inference(const fb::Model& model, const FileTensors& tensors, const Sizes& sizes,
+            const TensorTypes* verified, MemoryBudget* memory, InferredTypes* inferred)
       : model_(model),
-        unpacked_(unpacked),
+        tensors_(tensors),
         sizes_(sizes),
-        knows_constants_(knows_constants),
+        verified_(verified),
         is_stored_(sizes == stored_sizes(model)),
         compares_(is_stored_ || symbol_count(model) == 0),
         memory_(memory),
         types_(inferred->types),
-        fields_(inferred->fields) {}
+        fields_(inferred->fields),
+        has_empty_(inferred->has_empty) {
+    context_.knows_constants = verified != nullptr;
+  }
 
   Status run() {
     QRT_TRY(start());
@@ -162,14 +177,19 @@ class Inference {
  private:
   // Types of inputs, variables and constants; of what operators write the stored ones.
   Status start() {
-    const auto& tensors = *model_.tensors();
-    types_.clear();
-    types_.reserve(tensors.size());
-    for (uint32_t i = 0; i < tensors.size(); ++i) {
-      types_.push_back(stored_type(*tensors.Get(i), sizes_.batch));
-      if (compares_) QRT_TRY(check_elements(model_, i, types_.back().shape, 1));
-    }
     fields_.clear();
+    has_empty_ = false;
+    if (verified_ != nullptr && !compares_) {
+      types_ = *verified_;  // of which those of constants stay
+    } else {
+      const auto& tensors = *model_.tensors();
+      types_.clear();
+      types_.reserve(tensors.size());
+      for (uint32_t i = 0; i < tensors.size(); ++i) {
+        types_.push_back(stored_type(*tensors.Get(i), sizes_.batch));
+        if (compares_) QRT_TRY(check_elements(model_, i, types_.back().shape, 1));
+      }
+    }
     if (!built::kOpenDims || is_stored_) return {};
     for (uint32_t index : *model_.inputs()) QRT_TRY(take_shape(index));
     for (const fb::Variable* v : variables(model_)) QRT_TRY(take_shape(v->tensor()));
@@ -179,37 +199,46 @@ class Inference {
   Status take_shape(uint32_t index) {
     Status status = shape_at(*model_.tensors()->Get(index), sizes_, &types_[index].shape);
     if (!status.ok()) return std::move(status).at(tensor_label(model_, index));
-    return check_inferred(model_, index, types_[index].shape);
+    return check_sized(index, types_[index].shape);
+  }
+
+  // Checks the shape of a tensor at other sizes than the file's own.
+  Status check_sized(uint32_t index, const Shape& shape) {
+    QRT_TRY(check_inferred(model_, index, shape));
+    has_empty_ |= std::count(shape.begin(), shape.end(), 0) != 0;
+    return {};
   }
 
   // Evaluates the operator's rules.
-  Status size_fields(uint32_t op, InferContext* context) {
-    if (!built::kOpenDims || is_stored_ || context->op->sizes() == nullptr ||
-        context->op->sizes()->size() == 0)
+  Status size_fields(uint32_t op) {
+    if (!built::kOpenDims || is_stored_ || context_.op->sizes() == nullptr ||
+        context_.op->sizes()->size() == 0)
       return {};
     ScratchVector<Shape> shapes;
-    for (const OpInput& input : context->inputs) shapes.push_back(input.type.shape);
+    shapes.reserve(context_.inputs.size());
+    for (const OpInput& input : context_.inputs) shapes.push_back(input.type.shape);
     if (fields_.empty()) fields_.resize(model_.operators()->size());
-    QRT_TRY(SizedFields::make(*context->op, sizes_.symbols, shapes, &fields_[op], kMaxMapEntries,
+    QRT_TRY(SizedFields::make(*context_.op, sizes_.symbols, shapes, &fields_[op], kMaxMapEntries,
                               memory_));
-    context->sized = fields_[op].get();
+    context_.sized = fields_[op].get();
     return {};
   }
 
   Status infer_op(uint32_t op) {
-    InferContext context = infer_context(model_, unpacked_, op, types_);
-    context.knows_constants = knows_constants_;
-    QRT_TRY(size_fields(op, &context));
-    if (built::kOpenDims && !compares_ && !traits_of(context.op->options_type()).takes_empty)
-      QRT_TRY(check_empty_inputs(context));
-    TensorTypes inferred;
-    QRT_TRY(find_op(context.op->options_type())->infer(context, &inferred));
+    set_infer_context(model_, tensors_, op, types_, &context_);
+    QRT_TRY(size_fields(op));
+    const OpDef& definition = *find_op(context_.op->options_type());
+    if (built::kOpenDims && has_empty_ && !definition.traits.takes_empty)
+      QRT_TRY(check_empty_inputs());
+    TensorTypes& inferred = inferred_;
+    inferred.clear();
+    QRT_TRY(definition.infer(context_, &inferred));
     // Only a Concat makes something of empty inputs.
-    if (built::kOpenDims && !compares_ && context.op->options_type() != fb::OpOptions::Concat &&
+    if (built::kOpenDims && has_empty_ && definition.type != fb::OpOptions::Concat &&
         std::any_of(inferred.begin(), inferred.end(),
                     [](const TensorType& type) { return type.shape.elements() != 0; }))
-      QRT_TRY(check_empty_inputs(context));
-    const auto& outputs = *context.op->outputs();
+      QRT_TRY(check_empty_inputs());
+    const auto& outputs = *context_.op->outputs();
     QRT_MODEL_CHECK(inferred.size() == outputs.size(), "it has %u outputs, expected %zu",
                     outputs.size(), inferred.size());
     for (uint32_t i = 0; i < outputs.size(); ++i) {
@@ -219,7 +248,7 @@ class Inference {
                       tensor_label(model_, index).c_str(), dtype_name(stored.dtype),
                       dtype_name(inferred[i].dtype));
       if (built::kOpenDims && !compares_) {
-        QRT_TRY(check_inferred(model_, index, inferred[i].shape));
+        QRT_TRY(check_sized(index, inferred[i].shape));
         stored.shape = inferred[i].shape;
       }
       QRT_MODEL_CHECK(inferred[i].shape == stored.shape, "output %s has the shape %s, expected %s",
@@ -229,9 +258,9 @@ class Inference {
     return {};
   }
 
-  static Status check_empty_inputs(const InferContext& context) {
-    for (size_t i = 0; i < context.inputs.size(); ++i) {
-      const Shape& shape = context.inputs[i].type.shape;
+  Status check_empty_inputs() const {
+    for (size_t i = 0; i < context_.inputs.size(); ++i) {
+      const Shape& shape = context_.inputs[i].type.shape;
       QRT_MODEL_CHECK(shape.elements() != 0, "input %zu has the shape %s, which is empty", i,
                       shape.to_string().c_str());
     }
@@ -250,19 +279,24 @@ class Inference {
   }
 
   const fb::Model& model_;
-  const UnpackedWeights& unpacked_;
+  const FileTensors& tensors_;
   const Sizes& sizes_;
-  const bool knows_constants_, is_stored_, compares_;
+  const TensorTypes* const verified_;
+  const bool is_stored_, compares_;
   MemoryBudget* const memory_;
   TensorTypes& types_;
   OperatorFields& fields_;
+  bool& has_empty_;
+  // Used by one operator after the other.
+  InferContext context_;
+  TensorTypes inferred_;
 };
 
 }  // namespace
 
-Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, const Sizes& sizes,
-                   InferredTypes* inferred, bool knows_constants, MemoryBudget* memory) {
-  return Inference(model, unpacked, sizes, knows_constants, memory, inferred).run();
+Status infer_types(const fb::Model& model, const FileTensors& tensors, const Sizes& sizes,
+                   InferredTypes* inferred, const TensorTypes* verified, MemoryBudget* memory) {
+  return Inference(model, tensors, sizes, verified, memory, inferred).run();
 }
 
 Status check_rules(const fb::Model& model, const TensorTypes& types) {

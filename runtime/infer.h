@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "qrt_model_generated.h"
 #include "runtime/memory_budget.h"
@@ -36,10 +37,21 @@ std::string op_label(const fb::Model& model, uint32_t op);
 // "tensor 7 ('conv1.weight')"
 std::string tensor_label(const fb::Model& model, uint32_t tensor);
 
-// Returns what infer() is given of an operator; weights in 4 or 2 bits appear unpacked. `types` is
+// Where a tensor and its contents are, so that planning need not follow the file's references to them.
+struct FileTensor {
+  const fb::Tensor* tensor;
+  const uint8_t* data;  // null unless constant
+  size_t bytes;
+  bool is_unpacked;  // these are its weights in 4 or 2 bits as int8
+};
+using FileTensors = std::vector<FileTensor>;
+// Returns all of them, by number. REQUIRES: the model's buffers and tensors were checked; `unpacked` stays where it is.
+FileTensors find_tensors(const fb::Model& model, const UnpackedWeights& unpacked);
+
+// Sets all that infer() is given of an operator; weights in 4 or 2 bits appear unpacked. `types` is
 // indexed by tensor. REQUIRES: the operator's indices are valid.
-InferContext infer_context(const fb::Model& model, const UnpackedWeights& unpacked, uint32_t op,
-                           const TensorTypes& types);
+void set_infer_context(const fb::Model& model, const FileTensors& tensors, uint32_t op,
+                       const TensorTypes& types, InferContext* context);
 
 // The fields of an operator that follow from sizes, by operator; null where it has no rules. Empty: what stands
 // in the options of all operators holds.
@@ -62,6 +74,7 @@ std::string describe_sizes(const fb::Model& model, size_t batch, const SymbolSiz
 struct InferredTypes {
   TensorTypes types;  // indexed by tensor
   OperatorFields fields;
+  bool has_empty = false;  // a tensor has no elements
 };
 
 // Returns the shape of a tensor that no operator writes, at these sizes. kInvalidModel where its expressions
@@ -70,10 +83,11 @@ Status shape_at(const fb::Tensor& tensor, const Sizes& sizes, Shape* shape);
 
 // Calls infer() of every operator in order. Compares its types with the stored ones where the stored ones are
 // meant for these sizes: at the file's own, and at every batch of a model without symbols. kInvalidModel
-// where they differ. `knows_constants`: see InferContext. `memory` pays for the fields, unless it is null.
+// where they differ. `verified`: the types that verify() found at the file's own sizes, so that constants are known
+// (InferContext); null while it looks for them. `memory` pays for the fields, unless it is null.
 // REQUIRES: indices, enums, symbols and the operators' order were checked, and the sizes are legal.
-Status infer_types(const fb::Model& model, const UnpackedWeights& unpacked, const Sizes& sizes,
-                   InferredTypes* inferred, bool knows_constants = false,
+Status infer_types(const fb::Model& model, const FileTensors& tensors, const Sizes& sizes,
+                   InferredTypes* inferred, const TensorTypes* verified = nullptr,
                    MemoryBudget* memory = nullptr);
 
 // Evaluates the rules of every operator at the file's own sizes, whose types are given. kInvalidModel where they

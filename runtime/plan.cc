@@ -160,6 +160,7 @@ class Planner {
     }
     types_ = std::move(whole_.types);
     plan_->fields = std::move(whole_.fields);
+    has_empty_ = whole_.has_empty;
     return {};
   }
 
@@ -168,17 +169,23 @@ class Planner {
     const VerifiedModel& model = *plan_->model;
     const Sizes sizes = {static_cast<int64_t>(batch), plan_->sizes};
     if (sizes == stored_sizes(file_)) {
-      *inferred = {model.types(), {}};
+      *inferred = {model.types(), {}, false};
       return {};
     }
-    return infer_types(file_, model.unpacked(), sizes, inferred, /*knows_constants=*/true,
-                       &memory_);
+    return infer_types(file_, model.tensors(), sizes, inferred, &model.types(), &memory_);
   }
 
   Status prepare_steps(Freedom* may) {
     plan_->steps.resize(file_.operators()->size());
+    PrepareContext context;
+    context.isas = options_.isas;
+    context.threads = plan_->threads;
+    context.file_end = plan_->model->file_end();
+    context.memory = &memory_;
+    context.shared = &shared_;
+    context.may_spend = may_.spend;
     for (uint32_t i = 0; i < plan_->steps.size() && may->micro_batch == may_.micro_batch; ++i) {
-      Status status = prepare_step(i);
+      Status status = prepare_step(i, &context);
       if (!status.ok()) return std::move(status).at(op_label(file_, i));
       // Finds early, for most models, what keeps_micro_batch_slots() would find after all steps.
       const PlannedStep& step = plan_->steps[i];
@@ -195,30 +202,24 @@ class Planner {
     });
   }
 
-  Status prepare_step(uint32_t index) {
-    PrepareContext context;
-    static_cast<InferContext&>(context) =
-        infer_context(file_, plan_->model->unpacked(), index, types_);
-    if (!plan_->fields.empty()) context.sized = plan_->fields[index].get();
-    context.isas = options_.isas;
-    context.threads = plan_->threads;
-    context.file_end = plan_->model->file_end();
-    context.memory = &memory_;
-    context.shared = &shared_;
-    context.may_spend = may_.spend;
+  // `context` has what does not change from step to step.
+  Status prepare_step(uint32_t index, PrepareContext* context) {
+    set_infer_context(file_, plan_->model->tensors(), index, types_, context);
+    if (!plan_->fields.empty()) context->sized = plan_->fields[index].get();
     PlannedStep& step = plan_->steps[index];
-    step.op = context.op;
-    const size_t operands = context.op->inputs()->size() + context.op->outputs()->size();
-    QRT_TRY(context.take(operands * sizeof(uint32_t)));
-    step.inputs.assign(context.op->inputs()->begin(), context.op->inputs()->end());
-    step.outputs.assign(context.op->outputs()->begin(), context.op->outputs()->end());
-    for (uint32_t t : step.outputs) context.outputs.push_back(types_[t]);
-    if (built::kOpenDims) {
-      if (std::all_of(context.outputs.begin(), context.outputs.end(), is_empty)) return {};
-      drop_empty_inputs(&context, &step);
+    step.op = context->op;
+    const auto &inputs = *context->op->inputs(), &outputs = *context->op->outputs();
+    QRT_TRY(context->take((inputs.size() + outputs.size()) * sizeof(uint32_t)));
+    step.inputs.assign(inputs.begin(), inputs.end());
+    step.outputs.assign(outputs.begin(), outputs.end());
+    context->outputs.clear();
+    for (uint32_t t : step.outputs) context->outputs.push_back(types_[t]);
+    if (built::kOpenDims && has_empty_) {
+      if (std::all_of(context->outputs.begin(), context->outputs.end(), is_empty)) return {};
+      drop_empty_inputs(context, &step);
     }
-    if (options_.provider != nullptr && options_.provider->prepare(context, &step)) return {};
-    return find_op(context.op->options_type())->prepare(context, &step);
+    if (options_.provider != nullptr && options_.provider->prepare(*context, &step)) return {};
+    return find_op(context->op->options_type())->prepare(*context, &step);
   }
 
   static bool is_empty(const TensorType& type) { return type.shape.elements() == 0; }
@@ -363,6 +364,7 @@ class Planner {
       plan_->places[owners[i]] = {TensorMemory::Kind::kArena, blocks[i].offset, nullptr};
     }
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
+      if (sharing_->root(slot) == slot) continue;
       const Sharing::Home in = sharing_->home(slot);
       TensorMemory place = plan_->places[in.tensor];
       place.offset += in.offset;
@@ -390,8 +392,8 @@ class Planner {
          {&plan_->inputs, &plan_->outputs, &plan_->exchanged, &plan_->next_contents})
       for (ModelTensor& end : *ends) model_tensor_of[sharing_->root(end.slot)] = &end;
     for (uint32_t slot = 0; slot < plan_->types.size(); ++slot) {
-      const Sharing::Home in = sharing_->home(slot);
-      if (ModelTensor* end = model_tensor_of[in.tensor]) end->members.push_back({slot, in.offset});
+      if (ModelTensor* end = model_tensor_of[sharing_->root(slot)])
+        end->members.push_back({slot, sharing_->home(slot).offset});
     }
     for (uint32_t i = 0; i < plan_->steps.size(); ++i) {
       const PlannedStep& step = plan_->steps[i];
@@ -408,9 +410,9 @@ class Planner {
 
   const uint8_t* constant_data(uint32_t slot) const {
     if (slot >= file_.tensors()->size()) return nullptr;
-    const fb::Tensor& tensor = *file_.tensors()->Get(slot);
-    if (!is_constant(tensor)) return nullptr;
-    return file_.buffers()->Get(tensor.buffer())->data()->Data();
+    const FileTensor& found = plan_->model->tensors()[slot];
+    return found.is_unpacked ? file_.buffers()->Get(found.tensor->buffer())->data()->Data()
+                             : found.data;
   }
 
   Status place_state() {
@@ -450,6 +452,7 @@ class Planner {
   SharedTables& shared_;
   InferredTypes whole_;                    // until micro-batches are chosen
   TensorTypes types_;                      // by slot, of one micro-batch
+  bool has_empty_ = false;                 // a tensor has no elements
   ScratchVector<bool> is_by_micro_batch_;  // by slot; of roots
   std::optional<Sharing> sharing_;
   ScratchVector<Lifetime> lifetimes_;  // by slot; of roots

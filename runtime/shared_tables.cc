@@ -22,12 +22,19 @@ constexpr size_t kLargeTable = 256 << 10, kBlockBytes = 16 << 20;
 uint64_t TableKey::hash() const {
   constexpr uint64_t kFactor = 0x9e3779b97f4a7c15;  // odd, with bits in no pattern
   uint64_t hash = bytes_.size();
-  for (size_t i = 0; i < bytes_.size(); i += sizeof hash) {
-    uint64_t word = 0;
-    memcpy(&word, bytes_.data() + i, std::min(sizeof word, bytes_.size() - i));
+  const auto mix = [&](uint64_t word) {
     hash = (hash ^ word) * kFactor;
     hash ^= hash >> 32;
+  };
+  const size_t rest = bytes_.size() % sizeof hash, whole = bytes_.size() - rest;
+  for (size_t i = 0; i < whole; i += sizeof hash) {
+    uint64_t word;
+    memcpy(&word, bytes_.data() + i, sizeof word);
+    mix(word);
   }
+  uint64_t last = 0;
+  memcpy(&last, bytes_.data() + whole, rest);
+  mix(last);
   return hash;
 }
 

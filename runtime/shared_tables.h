@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,7 +23,10 @@ namespace qrt {
 // identified by their addresses.
 class TableKey {
  public:
-  explicit TableKey(const char* kind) : bytes_(kind) {}
+  explicit TableKey(const char* kind) {
+    bytes_.reserve(kUsualBytes);
+    bytes_ = kind;
+  }
 
   template <class... Numbers>
   void add(Numbers... numbers) {
@@ -44,6 +47,7 @@ class TableKey {
     return word;
   }
 
+  static constexpr size_t kUsualBytes = 160;
   ScratchString bytes_;
 };
 
@@ -116,7 +120,7 @@ class SharedTables {
   std::shared_ptr<TableBytes> make_bytes(size_t bytes);
   std::shared_ptr<uint8_t> allocate(size_t bytes);
 
-  std::multimap<uint64_t, Entry> entries_;  // hash of the key -> entry
+  std::unordered_multimap<uint64_t, Entry> entries_;  // hash of the key -> entry
   // The block in which large tables stand one after the other. It lives as long as one of them.
   std::weak_ptr<uint8_t> block_;
   size_t block_bytes_ = 0, block_used_ = 0;

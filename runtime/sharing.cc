@@ -24,7 +24,9 @@ constexpr size_t kMaxWritersOperands = 1024;
 }  // namespace
 
 Sharing::Sharing(const fb::Model& model, const TensorTypes& types) : model_(model), types_(types) {
-  for (size_t t = 0; t < types.size(); ++t) add_slot();
+  homes_.reserve(types.size() + model.outputs()->size());
+  homes_.resize(types.size());
+  for (size_t t = 0; t < types.size(); ++t) homes_[t].tensor = static_cast<uint32_t>(t);
 }
 
 void Sharing::add_slot() { homes_.push_back({static_cast<uint32_t>(homes_.size()), 0, 0}); }
@@ -110,13 +112,14 @@ void Sharing::stand_in(uint32_t root, size_t rows) {
 }
 
 void Sharing::set_pitches(PlannedStep* step) {
+  const auto pitch_of = [this](uint32_t t) { return homes_[t].tensor == t ? 0 : home(t).pitch; };
   for (size_t i = 0; i < step->inputs.size(); ++i) {
-    const size_t pitch = home(step->inputs[i]).pitch;
+    const size_t pitch = pitch_of(step->inputs[i]);
     if (pitch == 0) continue;
     step->input_pitches.resize(step->inputs.size());
     step->input_pitches[i] = pitch;
   }
-  step->output_pitch = home(step->outputs[0]).pitch;
+  step->output_pitch = pitch_of(step->outputs[0]);
 }
 
 // Lets a step's output use the memory of its input, where the step is a view. Returns whether it did: a model

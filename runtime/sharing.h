@@ -34,7 +34,10 @@ class Sharing {
   // Returns the tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the
   // pitch of the last memory on the way in which they are apart.
   Home home(uint32_t slot);
-  uint32_t root(uint32_t slot) { return home(slot).tensor; }
+  uint32_t root(uint32_t slot) {
+    const uint32_t next = homes_[slot].tensor;
+    return homes_[next].tensor == next ? next : home(slot).tensor;
+  }
 
  private:
   // The use of a root's memory by the steps so far.

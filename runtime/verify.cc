@@ -446,8 +446,9 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
   auto verified = std::make_shared<VerifiedModel>();
   const size_t held = std::min(bytes.held_bytes(), options.max_memory);
   QRT_TRY(verified->unpacked_.make(model, bytes.size(), options.max_memory - held));
+  verified->tensors_ = find_tensors(model, verified->unpacked_);
   InferredTypes inferred;
-  QRT_TRY(of_file(infer_types(model, verified->unpacked_, stored_sizes(model), &inferred)));
+  QRT_TRY(of_file(infer_types(model, verified->tensors_, stored_sizes(model), &inferred)));
   verified->types_ = std::move(inferred.types);
   QRT_TRY(of_file(check_rules(model, verified->types_)));
   verified->guards_ = find_guards(model);

@@ -15,6 +15,7 @@
 
 #include "qrt_model_generated.h"
 #include "runtime/guards.h"
+#include "runtime/infer.h"
 #include "runtime/model_bytes.h"
 #include "runtime/op.h"
 #include "runtime/packed_bits.h"
@@ -47,7 +48,7 @@ constexpr size_t kMaxMemory = size_t{1} << (kHas64Bits ? 36 : 30);  // bytes of 
 
 struct VerifyOptions {
   // The limit on the bytes that a model holds beside the caller's or the mapped ones: copied bytes and
-  // unpacked weights. The type of each tensor, some sixty bytes, is not counted.
+  // unpacked weights. The type and the place of each tensor, some hundred bytes, are not counted.
   size_t max_memory = SIZE_MAX;
 };
 
@@ -74,6 +75,9 @@ class VerifiedModel {
   // Returns the int8 weights that kernels read instead of those packed in 4 or 2 bits.
   const UnpackedWeights& unpacked() const { return unpacked_; }
 
+  // Returns where all tensors are.
+  const FileTensors& tensors() const { return tensors_; }
+
   // Returns the types at the default batch and sizes, by tensor.
   const TensorTypes& types() const { return types_; }
 
@@ -82,13 +86,14 @@ class VerifiedModel {
 
   PlanCache& plans() const { return *plans_; }
 
-  const fb::Tensor& tensor(uint32_t index) const { return *file().tensors()->Get(index); }
+  const fb::Tensor& tensor(uint32_t index) const { return *tensors_[index].tensor; }
 
  private:
   friend Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
                                                              const VerifyOptions& options);
   ModelBytes bytes_;
   UnpackedWeights unpacked_;
+  FileTensors tensors_;
   TensorTypes types_;
   Guards guards_;
   bool has_batch_ = false;

@@ -55,8 +55,8 @@ class Narrowing {
     for (size_t s = 0; s < sizes.size(); ++s) at.symbols[s] = sizes[s];
     MemoryBudget memory(kMostBytes);
     InferredTypes inferred;
-    const Status status = infer_types(model_.file(), model_.unpacked(), at, &inferred,
-                                      /*knows_constants=*/true, &memory);
+    const Status status =
+        infer_types(model_.file(), model_.tensors(), at, &inferred, &model_.types(), &memory);
     take(std::min<uint64_t>(memory.taken() / 2, steps_));
     if (status.ok()) return Outcome::kPlanned;
     if (status.code() == Code::kOutOfMemory) return Outcome::kTooLarge;

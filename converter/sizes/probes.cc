@@ -2,6 +2,8 @@
 #include "converter/sizes/probes.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <utility>
 
 namespace qrt::convert {
@@ -25,7 +27,14 @@ const std::vector<int64_t>& batches() {
 class Family {
  public:
   Family(const std::vector<Symbol>& symbols, const Scale& scale)
-      : symbols_(symbols), scale_(scale) {}
+      : symbols_(symbols), scale_(scale) {
+    std::set<int64_t> taken;
+    for (size_t variant = 0; variant < kVariants; ++variant)
+      for (size_t s = 0; s < symbols.size(); ++s) {
+        sizes_of_[variant].push_back(legal_size(symbols[s], usual_size(s, variant), taken));
+        taken.insert(sizes_of_[variant].back());
+      }
+  }
 
   ProbeFamily make() const {
     const size_t n = symbols_.size();
@@ -46,21 +55,38 @@ class Family {
   }
 
  private:
-  int64_t size_of(size_t symbol, size_t variant) const {
+  static constexpr size_t kVariants = 8;
+
+  // Returns the size that a symbol without limits has.
+  int64_t usual_size(size_t symbol, size_t variant) const {
     const std::vector<int64_t>& numbers = symbols_[symbol].is_first ? batches() : scale_.counts;
     const int64_t unit = symbols_[symbol].is_first ? 1 : scale_.unit;
     const size_t at = symbol * 2 + variant * 3;
     // Beyond the list the numbers go on, further apart.
     const auto turns = static_cast<int64_t>(at / numbers.size());
-    const int64_t size = unit * (numbers[at % numbers.size()] + turns * (numbers.back() + 2));
-    const Symbol& limits = symbols_[symbol];
-    if (limits.least == 1 && limits.step == 1 && size <= limits.most) return size;
-    return limits.least + size % ((limits.most - limits.least) / limits.step + 1) * limits.step;
+    return unit * (numbers[at % numbers.size()] + turns * (numbers.back() + 2));
+  }
+
+  // Returns the legal size that is nearest to `size`, or to another one within the limits where `size` is outside of them. Where limits ask
+  // for another size than `size`, it is none of those that are taken, if the symbol has others.
+  static int64_t legal_size(const Symbol& limits, int64_t size, const std::set<int64_t>& taken) {
+    if (size < limits.least || size > limits.most)
+      size = limits.least + size % (limits.most - limits.least + 1);
+    else if (limits.step == 1)
+      return size;
+    const int64_t steps = (limits.most - limits.least) / limits.step;
+    const int64_t nearest = std::min(steps, (size - limits.least + limits.step / 2) / limits.step);
+    const auto tries = std::min(steps, static_cast<int64_t>(taken.size()));
+    for (int64_t i = 0; i <= tries; ++i) {
+      const int64_t free = limits.least + (nearest + i) % (steps + 1) * limits.step;
+      if (taken.count(free) == 0) return free;
+    }
+    return limits.least + nearest * limits.step;
   }
 
   Sizes sizes_of(const std::vector<size_t>& variants) const {
     Sizes sizes;
-    for (size_t s = 0; s < symbols_.size(); ++s) sizes.push_back(size_of(s, variants[s]));
+    for (size_t s = 0; s < symbols_.size(); ++s) sizes.push_back(sizes_of_[variants[s]][s]);
     return tie(std::move(sizes));
   }
 
@@ -74,7 +100,7 @@ class Family {
           scale_.unit * (scale_.divisible[(s + shift) % scale_.divisible.size()] + more);
       const bool may_have = !limits.is_first && size >= limits.least && size <= limits.most &&
                             (size - limits.least) % limits.step == 0;
-      sizes.push_back(may_have ? size : size_of(s, 2 + shift));
+      sizes.push_back(may_have ? size : sizes_of_[2 + shift][s]);
     }
     return tie(std::move(sizes));
   }
@@ -88,6 +114,7 @@ class Family {
 
   const std::vector<Symbol>& symbols_;
   const Scale& scale_;
+  std::array<Sizes, kVariants> sizes_of_;  // by variant
 };
 
 }  // namespace

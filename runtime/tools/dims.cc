@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/tools/dims.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -89,6 +90,11 @@ Status Dims::set(const std::string& name, int64_t size, const std::string& sourc
   }
   dims_.push_back({name, size, source});
   return {};
+}
+
+bool Dims::has(const std::string& name, int64_t size) const {
+  return std::any_of(dims_.begin(), dims_.end(),
+                     [&](const Dim& dim) { return dim.name == name && dim.size == size; });
 }
 
 int64_t Dims::size_of(const std::string& name) const {

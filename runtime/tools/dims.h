@@ -22,6 +22,8 @@ class Dims {
   Status set(const std::string& name, int64_t size, const std::string& source);
 
   bool empty() const { return dims_.empty(); }
+  // Returns whether the dimension was set to this size.
+  bool has(const std::string& name, int64_t size) const;
   // Returns 0 for a name without a size.
   int64_t size_of(const std::string& name) const;
   // "seq=17, w=3"

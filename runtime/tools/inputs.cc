@@ -52,6 +52,16 @@ std::string remedy(DType array, const qrt_tensor_info& input) {
   return text;
 }
 
+// Checks a size that an array has. kInvalidModel where the dimension cannot have it.
+Status check_size(const qrt_dim_info& dim, int64_t size, const std::string& source) {
+  if (size >= dim.least && size <= dim.most && (size - dim.least) % dim.step == 0) return {};
+  std::string legal = std::to_string(dim.least);
+  legal += dim.most > INT32_MAX - dim.step ? " or more" : " to " + std::to_string(dim.most);
+  if (dim.step > 1) legal += " in steps of " + std::to_string(dim.step);
+  return error(Code::kInvalidModel, "%s: '%s' is %lld, expected %s", source.c_str(), dim.name,
+               static_cast<long long>(size), legal.c_str());
+}
+
 // Checks that an array fits an input, or one input for each index of a dimension in front: *is_sequence
 // then. Where the model leaves a dimension open, the array says its size. Messages begin with `source`.
 Status check_input(const Model& model, size_t i, const NpyArray& array, const std::string& source,
@@ -72,9 +82,8 @@ Status check_input(const Model& model, size_t i, const NpyArray& array, const st
     // A size that is a formula of several dimensions is checked when the array is put in.
     qrt_dim_info dim;
     if (!find_open_dim(model, name, &dim)) continue;
-    if (size(d) < dim.least)
-      return error(Code::kInvalidModel, "%s: '%s' is %lld, expected %lld or more", source.c_str(),
-                   name, static_cast<long long>(size(d)), static_cast<long long>(dim.least));
+    // A size that --dims asks for is no fault of the array.
+    if (!dims->has(name, size(d))) QRT_TRY(check_size(dim, size(d), source));
     QRT_TRY(dims->set(name, size(d), source));
   }
   return {};

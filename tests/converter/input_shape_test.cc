@@ -107,8 +107,29 @@ TEST(InputShape, Refuses) {
   refuses(sum.a + "=2x6", "dimension 0 of input '" + sum.a + "' is 1 in the file, not 2");
   refuses(sum.a + "=1x6\n" + sum.c + "=1x7", "dimension 'N' is 6 and, of input '" + sum.c + "', 7");
   refuses(sum.a + "=1x6\n" + sum.a + "=1x6", "names '" + sum.a + "' twice");
-  for (const char* dims : {"", "1x", "1x?", "0x6", "1x-6", "1x4294967296", "1x6y"})
+  refuses(
+      sum.a + "=1x0",
+      "--input-shape " + sum.a +
+          "=1x0: a fixed size of 0 is not supported: give 1 or more, or leave the size to a run, "
+          "by --open NAME=0:512");
+  for (const char* dims : {"", "1x", "1x?", "1x-6", "1x4294967296", "1x6y"})
     refuses(sum.a + "=" + dims, "is no dimension");
+}
+
+// An input that the file gives a size of 0 is named where nodes cannot take it.
+TEST(InputShape, AFixedSizeOf0) {
+  Sum sum;
+  for (const int i : {0, 1}) sum.dimension(i, 1)->set_dim_value(0);
+  const Imported imported = sum.import("");
+  EXPECT_EQ(imported.status.code(), Code::kUnsupported) << imported.status.message();
+  const std::string report = imported.report.text(true);
+  for (const std::string& part :
+       {"refused  " + sum.c +
+            " (input): its dimension 1 is 0 in the file: a fixed size of 0 is supported only where "
+            "Concat joins the input to others\n",
+        std::string("remedy: export the model with a size of 1 or more, or with this dimension "
+                    "open\n")})
+    EXPECT_NE(report.find(part), std::string::npos) << report;
 }
 
 }  // namespace

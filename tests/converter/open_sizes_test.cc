@@ -7,104 +7,30 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "converter/sizes/fit_number.h"
-#include "converter/sizes/probes.h"
-#include "tests/support/legal_sizes.h"
-#include "tests/support/onnx_builder.h"
+#include "tests/support/open_model.h"
 
 namespace qrt::open_sizes_test {
 namespace {
 
-using convert::Expression;
-using convert::Imports;
 using testing::Bytes;
 using testing::Dims;
-using testing::Names;
 using testing::OnnxBuilder;
-
-// Builds a model whose input has these dimensions, -1 where one is open.
-using Build = std::function<void(const Dims& dims, OnnxBuilder* b)>;
-
-std::string weights(OnnxBuilder* b, const Dims& dims) {
-  size_t count = 1;
-  for (const int64_t d : dims) count *= static_cast<size_t>(d);
-  std::vector<int8_t> values(count);
-  for (size_t i = 0; i < count; ++i)
-    values[i] = static_cast<int8_t>(static_cast<int>(i * 37 % 41) - 20);
-  return b->dq<int8_t>(b->constant<int8_t>(dims, values), 0.01f, 0);
-}
+using testing::open_model::Case;
+using testing::open_model::convert_whole;
+using testing::open_model::model_of;
+using testing::open_model::number;
+using testing::open_model::numbers;
+using testing::open_model::run_at;
+using testing::open_model::size_of;
+using testing::open_model::weights;
 
 std::string conv(OnnxBuilder* b, const std::string& x, const Dims& dims,
                  std::vector<testing::Attr> attributes) {
   return b->qdq<uint8_t>(b->node("Conv", {x, weights(b, dims)}, attributes), 0.25f, 128);
 }
-
-// Returns the size of a dimension as a tensor of one element.
-std::string size_of(OnnxBuilder* b, const std::string& x, int64_t axis) {
-  const std::string shape = b->node("Shape", {x});
-  return b->node("Gather", {shape, b->constant<int64_t>({1}, {axis})});
-}
-
-struct Case {
-  const char* name;
-  Dims open;                // of the input, -1 where it is open
-  std::vector<Dims> sizes;  // at which it runs
-  Build build;
-  bool has_bytes = false;  // its input is of bytes, not of floats
-};
-
-Bytes numbers(const Dims& dims, bool are_bytes) {
-  size_t count = 1;
-  for (const int64_t d : dims) count *= static_cast<size_t>(d);
-  if (are_bytes) {
-    Bytes values(count);
-    for (size_t i = 0; i < count; ++i) values[i] = static_cast<uint8_t>(i * 29 % 251);
-    return values;
-  }
-  std::vector<float> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 29 % 67) * 0.1f - 3.0f;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
-  return Bytes(bytes, bytes + count * sizeof(float));
-}
-
-OnnxBuilder model_of(const Case& c, const Dims& dims) {
-  OnnxBuilder b(17);
-  b.allow_float = true;
-  c.build(dims, &b);
-  // Every open dimension has its own name.
-  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  for (int i = 0; i < shape->dim_size(); ++i)
-    if (!shape->dim(i).dim_param().empty())
-      shape->mutable_dim(i)->set_dim_param("d" + std::to_string(i));
-  return b;
-}
-
-testing::RunResult run_at(const Bytes& file, const Dims& open, const Dims& sizes,
-                          bool has_bytes = false) {
-  std::vector<std::string> names;
-  testing::RunOptions options;
-  for (size_t i = 0; i < open.size(); ++i) names.push_back("d" + std::to_string(i));
-  for (size_t i = 0; i < open.size(); ++i)
-    if (open[i] < 0) options.dims.push_back({names[i].c_str(), sizes[i]});
-  return testing::run_model(file, {numbers(sizes, has_bytes)}, options);
-}
-
-Bytes convert_whole(const OnnxBuilder& b, convert::Graph* graph) {
-  testing::Imported imported = b.import();
-  EXPECT_TRUE(imported.status.ok()) << imported.status.message() << imported.report.text(true);
-  *graph = std::move(imported.graph);
-  const Status passed = run_passes(graph, nullptr);
-  EXPECT_TRUE(passed.ok()) << passed.message();
-  Bytes file;
-  if (passed.ok()) {
-    EXPECT_TRUE(write_model(*graph, &file).ok());
-  }
-  return file;
-}
-
-std::string number(OnnxBuilder* b, int64_t n) { return b->constant<int64_t>({1}, {n}); }
 
 // Returns a convolution of floats, as spectrograms are computed.
 std::string float_conv(OnnxBuilder* b, const std::string& x, const Dims& dims, int64_t stride) {
@@ -416,55 +342,6 @@ TEST(OpenSizesOf, AProductThatTurns) {
   }
 }
 
-// A table that depends on the size is refused, and so is a part of one that a pass copied.
-TEST(OpenSizesOf, ATableThatFollowsFromTheSize) {
-  OnnxBuilder b(17);
-  const std::string x = b.qdq<uint8_t>(b.input({1, -1, 4}), 0.05f, 120);
-  const std::string n = size_of(&b, x, 1);
-  const std::string rows = b.node(
-      "Range", {b.scalar<int64_t>(0), b.node("Squeeze", {n, number(&b, 0)}), b.scalar<int64_t>(1)});
-  const std::string mixed = b.node("Mod", {b.node("Mul", {rows, number(&b, 7)}), n});
-  const std::string stays = b.node("Less", {mixed, b.node("Div", {n, number(&b, 2)})});
-  const std::string column = b.node("Unsqueeze", {stays, number(&b, 1)});
-  const std::string real = b.node("Cast", {column}, {{"to", 1}});
-  b.output(b.q<uint8_t>(b.node("Mul", {x, real}), 0.05f, 120));
-  testing::Imported imported = b.import();
-  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
-  const Status passed = run_passes(&imported.graph, nullptr);
-  EXPECT_EQ(passed.code(), Code::kUnsupported);
-  EXPECT_NE(std::string(passed.message()).find("cannot stay open"), std::string::npos)
-      << passed.message();
-}
-
-// A reversed Slice of nothing is empty.
-TEST(OpenSizesOf, NothingInReverse) {
-  OnnxBuilder b(17);
-  const std::string x = b.qdq<uint8_t>(b.input({1, 0, 4}), 0.05f, 120);
-  const std::string back = b.node(
-      "Slice", {x, number(&b, -1), number(&b, INT64_MIN + 1), number(&b, 1), number(&b, -1)});
-  b.output(b.q<uint8_t>(back, 0.05f, 120));
-  EXPECT_EQ(b.import().status.code(), Code::kUnsupported);
-}
-
-// A model that flattens an image to a fixed size has that size alone, whatever names the file gives
-// its dimensions.
-TEST(OpenSizesOf, AModelOfOneSize) {
-  OnnxBuilder b(17);
-  const std::string x = b.qdq<uint8_t>(b.input({-1, 2, -1, -1}), 0.05f, 120);
-  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  shape->mutable_dim(2)->set_dim_param("h");
-  shape->mutable_dim(3)->set_dim_param("w");
-  const std::string flat = b.node("Flatten", {x});
-  b.output(b.q<uint8_t>(b.node("MatMul", {flat, weights(&b, {2 * 12 * 12, 3})}), 0.25f, 128));
-  convert::Graph graph;
-  convert_whole(b, &graph);
-  ASSERT_EQ(graph.symbols.size(), 3u);
-  for (const convert::Symbol& s : graph.symbols) {
-    const bool is_one_size = s.least == 12 && s.most == 12;
-    EXPECT_EQ(is_one_size, s.name != "N") << s.name;
-  }
-}
-
 // A mask that grows slowly is right or refused: of a 66th of the length, at least 1. The first
 // sizes at which it hides less than one row are beyond those usually tried.
 TEST(OpenSizesOf, MasksThatGrowSlowlyAreRightOrRefused) {
@@ -518,100 +395,6 @@ TEST(OpenSizesOf, KnownDimensionsBehindOpenOnes) {
         [](const convert::Node& node) { return node.options.type == fb::OpOptions::Float; });
     EXPECT_EQ(adds_floats, !is_known);
   }
-}
-
-// Every size that a file allows can be planned, but for want of memory.
-TEST(OpenSizesOf, FilesAreLegal) {
-  struct Model {
-    const char* name;
-    Build build;
-    int64_t least, most;  // of height and width, 0: not known
-  };
-  const Model models[] = {
-      {"a pool larger than a small image",
-       [](const Dims& dims, OnnxBuilder* b) {
-         const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
-         const std::string half =
-             b->node("MaxPool", {x}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}});
-         b->output(
-             b->node("MaxPool", {half}, {{"kernel_shape", Dims{2, 2}}, {"strides", Dims{2, 2}}}));
-       },
-       4, INT32_MAX},
-      {"pads that mirror what is not there",
-       [](const Dims& dims, OnnxBuilder* b) {
-         const std::string x = b->input(dims);
-         const std::string pads = b->constant<int64_t>({8}, {0, 0, 5, 5, 0, 0, 2, 2});
-         b->output(b->node("Pad", {x, pads}, {{"mode", "reflect"}}));
-       },
-       6, INT32_MAX},
-      {"a mean of more pixels than a sum may have",
-       [](const Dims& dims, OnnxBuilder* b) {
-         const std::string x = b->qdq<uint8_t>(b->input(dims), 0.05f, 120);
-         b->output(b->qdq<uint8_t>(b->node("GlobalAveragePool", {x}), 0.05f, 120));
-       },
-       1, 0},
-  };
-  for (const Model& m : models) {
-    SCOPED_TRACE(m.name);
-    const Case c = {"", {1, 3, -1, -1}, {}, m.build};
-    convert::Graph graph;
-    const Bytes file = convert_whole(model_of(c, c.open), &graph);
-    ASSERT_FALSE(file.empty());
-    qrt_model* model = nullptr;
-    ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
-    EXPECT_EQ(testing::refused_size(model), "");
-    qrt_model_destroy(model);
-    for (const convert::Symbol& s : graph.symbols) {
-      if (m.least != 0) {
-        EXPECT_EQ(s.least, m.least) << s.name << " " << s.limited_by;
-      }
-      if (m.most != 0) {
-        EXPECT_EQ(s.most, m.most) << s.name << " " << s.limited_by;
-      }
-    }
-  }
-}
-
-// A model that is right for one sequence only keeps its length open.
-TEST(OpenSizesOf, AModelOfOneSequence) {
-  OnnxBuilder b(17);
-  const std::string x = b.input({-1, -1, 4});
-  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  shape->mutable_dim(1)->set_dim_param("frames");
-  b.output(b.node("Squeeze", {b.node("Mul", {x, b.scalar(2.0f)}), number(&b, 0)}));
-  b.allow_float = true;
-  convert::Graph graph;
-  convert_whole(b, &graph);
-  ASSERT_EQ(graph.symbols.size(), 2u);
-  EXPECT_EQ(graph.symbols[0].most, 1);
-  EXPECT_NE(graph.symbols[0].limited_by, "");
-  EXPECT_EQ(graph.symbols[1].most, INT32_MAX);
-}
-
-// Sizes stay within the limits that --open gives.
-TEST(OpenSizesOf, LimitsOfTheCaller) {
-  OnnxBuilder b(17);
-  b.output(b.q<uint8_t>(b.input({1, 2, -1}), 0.05f, 120));
-  const std::string bytes = b.bytes();
-  const auto import_with = [&](const std::string& limit) {
-    return testing::import_file(
-        bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
-          convert::SourceEdges edges;
-          edges.open = {limit};
-          return convert::import_onnx(path, &to->graph, &to->report, false, edges);
-        });
-  };
-  testing::Imported imported = import_with("N=8:100:8");
-  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
-  ASSERT_TRUE(run_passes(&imported.graph, nullptr).ok());
-  ASSERT_EQ(imported.graph.symbols.size(), 1u);
-  EXPECT_EQ(imported.graph.symbols[0].least, 8);
-  EXPECT_EQ(imported.graph.symbols[0].most, 96);
-  EXPECT_EQ(imported.graph.symbols[0].step, 8);
-  EXPECT_STREQ(import_with("M=1:2").status.message(),
-               "--open M=1:2: the model's open dimensions are 'N'");
-  for (const char* wrong : {"N=", "N=5", "N=0:0", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
-    EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
 }
 
 struct Neighbours {
@@ -687,45 +470,6 @@ TEST(OpenSizesOf, ResizedPositions) {
             << h << "x" << w << " at " << at;
       }
     }
-  }
-}
-
-// The simplest of the expressions that fit a few imports is chosen.
-TEST(FitNumber, FindsWhatIsMeant) {
-  Imports imports;
-  std::vector<int64_t> halves, rest, products;
-  for (const int64_t n : {37, 150, 61, 308, 97, 212, 431}) {
-    imports.at.push_back({{n, 2 * n + 1}, {}});
-    halves.push_back((n + 1) / 2 + 3);
-    rest.push_back(n % 2);
-    products.push_back(n * (2 * n + 1) / 1);
-  }
-  for (const auto& values : {halves, rest, products}) {
-    const auto found = convert::fit_number(imports, values);
-    ASSERT_TRUE(found.has_value());
-    const convert::SizesAt elsewhere{{1000, 2001}, {}};
-    const int64_t n = 1000, value = evaluate(*found, elsewhere);
-    const int64_t want = values == halves ? 503 : values == rest ? 0 : n * 2001;
-    EXPECT_EQ(value, want);
-  }
-  EXPECT_FALSE(convert::fit_number(imports, {1, 5, 2, 9, 4, 77, 3}).has_value());
-}
-
-// In an import of the first family no two open dimensions have the same size.
-TEST(ProbeFamilies, KeepDimensionsApart) {
-  std::vector<convert::Symbol> symbols;
-  for (const char* name : {"batch", "past", "seq"}) {
-    convert::Symbol symbol;
-    symbol.name = name;
-    symbol.is_first = symbols.empty();
-    symbols.push_back(symbol);
-  }
-  const std::vector<convert::ProbeFamily> families = convert::probe_families(symbols);
-  for (const convert::ProbeFamily& family : families) ASSERT_GE(family.sizes.size(), 8u);
-  for (const convert::Sizes& s : families[0].sizes) {
-    EXPECT_NE(s[0], s[1]);
-    EXPECT_NE(s[0], s[2]);
-    EXPECT_NE(s[1], s[2]);
   }
 }
 

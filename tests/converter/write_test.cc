@@ -48,6 +48,19 @@ TEST(Write, BuffersAreAlignedAndHaveSlackBehindThem) {
   }
 }
 
+TEST(Write, InputsOfSize0AreRefused) {
+  GraphBuilder b;
+  b.output(b.lut(b.input({1, 0}, DType::kUInt8)));
+  Bytes file;
+  const Status status = write_model(b.graph, &file);
+  EXPECT_EQ(status.code(), Code::kUnsupported);
+  EXPECT_NE(std::string(status.message())
+                .find("has the shape [1, 0], but a size of 0 is not supported: export the model "
+                      "with sizes of 1 or more"),
+            std::string::npos)
+      << status.message();
+}
+
 TEST(Write, EveryTruncationIsNoticed) {
   GraphBuilder b = small_model();
   ASSERT_TRUE(run_passes(&b.graph, nullptr).ok());

@@ -32,6 +32,38 @@ class OpenDims : public testing::CommandTest {
     }
     testing::set_sizes(&m, one, {testing::constant_size(1), testing::symbol_size(0)});
     shared_ = write("shared.qrt", m.build());
+    stepped_ = write("stepped.qrt", row({{"n", 8, 64, 8}}));
+    two_ = write("two.qrt", row({{"n", 1, 64, 1}, {"m", 1, 64, 1}}));
+  }
+
+  struct Row {
+    const char* name;
+    uint32_t least, most, step;
+  };
+  // Returns a model of rows of these lengths: of one, its table of 255 - x; of two, their sum.
+  static std::vector<uint8_t> row(const std::vector<Row>& rows) {
+    testing::ModelBuilder m;
+    std::vector<uint32_t> inputs;
+    for (const Row& r : rows) {
+      const auto symbol = static_cast<int>(inputs.size());
+      testing::add_symbol(&m, r.name, 16, r.least, r.most, r.step);
+      inputs.push_back(m.input({1, 16}, DType::kUInt8, r.name));
+      testing::set_sizes(&m, inputs.back(),
+                         {testing::constant_size(1), testing::symbol_size(symbol)});
+    }
+    const uint32_t y = m.output({1, 16}, DType::kUInt8, "y");
+    if (rows.size() == 2) {
+      fb::AddOptionsT add;
+      add.a_scale = add.b_scale = testing::float_bits(1.0f);
+      m.op(std::move(add), inputs, {y});
+      return m.build();
+    }
+    std::vector<uint8_t> codes(256);
+    for (size_t i = 0; i < 256; ++i) codes[i] = static_cast<uint8_t>(255 - i);
+    fb::LutOptionsT lut;
+    lut.table = m.buffer(codes);
+    m.op(std::move(lut), inputs, {y});
+    return m.build();
   }
 
   std::string array(const std::string& name, const Shape& shape) {
@@ -41,7 +73,7 @@ class OpenDims : public testing::CommandTest {
     return path(name);
   }
 
-  std::string images_, counter_, shared_;
+  std::string images_, counter_, shared_, stepped_, two_;
 };
 
 TEST_F(OpenDims, RunTakesSizesFromItsArrays) {
@@ -61,8 +93,12 @@ TEST_F(OpenDims, SizesThatContradictEachOtherAreRefused) {
   EXPECT_EQ(run("qrt_run", {shared_, x, array("five.npy", {1, 5})}).status, 0);
   expect_failure("qrt_run", {images_, array("i.npy", {1, 13, 9, 4}), "--dims", "h=12"}, 3,
                  "i.npy: 'h' is 13, but 12 by --dims");
-  expect_failure("qrt_run", {images_, array("large.npy", {1, 65, 9, 4})}, 2,
-                 "the size of 'h' is 65, expected 2 to 64");
+  const std::string large = array("large.npy", {1, 65, 9, 4});
+  expect_failure("qrt_run", {images_, large}, 3, "large.npy: 'h' is 65, expected 2 to 64\n");
+  expect_failure("qrt_run", {images_, large, "--dims", "h=65"}, 2,
+                 "the size of 'h' is 65, expected 2 to 64\n");
+  expect_failure("qrt_run", {stepped_, array("odd.npy", {1, 12})}, 3,
+                 "odd.npy: 'n' is 12, expected 8 to 64 in steps of 8\n");
   expect_failure("qrt_run", {images_, array("flat.npy", {1, 13, 9, 3})}, 3,
                  "expected input 0 'x' (uint8 [batch, h, w, 4])");
   expect_failure("qrt_run", {images_, path("i.npy"), "--dims", "depth=3"}, 2,
@@ -70,6 +106,18 @@ TEST_F(OpenDims, SizesThatContradictEachOtherAreRefused) {
   for (const char* wrong : {"h", "h=", "h=-1", "h=x", "=3", "h=3,", "h=99999999999"})
     expect_failure("qrt_run", {images_, path("i.npy"), "--dims", wrong}, 2,
                    "expected NAME=SIZE, or a list of them");
+}
+
+// Arrays of which each has a legal size are wrong inputs where the sizes do not fit each other; sizes by --dims are wrong usage.
+TEST_F(OpenDims, SizesThatDoNotFitEachOther) {
+  const std::string five = array("five.npy", {1, 5}), seven = array("seven.npy", {1, 7});
+  const std::string message =
+      "the model cannot run at n 5, m 7: op 0 (Add 'op0'): shapes [1, 5] and [1, 7] do not "
+      "broadcast: dimensions 5 and 7, expected equal ones or 1";
+  expect_failure("qrt_run", {two_, five, seven}, 3, message);
+  expect_failure("qrt_run", {two_, five, seven, "--dims", "n=5,m=7"}, 2, message);
+  expect_failure("qrt_run", {two_, five, five, "--threads", "99999"}, 2, "threads");
+  EXPECT_EQ(run("qrt_run", {two_, five, array("one.npy", {1, 1})}).status, 0);
 }
 
 TEST_F(OpenDims, InspectNamesThem) {

@@ -52,6 +52,7 @@ Status Importer::run() {
   report_unresolved();
   outcomes_.write();
   if (outcomes_.any_refused()) {
+    refuse_empty_inputs(*this);
     const bool is_quantized = std::any_of(nodes_.begin(), nodes_.end(),
                                           [](const auto& n) { return is_quantized_op(n->op()); });
     return error(Code::kUnsupported, "the model cannot be converted: %s%s",

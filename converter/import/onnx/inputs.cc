@@ -113,4 +113,21 @@ Status import_inputs(Importer& importer) {
   return Status();
 }
 
+void refuse_empty_inputs(Importer& importer) {
+  for (const onnx::ValueInfoProto& info : importer.model().graph().input()) {
+    if (importer.model().initializers().count(info.name())) continue;
+    const auto& dims = info.type().tensor_type().shape();
+    for (int i = 0; i < dims.dim_size(); ++i)
+      if (dims.dim(i).has_dim_value() && dims.dim(i).dim_value() == 0) {
+        importer.outcomes().refuse_outside(
+            "input", info.name(),
+            "its dimension " + std::to_string(i) +
+                " is 0 in the file: a fixed size of 0 is supported only where Concat joins the "
+                "input to others",
+            "export the model with a size of 1 or more, or with this dimension open");
+        break;
+      }
+  }
+}
+
 }  // namespace qrt::convert::from_onnx

@@ -11,6 +11,9 @@ namespace qrt::convert::from_onnx {
 
 // inputs.cc: imports the graph's inputs, each as a value in the stored domain.
 Status import_inputs(Importer& importer);
+// inputs.cc: refuses the inputs that the file gives a size of 0, to which nodes were refused that cannot take them.
+// REQUIRES: some node was refused.
+void refuse_empty_inputs(Importer& importer);
 
 // outputs.cc: exports the model's outputs, in the types that the file declares.
 Status export_outputs(Importer& importer);

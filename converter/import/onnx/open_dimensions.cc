@@ -160,8 +160,14 @@ Status set_limits(const std::vector<std::string>& limits, std::vector<OpenDimens
     found->is_wanted = true;
     if (is_name) continue;
     const std::vector<int64_t> n = numbers_of(text.substr(equals + 1));
+    if (n.size() == 3 && n[0] == 0 && n[2] > 1)
+      return error(
+          Code::kInvalidArgument,
+          "--open %s: only a step of 1 goes with a least size of 0: begin at 1 or more, or "
+          "leave the step out",
+          text.c_str());
     if (n.size() < 2 || n.size() > 3 || n[1] < std::max<int64_t>(n[0], 1) || n[1] > INT32_MAX ||
-        (n.size() == 3 && (n[2] < 1 || (n[0] == 0 && n[2] != 1))))
+        (n.size() == 3 && n[2] < 1))
       return error(Code::kInvalidArgument,
                    "--open %s: expected NAME=LEAST:MOST or NAME=LEAST:MOST:STEP, as seq=1:512:8",
                    text.c_str());

@@ -20,10 +20,11 @@ Quantization signed_quantization(Quantization q) {
 }
 
 Status refuse_output(Importer& importer, const std::string& name, const NodeView* node,
-                     const std::string& why) {
+                     const std::string& why,
+                     const char* remedy =
+                         "end the model with QuantizeLinear and DequantizeLinear, "
+                         "or before it by --outputs") {
   const std::string rule = "the model's output '" + name + "' cannot be made: " + why;
-  const std::string remedy =
-      "end the model with QuantizeLinear and DequantizeLinear, or before it by --outputs";
   if (node) return importer.refuse(*node, rule, name, remedy);
   importer.outcomes().refuse_outside("output", name, rule, remedy);
   return Status();
@@ -60,7 +61,10 @@ Status export_output(Importer& importer, const std::string& name, const Tensor& 
   if (t.is_constant()) {
     std::vector<float> real;
     if (t.shape.elements() == 0)
-      return refuse_output(importer, name, node, "a dimension is 0: the tensor is empty");
+      return refuse_output(importer, name, node,
+                           "a dimension is 0: its shape is " + t.shape.to_string() +
+                               ", and a size of 0 is not supported",
+                           "end the model before it by --outputs, or give it a size of 1 or more");
     if (t.quant) {
       if (!constant_floats(t, &real))
         return refuse_output(importer, name, node, "it is a constant of an unsupported type");

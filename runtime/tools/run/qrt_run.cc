@@ -45,6 +45,20 @@ void print_times(Times times) {
   puts("");
 }
 
+// Returns the code of a session that could not be made. Sizes of arrays that do not fit each other are wrong inputs, while
+// sizes that --dims gives, or other options, are wrong usage.
+Code session_code(const Model& model, const RunOptions& options, const Inputs& inputs,
+                  const Outcome& failed) {
+  const auto code = static_cast<Code>(failed.code());
+  if (code != Code::kInvalidArgument || !options.dims.empty()) return code;
+  SessionOptions sizes;
+  Dims dims = inputs.dims();
+  dims.put_in(&sizes);
+  qrt_session_info info;
+  const bool fits = Session::try_needed_memory(model, &info, sizes).ok();
+  return fits ? code : Code::kInvalidModel;
+}
+
 Status run_model(const RunOptions& options, bool* equal) {
   QRT_TRY(check_model_file(options.model));
   std::vector<std::string> read = options.files;
@@ -69,7 +83,9 @@ Status run_model(const RunOptions& options, bool* equal) {
   dims.put_in(&session_options);
   session_options.keep_all = options.dump_all;
   start = Clock::now();
-  Session session(model, session_options);
+  Session session;
+  if (const Outcome made = Session::try_create(model, &session, session_options); !made.ok())
+    return error(session_code(model, options, inputs, made), "%s", made.message());
   times.session = ms_since(start);
   Outputs kept(model, inputs.steps() > 0);
   for (size_t step = 0; step < inputs.runs(); ++step) {

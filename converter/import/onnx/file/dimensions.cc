@@ -44,6 +44,11 @@ Status parse_shape(const std::string& text, InputShape* shape) {
       shape->dims.push_back(kOpen);
     else if (value >= 1 && value <= INT32_MAX)
       shape->dims.push_back(value);
+    else if (is_number && value == 0)
+      return error(Code::kInvalidArgument,
+                   "--input-shape %s: a fixed size of 0 is not supported: give 1 or more, or leave "
+                   "the size to a run, by --open NAME=0:512",
+                   text.c_str());
     else
       return error(Code::kInvalidArgument,
                    "--input-shape %s: '%s' is no dimension, expected [NAME=]1x3x224x224, or ? for "
