@@ -43,7 +43,9 @@ class Checker {
         return error(Code::kUnsupported,
                      "the size of '%s' cannot be 0: qrt does not run the model as its source there",
                      s.name.c_str());
-    return check_together();
+    QRT_TRY(check_together());
+    limit_tied();
+    return Status();
   }
 
  private:
@@ -185,6 +187,17 @@ class Checker {
   void set_tied(size_t symbol, Sizes* sizes) const {
     for (size_t s = 0; s < sizes->size(); ++s)
       if (graph_->symbols[s].tied_to == static_cast<int>(symbol)) (*sizes)[s] = (*sizes)[symbol];
+  }
+
+  // Limits symbols that are tied to another, whose size they have where it is not 1, to its sizes.
+  void limit_tied() {
+    for (Symbol& s : graph_->symbols) {
+      if (s.tied_to < 0) continue;
+      const Symbol& other = graph_->symbols[static_cast<size_t>(s.tied_to)];
+      if (s.most <= other.most) continue;
+      s.most = other.most - (other.most - s.least) % s.step;
+      if (s.limited_by.empty()) s.limited_by = other.limited_by;
+    }
   }
 
   bool is_legal(size_t symbol, int64_t size) const {

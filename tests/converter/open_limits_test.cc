@@ -145,6 +145,29 @@ TEST(OpenSizesOf, AModelOfOneSequence) {
   EXPECT_EQ(graph.symbols[1].most, INT32_MAX);
 }
 
+// A mask as long as a sequence, or of one element, is no longer than the sequence may be, which has 50 positions.
+TEST(OpenSizesOf, ASizeThatFollowsAnother) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string x = b.input({1, -1, 4});
+  const std::string positions = weights(&b, {50, 4});
+  const std::string rows =
+      b.node("Slice", {positions, number(&b, 0), size_of(&b, x, 1), number(&b, 0)});
+  b.output(b.node("Mul", {b.node("Add", {x, rows}), b.input({1, -1, 1})}));
+  convert::Graph graph;
+  const Bytes file = convert_whole(b, &graph);
+  ASSERT_EQ(graph.symbols.size(), 2u);
+  EXPECT_EQ(graph.symbols[1].tied_to, 0);
+  for (const convert::Symbol& s : graph.symbols) {
+    EXPECT_EQ(s.most, 50) << s.name;
+    EXPECT_NE(s.limited_by, "") << s.name;
+  }
+  qrt_model* model = nullptr;
+  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
+  EXPECT_EQ(testing::refused_size(model), "");
+  qrt_model_destroy(model);
+}
+
 // Sizes stay within the limits that --open gives.
 TEST(OpenSizesOf, LimitsOfTheCaller) {
   OnnxBuilder b(17);
