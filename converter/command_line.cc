@@ -1,37 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/command_line.h"
 
-#include <cstring>
-
-#include "runtime/tools/file_kind.h"
+#include "converter/import/recognise.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::convert {
-namespace {
-
-using Head = std::vector<uint8_t>;
-
-bool has_mark(const Head& head, size_t at, const char* mark) {
-  const size_t length = strlen(mark);
-  return head.size() >= at + length && memcmp(head.data() + at, mark, length) == 0;
-}
-
-bool is_qrt(const Head& head) { return has_mark(head, 4, "QRT1"); }
-
-// Returns the format of a file that qrt_convert does not read, as messages name it; "" where it is unknown.
-std::string foreign_format(const std::string& input, const Head& head) {
-  if (const tool::FileKind* kind = tool::find_kind(head, input))
-    return std::string(kind->name) +
-           (kind->remedy[0] == '\0' ? ", not a model" : std::string(": ") + kind->remedy);
-  if (tool::has_extension(input, ".tflite"))
-    return "no TFLite file, whose name it has: 'TFL3' is not at byte 4";
-  if (tool::has_extension(input, ".espdl"))
-    return "no ESP-DL file, whose name it has: it begins neither with 'EDL' nor with 'PDL'";
-  return "";
-}
-
-}  // namespace
-
 void FormatOptions::add_to(tool::CommandLine* line) {
   std::vector<std::string> names;
   for (const Frontend& f : frontends()) {
@@ -78,16 +51,7 @@ Status FormatOptions::find_format(const std::string& input, const Frontend** for
   QRT_TRY(tool::check_readable(input));
   std::vector<uint8_t> head;
   QRT_TRY(tool::read_head(input, kHeadBytes, &head));
-  const char* file = input.c_str();
-  if (head.empty()) return error(Code::kInvalidModel, "%s: the file is empty", file);
-  if (is_qrt(head))
-    return error(Code::kInvalidModel, "%s: is a .qrt file already: qrt_run takes it", file);
-  *format = from_.empty() ? &recognise(head) : find_frontend(from_);
-  // ONNX files have no mark, so that whatever is not recognised would be read as one.
-  const std::string foreign = foreign_format(input, head);
-  if (from_.empty() && *format == &frontends().back() && !foreign.empty())
-    return error(Code::kInvalidModel, "%s: is %s", file, foreign.c_str());
-  return {};
+  return convert::find_format(input, head, from_, format);
 }
 
 Status look_for_qrt(const std::string& path, bool* found) {

@@ -82,6 +82,12 @@ std::string find_cvm_params(const std::string& symbol);
 // pass's name.
 Status run_passes(Graph* graph, const std::function<void(const char*)>& progress);
 
+// Tells the report which sizes a converted graph takes: its batches, or its open dimensions and sums.
+void report_sizes(const Graph& graph, Report* report);
+
+// Returns what the user of a converted graph should know beside its report, a sentence each.
+std::vector<std::string> notes_on(const Graph& graph);
+
 // The content of a written file beside the graph.
 struct Extras {
   const TestValues* tests = nullptr;         // values to test it with

@@ -109,20 +109,6 @@ bool asks_open_batch(const Options& options) {
   return shapes != given.end() && shapes->second.find('?') != std::string::npos;
 }
 
-void report_dimensions(const Graph& graph, Report* report) {
-  std::vector<convert::DimensionFinding> dimensions;
-  for (const convert::Symbol& s : graph.symbols) {
-    const bool is_tied = s.tied_to >= 0;
-    dimensions.push_back({s.name, s.value, s.least, s.most, s.step,
-                          is_tied ? graph.symbols[static_cast<size_t>(s.tied_to)].name : "",
-                          s.limited_by});
-  }
-  std::vector<convert::SumFinding> sums;
-  if (!graph.symbols.empty())
-    for (const convert::SizeSum& s : graph.sums) sums.push_back({s.name, s.sum});
-  report->set_dimensions(std::move(dimensions), std::move(sums));
-}
-
 int convert_model(const Options& options) {
   Graph graph;
   Report report;
@@ -157,22 +143,14 @@ int convert_model(const Options& options) {
     status = convert::add_digests(graph, options.digests, &bytes);
   if (status.ok()) convert::set_levels(bytes, &report);
   progress.clear();
-  if (graph.symbols.empty())
-    report.set_batch({graph.batch_is_open, graph.default_batch, graph.batch_closed});
-  report_dimensions(graph, &report);
-  if (convert::is_wholly_float(graph))
-    tool::note(
-        "nothing in this model is quantised: it runs in float (level F). qrt_quantize makes "
-        "integers of it, from samples of what it will see");
+  convert::report_sizes(graph, &report);
   if (status.ok() && asks_open_batch(options) && !graph.batch_is_open && graph.symbols.empty()) {
     tool::complain(options.input +
                    ": the batch cannot stay open, as --input-shape asks by its ?: " +
                    escaped(graph.batch_closed) + "; give it a number instead of the ?");
     return tool::kUnsupported;
   }
-  if (graph.batch_is_symbolic && !graph.batch_is_open && graph.symbols.empty())
-    tool::note("the batch is fixed to " + std::to_string(graph.default_batch) + ": " +
-               graph.batch_closed);
+  for (const std::string& note : convert::notes_on(graph)) tool::note(note);
   print_report(options, report, false);
   if (!status.ok()) return tool::fail(std::move(status).at(options.input));
   if (const size_t above = check_level(bytes, options.require_level); above > 0) {

@@ -63,8 +63,8 @@ if(QRT_SANITIZE)
 else()
   list(APPEND QRT_KERNEL_OPTIONS $<$<CONFIG:Debug>:-O2>)
 endif()
-# A library built for size stays fast: -Os only for scalar rows beside those of a vector set, and for SMALL families
-# (qrt_add_family). Nothing unwinds through a kernel but debuggers and profilers.
+# A library built for size stays fast: -Os only for scalar rows beside those of a vector set, or in the converter's WebAssembly
+# module, and for SMALL families (qrt_add_family). Nothing unwinds through a kernel but debuggers and profilers.
 list(APPEND QRT_KERNEL_OPTIONS $<$<CONFIG:MinSizeRel>:-O2> $<$<CONFIG:MinSizeRel>:-fno-asynchronous-unwind-tables>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # On AArch64 g++ schedules before register allocation and spills the accumulators of the dot product tiles.
@@ -138,7 +138,7 @@ function(qrt_add_family name)
       endif()
       target_sources(qrt_kernels PRIVATE ${source})
       set(options ${QRT_FLAGS_${isa}} -DQRT_KERNEL_SET=set_${isa})
-      if(isa STREQUAL "scalar" AND NOT QRT_BUILT_ISAS STREQUAL "scalar")
+      if(isa STREQUAL "scalar" AND (NOT QRT_BUILT_ISAS STREQUAL "scalar" OR WASI))
         list(APPEND options $<$<CONFIG:MinSizeRel>:-Os> ${QRT_WHOLE_OPTIONS})
       elseif(ARG_SMALL)
         list(APPEND options $<$<CONFIG:MinSizeRel>:-Os>)

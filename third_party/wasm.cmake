@@ -22,7 +22,7 @@ execute_process(COMMAND clang++-19 --target=wasm32-wasi -print-libgcc-file-name
 # Headers of a library that is nothing else, without those of the host's C library beside them.
 set(QRT_HOST_HEADERS ${CMAKE_BINARY_DIR}/host_headers)
 file(MAKE_DIRECTORY ${QRT_HOST_HEADERS})
-foreach(name flatbuffers)
+foreach(name flatbuffers nlohmann)
   file(CREATE_LINK /usr/include/${name} ${QRT_HOST_HEADERS}/${name} SYMBOLIC)
 endforeach()
 set(QRT_FLATBUFFERS_INCLUDE ${QRT_HOST_HEADERS} CACHE PATH "")

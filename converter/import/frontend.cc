@@ -30,25 +30,6 @@ bool is_cvm(const Head& head) {
 // Takes every file, as ONNX files have no mark: a file that no other front end recognises is one.
 bool is_onnx(const Head&) { return true; }
 
-// Returns the values of an option that is a list.
-std::vector<std::string> list_of(const ImportOptions& options, const char* name) {
-  std::vector<std::string> values;
-  const auto given = options.find(name);
-  if (given == options.end()) return values;
-  const std::string& all = given->second;
-  for (size_t at = 0, end; at <= all.size(); at = end + 1) {
-    end = std::min(all.find('\n', at), all.size());
-    values.push_back(all.substr(at, end - at));
-  }
-  return values;
-}
-
-// Returns the value of an option; "" where it is not given.
-std::string text_of(const ImportOptions& options, const char* name) {
-  const auto given = options.find(name);
-  return given == options.end() ? std::string() : given->second;
-}
-
 const ImportOption kOutputs = {
     "outputs",
     "Tensors to end the model at, instead of its own outputs: what is behind them stays outside; "
@@ -115,31 +96,6 @@ Status espdl_tests(const std::string& path, const ImportOptions& options, TestVa
   return read_espdl_tests(path, espdl_options(options), values);
 }
 
-Status cvm(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
-  const auto params = options.find("params");
-  return import_cvm(path, params != options.end() ? params->second : find_cvm_params(path), graph,
-                    report);
-}
-
-Blocks blocks_of(const ImportOptions& options) {
-  const auto blocks = options.find("blocks");
-  if (blocks == options.end()) return Blocks::kAsSource;
-  return blocks->second == "int8" ? Blocks::kInt8 : Blocks::kFloat;
-}
-
-Status onnx(const std::string& path, const ImportOptions& options, Graph* graph, Report* report) {
-  const auto reference = options.find("reference");
-  const bool allows_float = options.count("allow-float") != 0;
-  const SourceEdges edges = {list_of(options, "outputs"), list_of(options, "input-shape"),
-                             list_of(options, "open"), list_of(options, "constant")};
-  if (reference == options.end() || reference->second == "ort")
-    return import_onnx(path, graph, report, allows_float, edges, blocks_of(options));
-  if (allows_float)
-    return error(Code::kInvalidArgument, "--allow-float does not go with --reference %s",
-                 reference->second.c_str());
-  return import_onnx_as_espdl(path, reference->second, graph, report, edges);
-}
-
 // Returns `title` of all formats that have the option.
 std::string titles_with(const std::string& option) {
   std::string titles;
@@ -150,6 +106,23 @@ std::string titles_with(const std::string& option) {
 }
 
 }  // namespace
+
+std::vector<std::string> list_of(const ImportOptions& options, const char* name) {
+  std::vector<std::string> values;
+  const auto given = options.find(name);
+  if (given == options.end()) return values;
+  const std::string& all = given->second;
+  for (size_t at = 0, end; at <= all.size(); at = end + 1) {
+    end = std::min(all.find('\n', at), all.size());
+    values.push_back(all.substr(at, end - at));
+  }
+  return values;
+}
+
+std::string text_of(const ImportOptions& options, const char* name) {
+  const auto given = options.find(name);
+  return given == options.end() ? std::string() : given->second;
+}
 
 const std::vector<Frontend>& frontends() {
   static const std::vector<Frontend> rows = {
@@ -193,7 +166,7 @@ const std::vector<Frontend>& frontends() {
          false,
          "FILE"},
         kState},
-       cvm},
+       kImportCvm},
       {"onnx",
        "ONNX",
        is_onnx,
@@ -218,7 +191,7 @@ const std::vector<Frontend>& frontends() {
         kConstant,
         kOpen,
         kState},
-       onnx},
+       kImportOnnx},
   };
   return rows;
 }
@@ -254,12 +227,13 @@ Status import_model(const Frontend& frontend, const std::string& path, const Imp
     QRT_TRY(frontend.import(path, options, graph, report));
     return make_states(list_of(options, kState.name), graph);
   }
-  std::string supported;
+  std::string read;
   for (const Frontend& f : frontends())
-    if (f.import) supported += (supported.empty() ? "" : ", ") + std::string(f.name);
+    if (f.import) read += (read.empty() ? "" : " or ") + std::string(f.title);
   return error(Code::kUnsupported,
-               "%s: %s models are not supported by this version (these are: %s)", path.c_str(),
-               frontend.name, supported.c_str());
+               "%s: is no %s model, and this build reads no others; if it is one of %s, "
+               "convert it with the native qrt_convert",
+               path.c_str(), read.c_str(), frontend.title);
 }
 
 }  // namespace qrt::convert

@@ -29,17 +29,27 @@ struct ImportOption {
 // Values of the options that are given, by name; of a flag: "on".
 using ImportOptions = std::map<std::string, std::string>;
 
+// Returns the values of an option that is a list.
+std::vector<std::string> list_of(const ImportOptions& options, const char* name);
+// Returns the value of an option; "" where it is not given.
+std::string text_of(const ImportOptions& options, const char* name);
+
+// Reads a file into a graph. kIoError, kInvalidModel (damaged), or kUnsupported with every refused
+// node in the report. *graph is meaningful only on success.
+using Import = Status (*)(const std::string& path, const ImportOptions& options, Graph* graph,
+                          Report* report);
+
+// The importers that a build may lack: import/onnx/ and import/cvm/ define them, or converter/wasm/
+// does as null.
+extern const Import kImportOnnx, kImportCvm;
+
 struct Frontend {
   const char* name;   // "tflite": for --from and messages
   const char* title;  // "TFLite": as its makers write it
   // Returns whether a file is of this format, by its first kHeadBytes, or all of it if it is shorter.
   bool (*recognises)(const std::vector<uint8_t>& head);
   std::vector<ImportOption> options;
-  // Reads a file into a graph. kIoError, kInvalidModel (damaged), or kUnsupported with every
-  // refused node in the report. *graph is meaningful only on success. Null: this version knows the
-  // format by sight only.
-  Status (*import)(const std::string& path, const ImportOptions& options, Graph* graph,
-                   Report* report);
+  Import import;  // null: this build knows the format by sight only
   // The models of a file, a line each; null: a file of this format is one model.
   Status (*list)(const std::string& path, std::vector<std::string>* models) = nullptr;
   // Inputs and outputs that a file holds to test it with; null: the format has none.

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/tools/budget.h"
 
-#include <filesystem>
-#include <set>
-#include <system_error>
-
 namespace qrt {
 namespace {
 
@@ -22,16 +18,6 @@ uint64_t limit(uint64_t spare, uint64_t factor, uint64_t file_bytes) {
 unsigned long long number(uint64_t n) { return n; }
 
 }  // namespace
-
-Budget Budget::of_files(const std::vector<std::string>& paths) {
-  Budget budget(0);
-  for (const std::string& path : std::set<std::string>(paths.begin(), paths.end())) {
-    std::error_code failed;
-    const uint64_t size = std::filesystem::file_size(path, failed);
-    if (!failed) budget.add_file(size);
-  }
-  return budget;
-}
 
 Status Budget::reserve(uint64_t bytes) {
   const uint64_t most = limit(kSpareBytes, kBytesPerByte, file_bytes_),

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "runtime/tools/files.h"
+#include "runtime/tools/extension.h"
 
 namespace qrt::tool {
 namespace {
@@ -126,12 +126,6 @@ const FileKind* find_kind(const Head& head, const std::string& path) {
                                 ".pbtxt", ".prototxt", ".sh", ".toml", ".ini", ".cfg"})
     if (has_extension(path, extension)) return &kText;
   return nullptr;
-}
-
-const FileKind* kind_of_file(const std::string& path) {
-  Head head;
-  if (!check_readable(path).ok() || !read_head(path, kKindBytes, &head).ok()) return nullptr;
-  return find_kind(head, path);
 }
 
 }  // namespace qrt::tool

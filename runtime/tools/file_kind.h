@@ -33,9 +33,6 @@ struct FileKind {
 // from one by the file's name, too.
 const FileKind* find_kind(const std::vector<uint8_t>& head, const std::string& path);
 
-// Returns the kind of a file, null where it cannot be read or recognised.
-const FileKind* kind_of_file(const std::string& path);
-
 }  // namespace qrt::tool
 
 #endif  // QRT_RUNTIME_TOOLS_FILE_KIND_H_

@@ -166,11 +166,6 @@ Status make_folders(const std::string& path) {
   return io_error(path);
 }
 
-bool has_extension(const std::string& name, const std::string& extension) {
-  return name.size() > extension.size() &&
-         name.compare(name.size() - extension.size(), extension.size(), extension) == 0;
-}
-
 std::string file_name_of(const std::string& name) {
   std::string part = name.substr(0, 100);
   for (char& c : part)

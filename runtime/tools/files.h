@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/status.h"
+#include "runtime/tools/extension.h"
 
 namespace qrt::tool {
 
@@ -46,9 +47,6 @@ Status make_folders(const std::string& path);
 
 // Reads all that a file holds, or that a pipe gives.
 Status read_text(const std::string& path, std::string* text);
-
-// Returns whether a file's name ends with `extension`, ".npy", behind a stem.
-bool has_extension(const std::string& name, const std::string& extension);
 
 // A tensor's name as part of a file's: letters, digits and "._-", at most 100.
 std::string file_name_of(const std::string& name);

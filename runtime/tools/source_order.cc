@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 #include "runtime/tools/metadata.h"
+#include "runtime/tools/words.h"
 #include "runtime/traits.h"
 
 namespace qrt::tool {
@@ -83,8 +83,7 @@ std::vector<Order> source_orders(const fb::Model& model) {
   std::vector<bool> is_settled(model.tensors()->size());
   for (const fb::Tensor* tensor : *model.tensors()) orders.push_back(identity(rank_of(*tensor)));
   for (const uint32_t output : *model.outputs()) is_settled[output] = true;
-  std::istringstream told(told_orders(model));
-  for (std::string entry; told >> entry;) {
+  for (const std::string& entry : words_of(told_orders(model))) {
     size_t tensor;
     Order order;
     if (!parse(entry, &tensor, &order) || tensor >= orders.size()) continue;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/tools/test_values.h"
 
-#include <sstream>
-
 #include "runtime/sizes.h"
 #include "runtime/tools/counted.h"
 #include "runtime/tools/metadata.h"
+#include "runtime/tools/words.h"
 
 namespace qrt::tool {
 namespace {
@@ -39,9 +38,8 @@ Status find_test_buffers(const VerifiedModel& model, TestBuffers* buffers) {
     return error(Code::kInvalidArgument,
                  "the file holds no test values (qrt_convert --digests, or --keep-test-values for "
                  "those of an ESP-DL file or of --test-data, puts them there)");
-  std::istringstream words(text);
   std::vector<uint32_t>* to = &buffers->inputs;
-  for (std::string word; words >> word;) {
+  for (const std::string& word : words_of(text)) {
     if (word == ">" || word == "@") {
       to = word == ">" ? &buffers->outputs : nullptr;
       continue;

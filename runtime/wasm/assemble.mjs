@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assembles the npm package: node assemble.mjs OUTPUT WASM128 WASMRELAXED. The CommonJS files are the ES modules with
+// Assembles the npm package: node assemble.mjs OUTPUT WASM128 WASMRELAXED CONVERT. The CommonJS files are the ES modules with
 // other words for imports and exports.
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [output, wasm128, wasmrelaxed] = process.argv.slice(2);
+const [output, wasm128, wasmrelaxed, convert] = process.argv.slice(2);
 
 function commonJs(text) {
   return text
@@ -28,8 +28,13 @@ const header = readFileSync(join(here, '../include/qrt/qrt.h'), 'utf8');
 const version = ['MAJOR', 'MINOR', 'PATCH'].map((part) => header.match(`#define QRT_VERSION_${part} (\\d+)`)[1]).join('.');
 const description = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
 writeFileSync(join(output, 'package.json'), `${JSON.stringify({ ...description, version }, null, 2)}\n`);
-for (const name of ['qrt.d.ts', 'README.md']) copyFileSync(join(here, name), join(output, name));
-copyFileSync(join(here, 'qrt.d.ts'), join(output, 'qrt.d.cts'));
+copyFileSync(join(here, 'README.md'), join(output, 'README.md'));
+for (const name of ['qrt', 'convert']) {
+  const types = readFileSync(join(here, `${name}.d.ts`), 'utf8');
+  writeFileSync(join(output, `${name}.d.ts`), types);
+  writeFileSync(join(output, `${name}.d.cts`), types.replaceAll("'./qrt.js'", "'./qrt.cjs'"));
+}
 copyFileSync(join(here, '../../LICENSE'), join(output, 'LICENSE'));
 copyFileSync(wasm128, join(output, 'qrt_wasm128.wasm'));
 copyFileSync(wasmrelaxed, join(output, 'qrt_wasmrelaxed.wasm'));
+copyFileSync(convert, join(output, 'qrt_convert.wasm'));

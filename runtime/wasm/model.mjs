@@ -3,7 +3,8 @@
 import { arrayOf, copyInto } from './arrays.mjs';
 import { TestFile } from './check.mjs';
 import { QrtError } from './errors.mjs';
-import { Instance, read } from './module.mjs';
+import { instantiate } from './module.mjs';
+import { bytesOf } from './source.mjs';
 
 const kDispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 const kLayouts = [null, 'channels_last', 'channels_first'];
@@ -206,7 +207,7 @@ class Model {
   // `source`: a URL, in node a path, or the bytes. options: {check, module, wasm}, see qrt.d.ts.
   static async load(source, options = {}) {
     const bytes = await bytesOf(source);
-    const wasm = await Instance.create(options);
+    const wasm = await instantiate(options);
     const at = wasm.allocate(bytes.length);
     new Uint8Array(wasm.memory, at, bytes.length).set(bytes);
     return new Model(wasm, wasm.made(wasm.call('qrt_js_load', at, bytes.length, options.check ? 1 : 0)), at);
@@ -288,14 +289,4 @@ function copyBytes(to, bytes) {
   new Uint8Array(to.buffer, to.byteOffset, to.byteLength).set(bytes);
 }
 
-async function bytesOf(source) {
-  if (source instanceof ArrayBuffer || Object.prototype.toString.call(source) === '[object ArrayBuffer]' ||
-      Object.prototype.toString.call(source) === '[object SharedArrayBuffer]')
-    return new Uint8Array(source);
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  if (typeof Blob !== 'undefined' && source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
-  if (typeof source === 'string' || source instanceof URL) return read(source);
-  throw new QrtError('INVALID_ARGUMENT', 'a model is a URL, a path or an ArrayBuffer');
-}
-
-export { Model, Session, bytesOf, kDispose };
+export { Model, Session, kDispose };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker of QrtWorker: one model and its sessions.
 import { Model } from './model.mjs';
-import { isNode, nodeModule } from './module.mjs';
+import { isNode, nodeModule } from './source.mjs';
 
 let model = null;
 let count = 0;

@@ -2,8 +2,8 @@
 // A model in a worker: the interface of Model and Session by promises.
 import { arrayOf, copyInto } from './arrays.mjs';
 import { QrtError } from './errors.mjs';
-import { isNode, nodeModule } from './module.mjs';
-import { bytesOf, kDispose } from './model.mjs';
+import { kDispose } from './model.mjs';
+import { bytesOf, isNode, nodeModule } from './source.mjs';
 
 // Calls to a worker and their answers.
 class Channel {

@@ -113,6 +113,16 @@ class Pages(unittest.TestCase):
         self.wait("document.getElementById('summary').innerText.includes('byte')")
         self.assertTrue(self.text("answers").startswith("1"))
 
+    def test_dropped_tflite(self):
+        self.show("classify", 390)
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "picture.tflite"), "rb") as file:
+            data = base64.b64encode(file.read()).decode()
+        self.drop("picture.tflite", "", "Uint8Array.from(atob('%s'), (byte) => byte.charCodeAt(0))" % data)
+        self.wait("document.getElementById('answers').innerText.includes('class ')")
+        self.assertIn("picture.tflite", self.text("summary"))
+        self.drop("broken.tflite", "", "new Blob(['nothing'])")
+        self.wait("document.getElementById('summary').innerText.includes('TFL3')")
+
     def test_sentences(self):
         for width in (1280, 390):
             self.show("sentences", width)

@@ -1,5 +1,6 @@
 // The package's types accept this file, and refuse the lines that it marks as errors.
 import { Model, QrtError, QrtWorker, bestModule, type TensorArray, type TensorInfo } from 'qrt';
+import { convert, type ConversionError } from 'qrt/convert';
 
 export async function classify(source: string | ArrayBuffer, pixels: Uint8Array): Promise<number> {
   using model = await Model.load(source, { check: true });
@@ -27,5 +28,18 @@ export async function inWorker(source: URL): Promise<TensorArray | undefined> {
   } finally {
     await session.dispose();
     model.dispose();
+  }
+}
+
+export async function converted(file: File): Promise<Uint8Array> {
+  try {
+    const { model, report, notes } = await convert(file, { reference: 'tflite-single', outputs: ['y'], floatIo: false });
+    const levels: string[] = report.nodes.map((node) => node.level);
+    // @ts-expect-error TFLite models have no such option
+    await convert(file, { inputShape: '1x2' });
+    return notes.length + levels.length > 0 ? model : new Uint8Array();
+  } catch (error) {
+    const refused: number | undefined = (error as ConversionError).report?.refused;
+    throw new QrtError('UNSUPPORTED', `${refused}`);
   }
 }

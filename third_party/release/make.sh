@@ -47,8 +47,14 @@ make_deb() {
 # Makes the npm package: build/npm/qrt-VERSION.tgz.
 make_npm() {
   for preset in wasm128 wasmrelaxed; do target=qrt_module build $preset; done
+  target=qrt_convert_module build wasmconvert -DQRT_BUILD_TESTS=OFF
   rm -rf build/npm
-  node runtime/wasm/assemble.mjs build/npm/qrt build/wasm128/qrt_wasm128.wasm build/wasmrelaxed/qrt_wasmrelaxed.wasm
+  node runtime/wasm/assemble.mjs build/npm/qrt build/wasm128/qrt_wasm128.wasm build/wasmrelaxed/qrt_wasmrelaxed.wasm build/wasmconvert/qrt_convert.wasm
+  cp NOTICE build/npm/qrt
+  mkdir build/npm/qrt/licences
+  for package in wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 libflatbuffers-dev nlohmann-json3-dev; do
+    cp "/usr/share/doc/$package/copyright" "build/npm/qrt/licences/$package"
+  done
   (cd build/npm && npm pack --silent ./qrt)
 }
 
@@ -146,7 +152,7 @@ release_links() {
       ;;
     *.whl | *.zip) python3 -m zipfile -l "$1" | sed -nE 's#^[^ ]*/licences/([^ /]+) .*#\1#p; s#^qrt/lib/([^ ]+)[.]copyright .*#\1#p' ;;
     *-linux-*.tar.gz) tar -tzf "$1" | sed -n 's#.*/licences/\(.\+\)#\1#p' ;;
-    *.tgz) printf '%s\n' wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libflatbuffers-dev ;;
+    *.tgz) tar -tzf "$1" | sed -n 's#^package/licences/\(.\+\)#\1#p' ;;
   esac
 }
 

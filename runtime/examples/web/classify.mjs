@@ -103,12 +103,21 @@ async function open(source, name, size, found) {
   showCheck('check', model);
 }
 
+// A .qrt file of a TFLite or ESP-DL model. The converter is fetched for the first one.
+async function converted(file) {
+  const { convert } = await import('./qrt/convert.mjs');
+  return new Blob([(await convert(file)).model]);
+}
+
 async function take(files) {
   try {
-    const model = files.find((file) => file.name.endsWith('.qrt')), labels = files.find((file) => file.name.endsWith('.txt'));
+    const source = files.find((file) => /\.(qrt|tflite|espdl)$/.test(file.name)), labels = files.find((file) => file.name.endsWith('.txt'));
     const words = labels === undefined ? [] : (await labels.text()).split('\n').map((line) => line.trim());
-    if (model !== undefined) await open(model, model.name, model.size, { labels: words });
-    else if (labels !== undefined) settings.labels = words;
+    if (source !== undefined) {
+      const model = source.name.endsWith('.qrt') ? source : await converted(source);
+      await open(model, source.name, model.size, { labels: words });
+    }
+    if (labels !== undefined) settings.labels = words;
     const image = files.find((file) => file.type.startsWith('image/'));
     show(image === undefined ? picture : await createImageBitmap(image));
   } catch (error) {
@@ -140,7 +149,7 @@ try {
   await showSamples();
   byId('camera').addEventListener('click', () => (video.srcObject === null ? startCamera() : stopCamera()));
   byId('pixels').addEventListener('change', () => show(picture));
-  takeFiles('choose', 'image/*,.qrt,.txt', take);
+  takeFiles('choose', 'image/*,.qrt,.tflite,.espdl,.txt', take);
   for (const [event, isOver] of [['dragenter', true], ['dragleave', false], ['drop', false]])
     byId('stage').addEventListener(event, () => byId('stage').classList.toggle('over', isOver));
 } catch (error) {

@@ -118,7 +118,9 @@ Status run_model(const RunOptions& options, bool* equal) {
 void find_pictures(RunOptions* options) {
   std::vector<std::string> arrays;
   for (const std::string& file : options->files) {
-    const FileKind* kind = kind_of_file(file);
+    std::vector<uint8_t> head;
+    const bool is_read = check_readable(file).ok() && read_head(file, kKindBytes, &head).ok();
+    const FileKind* kind = is_read ? find_kind(head, file) : nullptr;
     const bool is_picture = kind != nullptr && kind->use == FileUse::kPicture;
     (is_picture ? options->images : arrays).push_back(file);
   }

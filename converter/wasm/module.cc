@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the WebAssembly module qrt_convert.wasm: one conversion of an instance, by numbers and offsets in its memory.
+// Names that begin with qrt_js_ are those of the runtime's modules, too (runtime/wasm/module.c).
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "converter/convert.h"
+#include "converter/import/frontend.h"
+#include "converter/import/recognise.h"
+#include "converter/levels.h"
+#include "converter/lint.h"
+#include "converter/wasm/source.h"
+#include "qrt/qrt.h"
+#include "runtime/text.h"
+
+#define EXPORT(name) __attribute__((export_name(#name))) name
+
+namespace qrt::convert {
+namespace {
+
+// One conversion.
+struct Conversion {
+  ImportOptions options;
+  std::string from, require_level;
+  bool lints = false;
+  std::vector<uint8_t> file;
+  std::string report, refusals, notes, message;
+};
+
+Conversion& conversion() {
+  static Conversion one;
+  return one;
+}
+
+// Sets an option of the formats, or one of all conversions. "" is the value of one that is not given.
+Status set_option(const std::string& name, const std::string& value) {
+  Conversion& c = conversion();
+  if (name == "from") {
+    c.from = value;
+    if (!value.empty() && find_frontend(value) == nullptr)
+      return error(Code::kInvalidArgument, "no source format is called '%s'", value.c_str());
+    return {};
+  }
+  if (name == "require-level") {
+    c.require_level = value;
+    if (!value.empty() && value != "I0" && value != "I1")
+      return error(Code::kInvalidArgument, "the required level is I0 or I1, not '%s'",
+                   value.c_str());
+    return {};
+  }
+  if (name == "lint") {
+    c.lints = value == "on";
+    return {};
+  }
+  for (const Frontend& f : frontends())
+    for (const ImportOption& o : f.options)
+      if (name == o.name) {
+        if (value.empty()) return {};
+        if (o.is_flag != (value == "on"))
+          return error(Code::kInvalidArgument, "--%s takes %s", o.name,
+                       o.is_flag ? "true or false" : "a text");
+        c.options[name] = value;
+        return {};
+      }
+  return error(Code::kInvalidArgument, "there is no option --%s", name.c_str());
+}
+
+Status check_level(const Conversion& c) {
+  if (c.require_level.empty()) return {};
+  const std::vector<std::string> above = operators_above(c.file, c.require_level == "I0" ? 0 : 1);
+  if (above.empty()) return {};
+  std::string names;
+  for (const std::string& op : above) names += (names.empty() ? "" : ", ") + op;
+  return error(Code::kUnsupported, "%zu of the operators %s above level %s: %s", above.size(),
+               above.size() == 1 ? "is" : "are", c.require_level.c_str(), names.c_str());
+}
+
+Status convert(const std::string& name, const std::vector<uint8_t>& head) {
+  Conversion& c = conversion();
+  const Frontend* format = nullptr;
+  QRT_TRY(find_format(name, head, c.from, &format));
+  Graph graph;
+  Report report;
+  Status status = import_model(*format, name, c.options, &graph, &report);
+  if (c.lints && (status.ok() || report.has_refusals())) lint(graph, &report);
+  const bool is_imported = status.ok();
+  if (is_imported) {
+    status = run_passes(&graph, nullptr);
+    if (status.ok()) status = write_model(graph, &c.file);
+    if (status.ok()) set_levels(c.file, &report);
+    report_sizes(graph, &report);
+    for (const std::string& note : notes_on(graph)) c.notes += (c.notes.empty() ? "" : "\n") + note;
+    if (!status.ok()) status = std::move(status).at(name);
+  } else if (report.has_refusals()) {
+    c.refusals = "\n" + report.text(false);
+  }
+  if (is_imported || report.has_refusals()) c.report = report.json({true, c.lints});
+  QRT_TRY(std::move(status));
+  return check_level(c);
+}
+
+// Keeps the message of a status, with what was refused, and returns its code.
+int result(const Status& status) {
+  conversion().message = escaped(status.message()) + conversion().refusals;
+  return static_cast<int>(status.code());
+}
+
+}  // namespace
+}  // namespace qrt::convert
+
+extern "C" {
+
+void* EXPORT(qrt_js_allocate)(size_t bytes) { return malloc(std::max<size_t>(bytes, 1)); }
+void EXPORT(qrt_js_release)(void* p) { free(p); }
+const char* EXPORT(qrt_js_message)() { return qrt::convert::conversion().message.c_str(); }
+const char* EXPORT(qrt_js_status_name)(int code) {
+  return qrt_status_name(static_cast<qrt_status>(code));
+}
+
+// Sets an option, called as on the command line: a flag's value is "on", those of a list are lines.
+int EXPORT(qrt_convert_option)(const char* name, const char* value) {
+  return qrt::convert::result(qrt::convert::set_option(name, value));
+}
+
+// Converts a file, whose bytes have to stay until then; `name` is for messages.
+int EXPORT(qrt_convert_run)(const uint8_t* data, size_t bytes, const char* name) {
+  qrt::convert::set_source(data, bytes);
+  const std::vector<uint8_t> head(data, data + std::min(bytes, qrt::convert::kHeadBytes));
+  return qrt::convert::result(qrt::convert::convert(name, head));
+}
+
+// The .qrt file that the last call made, and what it reported: JSON, "" where no model was read, and notes, a line each.
+const uint8_t* EXPORT(qrt_convert_file)() { return qrt::convert::conversion().file.data(); }
+size_t EXPORT(qrt_convert_file_bytes)() { return qrt::convert::conversion().file.size(); }
+const char* EXPORT(qrt_convert_report)() { return qrt::convert::conversion().report.c_str(); }
+const char* EXPORT(qrt_convert_notes)() { return qrt::convert::conversion().notes.c_str(); }
+
+}  // extern "C"
