@@ -98,8 +98,7 @@ TEST_F(Doctor, TellsWhatToDoNext) {
   EXPECT_NE(refused.find("converts   no: 1 of 3 nodes is refused, 1 behind them not assessed\n"),
             std::string::npos)
       << refused;
-  EXPECT_NE(refused.find("refused    NoSuchOp2 (NoSuchOp): qrt has no form"),
-            std::string::npos)
+  EXPECT_NE(refused.find("refused    NoSuchOp2 (NoSuchOp): qrt has no form"), std::string::npos)
       << refused;
   EXPECT_NE(refused.find("next       end the model before it"), std::string::npos) << refused;
 }
