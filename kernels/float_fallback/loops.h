@@ -122,9 +122,9 @@ inline void binary(FloatBinary f, const float* a, size_t a_step, const float* b,
       for (size_t i = 0; i < n; ++i) y[i] = remainder_of(a[i * a_step], b[i * b_step]);
       return;
     case FloatBinary::kNanMin:
-      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return (u < v) | (u != u) ? u : v; });
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return ((u < v) | (u != u)) ? u : v; });
     case FloatBinary::kNanMax:
-      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return (u > v) | (u != u) ? u : v; });
+      return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return ((u > v) | (u != u)) ? u : v; });
     case FloatBinary::kKeepNonzero:
       return run([](Floats u, Floats v) QRT_INLINE_LAMBDA { return v == all(0) ? all(-0.0f) : u; });
     case FloatBinary::kKeepZero:
