@@ -145,27 +145,32 @@ TEST(OpenSizesOf, AModelOfOneSequence) {
   EXPECT_EQ(graph.symbols[1].most, INT32_MAX);
 }
 
-// A mask as long as a sequence, or of one element, is no longer than the sequence may be, which has 50 positions.
+// A mask as long as a sequence, or of one element, is no longer than the sequence may be.
 TEST(OpenSizesOf, ASizeThatFollowsAnother) {
   OnnxBuilder b(17);
   b.allow_float = true;
-  const std::string x = b.input({1, -1, 4});
-  const std::string positions = weights(&b, {50, 4});
-  const std::string rows =
-      b.node("Slice", {positions, number(&b, 0), size_of(&b, x, 1), number(&b, 0)});
-  b.output(b.node("Mul", {b.node("Add", {x, rows}), b.input({1, -1, 1})}));
-  convert::Graph graph;
-  const Bytes file = convert_whole(b, &graph);
-  ASSERT_EQ(graph.symbols.size(), 2u);
-  EXPECT_EQ(graph.symbols[1].tied_to, 0);
-  for (const convert::Symbol& s : graph.symbols) {
-    EXPECT_EQ(s.most, 50) << s.name;
-    EXPECT_NE(s.limited_by, "") << s.name;
-  }
-  qrt_model* model = nullptr;
-  ASSERT_EQ(qrt_model_load_memory(file.data(), file.size(), nullptr, &model, nullptr), QRT_OK);
-  EXPECT_EQ(testing::refused_size(model), "");
-  qrt_model_destroy(model);
+  const std::string x = b.qdq<uint8_t>(b.input({1, -1, 4}), 0.05f, 120);
+  const std::string mask = b.qdq<uint8_t>(b.input({1, -1, 1}), 0.05f, 120);
+  b.output(b.qdq<uint8_t>(b.node("Mul", {x, mask}), 0.05f, 120));
+  b.graph()
+      .mutable_input(1)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(1)
+      ->set_dim_param("mask");
+  const std::string bytes = b.bytes();
+  testing::Imported imported = testing::import_file(
+      bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
+        convert::SourceEdges edges;
+        edges.open = {"N=1:50"};
+        return convert::import_onnx(path, &to->graph, &to->report, false, edges);
+      });
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  ASSERT_TRUE(run_passes(&imported.graph, nullptr).ok());
+  ASSERT_EQ(imported.graph.symbols.size(), 2u);
+  EXPECT_EQ(imported.graph.symbols[1].tied_to, 0);
+  for (const convert::Symbol& s : imported.graph.symbols) EXPECT_EQ(s.most, 50) << s.name;
 }
 
 // Sizes stay within the limits that --open gives.
