@@ -73,7 +73,8 @@ class GuardSearch {
     return a;
   }
 
-  // Returns the guard, or the last of its ancestors all of whose conditions have values before the operator.
+  // Returns the innermost guard, this one or an ancestor, whose conditions and those of its ancestors are all computed before the
+  // operator runs.
   uint32_t known_before(uint32_t index, uint32_t guard) const {
     uint32_t known = guard;
     for (uint32_t g = guard; g != Guards::kAlways; g = found_.guards_[g].parent)
@@ -85,7 +86,7 @@ class GuardSearch {
   Guards found_;
   std::vector<uint32_t> uses_;  // by tensor: the guard that its uses so far have in common
   std::vector<uint32_t>
-      made_;  // by tensor: 1 and the index of the operator that makes it; 0: it is there before a run
+      made_;  // by tensor: 1 + the index of the operator that makes it; 0: it is there before a run
   std::map<std::tuple<uint32_t, uint32_t, bool>, uint32_t> sides_;
 };
 

@@ -45,9 +45,10 @@ class Guards {
   std::vector<uint32_t> of_;   // by operator; empty where all are kAlways
 };
 
-// Finds the guard of every operator: the last one that all uses of its outputs have in common. A use by a Choose is guarded by its
-// condition, and one by a model output or a variable never. Conditions that are computed after the operator do not count, nor do
-// more than 8 that depend on each other. Takes time in proportion to the operators' operands. REQUIRES: the operators were checked.
+// Finds the guard of every operator: the innermost one that all uses of its outputs share. A Choose needs its input a or b only where
+// the condition takes that side; model outputs and variables are always needed. Guards ignore conditions that are computed after the
+// operator, and nesting deeper than 8. An operator without uses is always run. Takes time in proportion to the operators' operands.
+// REQUIRES: the operators were checked.
 Guards find_guards(const fb::Model& model);
 
 }  // namespace qrt

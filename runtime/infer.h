@@ -42,10 +42,11 @@ struct FileTensor {
   const fb::Tensor* tensor;
   const uint8_t* data;  // null unless constant
   size_t bytes;
-  bool is_unpacked;  // these are its weights in 4 or 2 bits as int8
+  bool is_unpacked;  // data points at weights of 4 or 2 bits that were unpacked to int8
 };
 using FileTensors = std::vector<FileTensor>;
-// Returns all of them, by number. REQUIRES: the model's buffers and tensors were checked; `unpacked` stays where it is.
+// Returns every tensor of the model, indexed by tensor. `unpacked` must outlive the result and must not move. REQUIRES: the model's
+// buffers and tensors were checked.
 FileTensors find_tensors(const fb::Model& model, const UnpackedWeights& unpacked);
 
 // Sets all that infer() is given of an operator; weights in 4 or 2 bits appear unpacked. `types` is

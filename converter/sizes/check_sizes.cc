@@ -189,7 +189,8 @@ class Checker {
       if (graph_->symbols[s].tied_to == static_cast<int>(symbol)) (*sizes)[s] = (*sizes)[symbol];
   }
 
-  // Limits symbols that are tied to another, whose size they have where it is not 1, to its sizes.
+  // Lowers the largest size of each tied symbol to the largest legal one that is not above its leader's: a tied symbol is 1 or as
+  // large as its leader.
   void limit_tied() {
     for (Symbol& s : graph_->symbols) {
       if (s.tied_to < 0) continue;

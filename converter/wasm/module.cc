@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of the WebAssembly module qrt_convert.wasm: one conversion of an instance, by numbers and offsets in its memory.
+// The functions of the WebAssembly module qrt_convert.wasm: each instance makes one conversion; arguments are
+// numbers and offsets in its memory.
 // Names that begin with qrt_js_ are those of the runtime's modules, too (runtime/wasm/module.c).
 #include <algorithm>
 #include <cstdlib>
@@ -34,7 +35,7 @@ Conversion& conversion() {
   return one;
 }
 
-// Sets an option of the formats, or one of all conversions. "" is the value of one that is not given.
+// Sets an option of a format or of all conversions. An empty value means that the option is not given.
 Status set_option(const std::string& name, const std::string& value) {
   Conversion& c = conversion();
   if (name == "from") {
@@ -124,14 +125,14 @@ int EXPORT(qrt_convert_option)(const char* name, const char* value) {
   return qrt::convert::result(qrt::convert::set_option(name, value));
 }
 
-// Converts a file, whose bytes have to stay until then; `name` is for messages.
+// Converts a file and returns the status code. The bytes must stay in place until this returns; `name` is used in messages only.
 int EXPORT(qrt_convert_run)(const uint8_t* data, size_t bytes, const char* name) {
   qrt::convert::set_source(data, bytes);
   const std::vector<uint8_t> head(data, data + std::min(bytes, qrt::convert::kHeadBytes));
   return qrt::convert::result(qrt::convert::convert(name, head));
 }
 
-// The .qrt file that the last call made, and what it reported: JSON, "" where no model was read, and notes, a line each.
+// Return the .qrt file that qrt_convert_run() made, its report as JSON ("" if no model was read), and its notes, one a line.
 const uint8_t* EXPORT(qrt_convert_file)() { return qrt::convert::conversion().file.data(); }
 size_t EXPORT(qrt_convert_file_bytes)() { return qrt::convert::conversion().file.size(); }
 const char* EXPORT(qrt_convert_report)() { return qrt::convert::conversion().report.c_str(); }

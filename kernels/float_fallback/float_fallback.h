@@ -50,10 +50,10 @@ enum class FloatUnary : uint8_t {
   kLog1p
 };
 
-// kMin and kMax give b where the comparison does not hold; kNanMin and kNanMax do likewise, but NaN where a or b is. kKeepNonzero
-// gives a where b is not 0, and kKeepZero where it is; elsewhere they give -0, which changes no number that it is added to. A NaN is not
-// 0. The comparisons give 1 or 0. kPow is a^b with the special cases of the C
-// standard's pow: the nearest float, but for results that lie halfway to within 2^-12 units. kFmod is the C standard's fmod, exact.
+// kMin is a < b ? a : b and kMax is a > b ? a : b. kNanMin and kNanMax give NaN if a or b is NaN, and otherwise the values of kMin and
+// kMax. kKeepNonzero gives a where b is not 0 (NaN is not 0), and kKeepZero gives a where b is 0; elsewhere both give -0, which adds
+// nothing to any number. The comparisons give 1 or 0. kPow is a^b with the special cases of the C standard's pow: the nearest float,
+// but for results that lie halfway to within 2^-12 units. kFmod is the C standard's fmod, exact.
 enum class FloatBinary : uint8_t {
   kAdd,
   kSub,

@@ -29,7 +29,7 @@ float inner(float t) {
 float place_of(float g, size_t size, bool align_corners) {
   const float length = static_cast<float>(size), last = static_cast<float>(size - 1);
   float place = align_corners ? (g + 1) / 2.0f * last : ((g + 1) * length - 1) / 2.0f;
-  if (!(place > -0x1p63f && place < 0x1p63f)) place = align_corners ? 0.0f : -0.5f;  // of -1
+  if (!(place > -0x1p63f && place < 0x1p63f)) place = align_corners ? 0.0f : -0.5f;  // g = -1
   if (place > GridSample::kFar) return GridSample::kFar;
   return place < -GridSample::kFar ? -GridSample::kFar : place;
 }

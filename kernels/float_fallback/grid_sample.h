@@ -2,9 +2,9 @@
 // Values of a plane of floats at places between its own, with the arithmetic of ONNX Runtime 1.30's GridSample: every step is
 // rounded to float32, in this order.
 //
-//   place    (g + 1) / 2 * (size - 1) with align_corners, else ((g + 1) * size - 1) / 2, of a coordinate g of the grid; one that
-//            no int64 holds, such as NaN, is that of -1, and one beyond -kFar .. kFar is taken as that limit (ONNX Runtime's
-//            weights overflow there)
+//   place    of grid coordinate g: (g + 1) / 2 * (size - 1) with align_corners, else ((g + 1) * size - 1) / 2. A place that is NaN
+//            or outside int64 is replaced by the place of g = -1; others are clamped to -kFar .. kFar, beyond which ONNX
+//            Runtime's weights overflow
 //   nearest  the value at the nearest integers, of two the even one
 //   linear   weights (floor + 1) - place and place - floor of the values at floor and floor + 1
 //   cubic    weights outer(d + 1), inner(d), inner(1 - d), outer(2 - d) of the values from floor - 1 to floor + 2,
@@ -12,8 +12,8 @@
 //            outer(t) = ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
 //   result   w0 * line0 + w1 * line1 + ..., each line of one row w0 * value0 + w1 * value1 + ..., added from the left
 //
-// For an index outside, zeros give 0, the border the nearest value, and reflection that at the index, rounded towards 0, which
-// mirrors give at -0.5 and size - 0.5, or with align_corners at 0 and size - 1.
+// At an index outside, zeros give 0, border gives the nearest value, and reflection gives the value at the mirrored index, rounded
+// towards 0; the mirrors stand at -0.5 and size - 0.5, or with align_corners at 0 and size - 1.
 #ifndef QRT_KERNELS_FLOAT_FALLBACK_GRID_SAMPLE_H_
 #define QRT_KERNELS_FLOAT_FALLBACK_GRID_SAMPLE_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choose: one of two tensors, by a condition that is known only at run time. The session leaves out what only the other one needs
-// (runtime/guards.h).
+// Choose copies one of two tensors, as a condition known only at run time says. The session skips the operators that only the other
+// tensor needs (runtime/guards.h).
 #include <cstring>
 
 #include "runtime/ops/check.h"

@@ -41,7 +41,7 @@ class Instance {
     return instance;
   }
 
-  // The system that the C library asks: a clock and nothing else.
+  // Stands in for the operating system: a clock, an empty environment and exit; every other call fails.
   #systemCall(name) {
     const kNoSuchCall = 52, kOk = 0;
     switch (name) {
@@ -76,12 +76,12 @@ class Instance {
     }
   }
 
-  // Throws where `status` is none of success.
+  // Throws unless `status` is 0, success.
   check(status) {
     if (status !== 0)
       throw new QrtError(this.text(this.call('qrt_js_status_name', status)), this.text(this.call('qrt_js_message')));
   }
-  // A pointer from a function that gives none where it fails.
+  // Returns a pointer; throws if it is null, which means that the function failed.
   made(pointer) {
     if (pointer === 0) this.check(this.call('qrt_js_status'));
     return pointer;
@@ -104,7 +104,7 @@ class Instance {
     const bytes = new Uint8Array(this.memory, at);
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
-  // The i-th word and number that the last call has left.
+  // Return word i, or number i, that the last call left.
   word(i) {
     return this.view().getUint32(this.call('qrt_js_words') + 4 * i, true);
   }

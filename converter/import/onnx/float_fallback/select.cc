@@ -32,7 +32,7 @@ const Comparison* find(const std::string& op) {
   return nullptr;
 }
 
-// Makes floats of bytes that are 0 or 1.
+// Converts bytes to floats: 0 stays 0, any other byte becomes 1.
 ValueId floats(FloatGraph* f, ValueId truth) {
   std::vector<float> table(256, 1);
   table[0] = 0;
@@ -143,7 +143,8 @@ Status float_hardmax(FloatGraph* f, ValueId x, ValueId* y) {
   return Status();
 }
 
-// Adds a where the mask is 1, else -0, and b where it is 0, else -0: every element as it is, since -0 changes none.
+// Selects a where the condition holds and b elsewhere: each side is -0 where it is not selected, so that their sum is exactly the
+// selected element. An If becomes a Choose.
 Status float_where(FloatGraph* f, ValueId* y) {
   const Tensor condition = f->importer().input(f->node(), 0);
   const auto read = [f](int i, ValueId* operand) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // UNIDIRECTIONAL_SEQUENCE_LSTM of float32 activations, with int8 weights as LiteRT's portable reference kernels compute TFLite's
-// dynamic range, or with weights of floats in float. It becomes the operators of its steps, one step behind the other.
+// dynamic range, or with weights of floats in float. It becomes the operators of its steps, one step after another.
 #include <cfloat>
 #include <cmath>
 
@@ -87,7 +87,7 @@ Status multiply(FloatOp* f, const Side& side, ValueId x, ValueId* y) {
   return side.bias == kNoValue ? Status() : f->binary(F::ADD, *y, side.bias, y);
 }
 
-// Returns index i of dimension 0.
+// Returns the slice of x at index i of dimension 0, in this shape.
 ValueId part(FloatOp* f, ValueId x, int64_t i, const Shape& shape) {
   IndexMaps maps(f->shape_of(x));
   maps.set(0, {static_cast<int32_t>(i)});
@@ -151,7 +151,8 @@ Status import_dynamic_lstm(Importer& importer, const Op& op) {
   if (!read_side(&f, 1, true, cells, sx[2], &input) ||
       !read_side(&f, 5, false, cells, cells, &recurrent))
     return Status();
-  // The operators of a step, converted, written and checked, and what each product keeps of its weights.
+  // Estimates the bytes that a step takes: its operators while they are converted, written and checked, and what each product keeps of
+  // its weights.
   constexpr uint64_t kStepBytes = 24 * 1024;
   const Status room = importer.reserve(static_cast<uint64_t>(steps) *
                                        (kStepBytes + 16 * static_cast<uint64_t>(cells)));
@@ -172,7 +173,7 @@ Status import_dynamic_lstm(Importer& importer, const Op& op) {
   if (!o.time_major && rows > 1) x = builder.transpose(op, x, {1, 0, 2});
   x = builder.reshape(op, x, {steps * rows, sx[2]});
   QRT_TRY(multiply(&f, input, x, &sums));
-  // Gates before rows, so that a gate of a step is side by side.
+  // Puts gates before rows, so that the values of one gate in one step are contiguous.
   sums = builder.reshape(op, sums, {steps, rows, kGates, cells});
   if (rows > 1) sums = builder.transpose(op, sums, {0, 2, 1, 3});
   const Shape gates{kGates, rows, cells};
