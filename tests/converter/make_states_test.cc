@@ -235,13 +235,7 @@ TEST(MakeStates, BesideAnOpenLength) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   OnnxBuilder b(17);
   const std::string x = b.input({1, 1, 3}, "x"), h = b.input({1, 2, 3}, "h");
-  b.graph()
-      .mutable_input(0)
-      ->mutable_type()
-      ->mutable_tensor_type()
-      ->mutable_shape()
-      ->mutable_dim(1)
-      ->set_dim_param("n");
+  b.name_dim(0, 1, "n");
   const std::string all = b.node("Concat", {h, x}, {{"axis", 1}});
   const std::string next =
       b.node("Slice", {all, b.constant<int64_t>({1}, {-2}), b.constant<int64_t>({1}, {INT64_MAX}),
@@ -267,14 +261,7 @@ TEST(MakeStates, ThatGrowAreRefused) {
   for (const bool is_open : {false, true}) {
     OnnxBuilder b(17);
     const std::string x = b.input({1, 1, 3}, "x"), past = b.input({1, 4, 3}, "past");
-    if (is_open)
-      b.graph()
-          .mutable_input(1)
-          ->mutable_type()
-          ->mutable_tensor_type()
-          ->mutable_shape()
-          ->mutable_dim(1)
-          ->set_dim_param("n");
+    if (is_open) b.name_dim(1, 1, "n");
     const std::string present = b.node("Concat", {past, x}, {{"axis", 1}});
     b.output(b.node("ReduceSum", {present, b.constant<int64_t>({1}, {1})}));
     b.output(present);

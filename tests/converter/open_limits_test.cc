@@ -63,9 +63,8 @@ TEST(OpenSizesOf, NothingInReverse) {
 TEST(OpenSizesOf, AModelOfOneSize) {
   OnnxBuilder b(17);
   const std::string x = b.qdq<uint8_t>(b.input({-1, 2, -1, -1}), 0.05f, 120);
-  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  shape->mutable_dim(2)->set_dim_param("h");
-  shape->mutable_dim(3)->set_dim_param("w");
+  b.name_dim(0, 2, "h");
+  b.name_dim(0, 3, "w");
   const std::string flat = b.node("Flatten", {x});
   b.output(b.q<uint8_t>(b.node("MatMul", {flat, weights(&b, {2 * 12 * 12, 3})}), 0.25f, 128));
   convert::Graph graph;
@@ -133,8 +132,7 @@ TEST(OpenSizesOf, FilesAreLegal) {
 TEST(OpenSizesOf, AModelOfOneSequence) {
   OnnxBuilder b(17);
   const std::string x = b.input({-1, -1, 4});
-  auto* shape = b.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-  shape->mutable_dim(1)->set_dim_param("frames");
+  b.name_dim(0, 1, "frames");
   b.output(b.node("Squeeze", {b.node("Mul", {x, b.scalar(2.0f)}), number(&b, 0)}));
   b.allow_float = true;
   convert::Graph graph;
@@ -145,6 +143,17 @@ TEST(OpenSizesOf, AModelOfOneSequence) {
   EXPECT_EQ(graph.symbols[1].most, INT32_MAX);
 }
 
+// Imports the model with limits of an open dimension, as --open gives them.
+testing::Imported import_with(const OnnxBuilder& b, const std::string& limit) {
+  const std::string bytes = b.bytes();
+  return testing::import_file(
+      bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
+        convert::SourceEdges edges;
+        edges.open = {limit};
+        return convert::import_onnx(path, &to->graph, &to->report, false, edges);
+      });
+}
+
 // A mask as long as a sequence, or of one element, is no longer than the sequence may be.
 TEST(OpenSizesOf, ASizeThatFollowsAnother) {
   OnnxBuilder b(17);
@@ -152,20 +161,8 @@ TEST(OpenSizesOf, ASizeThatFollowsAnother) {
   const std::string x = b.qdq<uint8_t>(b.input({1, -1, 4}), 0.05f, 120);
   const std::string mask = b.qdq<uint8_t>(b.input({1, -1, 1}), 0.05f, 120);
   b.output(b.qdq<uint8_t>(b.node("Mul", {x, mask}), 0.05f, 120));
-  b.graph()
-      .mutable_input(1)
-      ->mutable_type()
-      ->mutable_tensor_type()
-      ->mutable_shape()
-      ->mutable_dim(1)
-      ->set_dim_param("mask");
-  const std::string bytes = b.bytes();
-  testing::Imported imported = testing::import_file(
-      bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
-        convert::SourceEdges edges;
-        edges.open = {"N=1:50"};
-        return convert::import_onnx(path, &to->graph, &to->report, false, edges);
-      });
+  b.name_dim(1, 1, "mask");
+  testing::Imported imported = import_with(b, "N=1:50");
   ASSERT_TRUE(imported.status.ok()) << imported.status.message();
   ASSERT_TRUE(run_passes(&imported.graph, nullptr).ok());
   ASSERT_EQ(imported.graph.symbols.size(), 2u);
@@ -177,16 +174,7 @@ TEST(OpenSizesOf, ASizeThatFollowsAnother) {
 TEST(OpenSizesOf, LimitsOfTheCaller) {
   OnnxBuilder b(17);
   b.output(b.q<uint8_t>(b.input({1, 2, -1}), 0.05f, 120));
-  const std::string bytes = b.bytes();
-  const auto import_with = [&](const std::string& limit) {
-    return testing::import_file(
-        bytes.data(), bytes.size(), [&](const std::string& path, testing::Imported* to) {
-          convert::SourceEdges edges;
-          edges.open = {limit};
-          return convert::import_onnx(path, &to->graph, &to->report, false, edges);
-        });
-  };
-  testing::Imported imported = import_with("N=8:100:8");
+  testing::Imported imported = import_with(b, "N=8:100:8");
   ASSERT_TRUE(imported.status.ok()) << imported.status.message();
   ASSERT_TRUE(run_passes(&imported.graph, nullptr).ok());
   ASSERT_EQ(imported.graph.symbols.size(), 1u);
@@ -195,7 +183,7 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
   EXPECT_EQ(imported.graph.symbols[0].step, 8);
   // The default is the legal size that is nearest to the one without limits.
   const auto default_with = [&](const std::string& limit) {
-    testing::Imported with = import_with(limit);
+    testing::Imported with = import_with(b, limit);
     EXPECT_TRUE(with.status.ok()) << with.status.message();
     EXPECT_TRUE(run_passes(&with.graph, nullptr).ok());
     return with.graph.symbols.at(0).value;
@@ -209,13 +197,13 @@ TEST(OpenSizesOf, LimitsOfTheCaller) {
                                                                                 {"N=8:4096:64", 8},
                                                                                 {"N=37:37", usual}})
     EXPECT_EQ(default_with(limit), want) << limit;
-  EXPECT_STREQ(import_with("M=1:2").status.message(),
+  EXPECT_STREQ(import_with(b, "M=1:2").status.message(),
                "--open M=1:2: the model's open dimensions are 'N'");
-  EXPECT_STREQ(import_with("N=0:64:8").status.message(),
+  EXPECT_STREQ(import_with(b, "N=0:64:8").status.message(),
                "--open N=0:64:8: only a step of 1 goes with a least size of 0: begin at 1 or more, "
                "or leave the step out");
   for (const char* wrong : {"N=", "N=5", "N=0:0", "N=4:3", "N=1:2:0", "N=1:2:3:4", "N=a:b"})
-    EXPECT_EQ(import_with(wrong).status.code(), Code::kInvalidArgument) << wrong;
+    EXPECT_EQ(import_with(b, wrong).status.code(), Code::kInvalidArgument) << wrong;
 }
 
 // The simplest of the expressions that fit a few imports is chosen.

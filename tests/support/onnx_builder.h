@@ -78,6 +78,11 @@ class OnnxBuilder {
     declare(graph().add_input(), n, onnx_type<T>(), dims);
     return n;
   }
+  // Names dimension `axis` of an input, which makes it open.
+  void name_dim(int input, int axis, const std::string& name) {
+    auto* type = graph().mutable_input(input)->mutable_type()->mutable_tensor_type();
+    type->mutable_shape()->mutable_dim(axis)->set_dim_param(name);
+  }
   template <class T>
   std::string constant(const Dims& dims, const std::vector<T>& values) {
     onnx::TensorProto* t = graph().add_initializer();
