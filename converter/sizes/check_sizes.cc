@@ -131,7 +131,7 @@ class Checker {
 
   // Takes what a comparison costs from the part and the budget: an import, its file and two runs. Returns whether there was
   // enough.
-  bool can_afford(const Sizes& sizes, const SessionOptions& options) {
+  bool can_afford(const Sizes& sizes, SessionOptions* options) {
     constexpr uint64_t kStepsPerValue = 10000, kStepsPerByte = 2;
     const auto take = [this](double steps) {
       if (steps > static_cast<double>(part_) || !budget_.charge(static_cast<uint64_t>(steps)).ok())
@@ -143,19 +143,24 @@ class Checker {
                                   kStepsPerByte * file_.size()) +
               expected_steps(sizes)))
       return false;
-    Result<std::shared_ptr<const Plan>> plan = Session::plan_for(model_, options);
-    if (!plan.ok()) return plan.status().code() != Code::kOutOfMemory;
-    return (*plan)->total_bytes() <= options.max_memory &&
-           take(2 * static_cast<double>(steps_of_run(**plan)));
+    // All tensors are compared where there is twice the memory that they take: the other file may take more.
+    for (const bool keeps_all : {true, false}) {
+      options->keep_all = keeps_all;
+      Result<std::shared_ptr<const Plan>> plan = Session::plan_for(model_, *options);
+      if (!plan.ok()) return plan.status().code() != Code::kOutOfMemory;
+      if ((*plan)->total_bytes() <= options->max_memory / (keeps_all ? 2 : 1))
+        return take(2 * static_cast<double>(steps_of_run(**plan)));
+    }
+    return false;
   }
 
   // Compares the file's run at sizes that it allows with the source's, and tells how far the source's numbers are from where it
   // does something else.
   Status judge(const Sizes& sizes, Verdict* verdict, std::vector<Distance>* distances = nullptr) {
-    std::vector<Output> got, want;
-    const SessionOptions options = options_at(sizes, source_bytes_);
+    Results got, want;
+    SessionOptions options = options_at(sizes, source_bytes_);
     *verdict = Verdict::kTooCostly;
-    if (!can_afford(sizes, options)) return Status();
+    if (!can_afford(sizes, &options)) return Status();
     LargeIntegers integers = integers_;
     if (is_far_) integers.alone = *std::max_element(sizes.begin(), sizes.end());
     const Status ran = run_on_numbers(model_, options, integers, &got);
@@ -170,7 +175,8 @@ class Checker {
     if (made.ok()) {
       Result<std::shared_ptr<const VerifiedModel>> model = load(fixed.bytes);
       if (!model.ok()) return std::move(model.status());
-      made = run_on_numbers(*model, options_at({}, source_bytes_), integers, &want);
+      options.sizes = {};
+      made = run_on_numbers(*model, options, integers, &want);
     }
     why_ = made.ok() ? "the rules found give other results than the source" : made.message();
     if (made.code() == Code::kOutOfMemory || ran.code() == Code::kOutOfMemory) return Status();

@@ -21,12 +21,12 @@ struct FileOfSizes {
 // kCancelled where that would be too much work. The distances and bytes_read are the import's even then.
 using FileAtSizes = std::function<Status(const Sizes& sizes, FileOfSizes* file)>;
 
-// Runs the file of `graph`, which is final, at small sizes, at some chosen at random and around those at which the
-// source begins to do something else, and compares every byte of its outputs with the file that the source gives there alone. Where
-// they differ, or the source fails and the file does not, raises the least size of a symbol, or its step, so that
-// such sizes are refused. kUnsupported where that is not enough. Sizes at which a comparison costs more than a
-// source of its size may ask for are left out, or excluded where the source begins to do something else there; kUnsupported where
-// none could be compared.
+// Runs the file of `graph`, which is final, at small sizes, at some chosen at random and around those at which the source begins to
+// do something else, and compares it with the file that the source gives there alone: every byte of the outputs, and the tensors
+// before them by their names. Where they differ, or the source fails and the file does not, raises the least size of a symbol, or its
+// step, so that such sizes are refused. kUnsupported where that is not enough. Sizes at which a comparison costs more than a source of
+// its size may ask for are left out, or excluded where the source begins to do something else there; kUnsupported where none could be
+// compared.
 Status check_sizes(const FileAtSizes& file_at, Graph* graph);
 
 // Checks the sizes for which the caller asked. Fails with kUnsupported for a dimension that cannot

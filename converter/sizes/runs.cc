@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 
 namespace qrt::convert {
 namespace {
@@ -39,6 +40,42 @@ void fill(uint8_t* data, const TensorType& type, const LargeIntegers& integers,
   }
 }
 
+// Returns a digest that does not depend on the order of the elements.
+uint64_t unordered_digest(const uint8_t* data, size_t bytes, size_t width) {
+  uint64_t digest = 0;
+  for (size_t i = 0; i + width <= bytes; i += width) {
+    uint64_t element = 0;
+    memcpy(&element, data + i, width);  // the low bytes
+    element = (element + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    element = (element ^ (element >> 31)) * 0x94d049bb133111ebu;
+    digest += element ^ (element >> 29);
+  }
+  return digest;
+}
+
+// Returns what the operators of a session wrote that keeps all of it.
+std::map<std::string, Written> written_by(const Session& session) {
+  const Plan& plan = session.plan();
+  const fb::Model& file = plan.model->file();
+  std::map<std::string, Written> written;
+  std::set<std::string> doubles;
+  for (const fb::Operator* op : *file.operators())
+    for (const uint32_t t : *op->outputs()) {
+      const flatbuffers::String* known = file.tensors()->Get(t)->name();
+      const std::string name = known == nullptr ? "" : known->str();
+      const uint8_t* data = session.data(t);
+      const TensorType& type = plan.types[t];
+      const uint64_t digest = data == nullptr
+                                  ? 0
+                                  : unordered_digest(data, tensor_bytes(type),
+                                                     std::max<size_t>(1, dtype_bytes(type.dtype)));
+      const Written entry = {op->options_type(), type.dtype, type.shape.elements(), digest};
+      if (name.empty() || !written.emplace(name, entry).second) doubles.insert(name);
+    }
+  for (const std::string& name : doubles) written.erase(name);
+  return written;
+}
+
 // Bytes that a session may have at sizes at which a comparison is worth them: those of a small file, and more by
 // the size of the source.
 constexpr uint64_t kSessionBytes = uint64_t{128} << 20, kSessionBytesPerByte = 8;
@@ -51,11 +88,19 @@ Result<std::shared_ptr<const VerifiedModel>> load(const std::vector<uint8_t>& fi
   return verify(std::move(*bytes));
 }
 
-bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](const Output& x, const Output& y) {
-           return x.type.dtype == y.type.dtype && x.type.shape == y.type.shape && x.data == y.data;
-         });
+bool are_equal(const Results& a, const Results& b) {
+  if (!std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(),
+                  [](const Output& x, const Output& y) {
+                    return x.type.dtype == y.type.dtype && x.type.shape == y.type.shape &&
+                           x.data == y.data;
+                  }))
+    return false;
+  return std::all_of(a.written.begin(), a.written.end(), [&](const auto& entry) {
+    const auto other = b.written.find(entry.first);
+    if (other == b.written.end()) return true;
+    const Written &x = entry.second, &y = other->second;
+    return x.by != y.by || x.dtype != y.dtype || (x.elements == y.elements && x.digest == y.digest);
+  });
 }
 
 SessionOptions options_at(const Sizes& sizes, uint64_t source_bytes) {
@@ -79,7 +124,7 @@ uint64_t steps_of_run(const Plan& plan) {
 
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
                       const SessionOptions& options, const LargeIntegers& integers,
-                      std::vector<Output>* out) {
+                      Results* results) {
   Result<std::unique_ptr<Session>> session = Session::create(model, options);
   if (!session.ok()) return std::move(session.status());
   const Plan& plan = (*session)->plan();
@@ -92,10 +137,11 @@ Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
   const auto take = [&](uint32_t slot) {
     const TensorType& type = plan.types[slot];
     const uint8_t* data = (*session)->data(slot);
-    out->push_back({type, std::vector<uint8_t>(data, data + tensor_bytes(type))});
+    results->outputs.push_back({type, std::vector<uint8_t>(data, data + tensor_bytes(type))});
   };
   for (const ModelTensor& output : plan.outputs) take(output.slot);
   for (const fb::Variable* v : plan.variables) take(v->tensor());
+  if (options.keep_all) results->written = written_by(**session);
   return Status();
 }
 

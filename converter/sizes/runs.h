@@ -4,7 +4,9 @@
 #define QRT_CONVERTER_SIZES_RUNS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "converter/sizes/probes.h"
@@ -20,8 +22,25 @@ struct Output {
   std::vector<uint8_t> data;
 };
 
-// Compares outputs. Their floats are equal to the last bit, too: both files have the same operators, in the same order.
-bool are_equal(const std::vector<Output>& a, const std::vector<Output>& b);
+// A tensor that an operator wrote.
+struct Written {
+  fb::OpOptions by;  // the operator's type
+  DType dtype;
+  int64_t elements;
+  // Does not depend on the order of the elements: two files may lay out a tensor in different ways.
+  uint64_t digest;
+};
+
+struct Results {
+  std::vector<Output> outputs;
+  // The tensors whose names no other tensor has; none without SessionOptions::keep_all.
+  std::map<std::string, Written> written;
+};
+
+// Compares results. Their floats are equal to the last bit, too: both files have the same operators, in the same order. Tensors
+// that operators of one type wrote under one name have to be equal as well: an output may hide that they are not, such as a
+// maximum over many elements of which some are missing.
+bool are_equal(const Results& a, const Results& b);
 
 // Returns the options of a session at sizes of the symbols; no sizes stand for those that the file names. The session's memory is
 // limited by the size of the source.
@@ -37,11 +56,11 @@ struct LargeIntegers {
   int64_t alone = 0;
 };
 
-// Runs a model on numbers that follow from its inputs' types, which its variables have at first, too. *out are the outputs,
-// then what the variables hold afterwards.
+// Runs a model on numbers that follow from its inputs' types, which its variables have at first, too. The outputs in *results are
+// followed by what the variables hold afterwards.
 Status run_on_numbers(const std::shared_ptr<const VerifiedModel>& model,
                       const SessionOptions& options, const LargeIntegers& integers,
-                      std::vector<Output>* out);
+                      Results* results);
 
 }  // namespace qrt::convert
 

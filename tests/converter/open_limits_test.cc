@@ -143,6 +143,26 @@ TEST(OpenSizesOf, AModelOfOneSequence) {
   EXPECT_EQ(graph.symbols[1].most, INT32_MAX);
 }
 
+// A Pad up to 30 columns adds nothing to images of the default width, from which a rule is found that never adds any. The maximum
+// over each image hides that this is wrong for narrow ones, unless all elements are below the zeros of the Pad.
+TEST(OpenSizesOf, APadThatTheOutputHides) {
+  OnnxBuilder b(17);
+  const std::string x = b.qdq<uint8_t>(b.input({1, 1, 4, -1}), 0.05f, 120);
+  const std::string less = b.node("Sub", {number(&b, 30), size_of(&b, x, 3)});
+  const std::string amount = b.node("Max", {less, number(&b, 0)});
+  const std::string none = b.constant<int64_t>({3}, {0, 0, 0});
+  const std::string pads = b.node("Concat", {none, amount, b.constant<int64_t>({4}, {0, 0, 0, 0})},
+                                  {{"axis", int64_t{0}}});
+  const std::string padded =
+      b.node("Pad", {x, b.node("Slice", {pads, number(&b, 0), number(&b, 8)})});
+  b.output(b.q<uint8_t>(b.node("GlobalMaxPool", {padded}), 0.05f, 120));
+  convert::Graph graph;
+  convert_whole(b, &graph);
+  ASSERT_EQ(graph.symbols.size(), 1u);
+  EXPECT_EQ(graph.symbols[0].least, 30);
+  EXPECT_EQ(graph.symbols[0].most, INT32_MAX);
+}
+
 // Imports the model with limits of an open dimension, as --open gives them.
 testing::Imported import_with(const OnnxBuilder& b, const std::string& limit) {
   const std::string bytes = b.bytes();
