@@ -154,6 +154,37 @@ TEST(OnnxPackedAttention, EmbeddingsAreRowsOfTablesNormalised) {
       ids);
 }
 
+TEST(OnnxPackedAttention, QuantisedEmbeddingsAreThoseOfDequantisedTables) {
+  if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
+  const std::vector<Bytes> ids = {to_bytes(std::vector<int32_t>{4, 0, 9, 1, 1, 8}),
+                                  to_bytes(std::vector<int32_t>{0, 1, 1, 0, 0, 1})};
+  // Words, positions, segments, scale and bias.
+  const std::vector<Dims> dims = {{10, kIn}, {5, kIn}, {2, kIn}, {kIn}, {kIn}};
+  const std::vector<float> scales = {0.01f, 0.013f, 0.007f, 0.009f, 0.02f};
+  const std::vector<uint8_t> zeros = {131, 121, 128, 38, 139};
+  const auto make = [&](bool is_quantised) {
+    return [&, is_quantised](OnnxBuilder* b) {
+      Names inputs = {b->input<int32_t>({kBatch, kTokens}), b->input<int32_t>({kBatch, kTokens})};
+      Names parameters;
+      for (size_t i = 0; i < dims.size(); ++i) {
+        std::vector<uint8_t> codes(static_cast<size_t>(dims[i][0] * (i < 3 ? kIn : 1)));
+        for (size_t k = 0; k < codes.size(); ++k) codes[k] = static_cast<uint8_t>(k * 37 + i);
+        const std::string table = b->constant<uint8_t>(dims[i], codes);
+        const std::string scale = b->scalar(scales[i]), zero = b->scalar(zeros[i]);
+        inputs.push_back(is_quantised ? table : b->node("DequantizeLinear", {table, scale, zero}));
+        parameters.insert(parameters.begin() + static_cast<ptrdiff_t>(i), scale);
+        parameters.push_back(zero);
+      }
+      if (!is_quantised)
+        return b->node("EmbedLayerNormalization", inputs, {Attr("epsilon", 1e-5f)}, kMicrosoft);
+      inputs.push_back("");
+      inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+      return b->node("QEmbedLayerNormalization", inputs, {Attr("epsilon", 1e-5f)}, kMicrosoft);
+    };
+  };
+  expect_same(make(true), make(false), ids);
+}
+
 TEST(OnnxPackedAttention, EmbeddingsRefuseIdsOutsideAndCountTheMask) {
   if (is_integer_build()) GTEST_SKIP() << "this build leaves no layer in float";
   OnnxBuilder b(17);

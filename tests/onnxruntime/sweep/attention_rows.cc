@@ -256,6 +256,47 @@ Row embed_norm() {
       .row();
 }
 
+// `has_segments`: false leaves ids and table of segments out, and uses integers of int8 in place of uint8.
+Value quantized_embed_norm(Graph& g, const Value& x, bool has_segments) {
+  const auto codes = [&](const Dims& dims, uint32_t step) {
+    size_t count = 1;
+    for (const int64_t d : dims) count *= static_cast<size_t>(d);
+    std::vector<uint8_t> values(count);
+    for (size_t i = 0; i < count; ++i) values[i] = static_cast<uint8_t>(i * step + 5);
+    if (has_segments) return g.b.constant<uint8_t>(dims, values);
+    return g.b.constant<int8_t>(dims, std::vector<int8_t>(values.begin(), values.end()));
+  };
+  const auto zero_point = [&](int value) {
+    return has_segments ? g.b.scalar(static_cast<uint8_t>(value + 128))
+                        : g.b.scalar(static_cast<int8_t>(value));
+  };
+  Names inputs = {g.b.constant<int32_t>({2, kTokens}, {4, 0, 9, 1, 1, 8}),
+                  has_segments ? g.b.constant<int32_t>({2, kTokens}, {0, 0, 1, 0, 1, 1}) : "",
+                  codes({10, 8}, 37),
+                  codes({5, 8}, 53),
+                  has_segments ? codes({2, 8}, 91) : "",
+                  codes({8}, 29),
+                  codes({8}, 71),
+                  ""};
+  for (const float scale : {0.01f, 0.013f, 0.007f, 0.009f, 0.02f})
+    inputs.push_back(g.b.scalar(scale));
+  for (const int zero : {3, -7, 0, -90, 11}) inputs.push_back(zero_point(zero));
+  if (!has_segments) inputs[10] = inputs[15] = "";
+  const std::string y =
+      g.b.node("QEmbedLayerNormalization", inputs, {Attr("epsilon", 1e-5f)}, kMicrosoft);
+  g.b.graph().mutable_node(g.b.graph().node_size() - 1)->add_output(y + "_lengths");
+  return Graph::sized(g.node("Add", x, {y}), x.amplitude + 8);
+}
+
+Row quantized_embed_norm_row() {
+  return RowBuilder("QEmbedLayerNormalization", kMicrosoft)
+      .form("with segments, added", {2, kTokens, 8},
+            [](Graph& g, const Value& x) { return quantized_embed_norm(g, x, true); })
+      .form("of int8, added", {2, kTokens, 8},
+            [](Graph& g, const Value& x) { return quantized_embed_norm(g, x, false); })
+      .row();
+}
+
 Row rotary_embedding(const char* domain, int64_t opset) {
   const bool is_microsoft = std::string(domain) == kMicrosoft;
   RowBuilder row("RotaryEmbedding", domain);
@@ -327,6 +368,7 @@ std::vector<Row> attention_rows() {
           packed_attention(),
           quantized_attention(),
           embed_norm(),
+          quantized_embed_norm_row(),
           rotary_embedding("", 23),
           rotary_embedding(kMicrosoft, 21),
           matmul_nbits(),

@@ -31,6 +31,7 @@ constexpr Form kForms[] = {
     {kMicrosoft, "NhwcMaxPool", "", "MaxPool", true},
     {kMicrosoft, "BiasGelu", "", "Gelu", false},
     {kMicrosoft, "FastGelu", "", "Gelu", false},
+    {kMicrosoft, "QEmbedLayerNormalization", kMicrosoft, "EmbedLayerNormalization", false},
 
     {kNhwc, "Conv", "", "Conv", true},
     {kNhwc, "ConvTranspose", "", "ConvTranspose", true},
@@ -197,6 +198,24 @@ class Expander {
     return add_transpose(node, x, order, to);
   }
 
+  // Returns the inputs of an EmbedLayerNormalization for those of a QEmbedLayerNormalization: word, position and segment tables, scale
+  // and bias are inputs 2 to 6, with their scales from input 8 and their zero points from input 13 on.
+  std::vector<std::string> dequantized_tables(const onnx::NodeProto& node, Nodes* to) {
+    constexpr int kFirst = 2, kMask = 7, kScales = 8, kZeroPoints = 13;
+    const auto input = [&](int i) { return i < node.input_size() ? node.input(i) : std::string(); };
+    std::vector<std::string> inputs;
+    for (int i = 0; i <= kMask; ++i) inputs.push_back(input(i));
+    for (int i = kFirst; i < kMask; ++i) {
+      std::string& table = inputs[static_cast<size_t>(i)];
+      if (table.empty()) continue;
+      const int nth = i - kFirst;
+      table =
+          add(node, "DequantizeLinear", {table, input(kScales + nth), input(kZeroPoints + nth)}, to)
+              ->output(0);
+    }
+    return inputs;
+  }
+
   Status expand(const onnx::NodeProto& node, const Form& form, const Activation& activation,
                 Nodes* to) {
     size_t bytes = node.ByteSizeLong() + 1024;
@@ -218,6 +237,7 @@ class Expander {
     for (int i = 0; is_matmul && i < 2 && i < node.input_size(); ++i)
       inputs[static_cast<size_t>(i)] = matmul_operand(node, i, to);
     if (is_gelu && inputs.size() > 1) inputs = {add(node, "Add", inputs, to)->output(0)};
+    if (node.op_type() == "QEmbedLayerNormalization") inputs = dequantized_tables(node, to);
     if (reorders) {
       add_transpose(
           node, inputs[0],

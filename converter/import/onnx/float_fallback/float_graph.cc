@@ -33,6 +33,11 @@ bool FloatGraph::read(int i, ValueId* x) {
     return pair_function_to_float(importer_, *t.pair_function->node, *t.pair_function, t.shape, x)
                .ok() &&
            *x != kNoValue;
+  return read_table(t, x);
+}
+
+bool FloatGraph::read_table(const Tensor& t, ValueId* x) {
+  *x = kNoValue;
   if (t.is_dequantized() && t.quant->is_int16()) {
     *x = dequantized(t);
     return true;

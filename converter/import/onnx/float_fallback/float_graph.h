@@ -22,6 +22,8 @@ class FloatGraph : public FloatBuilder {
 
   // Reads input i as a float value. Returns false where no Float operator can read it.
   bool read(int i, ValueId* x);
+  // Reads a function of stored codes (Tensor::Kind::kTable) as a float value. Returns false for any other tensor.
+  bool read_table(const Tensor& t, ValueId* x);
   // Reads input i as constants, one for each of n channels. Returns false where it is something else.
   bool channel_constants(int i, int64_t n, std::vector<float>* values) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // EmbedLayerNormalization of com.microsoft: rows of tables for words, positions and segments, their sum, and its normalisation.
+// QEmbedLayerNormalization becomes one whose tables are dequantised (file/fused.h).
 #include <cmath>
 
 #include "converter/import/onnx/float_fallback/attention.h"
@@ -14,13 +15,18 @@ namespace {
 
 using F = fb::FloatFunction;
 
-// Takes rows of a table [n, h], input `table`, at the ids of a run, input `ids`. An id outside ends the run. *rows stays kNoValue where
-// the node was refused.
+// Takes rows of a table [n, h], input `table`, at the ids of a run, input `ids`. An id outside ends the run. A table of integers with
+// one scale is dequantised behind it. *rows stays kNoValue where the node was refused.
 Status rows_of_table(FloatGraph* f, int table, int ids, ValueId* rows) {
   Importer& importer = f->importer();
   const NodeView& node = f->node();
+  Tensor codes = importer.input(node, table);
+  const bool has_codes = codes.is_constant() && codes.quant && codes.quant->per_tensor();
   ValueId from;
-  if (!f->read(table, &from)) return importer.refuse_float(node, table);
+  if (has_codes)
+    from = stored_constant(importer, *codes.constant, *codes.quant, node.input(table));
+  else if (!f->read(table, &from))
+    return importer.refuse_float(node, table);
   if (!has_type(importer.input(node, ids), kInt32) && !has_type(importer.input(node, ids), kInt64))
     return importer.refuse_float(node, ids);
   const Shape s = f->shape_of(from);
@@ -31,9 +37,15 @@ Status rows_of_table(FloatGraph* f, int table, int ids, ValueId* rows) {
   Shape shape = f->shape_of(index);
   QRT_MODEL_CHECK(shape.rank() == 2, "ids of shape %s", shape.to_string().c_str());
   shape.push_back(s[1]);
-  *rows = f->builder().new_value("", DType::kFloat32, shape);
-  f->builder().add<fb::TakeOptionsT>(node, {from, index}, *rows).is_checked = true;
-  return Status();
+  const ValueId taken = f->builder().new_value("", f->builder().type_of(from), shape);
+  f->builder().add<fb::TakeOptionsT>(node, {from, index}, taken).is_checked = true;
+  *rows = taken;
+  if (!has_codes) return Status();
+  codes.kind = Tensor::Kind::kTable;
+  codes.constant.reset();
+  codes.value = taken;
+  codes.shape = shape;
+  return f->read_table(codes, rows) ? Status() : importer.refuse_float(node, table);
 }
 
 // Counts the ones of each row of a mask [b, s]: INT32 [b].
