@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that ONNX Runtime puts into the models it saves after optimisation, as the standard
-// operators that they were made of: FusedConv is Conv, Add and an activation, FusedMatMul is
-// Transpose, MatMul and Mul, BiasGelu is Add and Gelu, QEmbedLayerNormalization is five DequantizeLinear and EmbedLayerNormalization, and an operator on images whose channels come last stands between two
-// Transposes.
+// Operators that ONNX Runtime puts into the models it saves after optimisation, as the standard operators that they were made of:
+// FusedConv is Conv, Add and an activation, FusedMatMul is Transpose, MatMul and Mul, BiasGelu is Add and Gelu, and an operator on
+// images whose channels come last stands between two Transposes. QEmbedLayerNormalization is an EmbedLayerNormalization behind a
+// DequantizeLinear for each of its tables.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_FUSED_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_FUSED_H_
 
