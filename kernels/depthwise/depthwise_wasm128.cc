@@ -3,9 +3,7 @@
 // bytes of both are interleaved and widened, and i32x4.dot_i16x8_s multiplies them with pairs of weights,
 // which a block of channels has in this order on the stack. Anything but one filter per channel, and
 // kernels of many taps, take the scalar row.
-#include "kernels/depthwise/depthwise.h"
-#include "kernels/isa/in_registers_wasm128.h"
-#include "kernels/isa/requantize_wasm128.h"
+#include "kernels/depthwise/depthwise_wasm.h"
 
 namespace qrt {
 
@@ -15,14 +13,11 @@ namespace {
 
 constexpr size_t kMostTaps = 128, kStripRows = 8;
 
-// A block of 16 channels from c on, of which n are stored.
+// A block of 16 channels from c on.
 struct Block {
   const DepthwiseArgs* args;
-  size_t c, n, pairs;
-  StageForms forms;
-  bool in_registers;
-  wasm128::RequantInRegisters requant;
-  wasm128::ChannelConstants constants[4];
+  const DepthwiseStore* store;
+  size_t c, pairs;
   ptrdiff_t offsets[kMostTaps];                 // of the taps from the window's first pixel
   alignas(16) int16_t weights[kMostTaps * 16];  // [pair][16 channels][2 taps]
 };
@@ -49,17 +44,6 @@ void set_weights(Block& b) {
   }
   if (tap % 2 != 0) add(nullptr, b.offsets[tap - 1]);
   b.pairs = tap / 2;
-}
-
-void store(const Block& b, const v128_t (&acc)[4], uint8_t* out) {
-  if (b.in_registers) {
-    wasm128::store_bytes(out, b.requant.bytes(acc, b.constants), b.n);
-    return;
-  }
-  alignas(16) int32_t sums[16];
-  QRT_UNROLL
-  for (size_t q = 0; q < 4; ++q) wasm_v128_store(sums + 4 * q, acc[q]);
-  requantize_tile<wasm128::Lanes>(b.args->requant, b.forms, b.c, sums, 1, 16, b.n, out, 0);
 }
 
 // Computes a tile. address(pixel, tap): where the 16 bytes of a tap are.
@@ -92,7 +76,7 @@ QRT_INLINE void compute(const Block& b, const F& address, uint8_t* out, size_t o
     }
   }
   QRT_UNROLL
-  for (int x = 0; x < kPixels; ++x) store(b, acc[x], out + static_cast<size_t>(x) * out_step);
+  for (int x = 0; x < kPixels; ++x) b.store->pixel(acc[x], out + static_cast<size_t>(x) * out_step);
 }
 
 void compute_row(const Block& b, size_t y) {
@@ -149,20 +133,14 @@ void compute_row(const Block& b, size_t y) {
 void depthwise_u8s8_wasm128(const DepthwiseArgs& args) {
   const DepthwiseShape& s = args.shape;
   if (s.multiplier != 1 || s.products() >= kMostTaps) return depthwise_u8s8_scalar(args);
+  DepthwiseStore store(args);
   Block b;
   b.args = &args;
-  b.in_registers = wasm128::RequantInRegisters::handles(args.requant, s.in_c);
-  if (b.in_registers)
-    b.requant = wasm128::RequantInRegisters::make(args.requant, args.bias, s.in_c, 0);
+  b.store = &store;
   for (size_t y = args.row_begin; y < args.row_end; y += kStripRows) {
     const size_t end = args.row_end - y < kStripRows ? args.row_end : y + kStripRows;
     for (b.c = 0; b.c < s.in_c; b.c += 16) {
-      b.n = s.in_c - b.c < 16 ? s.in_c - b.c : 16;
-      if (b.in_registers) {
-        for (size_t q = 0; q < 4; ++q) b.constants[q] = b.requant.constants(b.c + 4 * q);
-      } else {
-        b.forms = forms_of(args.requant, b.c, b.n);
-      }
+      store.set_channels(b.c);
       set_weights(b);
       for (size_t row = y; row < end; ++row) compute_row(b, row);
     }

@@ -8,8 +8,6 @@
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
-#elif defined(__wasm_relaxed_simd__)
-#include <wasm_simd128.h>
 #elif defined(__wasm_simd128__)
 #include "kernels/isa/wasm128.h"
 #endif
@@ -64,9 +62,6 @@ QRT_INLINE V fused_lanes(V a, V b, V c) {
   if constexpr (sizeof(V) == sizeof(__m256)) return _mm256_fmadd_ps(a, b, c);
 #elif defined(__aarch64__)
   return vfmaq_f32(c, a, b);
-#elif defined(__wasm_relaxed_simd__)
-  return reinterpret_cast<V>(wasm_f32x4_relaxed_madd(
-      reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b), reinterpret_cast<v128_t>(c)));
 #elif defined(__wasm_simd128__)
   return reinterpret_cast<V>(wasm128::fused_multiply_add(
       reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b), reinterpret_cast<v128_t>(c)));

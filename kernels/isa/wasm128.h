@@ -39,6 +39,12 @@ QRT_INLINE void store_bytes(uint8_t* p, v128_t v, size_t n) {
   if (n & 1) wasm_v128_store8_lane(p, v, 0);
 }
 
+#ifdef __wasm_relaxed_simd__
+// Returns a * b + c, rounded once: where the set is there, the engine's relaxed instruction does so (isa/relaxed.h).
+QRT_INLINE v128_t fused_multiply_add(v128_t a, v128_t b, v128_t c) {
+  return wasm_f32x4_relaxed_madd(a, b, c);
+}
+#else
 // Returns two lanes of a * b + c, rounded to odd. The product is exact in double; where the sum is not,
 // the result is the neighbour towards the exact value whose last bit is 1. Rounded again to float32, whose
 // significand has less than half as many bits, it is the sum rounded once (Boldo and Melquiond, 2008).
@@ -95,6 +101,7 @@ QRT_INLINE v128_t fused_multiply_add(v128_t a, v128_t b, v128_t c) {
     return fused_multiply_add_to_odd(a, b, c);
   return y;
 }
+#endif
 
 }  // namespace wasm128
 }  // namespace QRT_KERNEL_SET
