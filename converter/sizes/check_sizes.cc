@@ -195,12 +195,13 @@ class Checker {
       if (graph_->symbols[s].tied_to == static_cast<int>(symbol)) (*sizes)[s] = (*sizes)[symbol];
   }
 
-  // Lowers the largest size of each tied symbol to the largest legal one that is not above its leader's: a tied symbol is 1 or as
-  // large as its leader.
+  // Gives each tied symbol the limits of its leader, as whose size, or 1, it has: lowers its largest size to the largest legal one that
+  // is not above the leader's, and raises its least to the leader's, as limits cannot leave out what is between 1 and that.
   void limit_tied() {
     for (Symbol& s : graph_->symbols) {
       if (s.tied_to < 0) continue;
       const Symbol& other = graph_->symbols[static_cast<size_t>(s.tied_to)];
+      if (other.least % s.step == s.least % s.step) s.least = std::max(s.least, other.least);
       if (s.most <= other.most) continue;
       s.most = other.most - (other.most - s.least) % s.step;
       if (s.limited_by.empty()) s.limited_by = other.limited_by;

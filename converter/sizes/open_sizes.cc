@@ -131,7 +131,14 @@ class Opening {
   // else by a larger one that contains it at all sizes up to a limit, and lowers the most of the symbols to that limit.
   Status fit_constants(Source* source, std::vector<Symbol>* symbols) {
     std::vector<ValueId> constants;
-    for (const ValueId id : differing_constants(imports_))
+    const std::vector<ValueId> differing = differing_constants(imports_);
+    for (const Node& node : graphs_[0]->nodes)
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        if (is_parameter(node, i) &&
+            std::count(differing.begin(), differing.end(), node.inputs[i]) != 0)
+          return error(Code::kUnsupported, "%s has other weights at other sizes",
+                       label_of(node).c_str());
+    for (const ValueId id : differing)
       if (!fit_run_numbers(imports_, id, graphs_[0].get()) &&
           !fit_constant_by_index(imports_, id, graphs_[0].get()))
         constants.push_back(id);
@@ -184,6 +191,11 @@ class Opening {
       if (v.is_constant && own.is_constant && v.type.shape == own.type.shape && v.data == own.data)
         std::vector<uint8_t>().swap(v.data);
     }
+  }
+
+  // Returns whether the node needs a constant as its input `i`: weights, their bias, a table.
+  static bool is_parameter(const Node& node, size_t i) {
+    return (i > 0 && traits(node).constants.are(ConstantRule::kWeights)) || input_is_table(node, i);
   }
 
   static constexpr size_t kMostConstantBytes = size_t{1} << 22;

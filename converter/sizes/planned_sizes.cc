@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "converter/sizes/probes.h"
 #include "runtime/infer.h"
@@ -21,16 +22,27 @@ enum class Outcome { kPlanned, kTooLarge, kRefused };
 class Narrowing {
  public:
   Narrowing(const VerifiedModel& model, Budget* budget, std::vector<Symbol>* symbols)
-      : model_(model), budget_(*budget), steps_(budget->steps_left() / kPart), symbols_(*symbols) {
+      : model_(model), budget_(*budget), symbols_(*symbols) {
     for (const Symbol& s : symbols_) own_.push_back(s.value);
   }
 
   void run() {
+    uint64_t left = budget_.steps_left() / kPart;
+    uint64_t parts = 2 * symbols_.size() + 1;
+    // Gives what is next an equal share of what is left.
+    const auto begin_part = [&] {
+      left += steps_;
+      steps_ = left / parts--;
+      left -= steps_;
+    };
     for (const bool counts_others : {false, true}) {
       counts_others_ = counts_others;
-      for (size_t s = 0; s < symbols_.size(); ++s)
+      for (size_t s = 0; s < symbols_.size(); ++s) {
+        begin_part();
         if (symbols_[s].tied_to < 0 && symbols_[s].least != symbols_[s].most) narrow_alone(s);
+      }
     }
+    begin_part();
     narrow_together();
   }
 
@@ -44,12 +56,24 @@ class Narrowing {
     return true;
   }
 
+  // Plans at sizes, once for the same ones.
   Outcome at(Sizes sizes) {
-    constexpr uint64_t kStepsPerOperator = 200;
-    constexpr size_t kMostBytes = size_t{1} << 20;  // of maps and tables
     for (size_t s = 0; s < sizes.size(); ++s)
       if (const int leader = symbols_[s].tied_to; leader >= 0)
         sizes[s] = sizes[static_cast<size_t>(leader)];
+    const auto known = known_.find(sizes);
+    if (known == known_.end()) {
+      const Outcome outcome = plan_at(sizes);
+      known_[std::move(sizes)] = {outcome, why_};
+      return outcome;
+    }
+    why_ = known->second.second;
+    return known->second.first;
+  }
+
+  Outcome plan_at(const Sizes& sizes) {
+    constexpr uint64_t kStepsPerOperator = 200;
+    constexpr size_t kMostBytes = size_t{1} << 24;  // of maps and tables
     if (!take(kStepsPerOperator * model_.file().operators()->size())) return Outcome::kTooLarge;
     qrt::Sizes at = stored_sizes(model_.file());
     for (size_t s = 0; s < sizes.size(); ++s) at.symbols[s] = sizes[s];
@@ -71,17 +95,22 @@ class Narrowing {
     return size - (size - s.least) % s.step;
   }
 
-  // Returns whether the model is refused at a size of one symbol, and planned at none of a few sizes of the others.
-  bool is_bad(size_t symbol, int64_t size) {
+  // Returns a size of one symbol together with sizes of the others: their own, their least, equal ones.
+  std::vector<Sizes> beside(size_t symbol, int64_t size) const {
     Sizes own = own_, equal = own_, least = own_;
     for (size_t s = 0; s < own_.size(); ++s) {
       equal[s] = legal(s, size);
       least[s] = symbols_[s].least;
     }
     own[symbol] = equal[symbol] = least[symbol] = size;
+    return {own, least, equal};
+  }
+
+  // Returns whether the model is refused at a size of one symbol, and planned at none of a few sizes of the others.
+  bool is_bad(size_t symbol, int64_t size) {
     bool is_refused = false;
     std::string why;
-    for (const Sizes& sizes : {own, least, equal}) {
+    for (const Sizes& sizes : beside(symbol, size)) {
       const Outcome outcome = at(sizes);
       if (outcome == Outcome::kPlanned || (outcome == Outcome::kTooLarge && !counts_others_))
         return false;
@@ -89,6 +118,13 @@ class Narrowing {
     }
     why_ = why;
     return is_refused;
+  }
+
+  // Returns whether the model is planned at a size of one symbol and one of a few sizes of the others.
+  bool is_planned(size_t symbol, int64_t size) {
+    const std::vector<Sizes> all = beside(symbol, size);
+    return std::any_of(all.begin(), all.end(),
+                       [this](const Sizes& sizes) { return at(sizes) == Outcome::kPlanned; });
   }
 
   // Returns sizes of a symbol: the first ones, those around its own, and ever larger ones.
@@ -141,10 +177,11 @@ class Narrowing {
     // Where hardly any size is good, it has to fit those of other symbols.
     constexpr int kFewest = 3;
     if (best.good < kFewest && symbols_.size() > 1) return;
+    // A size of which too little is known counts as bad.
     const auto search = [&](int64_t good, int64_t bad) {
       while (std::abs(good - bad) > best.step) {
         const int64_t middle = good + (bad - good) / best.step / 2 * best.step;
-        (is_bad(symbol, middle) ? bad : good) = middle;
+        (is_planned(symbol, middle) ? good : bad) = middle;
       }
       return good;
     };
@@ -267,10 +304,11 @@ class Narrowing {
 
   const VerifiedModel& model_;
   Budget& budget_;
-  uint64_t steps_;  // that may still be taken from it
+  uint64_t steps_ = 0;  // that the present part may still take from it
   std::vector<Symbol>& symbols_;
   Sizes own_;
-  std::string why_;  // the model was refused last
+  std::string why_;                                         // the model was refused last
+  std::map<Sizes, std::pair<Outcome, std::string>> known_;  // with why_
   // A size that is too large beside one size of the others is bad where it is refused beside another, which needs limits of these
   // that are right.
   bool counts_others_ = false;

@@ -190,6 +190,50 @@ TEST(OpenSizesOf, ASizeThatFollowsAnother) {
   for (const convert::Symbol& s : imported.graph.symbols) EXPECT_EQ(s.most, 50) << s.name;
 }
 
+// Where all inputs got one length, a least length that one of them needs is that of all: limits cannot allow 1 and 8, and none between.
+TEST(OpenSizesOf, TheLeastSizeOfOneIsThatOfAll) {
+  OnnxBuilder b(17);
+  b.allow_float = true;
+  const std::string x = b.qdq<uint8_t>(b.input({-1, -1, 4}), 0.05f, 120);
+  const std::string mask = b.qdq<uint8_t>(b.input({-1, -1, 1}), 0.05f, 120);
+  b.output(b.qdq<uint8_t>(b.node("Mul", {x, mask}), 0.05f, 120));
+  const std::string other = b.input({1, -1, 3});
+  b.output(b.node("Gather", {other, number(&b, 7)}, {{"axis", int64_t{1}}}));
+  const char* names[3][2] = {{"n0", "t0"}, {"n1", "t1"}, {nullptr, "t2"}};
+  for (int i = 0; i < 3; ++i)
+    for (int d = 0; d < 2; ++d)
+      if (names[i][d] != nullptr) b.name_dim(i, d, names[i][d]);
+  convert::Graph graph;
+  convert_whole(b, &graph);
+  int tied = 0;
+  for (const convert::Symbol& s : graph.symbols) {
+    if (s.name[0] != 't') continue;
+    EXPECT_EQ(s.least, 8) << s.name;
+    tied += s.tied_to >= 0 ? 1 : 0;
+  }
+  EXPECT_EQ(tied, 2);
+}
+
+// A pass that leaves out rows of a kernel makes other weights for other images. These are no values that a run could make.
+TEST(OpenSizesOf, WeightsThatDiffer) {
+  OnnxBuilder b(17);
+  const std::string x = b.qdq<uint8_t>(b.input({1, 2, 9, -1}), 0.05f, 120);
+  const std::string w =
+      b.node("Max", {b.node("Mod", {size_of(&b, x, 3), number(&b, 3)}), number(&b, 1)});
+  const std::string sizes =
+      b.node("Concat", {b.constant<int64_t>({3}, {1, 2, 9}), w}, {{"axis", int64_t{0}}});
+  const std::string narrow = b.qdq<uint8_t>(
+      b.node("Resize", {x, "", "", sizes}, {{"mode", "nearest"}, {"nearest_mode", "floor"}}), 0.05f,
+      120);
+  b.output(b.q<uint8_t>(b.node("Conv", {narrow, weights(&b, {2, 1, 3, 3})},
+                               {{"group", int64_t{2}}, {"pads", Dims{1, 1, 1, 1}}}),
+                        0.25f, 128));
+  testing::Imported imported = b.import();
+  ASSERT_TRUE(imported.status.ok()) << imported.status.message();
+  const Status passed = run_passes(&imported.graph, nullptr);
+  EXPECT_TRUE(passed.ok() || passed.code() == Code::kUnsupported) << passed.message();
+}
+
 // Sizes stay within the limits that --open gives.
 TEST(OpenSizesOf, LimitsOfTheCaller) {
   OnnxBuilder b(17);
