@@ -34,22 +34,24 @@ function step(type, values) {
 }
 
 // Compares an output of ONNX Runtime with qrt's in these bytes: null where they are equal, else {why, isNear}. `unit` is the
-// output's scale, 0 where its numbers are floats. isNear: every number is off by one unit at most; floats by one part in 2^20 of the
-// output's greatest magnitude, or of 1.
-export function difference(want, got, bytes, unit = step(want.type, want.data)) {
+// output's scale, 0 where its numbers are floats. isNear: every number is off by one unit at most; a float by one part in 2^20 of the
+// output's greatest magnitude, of 1, or of its own of `magnitudes` (magnitudes.mjs), if there are some.
+export function difference(want, got, bytes, unit = step(want.type, want.data), magnitudes = []) {
   if (want.type !== got.type || want.dims.join() !== got.dims.join())
     return { why: `${got.type}[${got.dims}] instead of ${want.type}[${want.dims}]`, isNear: false };
   const a = want.data, b = typed(want.type, bytes);
-  let bad = 0, worst = 0, at = -1, most = 1;
+  let most = 1;
+  if (!unit) for (const v of a) if (Math.abs(v) > most && Number.isFinite(v)) most = Math.abs(v);
+  const allowed = (i) => unit ? unit * 1.001 : Math.max(most, Number.isFinite(magnitudes[i]) ? magnitudes[i] : 0) / 1048576;
+  let bad = 0, worst = 0, at = -1, isNear = true;
   for (let i = 0; i < a.length; ++i) {
-    if (!unit && Math.abs(a[i]) > most && Number.isFinite(a[i])) most = Math.abs(a[i]);
     if (Object.is(a[i], b[i]) || (a[i] === 0 && b[i] === 0)) continue;
     if (!bad++) at = i;
     const d = Math.abs(Number(a[i]) - Number(b[i]));
     if (!(d <= worst)) worst = d;
+    isNear = isNear && d <= allowed(i);
   }
   if (!bad) return null;
   const inSteps = unit && Math.round(worst / unit) ? `${Math.round(worst / unit)} steps` : 'a part of a float';
-  return { why: `${inSteps}: ${bad} of ${a.length} differ, worst by ${worst}; [${at}] is ${b[at]} instead of ${a[at]}`,
-    isNear: worst <= (unit ? unit * 1.001 : most / 1048576) };
+  return { why: `${inSteps}: ${bad} of ${a.length} differ, worst by ${worst}; [${at}] is ${b[at]} instead of ${a[at]}`, isNear };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // As much of the ONNX protobuf format as tells which nodes a model has and what they read.
 
-function* fields(bytes, begin = 0, end = bytes.length) {
+// The fields of a message: {number, value} of a number, {number, begin, end} of bytes.
+export function* fields(bytes, begin = 0, end = bytes.length) {
   let at = begin;
   const varint = () => {
     let value = 0, factor = 1;
@@ -31,7 +32,7 @@ function* fields(bytes, begin = 0, end = bytes.length) {
 
 const text = (bytes, f) => bytes.toString('utf8', f.begin, f.end);
 
-// [{op, domain, inputs, outputs}], the graph's inputs and its initialisers, both with their element types, and the bytes of those
+// [{op, domain, inputs, outputs, bytes}], the graph's inputs and its initialisers, both with their element types, and the bytes of those
 // initialisers that have them in one piece.
 export function readModel(bytes) {
   const nodes = [], types = new Map(), contents = new Map();
@@ -39,7 +40,7 @@ export function readModel(bytes) {
     if (model.number !== 7) continue;
     for (const graph of fields(bytes, model.begin, model.end)) {
       if (graph.number === 1) {
-        const node = { op: '', domain: '', inputs: [], outputs: [] };
+        const node = { op: '', domain: '', inputs: [], outputs: [], bytes: bytes.subarray(graph.begin, graph.end) };
         for (const f of fields(bytes, graph.begin, graph.end)) {
           if (f.number === 1) node.inputs.push(text(bytes, f));
           if (f.number === 2) node.outputs.push(text(bytes, f));

@@ -3,8 +3,8 @@
 // judge.mjs DIR FIRST COUNT [--keep]: runs the graphs that open_graphs wrote to DIR in ONNX Runtime, at the same sizes, and compares.
 // Prints one line of JSON for each graph: {index, layers, status, why, runs: [{run, sizes, verdict, why}]}. Verdicts:
 //   exact     every bit of every output
-//   within    float is left in qrt or in ONNX Runtime, and every float is off by one part in 2^20 of the output's greatest magnitude (or of 1),
-//             every integer by one
+//   within    float is left in qrt or in ONNX Runtime, and every float is off by one part in 2^20 of the output's greatest magnitude, of 1,
+//             or of the magnitudes that a sum is made of, every integer by one
 //   as fixed  float is left, another difference, but the bits are those of the same model converted with this run's sizes
 //   wrong     anything else that was answered, where ONNX Runtime has no answer included unless the model of fixed sizes has one
 //   closed    the file has another size of that dimension
@@ -22,6 +22,7 @@ if (!count || !process.env.ORT_DIR) {
   process.exit(2);
 }
 const { difference, openSession, tensorOf } = await import('../onnxruntime.mjs');
+const { magnitudesOf } = await import('../magnitudes.mjs');
 
 function readRun(file) {
   const bytes = readFileSync(file), line = bytes.indexOf(10);
@@ -33,12 +34,12 @@ function readRun(file) {
 const clean = new Set(['UNSUPPORTED', 'INVALID_ARGUMENT', 'OUT_OF_RANGE', 'OUT_OF_MEMORY']);
 
 // The worst difference of all outputs, null where there is none. Outputs that `skips` names by their index count as equal.
-function compare(wanted, got, record, skips = () => false) {
+function compare(wanted, got, record, magnitudes, skips = () => false) {
   let worst = null;
   for (const [i, t] of got.entries()) {
     if (skips(i)) continue;
     const bytes = record.data(t), want = wanted[t.name];
-    const found = want.type === 'float32' ? difference(want, t, bytes, 0) : difference(want, t, bytes);
+    const found = want.type === 'float32' ? difference(want, t, bytes, 0, magnitudes[t.name]) : difference(want, t, bytes);
     if (found && (!worst || !found.isNear)) worst = { ...found, why: `output ${t.name}: ${found.why}` };
     if (worst && !worst.isNear) return worst;
   }
@@ -48,7 +49,7 @@ function compare(wanted, got, record, skips = () => false) {
 const isSame = (t, u, record) => t.dims.join() === u.dims.join() && Buffer.compare(Buffer.from(record.data(t)), Buffer.from(record.data(u))) === 0;
 const sameBytes = (a, b, record) => a && b && a.every((t, i) => isSame(t, b[i], record));
 
-function judgeRun(run, record, wanted, whyNone, isFloat) {
+async function judgeRun(run, record, wanted, whyNone, isFloat, findMagnitudes) {
   const fixed = run.fixed?.outputs ? 'answered' : run.fixed?.status ?? '';
   const result = (verdict, why = '') => ({ run: run.run, sizes: run.sizes.map((s) => s.join('x')).join(' '), verdict, why, fixed });
   if (!run.outputs) {
@@ -57,12 +58,16 @@ function judgeRun(run, record, wanted, whyNone, isFloat) {
     return result(wanted ? 'refused' : 'not run', wanted ? `${run.status}: ${run.message}` : whyNone);
   }
   if (!wanted) return sameBytes(run.outputs, run.fixed?.outputs, record) ? result('as fixed', `ONNX Runtime has no answer: ${whyNone}`) : result('wrong', `answers, and ONNX Runtime does not: ${whyNone}`);
-  const found = compare(wanted, run.outputs, record);
+  let magnitudes = {}, found = compare(wanted, run.outputs, record, magnitudes);
   if (!found) return result('exact');
   if (!isFloat) return result('wrong', found.why);
+  if (!found.isNear) {
+    magnitudes = await findMagnitudes();
+    found = compare(wanted, run.outputs, record, magnitudes);
+  }
   if (found.isNear) return result('within', found.why);
   // Outputs that a file of these sizes has, too, are its affair.
-  const others = run.fixed?.outputs ? compare(wanted, run.outputs, record, (i) => isSame(run.outputs[i], run.fixed.outputs[i], record)) : found;
+  const others = run.fixed?.outputs ? compare(wanted, run.outputs, record, magnitudes, (i) => isSame(run.outputs[i], run.fixed.outputs[i], record)) : found;
   return result(!others || others.isNear ? 'as fixed' : 'wrong', found.why);
 }
 
@@ -87,7 +92,7 @@ async function judge(stem) {
       } catch (e) {
         whyNone = String(e.message).split('\n')[0];
       }
-      if (record.status === 'ok') result.runs.push(judgeRun(run, record, wanted, whyNone, isFloat));
+      if (record.status === 'ok') result.runs.push(await judgeRun(run, record, wanted, whyNone, isFloat, () => magnitudesOf(readFileSync(`${stem}.onnx`), feeds, Object.keys(wanted))));
       else result.runs.push({ run: run.run, sizes: run.sizes.map((s) => s.join('x')).join(' '), verdict: wanted ? record.status === 'refused' ? 'refused' : 'internal' : 'not run', why: result.why });
     }
     return result;

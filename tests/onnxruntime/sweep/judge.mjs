@@ -3,9 +3,8 @@
 // judge.mjs DIR FIRST SKIP: runs the cells that `sweep` wrote to DIR/FIRST.jsonl in ONNX Runtime, without the first SKIP lines, and
 // compares. Prints one line of JSON for each attempt at a cell, without --allow-float and with it:
 // {index, name, op, kind, allow_float, verdict, why, float: [operators that ONNX Runtime left in float]}.
-// Verdicts: equal; near (off by one step of a quantised output at most, of floats by one part
-// in 2^20 of the output's greatest magnitude or of 1, where qrt or ONNX
-// Runtime computes in float); wrong; refused; internal (an internal error, or a model that fails to load or to run); not run (by ONNX
+// Verdicts: equal; near (off by one step of a quantised output at most, of floats by one part in 2^20 of the output's greatest
+// magnitude, of 1, or of the sum of magnitudes that a sum is made of, where qrt or ONNX Runtime computes in float); wrong; refused; internal (an internal error, or a model that fails to load or to run); not run (by ONNX
 // Runtime). ORT_DIR: where onnxruntime-node was installed.
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -17,6 +16,7 @@ if (!skip || !process.env.ORT_DIR) {
   process.exit(2);
 }
 const { difference, openSession, tensorOf } = await import('../onnxruntime.mjs');
+const { magnitudesOf } = await import('../magnitudes.mjs');
 const stem = path.join(dir, first);
 const bytes = readFileSync(`${stem}.bytes`);
 
@@ -39,12 +39,12 @@ function digestOf(outputs) {
   return h;
 }
 
-function compare(attempt, outputs, units, data) {
+function compare(attempt, outputs, units, data, magnitudes = {}) {
   if (attempt.status === 'refused') return { verdict: 'refused', why: attempt.op ? `${attempt.op}: ${attempt.message}` : attempt.message };
   if (!attempt.outputs) return { verdict: 'internal', why: `${attempt.status}: ${attempt.message}` };
   let result = { verdict: 'equal', why: '' };
   for (const got of attempt.outputs) {
-    const found = difference(outputs[got.name], got, data(got), units[got.name]);
+    const found = difference(outputs[got.name], got, data(got), units[got.name], magnitudes[got.name]);
     if (found && !(result.verdict === 'wrong')) result = { verdict: found.isNear ? 'near' : 'wrong', why: `output ${got.name}: ${found.why}` };
   }
   return result;
@@ -53,11 +53,12 @@ function compare(attempt, outputs, units, data) {
 async function judge(cell) {
   const data = (t) => new Uint8Array(bytes.subarray(cell.base + t.at, cell.base + t.at + t.bytes)); // a copy, aligned
   const model = data(cell.model);
-  let outputs, problem = '';
+  let outputs, feeds, problem = '';
   try {
     const session = await openSession(model);
     try {
-      outputs = await session.run(Object.fromEntries(cell.inputs.map((t) => [t.name, tensorOf(t, data(t))])));
+      feeds = Object.fromEntries(cell.inputs.map((t) => [t.name, tensorOf(t, data(t))]));
+      outputs = await session.run(feeds);
     } finally {
       await session.release();
     }
@@ -74,6 +75,8 @@ async function judge(cell) {
       continue;
     }
     let result = compare(attempt, outputs, cell.units, data);
+    if (result.verdict === 'wrong')
+      result = compare(attempt, outputs, cell.units, data, await magnitudesOf(Buffer.from(model), feeds, Object.keys(outputs)));
     if (result.verdict === 'near' || result.verdict === 'wrong') {
       const float = await floatOf(model);
       if (result.verdict === 'near' && !attempt.has_float && !float.length) result.verdict = 'wrong';
