@@ -124,6 +124,15 @@ struct RequantInRegisters {
     return value;
   }
 
+  // Returns a * b + c. What it is called with makes fused and other multiply-adds equal.
+  QRT_INLINE v128_t multiply_add(v128_t a, v128_t b, v128_t c) {
+#ifdef __wasm_relaxed_simd__
+    return wasm_f64x2_relaxed_madd(a, b, c);
+#else
+    return wasm_f64x2_add(wasm_f64x2_mul(a, b), c);
+#endif
+  }
+
   // The sums as values: an array of them would keep a tile's accumulators in memory.
   template <bool kHasSigns>
   __attribute__((noinline)) v128_t fixed_bytes(v128_t acc0, v128_t acc1, v128_t acc2, v128_t acc3,
@@ -131,10 +140,10 @@ struct RequantInRegisters {
     const v128_t acc[4] = {acc0, acc1, acc2, acc3};
     const auto rounded = [](v128_t sums, v128_t factor, v128_t nudge) QRT_INLINE_LAMBDA {
       const v128_t x = wasm_f64x2_convert_low_i32x4(sums);
-      const v128_t product = wasm_f64x2_mul(x, factor), magic = wasm_f64x2_const_splat(0x1.8p52);
-      if (!kHasSigns) return wasm_f64x2_add(wasm_f64x2_add(product, nudge), magic);
+      const v128_t magic = wasm_f64x2_const_splat(0x1.8p52);
+      if (!kHasSigns) return wasm_f64x2_add(multiply_add(x, factor, nudge), magic);
       const v128_t sign = wasm_v128_and(x, wasm_i64x2_const_splat(INT64_MIN));
-      const v128_t sum = wasm_f64x2_add(product, wasm_v128_or(nudge, sign));
+      const v128_t sum = multiply_add(x, factor, wasm_v128_or(nudge, sign));
       return wasm_f64x2_add(wasm_f64x2_add(sum, wasm_f64x2_const_splat(kBeyondTie)), magic);
     };
     v128_t v[4];
