@@ -82,22 +82,34 @@ inline void join_blocks(Widened<V>& a, Widened<V>& b, const StageSequence& stage
   }
 }
 
+// The stages of an addition, for each operand and for the sum.
+struct AddStages {
+  explicit AddStages(const AddIntParams& p)
+      : a_bound(int64_t{255} << p.left_shift),
+        b_bound(a_bound),
+        a(p.a_stages, p.a_stage_count, &a_bound),
+        b(p.b_stages, p.b_stage_count, &b_bound),
+        bound(a_bound + b_bound),
+        sum(p.requant.stages, p.requant.stage_count, &bound) {}
+
+  int64_t a_bound, b_bound;
+  StageSequence a, b;
+  int64_t bound;
+  StageSequence sum;
+};
+
 template <class V>
-inline void add_in_blocks(const AddIntParams& p, const ElementwiseArgs& run) {
-  int64_t a_bound = int64_t{255} << p.left_shift, b_bound = a_bound;
-  const StageSequence a_stages(p.a_stages, p.a_stage_count, &a_bound);
-  const StageSequence b_stages(p.b_stages, p.b_stage_count, &b_bound);
-  int64_t bound = a_bound + b_bound;
-  const StageSequence stages(p.requant.stages, p.requant.stage_count, &bound);
-  Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, p.left_shift, a_stages);
-  Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, p.left_shift, b_stages);
+inline void add_in_blocks(const AddIntParams& p, const AddStages& stages,
+                          const ElementwiseArgs& run) {
+  Widened<V> a(run.a, run.a_is_scalar, run.n, p.a_zero_point, p.left_shift, stages.a);
+  Widened<V> b(run.b, run.b_is_scalar, run.n, p.b_zero_point, p.left_shift, stages.b);
   if (p.subtract) {
-    join_blocks(a, b, stages, p.requant, run.y, run.n,
+    join_blocks(a, b, stages.sum, p.requant, run.y, run.n,
                 [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
                   for (size_t i = 0; i < n; ++i) v[i] = x[i] - y[i];
                 });
   } else {
-    join_blocks(a, b, stages, p.requant, run.y, run.n,
+    join_blocks(a, b, stages.sum, p.requant, run.y, run.n,
                 [](const int32_t* x, const int32_t* y, size_t n, int32_t* v) {
                   for (size_t i = 0; i < n; ++i) v[i] = x[i] + y[i];
                 });

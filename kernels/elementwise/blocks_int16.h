@@ -178,7 +178,7 @@ inline void rescale_in_blocks(const RescaleParams& p, const RescaleArgs& run) {
 // The entry points of a row that compute in integers, by its policy of isa/requantize_tile.h.
 #define QRT_ELEMENTWISE_INTEGERS(suffix, Lanes)                                               \
   void elementwise_add_int_##suffix(const AddIntParams& params, const ElementwiseArgs& run) { \
-    add_in_blocks<Lanes>(params, run);                                                        \
+    add_in_blocks<Lanes>(params, AddStages(params), run);                                     \
   }                                                                                           \
   void elementwise_add_int16_##suffix(const AddIntParams& params, const Int16Args& run) {     \
     add_int16_in_blocks<Lanes>(params, run);                                                  \

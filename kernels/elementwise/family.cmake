@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-qrt_add_family(elementwise SMALL COMMON select.cc ISAS scalar vectors wasmrelaxed)
+qrt_add_family(elementwise SMALL COMMON select.cc ISAS scalar vectors)
 # Cheaper forms, found in floating point.
 set(_forms_isas avx2 avx512vnni avx512vbmi)
 set(_forms sum_tables.cc)

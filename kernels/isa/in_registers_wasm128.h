@@ -11,7 +11,8 @@
 // the nearest integer, which is never a tie, and adding 1.5 * 2^52 rounds so. For s up to 12 all sums are exact
 // in double while they are below 2^9; beyond, they stay beyond, as roundings keep the order, and so do their bytes.
 //
-// Where negative accumulators give the least byte anyway, n has one sign: as n is at most 1/4, they give y <= 0 with either.
+// Where no output is below the zero point, negative acc give the least output with either sign of n, which is below
+// 1/2: then n + e is one constant. It is also one where there is one rounding.
 #ifndef QRT_KERNELS_ISA_IN_REGISTERS_WASM128_H_
 #define QRT_KERNELS_ISA_IN_REGISTERS_WASM128_H_
 
@@ -28,7 +29,7 @@ namespace qrt {
 inline namespace QRT_KERNEL_SET {
 namespace wasm128 {
 
-// The constants of four channels: the scale in float, or M and |n| in double, two channels each. With one sign of n, e is added to it.
+// The constants of four channels: the scale in float, or M and |n| or n + e in double, two channels each.
 struct ChannelConstants {
   v128_t scale, low, high, nudge_low, nudge_high;
 };
@@ -36,7 +37,7 @@ struct ChannelConstants {
 struct RequantInRegisters {
   const Requant* requant;
   bool is_fixed;
-  bool has_one_sign;          // fixed: all that count of n have one
+  bool has_signs;             // fixed: n has the sign of acc
   v128_t least, most;         // float: lo and hi less the zero point
   v128_t magic_bits;          // float: less the zero point
   v128_t zero_point, lo, hi;  // fixed: int16, uint8
@@ -57,7 +58,7 @@ struct RequantInRegisters {
   static RequantInRegisters make(const Requant& r, const int32_t*, size_t, size_t) {
     return {&r,
             r.kind == RequantKind::kInt,
-            r.stage_count != 2 || r.zero_point <= r.lo,
+            r.stage_count == 2 && r.lo < r.zero_point,
             wasm_f32x4_splat(static_cast<float>(r.lo - r.zero_point)),
             wasm_f32x4_splat(static_cast<float>(r.hi - r.zero_point)),
             wasm_i32x4_splat(kMagicBits - r.zero_point),
@@ -79,7 +80,7 @@ struct RequantInRegisters {
       const int32_t m = requant->stages[0].multiplier[c + i];
       const double unit = m == 0 ? 0 : power(-31 - shift(*requant, c + i));
       factor[i] = m * unit;
-      nudge[i] = (requant->stage_count == 2 ? unit * 0x1p30 : 0) + (has_one_sign ? kE : 0);
+      nudge[i] = (requant->stage_count == 2 ? unit * 0x1p30 : 0) + (has_signs ? 0 : kBeyondTie);
     }
     k.low = wasm_v128_load(factor);
     k.high = wasm_v128_load(factor + 2);
@@ -92,9 +93,10 @@ struct RequantInRegisters {
   // rounded by the addition of 1.5 * 2^23, whose bits then end in the integer.
   __attribute__((always_inline)) v128_t bytes(const v128_t (&acc)[4],
                                               const ChannelConstants (&k)[4]) const {
-    if (is_fixed)
-      return has_one_sign ? fixed_bytes<true>(acc[0], acc[1], acc[2], acc[3], k)
-                          : fixed_bytes<false>(acc[0], acc[1], acc[2], acc[3], k);
+    if (is_fixed) {
+      return has_signs ? fixed_bytes<true>(acc[0], acc[1], acc[2], acc[3], k)
+                       : fixed_bytes<false>(acc[0], acc[1], acc[2], acc[3], k);
+    }
     v128_t v[4];
     QRT_UNROLL
     for (int i = 0; i < 4; ++i) {
@@ -109,7 +111,7 @@ struct RequantInRegisters {
  private:
   static constexpr float kMagic = 12582912;  // 2^23 + 2^22
   static constexpr int32_t kMagicBits = 0x4b400000;
-  static constexpr double kE = 0x1p-44;
+  static constexpr double kBeyondTie = 0x1p-44;  // e
 
   // s of a channel.
   static int shift(const Requant& r, size_t c) {
@@ -122,7 +124,7 @@ struct RequantInRegisters {
     return value;
   }
 
-  // Returns a * b + c; here that is exact with one rounding or two.
+  // Returns a * b + c. What it is called with makes fused and other multiply-adds equal.
   QRT_INLINE v128_t multiply_add(v128_t a, v128_t b, v128_t c) {
 #ifdef __wasm_relaxed_simd__
     return wasm_f64x2_relaxed_madd(a, b, c);
@@ -132,17 +134,17 @@ struct RequantInRegisters {
   }
 
   // The sums as values: an array of them would keep a tile's accumulators in memory.
-  template <bool kHasOneSign>
+  template <bool kHasSigns>
   __attribute__((noinline)) v128_t fixed_bytes(v128_t acc0, v128_t acc1, v128_t acc2, v128_t acc3,
                                                const ChannelConstants (&k)[4]) const {
     const v128_t acc[4] = {acc0, acc1, acc2, acc3};
     const auto rounded = [](v128_t sums, v128_t factor, v128_t nudge) QRT_INLINE_LAMBDA {
       const v128_t x = wasm_f64x2_convert_low_i32x4(sums);
       const v128_t magic = wasm_f64x2_const_splat(0x1.8p52);
-      if (kHasOneSign) return wasm_f64x2_add(multiply_add(x, factor, nudge), magic);
+      if (!kHasSigns) return wasm_f64x2_add(multiply_add(x, factor, nudge), magic);
       const v128_t sign = wasm_v128_and(x, wasm_i64x2_const_splat(INT64_MIN));
       const v128_t sum = multiply_add(x, factor, wasm_v128_or(nudge, sign));
-      return wasm_f64x2_add(wasm_f64x2_add(sum, wasm_f64x2_const_splat(kE)), magic);
+      return wasm_f64x2_add(wasm_f64x2_add(sum, wasm_f64x2_const_splat(kBeyondTie)), magic);
     };
     v128_t v[4];
     QRT_UNROLL
