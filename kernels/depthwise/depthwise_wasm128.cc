@@ -6,7 +6,7 @@
 namespace qrt {
 namespace {
 
-struct Pairs {
+struct TwoTaps {
   static constexpr size_t kGroup = 2;
   using Weight = int16_t;
 
@@ -38,11 +38,11 @@ struct Pairs {
       acc[q] = wasm_i32x4_add(acc[q], wasm_i32x4_dot_i16x8(data[q], w[q]));
   }
 
-  static bool compute_whole_row(const Block<Pairs>&, size_t) { return false; }
+  static bool compute_whole_row(const Block<TwoTaps>&, size_t) { return false; }
 };
 
 }  // namespace
 
-void depthwise_u8s8_wasm128(const DepthwiseArgs& args) { run<Pairs>(args); }
+void depthwise_u8s8_wasm128(const DepthwiseArgs& args) { run<TwoTaps>(args); }
 
 }  // namespace qrt

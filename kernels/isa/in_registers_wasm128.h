@@ -124,7 +124,7 @@ struct RequantInRegisters {
     return value;
   }
 
-  // Returns a * b + c. What it is called with makes fused and other multiply-adds equal.
+  // Returns a * b + c, which is exact for all sums that count, so that one rounding and two give the same.
   QRT_INLINE v128_t multiply_add(v128_t a, v128_t b, v128_t c) {
 #ifdef __wasm_relaxed_simd__
     return wasm_f64x2_relaxed_madd(a, b, c);
