@@ -30,6 +30,11 @@ if(QRT_PYTHON)
   foreach(test IN LISTS python_tests)
     qrt_add_python_test(${test})
   endforeach()
+  if(TARGET qrt_quantize AND TARGET qrt_bench)
+    add_test(NAME docs.readme COMMAND ${QRT_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/readme_test.py ${PROJECT_SOURCE_DIR}
+             $<TARGET_FILE_DIR:qrt_run> ${CMAKE_CXX_COMPILER})
+    set_tests_properties(docs.readme PROPERTIES LABELS docs TIMEOUT 600 ENVIRONMENT QRT_LIBRARY=$<TARGET_FILE:qrt_for_tests>)
+  endif()
   # The oldest Python, Debian 13's and PyPy, where they are installed (and do run: pyenv has programs that do not).
   foreach(other python3.8 python3.13 pypy3)
     find_program(QRT_${other} ${other})
