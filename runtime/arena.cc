@@ -140,12 +140,14 @@ class Succession {
       by_size_;
 };
 
-// Orders of the blocks. They are total, so that every sorting algorithm gives the same places.
-constexpr auto is_larger = [](const ArenaBlock* a, const ArenaBlock* b) {
-  return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
-};
-constexpr auto is_earlier = [](const ArenaBlock* a, const ArenaBlock* b) {
-  return a->first != b->first ? a->first < b->first : is_larger(a, b);
+// Puts the larger block first, or the earlier one and of several the larger. Both orders are total, so that every
+// sorting algorithm gives the same places.
+struct Order {
+  bool is_by_time;
+  bool operator()(const ArenaBlock* a, const ArenaBlock* b) const {
+    if (is_by_time && a->first != b->first) return a->first < b->first;
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  }
 };
 
 }  // namespace
@@ -158,7 +160,7 @@ bool place_blocks(ScratchVector<ArenaBlock>* blocks, size_t limit, size_t* total
     if (block.bytes > limit) return false;
     order.push_back(&block);
   }
-  std::sort(order.begin(), order.end(), is_larger);
+  std::sort(order.begin(), order.end(), Order{false});
 
   const size_t searched = std::min(order.size(), kMaxSearched);
   PlacedBlocks placed(searched);
@@ -171,7 +173,7 @@ bool place_blocks(ScratchVector<ArenaBlock>* blocks, size_t limit, size_t* total
     placed.add(*block, size);
   }
   // The remaining blocks, any number of small ones, go behind those placed so far.
-  std::sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(), is_earlier);
+  std::sort(order.begin() + static_cast<ptrdiff_t>(searched), order.end(), Order{true});
   Succession rest(*total);
   for (size_t i = searched; i < order.size(); ++i) {
     rest.place(order[i]);

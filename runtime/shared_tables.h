@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -120,7 +120,7 @@ class SharedTables {
   std::shared_ptr<TableBytes> make_bytes(size_t bytes);
   std::shared_ptr<uint8_t> allocate(size_t bytes);
 
-  std::unordered_multimap<uint64_t, Entry> entries_;  // hash of the key -> entry
+  std::multimap<uint64_t, Entry> entries_;  // hash of the key -> entry
   // The block in which large tables stand one after the other. It lives as long as one of them.
   std::weak_ptr<uint8_t> block_;
   size_t block_bytes_ = 0, block_used_ = 0;

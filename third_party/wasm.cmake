@@ -16,9 +16,14 @@ set(CMAKE_CXX_FLAGS_INIT -msimd128)
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-O0 -Wl,-z,stack-size=8388608")
 # Tests run in node.
 set(CMAKE_CROSSCOMPILING_EMULATOR node ${CMAKE_CURRENT_LIST_DIR}/../tests/wasm/wasi.mjs)
-# The library of what the instruction set lacks, for runtime/wasm/, which links.
-execute_process(COMMAND clang++-19 --target=wasm32-wasi -print-libgcc-file-name
-                OUTPUT_VARIABLE QRT_WASM_BUILTINS OUTPUT_STRIP_TRAILING_WHITESPACE)
+# How modules are linked: by wasm-ld without the compiler's driver, for the same reason. Without _start: whoever makes an instance calls
+# _initialize(). Functions of equal code become one, which is a fortieth of a module.
+set(_libraries /usr/lib/wasm32-wasi)
+set(QRT_WASM_LINK wasm-ld-19 -m wasm32 -O2 -mllvm -enable-merge-functions --strip-all --gc-sections --entry=_initialize --stack-first
+                  ${_libraries}/crt1-reactor.o)
+# The libraries that they are linked with; the last has what the instruction set lacks.
+execute_process(COMMAND clang++-19 --target=wasm32-wasi -print-libgcc-file-name OUTPUT_VARIABLE _builtins OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(QRT_WASM_LIBRARIES -L${_libraries} -lc++ -lc++abi -lc ${_builtins})
 # Headers of a library that is nothing else, without those of the host's C library beside them.
 set(QRT_HOST_HEADERS ${CMAKE_BINARY_DIR}/host_headers)
 file(MAKE_DIRECTORY ${QRT_HOST_HEADERS})
