@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instances of the package's WebAssembly modules, with a memory each. A module is compiled once.
 import { QrtError } from './errors.mjs';
-import { read } from './source.mjs';
+import { compileAt } from './source.mjs';
 
 const compiled = new Map();  // URL of a module -> promise of a WebAssembly.Module
 
@@ -9,10 +9,10 @@ const compiled = new Map();  // URL of a module -> promise of a WebAssembly.Modu
 async function compile(url, given) {
   if (given instanceof WebAssembly.Module) return given;
   if (given !== undefined)
-    return WebAssembly.compile(typeof given === 'string' || given instanceof URL ? await read(given) : given);
+    return typeof given === 'string' || given instanceof URL ? compileAt(given) : WebAssembly.compile(given);
   const { href } = url;
   if (!compiled.has(href)) {
-    const promise = read(url).then((bytes) => WebAssembly.compile(bytes));
+    const promise = compileAt(url);
     promise.catch(() => compiled.delete(href));
     compiled.set(href, promise);
   }

@@ -206,8 +206,7 @@ class Model {
 
   // `source`: a URL, in node a path, or the bytes. options: {check, module, wasm}, see qrt.d.ts.
   static async load(source, options = {}) {
-    const bytes = await bytesOf(source);
-    const wasm = await instantiate(options);
+    const [bytes, wasm] = await Promise.all([bytesOf(source), instantiate(options)]);
     const at = wasm.allocate(bytes.length);
     new Uint8Array(wasm.memory, at, bytes.length).set(bytes);
     return new Model(wasm, wasm.made(wasm.call('qrt_js_load', at, bytes.length, options.check ? 1 : 0)), at);

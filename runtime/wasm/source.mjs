@@ -13,8 +13,8 @@ function isUrl(text) {
   return /^[a-z][a-z0-9+.-]+:/i.test(text);
 }
 
-// The bytes of a URL or, in node, a path.
-async function read(source) {
+// take(response) of a URL or, in node, the bytes of a path.
+async function open(source, take) {
   const text = String(source);
   const isFile = text.startsWith('file:');
   try {
@@ -24,10 +24,27 @@ async function read(source) {
     }
     const response = await fetch(text);
     if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-    return new Uint8Array(await response.arrayBuffer());
+    return await take(response);
   } catch (cause) {
+    if (cause instanceof WebAssembly.CompileError) throw cause;
     throw new QrtError('IO_ERROR', `${text}: ${cause.message}`, { cause });
   }
+}
+
+async function bytesOfResponse(response) {
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+// The bytes of a URL or, in node, a path.
+function read(source) {
+  return open(source, bytesOfResponse);
+}
+
+// The module at a URL or, in node, a path; compiled while it arrives where the server tells its type.
+async function compileAt(source) {
+  const arrived = await open(source, (response) =>
+    response.headers.get('content-type') === 'application/wasm' ? WebAssembly.compileStreaming(response) : bytesOfResponse(response));
+  return arrived instanceof WebAssembly.Module ? arrived : WebAssembly.compile(arrived);
 }
 
 // The bytes of a model, wherever they are.
@@ -41,4 +58,4 @@ async function bytesOf(source) {
   throw new QrtError('INVALID_ARGUMENT', 'a model is a URL, a path or an ArrayBuffer');
 }
 
-export { bytesOf, isNode, nodeModule, read };
+export { bytesOf, compileAt, isNode, nodeModule, read };

@@ -22,14 +22,14 @@ function valuesOf({ dtype, dims }) {
 // The inputs of a model at its default sizes: [{name, dtype, dims}].
 async function inputsOf({ qrt, root }) {
   const { Model } = await import(`${root}qrt/qrt.mjs`);
-  const model = await Model.load(await read(qrt), { module: 'wasm128' });
+  const model = await Model.load(qrt, { module: 'wasm128' });
   return model.session().inputs.map(({ name, dtype, dims }) => ({ name, dtype, dims }));
 }
 
 // Each of these loads a model and returns a function that runs it once.
 async function openQrt(module, inputs, { qrt, root }) {
   const { Model } = await import(`${root}qrt/qrt.mjs`);
-  const session = (await Model.load(await read(qrt), { module })).session();
+  const session = (await Model.load(qrt, { module })).session();
   for (const input of inputs) session.input(input.name).set(valuesOf(input));
   return () => session.run();
 }
