@@ -93,7 +93,8 @@ class GuardSearch {
   std::vector<uint32_t>
       made_;  // by tensor: 1 + the index of the operator that makes it; 0: it is there before a run
   std::map<std::tuple<uint32_t, uint32_t, bool>, uint32_t> sides_;
-  uint32_t loop_guard_ = Guards::kAlways;  // of the LoopEnd in whose loop the operator stands, which none of its operators outlives
+  uint32_t loop_guard_ = Guards::
+      kAlways;  // of the LoopEnd in whose loop the operator stands, which none of its operators outlives
 };
 
 Guards find_guards(const fb::Model& model) {

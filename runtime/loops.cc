@@ -17,8 +17,7 @@ bool ends(const fb::Operator& op) { return op.options_type() == Options::LoopEnd
 
 class LoopCheck {
  public:
-  explicit LoopCheck(const fb::Model& model)
-      : model_(model), is_inner_(model.tensors()->size()) {}
+  explicit LoopCheck(const fb::Model& model) : model_(model), is_inner_(model.tensors()->size()) {}
 
   Status run() {
     for (uint32_t i = 0; i < model_.operators()->size(); ++i) {
@@ -39,19 +38,16 @@ class LoopCheck {
       begin_ = &op;
     }
     if (ends(op)) QRT_TRY(check_end(op));
-    if (begin_ == nullptr)
-      for (uint32_t t : *op.inputs()) QRT_TRY(check_outer(t, "input"));
+    for (uint32_t t : *op.inputs()) QRT_TRY(check_outer(t, "input"));
     if (ends(op)) {
       for (uint32_t t : made_) is_inner_[t] = true;
       made_.clear();
       begin_ = nullptr;
     }
-    if (begin_ != nullptr)
-      made_.insert(made_.end(), op.outputs()->begin(), op.outputs()->end());
+    if (begin_ != nullptr) made_.insert(made_.end(), op.outputs()->begin(), op.outputs()->end());
     return {};
   }
 
-  // A body may read what an earlier loop made; that is checked here, too.
   Status check_end(const fb::Operator& op) const {
     QRT_MODEL_CHECK(begin_ != nullptr, "no LoopBegin stands before it");
     QRT_MODEL_CHECK(op.inputs()->size() != 0 && op.inputs()->Get(0) == begin_->outputs()->Get(0),

@@ -522,6 +522,10 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step) {
       if (constant) result.constants += bytes;
     }
   }
+  const auto index = static_cast<size_t>(&step - plan.steps.data());
+  for (const PlannedLoop& loop : plan.loops)
+    if (index >= loop.begin && index <= loop.end)
+      result.all *= loop.trips, result.constants *= loop.trips;
   return result;
 }
 

@@ -139,7 +139,7 @@ struct Plan {
   }
 };
 
-// The bytes of a step's operands for the whole batch: weights in 4 or 2 bits count unpacked, other
+// The bytes of a step's operands for the whole batch, and in a loop for all iterations: weights in 4 or 2 bits count unpacked, other
 // constants as they stand in the file. Both are 0 where the step has nothing to do (views, in
 // place).
 struct StepBytes {

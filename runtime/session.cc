@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/infer.h"
+#include "runtime/loops.h"
 #include "runtime/platform/mapping.h"
 
 namespace qrt {

@@ -233,9 +233,9 @@ class Session {
   struct Call {
     const Step* step;
     uint8_t* state;
-    size_t index;               // index of the step in the plan
-    const PlannedLoop* loop;    // that the step ends, or null
-    size_t begin;               // the call that begins this loop
+    size_t index;             // index of the step in the plan
+    const PlannedLoop* loop;  // that the step ends, or null
+    size_t begin;             // the call that begins this loop
   };
 
   // The memory of a caller's that is bound to an input or output, if it is.

@@ -28,7 +28,8 @@ size_t move_outer_nodes(Graph* graph, size_t begin, size_t end) {
     for (const ValueId id : nodes[i].outputs) depends[id] = is_inner;
     (is_inner ? inner : outer).push_back(std::move(nodes[i]));
   }
-  const auto to = std::move(outer.begin(), outer.end(), nodes.begin() + static_cast<ptrdiff_t>(begin));
+  const auto to =
+      std::move(outer.begin(), outer.end(), nodes.begin() + static_cast<ptrdiff_t>(begin));
   std::move(inner.begin(), inner.end(), to);
   return outer.size();
 }

@@ -178,7 +178,8 @@ TEST(OnnxOpenLoop, TripsFollowFromALength) {
       const Bytes file = file_of(RowLoop(is_half, has_condition).b);
       for (const int64_t time : {1, 2, 7, 40}) {
         std::vector<float> state = {0.5f, -1, 2}, rows(static_cast<size_t>(3 * time)), y;
-        for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i * 7 % 13) / 8 - 0.5f;
+        for (size_t i = 0; i < rows.size(); ++i)
+          rows[i] = static_cast<float>(i * 7 % 13) / 8 - 0.5f;
         const std::vector<Bytes> inputs = {to_bytes(state), to_bytes(rows)};
         const int64_t trips = is_half ? (time + 1) / 2 : time;
         for (int64_t t = 0; t < trips; ++t)
@@ -190,6 +191,30 @@ TEST(OnnxOpenLoop, TripsFollowFromALength) {
         EXPECT_EQ(run_at(file, time, inputs), (std::vector<Bytes>{to_bytes(state), to_bytes(y)}));
       }
     }
+}
+
+TEST(OnnxOpenLoop, WithoutStates) {
+  Case c;
+  c.step = [](Scope* s, const Names& in) -> Names {
+    return {s->add("Gather", {"sequence", in[0]}, {{"axis", int64_t{0}}}),
+            s->add("Identity", {in[0]})};
+  };
+  c.stacked = {{}, {}};
+  c.steps = 4;
+  OnnxBuilder b = looped(c);
+  OnnxBuilder::declare(b.graph().add_input(), "sequence", kFloatType, {4, 2});
+  open_dimension(&b, 0, 0, "time");
+  const std::string shape = b.node("Shape", {"sequence"});
+  b.graph().mutable_node(0)->set_input(0, b.node("Gather", {shape, b.scalar<int64_t>(0)}));
+  const Bytes file = file_of(b);
+  for (const int64_t time : {1, 3}) {
+    std::vector<float> rows(static_cast<size_t>(2 * time), 0.25f);
+    std::vector<int64_t> numbers;
+    for (int64_t t = 0; t < time; ++t) rows[static_cast<size_t>(2 * t)] = static_cast<float>(t);
+    for (int64_t t = 0; t < time; ++t) numbers.push_back(t);
+    EXPECT_EQ(run_at(file, time, {to_bytes(rows)}),
+              (std::vector<Bytes>{to_bytes(rows), to_bytes(numbers)}));
+  }
 }
 
 // A constant number of steps within an open one is unrolled; an open one within it is refused.

@@ -26,8 +26,8 @@ void check(DType dtype, const Shape& shape, int axis, bool is_reversed) {
   const uint32_t x = m.input(shape, dtype), iteration = m.tensor({1}, DType::kInt64),
                  part = m.tensor(slice, dtype);
   m.op(loop_options<fb::LoopBeginOptionsT>(0, {{axis, is_reversed}}), {x}, {iteration, part});
-  m.op(loop_options<fb::LoopEndOptionsT>(0, {{0}}, static_cast<uint32_t>(trips)),
-       {iteration, part}, {m.output(testing::with(slice, 0, trips), dtype)});
+  m.op(loop_options<fb::LoopEndOptionsT>(0, {{0}}, static_cast<uint32_t>(trips)), {iteration, part},
+       {m.output(testing::with(slice, 0, trips), dtype)});
   const size_t element = dtype_bytes(dtype);
   Bytes input(tensor_bytes({dtype, shape})), expected;
   random.fill(input, 0, 255);
@@ -39,8 +39,9 @@ void check(DType dtype, const Shape& shape, int axis, bool is_reversed) {
   const auto count = static_cast<size_t>(trips);
   for (size_t t = 0; t < count; ++t)
     for (size_t r = 0; r < rows; ++r) {
-      const auto from = input.begin() + static_cast<ptrdiff_t>(
-                                            (r * count + (is_reversed ? count - 1 - t : t)) * inner);
+      const auto from =
+          input.begin() +
+          static_cast<ptrdiff_t>((r * count + (is_reversed ? count - 1 - t : t)) * inner);
       expected.insert(expected.end(), from, from + static_cast<ptrdiff_t>(inner));
     }
   testing::expect_outputs(m, 1, {input}, {expected});
@@ -58,11 +59,11 @@ TEST(LoopBegin, SlicesAlongEveryAxis) {
 
 TEST(LoopBegin, CountsIterations) {
   ModelBuilder m;
-  const uint32_t iteration = m.tensor({1}, DType::kInt64);
-  m.op(loop_options<fb::LoopBeginOptionsT>(0, {}), {}, {iteration});
-  m.op(loop_options<fb::LoopEndOptionsT>(0, {{1}}, 5), {iteration, iteration},
-       {m.output({1, 5}, DType::kInt64)});
-  testing::expect_outputs(m, 1, {}, {testing::bytes_of<int64_t>({0, 1, 2, 3, 4})});
+  const uint32_t iteration = m.tensor({1}, DType::kInt64), state = m.tensor({2});
+  m.op(loop_options<fb::LoopBeginOptionsT>(1, {}), {m.input({2})}, {iteration, state});
+  m.op(loop_options<fb::LoopEndOptionsT>(1, {{1}}, 5), {iteration, state, iteration},
+       {m.output({2}), m.output({1, 5}, DType::kInt64)});
+  testing::expect_outputs(m, 1, {{3, 4}}, {{3, 4}, testing::bytes_of<int64_t>({0, 1, 2, 3, 4})});
 }
 
 // The states of two tensors change places in each iteration.
@@ -94,7 +95,7 @@ TEST(LoopBegin, RejectsBadModels) {
     }
     const uint32_t iteration = out[0];
     m.op(loop_options<fb::LoopBeginOptionsT>(states, slices), in, out);
-    m.op(loop_options<fb::LoopEndOptionsT>(0, {{0}}, 2), {iteration, iteration},
+    m.op(loop_options<fb::LoopEndOptionsT>(states, {{0}}, 2), {iteration, iteration},
          {m.output({2, 1}, DType::kInt64)});
     testing::expect_rejected(m, part);
   };

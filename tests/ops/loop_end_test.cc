@@ -29,8 +29,7 @@ void check(DType dtype, const Shape& slice, int64_t trips, int axis, bool is_rev
   Bytes input(tensor_bytes({dtype, from})), expected(input.size());
   random.fill(input, 0, 255);
   size_t rows = 1, inner = dtype_bytes(dtype);
-  for (int d = 0; d < slice.rank(); ++d)
-    (d < axis ? rows : inner) *= static_cast<size_t>(slice[d]);
+  for (int d = 0; d < slice.rank(); ++d) (d < axis ? rows : inner) *= static_cast<size_t>(slice[d]);
   const auto count = static_cast<size_t>(trips);
   for (size_t t = 0; t < count; ++t)
     for (size_t r = 0; r < rows; ++r)
@@ -68,23 +67,23 @@ TEST(LoopEnd, GivesLastStates) {
 }
 
 TEST(LoopEnd, RejectsBadModels) {
-  const auto reject = [](const char* part, uint32_t states, std::vector<testing::Slice> slices,
-                         uint32_t trips, const Shape& slice, DType dtype = DType::kUInt8) {
+  const auto reject = [](const char* part, std::vector<testing::Slice> slices, uint32_t trips,
+                         const Shape& slice, DType dtype = DType::kUInt8) {
     ModelBuilder m;
-    const uint32_t x = m.input(slice, dtype), iteration = m.tensor({1}, DType::kInt64);
-    m.op(loop_options<fb::LoopBeginOptionsT>(0, {}), {}, {iteration});
-    m.op(loop_options<fb::LoopEndOptionsT>(states, slices, trips), {iteration, x},
-         {m.output({2}, dtype)});
+    const uint32_t x = m.input(slice, dtype), iteration = m.tensor({1}, DType::kInt64),
+                   state = m.tensor({2});
+    m.op(loop_options<fb::LoopBeginOptionsT>(1, {}), {m.input({2})}, {iteration, state});
+    m.op(loop_options<fb::LoopEndOptionsT>(1, slices, trips), {iteration, state, x},
+         {m.output({2}), m.output({2}, dtype)});
     testing::expect_rejected(m, part);
   };
-  reject("2 inputs, expected 3", 0, {{0}, {0}}, 1, {2});
-  reject("axis 0 is 2, expected at most 1", 0, {{2}}, 1, {2});
-  reject("trips is 0, expected 1", 0, {{0}}, 0, {2});
-  reject("trips is 4294967295", 0, {{0}}, UINT32_MAX, {2});
-  reject("slice 0 has 6 dimensions, expected at most 5", 0, {{0}}, 1, {1, 1, 1, 1, 1, 2});
-  reject("it has 1 states, its LoopBegin 0", 1, {}, 1, {2});
-  reject("int4", 0, {{0}}, 1, {2}, DType::kInt4);
-  reject("has the shape [2], expected [3, 2]", 0, {{0}}, 3, {2});
+  reject("3 inputs, expected 4", {{0}, {0}}, 1, {2});
+  reject("axis 0 is 2, expected at most 1", {{2}}, 1, {2});
+  reject("trips is 0, expected 1", {{0}}, 0, {2});
+  reject("trips is 4294967295", {{0}}, UINT32_MAX, {2});
+  reject("slice 0 has 6 dimensions, expected at most 5", {{0}}, 1, {1, 1, 1, 1, 1, 2});
+  reject("int4", {{0}}, 1, {2}, DType::kInt4);
+  reject("has the shape [2], expected [3, 2]", {{0}}, 3, {2});
 }
 
 TEST(LoopEnd, RejectsOtherStatesAndTrips) {

@@ -435,8 +435,7 @@ inline ModelBuilder every_op_model() {
   const uint32_t state = m.tensor({-1, 10}, DType::kUInt8, "state"),
                  slice = m.tensor({-1}, DType::kUInt8, "slice"),
                  next = m.tensor({-1, 10}, DType::kUInt8, "next");
-  m.op(loop_options<fb::LoopBeginOptionsT>(1, {{1}}), {pairs, pairs},
-       {iteration, state, slice});
+  m.op(loop_options<fb::LoopBeginOptionsT>(1, {{1}}), {pairs, pairs}, {iteration, state, slice});
   fb::MinMaxOptionsT most_so_far;
   most_so_far.maximum = true;
   m.op(most_so_far, {state, pairs}, {next});

@@ -124,6 +124,7 @@ class Unroller {
     onnx::NodeProto* end = add(loop->op_type(), {mark}, "");
     end->clear_output();
     end->set_name(loop->name());
+    if (!idle_.empty()) end->add_input(idle_), end->add_output(names_.make("loop_output"));
     for (int i = form.first_output(); i < body->output_size(); ++i)
       end->add_input(renaming.of(body->output(i).name()));
     end->add_input(known.tensor.empty() ? loop->input(form.is_scan ? form.states : 0)
@@ -133,7 +134,7 @@ class Unroller {
       end->add_output(is_read ? loop->output(i) : names_.make("loop_output"));
     }
     set_integer(kLoopEnd, 1, end);
-    set_integer(kLoopStates, form.states, end);
+    set_integer(kLoopStates, form.states + !idle_.empty(), end);
     set_integers(kLoopAxes, form.output_axes, end);
     set_integers(kLoopDirections, form.output_directions, end);
     set_integer(kLoopAxis, known.axis, end);
@@ -145,6 +146,7 @@ class Unroller {
     const onnx::GraphProto& body = *form.body;
     onnx::NodeProto* begin = add(loop_->op_type(), {}, mark);
     begin->set_name(loop_->name());
+    idle_.clear();
     for (int i = form.first_input(); i < loop_->input_size(); ++i)
       begin->add_input(loop_->input(i));
     begin->add_output(names_.make("loop_step"));
@@ -158,8 +160,12 @@ class Unroller {
       begin->add_output(name);
       renaming->set(body.input(i).name(), name);
     }
+    if (form.states + form.scanned == 0) {
+      begin->add_input(number(0, true));
+      begin->add_output(idle_ = names_.make("loop_state"));
+    }
     set_integer(kLoopBegin, 1, begin);
-    set_integer(kLoopStates, form.states, begin);
+    set_integer(kLoopStates, form.states + !idle_.empty(), begin);
     set_integers(kLoopAxes, form.input_axes, begin);
     set_integers(kLoopDirections, form.input_directions, begin);
   }
@@ -325,6 +331,8 @@ class Unroller {
   onnx::GraphProto* const graph_;
   FreshNames names_;
   const onnx::NodeProto* loop_ = nullptr;
+  // A state that no step changes, of an open loop that reads nothing: every operator has an input.
+  std::string idle_;
   Nodes* to_ = nullptr;
   std::map<int64_t, std::string> numbers_[2];
   std::string truths_[2];

@@ -62,7 +62,8 @@ Status charge_steps(const onnx::NodeProto& node, const KnownLoop& loop, Budget* 
 constexpr char kLoopBegin[] = "qrt_loop_begin", kLoopEnd[] = "qrt_loop_end",
                kLoopStates[] = "qrt_states", kLoopAxes[] = "qrt_axes",
                kLoopDirections[] = "qrt_directions", kLoopAxis[] = "qrt_axis",
-               kLoopHasRow[] = "qrt_has_row";  // the body declares the number of the step with a dimension
+               kLoopHasRow[] =
+                   "qrt_has_row";  // the body declares the number of the step with a dimension
 
 // Puts the bodies of these nodes, with nodes that begin and end a step, in their places.
 Status open_loops(const KnownLoops& loops,

@@ -103,11 +103,11 @@ Status note_steps(Importer& importer, const NodeView& node, const LoopForm& form
                            "both follow from open dimensions of the inputs",
                            loop.tensor, remedy_for_sizes(importer));
   if (importer.graph().batch_is_symbolic && !loop.tensor.empty())
-    return importer.refuse(
-        node,
-        "its number of steps follows from an open dimension of the inputs at which qrt cannot import "
-        "the model",
-        loop.tensor, remedy_for_sizes(importer));
+    return importer.refuse(node,
+                           "its number of steps follows from an open dimension of the inputs at "
+                           "which qrt cannot import "
+                           "the model",
+                           loop.tensor, remedy_for_sizes(importer));
   return importer.refuse(node, "loops and branches lie too deep in one another", node.output(0),
                          "export the model with fewer Loop, Scan and If nodes within one another");
 }

@@ -20,7 +20,7 @@ struct LoopsOfSizes {
 // which are fixed where no other import can be made. An import at other sizes may still find another number: check_unrolled_loops()
 // sees that.
 LoopsOfSizes loops_of_all_sizes(const Model& model, bool allow_float,
-                              const std::vector<OpenDimension>& open, const KnownLoops& known);
+                                const std::vector<OpenDimension>& open, const KnownLoops& known);
 
 // Import the nodes around the body of an open loop (file/loops.h).
 Status import_loop_begin(Importer& importer, const NodeView& node);

@@ -81,7 +81,9 @@ Status import_loop_begin(Importer& importer, const NodeView& node) {
   GraphBuilder& builder = importer.builder();
   fb::LoopBeginOptionsT o;
   o.states = static_cast<uint32_t>(states);
-  const auto shape = [&](size_t i) { return builder.shape_of(inputs[static_cast<size_t>(states) + i]); };
+  const auto shape = [&](size_t i) {
+    return builder.shape_of(inputs[static_cast<size_t>(states) + i]);
+  };
   QRT_TRY(read_slices(
       node, static_cast<size_t>(count - states), [&](size_t i) { return shape(i).rank(); },
       &o.slices));
@@ -137,26 +139,31 @@ Status import_loop_end(Importer& importer, const NodeView& node) {
         node,
         "its state '" + begin->input(i) + "' is " + element_type_name(state.type) + " " +
             state.shape.to_string() + " before a step and " + element_type_name(types[at]) + " " +
-            next.to_string() + " behind it, and the number of its steps follows from an open dimension",
+            next.to_string() +
+            " behind it, and the number of its steps follows from an open dimension",
         node.input(1 + i),
-        "export the model with a state that keeps its type and shape, or give the inputs' open sizes "
+        "export the model with a state that keeps its type and shape, or give the inputs' open "
+        "sizes "
         "by --input-shape");
   }
-  const std::optional<int64_t> trips = steps_of(
-      importer.input(node, node.input_count() - 1), static_cast<int>(node.integer(kLoopAxis, -1)));
+  const std::optional<int64_t> trips = steps_of(importer.input(node, node.input_count() - 1),
+                                                static_cast<int>(node.integer(kLoopAxis, -1)));
   if (!trips || *trips < 1 || *trips > INT32_MAX)
-    return importer.refuse(node,
-                           trips ? "it has " + std::to_string(*trips) + " steps at these sizes of the inputs"
-                                 : "its number of steps is computed in the run",
-                           node.input(node.input_count() - 1),
-                           "give the inputs' open sizes by --input-shape");
+    return importer.refuse(
+        node,
+        trips ? "it has " + std::to_string(*trips) + " steps at these sizes of the inputs"
+              : "its number of steps is computed in the run",
+        node.input(node.input_count() - 1), "give the inputs' open sizes by --input-shape");
   fb::LoopEndOptionsT o;
   o.states = static_cast<uint32_t>(states);
   o.trips = static_cast<uint32_t>(*trips);
-  const auto slice = [&](size_t i) { return builder.shape_of(inputs[static_cast<size_t>(states) + i]); };
+  const auto slice = [&](size_t i) {
+    return builder.shape_of(inputs[static_cast<size_t>(states) + i]);
+  };
   for (size_t i = 0; i < static_cast<size_t>(count - states); ++i)
     if (slice(i).rank() >= kMaxTensorRank)
-      return error(Code::kUnsupported, "what it puts together has %d dimensions, expected at most %d",
+      return error(Code::kUnsupported,
+                   "what it puts together has %d dimensions, expected at most %d",
                    slice(i).rank() + 1, kMaxTensorRank);
   QRT_TRY(read_slices(
       node, static_cast<size_t>(count - states), [&](size_t i) { return slice(i).rank() + 1; },
