@@ -8,6 +8,7 @@
 #include "kernels/built.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
+#include "runtime/loops.h"
 #include "runtime/ops/batch_mat_mul.h"
 #include "runtime/ops/float.h"
 #include "runtime/ops/float_attention.h"
@@ -156,14 +157,31 @@ bool push_into(PlanVector<PlannedStep>* steps, PlannedStep* attention, PlannedSt
   return true;
 }
 
+// Returns the number, from 1, of the loop that each step stands in, or 0; nothing where the model has no loops.
+ScratchVector<uint32_t> find_loops_of_steps(const fb::Model& model) {
+  ScratchVector<uint32_t> loop_of;
+  if (!kHasLoops) return loop_of;
+  uint32_t number = 0;
+  for (const Loop& loop : find_loops(model)) {
+    loop_of.resize(model.operators()->size());
+    std::fill(loop_of.begin() + loop.begin, loop_of.begin() + loop.end + 1, ++number);
+  }
+  return loop_of;
+}
+
 }  // namespace
 
 void fuse_steps(const fb::Model& model, const Guards& guards, const TensorTypes& types,
                 PlanVector<PlannedStep>* steps) {
   ScratchVector<uint32_t> producer(types.size(), kNone);
-  // Steps, model outputs and variables; a reader that a run may leave out, but not the producer, counts twice.
+  // Steps, model outputs and variables. A reader that a run may leave out, but not the producer, counts twice, and so does one in a loop
+  // that the producer does not stand in.
   ScratchVector<uint32_t> readers(types.size());
   ScratchVector<uint32_t> last_reader(types.size(), kNone);
+  const ScratchVector<uint32_t> loop_of = find_loops_of_steps(model);
+  const auto run_together = [&](uint32_t a, uint32_t b) {
+    return guards.of(a) == guards.of(b) && (loop_of.empty() || loop_of[a] == loop_of[b]);
+  };
   for (uint32_t t : *model.outputs()) ++readers[t];
   for (const fb::Variable* v : variables(model)) ++readers[v->next()];
   for (uint32_t i = 0; i < steps->size(); ++i) {
@@ -171,7 +189,7 @@ void fuse_steps(const fb::Model& model, const Guards& guards, const TensorTypes&
     for (uint32_t t : step.outputs) producer[t] = i;
     for (uint32_t t : step.inputs) {
       readers[t] += last_reader[t] != i;  // a step that reads t twice counts once
-      readers[t] += producer[t] != kNone && guards.of(producer[t]) != guards.of(i);
+      readers[t] += producer[t] != kNone && !run_together(producer[t], i);
       last_reader[t] = i;
     }
   }

@@ -43,7 +43,12 @@ class GuardSearch {
     const fb::Operator& op = *model_.operators()->Get(index);
     uint32_t guard = kUnused;
     for (uint32_t t : *op.outputs()) guard = common(guard, uses_[t]);
-    guard = guard == kUnused ? Guards::kAlways : known_before(index, guard);
+    guard = guard == kUnused ? loop_guard_ : known_before(index, guard);
+    if (op.options_type() == fb::OpOptions::LoopEnd) loop_guard_ = guard;
+    if (op.options_type() == fb::OpOptions::LoopBegin) {
+      guard = loop_guard_;
+      loop_guard_ = Guards::kAlways;
+    }
     found_.of_[index] = guard;
     const bool chooses = op.options_type() == fb::OpOptions::Choose;
     for (uint32_t i = 0; i < op.inputs()->size(); ++i) {
@@ -88,6 +93,8 @@ class GuardSearch {
   std::vector<uint32_t>
       made_;  // by tensor: 1 + the index of the operator that makes it; 0: it is there before a run
   std::map<std::tuple<uint32_t, uint32_t, bool>, uint32_t> sides_;
+  uint32_t loop_guard_ = Guards::
+      kAlways;  // of the LoopEnd in whose loop the operator stands, which none of its operators outlives
 };
 
 Guards find_guards(const fb::Model& model) {

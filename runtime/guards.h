@@ -47,7 +47,7 @@ class Guards {
 
 // Finds the guard of every operator: the innermost one that all uses of its outputs share. A Choose needs its input a or b only where
 // the condition takes that side; model outputs and variables are always needed. Guards ignore conditions that are computed after the
-// operator, and nesting deeper than 8. An operator without uses is always run. Takes time in proportion to the operators' operands.
+// operator, and nesting deeper than 8. An operator without uses is always run. A loop's LoopBegin has the guard of its LoopEnd. Takes time in proportion to the operators' operands.
 // REQUIRES: the operators were checked.
 Guards find_guards(const fb::Model& model);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/built.h"
+#include "runtime/loops.h"
 #include "runtime/text.h"
 #include "runtime/traits.h"
 #include "runtime/verify.h"
@@ -159,6 +160,7 @@ class Inference {
         is_stored_(sizes == stored_sizes(model)),
         compares_(is_stored_ || symbol_count(model) == 0),
         memory_(memory),
+        loops_(model),
         types_(inferred->types),
         fields_(inferred->fields),
         has_empty_(inferred->has_empty) {
@@ -255,7 +257,7 @@ class Inference {
                       tensor_label(model_, index).c_str(), stored.shape.to_string().c_str(),
                       inferred[i].shape.to_string().c_str());
     }
-    return {};
+    return loops_.check(context_, types_);
   }
 
   Status check_empty_inputs() const {
@@ -284,6 +286,7 @@ class Inference {
   const TensorTypes* const verified_;
   const bool is_stored_, compares_;
   MemoryBudget* const memory_;
+  LoopTypes loops_;
   TensorTypes& types_;
   OperatorFields& fields_;
   bool& has_empty_;

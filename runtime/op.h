@@ -87,6 +87,7 @@ struct RunContext {
   uint8_t* scratch;  // PlannedStep::scratch_bytes, shared by all steps
   // A step's run() may write it, on its calling thread and not in tasks: the session's run ends after that step.
   RunFailure* failure;
+  uint32_t iteration;  // number of the iteration, where the step stands in a loop (loops.h)
 
   const uint8_t* in(const Step& step, size_t i) const;
   uint8_t* out(const Step& step, size_t i) const;

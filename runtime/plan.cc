@@ -9,6 +9,7 @@
 #include "runtime/checked.h"
 #include "runtime/fuse.h"
 #include "runtime/infer.h"
+#include "runtime/loops.h"
 #include "runtime/micro_batches.h"
 #include "runtime/providers/provider.h"
 #include "runtime/sharing.h"
@@ -54,6 +55,7 @@ class Planner {
     QRT_TRY(choose_batch());
     QRT_TRY(choose_micro_batches());
     QRT_TRY(prepare_steps(may));
+    QRT_TRY(plan_loops());
     if (!may->micro_batch && may_.micro_batch) return std::shared_ptr<Plan>();
     if (!options_.keep_all) fuse_steps(file_, plan_->model->guards(), types_, &plan_->steps);
     sharing_.emplace(file_, types_);
@@ -191,6 +193,28 @@ class Planner {
       const PlannedStep& step = plan_->steps[i];
       if (plan_->micro_batches > 1 && step.keeps_addresses && reads_input(step))
         may->micro_batch = false;
+    }
+    return {};
+  }
+
+  Status plan_loops() {
+    if (!kHasLoops) return {};
+    for (const Loop& loop : find_loops(file_)) {
+      const PlannedStep &begin = plan_->steps[loop.begin], &end = plan_->steps[loop.end];
+      const auto& o = *end.op->options_as_LoopEnd();
+      QRT_TRY(memory_.take(sizeof(PlannedLoop) + o.states() * sizeof(FinalCopy)));
+      const SizedFields* sized = plan_->fields.empty() ? nullptr : plan_->fields[loop.end].get();
+      const int64_t trips =
+          sized != nullptr ? sized->number(fb::SizeField::TRIPS, 0, o.trips()) : o.trips();
+      PlannedLoop planned = {loop.begin, loop.end, static_cast<uint32_t>(trips), {}};
+      for (uint32_t i = 0; i < o.states(); ++i)
+        planned.states.push_back(
+            {end.outputs[i], begin.outputs[1 + i], micro_batch_bytes(end.outputs[i])});
+      for (uint32_t i = loop.begin; i <= loop.end; ++i) {
+        uint64_t& macs = plan_->steps[i].macs;
+        macs = product_or_most({macs, static_cast<uint64_t>(trips)});
+      }
+      plan_->loops.push_back(std::move(planned));
     }
     return {};
   }
@@ -335,6 +359,18 @@ class Planner {
       use(output.slot, end);
       if (plan_->micro_batches > 1) use(output.slot, 0);  // the next micro-batch leaves it alone
     }
+    if (!kHasLoops) return;
+    for (const PlannedLoop& loop : plan_->loops) extend_lifetimes(loop);
+  }
+
+  // Lets tensors live through all iterations of a loop that hold something from one to the next: its states, its outputs, and what was
+  // there before it and is used in it.
+  void extend_lifetimes(const PlannedLoop& loop) {
+    for (const FinalCopy& state : loop.states) use(state.to, loop.end);
+    for (uint32_t t : plan_->steps[loop.end].outputs) use(t, loop.begin);
+    for (Lifetime& life : lifetimes_)
+      if (life.first < loop.begin && life.last >= loop.begin)
+        life.last = std::max(life.last, loop.end);
   }
 
   Status place_tensors() {
@@ -486,6 +522,10 @@ StepBytes step_bytes(const Plan& plan, const PlannedStep& step) {
       if (constant) result.constants += bytes;
     }
   }
+  const auto index = static_cast<size_t>(&step - plan.steps.data());
+  for (const PlannedLoop& loop : plan.loops)
+    if (index >= loop.begin && index <= loop.end)
+      result.all *= loop.trips, result.constants *= loop.trips;
   return result;
 }
 

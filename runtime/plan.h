@@ -73,12 +73,20 @@ struct ModelTensor {
   bool is_read = true;           // a step reads it, so kSlack bytes behind it have to be readable
 };
 
-// A copy made after the last step. First each model output that has no memory of its own is copied,
+// A copy between steps or after the last one. After the last step, first each model output that has no memory of its own is copied,
 // since it is also a model input, a variable, a constant or (by a view) another output, and must
 // survive what is written there next; then the next content of each variable that is not exchanged.
 struct FinalCopy {
   uint32_t from, to;  // slots
   size_t bytes;
+};
+
+// A loop (loops.h): how often its body runs, and the states that pass from iteration to iteration, from outputs of the LoopEnd to outputs
+// of the LoopBegin.
+struct PlannedLoop {
+  uint32_t begin, end;  // steps
+  uint32_t trips;
+  PlanVector<FinalCopy> states;
 };
 
 // Immutable; sessions on several threads may share it, unless it was made with a provider. A plan
@@ -104,6 +112,7 @@ struct Plan {
   PlanVector<TensorMemory> places;          // indexed by slot
   PlanVector<ModelTensor> inputs, outputs;  // in the model's order; no two share memory
   PlanVector<FinalCopy> final_copies;
+  PlanVector<PlannedLoop> loops;
   // After a run exchanged[i], a variable, changes its memory with next_contents[i], its next content, and so does all that
   // stands in either. So the content passes to the next run without a copy. Not where a step keeps
   // addresses in either, or something else holds the next content's memory: these are copied (FinalCopy).
@@ -130,7 +139,7 @@ struct Plan {
   }
 };
 
-// The bytes of a step's operands for the whole batch: weights in 4 or 2 bits count unpacked, other
+// The bytes of a step's operands for the whole batch, and in a loop for all iterations: weights in 4 or 2 bits count unpacked, other
 // constants as they stand in the file. Both are 0 where the step has nothing to do (views, in
 // place).
 struct StepBytes {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/infer.h"
+#include "runtime/loops.h"
 #include "runtime/platform/mapping.h"
 
 namespace qrt {
@@ -454,6 +455,7 @@ RunContext Session::context(uint8_t* state) {
   context.state = state;
   context.scratch = block_.data() + plan_->arena_bytes + plan_->state_bytes;
   context.failure = &failure_;
+  context.iteration = iteration_;
   return context;
 }
 
@@ -461,11 +463,17 @@ void Session::start_steps() {
   for (const PlanVector<ModelTensor>* ends : {&plan_->inputs, &plan_->outputs})
     for (const ModelTensor& end : *ends)
       if (tensors_[end.slot] == nullptr) move(end, nullptr);
+  size_t begin = 0;
+  auto loop = plan_->loops.begin();
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     const PlannedStep& step = plan_->steps[i];
     uint8_t* state = block_.data() + plan_->arena_bytes + plan_->state_offsets[i];
     if (step.bind != nullptr && !is_stale_[i]) step.bind(step, context(state));
-    if (step.run != nullptr) calls_.push_back({&step, state, i});
+    const bool is_in_loop = loop != plan_->loops.end() && i >= loop->begin;
+    if (is_in_loop && i == loop->begin) begin = calls_.size();
+    const bool ends = is_in_loop && i == loop->end;
+    if (step.run != nullptr) calls_.push_back({&step, state, i, ends ? &*loop : nullptr, begin});
+    if (ends) ++loop;
   }
 }
 
@@ -548,17 +556,30 @@ void Session::clear_guarded() {
       for (const uint32_t t : call.step->outputs) memset(tensors_[t], 0, plan_->slot_bytes(t));
 }
 
+// Returns whether another iteration of a loop follows that which has ended, and passes the states on to it.
+bool Session::goes_on(const PlannedLoop& loop) {
+  if (++iteration_ == loop.trips || has_ended()) {
+    iteration_ = 0;
+    return false;
+  }
+  for (const FinalCopy& state : loop.states)
+    memcpy(tensors_[state.to], tensors_[state.from], state.bytes);
+  return true;
+}
+
 void Session::run_calls() {
   const Guards& guards = plan_->model->guards();
   if (plan_->keep_all) clear_guarded();
   if (profile_ != nullptr) profile_->start_run();
+  iteration_ = 0;
   size_t micro_batches = 0;
   for (; micro_batches < plan_->micro_batches && !has_ended(); ++micro_batches) {
-    for (const Call& call : calls_) {
-      if (has_ended()) break;
+    for (size_t i = 0; i < calls_.size() && !has_ended();) {
+      const Call& call = calls_[i++];
       if (!guards.admit(call.index, tensors_.data())) continue;
       call.step->run(*call.step, context(call.state));
       if (profile_ != nullptr) profile_->end_step(call.index);
+      if (kHasLoops && call.loop != nullptr && goes_on(*call.loop)) i = call.begin;
     }
     for (const MicroBatchSlot& s : plan_->micro_batch_slots) tensors_[s.slot] += s.bytes;
   }

@@ -233,7 +233,9 @@ class Session {
   struct Call {
     const Step* step;
     uint8_t* state;
-    size_t index;  // index of the step in the plan
+    size_t index;             // index of the step in the plan
+    const PlannedLoop* loop;  // that the step ends, or null
+    size_t begin;             // the call that begins this loop
   };
 
   // The memory of a caller's that is bound to an input or output, if it is.
@@ -265,6 +267,7 @@ class Session {
   Status tell_failure();
   RunContext context(uint8_t* state);
   void clear_guarded();
+  bool goes_on(const PlannedLoop& loop);
   void run_calls();
   void run_on_threads();
 
@@ -309,7 +312,8 @@ class Session {
   PlanVector<Extent> extents_;
 
   std::atomic<bool> is_cancelled_{false};
-  RunFailure failure_;  // failure of the run in progress
+  RunFailure failure_;      // failure of the run in progress
+  uint32_t iteration_ = 0;  // of the loop that the run is in
   const ProcessMark process_;
 };
 

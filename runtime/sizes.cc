@@ -225,6 +225,10 @@ class SizedFields::Maker {
       case fb::SizeField::PAD_RIGHT:
       case fb::SizeField::KERNEL_H:
       case fb::SizeField::KERNEL_W: return make_window(rule);
+      case fb::SizeField::TRIPS:
+        if (op_.options_type() != fb::OpOptions::LoopEnd || rule.index() != 0)
+          return no_such_field();
+        return set_number(rule, 0, INT32_MAX);
     }
     return error(Code::kInvalidModel, "there is no field %d", static_cast<int>(rule.field()));
   }
@@ -488,6 +492,7 @@ int64_t stored_number(const fb::Operator& op, fb::SizeField field, uint32_t inde
     case fb::OpOptions::Conv2D: return stored_pad(*op.options_as_Conv2D(), field);
     case fb::OpOptions::DepthwiseConv2D: return stored_pad(*op.options_as_DepthwiseConv2D(), field);
     case fb::OpOptions::MaxPool2D: return stored_window(*op.options_as_MaxPool2D(), field);
+    case fb::OpOptions::LoopEnd: return op.options_as_LoopEnd()->trips();
     default: return stored_window(*op.options_as_AveragePool2D(), field);
   }
 }

@@ -9,6 +9,7 @@
 #include "kernels/built.h"
 #include "runtime/checked.h"
 #include "runtime/infer.h"
+#include "runtime/loops.h"
 #include "runtime/packed_bits.h"
 #include "runtime/parts.h"
 #include "runtime/plan_cache.h"
@@ -441,6 +442,7 @@ Result<std::shared_ptr<const VerifiedModel>> verify(ModelBytes bytes,
   QRT_TRY(check_buffers(model, bytes));
   QRT_TRY(check_tensors(model));
   QRT_TRY(GraphCheck(model, bytes.size()).run());
+  QRT_TRY(check_loops(model));
   QRT_TRY(check_symbols(model));
   QRT_TRY(of_file(check_tensor_sizes(model)));
   auto verified = std::make_shared<VerifiedModel>();

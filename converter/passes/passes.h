@@ -71,6 +71,9 @@ void open_batch(Graph* graph);
 // side, so that only these channels take two products for a weight.
 void split_int16_weights(Graph* graph);
 
+// Moves what stands between a LoopBegin and its LoopEnd, but does not depend on the LoopBegin, in front of it: it runs once.
+void order_loops(Graph* graph);
+
 // Packs the weights, and adds the input zero points to the biases.
 Status pack_weights(Graph* graph);
 

@@ -60,6 +60,8 @@ void run_first_passes(const Progress& progress, PassSizes sizes, Graph* graph) {
 Status run_last_passes(const Progress& progress, Graph* graph) {
   if (progress) progress("split_int16_weights");
   split_int16_weights(graph);
+  if (progress) progress("order_loops");
+  order_loops(graph);
   if (progress) progress("pack_weights");
   return pack_weights(graph);
 }

@@ -36,7 +36,7 @@ class NodeFit {
     const bool found =
         fit_shape() && fit_maps() && fit_resized() && fit_window<fb::Conv2DOptionsT>() &&
         fit_window<fb::DepthwiseConv2DOptionsT>() && fit_window<fb::MaxPool2DOptionsT>() &&
-        fit_window<fb::AveragePool2DOptionsT>() && fit_mean();
+        fit_window<fb::AveragePool2DOptionsT>() && fit_mean() && fit_trips();
     // The fields that rules give are the same in all copies now, so that any difference left has no rule.
     const StoredForm first(*node_);
     return found && std::none_of(others_.begin(), others_.end(),
@@ -318,6 +318,14 @@ class NodeFit {
         return true;
       }
     return false;
+  }
+
+  bool fit_trips() {
+    if (!own<fb::LoopEndOptionsT>()) return true;
+    std::vector<uint32_t*> fields;
+    for (size_t i = 0; i < others_.size(); ++i)
+      fields.push_back(&of<fb::LoopEndOptionsT>(i)->trips);
+    return fit_field(Field::TRIPS, 0, fields);
   }
 
   // Returns the scales of a value and of those that the same bytes have before and behind it.

@@ -148,6 +148,47 @@ void Generator::append_choose() {
   emit(fb::ChooseOptionsT(), {condition, a.tensor, b.tensor}, a.shape, a.dtype);
 }
 
+// A loop over the slices of a tensor: each becomes the next state, of bytes the greatest so far.
+void Generator::append_loop_begin() {
+  const Live x = pick([](const Live& t) { return !is_packed(t.dtype) && t.shape.rank() >= 2; },
+                      [&] { return std::make_pair(activation_type(), any_shape()); });
+  const int axis = choose_.integer(1, x.shape.rank() - 1);
+  Shape slice;
+  for (int d = 0; d < x.shape.rank(); ++d)
+    if (d != axis) slice.push_back(x.shape[d]);
+  const Live first = pick([&](const Live& t) { return t.dtype == x.dtype && t.shape == slice; },
+                          [&] { return std::make_pair(x.dtype, slice); });
+  const auto slice_options = [&](auto* o, int along) {
+    o->states = 1;
+    o->slices.push_back(std::make_unique<fb::LoopSliceT>());
+    o->slices[0]->axis = static_cast<uint8_t>(along);
+    o->slices[0]->reversed = choose_.coin();
+  };
+  fb::LoopBeginOptionsT begin;
+  slice_options(&begin, axis);
+  const uint32_t iteration = m_.tensor({1}, DType::kInt64), state = m_.tensor(slice, x.dtype),
+                 part = m_.tensor(slice, x.dtype);
+  m_.op(std::move(begin), {first.tensor, x.tensor}, {iteration, state, part});
+  uint32_t next = part;
+  if (x.dtype == DType::kUInt8) {
+    next = m_.tensor(slice);
+    fb::MinMaxOptionsT most;
+    most.maximum = true;
+    m_.op(most, {state, part}, {next});
+  }
+  fb::LoopEndOptionsT end;
+  end.trips = static_cast<uint32_t>(x.shape[axis]);
+  const int to = choose_.integer(1, slice.rank());
+  slice_options(&end, to);
+  Shape whole;
+  for (int d = 0; d <= slice.rank(); ++d)
+    whole.push_back(d == to ? x.shape[axis] : slice[d < to ? d : d - 1]);
+  const uint32_t last = add_output(slice, x.dtype), all = add_output(whole, x.dtype);
+  m_.op(std::move(end), {iteration, next, state}, {last, all});
+}
+
+void Generator::append_loop_end() { append_loop_begin(); }
+
 void Generator::append_arg_max() {
   const Live x = activation();
   fb::ArgMaxOptionsT o;

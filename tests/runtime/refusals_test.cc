@@ -45,8 +45,56 @@ Bytes pack(const fb::ModelT& model) {
 
 std::unique_ptr<fb::ModelT> unpack(const Bytes& file) { return fb::UnPackModel(file.data()); }
 
+constexpr char kSubject[] = "subject";
+
+// Returns the operator that is to be damaged.
+fb::OperatorT& subject(const fb::ModelT& m) {
+  return **std::find_if(m.operators.begin(), m.operators.end(),
+                        [](const auto& op) { return op->name == kSubject; });
+}
+
+// Returns a new tensor of the type of another.
+uint32_t like(fb::ModelT* m, uint32_t tensor) {
+  m->tensors.push_back(std::make_unique<fb::TensorT>(*m->tensors[tensor]));
+  return static_cast<uint32_t>(m->tensors.size() - 1);
+}
+
+// Gives a LoopBegin, the only operator, a LoopEnd that passes its states on.
+void add_loop_end(fb::ModelT* m) {
+  const fb::OperatorT& begin = *m->operators[0];
+  auto end = std::make_unique<fb::OperatorT>();
+  fb::LoopEndOptionsT o;
+  o.states = begin.options.AsLoopBegin()->states;
+  const auto& slices = begin.options.AsLoopBegin()->slices;
+  if (!slices.empty())
+    o.trips =
+        static_cast<uint32_t>(std::abs(m->tensors[begin.inputs[o.states]]->shape[slices[0]->axis]));
+  end->inputs.assign(begin.outputs.begin(), begin.outputs.begin() + 1 + o.states);
+  for (uint32_t i = 1; i <= o.states; ++i) end->outputs.push_back(like(m, begin.outputs[i]));
+  end->options.Set(std::move(o));
+  m->outputs = end->outputs;
+  m->operators.push_back(std::move(end));
+}
+
+// Gives a LoopEnd, the only operator, a LoopBegin.
+void add_loop_begin(fb::ModelT* m) {
+  const fb::OperatorT& end = *m->operators[0];
+  auto begin = std::make_unique<fb::OperatorT>();
+  fb::LoopBeginOptionsT o;
+  o.states = end.options.AsLoopEnd()->states;
+  begin->outputs = {end.inputs[0]};
+  m->inputs.erase(std::find(m->inputs.begin(), m->inputs.end(), end.inputs[0]));
+  for (uint32_t i = 1; i <= o.states; ++i) {
+    begin->inputs.push_back(like(m, end.inputs[i]));
+    begin->outputs.push_back(like(m, end.inputs[i]));
+    m->inputs.push_back(begin->inputs.back());
+  }
+  begin->options.Set(std::move(o));
+  m->operators.insert(m->operators.begin(), std::move(begin));
+}
+
 // Returns a model of operator `index` alone: what it reads becomes an input of the model, what it
-// writes an output, and other tensors and buffers keep their indices but nothing else.
+// writes an output, and other tensors and buffers keep their indices but nothing else. A LoopBegin and a LoopEnd get the other.
 Bytes alone(const Bytes& file, size_t index) {
   const std::unique_ptr<fb::ModelT> m = unpack(file);
   std::unique_ptr<fb::OperatorT> op = std::move(m->operators[index]);
@@ -72,7 +120,13 @@ Bytes alone(const Bytes& file, size_t index) {
   if (const auto* softmax = op->options.AsSoftmax()) kept[softmax->table] = true;
   for (size_t b = 0; b < kept.size(); ++b)
     if (!kept[b]) m->buffers[b]->data.clear();
+  op->name = kSubject;
   m->operators.push_back(std::move(op));
+  if (m->operators[0]->options.AsLoopBegin()) {
+    add_loop_end(m.get());
+  } else if (m->operators[0]->options.AsLoopEnd()) {
+    add_loop_begin(m.get());
+  }
   return pack(*m);
 }
 
@@ -131,25 +185,28 @@ void damage_constant(std::function<fb::TensorT&(fb::ModelT&)> find, std::vector<
 // Returns the damages that the object API can do: to the operator's tensors, one, fewer or more of them.
 std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
   std::vector<Damage> all;
-  const fb::OperatorT& op = *m.operators[0];
+  const fb::OperatorT& op = subject(m);
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     // Works on a copy of the tensor, as other inputs may name the same one.
     const auto copy = [i](fb::ModelT& model) -> fb::TensorT& {
-      return *model.tensors[model.operators[0]->inputs[i]];
+      return *model.tensors[subject(model).inputs[i]];
     };
     damage_tensor(m, copy, &all);
     const bool is_constant = m.tensors[op.inputs[i]]->buffer != 0;
     if (is_constant) damage_constant(copy, &all);
+    const bool is_made =
+        !is_constant && std::count(m.inputs.begin(), m.inputs.end(), op.inputs[i]) == 0;
+    if (is_made) continue;                  // by a LoopBegin
     all.push_back([=](fb::ModelT& model) {  // one becomes the other
       fb::TensorT& t = copy(model);
       if (is_constant) {
         t.buffer = 0;
         t.packing = fb::Packing::NONE;
         t.weight_offset.clear();
-        model.inputs.push_back(model.operators[0]->inputs[i]);
+        model.inputs.push_back(subject(model).inputs[i]);
       } else {
         auto& inputs = model.inputs;
-        inputs.erase(std::find(inputs.begin(), inputs.end(), model.operators[0]->inputs[i]));
+        inputs.erase(std::find(inputs.begin(), inputs.end(), subject(model).inputs[i]));
         for (int32_t& d : t.shape) d = std::max(d, 1);
         t.buffer = static_cast<uint32_t>(model.buffers.size());
         model.buffers.push_back(std::make_unique<fb::BufferT>());
@@ -161,29 +218,29 @@ std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
     damage_tensor(
         m,
         [i](fb::ModelT& model) -> fb::TensorT& {
-          return *model.tensors[model.operators[0]->outputs[i]];
+          return *model.tensors[subject(model).outputs[i]];
         },
         &all);
   for (size_t n = 0; n <= op.inputs.size(); ++n)
-    all.push_back([n](fb::ModelT& model) { model.operators[0]->inputs.resize(n, 0); });
+    all.push_back([n](fb::ModelT& model) { subject(model).inputs.resize(n, 0); });
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     all.push_back([i](fb::ModelT& model) {  // twice, at the end
-      auto& inputs = model.operators[0]->inputs;
+      auto& inputs = subject(model).inputs;
       inputs.push_back(inputs[i]);
     });
     for (size_t j = 0; j < i; ++j)
       all.push_back([i, j](fb::ModelT& model) {
-        std::swap(model.operators[0]->inputs[i], model.operators[0]->inputs[j]);
+        std::swap(subject(model).inputs[i], subject(model).inputs[j]);
       });
   }
   all.push_back([](fb::ModelT& model) {
     const auto last = static_cast<uint32_t>(model.tensors.size());
     model.tensors.push_back(std::make_unique<fb::TensorT>());
     model.tensors.back()->shape = {1};
-    model.operators[0]->outputs.push_back(last);
+    subject(model).outputs.push_back(last);
   });
   all.push_back([](fb::ModelT& model) {
-    model.operators[0]->outputs.pop_back();
+    subject(model).outputs.pop_back();
     model.outputs.pop_back();
   });
   for (size_t b = 1; b < m.buffers.size(); ++b) {  // tables
@@ -203,7 +260,7 @@ std::vector<Damage> damages_of_tensors(const fb::ModelT& m) {
 std::string refusal(const Bytes& file) {
   auto result = verify(std::move(*ModelBytes::copy(file.data(), file.size())));
   if (result.ok()) return "accepted";
-  static const std::regex kWhere("^op 0 \\([^)]*\\): ");
+  static const std::regex kWhere("^op [0-9]+ \\([^)]*\\): ");
   static const std::regex kTensor("tensor [0-9]+ \\('[^']*'\\)");
   static const std::regex kShape("\\[-?[0-9]*(, -?[0-9]+)*\\]");
   static const std::regex kType("\\b(u?int[0-9]+|float[0-9]+)\\b");

@@ -11,6 +11,7 @@
 
 #include "kernels/integer_build.h"
 #include "tests/support/detection_options.h"
+#include "tests/support/loop_model.h"
 #include "tests/support/model_builder.h"
 
 namespace qrt::testing {
@@ -429,6 +430,17 @@ inline ModelBuilder every_op_model() {
   m.op(l2, {pairs}, {direction});
   m.op(fb::ChooseOptionsT(), {dynamic_zero_point, direction, pairs},
        {m.tensor({-1, 10}, DType::kUInt8, "chosen")});
+
+  const uint32_t iteration = m.tensor({1}, DType::kInt64, "iteration");
+  const uint32_t state = m.tensor({-1, 10}, DType::kUInt8, "state"),
+                 slice = m.tensor({-1}, DType::kUInt8, "slice"),
+                 next = m.tensor({-1, 10}, DType::kUInt8, "next");
+  m.op(loop_options<fb::LoopBeginOptionsT>(1, {{1}}), {pairs, pairs}, {iteration, state, slice});
+  fb::MinMaxOptionsT most_so_far;
+  most_so_far.maximum = true;
+  m.op(most_so_far, {state, pairs}, {next});
+  m.op(loop_options<fb::LoopEndOptionsT>(1, {{1, true}}, 10), {iteration, next, slice},
+       {m.tensor({-1, 10}, DType::kUInt8, "last"), m.tensor({-1, 10}, DType::kUInt8, "turned")});
 
   const uint32_t byte = m.constant({}, DType::kUInt8, std::vector<uint8_t>{7});
   const uint32_t products = m.tensor({-1, 16, 16}, DType::kInt32, "products");

@@ -376,4 +376,60 @@ bool SizedMaker::relative() {
   return finish(b_.node("Add", {scores, bias}), dims, amplitude + from.amplitude);
 }
 
+// Adds a Scan or a Loop over the rows of [b, s, c], each of which makes the next state of the one before: tanh(row + state / 2).
+bool SizedMaker::recurrence() {
+  const size_t x = pick(3, 3, true);
+  if (x == SIZE_MAX) return false;
+  const Live from = live_[x];
+  const std::string data = read(x), half = b_.scalar(0.5f);
+  const std::string first = b_.node("Gather", {data, b_.scalar<int64_t>(0)}, {Attr("axis", 1)});
+  const bool is_scan = dice_.coin();
+  if (is_scan)
+    b_.node("Scan", {first, data},
+            {Attr("num_scan_inputs", 1), Attr("scan_input_axes", Dims{1}),
+             Attr("scan_output_axes", Dims{1}), Attr("scan_input_directions", Dims{dice_.coin()}),
+             Attr("scan_output_directions", Dims{dice_.coin()})});
+  else
+    b_.node("Loop", {scalar_of(dimension(x, 1)), "", first});
+  auto* loop = b_.graph().mutable_node(b_.graph().node_size() - 1);
+  const std::string name = loop->output(0);
+  loop->add_output(name + "_all");
+  auto* attribute = loop->add_attribute();
+  attribute->set_name("body");
+  attribute->set_type(onnx::AttributeProto::GRAPH);
+  onnx::GraphProto& body = *attribute->mutable_g();
+  body.set_name("body");
+  const auto declare = [&](const std::string& suffix, int type, bool is_scalar = false) {
+    auto* info = body.add_input();
+    info->set_name(name + suffix);
+    info->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    if (is_scalar) info->mutable_type()->mutable_tensor_type()->mutable_shape();
+    return info->name();
+  };
+  const auto add_inner = [&](const char* op, const Names& inputs, const std::string& output) {
+    auto* node = body.add_node();
+    node->set_op_type(op);
+    for (const std::string& input : inputs) node->add_input(input);
+    node->add_output(name + output);
+    return node;
+  };
+  std::string row = name + "_row";
+  if (!is_scan) {
+    const std::string step = declare("_step", 7, true), goes_on = declare("_goes_on", 9, true);
+    *add_inner("Gather", {data, step}, "_row")->add_attribute() = Attr("axis", 1).proto;
+    add_inner("Identity", {goes_on}, "_still_goes_on");
+    body.add_output()->set_name(name + "_still_goes_on");
+  }
+  const std::string state = declare("_state", 1);
+  if (is_scan) declare("_row", 1);
+  add_inner("Mul", {state, half}, "_half");
+  add_inner("Add", {row, name + "_half"}, "_sum");
+  add_inner("Tanh", {name + "_sum"}, "_next");
+  add_inner("Identity", {name + "_next"}, "_part");
+  for (const char* output : {"_next", "_part"}) body.add_output()->set_name(name + output);
+  if (is_scan) return finish(name + "_all", from.dims, 1);
+  const std::string turned = b_.node("Transpose", {name + "_all"}, {Attr("perm", Dims{1, 0, 2})});
+  return finish(turned, from.dims, 1);
+}
+
 }  // namespace qrt::open_onnx

@@ -317,6 +317,7 @@ const std::vector<SizedMaker::Choice>& SizedMaker::choices() {
       {"heads", &SizedMaker::heads, 3},
       {"attention", &SizedMaker::attention, 4},
       {"cache", &SizedMaker::cache, 3},
+      {"recurrence", &SizedMaker::recurrence, 2},
       {"positions", &SizedMaker::positions, 4},
       {"merge", &SizedMaker::merge, 3},
       {"expand", &SizedMaker::expand, 3},

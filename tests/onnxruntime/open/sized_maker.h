@@ -144,6 +144,7 @@ class SizedMaker {
   bool heads();
   bool attention();
   bool cache();
+  bool recurrence();
   bool positions();
   bool merge();
   bool expand();

@@ -87,7 +87,8 @@ class Unroller {
       for (const onnx::NodeProto& node : body->node())
         for (const std::string& name : node.output())
           if (!name.empty() && !renaming.has(name)) renaming.set(name, names_.make(name));
-      for (const onnx::NodeProto& node : body->node()) place(node, step, &renaming);
+      for (const onnx::NodeProto& node : body->node())
+        place(node, "#" + std::to_string(step), &renaming);
       for (int i = 0; i < form.states; ++i) states[static_cast<size_t>(i)] = renaming.of(result(i));
       for (int i = 0; i < form.stacked; ++i)
         parts[static_cast<size_t>(i)].push_back(renaming.of(result(form.states + i)));
@@ -105,7 +106,70 @@ class Unroller {
     return Status();
   }
 
+  // Appends the body once, between the nodes that begin and end a step.
+  Status open(int index, const KnownLoop& known, onnx::NodeProto* loop, Nodes* to) {
+    LoopForm form;
+    QRT_TRY(read_loop(*loop, index, &form));
+    onnx::GraphProto* body = find_body(loop);
+    loop_ = loop;
+    to_ = to;
+    Renaming renaming;
+    share_constants(body, &renaming);
+    for (const onnx::NodeProto& node : body->node())
+      for (const std::string& name : node.output())
+        if (!name.empty() && !renaming.has(name)) renaming.set(name, names_.make(name));
+    const std::string mark = names_.make("loop_mark");
+    add_begin(form, mark, &renaming);
+    for (const onnx::NodeProto& node : body->node()) place(node, "", &renaming);
+    onnx::NodeProto* end = add(loop->op_type(), {mark}, "");
+    end->clear_output();
+    end->set_name(loop->name());
+    if (!idle_.empty()) end->add_input(idle_), end->add_output(names_.make("loop_output"));
+    for (int i = form.first_output(); i < body->output_size(); ++i)
+      end->add_input(renaming.of(body->output(i).name()));
+    end->add_input(known.tensor.empty() ? loop->input(form.is_scan ? form.states : 0)
+                                        : known.tensor);
+    for (int i = 0; i < form.states + form.stacked; ++i) {
+      const bool is_read = i < loop->output_size() && !loop->output(i).empty();
+      end->add_output(is_read ? loop->output(i) : names_.make("loop_output"));
+    }
+    set_integer(kLoopEnd, 1, end);
+    set_integer(kLoopStates, form.states + !idle_.empty(), end);
+    set_integers(kLoopAxes, form.output_axes, end);
+    set_integers(kLoopDirections, form.output_directions, end);
+    set_integer(kLoopAxis, known.axis, end);
+    return Status();
+  }
+
  private:
+  void add_begin(const LoopForm& form, const std::string& mark, Renaming* renaming) {
+    const onnx::GraphProto& body = *form.body;
+    onnx::NodeProto* begin = add(loop_->op_type(), {}, mark);
+    begin->set_name(loop_->name());
+    idle_.clear();
+    for (int i = form.first_input(); i < loop_->input_size(); ++i)
+      begin->add_input(loop_->input(i));
+    begin->add_output(names_.make("loop_step"));
+    if (!form.is_scan) {
+      renaming->set(body.input(0).name(), begin->output(1));
+      renaming->set(body.input(1).name(), truth(is_row(body.input(1))));
+      if (is_row(body.input(0))) set_integer(kLoopHasRow, 1, begin);
+    }
+    for (int i = form.first_input(); i < body.input_size(); ++i) {
+      const std::string name = names_.make(body.input(i).name());
+      begin->add_output(name);
+      renaming->set(body.input(i).name(), name);
+    }
+    if (form.states + form.scanned == 0) {
+      begin->add_input(number(0, true));
+      begin->add_output(idle_ = names_.make("loop_state"));
+    }
+    set_integer(kLoopBegin, 1, begin);
+    set_integer(kLoopStates, form.states + !idle_.empty(), begin);
+    set_integers(kLoopAxes, form.input_axes, begin);
+    set_integers(kLoopDirections, form.input_directions, begin);
+  }
+
   // Appends a node that has the loop's versions.
   onnx::NodeProto* add(const std::string& op, const std::vector<std::string>& inputs,
                        const std::string& output) {
@@ -186,13 +250,13 @@ class Unroller {
     }
   }
 
-  // Appends a copy of a node of the body.
-  void place(const onnx::NodeProto& node, int64_t step, Renaming* renaming) {
+  // Appends a copy of a node of the body; `ending` comes behind its name.
+  void place(const onnx::NodeProto& node, const std::string& ending, Renaming* renaming) {
     onnx::NodeProto* copy = to_->Add();
     *copy = node;
     copy_all_versions(node, *copy);
     renaming->apply(copy);
-    if (!node.name().empty()) copy->set_name(node.name() + "#" + std::to_string(step));
+    if (!node.name().empty()) copy->set_name(node.name() + ending);
   }
 
   // Puts the parts together along a new axis.
@@ -220,6 +284,14 @@ class Unroller {
     a->set_name(name);
     a->set_type(onnx::AttributeProto::INT);
     a->set_i(value);
+  }
+
+  static void set_integers(const char* name, const std::vector<int64_t>& values,
+                           onnx::NodeProto* node) {
+    onnx::AttributeProto* a = node->add_attribute();
+    a->set_name(name);
+    a->set_type(onnx::AttributeProto::INTS);
+    for (const int64_t value : values) a->add_ints(value);
   }
 
   // Returns whether the body declares this input, the step's number or the condition, with a dimension.
@@ -259,6 +331,8 @@ class Unroller {
   onnx::GraphProto* const graph_;
   FreshNames names_;
   const onnx::NodeProto* loop_ = nullptr;
+  // A state that no step changes, of an open loop that reads nothing: every operator has an input.
+  std::string idle_;
   Nodes* to_ = nullptr;
   std::map<int64_t, std::string> numbers_[2];
   std::string truths_[2];
@@ -338,6 +412,35 @@ Status unroll_loops(const KnownLoops& loops,
     *is_replaced = known != loops.end();
     return *is_replaced ? unroller.unroll(index, known->second.steps, node, to) : Status();
   });
+}
+
+Status open_loops(const KnownLoops& loops,
+                  const std::function<int64_t(const onnx::NodeProto&)>& opset,
+                  NodeVersions* versions, onnx::GraphProto* graph) {
+  Unroller unroller(opset, versions, graph);
+  return replace_nodes(graph, [&](int index, onnx::NodeProto* node, Nodes* to, bool* is_replaced) {
+    const auto known = loops.find(index);
+    *is_replaced = known != loops.end();
+    return *is_replaced ? unroller.open(index, known->second, node, to) : Status();
+  });
+}
+
+std::vector<bool> find_nodes_in_loops(const onnx::GraphProto& graph,
+                                      const std::vector<int>& order) {
+  std::vector<bool> is_inner(static_cast<size_t>(graph.node_size()));
+  std::unordered_set<std::string> made;  // by a step
+  for (const int index : order) {
+    const onnx::NodeProto& node = graph.node(index);
+    const NodeView view(node, index);
+    if (view.has(kLoopEnd)) continue;
+    std::vector<std::string> read(node.input().begin(), node.input().end());
+    collect_subgraph_reads(node, &read);
+    const bool reads = std::any_of(read.begin(), read.end(),
+                                   [&](const std::string& name) { return made.count(name) != 0; });
+    is_inner[static_cast<size_t>(index)] = reads;
+    if (reads || view.has(kLoopBegin)) made.insert(node.output().begin(), node.output().end());
+  }
+  return is_inner;
 }
 
 }  // namespace qrt::convert::from_onnx

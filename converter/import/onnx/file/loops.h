@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop and Scan whose number of steps is known at conversion: as many copies of the body stand in the node's place, each reading
-// the states that the one before it made.
+// Loop and Scan. Where the number of steps is the same in every run, as many copies of the body stand in the node's place, each reading
+// the states that the one before it made. Where it follows from an open dimension, the body stands there once, between two nodes that
+// begin and end a step.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_FILE_LOOPS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_FILE_LOOPS_H_
 
@@ -24,6 +25,7 @@ struct KnownLoop {
   // The tensor whose number (axis -1) or length this is; "": the number of steps is fixed.
   std::string tensor;
   int axis = -1;
+  bool is_inner = false;  // the node stands in the body of an open loop
 };
 
 // Such nodes by their indices in the graph.
@@ -51,6 +53,25 @@ Status read_loop(const onnx::NodeProto& node, int index, LoopForm* form);
 
 // Takes the work of so many copies of the body, before they are made. kUnsupported where that is too much.
 Status charge_steps(const onnx::NodeProto& node, const KnownLoop& loop, Budget* budget);
+
+// The nodes around the body of an open loop have the operator of the loop, and one of these attributes.
+//   kLoopBegin  inputs: the states, the scanned tensors. Outputs: the mark of the step, its number, the states, the slices
+//   kLoopEnd    inputs: the mark of the step, the states, what the steps put together, and the tensor that says the number of steps,
+//               by its length along kLoopAxis, or where that is -1 by its value. Outputs: the loop's
+// Both have kLoopStates, the number of states, and kLoopAxes and kLoopDirections of what is scanned or put together.
+constexpr char kLoopBegin[] = "qrt_loop_begin", kLoopEnd[] = "qrt_loop_end",
+               kLoopStates[] = "qrt_states", kLoopAxes[] = "qrt_axes",
+               kLoopDirections[] = "qrt_directions", kLoopAxis[] = "qrt_axis",
+               kLoopHasRow[] =
+                   "qrt_has_row";  // the body declares the number of the step with a dimension
+
+// Puts the bodies of these nodes, with nodes that begin and end a step, in their places.
+Status open_loops(const KnownLoops& loops,
+                  const std::function<int64_t(const onnx::NodeProto&)>& opset,
+                  NodeVersions* versions, onnx::GraphProto* graph);
+
+// Returns which nodes stand in the body of an open loop. `order`: the nodes' execution order.
+std::vector<bool> find_nodes_in_loops(const onnx::GraphProto& graph, const std::vector<int>& order);
 
 // Replaces these nodes. A node that comes from a function has versions of its own, and so have its copies.
 Status unroll_loops(const KnownLoops& loops,

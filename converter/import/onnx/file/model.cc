@@ -37,8 +37,8 @@ Status check_opset(int64_t version) {
                static_cast<long long>(kMaxOpset));
 }
 
-// Names that the subgraphs of a control-flow node read, as far as they are not their own. REQUIRES:
-// protobuf's own recursion limit bounds the depth.
+}  // namespace
+
 void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string>* names) {
   auto graph_reads = [names](const onnx::GraphProto& graph) {
     std::unordered_set<std::string> own;
@@ -60,6 +60,8 @@ void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string
     for (const onnx::GraphProto& graph : attribute.graphs()) graph_reads(graph);
   }
 }
+
+namespace {
 
 // Keeps those elements of a repeated field that `keeps` says, in their order.
 template <class Field, class Keeps>
@@ -191,6 +193,14 @@ Status Model::unroll_loops(const KnownLoops& loops) {
   return index_again();
 }
 
+Status Model::open_loops(const KnownLoops& loops) {
+  QRT_TRY(from_onnx::open_loops(
+      loops, [this](const onnx::NodeProto& node) { return opset(node); }, &node_versions_,
+      proto_->mutable_graph()));
+  has_open_loops_ = true;
+  return index_again();
+}
+
 namespace {
 
 // Keeps what is known of the graph's nodes and of those in its subgraphs: others may get the addresses of nodes that are gone.
@@ -216,7 +226,9 @@ Status Model::index_again() {
   readers_.clear();
   producer_.clear();
   QRT_TRY(index());
-  return sort();
+  QRT_TRY(sort());
+  if (has_open_loops_) is_in_open_loop_ = find_nodes_in_loops(graph(), order_);
+  return Status();
 }
 
 std::vector<std::string> Model::files() const {

@@ -52,6 +52,12 @@ class Model {
   // Puts as many copies of the bodies of these Loop and Scan nodes as they have steps in their places.
   Status unroll_loops(const KnownLoops& loops);
   const std::vector<KnownLoop>& unrolled_loops() const { return unrolled_loops_; }
+  // Puts the bodies of these Loop and Scan nodes, for any number of steps, in their places.
+  Status open_loops(const KnownLoops& loops);
+  // Returns whether a node stands in such a body.
+  bool is_in_open_loop(int node) const {
+    return has_open_loops_ && is_in_open_loop_[static_cast<size_t>(node)];
+  }
   const std::unordered_map<std::string, const onnx::TensorProto*>& initializers() const {
     return initializers_;
   }
@@ -81,10 +87,16 @@ class Model {
   NodeVersions node_versions_;
   std::vector<TakenBranch> taken_branches_;
   std::vector<KnownLoop> unrolled_loops_;
+  bool has_open_loops_ = false;
+  std::vector<bool> is_in_open_loop_;  // by node
   std::unordered_map<std::string, int> uses_;
   std::unordered_map<std::string, std::vector<int>> readers_;
   std::unordered_map<std::string, int> producer_;  // node index; -1: graph input or initialiser
 };
+
+// Appends the names that the subgraphs of a control-flow node read, as far as they are not their own. REQUIRES: protobuf's own
+// recursion limit bounds the depth.
+void collect_subgraph_reads(const onnx::NodeProto& node, std::vector<std::string>* names);
 
 // Returns a node as messages name it: its name, or "#17 (Conv)".
 std::string node_label(const onnx::NodeProto& node, int index);

@@ -13,8 +13,11 @@ namespace {
 constexpr int kMaxRounds = 8;
 
 bool has_loop(const onnx::GraphProto& graph) {
-  for (const onnx::NodeProto& node : graph.node())
-    if (node.op_type() == "Loop" || node.op_type() == "Scan") return true;
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const NodeView node(graph.node(i), i);
+    const bool is_loop = node.op() == "Loop" || node.op() == "Scan";
+    if (is_loop && !node.has(kLoopBegin) && !node.has(kLoopEnd)) return true;
+  }
   return false;
 }
 
@@ -69,13 +72,15 @@ Status settle_branches(bool allow_float, const std::vector<OpenDimension>& open,
       QRT_TRY(model->take_branches(importer.conditions()));
       continue;
     }
-    const KnownLoops loops = open.empty() || !may_unroll
-                                 ? importer.loops()
-                                 : loops_of_all_sizes(*model, allow_float, open, importer.loops());
-    for (const auto& [index, loop] : loops)
+    LoopsOfSizes loops = {importer.loops(), {}};
+    if (!open.empty() && may_unroll)
+      loops = loops_of_all_sizes(*model, allow_float, open, importer.loops());
+    for (const auto& [index, loop] : loops.fixed)
       QRT_TRY(charge_steps(model->graph().node(index), loop, &budget));
-    if (!loops.empty()) {
-      QRT_TRY(model->unroll_loops(loops));
+    if (!loops.fixed.empty()) {
+      QRT_TRY(model->unroll_loops(loops.fixed));
+    } else if (!loops.open.empty()) {
+      QRT_TRY(model->open_loops(loops.open));
     } else {
       if (importer.run_conditions().empty()) break;
       QRT_TRY(model->join_branches(importer.run_conditions()));

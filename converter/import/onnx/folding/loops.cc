@@ -94,13 +94,20 @@ Status note_steps(Importer& importer, const NodeView& node, const LoopForm& form
       return importer.refuse(node,
                              "it has no step, so that its output '" + node.output(i) + "' is empty",
                              node.output(i), "export the model without the loop");
+  const bool is_inner = importer.model().is_in_open_loop(node.index());
+  if (is_inner) loop.is_inner = true;
   importer.note_loop(node, loop);
+  if (is_inner && !loop.tensor.empty())
+    return importer.refuse(node,
+                           "it stands in the body of another loop, and the numbers of steps of "
+                           "both follow from open dimensions of the inputs",
+                           loop.tensor, remedy_for_sizes(importer));
   if (importer.graph().batch_is_symbolic && !loop.tensor.empty())
-    return importer.refuse(
-        node,
-        "its number of steps follows from an open dimension of the inputs, qrt repeats its body a "
-        "fixed number of times",
-        loop.tensor, remedy_for_sizes(importer));
+    return importer.refuse(node,
+                           "its number of steps follows from an open dimension of the inputs at "
+                           "which qrt cannot import "
+                           "the model",
+                           loop.tensor, remedy_for_sizes(importer));
   return importer.refuse(node, "loops and branches lie too deep in one another", node.output(0),
                          "export the model with fewer Loop, Scan and If nodes within one another");
 }
@@ -112,7 +119,8 @@ Status refuse_sequences(Importer& importer, const NodeView& node) {
                          "become by themselves");
 }
 
-// Returns how many steps a tensor says; nothing where that is not known.
+}  // namespace
+
 std::optional<int64_t> steps_of(const Tensor& t, int axis) {
   if (axis >= 0)
     return (!t.is_refused() || t.shape_known) && axis < t.shape.rank()
@@ -122,9 +130,9 @@ std::optional<int64_t> steps_of(const Tensor& t, int axis) {
   return number ? std::optional<int64_t>(std::max<int64_t>(*number, 0)) : std::nullopt;
 }
 
-}  // namespace
-
 Status import_loop(Importer& importer, const NodeView& node) {
+  if (node.has(kLoopBegin)) return import_loop_begin(importer, node);
+  if (node.has(kLoopEnd)) return import_loop_end(importer, node);
   LoopForm form;
   QRT_TRY(read_loop(importer.model().graph().node(node.index()), node.index(), &form));
   if (has_sequences(*form.body)) return refuse_sequences(importer, node);
@@ -171,6 +179,8 @@ Status import_loop(Importer& importer, const NodeView& node) {
 }
 
 Status import_scan(Importer& importer, const NodeView& node) {
+  if (node.has(kLoopBegin)) return import_loop_begin(importer, node);
+  if (node.has(kLoopEnd)) return import_loop_end(importer, node);
   constexpr int64_t kWithoutLengths = 9;
   if (importer.opset(node) < kWithoutLengths)
     return importer.refuse(node, "in opset 8 it has batches of sequences of several lengths",
@@ -199,11 +209,12 @@ Status import_scan(Importer& importer, const NodeView& node) {
   return note_steps(importer, node, form, loop);
 }
 
-KnownLoops loops_of_all_sizes(const Model& model, bool allow_float,
-                              const std::vector<OpenDimension>& open, const KnownLoops& known) {
+LoopsOfSizes loops_of_all_sizes(const Model& model, bool allow_float,
+                                const std::vector<OpenDimension>& open, const KnownLoops& known) {
   // Multiples of 32, since networks of images divide their sizes by as much.
-  constexpr int64_t kSizes[][2] = {{1, 64}, {2, 96}};
-  std::optional<KnownLoops> common;
+  constexpr int64_t kSizes[][2] = {{1, 64}, {2, 96}, {5, 160}};
+  LoopsOfSizes loops;
+  bool is_first = true;
   for (const auto& [batch, other] : kSizes) {
     std::vector<int64_t> sizes;
     for (const OpenDimension& d : open) {
@@ -216,18 +227,21 @@ KnownLoops loops_of_all_sizes(const Model& model, bool allow_float,
     Importer importer(model, allow_float, batch, &graph, &report,
                       name_sizes(model.graph(), open, sizes));
     if (importer.run().code() == Code::kInvalidModel) continue;  // it has no such sizes
-    if (!common) {
-      common = importer.loops();
-      continue;
-    }
-    for (auto at = common->begin(); at != common->end();) {
+    if (is_first) loops.fixed = importer.loops();
+    for (auto at = loops.fixed.begin(); at != loops.fixed.end() && !is_first;) {
       const auto found = importer.loops().find(at->first);
-      const bool is_same =
-          found != importer.loops().end() && found->second.steps == at->second.steps;
-      at = is_same ? std::next(at) : common->erase(at);
+      const bool is_known = found != importer.loops().end();
+      if (is_known && found->second.steps == at->second.steps) {
+        ++at;
+        continue;
+      }
+      if (is_known && !at->second.tensor.empty() && !at->second.is_inner) loops.open.insert(*at);
+      at = loops.fixed.erase(at);
     }
+    is_first = false;
   }
-  return common ? *common : known;
+  if (is_first) loops.fixed = known;
+  return loops;
 }
 
 Status check_unrolled_loops(Importer& importer) {
