@@ -161,6 +161,7 @@ struct Branches {
 
 Branches add_if(OnnxBuilder* b, const std::string& condition, const std::string& output) {
   onnx::NodeProto* n = add_node(&b->graph(), "If", {condition}, {output});
+  n->set_name("if_" + output);
   Branches branches;
   for (const char* name : {"then_branch", "else_branch"}) {
     onnx::AttributeProto* a = n->add_attribute();

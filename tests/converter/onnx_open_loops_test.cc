@@ -40,10 +40,11 @@ size_t count_nodes(const convert::Graph& graph, fb::OpOptions type) {
                     [=](const convert::Node& n) { return n.options.type == type; }));
 }
 
-// Converts a model, and expects it to have so many loops.
+// Converts a model, for rows of the support table too, and expects it to have so many loops.
 Bytes file_of(const OnnxBuilder& b, size_t loops = 1) {
   convert::Graph graph;
   const Bytes file = convert_whole(b, &graph);
+  record_support(b.model, b.import().report);
   EXPECT_EQ(count_nodes(graph, fb::OpOptions::LoopBegin), loops);
   EXPECT_EQ(count_nodes(graph, fb::OpOptions::LoopEnd), loops);
   return file;

@@ -213,8 +213,7 @@ LoopsOfSizes loops_of_all_sizes(const Model& model, bool allow_float,
                                 const std::vector<OpenDimension>& open, const KnownLoops& known) {
   // Multiples of 32, since networks of images divide their sizes by as much.
   constexpr int64_t kSizes[][2] = {{1, 64}, {2, 96}, {5, 160}};
-  LoopsOfSizes loops;
-  bool is_first = true;
+  std::vector<KnownLoops> imports;
   for (const auto& [batch, other] : kSizes) {
     std::vector<int64_t> sizes;
     for (const OpenDimension& d : open) {
@@ -227,20 +226,22 @@ LoopsOfSizes loops_of_all_sizes(const Model& model, bool allow_float,
     Importer importer(model, allow_float, batch, &graph, &report,
                       name_sizes(model.graph(), open, sizes));
     if (importer.run().code() == Code::kInvalidModel) continue;  // it has no such sizes
-    if (is_first) loops.fixed = importer.loops();
-    for (auto at = loops.fixed.begin(); at != loops.fixed.end() && !is_first;) {
-      const auto found = importer.loops().find(at->first);
-      const bool is_known = found != importer.loops().end();
-      if (is_known && found->second.steps == at->second.steps) {
-        ++at;
-        continue;
-      }
-      if (is_known && !at->second.tensor.empty() && !at->second.is_inner) loops.open.insert(*at);
-      at = loops.fixed.erase(at);
-    }
-    is_first = false;
+    imports.push_back(importer.loops());
   }
-  if (is_first) loops.fixed = known;
+  LoopsOfSizes loops;
+  if (imports.empty()) loops.fixed = known;
+  for (const KnownLoops& all : imports)
+    for (const auto& [index, loop] : all) {
+      const bool is_fixed =
+          std::all_of(imports.begin(), imports.end(), [&](const KnownLoops& other) {
+            const auto found = other.find(index);
+            return found != other.end() && found->second.steps == loop.steps;
+          });
+      if (is_fixed)
+        loops.fixed.emplace(index, loop);
+      else if (!loop.tensor.empty() && !loop.is_inner)
+        loops.open.emplace(index, loop);
+    }
   return loops;
 }
 
