@@ -156,6 +156,9 @@ struct PlannedStep : Step {
   // the planner puts them; 0 rows: they have to be dense.
   size_t input_rows = 0, output_rows = 0;
 
+  // Whether run() may read the kSlack bytes behind an input.
+  bool reads_slack = true;
+
   // Fusion (fuse.h). A step whose run() hands every tile of its output to run_follower() can lead; one
   // that makes element i of its output from the elements i of its inputs can follow: it has
   // run_elements().

@@ -438,10 +438,12 @@ class Planner {
         for (uint32_t t : *operands)
           if (ModelTensor* end = model_tensor_of[sharing_->root(t)]) end->keepers.push_back(i);
     }
-    for (ModelTensor& output : plan_->outputs) output.is_read = false;
-    for (const PlannedStep& step : plan_->steps)
+    for (const PlannedStep& step : plan_->steps) {
+      const bool is_idle = step.run == nullptr && step.leader == nullptr;
+      if (!step.reads_slack || is_idle) continue;
       for (uint32_t t : step.inputs)
-        if (ModelTensor* end = model_tensor_of[sharing_->root(t)]) end->is_read = true;
+        if (ModelTensor* end = model_tensor_of[sharing_->root(t)]) end->needs_slack = true;
+    }
   }
 
   const uint8_t* constant_data(uint32_t slot) const {

@@ -70,7 +70,7 @@ struct ModelTensor {
   uint32_t slot;
   PlanVector<Member> members;    // all tensors that move, itself among them
   PlanVector<uint32_t> keepers;  // steps that keep addresses in it
-  bool is_read = true;           // a step reads it, so kSlack bytes behind it have to be readable
+  bool needs_slack = false;      // a step that reads it may read kSlack bytes behind it, too
 };
 
 // A copy between steps or after the last one. After the last step, first each model output that has no memory of its own is copied,

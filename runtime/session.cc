@@ -14,6 +14,16 @@
 #include "runtime/loops.h"
 #include "runtime/platform/mapping.h"
 
+// QRT_VALGRIND is for programs that run under valgrind.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(QRT_VALGRIND)
+#define QRT_WATCHES_READS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(hwaddress_sanitizer) || \
+    __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define QRT_WATCHES_READS 1
+#endif
+#endif
+
 namespace qrt {
 namespace {
 
@@ -23,6 +33,19 @@ constexpr size_t kTeamJobs = 5;
 // A run with less memory takes about as long as the system takes to give it the pages.
 constexpr size_t kTouchedMemory = size_t{512} << 10;
 constexpr size_t kLeastPage = 4096;
+
+// Returns whether the kSlack bytes behind a buffer lie in the page of its last byte, and so can be read. Never where reads
+// are watched byte by byte: by a sanitizer, or by a CPU that compares a tag in the address's highest byte with the memory's.
+bool ends_within_page([[maybe_unused]] const uint8_t* data, [[maybe_unused]] size_t bytes) {
+#ifdef QRT_WATCHES_READS
+  return false;
+#else
+  if (bytes == 0) return false;
+  const uint64_t last = uint64_t{reinterpret_cast<uintptr_t>(data)} + bytes - 1;
+  const bool is_tagged = last >> 56 != 0;
+  return !is_tagged && last / kLeastPage == (last + kSlack) / kLeastPage;
+#endif
+}
 
 // Returns whether a block is mapped: large ones that the caller does not allocate. They come as pages of zeros, and
 // take no time until they are used.
@@ -376,11 +399,11 @@ Status Session::make_stand_in(const ModelTensor& end, size_t held) {
 }
 
 bool Session::is_copied(const ModelTensor& end, const Binding& binding) const {
-  return binding.data != nullptr && !binding.has_slack && end.is_read;
+  return binding.data != nullptr && !binding.has_slack && end.needs_slack;
 }
 
 Status Session::bind(const ModelTensor& end, uint8_t* data, bool has_slack) {
-  const Binding binding = {data, has_slack};
+  const Binding binding = {data, has_slack || ends_within_page(data, plan_->slot_bytes(end.slot))};
   if (is_copied(end, binding) && own_memory(end) == nullptr)
     QRT_TRY(make_stand_in(end, memory_bytes()));
   place_binding(end, binding);

@@ -164,9 +164,10 @@ class Session {
   Status reshape(std::shared_ptr<const Plan> plan);
 
   // Makes `data` the memory of an input or output of plan(), and of what stands in it, from the next
-  // run on; null: the session's own again. Where kSlack bytes behind it cannot be read, but steps would
-  // read them, runs go on in memory of the session's: an input is copied there before a run, an output
-  // from there after it. kOutOfMemory where that has to be allocated. REQUIRES: aligned to kAlignment.
+  // run on; null: the session's own again. `has_slack`: kSlack bytes behind it are the caller's, too; those in the page
+  // of its last byte can be read anyway. Where they cannot be read, but steps may read them, runs go on in memory of the
+  // session's: an input is copied there before a run, an output from there after it. kOutOfMemory where that has to be
+  // allocated. REQUIRES: aligned to kAlignment.
   Status bind(const ModelTensor& end, uint8_t* data, bool has_slack);
   bool is_bound(const ModelTensor& end) const;
   // Returns the memory of an input as model_tensor_data() does, for a caller that writes all of it.
@@ -241,7 +242,7 @@ class Session {
   // The memory of a caller's that is bound to an input or output, if it is.
   struct Binding {
     uint8_t* data = nullptr;
-    bool has_slack = false;
+    bool has_slack = false;  // kSlack bytes behind it can be read
   };
 
   // Makes all tables that belong to the plan, without anything in the block.

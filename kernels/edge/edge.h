@@ -10,11 +10,11 @@
 //   quantize_by:    y = 128 + hybrid_code(x, scale)
 //   store_sums:     what SumStore says
 //
-// True division, never a reciprocal. scale is any float; lo, hi are the type's limits (0, 255 or
-// -128, 127, or those of a smaller type); bytes are stored modulo 256. Exactly n elements are
-// stored; x may be over-read by up to 64 bytes and does not overlap y; both are aligned to their
-// elements. Thread-safe. REQUIRES: rounding to nearest even (the session sets it). Types of 4 and 2
-// bits are codes here, one per byte: packed.h.
+// True division, never a reciprocal. scale is any float; lo, hi are the type's limits (0, 255 or -128, 127, or those
+// of a smaller type); bytes are stored modulo 256. Exactly n elements are stored, and exactly those of x are read by
+// what quantises, encodes or widens; others may over-read x by up to 64 bytes. x does not overlap y; both are aligned to
+// their elements. Thread-safe. REQUIRES: rounding to nearest even (the session sets it). Types of 4 and 2 bits are codes
+// here, one per byte: packed.h.
 #ifndef QRT_KERNELS_EDGE_EDGE_H_
 #define QRT_KERNELS_EDGE_EDGE_H_
 

@@ -4,9 +4,9 @@
  *     camera MODEL.qrt < FRAMES
  *
  * A ring of buffers stands for those that a driver maps (V4L2: VIDIOC_QUERYBUF and mmap). Mapped memory is
- * aligned to pages; QRT_BUFFER_PADDING bytes behind a frame have to be readable, whatever they hold, so
- * where frames fill their pages to the last byte, map a page more. Prints the greatest element of each
- * frame's output. */
+ * aligned to pages. Kernels read up to QRT_BUFFER_PADDING bytes behind a frame, whatever they hold: where
+ * frames fill their pages to the last byte, map a page more, as here, or each run copies its frame. Prints the
+ * greatest element of each frame's output. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <qrt/qrt.h>
 #include <stdio.h>

@@ -238,6 +238,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
       task_count(static_cast<double>(bytes) / kCopyBytesPerNs, p.groups * p.rows, context.threads);
   step->kernel = "gather";
   step->run = run;
+  step->reads_slack = false;
   step->params = std::move(params);
   return Status();
 }

@@ -362,6 +362,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   const bool tensor = params->edge.layout.kind == EdgeLayout::Kind::kTensor;
   step->kernel = params->edge.kernel->name;
   step->scratch_bytes = params->edge.scratch_bytes();
+  step->reads_slack = false;
   if (built::kInt16 && params->rounding != fb::Rounding::HALF_EVEN && !bytes) {
     step->run = run_other_16;
   } else if (bytes && plain && params->overflow == fb::Overflow::SATURATE &&

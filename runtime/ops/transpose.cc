@@ -60,6 +60,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
                              params->plan.rank ? params->plan.dims[0] : 1, context.threads);
   step->kernel = params->kernel->name;
   step->run = run;
+  step->reads_slack = false;
   step->params = std::move(params);
   return Status();
 }

@@ -396,7 +396,7 @@ TEST_P(EdgeTest, QuantizesByAFactor) {
   for (const HybridScale& s : scales) {
     const std::vector<float> x = inputs(random_, s.scale);
     for (const size_t n : {x.size(), size_t{1}, size_t{15}, size_t{67}}) {
-      Guarded<float> from(n, 64);
+      Guarded<float> from(n);
       Guarded<uint8_t> to(n);
       std::copy_n(x.begin(), n, from.begin());
       kernel_.quantize_by(from.data(), n, s, to.data());

@@ -298,6 +298,99 @@ TEST_F(Bind, BuffersMayChangePlaces) {
   ASSERT_EQ(Bytes(a->data(), a->data() + 64), Bytes(64, 10));
 }
 
+// Bind all inputs of a session that has no room for a copy of any: it holds no memory for them, and takes no more
+// than it needs.
+class BindWithoutCopies : public Bind {
+ protected:
+  void start_without_room(const ModelBuilder& m) {
+    start(m);
+    qrt_session_destroy(std::exchange(session_, nullptr));
+    testing::External all;
+    qrt_session_options options = options_;
+    all.add_inputs(model_, &options);
+    qrt_error error = {};
+    ASSERT_EQ(testing::needed_memory(model_, &options, &options.max_memory, &error), QRT_OK);
+    ASSERT_EQ(qrt_session_create(model_, &options, &session_, &error), QRT_OK) << error.message;
+  }
+  void expect_output(const Bytes& input) {
+    qrt_error error = {};
+    ASSERT_EQ(qrt_session_run(session_, &error), QRT_OK) << error.message;
+    const Bytes expected = testing::run_model(file_, {input}).outputs[0];
+    ASSERT_EQ(memcmp(qrt_session_output_data(session_, 0), expected.data(), expected.size()), 0);
+  }
+};
+
+// Kernels read what is behind a buffer in its last byte's page, which is another's and changes nothing.
+TEST_F(BindWithoutCopies, ABufferThatEndsWithinAPageIsReadInPlace) {
+#if QRT_TEST_SANITIZED
+  GTEST_SKIP() << "a sanitizer watches what is read behind a buffer";
+#endif
+  start_without_room(testing::frame_model());
+  const size_t bytes = input_bytes(0), least = room(bytes);
+  qrt_error error = {};
+  for (const size_t behind : {least - bytes, least - bytes + QRT_BUFFER_PADDING}) {
+    Guarded<uint8_t> page(bytes + behind);
+    for (int turn = 0; turn < 4; ++turn) {
+      const Bytes pixels = pattern<uint8_t>(bytes, 0, 255, turn);
+      memcpy(page.data(), pixels.data(), bytes);
+      memset(page.data() + bytes, turn * 85, behind);
+      const bool is_in_page = behind >= QRT_BUFFER_PADDING;
+      ASSERT_EQ(qrt_session_bind_input(session_, 0, page.data(), bytes, &error),
+                is_in_page ? QRT_OK : QRT_OUT_OF_MEMORY)
+          << error.message;
+      if (is_in_page) expect_output(pixels);
+    }
+  }
+}
+
+// Their kernels load no more than a buffer's bytes, though its page ends with them.
+TEST_F(BindWithoutCopies, OperatorsThatReadNoFurtherTakeABufferThatEndsWithItsPage) {
+  const auto quantize = [](ModelBuilder* m, uint32_t x, uint32_t y) {
+    fb::QuantizeOptionsT o;
+    o.scale = {testing::float_bits(0.37f)};
+    o.zero_point = {11};
+    m->op(std::move(o), {x}, {y});
+  };
+  const auto transpose = [](ModelBuilder* m, uint32_t x, uint32_t y) {
+    fb::TransposeOptionsT o;
+    o.perm = {0, 2, 1};
+    m->op(std::move(o), {x}, {y});
+  };
+  const auto gather = [](ModelBuilder* m, uint32_t x, uint32_t y) {
+    fb::GatherOptionsT o;
+    o.axes.push_back(std::make_unique<fb::GatherAxisT>());
+    o.axes[0]->axis = 2;
+    o.axes[0]->index = {3, 0};
+    m->op(std::move(o), {x}, {y});
+  };
+  for (const int64_t n : {16, 48, 272, 1600, 4112}) {
+    const Shape planes = {1, 3, n}, pixels = {1, n, 3};
+    std::vector<ModelBuilder> models(4);
+    quantize(&models[0], models[0].input(planes, DType::kFloat32), models[0].output(planes));
+    {
+      ModelBuilder& m = models[1];
+      const uint32_t x = m.input(planes, DType::kFloat32), q = m.tensor(planes);
+      quantize(&m, x, q);
+      transpose(&m, q, m.output(pixels));
+    }
+    const Shape bytes = {1, 4, n};
+    transpose(&models[2], models[2].input(bytes), models[2].output({1, n, 4}));
+    gather(&models[3], models[3].input(bytes), models[3].output({1, 4, 2}));
+    for (const ModelBuilder& m : models) {
+      start_without_room(m);
+      Bytes input = pattern<uint8_t>(input_bytes(0), 0, 120);
+      Guarded<uint8_t> memory(input.size());
+      memcpy(memory.data(), input.data(), input.size());
+      qrt_error error = {};
+      ASSERT_EQ(qrt_session_bind_input(session_, 0, memory.data(), input.size(), &error), QRT_OK)
+          << error.message;
+      expect_output(input);
+      qrt_session_destroy(std::exchange(session_, nullptr));
+      qrt_model_destroy(std::exchange(model_, nullptr));
+    }
+  }
+}
+
 // Buffers without padding, which end where readable memory ends, are copied where needed.
 TEST_F(Bind, BuffersWithoutPaddingAreCopiedWhereTheyHaveToBe) {
   for (const bool is_external : {false, true}) {
@@ -370,11 +463,13 @@ TEST_F(Bind, ACopyOfAnExternalBufferIsCounted) {
   ASSERT_EQ(testing::needed_memory(model_, &options_, &needed, &error), QRT_OK);
   options_.max_memory = needed;
   ASSERT_EQ(qrt_session_create(model_, &options_, &session_, &error), QRT_OK);
-  alignas(64) static uint8_t memory[1024];
   const size_t bytes = input_bytes(0);
+  alignas(64) static uint8_t padded[testing::kFrameBytes + QRT_BUFFER_PADDING];
+  Guarded<uint8_t> page(room(bytes));
+  uint8_t* const memory = page.data();
   ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, bytes, &error), QRT_OUT_OF_MEMORY);
   ASSERT_NE(std::string(error.message).find("max_memory"), std::string::npos) << error.message;
-  ASSERT_EQ(qrt_session_bind_input(session_, 0, memory, sizeof memory, &error), QRT_OK);
+  ASSERT_EQ(qrt_session_bind_input(session_, 0, padded, sizeof padded, &error), QRT_OK);
   ASSERT_EQ(qrt_session_run(session_, &error), QRT_OK);
   qrt_session_destroy(std::exchange(session_, nullptr));
   options_.max_memory = 0;

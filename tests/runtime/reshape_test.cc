@@ -11,6 +11,7 @@
 
 #include "runtime/infer.h"
 #include "runtime/sizes.h"
+#include "tests/support/guarded.h"
 #include "tests/support/planned.h"
 #include "tests/support/runner.h"
 #include "tests/support/sized_model.h"
@@ -338,11 +339,14 @@ TEST(Reshape, BuffersStayBoundWhereTheirSizeDoes) {
       options.external_inputs = options.external_outputs = both;
       options.external_input_count = options.external_output_count = external ? 2 : 0;
       api::Session session(model, options);
-      alignas(64) uint8_t x[1024] = {}, one[128] = {1, 1, 1, 1}, y[1024] = {}, called[128] = {};
+      alignas(64) uint8_t x[1024] = {}, y[1024] = {};
+      testing::Guarded<uint8_t> one(64 + padding),
+          called(64 + padding);  // without padding: a page ends there
+      memset(one.data(), 1, 4);
       session.bind_input("x", x, 3 + padding);
-      session.bind_input("one", one, 4 + padding);
+      session.bind_input("one", one.data(), 4 + padding);
       session.bind_output("y", y, 3 + padding);
-      session.bind_output("called", called, 4 + padding);
+      session.bind_output("called", called.data(), 4 + padding);
       session.run();
       ASSERT_EQ(called[0], 1);
       session.reshape({{"n", 500}});

@@ -78,25 +78,31 @@ class CallersBuffers {
     for (const PlanVector<ModelTensor>* ends : {&plan.inputs, &plan.outputs})
       for (const ModelTensor& end : *ends) {
         const size_t bytes = round_up(plan.slot_bytes(end.slot), kAlignment);
-        buffers_.push_back({&end, std::make_unique<Guarded<uint8_t>>(bytes, kSlack)});
+        const size_t slack = end.needs_slack ? kSlack : 0;
+        buffers_.push_back({&end, std::make_unique<Guarded<uint8_t>>(bytes, slack), slack});
       }
   }
   void bind_all(Session* session) const {
-    for (const auto& [end, memory] : buffers_)
-      EXPECT_TRUE(session->bind(*end, memory->data(), true).ok());
+    for (const Buffer& b : buffers_)
+      EXPECT_TRUE(session->bind(*b.end, b.memory->data(), b.slack != 0).ok());
   }
   // Runs read behind a buffer's tensor, and write nothing there.
   bool is_untouched_behind(const Plan& plan) const {
-    for (const auto& [end, memory] : buffers_) {
-      const size_t bytes = plan.slot_bytes(end->slot), all = memory->size() + kSlack;
+    for (const Buffer& b : buffers_) {
+      const size_t bytes = plan.slot_bytes(b.end->slot), all = b.memory->size() + b.slack;
       for (size_t i = bytes; i < all; ++i)
-        if (memory->data()[i] != 0xA5) return false;
+        if (b.memory->data()[i] != 0xA5) return false;
     }
     return true;
   }
 
  private:
-  std::vector<std::pair<const ModelTensor*, std::unique_ptr<Guarded<uint8_t>>>> buffers_;
+  struct Buffer {
+    const ModelTensor* end;
+    std::unique_ptr<Guarded<uint8_t>> memory;
+    size_t slack;
+  };
+  std::vector<Buffer> buffers_;
 };
 
 // The provider of kernels to run: null, our own on one instruction set, or "xnnpack".

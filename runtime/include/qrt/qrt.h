@@ -415,7 +415,7 @@ QRT_API qrt_status qrt_session_output_info(const qrt_session* session, size_t in
                                            qrt_tensor_info* info);
 
 /* Copies `count` elements in. QRT_INVALID_ARGUMENT where type or number are not the input's: nothing is
- * converted (image.h does). */
+ * converted (image.h does). NaN in a float32 input that the model quantises becomes the least number of its type. */
 QRT_API qrt_status qrt_session_set_input(qrt_session* session, size_t index, qrt_dtype dtype,
                                          const void* data, size_t count, qrt_error* error);
 /* Copies `count` elements out. */
@@ -440,8 +440,13 @@ QRT_API const void* qrt_session_output_data(const qrt_session* session, size_t i
  * 0 past the last output, and for an external one that is not bound. */
 QRT_API size_t qrt_session_output_count(const qrt_session* session, size_t index);
 
-/* A buffer is aligned to QRT_BUFFER_ALIGNMENT. Kernels load whole vectors: where QRT_BUFFER_PADDING bytes
- * behind the tensor's can be read, whatever they hold, no copy is made. */
+/* A buffer is aligned to QRT_BUFFER_ALIGNMENT. Kernels load whole vectors, up to QRT_BUFFER_PADDING bytes behind
+ * the tensor's: these may hold anything, and may change during a run. Where a buffer has room for them, no copy is
+ * made; nor where it has none but they lie in the page (of 4096 bytes) of the tensor's last byte, so that they can
+ * be read whoever owns them; nor where the operators that read it load no more than its bytes, as Quantize,
+ * Transpose and Gather. A copy is only made where the page ends there, too, and of memory that is
+ * watched byte by byte: in a library built with a sanitizer or for valgrind (-DQRT_VALGRIND), and behind tagged
+ * pointers. */
 #define QRT_BUFFER_ALIGNMENT 64
 #define QRT_BUFFER_PADDING 64
 
@@ -449,9 +454,9 @@ QRT_API size_t qrt_session_output_count(const qrt_session* session, size_t index
  * on, which are the tensor's, the padding, and any more. They must stay until another buffer is bound or
  * the session is destroyed, and must not change during a run; nothing writes to them. Inputs may be bound
  * to one buffer. NULL: the session's own memory again.
- * Without room for the padding the buffer is copied into the session's memory at the beginning of each
- * run. For an external input that takes memory of its own: QRT_OUT_OF_MEMORY where max_memory has no
- * room for it.
+ * Where a copy has to be made (see above), it is made in the session's memory at the beginning of each run. For an
+ * external input that takes memory of its own, which qrt_session_info.memory then counts: QRT_OUT_OF_MEMORY where
+ * max_memory has no room for it.
  * May be called before every run, with another frame each time: takes no longer than writing the
  * pointers to the tensor that the session keeps (for a convolution that reads it directly: a table
  * as long as its output has pixels times the kernel's positions). */
@@ -459,8 +464,8 @@ QRT_API qrt_status qrt_session_bind_input(qrt_session* session, size_t index, co
                                           size_t capacity, qrt_error* error);
 /* Makes runs write an output to the caller's memory. Operators that share the output's memory (views
  * and changes in place) write there, too, so that the buffer may hold anything while a run goes on. It
- * must not overlap the memory of another output or of an input. Without room for the padding, and
- * where an operator reads the output again, it is copied there at the end of each run. */
+ * must not overlap the memory of another output or of an input. Where a copy has to be made because an
+ * operator reads the output again, it is copied there at the end of each run. */
 QRT_API qrt_status qrt_session_bind_output(qrt_session* session, size_t index, void* data,
                                            size_t capacity, qrt_error* error);
 

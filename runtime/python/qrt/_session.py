@@ -208,8 +208,9 @@ class Session:
 
         Arrays have the tensor's type and shape, are contiguous and aligned to 64 bytes: empty() makes
         such, and any part of larger memory may do. Where no 64 more bytes of that memory stand behind
-        an array, it is copied at each run. The session keeps them. Inputs are not written to; do not write to them during a run. May be
-        called before every run, with another frame each time; run() then takes only the other inputs.
+        an array, and a page ends with it, it may be copied at each run (qrt.h says when). The session keeps
+        them. Inputs are not written to; do not write to them during a run. May be called before every run, with
+        another frame each time; run() then takes only the other inputs.
         """
         if not self._lock.acquire(False):
             raise RuntimeError("another thread runs this session: make one for each thread")
