@@ -156,7 +156,7 @@ struct PlannedStep : Step {
   // the planner puts them; 0 rows: they have to be dense.
   size_t input_rows = 0, output_rows = 0;
 
-  // Whether run() may read the kSlack bytes behind an input.
+  // The step's run() may read the kSlack bytes behind an input.
   bool reads_slack = true;
 
   // Fusion (fuse.h). A step whose run() hands every tile of its output to run_follower() can lead; one

@@ -9,7 +9,7 @@ namespace qrt::convert {
 namespace {
 
 // Returns the index of the LoopEnd that reads the LoopBegin's first output.
-size_t find_end(const Graph& graph, size_t begin) {
+size_t find_loop_end(const Graph& graph, size_t begin) {
   for (const int i : graph.consumers(graph.nodes[begin].outputs[0]))
     if (graph.nodes[static_cast<size_t>(i)].options.type == fb::OpOptions::LoopEnd)
       return static_cast<size_t>(i);
@@ -40,7 +40,7 @@ void order_loops(Graph* graph) {
   for (size_t i = 0; i < graph->nodes.size();) {
     const bool begins = graph->nodes[i].options.type == fb::OpOptions::LoopBegin;
     // The nodes that come to stand here may begin a loop, too, which ends behind this one.
-    if (!begins || move_outer_nodes(graph, i, find_end(*graph, i)) == 0) ++i;
+    if (!begins || move_outer_nodes(graph, i, find_loop_end(*graph, i)) == 0) ++i;
   }
 }
 

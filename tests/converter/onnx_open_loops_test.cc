@@ -267,7 +267,7 @@ TEST(OnnxOpenLoop, LoopsInOneAnother) {
   }
 }
 
-// What does not depend on a step stands in front of the loop, also where the source has it between.
+// Operators that do not depend on a step stand in front of the loop, even where the source has them in its body.
 TEST(OnnxOpenScan, WhatNoStepChangesRunsOnce) {
   Case c = sum_of_rows(4);
   c.step = [](Scope* s, const Names& in) -> Names {

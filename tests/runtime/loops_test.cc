@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of a loop as a whole: files that break its rules; the memory of tensors that live from one iteration to the next, with views,
+// Loops as a whole: files that break their rules; the memory of tensors that live from one iteration to the next, with views,
 // concatenations and fused steps around; what a Choose leaves out; open trips; cancelling; time, in profiles and as a limit.
 #include "runtime/loops.h"
 
@@ -23,7 +23,7 @@ using testing::loop_options;
 using testing::MaximumLoop;
 using testing::ModelBuilder;
 using Begin = fb::LoopBeginOptionsT;
-using End = fb::LoopEndOptionsT;
+using EndOptions = fb::LoopEndOptionsT;
 
 uint32_t most(ModelBuilder* m, uint32_t a, uint32_t b, const Shape& shape, bool least = false) {
   const uint32_t y = m->tensor(shape);
@@ -81,7 +81,7 @@ TEST(Loops, RejectsFilesThatBreakTheRules) {
   reject("is made in the body of a loop", [](MaximumLoop* l) {
     const uint32_t iteration = l->m.tensor({1}, DType::kInt64), state = l->m.tensor({4});
     l->m.op(loop_options<Begin>(1, {}), {l->last}, {iteration, state});
-    l->m.op(loop_options<End>(1, {}, 2), {iteration, l->next}, {l->m.output({4})});
+    l->m.op(loop_options<EndOptions>(1, {}, 2), {iteration, l->next}, {l->m.output({4})});
   });
 }
 
@@ -90,14 +90,14 @@ TEST(Loops, HaveALimitedTime) {
   const uint32_t iteration = m.tensor({1}, DType::kInt64);
   m.op(loop_options<Begin>(1, {}), {m.input({4})}, {iteration, m.tensor({4})});
   const uint32_t state = m.model().operators[0]->outputs[1];
-  m.op(loop_options<End>(1, {}, INT32_MAX), {iteration, state}, {m.output({4})});
+  m.op(loop_options<EndOptions>(1, {}, INT32_MAX), {iteration, state}, {m.output({4})});
   testing::expect_rejected(m, "the operators of loops would read and write more than");
   m.model().operators[1]->options.AsLoopEnd()->trips = 8000000;
   EXPECT_TRUE(testing::load(m).ok());
   // Two loops share the limit.
   const uint32_t second = m.tensor({1}, DType::kInt64), other = m.tensor({4});
   m.op(loop_options<Begin>(1, {}), {m.model().inputs[0]}, {second, other});
-  m.op(loop_options<End>(1, {}, 1), {second, other}, {m.output({4})});
+  m.op(loop_options<EndOptions>(1, {}, 1), {second, other}, {m.output({4})});
   EXPECT_TRUE(testing::load(m).ok());
   m.model().operators[3]->options.AsLoopEnd()->trips = 8000000;
   testing::expect_rejected(m, "the operators of loops would read and write more than");
@@ -109,7 +109,7 @@ void expect(const ModelBuilder& m, const std::vector<Bytes>& inputs,
   testing::expect_outputs(m, 1, inputs, outputs);
 }
 
-// What an iteration reads from outside keeps its content, although the body's tensors come and go: a tensor computed before the loop
+// A tensor that an iteration reads from outside keeps its content, although the body's tensors come and go: one computed before the loop
 // and read in it, first by one operator, then by none behind it.
 TEST(Loops, OuterTensorsKeepTheirContent) {
   ModelBuilder m;
@@ -122,7 +122,7 @@ TEST(Loops, OuterTensorsKeepTheirContent) {
   uint32_t y = limited;
   for (int i = 0; i < 6; ++i) y = most(&m, most(&m, y, state, {8}), slice, {8}, true);
   const uint32_t next = most(&m, y, state, {8});
-  m.op(loop_options<End>(1, {{0}}, 5), {iteration, next, limited},
+  m.op(loop_options<EndOptions>(1, {{0}}, 5), {iteration, next, limited},
        {m.output({8}), m.output({5, 8})});
   testing::Random random;
   SCOPED_TRACE(random.trace());
@@ -154,7 +154,7 @@ TEST(Loops, PartsOfConcatenations) {
   sum.axis = 0;
   m.op(sum, {both}, {column});
   const uint32_t next = most(&m, state, x, {1, 4});
-  m.op(loop_options<End>(1, {{0}, {2}}, 4), {iteration, next, both, column},
+  m.op(loop_options<EndOptions>(1, {{0}, {2}}, 4), {iteration, next, both, column},
        {m.output({1, 4}), m.output({4, 3, 4}), m.output({1, 4, 4}, DType::kInt32)});
   const Bytes a = {9, 2, 30, 4}, f = {1, 20, 3, 40};
   Bytes now = f, all;
@@ -201,7 +201,7 @@ TEST(Loops, VariablesAreStates) {
                  slice = m.tensor({4});
   m.op(loop_options<Begin>(1, {{0}}), {variable, x}, {iteration, state, slice});
   const uint32_t next = most(&m, state, slice, {4}), last = m.tensor({4});
-  m.op(loop_options<End>(1, {}, 2), {iteration, next}, {last});
+  m.op(loop_options<EndOptions>(1, {}, 2), {iteration, next}, {last});
   m.variable(variable, last, 3);
   m.mark_output(last);
   const auto model = testing::verified(m);
@@ -246,7 +246,7 @@ TEST(Loops, AreNotFusedAcrossTheirEnds) {
     fb::LutOptionsT lut;
     lut.table = m.buffer(testing::pattern<uint8_t>(256, 0, 255, 3));
     m.op(lut, {product}, {mapped});
-    m.op(loop_options<End>(1, {{0}}, 3), {iteration, state, mapped},
+    m.op(loop_options<EndOptions>(1, {{0}}, 3), {iteration, state, mapped},
          {m.output({1, 1, 1, 4}), m.output({3, 1, 1, 1, 4})});
     const auto plan = testing::planned(m);
     EXPECT_EQ(plan->steps[2].leader != nullptr, is_in_body);
@@ -280,7 +280,7 @@ TEST(Loops, ChoicesAroundAndWithin) {
   inner.op(loop_options<Begin>(1, {{0}}), {first, flags}, {iteration, state, flag});
   const uint32_t up = most(&inner, state, other, {4}), down = most(&inner, state, other, {4}, true);
   inner.op(fb::ChooseOptionsT(), {flag, up, down}, {next});
-  inner.op(loop_options<End>(1, {{0}}, 4), {iteration, next, next},
+  inner.op(loop_options<EndOptions>(1, {{0}}, 4), {iteration, next, next},
            {inner.output({4}), inner.output({4, 4})});
   expect(inner, {{0, 1, 1, 0}, {1, 9, 4, 4}, {5, 5, 3, 6}},
          {{5, 5, 3, 6}, {1, 5, 3, 4, 5, 5, 3, 6, 5, 5, 3, 6, 5, 5, 3, 6}});
