@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "bench/report.h"
+#include "bench/roofline.h"
 #include "runtime/text.h"
 #include "runtime/tools/files.h"
 
@@ -62,7 +63,7 @@ void print_ops_csv(const std::vector<Run>& runs) {
   const bool many = runs.size() > 1, roofline = runs[0].options.roofline;
   printf("%sindex,name,type,kernel,level,time_ms,share,macs,gmacs_per_second,bytes%s\n",
          start_of_header(many),
-         roofline ? ",compute_ms,memory_ms,memory_level,bound,of_limit" : "");
+         roofline ? ",compute_ms,memory_ms,memory_level,bound,of_limit,above_limit" : "");
   for (const Run& run : runs)
     for (size_t i = 0; i < run.m.ops.size(); ++i) {
       const OpTime& op = run.m.ops[i];
@@ -70,26 +71,33 @@ void print_ops_csv(const std::vector<Run>& runs) {
              start_of_row(run, many).c_str(), i, quoted(escaped(op.name)).c_str(), op.type.c_str(),
              quoted(escaped(op.kernel)).c_str(), level_name(op.level), op.ms, op.share, op.macs,
              op.gmacs, op.bytes);
-      if (roofline)
-        printf(",%.6f,%.6f,%s,%s,%.4f", op.limit.compute_ms, op.limit.memory_ms,
-               op.limit.memory_level, op.limit.bound(), percent(op.limit.ms(), op.ms) / 100);
+      if (roofline) {
+        const char* const why = why_above(op);
+        printf(",%.6f,%.6f,%s,%s,%.4f,%s", op.limit.compute_ms, op.limit.memory_ms,
+               op.limit.memory_level, op.limit.bound(), percent(op.limit.ms(), op.ms) / 100,
+               why != nullptr ? quoted(why).c_str() : "");
+      }
       puts("");
     }
 }
 
 void print_streams_markdown(const std::vector<Run>& runs) {
   puts(
-      "| model | isa | streams | threads | batch | qps | runs/s | scaling | median ms | p90 ms | "
-      "p99 ms "
-      "|\n|---|---|---|---|---|---|---|---|---|---|---|");
+      "| model | isa | streams | threads | batch | qps | runs/s | scaling | one stream runs/s | "
+      "its spread | median ms | p90 ms | p99 ms "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|");
   for (const Run& run : runs) {
     const Measurement& m = run.m;
-    printf("| %s | %s | %zu | %zu%s | %zu | %s | %s | %s | %s | %s | %s |\n",
+    const Throughput& t = *m.throughput;
+    const bool has_one = t.one_stream > 0;
+    char spread[32] = "";
+    if (has_one) snprintf(spread, sizeof spread, "%.1f %%", t.one_stream_spread * 100);
+    printf("| %s | %s | %zu | %zu%s | %zu | %s | %s | %s | %s | %s | %s | %s | %s |\n",
            cell(model_label(run)).c_str(), m.isa.c_str(), run.options.streams, run.options.threads,
            run.options.shares_pool ? " shared" : "", m.batch,
            run.options.qps > 0 ? rate_text(run.options.qps).c_str() : "",
-           rate_text(m.throughput->runs_per_second).c_str(),
-           number_or_nothing(m.throughput->scaling()).c_str(), ms_text(m.median).c_str(),
+           rate_text(t.runs_per_second).c_str(), number_or_nothing(t.scaling()).c_str(),
+           has_one ? rate_text(t.one_stream).c_str() : "", spread, ms_text(m.median).c_str(),
            ms_text(m.p90).c_str(), ms_text(m.p99).c_str());
   }
 }
@@ -108,7 +116,8 @@ void print_csv(const std::vector<Run>& runs) {
       "median_noise,min_noise,least_ms%s%s\n",
       compares ? ",old_least_ms,least_change,tolerance,regression" : "",
       runs[0].m.throughput ? ",streams,runs_per_second,samples_per_second,scaling,utilization,qps,"
-                             "shared_pool,concurrent_models"
+                             "shared_pool,concurrent_models,one_stream_runs_per_second,"
+                             "one_stream_spread"
                            : "");
   for (const Run& run : runs) {
     const Measurement& m = run.m;
@@ -121,12 +130,16 @@ void print_csv(const std::vector<Run>& runs) {
     if (run.comparison)
       printf(",%.6f,%.4f,%.4f,%s", run.comparison->old_least, run.comparison->least_change,
              run.comparison->tolerance, run.comparison->is_regression ? "true" : "false");
-    if (m.throughput)
-      printf(",%zu,%.3f,%.3f,%s,%s,%s,%s,%zu", run.options.streams, m.throughput->runs_per_second,
-             m.samples_per_second(), number_or_nothing(m.throughput->scaling()).c_str(),
-             number_or_nothing(m.throughput->utilization).c_str(),
-             number_or_nothing(run.options.qps).c_str(), run.options.shares_pool ? "true" : "false",
-             std::max<size_t>(run.options.at_once.size(), 1));
+    if (m.throughput) {
+      const Throughput& t = *m.throughput;
+      printf(",%zu,%.3f,%.3f,%s,%s,%s,%s,%zu,%s,", run.options.streams, t.runs_per_second,
+             m.samples_per_second(), number_or_nothing(t.scaling()).c_str(),
+             number_or_nothing(t.utilization).c_str(), number_or_nothing(run.options.qps).c_str(),
+             run.options.shares_pool ? "true" : "false",
+             std::max<size_t>(run.options.at_once.size(), 1),
+             number_or_nothing(t.one_stream).c_str());
+      if (t.one_stream > 0) printf("%.4f", t.one_stream_spread);
+    }
     puts("");
   }
 }

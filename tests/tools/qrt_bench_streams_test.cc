@@ -70,6 +70,7 @@ TEST_F(BenchStreams, ThroughputIsThatOfAllStreams) {
   EXPECT_DOUBLE_EQ(
       three["scaling"].get<double>(),
       three["runs_per_second"].get<double>() / three["one_stream_runs_per_second"].get<double>());
+  EXPECT_GE(three["one_stream_spread"].get<double>(), 0);
 }
 
 TEST_F(BenchStreams, RunsAreThoseOfAllStreams) {
@@ -204,6 +205,9 @@ TEST_F(BenchStreams, EveryFormatTellsThem) {
   EXPECT_EQ(lines(md), 8) << md;
   EXPECT_NE(text.find("streams threads  batch   runs/s scaling"), std::string::npos) << text;
   EXPECT_NE(text.find("of one stream alone"), std::string::npos) << text;
+  EXPECT_NE(text.find(" % apart)"), std::string::npos) << text;
+  EXPECT_NE(md.find("| one stream runs/s | its spread |"), std::string::npos) << md;
+  EXPECT_NE(header.find(",one_stream_runs_per_second,one_stream_spread"), std::string::npos);
 }
 
 TEST_F(BenchStreams, SustainedRunsAreThoseOfAllStreams) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 
 #include "runtime/tools/npy.h"
 #include "tests/support/command.h"
@@ -154,6 +155,22 @@ TEST_F(Bench, RooflineGivesEveryOperatorALimit) {
   const CommandResult text = bench({"--roofline"});
   ASSERT_EQ(text.status, 0) << text.err;
   ASSERT_NE(text.out.find("of limit"), std::string::npos) << text.out;
+}
+
+// An operator may take less time than its limit, and nowhere without a reason.
+TEST_F(Bench, WhatIsAboveItsLimitHasAReason) {
+  const json root = json::parse(bench({"--roofline", "--format", "json"}).out);
+  for (const json& op : root["ops"])
+    EXPECT_EQ(op.count("above_limit") == 1, op["of_limit"].get<double>() > 1) << op;
+  const std::string csv = bench({"--roofline", "--format", "csv"}).out;
+  std::istringstream lines(csv);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  ASSERT_NE(line.find(",of_limit,above_limit"), std::string::npos) << line;
+  while (std::getline(lines, line)) {
+    const size_t last = line.rfind(','), before = line.rfind(',', last - 1);
+    EXPECT_TRUE(std::stod(line.substr(before + 1)) <= 1 || last + 1 < line.size()) << line;
+  }
 }
 
 TEST_F(Bench, ScalingGivesTheTimeOfAnImageAtEveryBatch) {
@@ -387,10 +404,18 @@ TEST_F(Bench, TextFitsItsLines) {
       most = std::max(most, end - begin);
     return most;
   };
-  const std::string shown = "cp " + model_ + " m.qrt && " + std::string(QRT_BIN_DIR) +
-                            "/qrt_bench m.qrt --seconds 0.01 --profile >out";
+  const std::string bench_command = std::string(QRT_BIN_DIR) + "/qrt_bench m.qrt --seconds 0.01 ";
+  const std::string shown = "cp " + model_ + " m.qrt && " + bench_command + "--profile >out";
   ASSERT_EQ(system(("cd " + path("") + " && " + shown).c_str()), 0);
   EXPECT_LE(longest(read(path("out"))), 80u) << read(path("out"));
+  ASSERT_EQ(system(("cd " + path("") + " && " + bench_command + "--format json >old.json").c_str()),
+            0);
+  for (const char* options : {"--compare old.json", "--roofline", "--streams 1,2"}) {
+    const int status =
+        system(("cd " + path("") + " && " + bench_command + options + " >out").c_str());
+    EXPECT_LE(WEXITSTATUS(status), 1) << options;  // 1: slower than before
+    EXPECT_LE(longest(read(path("out"))), 80u) << read(path("out"));
+  }
   ASSERT_EQ(system(("cd " + path("") + " && export COLUMNS=200 && " + shown).c_str()), 0);
   EXPECT_NE(read(path("out")).find("kernel"), std::string::npos);
   for (const char* tool :

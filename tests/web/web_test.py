@@ -430,6 +430,25 @@ class Pages(unittest.TestCase):
         self.assertIn("op700", self.text("#panel"))
         self.assertIn("op700", self.text("#graph .node.chosen"))
 
+    def expect_picture_of_the_profile(self):
+        """What the profile's button saves holds every bar of the page, within the picture."""
+        rows = self.count("#bars .bar")
+        picture = self.export("profile.svg")
+        self.assertEqual(self.count("#bars-picture"), 0)
+        texts = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(len(texts), 2 + 3 * rows)
+        for words in ("Time by type", "Time by operator", *self.browser.value("[...document.querySelectorAll('#bars .time')].map(t => t.textContent)")):
+            self.assertIn(words, texts)
+        width = float(picture.get("width"))
+        boxes = [(float(r.get("x")), float(r.get("width")), r.get("class")) for r in picture.iter("{http://www.w3.org/2000/svg}rect")][1:]
+        self.assertEqual(len(boxes), 2 * rows)
+        for (track, length, _), (left, part, colour) in zip(boxes[::2], boxes[1::2]):
+            self.assertEqual(track, left)
+            self.assertTrue(0 < part <= length < width)
+            self.assertIsNotNone(colour)
+        with open(self.path("profile.svg"), encoding="utf-8") as f:
+            self.assertNotIn("var(", f.read())
+
     def test_measurements(self):
         page = self.path("bench.html")
         tool("qrt_bench", self.path("digits.qrt"), "--threads", "1,2", "--runs", "20", "--seconds", "0.1", "--html", page)
@@ -446,6 +465,7 @@ class Pages(unittest.TestCase):
         self.expect_picture()
         self.assertGreater(self.count("#bars .bar"), 2)
         self.assertLessEqual(self.count("#bars .bar"), 2 * operators)
+        self.expect_picture_of_the_profile()
         self.browser.click("[data-view=roofline]")
         self.expect_picture()
         self.assertGreater(self.count("#roofline .point"), 1)

@@ -51,6 +51,7 @@ function operatorPanel(model, index) {
       ['limit', measured?.bound && `${timeText(Math.max(measured.compute_ms, measured.memory_ms))}, by ${
         measured.bound === 'memory' ? `memory (${measured.memory_level})` : 'computing'}`],
       ['share of the limit', measured?.bound && measured.time_ms > 0 ? percentText(measured.of_limit) : undefined],
+      ['reason above 100 %', measured?.above_limit],
       ['source node', code(op.name)],
       ['source operator', op.source_op],
       ['level', swatch],

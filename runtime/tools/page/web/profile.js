@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile as bars: operators from the slowest on, and the same by type and by kernel.
+// The profile as bars: operators from the slowest on, and the same by type.
+
+const partText = (ms, all) => `${(all > 0 ? 100 * ms / all : 0).toFixed(1)} %`;
 
 function bar({title, name, ms, colour, click}, most, all) {
   return html(click ? 'button' : 'div', {class: 'bar', ...(click && {click})},
     html('span', {class: 'label', title: `${title} ${name}`.trim()}, title, ' ', html('span', {}, name)),
     html('span', {class: 'track'}, html('i', {style: `width: ${100 * ms / most}%; background: ${colour}`})),
-    html('span', {class: 'number time'}, timeText(ms)), html('span', {class: 'number share'}, `${(all > 0 ? 100 * ms / all : 0).toFixed(1)} %`));
+    html('span', {class: 'number time'}, timeText(ms)), html('span', {class: 'number share'}, partText(ms, all)));
 }
 
 function bars(rows, all) {
@@ -24,6 +26,35 @@ function sums(ops, key) {
   return [...found.values()].filter((row) => row.ms > 0).sort((a, b) => b.ms - a.ms).map((row) => ({...row, name: row.count > 1 ? `× ${row.count}` : ''}));
 }
 
+// Draws the bars as a picture of fixed size: sums by type above the operators.
+function drawBars(parts, all) {
+  const width = 900, track = {left: 330, width: 390}, shapes = [];
+  let y = 0;
+  for (const {title, rows} of parts) {
+    const most = rows.reduce((greatest, row) => Math.max(greatest, row.ms), 0) || 1;
+    shapes.push(svg('text', {class: 'heading', x: 0, y: y + 14}, title));
+    y += 28;
+    for (const row of rows) {
+      const text = (x, words, anchor) => svg('text', {x, y: y + 12, 'text-anchor': anchor}, words);
+      const piece = (part, attributes) => svg('rect', {x: track.left, y: y + 1, width: Math.max(2, track.width * part), height: 14, rx: 3, ...attributes});
+      shapes.push(text(0, fitText(`${row.title} ${row.name}`.trim(), smallFont, track.left - 14), 'start'), piece(1, {class: 'ground'}),
+        piece(row.ms / most, {style: `fill: ${row.colour}`}), text(track.left + track.width + 90, timeText(row.ms), 'end'), text(width, partText(row.ms, all), 'end'));
+      y += 22;
+    }
+    y += 18;
+  }
+  return svg('svg', {class: 'plot', id: 'bars-picture', style: `width: ${width}px`, height: y}, ...shapes);
+}
+
+// The picture has to stand in the page for a moment: it takes its colours from there.
+function exportBars(view, parts, all) {
+  const picture = drawBars(parts, all);
+  view.append(picture);
+  const file = exportPlot('profile', picture);
+  picture.remove();
+  return file;
+}
+
 function showProfile(model, view, choose) {
   const ops = model.bench.ops;
   const all = ops.reduce((sum, op) => sum + op.time_ms, 0);
@@ -37,9 +68,11 @@ function showProfile(model, view, choose) {
       choose(operatorPanel(model, i), () => row.classList.remove('chosen'));
     },
   })).filter((row) => row.ms > 0).sort((a, b) => b.ms - a.ms);
+  const [types, operators] = [{title: 'Time by type', rows: sums(ops, 'type')}, {title: 'Time by operator', rows: byOperator}];
   view.replaceChildren(html('div', {class: 'page', id: 'bars'},
-    html('h2', {}, 'Time by type'), bars(sums(ops, 'type'), all),
-    html('div', {class: 'bar-of-plot'}, html('h2', {}, 'Time by operator'),
+    html('div', {class: 'bar-of-plot'}, html('h2', {}, types.title), exportButton(() => exportBars(view, [types, operators], all))),
+    bars(types.rows, all),
+    html('div', {class: 'bar-of-plot'}, html('h2', {}, operators.title),
       html('p', {class: 'legend'}, html('span', {}, model.bench.roofline ? 'Colour: share of the limit,' : 'Colour: time,'), ...colour.legend)),
-    bars(byOperator, all)));
+    bars(operators.rows, all)));
 }

@@ -82,7 +82,7 @@ function drawRoofline(model, points, width, height, choose) {
   const circles = points.slice().sort((a, b) => b.op.share - a.op.share).map(({op, index, intensity}) => tipped(svg('circle', {
     class: 'point', cx: x.at(intensity), cy: y.at(op.gmacs_per_second), r: 3.5 + largest * Math.sqrt(op.share), fill: colour.of(index), 'fill-opacity': 0.85,
     tabindex: 0, role: 'button', 'aria-label': `${index} ${op.type} ${op.name}`, ...chooses(choose, () => operatorPanel(model, index)),
-  }), `${index}: ${op.type} ${op.name}\n${timeText(op.time_ms)}, ${percentText(op.of_limit)} of the limit`));
+  }), `${index}: ${op.type} ${op.name}\n${timeText(op.time_ms)}, ${percentText(op.of_limit)} of the limit${op.above_limit ? `: ${op.above_limit}` : ''}`));
   const {lines, names} = roofs(model, x, y, box.right);
   return svg('svg', {class: 'plot', id: 'roofline', height},
     svg('clipPath', {id: 'inside'}, svg('rect', {x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top})),
