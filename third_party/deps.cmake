@@ -209,10 +209,9 @@ if(QRT_BUILD_TESTS)
     if(NOT TARGET GTest::gtest_main)
       add_library(GTest::gtest_main ALIAS gtest_main)
     endif()
-    if(WASI)  # which has no threads, no processes, and signals only as an emulation that raises them
-      target_compile_definitions(gtest PUBLIC GTEST_HAS_DEATH_TEST=0 GTEST_HAS_STREAM_REDIRECTION=0
+    if(WASI)  # which has no threads, no processes, and signals only as an emulation that raises them; nothing catches exceptions
+      target_compile_definitions(gtest PUBLIC GTEST_HAS_DEATH_TEST=0 GTEST_HAS_STREAM_REDIRECTION=0 GTEST_HAS_EXCEPTIONS=0
         _WASI_EMULATED_SIGNAL _WASI_EMULATED_PROCESS_CLOCKS)
-      target_compile_options(gtest PUBLIC -fno-exceptions)
       target_link_libraries(gtest PUBLIC wasi-emulated-signal wasi-emulated-process-clocks)
     endif()
   endif()

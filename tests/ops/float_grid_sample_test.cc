@@ -72,19 +72,19 @@ float sample(const Case& c, const float* plane, float gx, float gy) {
     return is_cubic ? at - static_cast<float>(whole - 1) - 1 : at - static_cast<float>(whole);
   };
   const float dy = beyond(y, row), dx = beyond(x, column);
-  const auto weight = [&](float d, float whole, int64_t i) {
+  const auto weight = [&](float d, float at, int64_t i) {
     if (!is_cubic)
-      return i == 0 ? static_cast<float>(static_cast<int64_t>(whole) + 1) - (whole + d) : d;
+      return i == 0 ? static_cast<float>(static_cast<int64_t>(std::floor(at)) + 1) - at : d;
     return cubic(i == -1 ? d + 1 : i == 0 ? d : i == 1 ? 1 - d : 2 - d);
   };
   float sum = 0;
   for (int64_t i = is_cubic ? -1 : 0; i <= (is_cubic ? 2 : 1); ++i) {
     float line = 0;
     for (int64_t j = is_cubic ? -1 : 0; j <= (is_cubic ? 2 : 1); ++j) {
-      const float product = weight(dx, std::floor(x), j) * pixel(c, plane, row + i, column + j);
+      const float product = weight(dx, x, j) * pixel(c, plane, row + i, column + j);
       line = j == (is_cubic ? -1 : 0) ? product : line + product;
     }
-    const float product = weight(dy, std::floor(y), i) * line;
+    const float product = weight(dy, y, i) * line;
     sum = i == (is_cubic ? -1 : 0) ? product : sum + product;
   }
   return std::isnan(sum) ? float_of(0x7fc00000) : sum;
