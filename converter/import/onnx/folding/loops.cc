@@ -231,16 +231,16 @@ LoopsOfSizes loops_of_all_sizes(const Model& model, bool allow_float,
   LoopsOfSizes loops;
   if (imports.empty()) loops.fixed = known;
   for (const KnownLoops& all : imports)
-    for (const auto& [index, loop] : all) {
+    for (const auto& loop : all) {
       const bool is_fixed =
           std::all_of(imports.begin(), imports.end(), [&](const KnownLoops& other) {
-            const auto found = other.find(index);
-            return found != other.end() && found->second.steps == loop.steps;
+            const auto found = other.find(loop.first);
+            return found != other.end() && found->second.steps == loop.second.steps;
           });
       if (is_fixed)
-        loops.fixed.emplace(index, loop);
-      else if (!loop.tensor.empty() && !loop.is_inner)
-        loops.open.emplace(index, loop);
+        loops.fixed.insert(loop);
+      else if (!loop.second.tensor.empty() && !loop.second.is_inner)
+        loops.open.insert(loop);
     }
   return loops;
 }
