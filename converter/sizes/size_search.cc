@@ -14,6 +14,13 @@ constexpr int kMostTurns = 16;
 
 int sign(int64_t d) { return d < 0 ? -1 : d > 0 ? 1 : 0; }
 
+// Returns whether the source does different things at the two sizes at which it has these distances.
+bool has_turn_between(const std::vector<Distance>& a, const std::vector<Distance>& b) {
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+    if (i >= a.size() || i >= b.size() || sign(a[i].distance) != sign(b[i].distance)) return true;
+  return false;
+}
+
 }  // namespace
 
 SizeSearch::SizeSearch(Symbol* symbol, int64_t size, std::vector<Distance> own, bool is_large_file,
@@ -71,6 +78,22 @@ Status SizeSearch::try_more() {
                                               15, 17,  31, 32, 100, 259, 523, 1042};
   bool is_compared;
   for (const int64_t size : sizes) QRT_TRY(try_at(size, &is_compared));
+  return find_edge();
+}
+
+// Compares at sizes between the largest wrong one below the symbol's own and the next right one, until none is left between.
+Status SizeSearch::find_edge() {
+  constexpr int kMostTries = 12;
+  for (int i = 0; i < kMostTries; ++i) {
+    const auto above = wrong_.lower_bound(symbol_.value);
+    if (above == wrong_.begin()) break;
+    const int64_t wrong = *std::prev(above), right = *right_.upper_bound(wrong);
+    const int64_t size = wrong + (right - wrong) / symbol_.step / 2 * symbol_.step;
+    const size_t count = wrong_.size() + right_.size();
+    bool is_compared;
+    QRT_TRY(try_at(size, &is_compared));
+    if (wrong_.size() + right_.size() == count) break;
+  }
   return Status();
 }
 
@@ -185,12 +208,23 @@ int64_t SizeSearch::next_between(std::map<size_t, int>* turns) const {
   return -1;
 }
 
-bool SizeSearch::has_turn_at(int64_t size) const {
-  const std::vector<Distance>& there = at_.at(size);
-  for (size_t i = 0; i < std::max(there.size(), own_.size()); ++i)
-    if (i >= there.size() || i >= own_.size() || sign(there[i].distance) != sign(own_[i].distance))
-      return true;
-  return false;
+bool SizeSearch::has_turn_at(int64_t size) const { return has_turn_between(own_, at_.at(size)); }
+
+// Returns the nearest size above a wrong one, or below it, that is right and not only by luck: where the source does something else
+// at the wrong size than at its own, it does something else than there. Returns the symbol's own size where there is none.
+int64_t SizeSearch::right_beside(int64_t wrong, bool is_above) const {
+  const auto known = at_.find(wrong);
+  const bool has_reason = known != at_.end() && has_turn_at(wrong);
+  const auto is_sure = [&](int64_t size) {
+    return !has_reason || has_turn_between(known->second, at_.at(size));
+  };
+  if (is_above) {
+    const auto found = std::find_if(right_.upper_bound(wrong), right_.end(), is_sure);
+    return found == right_.end() ? symbol_.value : *found;
+  }
+  const auto found =
+      std::find_if(std::make_reverse_iterator(right_.lower_bound(wrong)), right_.rend(), is_sure);
+  return found == right_.rend() ? symbol_.value : *found;
 }
 
 int64_t SizeSearch::exclude_wrong() {
@@ -210,13 +244,15 @@ int64_t SizeSearch::exclude_wrong() {
     symbol_.step = step;
     return true;
   };
-  if (exclude(std::max(symbol_.least, *wrong_.rbegin() + 1), symbol_.most, symbol_.step)) return 0;
+  if (exclude(std::max(symbol_.least, right_beside(*wrong_.rbegin(), true)), symbol_.most,
+              symbol_.step))
+    return 0;
   // The sizes below the first wrong one above the file's own, if all others are below it.
   const auto above = wrong_.upper_bound(symbol_.value);
   if (above != wrong_.end()) {
-    const auto last = right_.lower_bound(*above);
-    const int64_t most = last == right_.begin() ? symbol_.value : *std::prev(last);
-    const int64_t least = above == wrong_.begin() ? symbol_.least : *std::prev(above) + 1;
+    const int64_t most = right_beside(*above, false);
+    const int64_t least =
+        above == wrong_.begin() ? symbol_.least : right_beside(*std::prev(above), true);
     if (symbol_.step == 1 && exclude(least, most, 1)) return 0;
   }
   for (const int64_t step : {2, 4, 8, 16, 32, 64})

@@ -54,6 +54,24 @@ TEST(SizeSearch, RaisesTheLeastSizeAboveSmallOnesThatAreWrong) {
   EXPECT_EQ(symbol.most, INT32_MAX);
 }
 
+// Below 44 the source does something else, which a few sizes give the same result for.
+TEST(SizeSearch, ExcludesSizesThatAreRightByLuckBesideWrongOnes) {
+  Symbol symbol;
+  const Source source{[](int64_t n) { return n < 42 ? Verdict::kWrong : Verdict::kEqual; },
+                      [](int64_t n) { return n - 44; }};
+  EXPECT_EQ(excluded(source, &symbol), 0);
+  EXPECT_EQ(symbol.least, 44);
+  EXPECT_EQ(symbol.most, INT32_MAX);
+}
+
+// Sizes between a wrong one and the next right one are compared, as far as the limit depends on them.
+TEST(SizeSearch, FindsTheEdgeOfWrongSizes) {
+  Symbol symbol;
+  const Source source{[](int64_t n) { return n < 41 ? Verdict::kWrong : Verdict::kEqual; }};
+  EXPECT_EQ(excluded(source, &symbol), 0);
+  EXPECT_EQ(symbol.least, 41);
+}
+
 // Only some multiples of 7 are ever tried, so that none of them may stay.
 TEST(SizeSearch, ExcludesNothingWhereWrongSizesComeAgainAndAgain) {
   Symbol symbol;
