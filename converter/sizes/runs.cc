@@ -2,6 +2,7 @@
 #include "converter/sizes/runs.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <set>
@@ -40,16 +41,35 @@ void fill(uint8_t* data, const TensorType& type, const LargeIntegers& integers,
   }
 }
 
-// Returns a digest that does not depend on the order of the elements.
-uint64_t unordered_digest(const uint8_t* data, size_t bytes, size_t width) {
-  uint64_t digest = 0;
-  for (size_t i = 0; i + width <= bytes; i += width) {
-    uint64_t element = 0;
-    memcpy(&element, data + i, width);  // the low bytes
-    element = (element + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-    element = (element ^ (element >> 31)) * 0x94d049bb133111ebu;
-    digest += element ^ (element >> 29);
+uint64_t mixed(uint64_t v) {
+  v = (v + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+  v = (v ^ (v >> 31)) * 0x94d049bb133111ebu;
+  return v ^ (v >> 29);
+}
+
+template <class T>
+uint64_t sum_of_mixed(const uint8_t* data, size_t bytes) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {
+    T element;
+    memcpy(&element, data + i, sizeof element);
+    sum += mixed(element);
   }
+  return sum;
+}
+
+// Returns a digest that does not depend on the order of the elements, of `width` bytes each.
+uint64_t unordered_digest(const uint8_t* data, size_t bytes, size_t width) {
+  switch (width) {
+    case 8: return sum_of_mixed<uint64_t>(data, bytes);
+    case 4: return sum_of_mixed<uint32_t>(data, bytes);
+    case 2: return sum_of_mixed<uint16_t>(data, bytes);
+    default: break;
+  }
+  std::array<uint64_t, 256> counts{};
+  for (size_t i = 0; i < bytes; ++i) ++counts[data[i]];
+  uint64_t digest = 0;
+  for (const uint64_t count : counts) digest = mixed(digest ^ count);
   return digest;
 }
 
@@ -65,10 +85,8 @@ std::map<std::string, Written> written_by(const Session& session) {
       const std::string name = known == nullptr ? "" : known->str();
       const uint8_t* data = session.data(t);
       const TensorType& type = plan.types[t];
-      const uint64_t digest = data == nullptr
-                                  ? 0
-                                  : unordered_digest(data, tensor_bytes(type),
-                                                     std::max<size_t>(1, dtype_bytes(type.dtype)));
+      const uint64_t digest =
+          data == nullptr ? 0 : unordered_digest(data, tensor_bytes(type), dtype_bytes(type.dtype));
       const Written entry = {op->options_type(), type.dtype, type.shape.elements(), digest};
       if (name.empty() || !written.emplace(name, entry).second) doubles.insert(name);
     }

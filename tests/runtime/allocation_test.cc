@@ -335,6 +335,7 @@ std::vector<uint8_t> repeated(size_t index, int times) {
   std::sort(model.inputs.begin(), model.inputs.end());
   model.inputs.erase(std::unique(model.inputs.begin(), model.inputs.end()), model.inputs.end());
   if (model.inputs.empty()) return {};
+  if (op->options.AsLoopBegin() || op->options.AsLoopEnd()) return {};  // neither stands alone
   for (int i = 0; i < times; ++i) {
     auto copy = std::make_unique<fb::OperatorT>();
     copy->options = op->options;
