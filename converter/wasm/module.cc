@@ -4,6 +4,7 @@
 // Names that begin with qrt_js_ are those of the runtime's modules, too (runtime/wasm/module.c).
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,40 @@ Conversion& conversion() {
   return one;
 }
 
-// Sets an option of a format or of all conversions. An empty value means that the option is not given.
-Status set_option(const std::string& name, const std::string& value) {
+// Fails unless an option is of a format or of all conversions and is a flag, or else a text.
+Status check_kind(const std::string& name, bool is_flag) {
+  std::map<std::string, bool> are_flags = {
+      {"from", false}, {"require-level", false}, {"lint", true}};
+  for (const Frontend& f : frontends())
+    for (const ImportOption& o : f.options) are_flags[o.name] = o.is_flag;
+  const auto found = are_flags.find(name);
+  if (found == are_flags.end())
+    return error(Code::kInvalidArgument, "there is no option --%s", name.c_str());
+  if (found->second != is_flag)
+    return error(Code::kInvalidArgument, "--%s takes %s", name.c_str(),
+                 found->second ? "true or false" : "a text");
+  return {};
+}
+
+void set_import_option(const std::string& name, const std::string& value) {
+  if (value.empty())
+    conversion().options.erase(name);
+  else
+    conversion().options[name] = value;
+}
+
+Status set_flag(const std::string& name, bool is_on) {
+  QRT_TRY(check_kind(name, true));
+  if (name == "lint")
+    conversion().lints = is_on;
+  else
+    set_import_option(name, is_on ? "on" : "");
+  return {};
+}
+
+// An empty text means that the option is not given.
+Status set_text(const std::string& name, const std::string& value) {
+  QRT_TRY(check_kind(name, false));
   Conversion& c = conversion();
   if (name == "from") {
     c.from = value;
@@ -51,21 +84,8 @@ Status set_option(const std::string& name, const std::string& value) {
                    value.c_str());
     return {};
   }
-  if (name == "lint") {
-    c.lints = value == "on";
-    return {};
-  }
-  for (const Frontend& f : frontends())
-    for (const ImportOption& o : f.options)
-      if (name == o.name) {
-        if (value.empty()) return {};
-        if (o.is_flag != (value == "on"))
-          return error(Code::kInvalidArgument, "--%s takes %s", o.name,
-                       o.is_flag ? "true or false" : "a text");
-        c.options[name] = value;
-        return {};
-      }
-  return error(Code::kInvalidArgument, "there is no option --%s", name.c_str());
+  set_import_option(name, value);
+  return {};
 }
 
 Status check_level(const Conversion& c) {
@@ -120,9 +140,12 @@ const char* EXPORT(qrt_js_status_name)(int code) {
   return qrt_status_name(static_cast<qrt_status>(code));
 }
 
-// Sets an option, called as on the command line: a flag's value is "on", those of a list are lines.
-int EXPORT(qrt_convert_option)(const char* name, const char* value) {
-  return qrt::convert::result(qrt::convert::set_option(name, value));
+// Set an option, called as on the command line: a flag, or a text, which for a list has lines.
+int EXPORT(qrt_convert_set_flag)(const char* name, int is_on) {
+  return qrt::convert::result(qrt::convert::set_flag(name, is_on != 0));
+}
+int EXPORT(qrt_convert_set_text)(const char* name, const char* value) {
+  return qrt::convert::result(qrt::convert::set_text(name, value));
 }
 
 // Converts a file and returns the status code. The bytes must stay in place until this returns; `name` is used in messages only.

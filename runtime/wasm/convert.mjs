@@ -14,9 +14,12 @@ function nameOf(source) {
 
 // Sets an option of qrt_convert by its name there: inputShape is input-shape.
 function setOption(wasm, name, value) {
-  const text = Array.isArray(value) ? value.join('\n') : value === true ? 'on' : value === false ? '' : String(value);
   const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  wasm.withText(option, (nameAt) => wasm.withText(text, (at) => wasm.check(wasm.call('qrt_convert_option', nameAt, at))));
+  wasm.withText(option, (nameAt) => {
+    if (typeof value === 'boolean') return wasm.check(wasm.call('qrt_convert_set_flag', nameAt, Number(value)));
+    const text = Array.isArray(value) ? value.join('\n') : String(value);
+    return wasm.withText(text, (at) => wasm.check(wasm.call('qrt_convert_set_text', nameAt, at)));
+  });
 }
 
 function reportOf(wasm) {

@@ -75,10 +75,18 @@ test('options are those of the command line', async () => {
     await assertAsNative(file, { outputs: ['nothing'] }, ['--outputs', 'nothing']);
     await assertAsNative(file, { inputShape: '1x2' }, ['--input-shape', '1x2']);
     await assertAsNative(file, { signature: 7 }, ['--signature', '7']);
+    await assertAsNative(file, { signature: 'on' }, ['--signature', 'on']);
+    await assertAsNative(file, { 'input-shape': '1x2', inputShape: '' }, []);
+    await assertAsNative(file, { 'require-level': 'I0', requireLevel: '' }, []);
     await assertAsNative(file, { from: 'espdl' }, ['--from', 'espdl']);
   }
-  for (const options of [{ nothing: 1 }, { from: 'keras' }, { reference: 'ort' }, { reference: true }, { requireLevel: 'F' }, { floatIo: 'yes' }])
+  for (const options of [{ nothing: 1 }, { from: 'keras' }, { reference: 'ort' }, { reference: true }, { requireLevel: 'F' }, { floatIo: 'on' },
+                         { lint: 'on' }, { from: false }])
     assert.equal((await here(sound[0], options)).code, 'INVALID_ARGUMENT', JSON.stringify(options));
+  for (const file of espdl.slice(0, 10)) {
+    await assertAsNative(file, { floatIo: true }, ['--float-io']);
+    await assertAsNative(file, { 'float-io': true, floatIo: false }, []);
+  }
 });
 
 test('a converted model runs', async () => {
