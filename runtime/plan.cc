@@ -212,7 +212,8 @@ class Planner {
             {end.outputs[i], begin.outputs[1 + i], micro_batch_bytes(end.outputs[i])});
       for (uint32_t i = loop.begin; i <= loop.end; ++i) {
         uint64_t& macs = plan_->steps[i].macs;
-        macs = product_or_most({macs, static_cast<uint64_t>(trips)});
+        const auto times = static_cast<uint64_t>(trips);
+        macs = macs <= UINT64_MAX / times ? macs * times : UINT64_MAX;
       }
       plan_->loops.push_back(std::move(planned));
     }
