@@ -28,7 +28,8 @@ class Narrowing {
 
   void run() {
     uint64_t left = budget_.steps_left() / kPart;
-    uint64_t parts = 2 * symbols_.size() + 1;
+    uint64_t parts = 1;
+    for (size_t s = 0; s < symbols_.size(); ++s) parts += is_open(s) ? 2 : 0;
     // Gives what is next an equal share of what is left.
     const auto begin_part = [&] {
       left += steps_;
@@ -38,8 +39,9 @@ class Narrowing {
     for (const bool counts_others : {false, true}) {
       counts_others_ = counts_others;
       for (size_t s = 0; s < symbols_.size(); ++s) {
-        begin_part();
-        if (symbols_[s].tied_to < 0 && symbols_[s].least != symbols_[s].most) narrow_alone(s);
+        if (!is_open(s)) continue;
+        if (parts > 1) begin_part();
+        narrow_alone(s);
       }
     }
     begin_part();
@@ -47,7 +49,11 @@ class Narrowing {
   }
 
  private:
-  static constexpr uint64_t kPart = 16;  // of the budget is the most that is taken
+  static constexpr uint64_t kPart = 4;  // of the budget is the most that is taken
+
+  bool is_open(size_t symbol) const {
+    return symbols_[symbol].tied_to < 0 && symbols_[symbol].least != symbols_[symbol].most;
+  }
 
   // Takes steps from the budget. Returns whether there were enough.
   bool take(uint64_t steps) {
@@ -73,15 +79,15 @@ class Narrowing {
 
   Outcome plan_at(const Sizes& sizes) {
     constexpr uint64_t kStepsPerOperator = 200;
-    constexpr size_t kMostBytes = size_t{1} << 24;  // of maps and tables
+    constexpr uint64_t kMostBytes = uint64_t{1} << 26, kBytesPerStep = 2;  // of maps and tables
     if (!take(kStepsPerOperator * model_.file().operators()->size())) return Outcome::kTooLarge;
     qrt::Sizes at = stored_sizes(model_.file());
     for (size_t s = 0; s < sizes.size(); ++s) at.symbols[s] = sizes[s];
-    MemoryBudget memory(kMostBytes);
+    MemoryBudget memory(static_cast<size_t>(std::min(kMostBytes, kBytesPerStep * steps_)));
     InferredTypes inferred;
     const Status status =
         infer_types(model_.file(), model_.tensors(), at, &inferred, &model_.types(), &memory);
-    take(std::min<uint64_t>(memory.taken() / 2, steps_));
+    take(std::min<uint64_t>(memory.taken() / kBytesPerStep, steps_));
     if (status.ok()) return Outcome::kPlanned;
     if (status.code() == Code::kOutOfMemory) return Outcome::kTooLarge;
     why_ = status.message();
@@ -129,7 +135,7 @@ class Narrowing {
 
   // Returns sizes of a symbol: the first ones, those around its own, and ever larger ones.
   std::set<int64_t> sizes_to_try(size_t symbol) const {
-    constexpr int64_t kFirst = 40, kAround = 4;
+    constexpr int64_t kFirst = 40, kAround = 4, kLarge = 4096;
     const Symbol& s = symbols_[symbol];
     std::set<int64_t> sizes = {s.value, legal(symbol, s.most)};
     const int64_t own = (s.value - s.least) / s.step, last = (s.most - s.least) / s.step;
@@ -138,7 +144,9 @@ class Narrowing {
     };
     for (int64_t steps = 0; steps < kFirst; ++steps) add(steps);
     for (int64_t steps = -kAround; steps <= kAround; ++steps) add(own + steps);
-    for (int64_t steps = kFirst; steps <= last; steps += steps / 2) add(steps), add(steps + 1);
+    for (int64_t steps = kFirst; steps <= std::min(last, kLarge); steps += steps / 2)
+      add(steps), add(steps + 1);
+    for (int64_t steps = kLarge; steps <= last; steps *= 2) add(steps);
     return sizes;
   }
 
