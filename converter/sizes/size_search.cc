@@ -81,18 +81,18 @@ Status SizeSearch::try_more() {
   return find_edge();
 }
 
-// Compares at sizes between the largest wrong one below the symbol's own and the next right one, until none is left between.
+// Compares at sizes between the largest wrong one below the symbol's own and the next one that is not, until none is left between.
 Status SizeSearch::find_edge() {
   constexpr int kMostTries = 12;
   for (int i = 0; i < kMostTries; ++i) {
     const auto above = wrong_.lower_bound(symbol_.value);
     if (above == wrong_.begin()) break;
-    const int64_t wrong = *std::prev(above), right = *right_.upper_bound(wrong);
-    const int64_t size = wrong + (right - wrong) / symbol_.step / 2 * symbol_.step;
-    const size_t count = wrong_.size() + right_.size();
+    const int64_t wrong = *std::prev(above), next = at_.upper_bound(wrong)->first;
+    const int64_t size = wrong + (next - wrong) / symbol_.step / 2 * symbol_.step;
+    const size_t count = at_.size();
     bool is_compared;
     QRT_TRY(try_at(size, &is_compared));
-    if (wrong_.size() + right_.size() == count) break;
+    if (at_.size() == count) break;
   }
   return Status();
 }
@@ -210,21 +210,23 @@ int64_t SizeSearch::next_between(std::map<size_t, int>* turns) const {
 
 bool SizeSearch::has_turn_at(int64_t size) const { return has_turn_between(own_, at_.at(size)); }
 
-// Returns the nearest size above a wrong one, or below it, that is right and not only by luck: where the source does something else
-// at the wrong size than at its own, it does something else than there. Returns the symbol's own size where there is none.
+// Returns the nearest size above a wrong one, or below it, that was compared and is not wrong, and that not only by luck: where the
+// source does something else at the wrong size than at its own, it does something else than there. Returns the symbol's own size where
+// there is none.
 int64_t SizeSearch::right_beside(int64_t wrong, bool is_above) const {
   const auto known = at_.find(wrong);
   const bool has_reason = known != at_.end() && has_turn_at(wrong);
-  const auto is_sure = [&](int64_t size) {
-    return !has_reason || has_turn_between(known->second, at_.at(size));
+  const auto is_sure = [&](const auto& entry) {
+    return wrong_.count(entry.first) == 0 &&
+           (!has_reason || has_turn_between(known->second, entry.second));
   };
   if (is_above) {
-    const auto found = std::find_if(right_.upper_bound(wrong), right_.end(), is_sure);
-    return found == right_.end() ? symbol_.value : *found;
+    const auto found = std::find_if(at_.upper_bound(wrong), at_.end(), is_sure);
+    return found == at_.end() ? symbol_.value : found->first;
   }
   const auto found =
-      std::find_if(std::make_reverse_iterator(right_.lower_bound(wrong)), right_.rend(), is_sure);
-  return found == right_.rend() ? symbol_.value : *found;
+      std::find_if(std::make_reverse_iterator(at_.lower_bound(wrong)), at_.rend(), is_sure);
+  return found == at_.rend() ? symbol_.value : found->first;
 }
 
 int64_t SizeSearch::exclude_wrong() {
