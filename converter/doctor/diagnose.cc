@@ -191,6 +191,13 @@ Status import(const convert::Frontend& format, const std::string& path,
   return convert::run_passes(graph, nullptr);
 }
 
+// An option that some files need to be converted, with one of the values that it takes.
+struct NeededOption {
+  const char *name, *value;
+};
+constexpr NeededOption kNeededOptions[] = {
+    {"--target", "esp32p4"}, {"--model", "0"}, {"--signature", "0"}};
+
 void advise(const std::string& path, Diagnosis* d) {
   const std::string file = quoted(path), qrt = quoted(d->is_qrt ? path : stem_of(path) + ".qrt");
   const std::string input = d->takes_pictures ? "cat.jpg --top 5" : "input.npy";
@@ -216,7 +223,14 @@ void advise(const std::string& path, Diagnosis* d) {
   } else if (!is_unquantised) {
     for (const Reason& r : d->reasons)
       if (!r.remedy.empty() && d->next.size() < 2) d->next.push_back(r.remedy);
-    d->next.push_back("qrt_convert " + file + " --explain tells of every node");
+    bool needs_option = false;
+    for (const NeededOption& o : kNeededOptions) {
+      if (!d->reasons.empty() || d->problem.find(o.name) == std::string::npos) continue;
+      needs_option = true;
+      d->next.push_back("qrt_convert " + file + " " + o.name + " " + o.value + " -o " + qrt);
+      d->next.push_back("or with another of the values above: the one that is true of this file");
+    }
+    if (!needs_option) d->next.push_back("qrt_convert " + file + " --explain tells of every node");
   }
 }
 
@@ -252,10 +266,10 @@ Status diagnose_source(const std::string& path, const Settings& settings, Diagno
                           status.code() == Code::kInvalidArgument;  // it lacks an option
   if (!status.ok() && !is_refused) return status;
   d->converts = status.ok();
-  if (!d->converts)
-    d->problem = status.message();
-  else
-    QRT_TRY(look_at(file, settings, d));
+  if (d->converts) return look_at(file, settings, d);
+  d->problem = status.message();
+  const std::string named = path + ": ";  // the diagnosis names the file itself
+  if (d->problem.rfind(named, 0) == 0) d->problem.erase(0, named.size());
   return {};
 }
 

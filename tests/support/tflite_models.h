@@ -402,7 +402,7 @@ inline std::vector<Bytes> sample_tflite_models() {
           moves().build(),
           edges().build(),
           delay().build(),
-          int16_model().build(),
+          tflite_models::int16_model().build(),
           sequence().build(),
           shares().build(),
           detector().build(),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "tests/support/command.h"
@@ -101,6 +102,24 @@ TEST_F(Doctor, TellsWhatToDoNext) {
   EXPECT_NE(refused.find("refused    NoSuchOp2 (NoSuchOp): qrt has no form"), std::string::npos)
       << refused;
   EXPECT_NE(refused.find("next       end the model before it"), std::string::npos) << refused;
+}
+
+// The reason is told in full, however long the file's path is, and the next command has the option that it asks for.
+TEST_F(Doctor, NamesTheOptionThatAFileNeeds) {
+  testing::EspdlBuilder b("");
+  b.op("Relu", {b.input("x", testing::EspdlType::INT8, {1, 8}, -4)},
+       {b.output("y", testing::EspdlType::INT8, {1, 8}, -4)});
+  const std::string file = write(std::string(120, 'a') + ".espdl", b.build());
+  check(file);
+  const CommandResult r = examine(file);
+  EXPECT_EQ(r.status, 4);
+  const std::string words = std::regex_replace(r.out, std::regex("\\s+"), " ");
+  EXPECT_NE(
+      words.find("converts no: does not say for which chip it was exported, and rounding depends "
+                 "on it: say --target esp32p4, esp32s3 or c next qrt_convert "),
+      std::string::npos)
+      << r.out;
+  EXPECT_NE(words.find(".espdl --target esp32p4 -o "), std::string::npos) << r.out;
 }
 
 TEST_F(Doctor, NamesFilesThatAreNoModels) {

@@ -45,7 +45,7 @@ void PictureArguments::add_to(CommandLine* line) {
   line->text("--mean NUMBERS", &mean_,
              "Subtracted from pixel * scale; one number or one for each channel");
   line->text("--std NUMBERS", &std_, "Divides what is left");
-  line->number("--scale NUMBER", &scale_, 1e-9, 1e9, "Factor of the pixels: 1/255 unless given");
+  line->number("--scale NUMBER", &scale_, 1e-9, 1e9, "Factor of the pixels, 1/255");
   line->text("--resize SIZE", &resize_,
              "The shorter side, or HEIGHTxWIDTH; if not given, the input's size");
   line->text("--crop SIZE", &crop_, "Centre of the resized picture, SIZE or HEIGHTxWIDTH");
