@@ -13,6 +13,7 @@
 #include "tests/support/frame_model.h"
 #include "tests/support/guarded.h"
 #include "tests/support/runner.h"
+#include "tests/support/within_limits.h"
 
 namespace qrt::bind_test {
 namespace {
