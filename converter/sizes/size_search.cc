@@ -213,7 +213,7 @@ bool SizeSearch::has_turn_at(int64_t size) const { return has_turn_between(own_,
 // Returns the nearest size above a wrong one, or below it, that was compared and is not wrong, and that not only by luck: where the
 // source does something else at the wrong size than at its own, it does something else than there. Returns the symbol's own size where
 // there is none.
-int64_t SizeSearch::right_beside(int64_t wrong, bool is_above) const {
+int64_t SizeSearch::nearest_not_wrong(int64_t wrong, bool is_above) const {
   const auto known = at_.find(wrong);
   const bool has_reason = known != at_.end() && has_turn_at(wrong);
   const auto is_sure = [&](const auto& entry) {
@@ -246,15 +246,15 @@ int64_t SizeSearch::exclude_wrong() {
     symbol_.step = step;
     return true;
   };
-  if (exclude(std::max(symbol_.least, right_beside(*wrong_.rbegin(), true)), symbol_.most,
+  if (exclude(std::max(symbol_.least, nearest_not_wrong(*wrong_.rbegin(), true)), symbol_.most,
               symbol_.step))
     return 0;
   // The sizes below the first wrong one above the file's own, if all others are below it.
   const auto above = wrong_.upper_bound(symbol_.value);
   if (above != wrong_.end()) {
-    const int64_t most = right_beside(*above, false);
+    const int64_t most = nearest_not_wrong(*above, false);
     const int64_t least =
-        above == wrong_.begin() ? symbol_.least : right_beside(*std::prev(above), true);
+        above == wrong_.begin() ? symbol_.least : nearest_not_wrong(*std::prev(above), true);
     if (symbol_.step == 1 && exclude(least, most, 1)) return 0;
   }
   for (const int64_t step : {2, 4, 8, 16, 32, 64})

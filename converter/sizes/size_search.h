@@ -63,7 +63,7 @@ class SizeSearch {
   // Returns whether the sign of a distance at a compared size differs from that at the file's own size.
   bool has_turn_at(int64_t size) const;
   int64_t next_between(std::map<size_t, int>* turns) const;
-  int64_t right_beside(int64_t wrong, bool is_above) const;
+  int64_t nearest_not_wrong(int64_t wrong, bool is_above) const;
   Status find_edge();
 
   Symbol& symbol_;
