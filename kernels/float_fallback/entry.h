@@ -23,6 +23,8 @@ namespace qrt {
   void float_ort_gemm_##suffix(const OrtGemm& g, const float* a, size_t rows, const float* b,    \
                                const float* bias, size_t bias_step, float* y);                   \
   void float_taps_##suffix(const FloatTaps& p, const float* x, size_t n, float* y);              \
+  void float_weighted_##suffix(const FloatWeights& p, const float* x, float* y);                 \
+  void float_weighted_lines_##suffix(const FloatTaps& p, const float* x, size_t n, float* y);    \
   void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,               \
                                 const float* sums, const float* x, float* content, float* y);
 #include "kernels/float_fallback/float_fallback.inc"

@@ -144,6 +144,15 @@ struct FloatTaps {
   float bias;
 };
 
+// Describes n outputs, of which output i adds counts[i] elements times weights; all tables are [taps][n], the indices of terms that an
+// output does not have any that can be read.
+struct FloatWeights {
+  size_t n, taps;
+  const int32_t* indices;
+  const float* weights;
+  const int32_t* counts;  // [n], from 0 to taps
+};
+
 // Returns how many indices of k ONNX Runtime sums before it goes on to the next block of a product
 // with n columns; `transposes_a`: of a left side that it reads transposed.
 inline int64_t ort_gemm_block(int64_t n, int64_t k, bool transposes_a) {
@@ -177,7 +186,8 @@ struct RecurrentGates {
 struct FloatKernel {
   const char *unary_name, *binary_name, *rows_name, *product_name, *fused_product_name,
       *lane_softmax_name;
-  const char *layer_norm_name, *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name, *taps_name;
+  const char *layer_norm_name, *layer_norm_bytes_name, *ort_gemm_name, *recurrent_name, *taps_name,
+      *weighted_name;
   Isa isa;
   // y = f(x)
   void (*unary)(FloatUnary f, const float* x, float* y, size_t n);
@@ -211,6 +221,11 @@ struct FloatKernel {
                     const float* x, float* content, float* y);
   // y[j] = the sum over t of weights[t] * x[offsets[t] + j] in the order kFours, from 0 on, + bias.
   void (*sum_taps)(const FloatTaps& p, const float* x, size_t n, float* y);
+  // y[i] = x[indices[0][i]] * weights[0][i] + x[indices[1][i]] * weights[1][i] + ..., of counts[i] terms, from left to right, every
+  // product and sum rounded; without a term 0. x and y are not the same. REQUIRES: taps >= 1.
+  void (*weigh)(const FloatWeights& p, const float* x, float* y);
+  // y[j] = x[offsets[0] + j] * weights[0] + ... for j < n, likewise, without the bias. REQUIRES: count >= 1.
+  void (*weigh_lines)(const FloatTaps& p, const float* x, size_t n, float* y);
   // May be null: nothing is gained by it then. REQUIRES: kMinLayerNormBytes <= n <= kMaxLayerNormBytes.
   void (*layer_norm_bytes)(const LayerNormBytes& params, const uint8_t* x, size_t rows, size_t n,
                            float* floats, uint8_t* y);

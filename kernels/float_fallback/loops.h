@@ -16,6 +16,7 @@
 #include "kernels/float_fallback/recurrent.h"
 #include "kernels/float_fallback/sine.h"
 #include "kernels/float_fallback/taps.h"
+#include "kernels/float_fallback/weighted.h"
 
 namespace qrt {
 namespace {
@@ -367,6 +368,12 @@ inline void product(const float* a, size_t rows, const float* b, size_t k, size_
   }                                                                                            \
   void float_taps_##suffix(const FloatTaps& p, const float* x, size_t n, float* y) {           \
     sum_taps(p, x, n, y);                                                                      \
+  }                                                                                            \
+  void float_weighted_##suffix(const FloatWeights& p, const float* x, float* y) {              \
+    weigh(p, x, y);                                                                            \
+  }                                                                                            \
+  void float_weighted_lines_##suffix(const FloatTaps& p, const float* x, size_t n, float* y) { \
+    weigh_lines(p, x, n, y);                                                                   \
   }                                                                                            \
   void float_recurrent_##suffix(RecurrentStage stage, const RecurrentGates& gates,             \
                                 const float* sums, const float* x, float* content, float* y) { \

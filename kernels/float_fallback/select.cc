@@ -20,6 +20,7 @@ constexpr FloatKernel kKernels[] = {
    "float_ort_gemm_" #suffix,                    \
    "float_recurrent_" #suffix,                   \
    "float_taps_" #suffix,                        \
+   "float_weighted_" #suffix,                    \
    Isa::isa,                                     \
    float_unary_##suffix,                         \
    float_binary_##suffix,                        \
@@ -31,6 +32,8 @@ constexpr FloatKernel kKernels[] = {
    float_ort_gemm_##suffix,                      \
    float_recurrent_##suffix,                     \
    float_taps_##suffix,                          \
+   float_weighted_##suffix,                      \
+   float_weighted_lines_##suffix,                \
    layer_norm_bytes},
 #include "kernels/float_fallback/float_fallback.inc"
 };

@@ -16,6 +16,7 @@
 #include "runtime/ops/float_conv.h"
 #include "runtime/ops/float_grid_sample.h"
 #include "runtime/ops/float_step.h"
+#include "runtime/ops/float_weighted.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/quantize.h"
 #include "runtime/ops/tasks.h"
@@ -115,6 +116,7 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
   if (is_gemm(f)) return infer_gemm(context, *o, outputs);
   if (f == F::ORT_CONV) return infer_float_conv(context, outputs);
   if (f == F::GRID_SAMPLE) return infer_float_grid_sample(context, outputs);
+  if (f == F::WEIGHTED_SUM) return infer_float_weighted(context, outputs);
   if (f == F::LAYER_NORM)
     QRT_TRY(check_input_count(context, context.inputs.size() == 3 ? 3 : 2));
   else
@@ -314,6 +316,7 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   if (is_gemm(o->function())) return prepare_gemm(context, step);
   if (o->function() == F::ORT_CONV) return prepare_float_conv(context, step);
   if (o->function() == F::GRID_SAMPLE) return prepare_float_grid_sample(context, step);
+  if (o->function() == F::WEIGHTED_SUM) return prepare_float_weighted(context, step);
   const Shape &x = context.inputs[0].type.shape, &y = context.outputs[0].shape;
   auto p = make_planned<Params>();
   p->kernel = select_float(context.isas);
@@ -384,6 +387,7 @@ bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   if (function == F::ORT_CONV) return true;
   if (function == F::GRID_SAMPLE)
     return !operands.inputs[0].is_constant && !operands.inputs[1].is_constant;
+  if (function == F::WEIGHTED_SUM) return op.options_as_Float()->axis() != 0;
   // Matrices of a product must be the same for all images if constant, or others for each if
   // computed.
   if (is_matmul(function) &&

@@ -195,6 +195,93 @@ TEST(OnnxFloatEdges, ResizeReadsTwoElements) {
                7.75f, 8});
 }
 
+// A smaller image: each output reads the elements under its filter, and no other.
+TEST(OnnxFloatEdges, ResizeOfAFilterReadsWhatIsUnderIt) {
+  for (const char* mode : {"linear", "cubic"}) {
+    SCOPED_TRACE(mode);
+    constexpr int64_t kIn = 24, kOut = 6;
+    // A filter's radius in elements of the input: of 1 or 2 in those of the output.
+    const int64_t radius = (mode[0] == 'l' ? 1 : 2) * kIn / kOut;
+    for (int64_t at = 0; at < kIn; ++at) {
+      Floats x(kIn, 1);
+      x[static_cast<size_t>(at)] = kInf;
+      OnnxBuilder b(18);
+      const std::string y = b.node(
+          "Resize", {b.input({1, 1, 1, kIn}), "", "", b.constant<int64_t>({4}, {1, 1, 1, kOut})},
+          {{"mode", mode}, {"antialias", 1}});
+      const Floats got = run(&b, y, x);
+      ASSERT_EQ(got.size(), static_cast<size_t>(kOut));
+      for (int64_t i = 0; i < kOut; ++i) {
+        const float middle = (static_cast<float>(i) + 0.5f) * (kIn / kOut) - 0.5f;
+        const bool is_read =
+            std::fabs(static_cast<float>(at) - middle) < static_cast<float>(radius);
+        const float v = got[static_cast<size_t>(i)];
+        EXPECT_EQ(std::isfinite(v), !is_read) << "output " << i << " of infinity at " << at;
+        if (is_read) continue;
+        EXPECT_NEAR(v, 1, 1e-6) << i;
+      }
+    }
+  }
+}
+
+// Every output of a transposed convolution adds what the definition says; an infinity counts where it is read only.
+TEST(OnnxFloatEdges, TransposedConvolutionsReadWhatTheyAdd) {
+  struct Axis {
+    int64_t in, kernel, stride, dilation, before, after;
+
+    int64_t out() const { return (in - 1) * stride + (kernel - 1) * dilation + 1 - before - after; }
+  };
+  const Axis axes[] = {{5, 3, 2, 1, 1, 0}, {5, 4, 2, 1, 1, 1}, {4, 2, 2, 1, 0, 0},
+                       {4, 1, 2, 1, 0, 0}, {5, 2, 4, 1, 0, 0}, {6, 3, 1, 2, 2, 1},
+                       {5, 3, 2, 2, 1, 1}, {5, 3, 3, 2, 1, 2}, {6, 5, 3, 1, 4, 0},
+                       {1, 3, 2, 1, 1, 1}};
+  for (const Axis& h : axes)
+    for (const Axis& w : axes)
+      for (const int64_t groups : {1, 2}) {
+        constexpr int64_t kC = 4, kOut = 4;
+        const int64_t of_group = kOut / groups;
+        Floats x, weights, bias = {1, -2, 0.5f, 3};
+        for (int64_t i = 0; i < kC * h.in * w.in; ++i)
+          x.push_back(static_cast<float>(i * 7 % 11) - 5);
+        for (int64_t i = 0; i < kC * of_group * h.kernel * w.kernel; ++i)
+          weights.push_back(static_cast<float>(i * 5 % 13) - 6.5f);
+        x[x.size() / 3] = kInf;
+        Floats expected;
+        for (int64_t o = 0; o < kOut; ++o)
+          for (int64_t row = 0; row < h.out(); ++row)
+            for (int64_t column = 0; column < w.out(); ++column) {
+              float sum = bias[static_cast<size_t>(o)];
+              for (int64_t c = o / of_group * (kC / groups); c < (o / of_group + 1) * (kC / groups);
+                   ++c)
+                for (int64_t k = 0; k < h.kernel * w.kernel; ++k) {
+                  const int64_t i = row + h.before - k / w.kernel * h.dilation;
+                  const int64_t j = column + w.before - k % w.kernel * w.dilation;
+                  if (i < 0 || j < 0 || i % h.stride != 0 || j % w.stride != 0) continue;
+                  if (i / h.stride >= h.in || j / w.stride >= w.in) continue;
+                  const auto at =
+                      static_cast<size_t>((c * of_group + o % of_group) * h.kernel * w.kernel + k);
+                  sum += weights[at] *
+                         x[static_cast<size_t>((c * h.in + i / h.stride) * w.in + j / w.stride)];
+                }
+              expected.push_back(sum);  // exact but for the infinity: small multiples of a half
+            }
+        OnnxBuilder b(13);
+        const std::string y =
+            b.node("ConvTranspose",
+                   {b.input({1, kC, h.in, w.in}),
+                    b.constant<float>({kC, of_group, h.kernel, w.kernel}, weights),
+                    b.constant<float>({kOut}, bias)},
+                   {{"strides", Dims{h.stride, w.stride}},
+                    {"dilations", Dims{h.dilation, w.dilation}},
+                    {"pads", Dims{h.before, w.before, h.after, w.after}},
+                    {"group", groups}});
+        SCOPED_TRACE("strides " + std::to_string(h.stride) + " " + std::to_string(w.stride) +
+                     ", kernel " + std::to_string(h.kernel) + " " + std::to_string(w.kernel) +
+                     ", groups " + std::to_string(groups));
+        expect_same(run(&b, y, x), expected);
+      }
+}
+
 // Functions made of several, within a few units in the last place of the real one where that is a normal number.
 TEST(OnnxFloatEdges, SoftplusAndMishOfNegativeNumbers) {
   Floats x;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "kernels/integer_build.h"
 #include "tests/support/hybrid_reference.h"
@@ -370,6 +372,43 @@ TEST(TfliteHybrid, OperatorsBetweenLayersAreFloat) {
       EXPECT_NEAR(static_cast<double>(got), v[i] / all, 1e-5 * v[i] / all);
     }
   }
+}
+
+// As in the reference kernels: a NaN among the elements is passed over, but for the first one of a whole tensor, and one of two operands
+// gives the second.
+TEST(TfliteHybrid, ExtremesOfNaNAndInfinity) {
+  if (is_integer_build()) GTEST_SKIP() << "this build has no layers of floats";
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  const Floats x = {kNan, 1, 2, kNan, -3, kNan, kNan, kNan, -kInf, kInf, 0, kNan};
+  const auto check = [&](B code, const std::vector<int32_t>& axes, const TfliteBuilder::Dims& to,
+                         const Floats& expected) {
+    SCOPED_TRACE(static_cast<int>(code));
+    TfliteBuilder b;
+    const int in = b.input(TensorType::FLOAT32, {4, 3});
+    const int zeros = b.tensor(TensorType::FLOAT32, {3});
+    b.op(B::DEQUANTIZE, {b.constant(TensorType::FLOAT16, {3}, std::vector<uint16_t>(3))}, {zeros});
+    const int sum = b.tensor(TensorType::FLOAT32, {4, 3});
+    b.op(B::ADD, {in, zeros}, {sum});
+    const int second =
+        axes.empty() ? zeros : b.constant(TensorType::INT32, {static_cast<int>(axes.size())}, axes);
+    b.op(code, {sum, second}, {b.output(TensorType::FLOAT32, to)});
+    const Bytes made = b.run({to_bytes(x)})[0];
+    ASSERT_EQ(made.size(), expected.size() * sizeof(float));
+    for (size_t i = 0; i < expected.size(); ++i) {
+      float got;
+      memcpy(&got, made.data() + i * sizeof got, sizeof got);
+      EXPECT_TRUE(got == expected[i] || (std::isnan(got) && std::isnan(expected[i])))
+          << i << ": " << got << ", expected " << expected[i];
+    }
+  };
+  check(B::REDUCE_MAX, {1}, {4}, {2, -3, -FLT_MAX, kInf});
+  check(B::REDUCE_MIN, {1}, {4}, {1, -3, -kInf, 0});
+  check(B::REDUCE_MAX, {0}, {3}, {kInf, 1, 2});
+  check(B::REDUCE_MAX, {0, 1}, {}, {kNan});
+  check(B::REDUCE_MIN, {1, 0}, {}, {kNan});
+  check(B::MAXIMUM, {}, {4, 3}, {0, 1, 2, 0, 0, 0, 0, 0, 0, kInf, 0, 0});
+  check(B::MINIMUM, {}, {4, 3}, {0, 0, 0, 0, -3, 0, 0, 0, -kInf, 0, 0, 0});
 }
 
 TEST(TfliteHybrid, PoolsConvolutionsAndEnlargementsOfFloats) {

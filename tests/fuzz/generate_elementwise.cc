@@ -374,6 +374,17 @@ void Generator::append_float() {
     inputs.push_back(x.tensor);  // is a grid of as many places as it has values
     shape = {shape[0], shape[1], shape[1], shape[2]};
   }
+  if (o.function == F::WEIGHTED_SUM) {
+    if (last == 0) return;
+    o.axis = static_cast<uint32_t>(choose_.integer(1, last));
+    int64_t& size = shape[static_cast<int>(o.axis)];
+    const Shape terms = {choose_.dimension(20), choose_.integer(1, 5)};
+    const auto n = static_cast<size_t>(terms.elements());
+    inputs.push_back(m_.constant(terms, DType::kInt32,
+                                 choose_.values<int32_t>(n, -1, static_cast<int32_t>(size) - 1)));
+    inputs.push_back(random_constant(terms, DType::kFloat32));
+    size = terms[0];
+  }
   if (o.function == F::LAYER_NORM) {
     if (last == 0) return;
     for (int i = choose_.integer(1, 2); i > 0; --i)

@@ -432,5 +432,71 @@ TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
   }
 }
 
+// What stands behind an output's last term may be anything, and is not added.
+TEST_F(FloatFallbackTest, WeightedElementsAreAddedInOrder) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t taps : {1, 2, 3, 4, 7}) {
+    for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 71, 150}) {
+      const size_t in = 41;
+      Guarded<float> x(in), weights(taps * n);
+      Guarded<int32_t> indices(taps * n), counts(n);
+      fill_ordinary(random_, x);
+      fill_ordinary(random_, weights);
+      random_.fill(indices, 0, static_cast<int32_t>(in) - 1);
+      random_.fill(counts, 0, static_cast<int32_t>(taps));
+      x[random_.integer(0, 40)] = random_.coin() ? -kInf : kNaN;
+      x[random_.integer(0, 40)] = -0.0f;
+      indices[taps * n - 1] = static_cast<int32_t>(in) - 1;  // up to the guard page
+      std::vector<float> want;
+      for (size_t i = 0; i < n; ++i) {
+        float sum = 0;
+        for (int32_t t = 0; t < counts[i]; ++t) {
+          const size_t at = static_cast<size_t>(t) * n + i;
+          const float product = x[static_cast<size_t>(indices[at])] * weights[at];
+          sum = t == 0 ? product : sum + product;
+        }
+        want.push_back(canonical(sum));
+      }
+      const FloatWeights p = {n, taps, indices.data(), weights.data(), counts.data()};
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(n);
+        kernel.weigh(p, x.data(), y.data());
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
+TEST_F(FloatFallbackTest, WeightedLinesAreAddedInOrder) {
+  SCOPED_TRACE(random_.trace());
+  for (const size_t count : {1, 2, 3, 4, 7}) {
+    for (const size_t n : {1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 71, 150}) {
+      Guarded<float> x(n + 40), weights(count);
+      Guarded<size_t> offsets(count);
+      fill_ordinary(random_, x);
+      fill_ordinary(random_, weights);
+      random_.fill(offsets, 0, 40);
+      offsets[count - 1] = 40;  // up to the guard page
+      x[n / 2] = random_.coin() ? kInf : -kNaN;
+      x[n / 3] = -0.0f;
+      const FloatTaps p = {offsets.data(), weights.data(), count, 0};
+      std::vector<float> want;
+      for (size_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (size_t t = 0; t < count; ++t) {
+          const float product = x[offsets[t] + j] * weights[t];
+          sum = t == 0 ? product : sum + product;
+        }
+        want.push_back(canonical(sum));
+      }
+      for_rows([&](const FloatKernel& kernel) {
+        Guarded<float> y(n);
+        kernel.weigh_lines(p, x.data(), n, y.data());
+        expect_equal(y, want);
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace qrt::float_fallback_test

@@ -77,6 +77,21 @@ Status FloatBuilder::binary(F function, ValueId a, ValueId b, ValueId* y) {
   return Status();
 }
 
+Status FloatBuilder::weighted_sum(int axis, int64_t outputs, const Indices& indices,
+                                  const std::vector<float>& weights, ValueId x, ValueId* y) {
+  const Shape terms = {outputs, static_cast<int64_t>(indices.size()) / outputs};
+  const ValueId read = builder_.graph().add_constant("", DType::kInt32, terms, indices);
+  Shape shape = shape_of(x);
+  std::vector<int64_t> dims(shape.begin(), shape.end());
+  dims[static_cast<size_t>(axis)] = outputs;
+  QRT_TRY(make_shape(dims, &shape));
+  *y = builder_.new_value("", DType::kFloat32, shape);
+  auto& o = builder_.add<fb::FloatOptionsT>(source_, {x, read, constant(terms, weights)}, *y);
+  o.function = F::WEIGHTED_SUM;
+  o.axis = static_cast<uint32_t>(axis);
+  return Status();
+}
+
 Status FloatBuilder::rows(F function, const std::vector<bool>& marked, float epsilon, ValueId x,
                           ValueId* y) {
   const Shape shape = shape_of(x);

@@ -31,6 +31,9 @@ class FloatBuilder {
                int64_t block);
   // Applies `function` to two operands, broadcast to one shape.
   Status binary(fb::FloatFunction function, ValueId a, ValueId b, ValueId* y);
+  // Adds elements of x along `axis` times weights: those of each output in turn, as many of each, without what has the index -1.
+  Status weighted_sum(int axis, int64_t outputs, const Indices& indices,
+                      const std::vector<float>& weights, ValueId x, ValueId* y);
   // Computes `function` over rows made of the marked dimensions, which keep their size, or become 1.
   Status rows(fb::FloatFunction function, const std::vector<bool>& marked, float epsilon, ValueId x,
               ValueId* y);

@@ -304,71 +304,158 @@ Status float_conv(FloatGraph* f, ValueId x, ValueId w, ValueId* made) {
 
 namespace {
 
-// The rows and columns of a transposed convolution as one convolution of all phases.
+// Neighbouring phases of an axis (common/transpose_conv.h) whose kernels have weights at the same positions: `taps` of them, `step`
+// apart, from `first_tap` on.
+struct PhaseRun {
+  int64_t first, count;
+  int64_t first_tap, taps, step;
+};
+
+std::vector<PhaseRun> runs_of(const PhasedAxis& axis) {
+  std::vector<PhaseRun> runs;
+  for (int64_t phase = 0; phase < axis.phases; ++phase) {
+    PhaseRun run = {phase, 1, 0, 0, 1};
+    int64_t last = 0;
+    for (int64_t t = 0; t < axis.kernel; ++t) {
+      if (axis.source(phase, t) < 0) continue;
+      if (run.taps++ == 0) run.first_tap = t;
+      last = t;
+    }
+    if (run.taps > 1) run.step = (last - run.first_tap) / (run.taps - 1);
+    if (!runs.empty() && runs.back().first_tap == run.first_tap && runs.back().taps == run.taps &&
+        runs.back().step == run.step)
+      ++runs.back().count;
+    else
+      runs.push_back(run);
+  }
+  return runs;
+}
+
+// The rows and columns of a transposed convolution as convolutions of its phases. Weights of 0 between those of a phase would make
+// NaN of infinite inputs that the phase does not read.
 struct Phases {
   explicit Phases(const TransposedGeometry& c) : h(axis(c, 1)), w(axis(c, 2)) {}
 
   static PhasedAxis axis(const TransposedGeometry& c, int i) {
     return {c.input(i), c.output[i], c.kernel[i], c.stride[i], c.dilation[i], c.before[i]};
   }
-  int64_t count() const { return h.phases * w.phases; }
-  int64_t taps() const { return h.kernel * w.kernel; }
 
   PhasedAxis h, w;
+  std::vector<PhaseRun> rows = runs_of(h), columns = runs_of(w);
 };
 
-// Returns whether the phases' kernels and their result fit the format, and large kernels have few zeros.
+// Returns whether there are few convolutions, and the phases' kernels and their result fit the format.
 bool fits(const Phases& p, const TransposedGeometry& c) {
-  constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
-  for (const PhasedAxis& a : {p.h, p.w})
-    if (a.kernel > kMaxWindowField || a.pad_before > kMaxWindowField ||
-        a.pad_after > kMaxWindowField)
-      return false;
-  Shape weights, made;
-  return make_shape({c.out, p.count(), c.image.c / c.groups, p.taps()}, &weights).ok() &&
-         make_shape({c.image.n, c.out, p.count(), p.h.steps, p.w.steps}, &made).ok() &&
-         (weights.elements() <= kFreeWeights ||
-          p.count() * p.taps() / kMostGrowth <= c.kernel[1] * c.kernel[2]);
+  constexpr size_t kMostConvolutions = 64;
+  Shape made;
+  return p.rows.size() * p.columns.size() <= kMostConvolutions && p.h.kernel <= kMaxWindowField &&
+         p.w.kernel <= kMaxWindowField &&
+         make_shape({c.image.n, c.out, p.h.phases, p.w.phases, p.h.steps, p.w.steps}, &made).ok();
 }
 
-// Returns the kernels of all phases, those of an output channel behind each other, of weights [in, out / groups, ...].
-ValueId kernels_of_phases(FloatGraph* f, const TransposedGeometry& c, const Phases& p, ValueId w) {
+// Returns the kernels of the phases of two runs, those of an output channel behind each other, of weights [in, out / groups, ...].
+ValueId kernels_of_phases(FloatGraph* f, const TransposedGeometry& c, const Phases& p,
+                          const PhaseRun& rows, const PhaseRun& columns, ValueId w) {
   const int64_t in = c.image.c / c.groups, of_group = c.out / c.groups;
+  const int64_t phases = rows.count * columns.count, taps = rows.taps * columns.taps;
   const float* const source = f->importer().graph().values[w].as<float>();
   std::vector<float> kernels;
   for (int64_t o = 0; o < c.out; ++o)
-    for (int64_t phase = 0; phase < p.count(); ++phase)
+    for (int64_t phase = 0; phase < phases; ++phase)
       for (int64_t i = 0; i < in; ++i)
-        for (int64_t tap = 0; tap < p.taps(); ++tap) {
-          const int64_t kh = p.h.source(phase / p.w.phases, tap / p.w.kernel);
-          const int64_t kw = p.w.source(phase % p.w.phases, tap % p.w.kernel);
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t kh = p.h.source(rows.first + phase / columns.count,
+                                        rows.first_tap + tap / columns.taps * rows.step);
+          const int64_t kw = p.w.source(columns.first + phase % columns.count,
+                                        columns.first_tap + tap % columns.taps * columns.step);
           const int64_t plane = (o / of_group * in + i) * of_group + o % of_group;
-          kernels.push_back(
-              kh < 0 || kw < 0 ? 0 : source[(plane * c.kernel[1] + kh) * c.kernel[2] + kw]);
+          kernels.push_back(source[(plane * c.kernel[1] + kh) * c.kernel[2] + kw]);
         }
-  return f->constant({c.out * p.count(), in, p.h.kernel, p.w.kernel}, kernels);
+  return f->constant({c.out * phases, in, rows.taps, columns.taps}, kernels);
 }
 
-// Convolves by the kernels of all phases and puts what they give where it belongs. `bias` is a constant, or kNoValue.
-ValueId convolve_phases(FloatGraph* f, const TransposedGeometry& c, const Phases& p, ValueId x,
-                        ValueId w, ValueId bias) {
+// Returns what the outputs of a run of an axis' phases read: positions of the input, -1 outside.
+Status positions_of(const PhasedAxis& axis, const PhaseRun& run, int64_t input,
+                    Indices* positions) {
+  const int64_t count = axis.steps + (run.taps - 1) * run.step;
+  QRT_TRY(check_index_count(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t at = i + run.first_tap - axis.pad_before;
+    positions->push_back(at >= 0 && at < input ? static_cast<int32_t>(at) : -1);
+  }
+  return Status();
+}
+
+// Returns zeros of that many channels for the outputs of phases without weights.
+Status no_sums(FloatGraph* f, const Phases& p, int64_t channels, ValueId x, ValueId* made) {
+  IndexMaps maps(f->shape_of(x));
+  const int64_t sizes[] = {channels, p.h.steps, p.w.steps};
+  for (int d = 0; d < 3; ++d) {
+    QRT_TRY(check_index_count(sizes[d]));
+    maps.set(1 + d, Indices(static_cast<size_t>(sizes[d]), -1));
+  }
+  *made = f->builder().gather(f->node(), x, maps, float_bits(0));
+  return Status();
+}
+
+// Makes the outputs of the phases of two runs, [n, out, phases of rows, phases of columns, h, w]. x is [n, c, h, w]; `bias` is a
+// constant, or kNoValue.
+Status convolve_run(FloatGraph* f, const TransposedGeometry& c, const Phases& p,
+                    const PhaseRun& rows, const PhaseRun& columns, ValueId x, ValueId w,
+                    ValueId bias, ValueId* made) {
+  const int64_t phases = rows.count * columns.count, channels = c.out * phases;
   if (bias != kNoValue) {
     const float* const source = f->importer().graph().values[bias].as<float>();
     std::vector<float> of_phases;
-    for (int64_t o = 0; o < c.out; ++o)
-      of_phases.insert(of_phases.end(), static_cast<size_t>(p.count()), source[o]);
-    bias = f->constant({c.out * p.count()}, of_phases);
+    for (int64_t i = 0; i < channels; ++i) of_phases.push_back(source[i / phases]);
+    bias = f->constant({channels}, of_phases);
   }
-  Window window;
-  int i = 0;
-  for (const PhasedAxis& a : {p.h, p.w})
-    window.set_axis(i++, {a.kernel, 1, 1, a.pad_before, a.pad_after, a.steps});
-  ValueId y = convolve_planes(f, c.image, window, c.groups, x, kernels_of_phases(f, c, p, w), bias);
-  y = f->arrange(y, {c.image.n, c.out, p.h.phases, p.w.phases, p.h.steps, p.w.steps},
-                 {0, 1, 4, 2, 5, 3},
-                 {c.image.n, c.out, p.h.steps * p.h.phases, p.w.steps * p.w.phases});
+  ValueId y;
+  if (rows.taps > 0 && columns.taps > 0) {
+    Indices positions[2];
+    QRT_TRY(positions_of(p.h, rows, c.image.size[0], &positions[0]));
+    QRT_TRY(positions_of(p.w, columns, c.image.size[1], &positions[1]));
+    IndexMaps maps(f->shape_of(x));
+    for (int d = 0; d < 2; ++d) maps.set(2 + d, std::move(positions[d]));
+    x = f->builder().gather(f->node(), x, maps, float_bits(0));
+    Image image = c.image;
+    image.size[0] = f->shape_of(x)[2], image.size[1] = f->shape_of(x)[3];
+    Window window;
+    window.set_axis(0, {rows.taps, 1, rows.step, 0, 0, p.h.steps});
+    window.set_axis(1, {columns.taps, 1, columns.step, 0, 0, p.w.steps});
+    y = convolve_planes(f, image, window, c.groups, x, kernels_of_phases(f, c, p, rows, columns, w),
+                        bias);
+  } else {
+    QRT_TRY(no_sums(f, p, channels, x, &y));
+    if (bias != kNoValue)
+      QRT_TRY(f->binary(F::ADD, y, f->builder().reshape(f->node(), bias, {channels, 1, 1}), &y));
+  }
+  *made = f->builder().reshape(f->node(), y,
+                               {c.image.n, c.out, rows.count, columns.count, p.h.steps, p.w.steps});
+  return Status();
+}
+
+// Convolves by the kernels of the phases and puts what they give where it belongs. `bias` is a constant, or kNoValue.
+Status convolve_phases(FloatGraph* f, const TransposedGeometry& c, const Phases& p, ValueId x,
+                       ValueId w, ValueId bias, ValueId* made) {
+  const Shape planes{c.image.n, c.image.c, c.image.size[0], c.image.size[1]};
+  if (f->shape_of(x) != planes) x = f->builder().reshape(f->node(), x, planes);
+  const auto joined = [&](const std::vector<ValueId>& parts, int axis) {
+    return parts.size() == 1 ? parts[0] : f->builder().concat(f->node(), parts, axis);
+  };
+  std::vector<ValueId> parts;
+  for (const PhaseRun& rows : p.rows) {
+    std::vector<ValueId> of_rows(p.columns.size());
+    for (size_t i = 0; i < of_rows.size(); ++i)
+      QRT_TRY(convolve_run(f, c, p, rows, p.columns[i], x, w, bias, &of_rows[i]));
+    parts.push_back(joined(of_rows, 3));
+  }
+  ValueId y = f->arrange(
+      joined(parts, 2), {c.image.n, c.out, p.h.phases, p.w.phases, p.h.steps, p.w.steps},
+      {0, 1, 4, 2, 5, 3}, {c.image.n, c.out, p.h.steps * p.h.phases, p.w.steps * p.w.phases});
   for (int d = 0; d < 2; ++d) y = slice_along(f, y, 2 + d, 0, c.output[1 + d]);
-  return f->builder().reshape(f->node(), y, c.image.shape(c.out, 1, c.output + 1));
+  *made = f->builder().reshape(f->node(), y, c.image.shape(c.out, 1, c.output + 1));
+  return Status();
 }
 
 }  // namespace
@@ -386,10 +473,8 @@ Status float_conv_transpose(FloatGraph* f, ValueId x, ValueId w, ValueId* made) 
     if (f->shape_of(bias) != Shape{c.out}) return Status();
   }
   if (const Phases phases(c);
-      is_constant(*f, w) && fits(phases, c) && (bias == kNoValue || is_constant(*f, bias))) {
-    *made = convolve_phases(f, c, phases, x, w, bias);
-    return Status();
-  }
+      is_constant(*f, w) && fits(phases, c) && (bias == kNoValue || is_constant(*f, bias)))
+    return convolve_phases(f, c, phases, x, w, bias, made);
   const int64_t output[2] = {c.output[1], c.output[2]}, kernel[2] = {c.kernel[1], c.kernel[2]};
   Indices indices[2];
   for (int d = 0; d < 2; ++d) {

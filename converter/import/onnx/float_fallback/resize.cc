@@ -6,14 +6,11 @@
 #include <functional>
 #include <string>
 
-#include "converter/import/onnx/float_fallback/products.h"
 #include "converter/import/onnx/float_fallback/resize_in_run.h"
 #include "converter/import/onnx/ops/resize/geometry.h"
 
 namespace qrt::convert::from_onnx {
 namespace {
-
-using F = fb::FloatFunction;
 
 // Weights of the inputs from `first` on; those outside lie on the border.
 struct Taps {
@@ -74,7 +71,8 @@ struct WeightedIndex {
   float weight;
 };
 
-// Returns what output i of an axis reads, by ascending index.
+// Returns what output i of an axis reads, by ascending index. What lies outside adds to the border's weight; a filter of four weights
+// reads the border for each of them, as in ONNX Runtime, where infinities of two signs give NaN.
 std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const ResizeAxis& axis,
                                    int64_t i) {
   Taps taps = taps_of(filter, r, axis, i);
@@ -84,13 +82,14 @@ std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const 
     if (filter.exclude_outside && (at < 0 || at >= axis.in)) taps.weights[k] = 0;
     total += taps.weights[k];
   }
+  const bool is_of_four = filter.is_cubic && !filter.antialias;
   const bool normalise = (filter.antialias || filter.exclude_outside) && total != 0;
   std::vector<WeightedIndex> read;
   for (size_t k = 0; k < taps.weights.size(); ++k) {
     const int64_t at = taps.first + static_cast<int64_t>(k);
     const int64_t inside = std::min(std::max<int64_t>(at, 0), axis.in - 1);
     const float weight = normalise ? taps.weights[k] / total : taps.weights[k];
-    if (!read.empty() && read.back().index == inside)
+    if (!is_of_four && !read.empty() && read.back().index == inside)
       read.back().weight += weight;
     else
       read.push_back({inside, weight});
@@ -98,46 +97,40 @@ std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const 
   return read;
 }
 
-// Returns a matrix [in, out] with the weights of every output.
-std::vector<float> matrix(const Filter& filter, const Resize& r, const ResizeAxis& axis) {
-  std::vector<float> m(static_cast<size_t>(axis.in * axis.out));
-  for (int64_t i = 0; i < axis.out; ++i)
-    for (const WeightedIndex& w : read_by(filter, r, axis, i))
-      m[static_cast<size_t>(w.index * axis.out + i)] = w.weight;
-  return m;
+// Returns how many weights an output of an axis has at most.
+double most_weights(const Filter& filter, const ResizeAxis& axis) {
+  const double radius = filter.is_cubic ? 2 : 1;
+  const double step = filter.antialias ? std::max(1.0, 1.0 / static_cast<double>(axis.scale)) : 1;
+  return 2 * radius * step + 2;
 }
 
-// Adds the first element that each output reads along dimension d, times its weight, the second and so on to the `most`-th.
-Status add_elements(FloatGraph* f, const Filter& filter, const Resize& r, int d, size_t most,
-                    ValueId x, ValueId* y) {
+// Adds what each output of dimension d reads, times its weight. *fits: there are not too many weights.
+Status add_elements(FloatGraph* f, const Filter& filter, const Resize& r, int d, ValueId* x,
+                    bool* fits) {
+  constexpr double kMostWeights = 1 << 24;
   const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
-  const Shape shape = f->shape_of(x);
-  Shape along = {axis.out};
-  for (int i = d + 1; i < shape.rank(); ++i) along.push_back(1);
-  for (size_t k = 0; k < most; ++k) {
-    Indices indices;
-    std::vector<float> weights;
-    for (int64_t i = 0; i < axis.out; ++i) {
-      const std::vector<WeightedIndex> read = read_by(filter, r, axis, i);
-      const bool has_one = k < read.size();
-      indices.push_back(has_one ? static_cast<int32_t>(read[k].index) : -1);
-      weights.push_back(has_one ? read[k].weight : 0);
-    }
-    IndexMaps maps(shape);
-    maps.set(d, std::move(indices));
-    ValueId part = f->builder().gather(f->node(), x, maps, float_bits(0));
-    QRT_TRY(f->binary(F::MUL, part, f->constant(along, weights), &part));
-    if (k == 0)
-      *y = part;
-    else
-      QRT_TRY(f->binary(F::ADD, *y, part, y));
+  const double bound = most_weights(filter, axis) * static_cast<double>(axis.out);
+  *fits = axis.out >= 1 && bound <= kMostWeights;
+  if (!*fits) return Status();
+  QRT_TRY(check_index_count(axis.out));
+  QRT_TRY(f->importer().tensors().reserve(
+      static_cast<uint64_t>(bound) * (sizeof(WeightedIndex) + sizeof(int32_t) + sizeof(float)),
+      f->importer().graph()));
+  std::vector<std::vector<WeightedIndex>> read;
+  size_t most = 0;
+  for (int64_t i = 0; i < axis.out; ++i) {
+    read.push_back(read_by(filter, r, axis, i));
+    most = std::max(most, read.back().size());
   }
-  return Status();
+  Indices indices(most * read.size(), -1);
+  std::vector<float> weights(most * read.size());
+  for (size_t i = 0; i < read.size(); ++i)
+    for (size_t k = 0; k < read[i].size(); ++k) {
+      indices[i * most + k] = static_cast<int32_t>(read[i][k].index);
+      weights[i * most + k] = read[i][k].weight;
+    }
+  return f->weighted_sum(d, axis.out, indices, weights, *x, x);
 }
-
-// Outputs that read more elements are products with a matrix.
-constexpr size_t kMostAdded = 4;
-constexpr int64_t kMostWeights = int64_t{1} << 24;
 
 }  // namespace
 
@@ -158,25 +151,9 @@ Status float_resize(FloatGraph* f, ValueId x, ValueId* y) {
   for (int d = static_cast<int>(r.axes.size()) - 1; d >= 0; --d) {
     const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
     if (axis.scale == 1 && axis.in == axis.out) continue;
-    if (axis.out < 1 || (filter.antialias && axis.in * axis.out > kMostWeights)) return Status();
-    QRT_TRY(check_index_count(axis.out));
-    size_t most = 0;
-    for (int64_t i = 0; i < axis.out; ++i)
-      most = std::max(most, read_by(filter, r, axis, i).size());
-    const auto reserve = [&](int64_t weights) {
-      return f->importer().tensors().reserve(static_cast<uint64_t>(weights) * sizeof(float),
-                                             f->importer().graph());
-    };
-    if (most <= kMostAdded) {
-      QRT_TRY(reserve(axis.out * static_cast<int64_t>(2 * kMostAdded)));  // weights and indices
-      QRT_TRY(add_elements(f, filter, r, d, most, x, &x));
-      continue;
-    }
-    QRT_TRY(reserve(axis.in * axis.out));
-    const ValueId weights = f->constant({axis.in, axis.out}, matrix(filter, r, axis));
-    ValueId resized = kNoValue;
-    float_matmul(f, f->builder().axis_last(node, x, d), weights, &resized);
-    x = f->builder().axis_back(node, resized, d, "");
+    bool fits;
+    QRT_TRY(add_elements(f, filter, r, d, &x, &fits));
+    if (!fits) return Status();
   }
   *y = x;
   return Status();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that look at more than one float32 element: reductions, normalisations, pools, enlargements.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
-#include <limits>
 
 #include "converter/import/common/float_windows.h"
 #include "converter/import/tflite/floats/float_op.h"
@@ -39,6 +39,19 @@ bool read_rows(FloatOp* f, int rank, ValueId* x, Status* status) {
   return false;
 }
 
+// Replaces what the reference kernels pass over when they look for the greatest (least) element: NaN, as no number is greater. They
+// begin with the least (greatest) finite number, or of a whole tensor with its first element.
+Status without_nan(FloatOp* f, bool is_greatest, bool is_whole, ValueId x, ValueId* y) {
+  ValueId start = f->constant({}, {is_greatest ? -FLT_MAX : FLT_MAX});
+  if (is_whole) {
+    start = f->builder().reshape(f->source(), x, {f->shape_of(x).elements()});
+    IndexMaps maps(f->shape_of(start));
+    maps.set(0, {0});
+    start = f->builder().gather(f->source(), start, maps, 0);
+  }
+  return f->binary(is_greatest ? F::MAXIMUM : F::MINIMUM, x, start, y);
+}
+
 }  // namespace
 
 Status import_float_reduction(Importer& importer, const Op& op) {
@@ -56,8 +69,13 @@ Status import_float_reduction(Importer& importer, const Op& op) {
   if (axes.empty())
     return importer.refuse(op, "it reduces no dimension", importer.input(op, 1).name,
                            "build the model without this operator, which changes nothing");
+  const F function = function_of(op.code);
+  if (function == F::REDUCE_MAX || function == F::REDUCE_MIN) {
+    const bool is_whole = std::find(marked.begin(), marked.end(), false) == marked.end();
+    QRT_TRY(without_nan(&f, function == F::REDUCE_MAX, is_whole, x, &x));
+  }
   ValueId y;
-  QRT_TRY(f.rows(function_of(op.code), marked, 0, x, &y));
+  QRT_TRY(f.rows(function, marked, 0, x, &y));
   return f.finish(y);
 }
 
@@ -96,6 +114,7 @@ Status import_float_pool(Importer& importer, const Op& op) {
   ValueId x, y;
   Status status;
   if (!read_rows(&f, 4, &x, &status)) return status;
+  if (!average) QRT_TRY(without_nan(&f, true, false, x, &x));
   const Shape shape = f.shape_of(x);
   Window window{{o.filter_height, o.filter_width}, {o.stride_h, o.stride_w}};
   QRT_TRY(place_window(shape[1], shape[2], o.padding, &window));
@@ -109,7 +128,7 @@ Status import_float_pool(Importer& importer, const Op& op) {
       QRT_TRY(check_index_count(window.output[d] * window.kernel[d]));
       indices[d] = window_indices(window.axis(d), shape[d + 1]);
     }
-    const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
+    const float fill = average ? 0 : -FLT_MAX;
     QRT_TRY(gather_taps(&f, window.output, window.kernel, indices, fill,
                         TermOrder::kTapsThenChannels, x, &y));
     y = reduce_taps(&f, average ? F::REDUCE_SUM : F::REDUCE_MAX, shape[3], y);
@@ -144,14 +163,13 @@ Status import_float_resize_bilinear(Importer& importer, const Op& op) {
   QRT_MODEL_CHECK(!o.align_corners || !o.half_pixel_centers,
                   "it has both align_corners and half_pixel_centers");
   for (int d = 1; d <= 2; ++d) {
-    const Shape from = f.shape_of(x);
-    const int64_t in = from[d], out = size[static_cast<size_t>(d) - 1];
+    const int64_t in = f.shape_of(x)[d], out = size[static_cast<size_t>(d) - 1];
     QRT_TRY(check_index_count(out));
     const bool corners = o.align_corners && out > 1;
     const float scale = corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
                                 : static_cast<float>(in) / static_cast<float>(out);
-    Indices low, high;
-    std::vector<float> low_weight, high_weight;
+    Indices indices;
+    std::vector<float> weights;
     for (int64_t i = 0; i < out; ++i) {
       const auto index = static_cast<float>(i);
       const float product = (o.half_pixel_centers ? index + 0.5f : index) * scale;
@@ -159,22 +177,10 @@ Status import_float_resize_bilinear(Importer& importer, const Op& op) {
       const auto first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(at)), 0, in - 1);
       const auto second = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at)), 0, in - 1);
       const float part = at - static_cast<float>(first);
-      low.push_back(static_cast<int32_t>(first));
-      high.push_back(static_cast<int32_t>(second));
-      low_weight.push_back(1 - part);
-      high_weight.push_back(part);
+      indices.insert(indices.end(), {static_cast<int32_t>(first), static_cast<int32_t>(second)});
+      weights.insert(weights.end(), {1 - part, part});
     }
-    const auto weighed = [&](Indices indices, const std::vector<float>& weights, ValueId* y) {
-      IndexMaps maps(from);
-      maps.set(d, std::move(indices));
-      const ValueId taken = f.builder().gather(op, x, maps, 0);
-      const Shape aligned = d == 1 ? Shape{out, 1, 1} : Shape{out, 1};
-      return f.binary(F::MUL, taken, f.constant(aligned, weights), y);
-    };
-    ValueId a, b;
-    QRT_TRY(weighed(std::move(low), low_weight, &a));
-    QRT_TRY(weighed(std::move(high), high_weight, &b));
-    QRT_TRY(f.binary(F::ADD, a, b, &x));
+    QRT_TRY(f.weighted_sum(d, out, indices, weights, x, &x));
   }
   return f.finish(x);
 }
