@@ -65,7 +65,7 @@ TEST(OpenSizesOf, AModelOfOneSize) {
   const std::string x = b.qdq<uint8_t>(b.input({-1, 2, -1, -1}), 0.05f, 120);
   b.name_dim(0, 2, "h");
   b.name_dim(0, 3, "w");
-  const std::string flat = b.node("Flatten", {x});
+  const std::string flat = b.node("Reshape", {x, b.constant<int64_t>({2}, {0, -1})});
   b.output(b.q<uint8_t>(b.node("MatMul", {flat, weights(&b, {2 * 12 * 12, 3})}), 0.25f, 128));
   convert::Graph graph;
   convert_whole(b, &graph);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "converter/import/onnx/file/borders.h"
 #include "converter/import/onnx/file/fused.h"
 #include "converter/import/onnx/no_op.h"
 
@@ -333,7 +334,7 @@ Status DoubleQdq::apply(const QdqSequence& sequence, const std::vector<EqualNode
 }
 
 Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
-  if (settled_.count(quantize.index()) != 0) return Status();
+  if (settled_.count(quantize.index()) != 0 || quantize.has(kInSubgraph)) return Status();
   Top top;
   QRT_TRY(find_top(quantize, &top));
   std::vector<EqualNodes> steps;

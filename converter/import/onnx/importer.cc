@@ -6,10 +6,14 @@
 #include <unordered_set>
 
 #include "converter/import/common/drop_unread.h"
+#include "converter/import/onnx/deferred/table.h"
 #include "converter/import/onnx/float_fallback/float_fallback.h"
 #include "converter/import/onnx/folding/conditions.h"
+#include "converter/import/onnx/folding/constants.h"
 #include "converter/import/onnx/folding/loops.h"
 #include "converter/import/onnx/model_edges.h"
+#include "converter/import/onnx/move.h"
+#include "converter/import/onnx/no_op.h"
 #include "converter/import/onnx/ops/handlers.h"
 #include "converter/import/onnx/remedies.h"
 #include "converter/import/onnx/stand_in.h"
@@ -82,8 +86,66 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
     } else {
       QRT_TRY(assess(n));
       QRT_TRY(retry_in_float(*this, n).at("node " + n.label()));
+      QRT_TRY(unfuse_outputs(n));
     }
     if (!n.problem().ok()) return error(Code::kInvalidModel, "%s", n.problem().message());
+  }
+  return Status();
+}
+
+Status Importer::is_quantized_again(const std::string& tensor, const Shape& shape, bool* result) {
+  *result = false;
+  // Nodes that change nothing may follow each other without end; the search goes so far.
+  constexpr size_t kMostTensors = 1000;
+  std::vector<std::string> names = {tensor};
+  for (size_t at = 0; at < names.size() && names.size() < kMostTensors && !*result; ++at) {
+    for (const int i : model_.readers(names[at])) {
+      const NodeView& reader = node(i);
+      bool nothing = false;
+      QRT_TRY(changes_nothing(reader, names[at], shape, model_, &tensors_, &nothing));
+      *result = *result || reader.op() == "QuantizeLinear";
+      if (nothing && !is_output(reader.output(0))) names.push_back(reader.output(0));
+    }
+  }
+  return Status();
+}
+
+namespace {
+
+bool is_dequantize(const NodeView& node) {
+  const OpEntry* entry = find_op_entry(node.domain(), node.op());
+  return entry &&
+         (entry->handler == import_dequantize || entry->handler == import_extended_dequantize);
+}
+
+}  // namespace
+
+Status Importer::unfuse_outputs(const NodeView& node) {
+  if (is_dequantize(node)) return Status();
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (!node.has_output(i)) continue;
+    Tensor y = tensors_.at(node.output(i));
+    if (y.is_constant() ? !y.quant : !y.is_fusible()) continue;
+    bool is_fused = false;
+    if (copies_pairs(*this, node)) {
+      bool is_quantized;
+      QRT_TRY(is_quantized_again(node.output(i), y.shape, &is_quantized));
+      is_fused = !is_quantized;
+    } else if (i == 0 && !is_output(node.output(0))) {
+      for (int k = 0; k < std::min(node.input_count(), 2) && !is_fused; ++k)
+        if (node.has_input(k))
+          QRT_TRY(changes_nothing(node, node.input(k), input(node, k).shape, model_, &tensors_,
+                                  &is_fused));
+    }
+    if (is_fused) continue;
+    std::vector<float> real;
+    if (y.is_constant() && constant_floats(y, &real)) {
+      y.constant = make_constant(kFloat, y.shape, real);
+      y.type = kFloat;
+      y.quant.reset();
+    }
+    y.is_read_in_float = y.is_table();
+    set_output(node, i, std::move(y));
   }
   return Status();
 }
@@ -301,6 +363,13 @@ Status Importer::refuse_float(const NodeView& node, int i) {
   if (t.is_pair_function() || (t.is_table() && t.table))
     return refuse(node,
                   quoted + " is the float result of another operator, which nothing quantises",
+                  name, "put QuantizeLinear and DequantizeLinear on it" + or_outside);
+  if (t.is_read_in_float)
+    return refuse(node,
+                  quoted +
+                      " comes from a DequantizeLinear by a node across which ONNX Runtime fuses "
+                      "nothing, so that it computes the " +
+                      node.op() + " in floats",
                   name, "put QuantizeLinear and DequantizeLinear on it" + or_outside);
   if (t.is_constant())
     return refuse(node, quoted + " is a constant of type " + element_type_name(t.type), name,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <unordered_set>
 
 #include "converter/import/onnx/deferred/pending.h"
 #include "converter/import/onnx/deferred/table.h"
@@ -104,20 +106,20 @@ ValueId move_value(Importer& importer, const NodeView& node, const Movement& m, 
                         : importer.builder().transpose(node, x, m.perm);
 }
 
-// Returns whether ONNX Runtime moves a QuantizeLinear in front of this operator, so that the one
-// before it is quantised. Flatten is among them, as it becomes a Reshape.
-bool lets_quantization_pass(const std::string& op) {
-  for (const char* name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice"})
-    if (op == name) return true;
-  return false;
-}
-
 const char* operator_name(const Movement& m) {
   if (m.maps) return "Gather";
   return m.perm.empty() ? "Reshape" : "Transpose";
 }
 
 }  // namespace
+
+bool copies_pairs(const Importer& importer, const NodeView& node) {
+  static const std::unordered_set<std::string> kOps = {"Reshape",   "Squeeze", "Unsqueeze",
+                                                       "Transpose", "Slice",   "MaxPool"};
+  constexpr int64_t kFirstMaxPool = 12;
+  return node.domain().empty() && kOps.count(node.op()) != 0 &&
+         (node.op() != "MaxPool" || importer.opset(node) >= kFirstMaxPool);
+}
 
 bool Movement::is_nothing() const {
   if (maps) return maps->is_identity();
@@ -198,8 +200,9 @@ Status move(Importer& importer, const NodeView& node, std::vector<Movement> move
   Tensor y = x;
   const bool follow = parameters_follow(movements, x);
   if (x.is_pending() || x.is_pair_function() || (x.is_table() && !follow)) {
-    auto pending = lets_quantization_pass(node.op()) ? own_pending(importer, node, 0)
-                                                     : own_function(importer, node, 0);
+    // A QuantizeLinear behind a Flatten makes resolve() compute or refuse what stands in front of it.
+    const bool takes_over = copies_pairs(importer, node) || node.op() == "Flatten";
+    auto pending = takes_over ? own_pending(importer, node, 0) : own_function(importer, node, 0);
     if (!pending) return importer.refuse_float(node, 0);
     return move_waiting(importer, node, std::move(pending), std::move(movements), output);
   }

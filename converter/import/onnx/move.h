@@ -24,6 +24,11 @@ struct Movement {
   bool is_nothing() const;
 };
 
+// Returns whether ONNX Runtime copies pairs of QuantizeLinear and DequantizeLinear across the node:
+// it fuses what is in front of it with a QuantizeLinear behind it, and its readers with a
+// DequantizeLinear in front of it.
+bool copies_pairs(const Importer& importer, const NodeView& node);
+
 // Gives a tensor the shape `dims`. Fails with kInvalidModel where that has another number of elements.
 Status reshaped(const Shape& from, const std::vector<int64_t>& dims, Movement* m);
 Movement transposed(const Shape& from, std::vector<int> perm);

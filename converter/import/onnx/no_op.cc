@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "converter/import/onnx/file/borders.h"
+
 namespace qrt::convert::from_onnx {
 namespace {
 
@@ -52,6 +54,8 @@ Status changes_nothing(const NodeView& node, const std::string& tensor, const Sh
                        const Model& model, Tensors* tensors, bool* result) {
   const std::string& op = node.op();
   const bool first = node.input(0) == tensor;
+  *result = false;
+  if (node.has(kBorder)) return Status();
   *result = op == "Identity" || (op == "Cast" && node.integer("to", 0) == kFloat) ||
             (op == "Dropout" && (!node.has_output(1) || model.uses(node.output(1)) == 0));
   if (*result) return Status();

@@ -61,6 +61,9 @@ struct Tensor {
   // dequantised value itself.
   std::shared_ptr<const std::vector<float>> table;
   int table_axis = -1;
+  // kTable: between the DequantizeLinear and the readers stands a node that ONNX Runtime copies no
+  // DequantizeLinear across, so that it computes the readers in floats.
+  bool is_read_in_float = false;
   std::shared_ptr<Pending> pending;
   std::shared_ptr<const PairFunction> pair_function;
   // kValue: part of dynamic quantisation between integer products. So are the scale of a run, the
@@ -76,6 +79,9 @@ struct Tensor {
   bool is_pair_function() const { return kind == Kind::kPairFunction; }
   // Returns whether the tensor is the DequantizeLinear of a stored tensor and nothing else.
   bool is_dequantized() const { return is_table() && !table; }
+  // Returns whether ONNX Runtime fuses the tensor's DequantizeLinear with a reader that has an
+  // arithmetic of its own for quantised operands.
+  bool is_fusible() const { return is_dequantized() && !is_read_in_float; }
   // Returns whether the tensor is float in the source and nothing in the graph yet.
   bool waits() const { return is_table() || is_pending() || is_pair_function(); }
   // Returns the axis along which equal codes stand for different values, or -1. REQUIRES: is_table().

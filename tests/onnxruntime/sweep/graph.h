@@ -87,6 +87,10 @@ class Graph {
     if (is_signed_) return image_of<int8_t>(dims, amplitude);
     return image_of<uint8_t>(dims, amplitude);
   }
+  // Adds an input of 8 bits of the type of the whole graph, without a DequantizeLinear.
+  std::string stored_input(const Dims& dims) {
+    return is_signed_ ? codes<int8_t>(dims) : codes<uint8_t>(dims);
+  }
   template <class T>
   Value image_of(const Dims& dims, double amplitude = 2) {
     const float scale = scale_of<T>(amplitude);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Producers of pending tensors, of every kind that the importer has.
+#include <numeric>
+
 #include "tests/onnxruntime/sweep/cells.h"
 
 namespace qrt::sweep {
@@ -106,6 +108,110 @@ std::vector<Producer> tables() {
       },
       &all);
   return all;
+}
+
+// --- kTable: elements of a stored tensor behind a movement that no pair stands behind
+
+// Returns the shape with axis 0 of another length.
+Dims with_rows(Dims dims, int64_t rows) { return dims[0] = rows, dims; }
+
+// Returns 0, 1, ... n - 1.
+Dims counted(int64_t n) {
+  Dims all(static_cast<size_t>(n));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<Producer> moved_tables() {
+  constexpr int64_t kRows = 5;
+  return {
+      {"Gather at indices of a run", "moved", any_shape,
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.image(with_rows(dims, kRows));
+         const std::string at = g.codes<int64_t>({dims[0]}, kRows - 1);
+         return Graph::shaped(g.node("Gather", x, {at}), dims);
+       },
+       13},
+      {"Gather of a stored table at indices of a run", "moved", any_shape,
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.stored_constant(with_rows(dims, kRows), 2);
+         const std::string at = g.codes<int32_t>({dims[0]}, kRows - 1);
+         return Graph::shaped(g.node("Gather", x, {at}), dims);
+       },
+       13},
+      {"Gather at constant indices", "moved", any_shape,
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.image(with_rows(dims, dims[0] + 2));
+         return Graph::shaped(g.node("Gather", x, {g.numbers(counted(dims[0]))}), dims);
+       }},
+      {"Expand", "moved", any_shape,
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.image(with_rows(dims, 1));
+         return Graph::shaped(g.node("Expand", x, {g.numbers(dims)}), dims);
+       }},
+      {"Slice", "moved", any_shape,
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.image(with_rows(dims, dims[0] + 2));
+         const Names range = {g.numbers({1}), g.numbers({dims[0] + 1}), g.numbers({0})};
+         return Graph::shaped(g.node("Slice", x, range), dims);
+       }},
+      {"Reshape", "moved", any_shape,
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.image({elements(dims)});
+         return Graph::shaped(g.node("Reshape", x, {g.numbers(dims)}), dims);
+       }},
+      {"Squeeze", "moved", of_rank(1, 4),
+       [](Graph& g, const Dims& dims) {
+         Dims before = dims;
+         before.insert(before.begin(), 1);
+         return Graph::shaped(g.node("Squeeze", g.image(before), {g.numbers({0})}), dims);
+       },
+       13},
+      {"Transpose", "moved", of_rank(2, 5),
+       [](Graph& g, const Dims& dims) {
+         const Dims before(dims.rbegin(), dims.rend());
+         return Graph::shaped(g.node("Transpose", g.image(before)), dims);
+       }},
+      {"SpaceToDepth", "moved",
+       [](const Dims& dims) { return dims.size() == 4 && dims[1] % 4 == 0; },
+       [](Graph& g, const Dims& dims) {
+         const Value x = g.image({dims[0], dims[1] / 4, dims[2] * 2, dims[3] * 2});
+         return Graph::shaped(g.node("SpaceToDepth", x, {}, {Attr("blocksize", 2)}), dims);
+       }},
+      {"Pad", "moved", of_rank(2, 5),
+       [](Graph& g, const Dims& dims) {
+         Dims pads(2 * dims.size(), 0), before = dims;
+         pads[1] = 1, before[1] -= 1;
+         return Graph::shaped(g.node("Pad", g.image(before), {g.numbers(pads)}), dims);
+       },
+       11},
+      {"Concat of one scale", "moved", of_rank(2, 5),
+       [](Graph& g, const Dims& dims) {
+         Dims a = dims, b = dims;
+         a[1] = 1, b[1] -= 1;
+         const auto like = g.parameters(2);
+         const std::string x = g.stored_input(a), y = g.stored_input(b);
+         const Value first = g.dequantized(x, like, a);
+         const std::string second = g.dequantized(y, like, b).name;
+         return Graph::shaped(g.node("Concat", first, {second}, {Attr("axis", 1)}), dims);
+       }},
+      {"MaxPool", "moved", of_rank(3, 5),
+       [](Graph& g, const Dims& dims) {
+         const Dims kernel(dims.size() - 2, 3), pads(2 * (dims.size() - 2), 1);
+         return g.node("MaxPool", g.image(dims), {},
+                       {Attr("kernel_shape", kernel), Attr("pads", pads)});
+       },
+       12},
+      {"ReduceMax", "moved", of_rank(1, 4),
+       [](Graph& g, const Dims& dims) {
+         Dims before = dims;
+         before.push_back(3);
+         const std::string last = g.numbers({static_cast<int64_t>(dims.size())});
+         const Value x = g.image(before);
+         return Graph::shaped(g.node("ReduceMax", x, {last}, {Attr("keepdims", 0)}), dims);
+       },
+       18},
+  };
 }
 
 // --- kPairFunction: functions of the codes of two tensors, and what is of a whole constant
@@ -305,12 +411,21 @@ std::vector<Producer> constants() {
 
 }  // namespace
 
+namespace {
+
+std::vector<Producer> joined(std::vector<Producer> all, const std::vector<Producer>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+}  // namespace
+
 std::vector<Producer> producers(Kind kind) {
   switch (kind) {  // without a default: a new kind has to be written down here
     case Kind::kRefused: return {};
     case Kind::kConstant: return constants();
     case Kind::kValue: return values();
-    case Kind::kTable: return tables();
+    case Kind::kTable: return joined(tables(), moved_tables());
     case Kind::kPending: return pending();
     case Kind::kPairFunction: return pair_functions();
   }

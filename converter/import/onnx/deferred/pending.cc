@@ -8,6 +8,8 @@
 
 #include "converter/import/onnx/deferred/pair_function.h"
 #include "converter/import/onnx/deferred/table.h"
+#include "converter/import/onnx/file/borders.h"
+#include "converter/import/onnx/move.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -80,8 +82,20 @@ bool stays_float(const Importer& importer, const Pending& p, bool limits_cut) {
       "Slice", "Identity", "Dropout", "Cast",      "MaxPool"};
   if (p.node->op() != "Add" && p.node->op() != "Mul") return false;
   return limits_cut || std::any_of(p.followers.begin(), p.followers.end(), [&](int i) {
-           return transparent.count(importer.node(i).op()) == 0;
+           return transparent.count(importer.node(i).op()) == 0 || importer.node(i).has(kBorder);
          });
+}
+
+// Returns the first node behind a pending operator across which ONNX Runtime copies no
+// QuantizeLinear, or null.
+const NodeView* find_barrier(const Importer& importer, const Pending& p) {
+  static const std::unordered_set<std::string> movers = {"Flatten", "MaxPool", "GlobalMaxPool"};
+  for (const int i : p.followers) {
+    const NodeView& node = importer.node(i);
+    const bool moves = movers.count(node.op()) != 0 && !copies_pairs(importer, node);
+    if (moves || node.has(kBorder)) return &node;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -106,6 +120,14 @@ Status resolve(Importer& importer, const NodeView& quantize,
   if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {
     const Shape shape = importer.tensors().at(p.node->output(0)).shape;
     QRT_TRY(quantize_pair_function(importer, *p.node, *p.pair_function, shape, out, limits, &v));
+  } else if (const NodeView* barrier = p.is_function ? nullptr : find_barrier(importer, p)) {
+    QRT_TRY(importer.refuse(
+        *p.node,
+        "ONNX Runtime computes it in floats, as it fuses no QuantizeLinear "
+        "across the " +
+            barrier->op() + " behind it",
+        p.node->output(0),
+        "put QuantizeLinear and DequantizeLinear in front of node " + barrier->label()));
   } else {
     QRT_TRY(p.emit(out, limits, &v));
   }

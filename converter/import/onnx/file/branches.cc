@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <unordered_set>
+#include <utility>
 
+#include "converter/import/onnx/file/borders.h"
 #include "converter/import/onnx/file/model.h"
 #include "converter/import/onnx/file/names.h"
 #include "converter/import/onnx/file/replace_nodes.h"
@@ -19,9 +21,10 @@ onnx::GraphProto* find_branch(onnx::NodeProto* node, bool condition) {
 }
 
 // Puts the branch's nodes where the node was, and its constants among the graph's. `outputs`: the names that its results get.
+// `renaming`: names that tensors of the outer graph get in the branch. `stays_subgraph`: ONNX Runtime does not do the same.
 Status take_branch(onnx::NodeProto* node, const std::string& label, bool condition,
-                   const std::vector<std::string>& outputs, FreshNames* names,
-                   onnx::GraphProto* graph, Nodes* to) {
+                   const std::vector<std::string>& outputs, Renaming renaming, bool stays_subgraph,
+                   FreshNames* names, onnx::GraphProto* graph, Nodes* to) {
   onnx::GraphProto* branch = find_branch(node, condition);
   QRT_MODEL_CHECK(branch, "node %s (If) has no %s branch", label.c_str(),
                   condition ? "then" : "else");
@@ -30,8 +33,7 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
   QRT_MODEL_CHECK(branch->output_size() >= node->output_size(),
                   "node %s (If) has %d outputs, its branch %d", label.c_str(), node->output_size(),
                   branch->output_size());
-  // Names of outer tensors, which the branch may read, stay.
-  Renaming renaming;
+  // Other names of outer tensors, which the branch may read, stay.
   for (const onnx::TensorProto& t : branch->initializer())
     renaming.set(t.name(), names->make(t.name()));
   std::unordered_set<std::string> made;
@@ -67,6 +69,7 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
     inner_nodes[i].reset(branch->mutable_node()->ReleaseLast());  // the same objects: they are keys
   for (auto& inner : inner_nodes) {
     renaming.apply(inner.get());
+    if (stays_subgraph) mark_in_subgraph(inner.get());
     to->AddAllocated(inner.release());
   }
   for (const auto& [from, output] : passed) add_node("Identity", {renaming.of(from)}, output, to);
@@ -77,27 +80,34 @@ Status take_branch(onnx::NodeProto* node, const std::string& label, bool conditi
 
 Status take_branches(const KnownConditions& conditions, onnx::GraphProto* graph) {
   FreshNames names(*graph);
+  const Makers makers(*graph);
   return replace_nodes(graph, [&](int index, onnx::NodeProto* node, Nodes* to, bool* is_replaced) {
     const auto known = conditions.find(index);
     *is_replaced = known != conditions.end();
     if (!*is_replaced) return Status();
+    Renaming renaming;
+    add_copied_pairs(*node, makers, &names, &renaming, to);
     return take_branch(node, node_label(*node, index), known->second,
-                       {node->output().begin(), node->output().end()}, &names, graph, to);
+                       {node->output().begin(), node->output().end()}, std::move(renaming), false,
+                       &names, graph, to);
   });
 }
 
 Status join_branches(const std::unordered_set<int>& joined, onnx::GraphProto* graph) {
   FreshNames names(*graph);
+  const Makers makers(*graph);
   return replace_nodes(graph, [&](int index, onnx::NodeProto* node, Nodes* to, bool* is_replaced) {
     *is_replaced = joined.count(index) != 0;
     if (!*is_replaced) return Status();
     const std::string label = node_label(*node, index);
     std::vector<std::string> results[2];
+    Renaming renaming;
+    add_borders(*node, makers, &names, &renaming, to);
     for (const bool condition : {true, false}) {
       std::vector<std::string>& made = results[condition ? 0 : 1];
       for (const std::string& output : node->output())
         made.push_back(output.empty() ? "" : names.make(output));
-      QRT_TRY(take_branch(node, label, condition, made, &names, graph, to));
+      QRT_TRY(take_branch(node, label, condition, made, renaming, true, &names, graph, to));
     }
     for (int i = 0; i < node->output_size(); ++i) {
       if (node->output(i).empty()) continue;

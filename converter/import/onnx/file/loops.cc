@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "converter/import/common/source_limits.h"
+#include "converter/import/onnx/file/borders.h"
 #include "converter/import/onnx/file/model.h"
 #include "converter/import/onnx/file/names.h"
 #include "converter/import/onnx/file/node.h"
@@ -58,7 +59,7 @@ class Unroller {
  public:
   Unroller(const std::function<int64_t(const onnx::NodeProto&)>& opset, NodeVersions* versions,
            onnx::GraphProto* graph)
-      : opset_(opset), versions_of_(versions), graph_(graph), names_(*graph) {}
+      : opset_(opset), versions_of_(versions), graph_(graph), names_(*graph), makers_(*graph) {}
 
   // Appends what stands in the loop's place.
   Status unroll(int index, int64_t steps, onnx::NodeProto* loop, Nodes* to) {
@@ -68,20 +69,26 @@ class Unroller {
     loop_ = loop;
     to_ = to;
     Renaming shared;
+    add_borders(*loop, makers_, &names_, &shared, to);
     share_constants(body, &shared);
     std::unordered_set<std::string> made;
     for (const onnx::NodeProto& node : body->node())
       made.insert(node.output().begin(), node.output().end());
 
     std::vector<std::string> states;
-    for (int i = 0; i < form.states; ++i) states.push_back(loop->input(form.first_input() + i));
+    const bool has_borders = makers_.has_pairs();
+    for (int i = 0; i < form.states; ++i) {
+      states.push_back(loop->input(form.first_input() + i));
+      if (has_borders) states.back() = add_state_border(states.back());
+    }
     std::vector<std::vector<std::string>> parts(static_cast<size_t>(form.stacked));
     for (int64_t step = 0; step < steps; ++step) {
       Renaming renaming = shared;
       set_inputs(form, step, steps, states, &renaming);
       const auto result = [&](int i) { return body->output(form.first_output() + i).name(); };
       // A last state that a node of the body makes gets the name of the Loop's output.
-      for (int i = 0; step + 1 == steps && i < std::min(form.states, loop->output_size()); ++i)
+      for (int i = 0;
+           !has_borders && step + 1 == steps && i < std::min(form.states, loop->output_size()); ++i)
         if (!loop->output(i).empty() && made.count(result(i)) != 0 && !renaming.has(result(i)))
           renaming.set(result(i), loop->output(i));
       for (const onnx::NodeProto& node : body->node())
@@ -89,7 +96,11 @@ class Unroller {
           if (!name.empty() && !renaming.has(name)) renaming.set(name, names_.make(name));
       for (const onnx::NodeProto& node : body->node())
         place(node, "#" + std::to_string(step), &renaming);
-      for (int i = 0; i < form.states; ++i) states[static_cast<size_t>(i)] = renaming.of(result(i));
+      for (int i = 0; i < form.states; ++i) {
+        std::string& state = states[static_cast<size_t>(i)];
+        state = renaming.of(result(i));
+        if (has_borders) state = add_state_border(state);
+      }
       for (int i = 0; i < form.stacked; ++i)
         parts[static_cast<size_t>(i)].push_back(renaming.of(result(form.states + i)));
     }
@@ -114,6 +125,7 @@ class Unroller {
     loop_ = loop;
     to_ = to;
     Renaming renaming;
+    add_borders(*loop, makers_, &names_, &renaming, to);
     share_constants(body, &renaming);
     for (const onnx::NodeProto& node : body->node())
       for (const std::string& name : node.output())
@@ -176,6 +188,13 @@ class Unroller {
     onnx::NodeProto* node = add_node(op, inputs, output, to_);
     copy_versions(*loop_, *node);
     return node;
+  }
+
+  // Appends a border behind a state and returns the name behind it.
+  std::string add_state_border(const std::string& state) {
+    std::string behind = names_.make(state);
+    copy_versions(*loop_, *add_border(state, behind, to_));
+    return behind;
   }
 
   // Says of a copy, and of the nodes in its subgraphs, which versions it has.
@@ -256,6 +275,7 @@ class Unroller {
     *copy = node;
     copy_all_versions(node, *copy);
     renaming->apply(copy);
+    mark_in_subgraph(copy);
     if (!node.name().empty()) copy->set_name(node.name() + ending);
   }
 
@@ -330,6 +350,7 @@ class Unroller {
   NodeVersions* const versions_of_;
   onnx::GraphProto* const graph_;
   FreshNames names_;
+  const Makers makers_;
   const onnx::NodeProto* loop_ = nullptr;
   // A state that no step changes, of an open loop that reads nothing: every operator has an input.
   std::string idle_;

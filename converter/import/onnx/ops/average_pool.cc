@@ -320,7 +320,7 @@ Status finish_qlinear(Importer& importer, const NodeView& node, AveragePool p) {
 
 Status import_global_average_pool(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   AveragePool p;
   p.global = true;
   bool known;
@@ -330,7 +330,7 @@ Status import_global_average_pool(Importer& importer, const NodeView& node) {
 
 Status import_average_pool(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   AveragePool p;
   bool known;
   QRT_TRY(read_average(importer, node, x.shape, false, &p, &known));

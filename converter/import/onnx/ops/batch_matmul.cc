@@ -29,7 +29,7 @@ struct DynamicProduct {
 bool as_matrix_operand(const Tensor& t, MatrixOperand* o) {
   const bool fits = t.type == kUint8 || t.type == kInt8 || t.type == kUint16 || t.type == kInt16;
   if (!t.quant || !t.quant->per_tensor() || !fits) return false;
-  if (!t.is_dequantized() && !t.is_constant()) return false;
+  if (!t.is_fusible() && !t.is_constant()) return false;
   o->quant = *t.quant;
   o->shape = t.shape;
   o->constant = t.constant;

@@ -246,7 +246,7 @@ Status emit_float(Importer& importer, const NodeView& node, const Convolution& c
 
 Status import_conv(Importer& importer, const NodeView& node) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   int lo, hi;
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
     return refuse_weights(importer, node, 1);

@@ -286,7 +286,7 @@ Status emit(Importer& importer, const NodeView& node, const std::string& ops,
 
 Status import_conv_transpose(Importer& importer, const NodeView& node) {
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   int lo, hi;
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
     return importer.refuse_float(node, 1);

@@ -128,7 +128,7 @@ Status read_operands(Importer& importer, const NodeView& node, Product* p, bool*
   const Tensor &x = importer.input(node, 0), &w = importer.input(node, 1);
   *known = false;
   int lo, hi;
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   if (!w.is_constant() || !w.quant || !quantized_range(w.type, &lo, &hi))
     return refuse_weights(importer, node, 1);
   p->x = x.value;
@@ -274,7 +274,7 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
   const Shape &left = importer.input(matmul, 0).shape, &right = importer.input(matmul, 1).shape;
   Shape sum;
   const bool plain = x.pending->followers.empty() && importer.is_sole_reader(add, product) &&
-                     importer.input(matmul, 0).is_dequantized() &&
+                     importer.input(matmul, 0).is_fusible() &&
                      importer.input(matmul, 1).is_constant() && left.rank() >= 1 &&
                      right.rank() == 2 && broadcast(x.shape, bias.shape, &sum) && sum == x.shape;
   if (!plain) return Status();

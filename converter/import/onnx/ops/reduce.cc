@@ -195,7 +195,7 @@ Status import_reduce_sum(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
   if (node.op() == "ReduceSum" && x.is_value() && (x.type == kInt32 || x.type == kInt64))
     return sum_integers(importer, node);
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   std::vector<bool> reduced;
   bool known;
   QRT_TRY(read_reduced(importer, node, x.shape, &reduced, &known));

@@ -126,7 +126,7 @@ Status emit(Importer& importer, const NodeView& node, ValueId x, const Quant& in
 
 Status import_softmax(Importer& importer, const NodeView& node) {
   const Tensor& x = importer.input(node, 0);
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   const int64_t opset = importer.opset(node);
   const int64_t axis = node.integer("axis", opset >= 13 ? -1 : 1);
   const ValueId value = x.value;

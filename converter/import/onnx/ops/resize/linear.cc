@@ -293,7 +293,7 @@ Status resize_linear(Importer& importer, const NodeView& node, const Resize& r) 
     importer.set_output(node, 0, std::move(y));
     return Status();
   }
-  if (!x.is_dequantized()) return importer.refuse_float(node, 0);
+  if (!x.is_fusible()) return importer.refuse_float(node, 0);
   if (!is_usual(x.quant->scale[0]))
     return no("its input has an unusual scale",
               "calibrate the quantisation again: qrt_convert --lint names the scales that are no "
