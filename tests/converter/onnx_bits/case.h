@@ -82,11 +82,13 @@ std::vector<BitsCase> elementwise_cases();
 std::vector<BitsCase> float_fallback_cases();
 std::vector<BitsCase> float_convolution_cases();
 std::vector<BitsCase> waiting_cases();
+std::vector<BitsCase> fusion_cases();
 
 inline std::vector<BitsCase> all_bits_cases() {
   std::vector<BitsCase> all;
-  for (const auto& cases : {window_cases(), pair_cases(), product_cases(), elementwise_cases(),
-                            float_fallback_cases(), float_convolution_cases(), waiting_cases()})
+  for (const auto& cases :
+       {window_cases(), pair_cases(), product_cases(), elementwise_cases(), float_fallback_cases(),
+        float_convolution_cases(), waiting_cases(), fusion_cases()})
     all.insert(all.end(), cases.begin(), cases.end());
   return all;
 }

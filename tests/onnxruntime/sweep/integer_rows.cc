@@ -70,9 +70,10 @@ Row dynamic_quantize() {
   RowBuilder row("DynamicQuantizeLinear");
   for (size_t rank = 1; rank <= 4; ++rank)
     row.outputs(std::to_string(rank) + "-D", shape_of_rank(rank), [](Graph& g, const Value& x) {
-      return node_outputs(
-          g, "DynamicQuantizeLinear", {x.name}, {},
-          {integers_of(x), integers_of(Graph::shaped(x, {})), integers_of(Graph::shaped(x, {}))});
+      Value scale = Graph::shaped(x, {});
+      scale.unit = 0, scale.is_integers = true;  // no QuantizeLinear of it
+      return node_outputs(g, "DynamicQuantizeLinear", {x.name}, {},
+                          {integers_of(x), scale, integers_of(Graph::shaped(x, {}))});
     });
   return row.row();
 }

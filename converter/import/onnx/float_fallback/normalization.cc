@@ -178,7 +178,6 @@ Status mean_variance_norm(FloatGraph* f, ValueId x, ValueId* y) {
   QRT_TRY(f->binary(F::MUL, centred, centred, &squares));
   QRT_TRY(f->rows(F::REDUCE_MEAN, marked, 0, squares, &deviation));
   deviation = f->add(F::SQRT, {deviation}, f->shape_of(deviation));
-  QRT_TRY(f->binary(F::ADD, deviation, f->constant({}, {1e-9f}), &deviation));
   return f->binary(F::DIV, centred, deviation, y);
 }
 
