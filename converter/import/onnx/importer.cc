@@ -72,13 +72,25 @@ Status Importer::run() {
   return Status();
 }
 
+namespace {
+
+bool is_dequantize(const NodeView& node) {
+  const OpEntry* entry = find_op_entry(node.domain(), node.op());
+  return entry &&
+         (entry->handler == import_dequantize || entry->handler == import_extended_dequantize);
+}
+
+}  // namespace
+
 Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool>* visited) {
   for (int i : execution_order) {
     if ((*visited)[static_cast<size_t>(i)]) continue;
     (*visited)[static_cast<size_t>(i)] = true;
     const NodeView& n = node(i);
     if (const int passed = passed_input(n); passed >= 0) {
-      set_output(n, 0, input(n, passed));
+      Tensor x = input(n, passed);
+      if (is_dequantize(n)) x.is_read_in_float = false;
+      set_output(n, 0, std::move(x));
       continue;
     }
     if (run_lengths_.are_read_by(n)) {
@@ -109,16 +121,6 @@ Status Importer::is_quantized_again(const std::string& tensor, const Shape& shap
   }
   return Status();
 }
-
-namespace {
-
-bool is_dequantize(const NodeView& node) {
-  const OpEntry* entry = find_op_entry(node.domain(), node.op());
-  return entry &&
-         (entry->handler == import_dequantize || entry->handler == import_extended_dequantize);
-}
-
-}  // namespace
 
 Status Importer::unfuse_outputs(const NodeView& node) {
   if (is_dequantize(node)) return Status();

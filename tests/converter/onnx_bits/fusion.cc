@@ -62,6 +62,14 @@ void additions_beside_a_quantize(BitsModel& m) {
     m.stored(m.b.node("Identity", {x}), 0.017f);
   }
 }
+// A pair behind the movement, which has the parameters of the pair in front of it, makes the reader fused.
+void additions_behind_pairs_of_one_scale(BitsModel& m) {
+  for (const Mover& move : kMovers) {
+    const std::string x = m.b.qdq<uint8_t>(move(m, codes_of_image(m, 120)), 0.013f, 120);
+    const std::string y = m.b.qdq<uint8_t>(move(m, codes_of_image(m, 131)), 0.013f, 131);
+    m.stored(m.b.node("Add", {x, y}), 0.021f);
+  }
+}
 void additions_behind_an_output(BitsModel& m) {
   const std::string x = m.b.node("Identity", {codes_of_image(m, 120)});
   m.b.output(x);
@@ -160,6 +168,7 @@ std::vector<BitsCase> fusion_cases() {
   return {{"additions_behind_movements", additions_behind_movements},
           {"additions_in_front_of_movements", additions_in_front_of_movements},
           {"additions_beside_a_quantize", additions_beside_a_quantize},
+          {"additions_behind_pairs_of_one_scale", additions_behind_pairs_of_one_scale},
           {"additions_behind_an_output", additions_behind_an_output},
           {"pools_and_softmax_behind_movements", pools_and_softmax_behind_movements},
           {"products_in_front_of_a_flatten", products_in_front_of_a_flatten},
