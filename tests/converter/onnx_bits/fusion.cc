@@ -54,6 +54,36 @@ void additions_in_front_of_movements(BitsModel& m) {
     m.stored(move(m, m.b.node("Add", {x, y})), 0.021f);
   }
 }
+// Nodes that change nothing, which ONNX Runtime takes out or, as a CastLike, keeps.
+void operators_in_front_of_what_changes_nothing(BitsModel& m) {
+  m.b.allow_float = true;
+  const std::vector<Mover> nothing = {
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Mul", {x, m.b.scalar(1.0f)});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Add", {m.b.scalar(0.0f), x});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Cast", {x}, {{"to", 1}});
+      },
+      [](BitsModel& m, const std::string& x) { return m.b.node("Identity", {x}); },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Expand", {x, m.ints({1, 1, 1, 8})});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("CastLike", {x, m.b.scalar(1.0f)});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Where", {m.b.node("Less", {m.b.scalar(1.0f), m.b.scalar(2.0f)}), x, x});
+      }};
+  m.b.model.mutable_opset_import(0)->set_version(15);
+  for (const Mover& f : nothing) {
+    const std::string x = codes_of_image(m, 120), y = codes_of_image(m, 131);
+    m.stored(f(m, m.b.node("Add", {x, y})), 0.021f);
+    m.stored(f(m, m.b.node("Softmax", {codes_of_image(m, 120)})), 1.0f / 256, 0);
+  }
+}
 // A QuantizeLinear beside the reader keeps ONNX Runtime from copying a pair.
 void additions_beside_a_quantize(BitsModel& m) {
   for (const Mover& move : kMovers) {
@@ -165,16 +195,18 @@ void if_behind_a_slice(BitsModel& m) {
 }  // namespace
 
 std::vector<BitsCase> fusion_cases() {
-  return {{"additions_behind_movements", additions_behind_movements},
-          {"additions_in_front_of_movements", additions_in_front_of_movements},
-          {"additions_beside_a_quantize", additions_beside_a_quantize},
-          {"additions_behind_pairs_of_one_scale", additions_behind_pairs_of_one_scale},
-          {"additions_behind_an_output", additions_behind_an_output},
-          {"pools_and_softmax_behind_movements", pools_and_softmax_behind_movements},
-          {"products_in_front_of_a_flatten", products_in_front_of_a_flatten},
-          {"softmax_of_a_row_of_the_run", softmax_of_a_row_of_the_run},
-          {"loop_of_pairs", loop_of_pairs},
-          {"if_behind_a_slice", if_behind_a_slice}};
+  return {
+      {"additions_behind_movements", additions_behind_movements},
+      {"additions_in_front_of_movements", additions_in_front_of_movements},
+      {"operators_in_front_of_what_changes_nothing", operators_in_front_of_what_changes_nothing},
+      {"additions_beside_a_quantize", additions_beside_a_quantize},
+      {"additions_behind_pairs_of_one_scale", additions_behind_pairs_of_one_scale},
+      {"additions_behind_an_output", additions_behind_an_output},
+      {"pools_and_softmax_behind_movements", pools_and_softmax_behind_movements},
+      {"products_in_front_of_a_flatten", products_in_front_of_a_flatten},
+      {"softmax_of_a_row_of_the_run", softmax_of_a_row_of_the_run},
+      {"loop_of_pairs", loop_of_pairs},
+      {"if_behind_a_slice", if_behind_a_slice}};
 }
 
 }  // namespace qrt::testing

@@ -8,8 +8,8 @@
 
 #include "converter/import/onnx/deferred/pair_function.h"
 #include "converter/import/onnx/deferred/table.h"
-#include "converter/import/onnx/file/borders.h"
 #include "converter/import/onnx/move.h"
+#include "converter/import/onnx/no_op.h"
 
 namespace qrt::convert::from_onnx {
 
@@ -74,31 +74,26 @@ const NodeView& last_before_quantize(const Importer& importer, const Pending& p)
   return taken == 0 ? *p.node : at(taken - 1);
 }
 
-// Returns whether ONNX Runtime leaves an Add or Mul in float, since between it and its
-// QuantizeLinear stands a node that it does not see through.
-bool stays_float(const Importer& importer, const Pending& p, bool limits_cut) {
-  static const std::unordered_set<std::string> transparent = {
-      "Relu",  "Clip",     "Reshape", "Transpose", "Squeeze", "Unsqueeze",
-      "Slice", "Identity", "Dropout", "Cast",      "MaxPool"};
-  if (p.node->op() != "Add" && p.node->op() != "Mul") return false;
-  return limits_cut || std::any_of(p.followers.begin(), p.followers.end(), [&](int i) {
-           return transparent.count(importer.node(i).op()) == 0 || importer.node(i).has(kBorder);
-         });
-}
+}  // namespace
 
-// Returns the first node behind a pending operator across which ONNX Runtime copies no
-// QuantizeLinear, or null.
-const NodeView* find_barrier(const Importer& importer, const Pending& p) {
-  static const std::unordered_set<std::string> movers = {"Flatten", "MaxPool", "GlobalMaxPool"};
+Status find_barrier(Importer& importer, const Pending& p, const NodeView** barrier) {
+  *barrier = nullptr;
   for (const int i : p.followers) {
     const NodeView& node = importer.node(i);
-    const bool moves = movers.count(node.op()) != 0 && !copies_pairs(importer, node);
-    if (moves || node.has(kBorder)) return &node;
+    const bool is_bias = p.node->op() == "MatMul" && node.op() == "Add" && i == p.followers[0];
+    bool passes =
+        is_bias || node.op() == "Relu" || node.op() == "Clip" || copies_pairs(importer, node);
+    for (int k = 0; k < std::min(node.input_count(), 2) && !passes; ++k)
+      if (node.has_input(k))
+        QRT_TRY(changes_nothing(node, node.input(k), importer.input(node, k).shape,
+                                importer.model(), &importer.tensors(), &passes));
+    if (!passes) {
+      *barrier = &node;
+      return Status();
+    }
   }
-  return nullptr;
+  return Status();
 }
-
-}  // namespace
 
 // Resolves a pending operator. The caller owns `pending`, as refusing the node drops the tensor that holds it.
 Status resolve(Importer& importer, const NodeView& quantize,
@@ -117,10 +112,14 @@ Status resolve(Importer& importer, const NodeView& quantize,
   // ONNX Runtime keeps a Clip in front of a QuantizeLinear without a zero point.
   if (clips && quantize.has_input(2) && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
-  if (p.pair_function && !out.is_int16() && stays_float(importer, p, limits.cut(out))) {
+  const NodeView* barrier;
+  QRT_TRY(find_barrier(importer, p, &barrier));
+  const bool is_sum_product = p.node->op() == "Add" || p.node->op() == "Mul";
+  const bool stays_float = is_sum_product && (barrier || limits.cut(out));
+  if (p.pair_function && !out.is_int16() && stays_float) {
     const Shape shape = importer.tensors().at(p.node->output(0)).shape;
     QRT_TRY(quantize_pair_function(importer, *p.node, *p.pair_function, shape, out, limits, &v));
-  } else if (const NodeView* barrier = p.is_function ? nullptr : find_barrier(importer, p)) {
+  } else if (barrier && !p.is_function) {
     QRT_TRY(importer.refuse(
         *p.node,
         "ONNX Runtime computes it in floats, as it fuses no QuantizeLinear "

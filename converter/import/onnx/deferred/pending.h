@@ -31,6 +31,11 @@ void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> p
 // Returns a tensor of `shape` that `pending` will make.
 Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 
+// Finds the first node behind a pending operator that keeps ONNX Runtime from fusing it with the
+// QuantizeLinear behind them: it is no limit, it changes something, and pairs are not copied across
+// it. Null where there is none.
+Status find_barrier(Importer& importer, const Pending& pending, const NodeView** barrier);
+
 // Makes the operator, quantised as `quantize` says. *result stays kNoValue where it was refused.
 // REQUIRES: out.per_tensor().
 Status resolve(Importer& importer, const NodeView& quantize,
