@@ -98,7 +98,17 @@ Json run_at(const GraphMaker& maker, const onnx::GraphProto& graph, const qrt_mo
   if (model) {
     qrt_session_options options;
     qrt_struct_init(&options);
-    if (maker.has_symbolic_batch()) options.batch = static_cast<size_t>(batch);
+    qrt_dim_info open_batch;
+    qrt_struct_init(&open_batch);
+    qrt_dim size = {nullptr, batch};
+    // Where an input has no images of its own, the batch is an open dimension.
+    if (qrt_model_dim_info(model, 0, &open_batch) == QRT_OK) {
+      size.name = open_batch.name;
+      options.dims = &size;
+      options.dim_count = 1;
+    } else if (maker.has_symbolic_batch()) {
+      options.batch = static_cast<size_t>(batch);
+    }
     onnxruntime::run_model(model, graph, inputs, options, record, &run);
   }
   return run;
