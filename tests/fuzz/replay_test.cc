@@ -61,7 +61,7 @@ TEST_P(Replay, Regressions) {
 
 // The generator makes every operator, and nearly all its models load.
 TEST(Generator, MakesEveryOperatorInModelsThatLoad) {
-  constexpr int kModels = 600;
+  constexpr int kModels = 800;
   std::mt19937 random(1);
   std::vector<int> seen(static_cast<size_t>(fb::OpOptions::MAX) + 1);
   int loaded = 0, narrow = 0;

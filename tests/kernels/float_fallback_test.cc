@@ -432,7 +432,7 @@ TEST_F(FloatFallbackTest, TapsAreAddedByFours) {
   }
 }
 
-// What stands behind an output's last term may be anything, and is not added.
+// Indices and weights behind an output's last term may be anything: they are not added.
 TEST_F(FloatFallbackTest, WeightedElementsAreAddedInOrder) {
   SCOPED_TRACE(random_.trace());
   for (const size_t taps : {1, 2, 3, 4, 7}) {

@@ -71,7 +71,7 @@ struct WeightedIndex {
   float weight;
 };
 
-// Returns what output i of an axis reads, by ascending index. What lies outside adds to the border's weight; a filter of four weights
+// Returns what output i of an axis reads, by ascending index. The weight of an index outside is added to the border's; a filter of four weights
 // reads the border for each of them, as in ONNX Runtime, where infinities of two signs give NaN.
 std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const ResizeAxis& axis,
                                    int64_t i) {
