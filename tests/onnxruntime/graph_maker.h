@@ -212,6 +212,9 @@ class GraphMaker {
   bool dynamic_layer();
   bool parameters_of_the_run();
   bool qlinear_matmul_computed();
+  bool subgraph();
+  // Adds a few operators and pairs, each of any tensors of these and of what was made of them, all of one shape. Returns the last.
+  std::string chain(Names tensors, double amplitude);
 
   struct Window {
     std::vector<Attr> attributes;

@@ -60,7 +60,8 @@ const OnnxBuilder& GraphMaker::make() {
       {2, "per_axis", &GraphMaker::per_axis},
       {3, "dynamic_layer", &GraphMaker::dynamic_layer},
       {2, "parameters_of_the_run", &GraphMaker::parameters_of_the_run},
-      {3, "qlinear_matmul_computed", &GraphMaker::qlinear_matmul_computed}};
+      {3, "qlinear_matmul_computed", &GraphMaker::qlinear_matmul_computed},
+      {3, "subgraph", &GraphMaker::subgraph}};
   std::vector<Kind> kinds;
   int total = 0;
   for (const Kind& kind : kLayers) {
