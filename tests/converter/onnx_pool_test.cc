@@ -198,6 +198,7 @@ TEST(OnnxPool, AverageIsAnOrderedFloatSum) {
 TEST(OnnxPool, AverageCountsWhatOverhangsOnlyInIntegers) {
   for (const auto& [clips, is_shared] : {std::pair(false, false), {true, false}, {false, true}}) {
     OnnxBuilder b;
+    b.allow_float = is_shared;
     std::string y = b.node("AveragePool", {b.integer_input<uint8_t>({1, 1, 6, 3}, 1.0f, 0)},
                            {{"kernel_shape", Dims{3, 2}},
                             {"strides", Dims{3, 1}},

@@ -105,18 +105,22 @@ Status Importer::visit(const std::vector<int>& execution_order, std::vector<bool
   return Status();
 }
 
-Status Importer::is_quantized_again(const std::string& tensor, const Shape& shape, bool* result) {
-  *result = false;
+Status Importer::find_readers(const std::string& tensor, const Shape& shape, bool* quantizes,
+                              bool* others) {
+  *quantizes = *others = false;
   // Nodes that change nothing may follow each other without end; the search goes so far.
   constexpr size_t kMostTensors = 1000;
   std::vector<std::string> names = {tensor};
-  for (size_t at = 0; at < names.size() && names.size() < kMostTensors && !*result; ++at) {
+  for (size_t at = 0; at < names.size() && names.size() < kMostTensors; ++at) {
     for (const int i : model_.readers(names[at])) {
       const NodeView& reader = node(i);
       bool nothing = false;
       QRT_TRY(changes_nothing(reader, names[at], shape, model_, &tensors_, &nothing));
-      *result = *result || reader.op() == "QuantizeLinear";
-      if (nothing && !is_output(reader.output(0))) names.push_back(reader.output(0));
+      const bool passes = nothing && !is_output(reader.output(0));
+      const bool is_quantize = reader.op() == "QuantizeLinear";
+      if (passes) names.push_back(reader.output(0));
+      *quantizes = *quantizes || is_quantize;
+      *others = *others || !(is_quantize || passes);
     }
   }
   return Status();
@@ -128,17 +132,16 @@ Status Importer::unfuse_outputs(const NodeView& node) {
     if (!node.has_output(i)) continue;
     Tensor y = tensors_.at(node.output(i));
     if (y.is_constant() ? !y.quant : !y.is_fusible()) continue;
-    bool is_fused = false;
-    if (copies_pairs(*this, node)) {
-      bool is_quantized;
-      QRT_TRY(is_quantized_again(node.output(i), y.shape, &is_quantized));
-      is_fused = !is_quantized;
-    } else if (i == 0 && !is_output(node.output(0))) {
-      for (int k = 0; k < std::min(node.input_count(), 2) && !is_fused; ++k)
-        if (node.has_input(k))
-          QRT_TRY(changes_nothing(node, node.input(k), input(node, k).shape, model_, &tensors_,
-                                  &is_fused));
-    }
+    bool quantizes, others;
+    QRT_TRY(find_readers(node.output(i), y.shape, &quantizes, &others));
+    if (!others) continue;  // a QuantizeLinear rounds numbers, whatever they come from
+    const bool is_copied_across = copies_pairs(*this, node);
+    bool is_fused = is_copied_across && !quantizes;
+    const bool may_be_nothing = !is_copied_across && i == 0 && !is_output(node.output(0));
+    for (int k = 0; may_be_nothing && k < std::min(node.input_count(), 2) && !is_fused; ++k)
+      if (node.has_input(k))
+        QRT_TRY(changes_nothing(node, node.input(k), input(node, k).shape, model_, &tensors_,
+                                &is_fused));
     if (is_fused) continue;
     std::vector<float> real;
     if (y.is_constant() && constant_floats(y, &real)) {

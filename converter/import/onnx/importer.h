@@ -136,9 +136,9 @@ class Importer {
   // Takes quantised outputs that ONNX Runtime fuses with no reader as what it makes of them: floats
   // where they are constant, else tensors that are read in float.
   Status unfuse_outputs(const NodeView& node);
-  // Sets *result to whether a QuantizeLinear reads the tensor, of this shape, if only behind nodes
-  // that change nothing.
-  Status is_quantized_again(const std::string& tensor, const Shape& shape, bool* result);
+  // Sets *quantizes to whether a QuantizeLinear reads the tensor, of this shape, and *others to whether
+  // another node does, each if only behind nodes that change nothing.
+  Status find_readers(const std::string& tensor, const Shape& shape, bool* quantizes, bool* others);
   // Replaces tensors whose codes the node would combine along an axis on which codes change their
   // meaning by pending functions.
   void hide_codes(const NodeView& node, const OpEntry& entry, std::vector<TensorView>* views);

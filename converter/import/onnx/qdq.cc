@@ -477,10 +477,10 @@ Status quantize(Importer& importer, const NodeView& node) {
         quantize_table(importer, node, x, *quant, Limits::of(*quant), node.output(0), &y.value));
   } else if (x.is_pending() || x.is_pair_function()) {
     const std::shared_ptr<Pending> pending = own_pending(importer, node, 0);
-    const NodeView* barrier;
+    Barrier barrier;
     ValueId floats = kNoValue;
     QRT_TRY(find_barrier(importer, *pending, &barrier));
-    if (barrier && !pending->is_function && !pending->pair_function)
+    if (barrier.node && !pending->is_function && !pending->pair_function)
       QRT_TRY(float_function(importer, *pending, &floats));
     if (floats != kNoValue)
       y.value = quantize_float(importer, node, floats, *quant);

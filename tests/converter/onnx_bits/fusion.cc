@@ -118,6 +118,38 @@ void pools_and_softmax_behind_movements(BitsModel& m) {
 void products_in_front_of_a_flatten(BitsModel& m) {
   m.b.output(m.b.node("Flatten", {m.b.node("MatMul", {m.image({3, 4}), m.weights({4, 2})})}));
 }
+// Results that two nodes read, or a node and the graph's output, which ONNX Runtime fuses with no
+// QuantizeLinear unless the two are equal nodes.
+void results_with_two_readers(BitsModel& m) {
+  m.b.allow_float = true;
+  const std::vector<Mover> operators = {
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Add", {x, codes_of_image(m, 131)});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Reshape", {m.b.node("Mul", {x, x}), m.ints({4, 32})});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("AveragePool", {x}, {{"kernel_shape", Dims{2, 2}}});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("Relu", {m.b.node("Conv", {x, m.weights({3, 4, 1, 1})})});
+      },
+      [](BitsModel& m, const std::string& x) {
+        return m.b.node("MatMul", {x, m.weights({8, 3})});
+      }};
+  for (const Mover& f : operators) {
+    const std::string two = f(m, codes_of_image(m, 120));
+    m.stored(two, 0.021f);
+    m.stored(two, 0.023f);
+    const std::string equal = f(m, codes_of_image(m, 120));
+    m.stored(equal, 0.021f);
+    m.b.output(m.b.node("Neg", {m.b.qdq<uint8_t>(equal, 0.021f, 128)}));
+    const std::string output = f(m, codes_of_image(m, 120));
+    m.stored(output, 0.021f);
+    m.b.output(output);
+  }
+}
 // The row of a stored table at an index of the run.
 void softmax_of_a_row_of_the_run(BitsModel& m) {
   m.b.allow_float = true;
@@ -204,6 +236,7 @@ std::vector<BitsCase> fusion_cases() {
       {"additions_behind_an_output", additions_behind_an_output},
       {"pools_and_softmax_behind_movements", pools_and_softmax_behind_movements},
       {"products_in_front_of_a_flatten", products_in_front_of_a_flatten},
+      {"results_with_two_readers", results_with_two_readers, 1e-6f},
       {"softmax_of_a_row_of_the_run", softmax_of_a_row_of_the_run},
       {"loop_of_pairs", loop_of_pairs},
       {"if_behind_a_slice", if_behind_a_slice}};

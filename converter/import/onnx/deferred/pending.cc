@@ -76,21 +76,52 @@ const NodeView& last_before_quantize(const Importer& importer, const Pending& p)
 
 }  // namespace
 
-Status find_barrier(Importer& importer, const Pending& p, const NodeView** barrier) {
-  *barrier = nullptr;
-  for (const int i : p.followers) {
-    const NodeView& node = importer.node(i);
-    const bool is_bias = p.node->op() == "MatMul" && node.op() == "Add" && i == p.followers[0];
+namespace {
+
+// Returns whether one node at most reads the tensor when ONNX Runtime has made equal nodes one: all
+// are QuantizeLinears of the same parameters, and no more than one of them makes a graph output.
+Status has_one_reader(Importer& importer, const std::string& tensor, bool* result) {
+  *result = importer.uses(tensor) == 1;
+  const std::vector<int>& readers = importer.model().readers(tensor);
+  if (*result || static_cast<int>(readers.size()) != importer.uses(tensor)) return Status();
+  int outputs = 0;
+  const Constant* first[3] = {};
+  for (const int i : readers) {
+    const NodeView& reader = importer.node(i);
+    if (reader.op() != "QuantizeLinear" || !reader.has_input(1)) return Status();
+    outputs += importer.is_output(reader.output(0));
+    for (int k = 1; k <= 2; ++k) {
+      QRT_TRY(importer.tensors().load_initializer(reader.input(k)));
+      const Tensor& t = importer.input(reader, k);
+      const Constant* c = t.is_plain_constant() ? t.constant.get() : nullptr;
+      if (i == readers[0]) first[k] = c;
+      const bool is_absent = !reader.has_input(k) && !first[k];
+      const bool is_equal = c && first[k] && c->type == first[k]->type && c->data == first[k]->data;
+      if (!is_absent && !is_equal) return Status();
+    }
+  }
+  *result = outputs <= 1;
+  return Status();
+}
+
+}  // namespace
+
+Status find_barrier(Importer& importer, const Pending& p, Barrier* barrier) {
+  *barrier = Barrier();
+  bool is_read_once;
+  QRT_TRY(has_one_reader(importer, p.node->output(0), &is_read_once));
+  if (!is_read_once) *barrier = {p.node, true};
+  for (size_t at = 0; at < p.followers.size() && !barrier->node; ++at) {
+    const NodeView& node = importer.node(p.followers[at]);
+    const bool is_bias = p.node->op() == "MatMul" && node.op() == "Add" && at == 0;
     bool passes =
         is_bias || node.op() == "Relu" || node.op() == "Clip" || copies_pairs(importer, node);
     for (int k = 0; k < std::min(node.input_count(), 2) && !passes; ++k)
       if (node.has_input(k))
         QRT_TRY(changes_nothing(node, node.input(k), importer.input(node, k).shape,
                                 importer.model(), &importer.tensors(), &passes));
-    if (!passes) {
-      *barrier = &node;
-      return Status();
-    }
+    QRT_TRY(has_one_reader(importer, node.output(0), &is_read_once));
+    if (!passes || !is_read_once) *barrier = {&node, passes};
   }
   return Status();
 }
@@ -112,21 +143,22 @@ Status resolve(Importer& importer, const NodeView& quantize,
   // ONNX Runtime keeps a Clip in front of a QuantizeLinear without a zero point.
   if (clips && quantize.has_input(2) && is_clip_dropped(out, p.lo, p.hi)) limits = Limits::of(out);
   ValueId v = kNoValue;
-  const NodeView* barrier;
+  Barrier barrier;
   QRT_TRY(find_barrier(importer, p, &barrier));
   const bool is_sum_product = p.node->op() == "Add" || p.node->op() == "Mul";
-  const bool stays_float = is_sum_product && (barrier || limits.cut(out));
+  const bool stays_float = is_sum_product && (barrier.node || limits.cut(out));
   if (p.pair_function && !out.is_int16() && stays_float) {
     const Shape shape = importer.tensors().at(p.node->output(0)).shape;
     QRT_TRY(quantize_pair_function(importer, *p.node, *p.pair_function, shape, out, limits, &v));
-  } else if (barrier && !p.is_function) {
-    QRT_TRY(importer.refuse(
-        *p.node,
-        "ONNX Runtime computes it in floats, as it fuses no QuantizeLinear "
-        "across the " +
-            barrier->op() + " behind it",
-        p.node->output(0),
-        "put QuantizeLinear and DequantizeLinear in front of node " + barrier->label()));
+  } else if (barrier.node && !p.is_function) {
+    const std::string why =
+        barrier.has_readers
+            ? "several nodes read the result of node " + barrier.node->label()
+            : "it fuses no QuantizeLinear across the " + barrier.node->op() + " behind it";
+    QRT_TRY(importer.refuse(*p.node, "ONNX Runtime computes it in floats, as " + why,
+                            p.node->output(0),
+                            "put QuantizeLinear and DequantizeLinear directly behind it, for all "
+                            "that read its result"));
   } else {
     QRT_TRY(p.emit(out, limits, &v));
   }

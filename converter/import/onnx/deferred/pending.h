@@ -31,10 +31,14 @@ void follow(Importer& importer, const NodeView& node, std::shared_ptr<Pending> p
 // Returns a tensor of `shape` that `pending` will make.
 Tensor pending_tensor(std::shared_ptr<Pending> pending, const Shape& shape);
 
-// Finds the first node behind a pending operator that keeps ONNX Runtime from fusing it with the
-// QuantizeLinear behind them: it is no limit, it changes something, and pairs are not copied across
-// it. Null where there is none.
-Status find_barrier(Importer& importer, const Pending& pending, const NodeView** barrier);
+// Says why ONNX Runtime does not fuse a pending operator with a QuantizeLinear behind it.
+struct Barrier {
+  // The first node of the operator and those behind it whose result several nodes read, or that
+  // changes something, is no limit, and has no pairs copied across it. Null where there is none.
+  const NodeView* node = nullptr;
+  bool has_readers = false;  // the former
+};
+Status find_barrier(Importer& importer, const Pending& pending, Barrier* barrier);
 
 // Makes the operator, quantised as `quantize` says. *result stays kNoValue where it was refused.
 // REQUIRES: out.per_tensor().
