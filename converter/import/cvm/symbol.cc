@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A graph nests six deep; the text of MobileNet's has 100 KB.
+// Limits far above those of real graphs, whose JSON nests six deep; that of MobileNet has 100 KB.
 constexpr int kMaxDepth = 16;
 constexpr size_t kMaxTextBytes = size_t{1} << 26;
 constexpr int64_t kMaxDimension = int64_t{1} << 24, kMaxTensorElements = int64_t{1} << 30;
@@ -260,7 +260,7 @@ Status Reader::tagged_list(const char* key, const char* tag, size_t length,
   return Status();
 }
 
-// Checks the lists of which nothing is used.
+// Checks lists whose content is not used.
 Status Reader::check_lists() const {
   const Json& attributes = root_["attrs"];
   QRT_TRY(check_keys(

@@ -13,8 +13,8 @@ using F = fb::FormulaFunction;
 
 constexpr int kSumLeft = 20;
 
-// Finishes an INT32 sum of terms x - zero point: subtracts the zero point once more, since the
-// reference begins with a stored 0, and requantises it to the output.
+// Requantises an INT32 sum of terms x - zero point to the output. Subtracts one more zero point
+// before that, since the reference's accumulator begins with the stored integer 0.
 Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in, const Quant& out,
                   const char* result) {
   const double twice = 2 * static_cast<double>(in.scale[0]);

@@ -215,7 +215,8 @@ Status import_int32_squared_difference(Importer& importer, const Op& op) {
 
 }  // namespace
 
-// Imports SQUARED_DIFFERENCE by a table of the int8 result of every pair of bytes.
+// Imports SQUARED_DIFFERENCE: for int8 as a table of the result of every pair of bytes, for int16
+// and int32 as integer operators.
 Status import_squared_difference(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_int32_squared_difference(importer, op);

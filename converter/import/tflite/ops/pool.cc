@@ -8,14 +8,14 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The common part of both windowed pools. The input's parameters count, the output's must equal them.
+// The common part of both windowed pools. The output's quantisation has to equal the input's.
 struct Pool {
   Quant quant;
   Limits limits;
   Window window;
 };
 
-// Reads the window and the parameters. *known stays false where the operator was refused.
+// Reads the window and the quantisation. *known stays false where the operator was refused.
 Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
   const auto o = op.options<tflite::Pool2DOptions>();
   Quant in;
