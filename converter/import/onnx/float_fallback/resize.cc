@@ -71,8 +71,9 @@ struct WeightedIndex {
   float weight;
 };
 
-// Returns what output i of an axis reads, by ascending index. The weight of an index outside is added to the border's; a filter of four weights
-// reads the border for each of them, as in ONNX Runtime, where infinities of two signs give NaN.
+// Returns the elements that output i of an axis reads, by ascending index. Taps outside add to the
+// weight of the border; a filter of four taps instead reads the border once for each tap, as ONNX
+// Runtime does, where infinities of both signs give NaN.
 std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const ResizeAxis& axis,
                                    int64_t i) {
   Taps taps = taps_of(filter, r, axis, i);

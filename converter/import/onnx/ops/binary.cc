@@ -87,7 +87,8 @@ Status combine_tables(Importer& importer, const NodeView& node, bool* taken) {
   return Status();
 }
 
-// Returns whether input i is a float constant of several values that are not quantised as a whole.
+// Returns whether input i is a constant that can be read as floats. Such a constant, which no form
+// has taken so far, varies along several axes.
 bool varies_too_much(const Importer& importer, const NodeView& node, int i) {
   std::vector<float> values;
   const Tensor& t = importer.input(node, i);

@@ -131,13 +131,15 @@ class GroupedAttention {
     const ValueId is_new = r_.subtract(one, r_.to_int64(r_.is_less(at, before_)));
     const ValueId rows = r_.add(at, r_.multiply(is_new, r_.subtract(past, before_)));
     const ValueId zeros = r_.add(past, queries);
-    // Lengths that are out of range: more tokens than the past has, or than the present can hold.
-    // ONNX Runtime also refuses several tokens of several sequences behind a past.
+    // Counts the lengths that are out of range: more earlier tokens than the past has, or more
+    // tokens than the present can hold. ONNX Runtime also refuses several tokens of several
+    // sequences behind a past.
     const ValueId has_past = r_.is_less(zero, before_);
     const ValueId is_several =
         r_.both(r_.is_less(one, r_.number(batch_)), r_.is_less(one, queries));
     ValueId bad = r_.to_int64(r_.is_less(past, before_));
-    // ONNX Runtime takes lengths from 1 to the total one, and shorter ones than the queries in a first prompt only.
+    // ONNX Runtime takes lengths from 1 to the total length, and those below the number of queries
+    // in a first prompt only.
     const ValueId lengths_of = r_.reshaped(all, {batch_, 1});
     bad = r_.add(bad, r_.to_int64(r_.is_less(lengths_of, one)));
     bad = r_.add(bad, r_.to_int64(r_.is_less(present, lengths_of)));
@@ -151,7 +153,7 @@ class GroupedAttention {
     return Status();
   }
 
-  // Turns queries and keys by their places.
+  // Applies the rotary embedding to queries and keys by their positions.
   Status turn(bool* known) {
     if (node_.integer("do_rotary", 0) == 0) return Status();
     ValueId angles[2];
