@@ -61,7 +61,7 @@ void drop(Graph* graph, Node* node, Options* o) {
   const Value& weights = graph->values[node->inputs[1]];
   const Shape x = graph->values[node->inputs[0]].type.shape,
               y = graph->values[node->outputs[0]].type.shape, shape = weights.type.shape;
-  // A layer with a zero point of the run has padding that is known only then.
+  // A zero point that is computed in the run makes the padding unknown here.
   if (node->inputs.size() > 3 || !weights.is_constant || weights.type.dtype != DType::kInt16 ||
       weights.packing != fb::Packing::NONE || y.elements() == 0)
     return;

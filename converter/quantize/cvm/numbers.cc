@@ -118,7 +118,7 @@ CvmNumber CvmNumbers::without_factors(const CvmNumber& x) {
 }
 
 CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precision) {
-  // Limits first the values that the result's limits would cut anyway.
+  // Clips x to the range of the result first, which leaves more bits for the factors.
   const double limit = (static_cast<double>(mrt::alpha(precision)) + 1) * step;
   CvmNumber x = clipped(from, precision_of(limit / (from.step * least(from.factor))));
   if (CvmNumber y; x.has_factors() && requantised_by_channel(x, step, precision, &y)) return y;

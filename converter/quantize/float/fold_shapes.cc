@@ -75,8 +75,8 @@ bool batch_is_open(const FloatModel& model) {
                      [](const Value& v) { return !v.shape.empty() && v.shape[0] < 0; });
 }
 
-// Runs the model at two batches where that is open, and at all its sizes where others are. A batch that it is not made for
-// becomes 1.
+// Runs the model with batches 2 and 3 if its batch is open, and at all given sizes of other open
+// dimensions. Sets the batch to 1 if the model fails at these.
 Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measured>* runs) {
   constexpr int64_t kBatches[] = {2, 3};
   const std::vector<Shapes> none(1);
@@ -89,8 +89,8 @@ Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measur
       Measured measured;
       Status status =
           measure.run(is_open ? kBatches[i % 2] : 1, sizes[i % sizes.size()], &measured);
-      // At sizes that no sample has a run may fail, as where a table of positions ends: they are
-      // left out.
+      // Sizes that no sample has are left out if a run fails there, as beyond the end of a table of
+      // positions.
       if (status.ok())
         runs->push_back(std::move(measured));
       else if (i < needed || i >= sizes.size() || status.code() == Code::kOutOfMemory)

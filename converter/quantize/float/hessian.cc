@@ -11,16 +11,17 @@
 namespace qrt::quantize {
 namespace {
 
-// The part of the mean diagonal that is added to the diagonal: with inputs that are linearly
-// dependent the matrix is singular otherwise.
+// The fraction of the diagonal's mean that is added to the diagonal, since linearly dependent
+// inputs make the matrix singular otherwise.
 constexpr double kDamping = 0.01;
-// Positions that are summed in float.
+// The number of positions summed in float before the sums are added to doubles.
 constexpr size_t kChunk = 4096;
-// Rows of weights that are rounded side by side, and updates of a row that are done at once.
+// The number of rows of weights that are rounded side by side, and of updates of a row that are
+// done in one pass.
 constexpr int64_t kTogether = 8;
 constexpr size_t kUpdates = 4;
 
-// Adds the lower half of x [terms, n] times its own transpose to doubles.
+// Adds the lower triangle of x * x^T, x [terms, n], to `sums` [terms, terms].
 void add_products(const GemmKernel& kernel, const std::vector<float>& x, size_t terms, size_t n,
                   double* sums) {
   constexpr size_t kBlock = kPanel * kTilePanels;  // of rows: whole panels of both

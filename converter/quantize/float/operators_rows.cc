@@ -224,7 +224,8 @@ Status read_reduction(Call& call, Reduction* reduction) {
   return Status();
 }
 
-// Reduces integers, as the arithmetic of shapes does.
+// Computes ReduceSum, ReduceProd, ReduceMax or ReduceMin of integers, which occur in shape
+// arithmetic.
 Status reduce_integers(Call& call, const Reduction& reduction) {
   const Tensor& x = call.in(0);
   const std::string& op = call.node.op;

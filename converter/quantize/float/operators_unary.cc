@@ -9,10 +9,10 @@
 namespace qrt::quantize {
 namespace {
 
-// Elements that are worked on at once, where a function takes several steps.
+// The number of elements of a block, in functions that take several passes.
 constexpr size_t kAtOnce = 1024;
 
-// f(x, y, n) over all elements, in blocks of up to kAtOnce.
+// Calls f(x, y, n) on all elements, in blocks of n <= kAtOnce.
 template <class F>
 void in_blocks(Call& call, const Tensor& x, Tensor* y, const F& f) {
   constexpr size_t kGrain = 16 * kAtOnce;  // what is worth a task

@@ -52,8 +52,9 @@ class Sums {
   std::vector<double> n_, x_, xx_;
 };
 
-// Returns how much farther than the values seen future ones may reach. With 8 bits the cost of their
-// clipping is little beside the rounding of all others; with 16 it would be nearly all that there is.
+// Returns the factor by which ranges exceed the values seen. With 8 bits the clipping of later
+// values costs little beside the rounding of all values; with 16 bits it would be nearly the whole
+// error.
 double headroom(int bits) { return bits > 8 ? 1.25 : 1; }
 
 double error_of(const Sums& sums, const Coding& c) {

@@ -319,8 +319,9 @@ class Placer {
   std::map<std::string, size_t> writer_;
   std::map<std::string, Element> inputs_;
   std::set<std::string> outputs_;
-  std::map<std::string, std::set<std::string>> bases_;  // for tables that are not quantised
-  // Values read by a limit that merges into their node.
+  // For each table that is not quantised, the quantised values that it depends on.
+  std::map<std::string, std::set<std::string>> bases_;
+  // Values without a coding, as the limit or bias behind them merges into their node.
   std::set<std::string> pending_;
   std::set<size_t> pairs_;  // functions with a quantised constant
   Placement placement_;

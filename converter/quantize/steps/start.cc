@@ -11,7 +11,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Samples on which outputs are looked for that differ.
+// The most samples whose outputs are compared.
 constexpr size_t kMostAlike = 8;
 
 // Checks that the model's output is not the same for all samples: such a model has nothing to be quantised.
@@ -32,7 +32,7 @@ Status check_outputs(Work* work) {
                n);
 }
 
-// Masks may hold infinities, weights that become integers may not.
+// Checks that weights hold no infinities, since they become integers; masks may hold them.
 Status check_finite(const std::string& name, const Tensor& weights) {
   for (const float v : weights.reals)
     QRT_MODEL_CHECK(std::isfinite(v), "the weights '%s' hold an infinity", name.c_str());
