@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines (plan.h), as of convolutions over time: compute_long_row(), and compute_short_row() for up to three
-// taps, where one column has all of two outputs and stays in registers. V: a policy of
-// depthwise_tile.h; of compute_short_row() with kHolds. Included by kernel files only: everything has
-// internal linkage.
+// Lines (plan.h), as in convolutions over time: compute_long_row(), and compute_short_row() for up
+// to three taps, where one column has all inputs of two outputs and stays in registers. V is a
+// policy of depthwise_tile.h, for compute_short_row() with kHolds. Included by kernel files only:
+// everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_
 
@@ -51,7 +51,8 @@ void interleave_row(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t
   }
 }
 
-// The order in which compute_long_row() goes over the outputs of a row: in sequences of every so many.
+// The order in which compute_long_row() visits the outputs of a row: in sequences, whose passes are
+// `advance` outputs apart.
 template <class V>
 struct RowOrder {
   explicit RowOrder(const Block& b)
@@ -85,7 +86,7 @@ struct RowOrder {
   size_t advance;  // from one pass of a sequence to the next
 };
 
-// Computes lines of outputs a dilation apart. compute: the functions by the rows of a pass less 1.
+// Computes lines of outputs a dilation apart. compute[i] is the function for passes of i + 1 rows.
 template <class V>
 void compute_long_row(const Block& b, const Pixels<V>& pixels, Loop loop,
                       void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,

@@ -68,15 +68,15 @@
 namespace qrt {
 namespace {
 
-// The loops of one epilogue, by the rows of a pass less 1: chosen once for a block, so that what is
-// around them is compiled once for all epilogues.
+// The loops of one epilogue; element i of an array is for passes of i + 1 rows. A block chooses its
+// loops once, so that the code around them is compiled once for all epilogues.
 template <class V>
 struct Loops {
   using Slide = void (*)(const Block& b, const Loop& loop, const Area& area,
                          const SourceRow<V> (&image)[V::kTile.group_rows]);
   using Compute = void (*)(const Block& b, const Loop& loop, const Area& area);
 
-  Slide slide[2], slide_inside[2];  // null where there are none
+  Slide slide[2], slide_inside[2];  // null where V has none
   Compute compute[2], compute_3x3[2];
   void (*line)(const Block& b, const Loop& loop, size_t y);  // null where there is none
 };

@@ -58,7 +58,7 @@ constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 struct DepthwiseRow {
   size_t columns;  // number of columns that an output reads; 0: the kernel is no line
   size_t step;     // image pixels from one column to the next
-  size_t phases;   // number of phases: outputs from one of a phase to the next
+  size_t phases;   // number of phases: outputs o, o + phases, o + 2 * phases ... form one
   size_t stride;   // columns from one output of a phase to the next
   bool is_far;     // each column has a run of its own: phases are short, or pixels far apart
   bool is_packed;  // taps are rows of the packed weights, as of a kernel of one column
@@ -70,8 +70,10 @@ struct DepthwisePlan {
   size_t pass_rows;  // output rows of one pass: 1 or 2
   // Output rows between the two of a pass: 1, or the dilation where both read the same rows.
   size_t row_step;
-  size_t kernel_step;   // columns from one kernel column to the next: the dilation, or, where they
-  bool is_apart;        // are apart, all that the outputs of a tile take of each
+  // Columns from one kernel column to the next: the dilation, or with is_apart the number of columns
+  // that a tile of outputs reads for each kernel column.
+  size_t kernel_step;
+  bool is_apart;        // only the columns that outputs read are stored, grouped by kernel column
   bool is_paired;       // the second group holds two image rows of two columns each
   size_t column_bytes;  // size of one interleaved column
   size_t tile_outputs;  // outputs whose columns are interleaved at a time

@@ -20,7 +20,7 @@
 namespace qrt {
 namespace {
 
-// The rows at once: with more there would be more streams than the caches can follow.
+// Rows that are processed together. More rows would be more streams than the caches can prefetch.
 constexpr size_t kRowsAtOnce = 8;
 
 // Applies the operation to two dense rows. It makes a block of its own, as the other loops here do,

@@ -49,7 +49,8 @@ QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   }
 }
 
-// Widens `steps` groups of 4 k of eight channels, 64 bytes apart, to [step][phase][8 channels][2 k].
+// Widens the weights of eight channels from `steps` groups of 4 k, one group every 4 * kBlock
+// bytes, to 16 bits in the order [step][phase][8 channels][2 k].
 QRT_INLINE void widen_panel(const int8_t* w, size_t steps, uint8_t* out) {
   for (size_t step = 0; step < steps; ++step, w += 4 * kBlock, out += 64) {
     QRT_UNROLL

@@ -289,7 +289,8 @@ inline void float_products(const NBitsWeights& w, const float* x, size_t rows, s
 
 }  // namespace
 
-// The row of a set but for its integer products. Float products: tiles of MR rows by NV vectors.
+// Defines an instruction set's kernels except integer products. Float products have tiles of MR
+// rows by NV vectors.
 #define QRT_NBITS_OTHERS(suffix, Policy, MR, NV)                                              \
   void nbits_quantize_##suffix(const NBitsWeights& w, const float* x, size_t rows, int8_t* q, \
                                float* scales, int32_t* sums) {                                \
@@ -302,7 +303,7 @@ inline void float_products(const NBitsWeights& w, const float* x, size_t rows, s
     float_products<2, MR, NV>(w, x, rows, panel, y);                                          \
   }
 
-// The row of a set: tiles of MR rows by NV vectors.
+// Defines all kernels of an instruction set, with tiles of MR rows by NV vectors.
 #define QRT_NBITS_ROW(suffix, Policy, MR, NV)                                         \
   QRT_NBITS_OTHERS(suffix, Policy, MR, NV)                                            \
   void nbits_product_##suffix(const NBitsWeights& w, const NBitsRows& x, size_t rows, \
