@@ -68,10 +68,10 @@ struct InferContext {
 struct Step;
 using TensorTypes = ScratchVector<TensorType>;
 
-// Tells what ended a run: an index that a step was given and that its table does not have, or a length beyond the steps of a
-// sequence.
+// The reason why a run ended: a step got an index outside its table, or a length beyond the steps
+// of a sequence.
 struct RunFailure {
-  const Step* step = nullptr;  // null: nothing did
+  const Step* step = nullptr;  // null: the run did not fail
   int64_t index = 0;
   size_t size = 0;   // elements of the indexed axis, or steps of the sequence
   size_t input = 1;  // the step's input that holds the index or the length
@@ -85,7 +85,8 @@ struct RunContext {
   const Parallel* parallel;
   uint8_t* state;    // PlannedStep::state_bytes, filled by bind(), kept between runs
   uint8_t* scratch;  // PlannedStep::scratch_bytes, shared by all steps
-  // A step's run() may write it, on its calling thread and not in tasks: the session's run ends after that step.
+  // A step's run() may write to *failure, on its calling thread and not in tasks: the session's run
+  // ends after that step.
   RunFailure* failure;
   uint32_t iteration;  // number of the iteration, where the step stands in a loop (loops.h)
 
@@ -97,7 +98,7 @@ struct RunContext {
 struct Step {
   PlanVector<uint32_t> inputs, outputs;  // tensor indices
   std::shared_ptr<const void> params;    // what prepare() made; bind() and run() know its type
-  // Null where nothing is left to do: all is in place, or another step does it.
+  // Null for a step with nothing to do: its output is in place, or another step computes it.
   void (*run)(const Step& step, const RunContext& context) = nullptr;
 
   // The bytes from one row to the next, for tensors that the planner does not keep dense.
@@ -105,24 +106,27 @@ struct Step {
   size_t output_pitch = 0;           // 0: dense
   PlanVector<size_t> parts;          // a Concat's, see PlannedStep
 
-  // The step whose work this one's run() does on every tile of its output, by run_follower(). That one's
-  // run_elements() computes [begin, begin + count), with nothing of `context` but its tensors.
+  // The step fused behind this one, or null: run() of this step computes the follower on every tile
+  // of its own output, by run_follower().
   const Step* follower = nullptr;
+  // Computes elements [begin, begin + count) of the output, and uses only the tensors of `context`.
+  // Null for a step that cannot be a follower.
   void (*run_elements)(const Step& step, const RunContext& context, size_t begin,
                        size_t count) = nullptr;
-  // Computes a part of the output as run_elements does, where the leader's output, tensor
-  // `between`, has another type and no memory of its own: its elements from `begin` on stand at
-  // `piece`.
+  // Computes a part of the output as run_elements() does, if the leader's output, tensor `between`,
+  // has another type and no memory of its own: the elements of `between` from `begin` on are at
+  // `tile`.
   void (*run_tile)(const Step& step, const RunContext& context, uint32_t between,
                    const uint8_t* tile, size_t begin, size_t count) = nullptr;
-  // The place of a leader's tiles of `between` in the scratch memory; kNoTileScratch: none are needed.
+  // Offset of a leader's tiles of `between` in the scratch memory, or kNoTileScratch if it needs
+  // none.
   static constexpr size_t kNoTileScratch = SIZE_MAX;
   size_t tile_scratch_at = kNoTileScratch;
   size_t tile_bytes = 0;  // tile scratch of one task
 
   bool has_tile_scratch() const { return tile_scratch_at != kNoTileScratch; }
 
-  // Constants of a later step, to be fetched into the second-level cache meanwhile.
+  // Constants of a later step, which are fetched into the second-level cache during this one.
   const uint8_t* ahead = nullptr;
   size_t ahead_bytes = 0;
 

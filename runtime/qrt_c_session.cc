@@ -168,8 +168,8 @@ Status find_dim(const std::vector<qrt::OpenDim>& dims, const char* name, qrt::Op
                     shown.c_str(), names_of(dims).c_str());
 }
 
-// Puts the sizes that a caller names in the place of those in *sizes; `batch`: that of the options, or 0. `what`
-// names the array in messages.
+// Replaces sizes in *sizes by those that the caller names. `batch` is the batch of the options, or
+// 0 for none. `what` names the array in messages.
 Status read_dims(const VerifiedModel& model, const std::vector<qrt::OpenDim>& dims,
                  const char* what, const qrt_dim* given, size_t count, size_t batch,
                  qrt::SessionSizes* sizes) {

@@ -251,8 +251,9 @@ uint8_t* Session::data_to_fill(const ModelTensor& input) {
   return tensors_[input.slot];
 }
 
-// Takes over the bindings of ends whose size stays, with the memory that stands in for them. Takes from `old` only
-// when nothing can fail any more: *keeps tells which.
+// Sets *keeps for the inputs and outputs whose bindings stay, since their size does. Allocates
+// stand-in memory for those of them that need it and have none in `old`. reshape() takes the
+// bindings from `old`, once nothing can fail any more.
 Status Session::keep_bindings(const Session& old, size_t held, ScratchVector<bool>* keeps) {
   keeps->resize(bindings_.size());
   for (const auto ends : {&Plan::inputs, &Plan::outputs})

@@ -157,38 +157,40 @@ class Session {
   // Returns the plan for other sizes, with all other options as they are.
   Result<std::shared_ptr<const Plan>> plan_at(const SessionSizes& sizes);
 
-  // Goes on with another plan, which plan_at() gave last: in the block of memory where that is large enough, or else
-  // in a new one. Inputs are zeros; variables keep what they hold where their shape stays, and take
-  // their initial value otherwise; what is bound stays bound where its size stays. Cached times are
-  // forgotten. Where it fails nothing has changed.
+  // Replaces the plan by the one that plan_at() returned last, in the present block of memory where
+  // that is large enough, or else in a new one. Inputs become zeros; variables whose shape stays
+  // keep their content, others take their initial value; inputs and outputs whose size stays keep
+  // their bindings. Cached times are forgotten. On failure nothing has changed.
   Status reshape(std::shared_ptr<const Plan> plan);
 
-  // Makes `data` the memory of an input or output of plan(), and of what stands in it, from the next
-  // run on; null: the session's own again. `has_slack`: kSlack bytes behind it are the caller's, too; those in the page
-  // of its last byte can be read anyway. Where they cannot be read, but steps may read them, runs go on in memory of the
-  // session's: an input is copied there before a run, an output from there after it. kOutOfMemory where that has to be
-  // allocated. REQUIRES: aligned to kAlignment.
+  // Makes `data` the memory of an input or output of plan(), and of tensors placed in it, from the
+  // next run on; null restores the session's own memory. `has_slack`: kSlack bytes behind `data`
+  // are the caller's, too; otherwise only those in the page of its last byte are known to be
+  // readable. If steps may read unreadable slack, runs use memory of the session: an input is
+  // copied there before a run, an output from there afterwards. Fails with kOutOfMemory where that
+  // memory cannot be allocated. REQUIRES: `data` is aligned to kAlignment.
   Status bind(const ModelTensor& end, uint8_t* data, bool has_slack);
   bool is_bound(const ModelTensor& end) const;
-  // Returns the memory of an input as model_tensor_data() does, for a caller that writes all of it.
+  // Returns the memory of an input, as model_tensor_data() does. The caller has to write all of it,
+  // since the session no longer clears it.
   uint8_t* data_to_fill(const ModelTensor& input);
-  // Returns the memory of an input or output: the caller's where that is bound, else the session's,
-  // or null for an external one.
+  // Returns the memory of an input or output: the caller's if one is bound, else the session's, or
+  // null for an external tensor without a binding.
   uint8_t* model_tensor_data(const ModelTensor& end) const;
-  // Returns whether model_tensor_data() has any memory to return.
+  // Returns whether model_tensor_data() is not null.
   bool has_memory(const ModelTensor& end) const { return model_tensor_memory(end) != nullptr; }
 
-  // Allocates nothing where nothing is bound and nothing fails. After kCancelled, and after kOutOfRange, which is an index
-  // among the inputs that the table it is for does not have, variables hold what they held before, and outputs are of no use.
-  // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
-  // another's.
+  // Runs the model once. Allocates nothing, except for bindings and failures. Fails with
+  // kInvalidArgument, before anything is computed, if an input or output has no memory or an output
+  // overlaps another; with kCancelled; or with kOutOfRange for an index in an input that is outside
+  // its table. After the last two, variables keep their former content, and outputs are undefined.
   Status run();
 
-  // Ends the run in progress, or else the next one, after the step that it is at. May be called
-  // from any thread.
+  // Ends the run in progress, or else the next run, after its present step. May be called from any
+  // thread.
   void cancel() { is_cancelled_ = true; }
 
-  // Gives every variable its initial value again. Inputs keep what they hold.
+  // Resets every variable to its initial value. Inputs keep their content.
   void reset();
 
   const Plan& plan() const { return *plan_; }
@@ -201,20 +203,20 @@ class Session {
     return tensors_[slot];
   }
 
-  // Bytes this session holds.
+  // Returns the bytes that this session holds.
   size_t memory_bytes() const {
     return plan_bytes(*plan_, block_.bytes()) + stand_in_bytes_ +
            (own_plans_ != nullptr ? own_plans_->bytes_beside(*plan_) : 0);
   }
-  // Returns whether its plans are shared with no other session.
+  // Returns whether the session shares its plans with no other session.
   bool has_own_plans() const { return own_plans_ != nullptr; }
   size_t block_bytes() const { return block_.bytes(); }
 
   const Allocator& allocator() const { return allocator_; }
 
-  // Threads that share a run's work, the caller's among them: fewer than asked for where the system
-  // would not start more. With a pool of the caller's: as many chunks as are made. 1 in a child of
-  // fork().
+  // Returns the number of threads that share a run's work, the calling thread included; fewer than
+  // asked for where the system could not start more. With a pool of the caller it is the number of
+  // chunks. 1 in a child of fork().
   size_t threads() const { return process_.is_inherited() ? 1 : parallel_.threads; }
 
  private:
@@ -230,22 +232,22 @@ class Session {
   bool wants_team() const;
   void leave_threads();
 
-  // A step that has something to do.
+  // A step that has a run() function, with its state in this session.
   struct Call {
     const Step* step;
     uint8_t* state;
     size_t index;             // index of the step in the plan
-    const PlannedLoop* loop;  // that the step ends, or null
-    size_t begin;             // the call that begins this loop
+    const PlannedLoop* loop;  // the loop that the step ends, or null
+    size_t begin;             // index of the call that begins this loop
   };
 
-  // The memory of a caller's that is bound to an input or output, if it is.
+  // The caller's memory that is bound to an input or output; null data: none.
   struct Binding {
     uint8_t* data = nullptr;
-    bool has_slack = false;  // kSlack bytes behind it can be read
+    bool has_slack = false;  // kSlack bytes behind `data` can be read
   };
 
-  // Makes all tables that belong to the plan, without anything in the block.
+  // Allocates all tables that belong to the plan, and leaves the block as it is.
   void make_tables(bool profiles);
   void find_tensors();
   void fill_memory(bool is_zeros);

@@ -13,12 +13,13 @@ namespace {
 constexpr uint32_t kNoTensor = UINT32_MAX;
 constexpr size_t kUnread = SIZE_MAX;
 
-// The smallest row, in bytes, that a follower writes into the rows of another tensor: tables on
-// rows of 64 are as fast as on dense ones, adds on rows of 16 take longer than the copy they save.
+// The smallest row, in bytes, that a fused step writes straight into rows of another tensor. With
+// rows of 64 bytes, tables are as fast as on dense memory; with rows of 16 bytes, an add takes
+// longer than the copy that it saves.
 constexpr size_t kMinFollowedRow = 64;
 
-// The most operands that the writers of a memory may have if it is to be moved, which bounds the
-// time for a crafted model.
+// The most operands that the writers of a memory may have for the memory to be moved, which bounds
+// the time for a crafted model.
 constexpr size_t kMaxWritersOperands = 1024;
 
 }  // namespace

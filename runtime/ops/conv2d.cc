@@ -388,8 +388,8 @@ Status make_products(const PrepareContext& context, const Geometry& g, GemmCall*
   return {};
 }
 
-// Prepares the first form of conv2d_forms.h that sets step->run, and the products of the layer that the
-// others need. Every form takes memory to save time.
+// Prepares the first form of kConv2DForms that sets step->run, and *gemm if that form needs it or
+// no form applies. All forms take memory to save time, so none is tried unless context.may_spend.
 Status prepare_form(const PrepareContext& context, const Geometry& g, GemmCall* gemm,
                     PlannedStep* step) {
   const auto& options = *context.op->options_as<fb::Conv2DOptions>();

@@ -37,7 +37,7 @@ std::shared_ptr<FILE> closing(FILE* file) {
           }};
 }
 
-// Closes on the way out.
+// Owns a file descriptor, and closes it when destroyed.
 struct File {
   int fd;
   explicit File(int descriptor) : fd(descriptor) {}

@@ -155,7 +155,7 @@ bool prepare_global_average_pool(const PrepareContext& context, PlannedStep* ste
   return take(xnnpack_global_average_pool(static_cast<size_t>(x.images), args), 0, step);
 }
 
-// Returns the zero point of a tensor whose one pair is known, or -1.
+// Returns the zero point of a tensor that is quantised per tensor, or -1.
 int32_t zero_point_of(const fb::Tensor* tensor) {
   const fb::Quantization* q = tensor != nullptr ? tensor->quantization() : nullptr;
   return q != nullptr && q->zero_point() != nullptr && q->zero_point()->size() == 1
