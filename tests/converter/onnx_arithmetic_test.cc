@@ -39,7 +39,8 @@ struct TwoTensors {
   std::vector<Bytes> run() { return b.run({to_bytes(first_bytes()), to_bytes(second_bytes())}); }
 };
 
-// Operators on a uint8 and an int8 tensor are the float operator, which ONNX Runtime computes for such types.
+// An operator on a uint8 and an int8 tensor gives the results of the float operator, as in ONNX
+// Runtime.
 TEST(OnnxPairs, AreTheFloatOperator) {
   using F = std::function<float(float, float)>;
   const std::vector<std::pair<std::string, F>> ops = {

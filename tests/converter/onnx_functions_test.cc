@@ -87,8 +87,8 @@ TEST(OnnxFunctions, NestedWithAttributesOfTheCallAndDefaults) {
   EXPECT_EQ(out[1], bytes({1, 2, 3, 4, 5, 6}));
 }
 
-// A function keeps its own operator set: here opset 12, in which Softmax counts from its axis on,
-// in a model of 18.
+// A function keeps its own operator set: here opset 12, whose Softmax flattens the dimensions from
+// its axis on, in a model of opset 18.
 TEST(OnnxFunctions, HaveOperatorSetsOfTheirOwn) {
   const auto run = [](bool in_function) {
     OnnxBuilder b = with_domain(in_function ? 18 : 12);

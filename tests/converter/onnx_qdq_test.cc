@@ -312,7 +312,8 @@ TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
   EXPECT_NE(b.import().rule().find("not a normal positive number"), std::string::npos);
 }
 
-// A pair behind a refused operator is not merged: the stand-in for the refused result is no integer tensor.
+// QuantizeLinear/DequantizeLinear pairs behind a refused operator are not merged, since the
+// stand-in for the operator's result is no integer tensor.
 TEST(OnnxDoubleQdq, BehindARefusedOperator) {
   OnnxBuilder b;
   std::string x = b.node("Softmax", {b.integer_input<uint8_t>({2, 3}, 0.5f, 3)});

@@ -49,7 +49,7 @@ uint8_t quantized(float x, float scale, int32_t zp, const Limits& t, bool away =
   return static_cast<uint8_t>(q);
 }
 
-// Compares numbers, not bit patterns, where results are NaN: the bits of a NaN are not defined.
+// Checks that the bits are equal, or that both are NaN, whose bits are not defined.
 void expect_same(float got, float want, size_t i) {
   if (std::isnan(want)) {
     ASSERT_TRUE(std::isnan(got)) << "element " << i;
@@ -58,7 +58,8 @@ void expect_same(float got, float want, size_t i) {
   }
 }
 
-// Around every step and tie of the scale, and everything odd a caller can pass.
+// Returns inputs around every step and tie of the scale, and all special values that a caller can
+// pass.
 std::vector<float> inputs(Random& random, float scale) {
   std::vector<float> x = {0.0f,
                           -0.0f,

@@ -153,7 +153,7 @@ void for_kernels(const F& f) {
   if (kernels.empty()) GTEST_SKIP() << "no grouped kernel for this CPU";
 }
 
-// Returns a number of channels that a kernel takes, of whole panels and more.
+// Returns a number of channels that the kernel takes and that fill more than one panel.
 size_t channels_of(const GroupedKernel& kernel) {
   return kernel.group < kGroupedPanel ? 5 * kernel.group + 16 : 48;
 }

@@ -159,8 +159,8 @@ TEST_P(PoolTest, MaxOfLargeWindowsEqualsTheNaiveLoop) {
   }
 }
 
-// Maxima of whole images equal the naive loop: one run of pixels, whatever the sides, smaller and
-// larger than a vector and a strip; and windows whose rows or columns are apart.
+// Checks maxima over whole images, tall and wide, whose pixels are one run, smaller and larger than
+// a vector and a strip. Also checks windows with dilated rows or columns.
 TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 5, 16, 21, 31, 32, 33, 64, 100, 129, 1024, 9000}) {
@@ -176,7 +176,8 @@ TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   }
 }
 
-// The windows have several rows and columns, which may stand apart, and are cut by the image's edges.
+// The windows have several rows and columns, with and without dilation, and are cut by the image's
+// edges.
 TEST_P(PoolTest, MaxOfLargeWindowsOfBothSidesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 7, 16, 32, 33, 64, 70, 8200})

@@ -15,7 +15,8 @@
 namespace qrt::gemm_call_test {
 namespace {
 
-// Returns a step with just what cutting needs, for the best kernel of this CPU.
+// Returns a GemmCall for this CPU's best kernel, with only the fields that the division into tasks
+// reads.
 GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   flatbuffers::FlatBufferBuilder fbb;
   fb::RequantT requant;  // ACC

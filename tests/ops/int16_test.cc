@@ -309,7 +309,8 @@ TEST(Int16, Lut) {
   testing::expect_outputs(m, 16, {bytes_of(x)}, {bytes_of(y)});
 }
 
-// Weights of several digits, each a matrix of its own: [digits][groups][n][taps][k].
+// Packs weights of several digits (kernels/gemm/digits.h), one matrix for each digit and group:
+// [digits][groups][n][taps][k].
 std::vector<int8_t> packed_digits(const std::vector<std::vector<int8_t>>& digits, size_t groups,
                                   size_t n, size_t taps, size_t k) {
   std::vector<int8_t> all;

@@ -21,7 +21,8 @@ using testing::Random;
 
 constexpr int64_t kLo = INT16_MIN, kHi = INT16_MAX;
 
-// Returns a table of straight lines: e = 16384 + v / 2 for v in int16, r = 32767 - (v + 32768) / 4.
+// Returns the tables of a softmax, 513 samples each, as straight lines: exponentials i * 63 and
+// reciprocals 32767 - i * 32 of sample i.
 std::vector<int16_t> softmax_tables() {
   std::vector<int16_t> tables;
   for (int i = 0; i < 513; ++i) tables.push_back(static_cast<int16_t>(i * 63));

@@ -77,7 +77,7 @@ inline std::map<std::string, Tensor> run_model(const FloatModel& model,
   return outputs;
 }
 
-// Checks values within `relative` of the greatest element.
+// Checks each element to within `relative` times the greatest magnitude of `want`.
 inline void expect_near(const std::vector<float>& got, const std::vector<float>& want,
                         float relative = 1e-5f) {
   ASSERT_EQ(got.size(), want.size());
@@ -93,7 +93,7 @@ inline int count_of(const FloatModel& model, const std::string& op) {
   return count;
 }
 
-// Reads bytes of an ONNX file.
+// Reads a float model from the bytes of an ONNX file.
 inline Status read_bytes(const std::string& bytes, FloatModel* model) {
   char path[] = "/tmp/qrt_float_XXXXXX";
   const int fd = mkstemp(path);

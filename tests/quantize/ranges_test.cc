@@ -107,7 +107,7 @@ TEST(Histograms, PartsInAnyOrderAddUpToTheWhole) {
   }
 }
 
-// Bins are those that a division of each value by itself gives.
+// Each value is counted in the bin floor(value / width).
 TEST(Histograms, BinsAreWhatTheySay) {
   for (const float outlier : {3.0f, -17.0f, 5e8f, 1e-3f}) {
     const std::vector<float> values = normal_with_outliers(5000, outlier);

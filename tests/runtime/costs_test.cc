@@ -25,7 +25,8 @@ using testing::run_within;
 
 constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
 
-// A model of tables that may be shared: what a ModelBuilder cannot write.
+// Builds models in which several references share one FlatBuffers table, which a ModelBuilder
+// cannot write.
 class SharingBuilder {
  public:
   using Tensor = flatbuffers::Offset<fb::Tensor>;

@@ -131,7 +131,7 @@ TEST(FloatForm, ShiftsHalfUpWithTheZeroPointInTheBias) {
 TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
   const fb::Rounding up = fb::Rounding::HALF_UP;
   const Case c = {10, 1, 128, 0, 255, up};
-  const size_t terms = 60000;  // ties on both sides of 0
+  const size_t terms = 60000;  // so many that sums have ties on both sides of 0
   const int32_t reach = terms * 255 * 128, room = INT32_MAX - 128 * 1024 - reach;
   EXPECT_EQ(check_moved(c, room, terms), !is_integer_build());
   EXPECT_FALSE(check_moved(c, room + 1, terms));

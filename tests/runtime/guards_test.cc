@@ -61,8 +61,8 @@ class Graph {
   size_t count_ = 0;
 };
 
-// Returns for each operator whether a run with this content of the first input and 0 in all others, and in what the operators make,
-// admits it.
+// Returns for each operator whether its guard admits it when the first input holds `first` and all
+// other tensors hold 0.
 std::vector<bool> admitted(const Graph& g, uint8_t first) {
   const auto model = testing::verified(g.m);
   const Bytes zeros(64), one(64, first);

@@ -71,12 +71,12 @@ struct Stacked {
 struct Case {
   Iteration step;
   std::vector<Dims> states;
-  std::vector<Scanned> scanned;  // of a Scan; a Loop has none
+  std::vector<Scanned> scanned;  // inputs of a Scan; empty for a Loop
   std::vector<Stacked> stacked;
   int64_t steps = 0;
   int64_t opset = 17;
-  bool passes_condition = true;  // of a Loop: else it is a constant of the body
-  bool has_condition = true;     // of a Loop
+  bool passes_condition = true;  // for a Loop; false: the body returns a constant instead
+  bool has_condition = true;     // for a Loop
 
   bool is_scan() const { return !scanned.empty(); }
 };

@@ -139,12 +139,13 @@ TEST_F(Checksum, IsAlwaysComparedByTheTools) {
   expect_failure("qrt_inspect", {name, name, "--ops-list"}, 3, message);
 }
 
-// qrt_run --check compares the checksum, too, and reports it where test values alone cannot name an operator.
+// qrt_run --check also compares the checksum, and reports a mismatch if the file has no digests
+// that could name the damaged operator.
 TEST_F(Checksum, IsComparedByCheckToo) {
   std::string file = convert({"--digests", x_});
   const std::string name = path("damaged.qrt");
   const std::string metadata = "digests";
-  // Without its digests, by another key, the file has test values only.
+  // With another key for its digests the file has test values only.
   const size_t key = file.find(metadata + std::string(1, '\0'));
   ASSERT_NE(key, std::string::npos);
   std::string plain = file;
@@ -156,7 +157,7 @@ TEST_F(Checksum, IsComparedByCheckToo) {
   write("plain.qrt", plain);
   expect_failure("qrt_run", {path("plain.qrt"), "--check"}, 3, "the file is damaged");
 
-  // With digests the operator has a name; damage that changes nothing that they tell is found, too.
+  // With digests the message names the operator; damage that no digest covers is found, too.
   std::string weights = file;
   weights[weights_of(weights)] ^= 64;
   write("damaged.qrt", weights);

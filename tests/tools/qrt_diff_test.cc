@@ -94,8 +94,8 @@ TEST_F(Diff, NamesTheFirstLayerThatDiffers) {
   }
 }
 
-// Real numbers, and int8 where qrt has uint8, are compared by name, as a script dumps them from
-// another runtime: without an index.
+// Arrays of real numbers, or of int8 where qrt has uint8, are compared by name without an
+// index.json, as a script writes them from another runtime.
 TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   std::filesystem::create_directory(path("other"));
   const auto save = [&](int layer, DType dtype, const void* data, size_t bytes) {
@@ -206,7 +206,7 @@ TEST_F(Diff, ReadsTfliteModels) {
   EXPECT_NE(r.out.find("1 of 72 differ, the first at 5: "), std::string::npos) << r.out;
 }
 
-// A name that is spelt otherwise is an error, as it would leave its tensor out.
+// A misspelt name is an error, since its tensor would not be compared.
 TEST_F(Diff, LeavesNothingOutUnasked) {
   const std::string all = path("dump"), last = index_.back()["name"];
   const auto write_index = [&](const nlohmann::json& index) {

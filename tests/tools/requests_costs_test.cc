@@ -48,7 +48,8 @@ TEST_F(RequestsCosts, AveragesOf16BitsOverManyChannels) {
   expect_refused(b);
 }
 
-// A padded pool along an axis that is too long is refused: its padding becomes elements by a map of indices.
+// A padded pool along too long an axis is refused, since padding is added by a map with an index
+// for each element of the axis.
 TEST_F(RequestsCosts, PaddedPoolsOfALongAxis) {
   for (const char* op : {"MaxPool", "AveragePool"}) {
     OnnxBuilder b;
@@ -65,8 +66,8 @@ TEST_F(RequestsCosts, PaddedPoolsOfALongAxis) {
   }
 }
 
-// A transposed convolution of too wide strides is refused: it has weights for all phases, most of
-// which are zero.
+// A transposed convolution with too wide strides is refused: the weights of its phases would be
+// mostly zeros.
 TEST_F(RequestsCosts, TransposedConvolutionsOfWideStrides) {
   OnnxBuilder onnx;
   const std::string w =
