@@ -19,8 +19,8 @@ struct Window {
   }
 };
 
-// The taps first..last of a window stay, with padding that leaves them and the output where they
-// were.
+// The taps first..last of a window that are kept, with the padding that keeps taps and outputs
+// aligned.
 struct Kept {
   int64_t first, last, dilation, pad_before, pad_after;
   int64_t taps() const { return last - first + 1; }
@@ -40,7 +40,7 @@ Kept kept_of(const Window& w, int64_t pad_after) {
   return k;
 }
 
-// Weights as [outer][kernel_h][kernel_w][inner].
+// Returns the kept taps of weights [outer][kernel_h][kernel_w][inner].
 std::vector<int16_t> cropped(const Value& weights, int64_t outer, int64_t inner, int64_t kernel_h,
                              int64_t kernel_w, const Kept& h, const Kept& w) {
   std::vector<int16_t> left;

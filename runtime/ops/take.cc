@@ -38,9 +38,9 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  size_t batches, outer;  // outer: dimensions between those of the batch and the axis
-  size_t indices;         // of one batch
-  size_t size;            // of the axis
+  size_t batches, outer;  // outer: elements of the dimensions between batch and axis
+  size_t indices;         // number of indices of one batch
+  size_t size;            // size of the axis
   size_t block_bytes;
   size_t tasks;
   bool is_checked;

@@ -78,7 +78,8 @@ bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* el
   return false;
 }
 
-// Goes back one step, if it is known what the node that makes the tensor does. Returns false beyond the numbers that are followed.
+// Traces *found back through the node that writes its tensor. *is_done: step_back() does not know
+// the node. Returns false where the offset overflows.
 bool step_before(Importer& importer, RunOffset* found, bool* is_done) {
   const NodeView* node = importer.producer(found->base);
   int input;

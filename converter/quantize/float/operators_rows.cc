@@ -10,11 +10,12 @@
 namespace qrt::quantize {
 namespace {
 
-// The rows of a tensor: x with the marked dimensions last. Where they are last already, `data` is x itself.
+// The rows of a tensor x, whose marked dimensions come last. `data` is x itself if they already are
+// last in x.
 struct Rows {
   const std::vector<float>* data;
   std::vector<float> turned;
-  Dims order, shape;  // order: the dimensions of x as they lie in `data`
+  Dims order, shape;  // order: the dimensions of x in the order of `data`
   size_t rows = 1, length = 1;
 };
 
@@ -332,7 +333,7 @@ Status run_arg(Call& call) {
   return Status();
 }
 
-// Computes x over the sum of |x| or the root of the sum of squares.
+// Computes x divided by the sum of |x|, or by the root of the sum of squares.
 Status run_lp_normalization(Call& call) {
   QRT_TRY(call.need_reals(0, 1));
   const Tensor& x = call.in(0);

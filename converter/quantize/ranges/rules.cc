@@ -9,7 +9,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Sums over the bins below an index, so that the error of an interval takes no loop.
+// Prefix sums over a histogram's bins, so that the error of an interval takes no loop.
 class Sums {
  public:
   explicit Sums(const Histogram& h)
@@ -22,8 +22,8 @@ class Sums {
     }
   }
 
-  // Squares of what lies outside lo..hi, as far as it does, and a twelfth of a squared step for
-  // what is rounded within.
+  // Returns the expected squared error: the squared distance to lo..hi of values outside, and a
+  // twelfth of a squared step for values inside, which are rounded.
   double error(double lo, double hi, double step) const {
     const size_t a = bin(lo), b = std::max(a, bin(hi));
     const double below = xx_[a] - 2 * lo * x_[a] + lo * lo * n_[a];
@@ -44,7 +44,7 @@ class Sums {
   double count(size_t from, size_t to) const { return n_[to] - n_[from]; }
 
  private:
-  // Bins whose middle is below x.
+  // Returns the number of bins whose middle is below x.
   size_t bin(double x) const { return bins_ == 0 ? 0 : h_.nearest_edge(x); }
 
   const Histogram& h_;
@@ -74,7 +74,8 @@ Range whole(const Histogram& h, int bits) {
   return {h.lo() * reach, h.hi() * reach};
 }
 
-// Finds the range of least squares: both ends move in towards zero independently, in coarse steps first.
+// Finds the range of least squared error: moves both ends towards zero independently, in coarse
+// steps first.
 Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
   const Range most = whole(h, bits);
   Range best = most;

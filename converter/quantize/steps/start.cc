@@ -39,7 +39,7 @@ Status check_finite(const std::string& name, const Tensor& weights) {
   return {};
 }
 
-// Codings with a zero point beside those without, least error first.
+// Adds codings with a zero point to those without, and orders all by error.
 void add_zero_points(const Work& work, const Histogram& histogram,
                      std::vector<RangeChoice>* choices) {
   Scheme scheme = work.scheme;
@@ -55,7 +55,7 @@ void add_zero_points(const Work& work, const Histogram& histogram,
 Status observe(Work* work, size_t most) {
   std::vector<Fit*> fits = {&work->fit};
   for (Fit& fold : work->folds) fits.push_back(&fold);
-  // Samples that the same fits use are one part.
+  // Groups samples by the fits that use them.
   std::map<std::vector<bool>, std::vector<size_t>> parts;
   std::vector<std::set<size_t>> used;
   for (const Fit* fit : fits) used.emplace_back(fit->used.begin(), fit->used.end());

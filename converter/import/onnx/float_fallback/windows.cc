@@ -10,8 +10,8 @@ using F = fb::FloatFunction;
 
 namespace {
 
-// Returns how many positions an average divides by at each output: those inside, or where padding counts those before `end`
-// that are not in front of it either.
+// Returns the number of positions that an average divides by at each output: those inside the
+// image, or with include_pad those from the start of the padding up to `end`.
 std::vector<float> positions(const WindowAxis& w, bool include_pad, int64_t end) {
   const int64_t lowest = include_pad ? -w.before : 0;
   std::vector<float> counts;

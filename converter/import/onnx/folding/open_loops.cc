@@ -8,8 +8,8 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Reads an input that a loop passes on or slices, as it is in the run; what is float or quantised in the source as floats. *x stays kNoValue
-// where the node was refused.
+// Reads an input that a loop passes on or slices. A tensor that is float or quantised in the source
+// is read as floats. *x stays kNoValue where the node was refused.
 Status read_passed(Importer& importer, const NodeView& node, int i, ValueId* x, int* type) {
   *x = value_of(importer, node, i, type);
   if (*x == kNoValue) return importer.refuse_float(node, i);

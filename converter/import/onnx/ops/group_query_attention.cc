@@ -106,8 +106,8 @@ class GroupedAttention {
     return Status();
   }
 
-  // Finds for every sequence how many tokens of the past it has, and where in past and new rows, behind which a row of zeros
-  // stands, the rows of the present are.
+  // Finds the number of tokens that each sequence has in the past, and for each row of the present
+  // its index in the past, the new rows and a row of zeros, one after the other.
   Status find_lengths(bool* known) {
     std::vector<int64_t> total;
     *known = constant_integers(importer_, node_, 6, &total);
@@ -174,7 +174,7 @@ class GroupedAttention {
     return rotate(&f_, angles[0], angles[1], interleaved, k_, &k_);
   }
 
-  // Puts the past, new rows and a row of zeros in the order of the present.
+  // Returns the present: rows of the past, new rows and zeros in the order of rows_.
   ValueId present(ValueId past, ValueId now) {
     IndexMaps maps(f_.shape_of(now));
     Indices with_zeros = stepped(0, queries_, 1);
@@ -220,9 +220,10 @@ class GroupedAttention {
   const int64_t heads_, kv_heads_;
   int64_t batch_ = 0, queries_ = 0, size_ = 0, past_ = 0, present_ = 0;
   ValueId q_ = kNoValue, k_ = kNoValue, v_ = kNoValue, past_k_ = kNoValue, past_v_ = kNoValue;
-  ValueId before_ = kNoValue;           // [b, 1]: tokens that a sequence has of the past
-  ValueId query_positions_ = kNoValue;  // [b, s]: of the queries
-  ValueId rows_ = kNoValue;             // [b, present]
+  ValueId before_ = kNoValue;           // [b, 1]: number of a sequence's tokens in the past
+  ValueId query_positions_ = kNoValue;  // [b, s]: positions of the queries
+  ValueId rows_ = kNoValue;             // [b, present]: index of each row of the present, see
+                                        // find_lengths()
 };
 
 }  // namespace

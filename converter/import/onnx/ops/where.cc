@@ -121,7 +121,8 @@ FloatComparison float_comparison_of(const std::string& op) {
 
 }  // namespace
 
-// Imports a comparison of integers; of floats between DequantizeLinear and QuantizeLinear as a table of truth values.
+// Imports a comparison: of integers as such, of floats between DequantizeLinear and QuantizeLinear
+// as a table of booleans.
 Status import_comparison(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   bool taken;

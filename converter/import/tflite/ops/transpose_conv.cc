@@ -72,7 +72,7 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   Op conv_op = op;  // inputs in the order of a convolution's
   conv_op.inputs = {op.inputs[2], op.inputs[1], op.has_input(3) ? op.inputs[3] : -1};
   Linear linear;
-  // A shape that is computed at run time says nothing that the output's does not.
+  // A shape that is computed at run time is not read: the output's shape is known.
   const Shape made = importer.output(op).shape;
   std::vector<int32_t> declared(made.begin(), made.end());
   const bool is_known = importer.input(op, 0).is_constant || importer.folded(op, 0);
