@@ -31,8 +31,8 @@ struct Wasm128 : Words {
   }
 };
 
-constexpr int kRows = 4;         // of a tile of eight channels
-constexpr size_t kChannels = 8;  // of a panel
+constexpr int kRows = 4;         // rows of a tile of eight channels
+constexpr size_t kChannels = 8;  // channels of a panel
 // Size of the stack buffer for widened rows and a widened panel.
 constexpr size_t kWidenedBytes = 28 * 1024;
 constexpr size_t kLeastRows = 3 * kRows;  // fewest rows for which widening a panel pays
@@ -68,7 +68,7 @@ struct WidenedBlock {
   const uint8_t *rows, *panel;
   size_t row_bytes;
   size_t channel, columns;  // first channel of the panel, channels to store
-  Wasm128::Store<2> store;  // of the panel, where output->in_registers()
+  Wasm128::Store<2> store;  // constants of the panel, if output->in_registers()
 };
 
 template <int MR>
@@ -110,7 +110,7 @@ void run_last_tile(const WidenedBlock& b, size_t rows, size_t row, uint8_t* c) {
   }
 }
 
-// Rows begin .. begin + count - 1, which are widened.
+// Computes rows begin .. begin + count - 1, which are widened.
 void run_widened(WidenedBlock& b, size_t begin, size_t count, uint8_t* panel) {
   const GemmArgs& g = *b.g;
   b.panel = panel;

@@ -18,7 +18,7 @@ using convert::from_onnx::quantize_ort;
 
 constexpr float kAScale = 0.043f, kBScale = 0.019f, kYScale = 0.061f;
 
-// All pairs of bytes.
+// Return the first and the second bytes of all pairs of bytes.
 std::vector<uint8_t> first_bytes() {
   std::vector<uint8_t> v(65536);
   for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<uint8_t>(i / 256);

@@ -142,7 +142,7 @@ TEST(TfliteLogSoftmax, Refuses) {
   expect_rule(model(TensorType::UINT8, 4, 0.1f, 0.0625f, 127), "uint8");
 }
 
-// A softmax of dequantised bytes is taken at the model's end and in front of another QUANTIZE.
+// A softmax of dequantised bytes is imported at the model's end and before a QUANTIZE.
 TEST(TfliteSoftmax, OfDequantizedBytes) {
   Random random;
   for (const float beta : {1.0f, 0.3f})

@@ -134,8 +134,8 @@ TEST_P(EdgeTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
   }
 }
 
-// Quotients made by products instead of a division are right beside every tie: they are nearest to
-// a wrong step where the scale's significand is near a multiple of 2^16.
+// Quotients computed by products instead of a division are right beside every tie. Errors are
+// likeliest where the scale's significand is near a multiple of 2^16.
 TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
   SCOPED_TRACE(random_.trace());
   for (int low = -5; low <= 5; ++low) {
@@ -161,7 +161,7 @@ TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
   }
 }
 
-// NaN and infinity are quantised right in every lane of block and tail.
+// NaN and infinity are quantised correctly in every lane of block and tail.
 TEST_P(EdgeTest, QuantizesNanAndInfinityInEveryLane) {
   for (size_t n = 1; n <= 67; ++n) {
     for (size_t at = 0; at < n; ++at) {
@@ -219,8 +219,8 @@ TEST_P(EdgeTest, HandlesEveryLength) {
   }
 }
 
-// Long runs, beyond the caches, are right: they are read in several places at a time and written
-// past the caches.
+// Runs larger than the caches, which are read in several places at a time and written past the
+// caches, have correct results.
 TEST_P(EdgeTest, HandlesLongRuns) {
   SCOPED_TRACE(random_.trace());
   constexpr size_t kLong = (size_t{1} << 21) + 77;

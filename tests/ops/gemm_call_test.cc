@@ -71,7 +71,7 @@ TEST(GemmCall, EveryTileBelongsToOnePart) {
   }
 }
 
-// Rounds of the greatest part against the ideal share.
+// Returns the ideal share of a thread over the work of the busiest thread.
 double efficiency(const GemmCall& g, size_t threads) {
   const size_t m_tiles = ceil_div(g.m, g.kernel->mr), n_tiles = ceil_div(g.n, g.kernel->nr);
   const size_t rounds = ceil_div(g.outer * g.m_chunks * g.n_chunks, threads);

@@ -12,7 +12,8 @@ namespace {
 using quantize::Dims;
 using quantize::Element;
 
-// Conv, Relu, depthwise, Relu, Conv; its inner channels times `factors` where they are given.
+// Returns a model of Conv, limit, depthwise Conv, limit, Conv. `factors`, unless empty, scale the
+// inner channels.
 FloatModel sequence(const std::vector<float>& factors, const char* limit = "Relu") {
   Random random;
   FloatModel m;
@@ -39,7 +40,7 @@ FloatModel sequence(const std::vector<float>& factors, const char* limit = "Relu
   return m;
 }
 
-// Greatest over least of the channels' greatest magnitudes.
+// Returns the quotient of the greatest and the least of the channels' greatest magnitudes.
 double range_ratio(const FloatModel& model, const Tensor& x, const std::string& name,
                    size_t channels) {
   Interpreter interpreter;

@@ -41,7 +41,7 @@ inline Tensor random_tensor(const quantize::Dims& shape, Random* random, float s
   return t;
 }
 
-// Runs one node on given inputs; a failure of the test where it does not run.
+// Runs one node on given inputs and returns its output. The test fails if the node does not run.
 inline Tensor run_node(const Node& node, const std::vector<Tensor>& inputs) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(FloatModel(), 1).ok());
@@ -53,7 +53,7 @@ inline Tensor run_node(const Node& node, const std::vector<Tensor>& inputs) {
   return status.ok() ? outputs[0] : Tensor();
 }
 
-// Returns why a node does not run on given inputs.
+// Returns the message with which a node fails on given inputs.
 inline std::string why_not(const Node& node, const std::vector<Tensor>& inputs) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(FloatModel(), 1).ok());

@@ -25,7 +25,8 @@ uint64_t hash(const std::string& text) {
   return xxh64(reinterpret_cast<const uint8_t*>(text.data()), text.size());
 }
 
-// The hash is the published one: of texts shorter than a word, and longer than a stripe of 32 bytes.
+// The hash has published values, for texts shorter than a word and longer than a stripe of 32
+// bytes.
 TEST(Xxh64, IsThePublishedHash) {
   EXPECT_EQ(hash(""), 0xef46db3751d8e999u);
   EXPECT_EQ(hash("a"), 0xd24ec4f1a98c6e5bu);
@@ -58,7 +59,7 @@ class Checksum : public testing::CommandTest {
     return read(path("m.qrt"));
   }
 
-  // Returns the place in the file of its only weights.
+  // Returns the offset of the file's only weights.
   static size_t weights_of(const std::string& file) {
     const fb::Model& model = *fb::GetModel(file.data());
     const uint32_t tensor = model.operators()->Get(0)->inputs()->Get(1);
@@ -115,7 +116,7 @@ TEST_F(Checksum, IsComparedOnlyWhenThatIsAskedFor) {
   EXPECT_EQ(qrt_model_load_file(name.c_str(), &options, &model, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// A file needs no checksum: zeros stand in its place in files of earlier converters.
+// A file needs no checksum: files of earlier converters have zeros in its place.
 TEST_F(Checksum, IsNotNeeded) {
   std::string file = convert();
   std::fill(file.end() - static_cast<ptrdiff_t>(kChecksumBytes), file.end(), '\0');
@@ -166,7 +167,7 @@ TEST_F(Checksum, IsComparedByCheckToo) {
   EXPECT_NE(r.out.find("its constants are not those that were converted: the file is damaged"),
             std::string::npos)
       << r.out;
-  file[file.size() - kChecksumBytes - 1] ^= 1;  // which nothing refers to
+  file[file.size() - kChecksumBytes - 1] ^= 1;  // a byte that nothing refers to
   write("damaged.qrt", file);
   EXPECT_EQ(run("qrt_run", {name, "--check"}).status, 3);
 }

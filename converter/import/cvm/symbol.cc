@@ -172,7 +172,7 @@ Status Reader::read_function(const Json& attributes, const std::string& where, N
   QRT_TRY(read_string(attributes["func_name"], where + ": func_name", &node->function));
   const Function* function = find_function(node->function);
   if (function == nullptr) {
-    // cvm_right_shift_28 is cvm_right_shift.
+    // Names may end with a number: cvm_right_shift_28 is the function cvm_right_shift.
     std::string& name = node->function;
     const size_t cut = name.find_last_not_of("0123456789");
     if (cut != std::string::npos && cut > 0 && cut + 1 < name.size() && name[cut] == '_')
@@ -222,7 +222,7 @@ Status Reader::read_node(const Json& json, size_t index) {
   return Status();
 }
 
-// Checks the lists in which version 1.0.0 repeats what the nodes say.
+// Checks the lists in which version 1.0.0 repeats facts of the nodes.
 Status Reader::check_node_lists() const {
   if (!is_first_version_) return Status();
   for (const char* key : {"arg_nodes", "node_row_ptr"})
