@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views, parts and what is changed in place; see sharing.h.
+// Implements the placement of views, of parts, and of outputs that are computed in place
+// (sharing.h).
 #include "runtime/sharing.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which tensors stand in the memory of others: views, parts of concatenations, and outputs
-// of fused steps that work in place. plan.h (Place) has the rules.
+// Decides which tensors are placed in the memory of others: views, parts of concatenations, and
+// outputs of fused steps that work in place. plan.h (Place) has the rules.
 #ifndef QRT_RUNTIME_SHARING_H_
 #define QRT_RUNTIME_SHARING_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass: taps of a kernel that meet nothing but padding go (dilations as wide as the image, as DeepLab
-// has them). Padding is the input's zero point and adds nothing.
+// Pass: removes taps of a kernel that only read padding, as with DeepLab's dilations, which can be
+// as wide as the image. Padding is the input's zero point and adds nothing.
 #include <cstring>
 
 #include "converter/passes/passes.h"

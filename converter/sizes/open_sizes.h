@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the open dimensions of a graph open: imports the source at several sizes and finds the rules by which
-// all that differs follows from them.
+// Keeps the open dimensions of a graph open: imports the source at several sizes, and finds rules
+// that compute everything that differs from the sizes.
 #ifndef QRT_CONVERTER_SIZES_OPEN_SIZES_H_
 #define QRT_CONVERTER_SIZES_OPEN_SIZES_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise for WebAssembly: 16 channels of one or two output pixels at a time, the taps in groups that one
-// instruction multiplies. Anything but one filter per channel, and kernels of many taps, take the scalar row. A policy P
-// gives:
+// Depthwise for WebAssembly: 16 channels of one or two output pixels at a time, with taps in groups
+// that one instruction multiplies. Layers with several filters per channel, and kernels of many
+// taps, are computed by the scalar row. A policy P has:
 //
 //   kGroup                      taps of a group
 //   Weight                      type of a weight in a group

@@ -9,14 +9,14 @@
 //   quantize_by:    y = 128 + hybrid_code(x, scale)
 //   store_sums:     floats of a layer's sums, see SumStore
 //
-// fl32 rounds to float32, f converts an integer or a float16 to float32, HE rounds ties to even and HA away from
-// zero. Divisions are true divisions, never products with a reciprocal. scale is any float. lo and hi
-// are the limits of the type (0, 255 or -128, 127, or those of a smaller type); bytes are stored
-// modulo 256. Elements of 4 and 2 bits are codes, one per byte (packed.h).
+// fl32 rounds to float32, f converts an integer or a float16 to float32, HE rounds ties to even and
+// HA away from zero. Divisions are true divisions, never products with a reciprocal. scale is any
+// float. lo and hi are the limits of the type (0, 255 or -128, 127, or those of a smaller type);
+// bytes are stored modulo 256. Elements of 4 and 2 bits are codes, one per byte (packed.h).
 //
-// Kernels store exactly n elements. Kernels that quantise, encode or widen read exactly n elements of
-// x, others may over-read x by up to 64 bytes. x does not overlap y, and both are aligned to their
-// elements. Thread-safe. REQUIRES: rounding to nearest even (the session sets it).
+// Kernels store exactly n elements. Kernels that quantise, encode or widen read exactly n elements
+// of x, others may over-read x by up to 64 bytes. x does not overlap y, and both are aligned to
+// their elements. Thread-safe. REQUIRES: rounding to nearest even (the session sets it).
 #ifndef QRT_KERNELS_EDGE_EDGE_H_
 #define QRT_KERNELS_EDGE_EDGE_H_
 

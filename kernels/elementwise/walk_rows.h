@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over rows (rows.h) of kernels for x86, a register at a time. For those kernel files only;
-// everything here is local to the including file. A Block is made from the parameters of a form and has
+// The walk over rows (rows.h) of kernels for x86, a register at a time. Included by those kernel
+// files only: everything has internal linkage. A Block is constructed from the parameters of a form
+// and has
 //
 //   Vec                                             the vector layer, of isa/
 //   First first(Int x); Second second(Int x);       of a register of either operand

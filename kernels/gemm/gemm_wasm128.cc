@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm on simd128: sums of two products of 16 bits, exact for all bytes.
 //
-// Widening splits a group of 4 k into k 0, 2 (the low bytes of its 16-bit halves) and k 1, 3 (the high
-// bytes): two phases. A block of rows is widened once for all weights, and eight channels of weights once
-// for the block; of long rows neither, which few rows of would have to pay for.
+// Widening splits a group of 4 k into k 0, 2 (the low bytes of its 16-bit halves) and k 1, 3 (the
+// high bytes): two phases. A block of rows is widened once for all weights, and eight channels of
+// weights once for the block. Long rows are not widened ahead, since too few of them fit in the
+// buffer to pay for it.
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_wasm.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs a computed right-hand side into the form of gemm.h, at run time. A byte b of zero point z
-// stands for the weight b - z in -255..255, which an int8 does not hold: it is written as b - 128.
-// The difference, (128 - z) times the sum of a row of the left-hand side, is the same for every
-// channel: bytes behind the row, its tail, hold it in parts, and constant weights multiply them.
+// stands for the weight b - z in -255..255, which int8 does not hold, so b - 128 is written. The
+// difference, (128 - z) times the sum of a row of the left-hand side, is equal for all channels.
+// Bytes behind each row, its tail, hold that sum in parts, and constant weights multiply them.
 //
 //   left side    a[0 .. k-1]      zeros to a multiple of 4      tail
 //   right side   b[0 .. k-1]-128  zeros to a multiple of 4      +-1, +-127, +-127 ...

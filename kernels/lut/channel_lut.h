@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table per channel: y[row][c] = tables[256 * c + x[row][c]], dense rows of `channels` bytes.
-// Exactly the outputs are stored; y may equal x. Thread-safe.
+// Kernels store nothing but the outputs; y may equal x. Thread-safe.
 #ifndef QRT_KERNELS_LUT_CHANNEL_LUT_H_
 #define QRT_KERNELS_LUT_CHANNEL_LUT_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in memory, and memory of large pages, as each system gives them: mapping_posix.cc,
-// mapping_windows.cc, mapping_wasi.cc.
+// Memory-mapped files, and memory of large pages. Each system has an implementation:
+// mapping_posix.cc, mapping_windows.cc, mapping_wasi.cc.
 #ifndef QRT_RUNTIME_PLATFORM_MAPPING_H_
 #define QRT_RUNTIME_PLATFORM_MAPPING_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tool's command line: what it takes, its help, and messages for what is wrong with it. CLI11, whose
-// header takes seconds to compile, reads the words and stays in options.cc.
+// A tool's command line: options and arguments, help, and messages for errors. CLI11, whose header
+// takes seconds to compile, parses it and is only included by options.cc.
 #ifndef QRT_RUNTIME_TOOLS_OPTIONS_H_
 #define QRT_RUNTIME_TOOLS_OPTIONS_H_
 
@@ -14,10 +14,10 @@ namespace qrt::tool {
 // A function that returns what is wrong with an option's value, or "" for a valid one.
 using Check = std::string (*)(const std::string& value);
 
-// Declares what a tool takes, then parses. The variables that `value` points to hold the defaults;
-// parse() overwrites them with the user's values. An option's name is as on the command line, with
-// the word for its value in the help: "-o,--output FILE". Arguments have no names on the command
-// line: "MODEL".
+// Declares a tool's options and arguments, then parses a command line. The variables that `value`
+// points to hold the defaults; parse() overwrites them with the user's values. An option's name is
+// as on the command line, with the word for its value in the help: "-o,--output FILE". Arguments
+// have no names on the command line: "MODEL".
 class CommandLine {
  public:
   // `examples` are the lines below the options' help, each at most 80 columns wide. Every tool has

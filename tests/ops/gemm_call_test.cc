@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products are cut into tasks: every output exactly once, evenly over 2 to 16 threads for
-// tall and for wide products, and not at all where it does not pay.
+// Tests the division of matrix products into tasks: every output is in exactly one task, tall and
+// wide products are balanced over 2 to 16 threads, and small products are not divided.
 #include "runtime/ops/gemm_call.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on int16 tensors against loops: Conv2D, DepthwiseConv2D and FullyConnected with
-// accumulators of 64 and of 32 bits and weights of several digits, Add, Mul, pools, tables; models
-// they have to refuse.
+// accumulators of 64 and of 32 bits and weights of several digits, Add, Mul, pools, tables; and
+// models that have to be refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The costs of a file before its first run: small files that name the same thing again and again, or
-// ask for much with few words, are refused, or take time and memory in proportion to their size. Each
-// attack once took minutes or gigabytes.
+// Tests the costs of a file before its first run: small files that refer to one object many times,
+// or ask for much in a few bytes, are refused, or take time and memory in proportion to their size.
+// Each of these files once took minutes or gigabytes.
 #include <gtest/gtest.h>
 #include <qrt/qrt.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that a run leaves out because of a Choose: which they are; that they neither fail nor change anything, on every
-// instruction set and thread count; that steps with different guards are not fused; state, and tensors that are looked at.
+// Tests the operators that a run skips because of a Choose: which they are; that skipped operators
+// neither fail nor change anything, on every instruction set and thread count; that steps with
+// different guards are not fused; and the state and the tensors that a caller sees.
 #include "runtime/guards.h"
 
 #include <gtest/gtest.h>

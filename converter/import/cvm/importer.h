@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one import: what each entry of the file has become, and the graph that grows from
-// it. Nodes are visited in the file's order. Arithmetic on one tensor is not written at once: it
-// waits in a sequence (fused_ops.h) until a reader needs the values, or a second reader comes.
+// The state of one import: the state of each entry of the file, and the graph that is built. Nodes
+// are visited in the file's order. Arithmetic on one tensor is not emitted at once, but collected
+// in a sequence (fused_ops.h) until a reader needs the values, or a second reader comes.
 //
 // Values of the graph have the file's shapes, NCHW. Operators that need NHWC are put between
 // Transposes, which passes/ remove.

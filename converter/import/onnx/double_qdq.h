@@ -48,7 +48,7 @@ class DoubleQdq {
   };
   // The beginning of a sequence.
   struct Top {
-    const NodeView* node;  // its first node
+    const NodeView* node;  // the sequence's first node
     std::string input;     // the first node's input, seen through nodes without effect
     // A DequantizeLinear or Transpose before the sequence that has other readers, and counts as
     // copied for this sequence. Null for none.

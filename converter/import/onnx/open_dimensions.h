@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions of a file's inputs that have no number.
+// Open dimensions: those dimensions of a file's inputs that have no fixed size.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPEN_DIMENSIONS_H_
 
@@ -21,11 +21,11 @@ namespace qrt::convert::from_onnx {
 // Sizes of open dimensions by their names.
 using OpenSizes = std::map<std::string, int64_t>;
 
-// An open dimension as the inputs have it.
+// An open dimension, with the properties that the inputs show and the caller's wishes.
 struct OpenDimension {
   std::string name;
-  bool is_first = false;    // it is an input's dimension 0, and may be a batch
-  bool is_other = false;    // it is another dimension of an input
+  bool is_first = false;    // dimension 0 of some input, which may be a batch
+  bool is_other = false;    // another dimension of some input
   bool is_wanted = false;   // the caller named it
   bool has_limits = false;  // the caller gave limits for its size
   int64_t least = 1, most = INT32_MAX, step = 1;
@@ -34,7 +34,7 @@ struct OpenDimension {
   int tied_to = -1;         // Symbol::tied_to
 };
 
-// Returns the name of an input's open dimension: the file's for it, or else INPUT.AXIS.
+// Returns the name of an input's open dimension: that in the file, or else INPUT.AXIS.
 std::string open_dimension_name(const onnx::ValueInfoProto& input, int axis);
 
 // Returns the open dimensions of the graph's inputs, each name once, except dimensions named as

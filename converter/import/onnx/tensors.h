@@ -3,7 +3,8 @@
 //
 // Float tensors between DequantizeLinear and QuantizeLinear are not emitted, only described, until
 // a QuantizeLinear (or a graph output) determines their integer form. The folder deferred/ has the
-// rules: - a table is a function of one stored integer of 8 or 16 bits: DequantizeLinear and any
+// rules:
+// - a table is a function of one stored integer of 8 or 16 bits: DequantizeLinear and any
 //   elementwise operators behind it. Becomes a Lut.
 // - a pair function is one of the bytes of two tensors: elementwise operators that have no
 //   integer arithmetic of their own, or whose float result several nodes read. Becomes a PairLut.

@@ -74,8 +74,9 @@ class Importer {
   // when value() asks for one.
   void set_real(const Op& op, Real real, int output = 0);
 
-  // --- report Refuses an operator, which is no error: operators that read its outputs are skipped,
-  // and the import goes on. Returns OK for handlers to return.
+  // --- report
+  // Refuses an operator, which is no error: operators that read its outputs are skipped, and the
+  // import goes on. Returns OK for handlers to return.
   Status refuse(const Op& op, const std::string& rule, const std::string& tensor,
                 const std::string& remedy);
   void became(const Op& op, const std::string& result, const std::string& level);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers of a CVM model and the reals that they stand for. Every operation adds the operators of
-// CVM that do it, and knows the precision that a runtime infers for them; none can leave int32.
+// Integers of a CVM model and the reals that they stand for. Every operation adds CVM's operators
+// for it, with the precision that a runtime infers for them; none can overflow int32.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_
 
@@ -35,7 +35,7 @@ class CvmNumbers {
   // Returns an upper bound of the magnitudes of x's real values.
   double bound(const CvmNumber& x) const;
 
-  // Sets the name of the source's node, for what is added from now on.
+  // Sets the name of the source's node for operators that are added from now on.
   void set_name(std::string name) { name_ = std::move(name); }
   CvmSymbol& symbol() { return symbol_; }
 

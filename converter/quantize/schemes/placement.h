@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places a model's change from floats to integers: which values get a QuantizeLinear and a
-// DequantizeLinear behind them so that the converter (import/onnx) turns every operator that has an
-// integer form into it. Values between operators that the converter merges to one stay as they are:
-// limits behind layers, functions of one tensor.
+// Decides which values of a model get a QuantizeLinear and a DequantizeLinear behind them, so that
+// the converter (import/onnx) gives every operator its integer form, if it has one. Values between
+// operators that the converter merges to one stay as they are: limits behind layers, functions of
+// one tensor.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
 

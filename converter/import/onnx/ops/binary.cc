@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of two operands. Add and Mul of two quantised tensors have integer arithmetic of their
-// own, Min and Max keep the order of quantised values; with a constant, or of two functions of one
-// tensor, every operator is a table, and of two tensors a PairLut.
+// own, and Min and Max work on quantised values, whose order is that of the reals. Other operators
+// become a table if one operand is a constant or both are functions of one tensor, and a PairLut
+// for two tensors.
 #include <algorithm>
 #include <cmath>
 

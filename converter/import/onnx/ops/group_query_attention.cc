@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention of com.microsoft, as ONNX Runtime's CPU kernel reads its lengths: a sequence of a batch has
-// seqlens_k + 1 tokens in all, of which those that this run does not bring stand first in the past. Keys and values of the run
-// follow, then zeros.
+// GroupQueryAttention of com.microsoft, with lengths as in ONNX Runtime's CPU kernel: a sequence of
+// a batch has seqlens_k + 1 tokens in all. Its earlier tokens are the first ones in the past. In
+// the present they come first, then the tokens of this run, then zeros.
 #include <algorithm>
 #include <cmath>
 

@@ -53,9 +53,10 @@ const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
 // Returns the entries of all operators.
 std::vector<OpEntry> known_ops();
 
-// qdq.cc Reads scale and zero point (inputs `scale` and `zero_point`, which may be absent) of a
-// tensor of `shape`. *quant stays empty where the node was refused. `axis` only matters for scales
-// with more than one element.
+// qdq.cc
+// Reads scale and zero point (inputs `scale` and `zero_point`, which may be absent) of a tensor of
+// `shape`. *quant stays empty where the node was refused. `axis` only matters for scales with more
+// than one element.
 Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
                   const Shape& shape, int64_t axis, std::optional<Quant>* quant);
 
@@ -83,9 +84,10 @@ float rounded_to_half(float v);
 ValueId float_to_half_value(Importer& importer, const SourceNode& node, ValueId x);
 ValueId half_to_float_value(Importer& importer, const SourceNode& node, ValueId x);
 
-// ops/conv.cc Checks inputs of ConvInteger and reads their zero points. *known stays false where
-// the node was refused. Sets *x_zero_point to a zero point of x that is computed in the run;
-// x->zero_point is 0 in the stored domain then.
+// ops/conv.cc
+// Checks inputs of ConvInteger and reads their zero points. *known stays false where the node was
+// refused. Sets *x_zero_point to a zero point of x that is computed in the run; x->zero_point is 0
+// in the stored domain then.
 Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, ValueId* x_zero_point,
                          Quant* w, bool* known);
 
