@@ -7,8 +7,9 @@
 
 namespace qrt::bench {
 
-// Returns the CPU's name from `cpuinfo`, the content of /proc/cpuinfo: x86 and RISC-V have names there,
-// ARM the numbers of its cores: "4 x Cortex-A55, 4 x Cortex-A76". "unknown" where there is nothing.
+// Returns the CPU's name from `cpuinfo`, the content of /proc/cpuinfo, or "unknown" if there is
+// none. On ARM, where Linux gives part numbers, the name counts the cores: "4 x Cortex-A55, 4 x
+// Cortex-A76".
 std::string cpu_name(const std::string& cpuinfo);
 
 }  // namespace qrt::bench

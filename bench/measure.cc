@@ -34,9 +34,9 @@ struct Load {
   }
 };
 
-// Returns the most memory that this program held. getrusage() counts what the process held before
-// it became this program, too: after a fork from a great parent that is the parent's memory. So
-// Linux's own number comes first, which starts anew with the program.
+// Returns the most bytes of memory that this program held. getrusage() also counts memory that the
+// process held before exec(), such as that of a large parent after fork(). So Linux's VmHWM, which
+// starts anew with the program, is preferred.
 uint64_t peak_memory_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -86,8 +86,8 @@ bool has_base(const std::vector<Subject>& subjects) {
   return options.qps == 0 && (options.streams > 1 || (options.streams == 1 && subjects.size() > 1));
 }
 
-// Adds the rate of one stream of each model alone. It is measured before and after all streams run,
-// so that a machine that becomes slower does not count for either.
+// Adds the rate of one stream of each model alone, as the mean of measurements before and after the
+// run of all streams, so that a machine that becomes slower favours neither.
 Status add_base(const std::vector<Subject>& subjects, const Progress& progress, Load* load) {
   constexpr double kPart = 8;  // each half takes this part of the time
   for (size_t i = 0; i < subjects.size(); ++i) {
@@ -102,7 +102,7 @@ Status add_base(const std::vector<Subject>& subjects, const Progress& progress, 
   return {};
 }
 
-// Returns the time in which requests could come and were answered.
+// Returns the time in ms in which requests arrived and were answered.
 double duration_ms(const Options& options, const std::vector<RunTime>& runs) {
   return std::max(runs.back().end, options.runs > 0 ? 1e-6 : options.seconds * 1e3);
 }
@@ -136,7 +136,7 @@ std::string text(const char* format, ...) {
   return result;
 }
 
-// Adds a warning for each circumstance that makes the figures worth less than they look.
+// Adds a warning for each circumstance that makes the figures unreliable.
 void add_warnings(const std::vector<Subject>& subjects, const Subject& s) {
   constexpr double kMuchNoise = 0.25, kMuchWait = 0.05;
   const Options& options = *s.options;
@@ -177,7 +177,8 @@ double Measurement::sustained_of_peak() const {
 }
 
 Status measure(const std::vector<Subject>& subjects, const Progress& progress) {
-  const Options& options = *subjects[0].options;  // but for the model all are alike
+  const Options& options = *subjects[0].options;  // all subjects have equal options except the
+                                                  // model
   restart_peak_memory();
   Load load;
   QRT_TRY(make_load(subjects, &load));

@@ -12,33 +12,37 @@
 
 namespace qrt::bench {
 
-// A model, what is asked of it, and the result.
+// A model to be measured, the options of the measurement, and its result. The caller owns all
+// three.
 struct Subject {
   const Model* model;
   const Options* options;
   Measurement* m;
 };
 
-// All measurements end early when interrupted() (interrupt.h), with what they have.
+// All measurements end early when interrupted() (interrupt.h), and keep the results they have by
+// then.
 
-// Measures latency, noise and memory at options.batch, with options.streams throughput, too; for several
-// models, each while the streams of all of them run. Throws what sessions throw; fails with kInvalidArgument
-// and the like where the input files do not fit. m->runs is 0 where it was interrupted before the first run.
+// Measures latency, noise and memory at options.batch, with options.streams throughput, too; for
+// several models, each while the streams of all of them run. Throws what sessions throw. Fails, for
+// example with kInvalidArgument, where input files do not fit the model. m->runs is 0 where the
+// measurement was interrupted before the first run.
 Status measure(const std::vector<Subject>& subjects, const Progress& progress);
 
-// Fills m->ops, and with --roofline peaks, memory and limits. In a session of its own: reading
-// clocks must not be part of the latency. With --roofline a sample of each compute peak stands
-// between two runs: what slows the core down slows both.
+// Fills m->ops, and with --roofline peaks, memory and limits. Uses a session of its own, since
+// reading clocks for each operator would add to the latency. With --roofline a sample of each
+// compute peak is taken between two runs, so that a slower core lowers both.
 Status profile(const Model& model, const Options& options, const Progress& progress,
                Measurement* m);
 
-// Fills m->scaling: batches 1, 2, 4 and so on up to options.scaling in turns, each as often as
-// makes the same number of images, so that what slows the machine down for a while slows all.
+// Fills m->scaling with batches 1, 2, 4 and so on up to options.scaling. Batches take turns, and
+// each runs so often that all compute equally many images, so that a slow spell of the machine
+// affects all of them.
 void measure_scaling(const Model& model, const Options& options, Measurement* m);
 
-// Runs the streams of measure() for options.sustained_minutes, and adds to each m->sustained what
-// every twentieth of that time gave: its median and p90, the clock rate and the temperature. An
-// interval lasts a second or more.
+// Runs the streams of measure() for options.sustained_minutes, and adds to each m->sustained the
+// results of every twentieth of that time, but at least one second: median and p90 of the latency,
+// clock rate and temperature.
 Status measure_sustained(const std::vector<Subject>& subjects, const Progress& progress);
 
 }  // namespace qrt::bench

@@ -17,8 +17,8 @@ namespace {
 
 using tool::fitted;
 
-// Returns the end of a line: the type of an operator, its kernel where lines are wide, and as much of
-// its name as there is room for.
+// Returns the end of a line about an operator: its type, its kernel where lines are wide, and as
+// much of its name as there is room for behind `taken` columns.
 constexpr size_t kTypeWidth = 20, kKernelWidth = 40, kWide = 120;
 
 std::string end_of_line(const std::string& type, const std::string& kernel, const std::string& name,
@@ -42,7 +42,7 @@ void print_ops(const Measurement& m) {
            level_name(op.level), end_of_line(op, kTaken).c_str());
 }
 
-// Prints time and limit of every operator, then the peaks they were judged by.
+// Prints the totals, the peaks, and the time and limit of every operator.
 void print_roofline(const Measurement& m) {
   printf("roofline         %.1f %% of the limit (%s of %s ms)\n", percent(m.limit_ms(), m.ops_ms()),
          ms_text(m.limit_ms()).c_str(), ms_text(m.ops_ms()).c_str());

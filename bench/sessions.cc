@@ -52,7 +52,7 @@ void fill_input(Session* session, size_t i) {
       v = static_cast<float>(static_cast<int32_t>(next())) * 0x1p-31f;
     return;
   }
-  // Indices of every table, where they are any.
+  // 0 is a valid index into every table, if the integers are indices.
   if (info.dtype == QRT_INT64 || info.dtype == QRT_INT32) {
     memset(qrt_session_input_data(session->get(), i), 0, info.bytes);
     return;

@@ -31,9 +31,9 @@ double least(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-// Raises running times to the least wall time. Beside others on its host a virtual machine's clock of
-// running time stands still now and then, and a run seems to take nothing. Some of many runs that are
-// shorter than a scheduler's turn are not interrupted, and none takes less time than these.
+// Raises CPU times to the least wall time, all in ms. On a shared host a virtual machine's CPU
+// clock stands still now and then, so that a run seems to take no time. Among many runs shorter
+// than a scheduler's time slice some are not preempted, and no run takes less time than those.
 void clamp_running_times(double least_wall, std::vector<double>* cpu) {
   constexpr double kTurn = 1;  // ms
   if (least_wall >= kTurn) return;

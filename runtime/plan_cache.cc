@@ -14,7 +14,7 @@ bool are_alike(const PlanOptions& a, const PlanOptions& b) {
          a.external_inputs == b.external_inputs && a.external_outputs == b.external_outputs;
 }
 
-// Puts the defaults in place, so that equal options are alike.
+// Replaces absent options by their defaults, so that equivalent options compare equal.
 PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
   if (options.batch == 0) options.batch = model.default_batch();
   if (options.sizes.empty()) options.sizes = default_sizes(model.file());
@@ -23,10 +23,11 @@ PlanOptions with_defaults(const VerifiedModel& model, PlanOptions options) {
   return options;
 }
 
-// The size of blocks for plans, at most. Large tables, which have no room there, come from the heap.
+// The most bytes of the block of memory that a plan is built in. Tables that do not fit in the
+// block are allocated on the heap.
 constexpr size_t kMostBlockBytes = size_t{512} << 10;
 
-// A plan and the memory that it lies in.
+// A plan and the memory that contains it.
 struct PlacedPlan {
   explicit PlacedPlan(size_t bytes) : memory(bytes) {}
   PlanMemory memory;
@@ -39,7 +40,8 @@ Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
                                                    const PlanOptions& given) {
   const PlanOptions options = with_defaults(model, given);
   const platform::LockGuard lock(mutex_);
-  // A plan that its limit of memory did not change also serves every other limit that it stays below.
+  // A plan that was not changed by its memory limit also serves other limits that are not below the
+  // plan's memory.
   const auto is_wanted = [&](const Entry& entry) {
     const Plan& plan = *entry.plan;
     return are_alike(entry.options, options) &&
@@ -51,7 +53,7 @@ Result<std::shared_ptr<const Plan>> PlanCache::get(const VerifiedModel& model,
     std::rotate(entries_.begin(), found, found + 1);
     return std::shared_ptr<const Plan>(entries_.front().plan);
   }
-  // A plan that no longer is kept leaves its memory to the next one.
+  // Plans are removed first, so that their memory is free for the new plan.
   while (options.provider == nullptr && entries_.size() >= kKeptPlans) entries_.pop_back();
   const auto placed = std::make_shared<PlacedPlan>(
       std::min({plan_bytes_, kMostBlockBytes, options.max_memory / 64}));

@@ -37,7 +37,7 @@ TensorFacts facts_of(const Plan& plan, uint32_t tensor) {
   return qrt::tensor_facts(plan.model->tensor(tensor), plan.types[tensor], plan.slot_bytes(tensor));
 }
 
-// Inputs or outputs, and what messages call them.
+// The inputs or the outputs of a plan, and the word for one of them in messages.
 struct ModelTensors {
   qrt::PlanVector<ModelTensor> Plan::*ends;
   const char* role;
@@ -56,7 +56,7 @@ Status find_model_tensor(const qrt_session* session, const ModelTensors& of, siz
   return {};
 }
 
-// The length of a copy in or out, in bytes or in elements of a type.
+// The length of a copy into an input or from an output, in bytes or in elements of a type.
 struct Extent {
   size_t count;
   int dtype;  // kAnyType: bytes
@@ -147,7 +147,7 @@ std::string names_of(const std::vector<qrt::OpenDim>& dims) {
   return names;
 }
 
-// Finds an open dimension by its name. The batch has that name also where it is fixed.
+// Finds an open dimension by its name. A fixed batch is found by the name of the batch, too.
 Status find_dim(const std::vector<qrt::OpenDim>& dims, const char* name, qrt::OpenDim* dim) {
   const auto found = std::find_if(dims.begin(), dims.end(),
                                   [&](const qrt::OpenDim& d) { return strcmp(d.name, name) == 0; });
@@ -168,8 +168,8 @@ Status find_dim(const std::vector<qrt::OpenDim>& dims, const char* name, qrt::Op
                     shown.c_str(), names_of(dims).c_str());
 }
 
-// Puts the sizes that a caller names in the place of those in *sizes; `batch`: that of the options, or 0. `what`
-// names the array in messages.
+// Replaces sizes in *sizes by those that the caller names. `batch` is the batch of the options, or
+// 0 for none. `what` names the array in messages.
 Status read_dims(const VerifiedModel& model, const std::vector<qrt::OpenDim>& dims,
                  const char* what, const qrt_dim* given, size_t count, size_t batch,
                  qrt::SessionSizes* sizes) {
@@ -203,7 +203,7 @@ Status read_dims(const VerifiedModel& model, const std::vector<qrt::OpenDim>& di
     }
     return {};
   };
-  // A batch that is no size is for the plan to refuse.
+  // The plan refuses a batch that is no valid size.
   const bool is_symbol = std::any_of(dims.begin(), dims.end(), [](const qrt::OpenDim& dim) {
     return dim.symbol >= 0 && strcmp(dim.name, qrt::kBatchName) == 0;
   });
@@ -277,7 +277,7 @@ Status session_options(const VerifiedModel& model, const qrt_session_options* gi
   return {};
 }
 
-// Returns the batch of a plan: dimension -1, or a symbol of that name.
+// Returns the batch of a plan: the size of dimension -1, or of the symbol with the batch's name.
 size_t batch_of(const Plan& plan, const std::vector<qrt::OpenDim>& dims) {
   for (const qrt::OpenDim& dim : dims)
     if (dim.symbol >= 0 && strcmp(dim.name, qrt::kBatchName) == 0)
@@ -285,7 +285,8 @@ size_t batch_of(const Plan& plan, const std::vector<qrt::OpenDim>& dims) {
   return plan.batch;
 }
 
-// Writes what infos of a session with this plan point to. `layouts`: of the inputs.
+// Sets *facts, to which the infos of a session with this plan point. `layouts` are those of the
+// inputs.
 void describe(const Plan& plan, const std::vector<qrt::OpenDim>& dims,
               const std::vector<qrt_layout>& layouts, qrt::SessionFacts* facts) {
   const qrt::fb::Model& file = plan.model->file();
@@ -307,7 +308,7 @@ void describe(const Plan& plan, const std::vector<qrt::OpenDim>& dims,
                                                      : static_cast<int64_t>(plan.batch)});
 }
 
-// Tells what is not as it was asked for.
+// Warns where a session could not follow its options or the environment.
 void warn_of(const qrt_session& session, const qrt_session_options& o, qrt_error* error) {
   const auto warn = [&](const std::string& message) {
     qrt::warn(o.log, o.log_context, error, message.c_str());
@@ -360,7 +361,7 @@ qrt_status qrt_session_create(const qrt_model* model, const qrt_session_options*
     result->layouts = qrt::input_layouts(model->verified->file());
     describe(plan_of(result.get()), result->dims, result->layouts, &result->facts);
     if (result->session->has_own_plans())
-      result->next_facts = result->facts;  // need not grow later
+      result->next_facts = result->facts;  // keeps next_facts from growing later
     warn_of(*result, o, error);
     *session = result.release();
     return {};

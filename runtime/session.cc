@@ -27,15 +27,17 @@
 namespace qrt {
 namespace {
 
-// With fewer jobs in a run the pool is faster than a team.
+// The least number of jobs in a run for which a team is faster than the pool.
 constexpr size_t kTeamJobs = 5;
 
-// A run with less memory takes about as long as the system takes to give it the pages.
+// The most bytes of a block whose pages are touched when it is allocated, since a run in so little
+// memory takes about as long as the system takes to provide the pages.
 constexpr size_t kTouchedMemory = size_t{512} << 10;
 constexpr size_t kLeastPage = 4096;
 
-// Returns whether the kSlack bytes behind a buffer lie in the page of its last byte, and so can be read. Never where reads
-// are watched byte by byte: by a sanitizer, or by a CPU that compares a tag in the address's highest byte with the memory's.
+// Returns whether the kSlack bytes behind a buffer lie in the page of its last byte, and so can be
+// read. Returns false where reads are checked byte by byte: by a sanitizer, or by a CPU that
+// compares a tag in the address's highest byte with the memory's.
 bool ends_within_page([[maybe_unused]] const uint8_t* data, [[maybe_unused]] size_t bytes) {
 #ifdef QRT_WATCHES_READS
   return false;
@@ -47,8 +49,8 @@ bool ends_within_page([[maybe_unused]] const uint8_t* data, [[maybe_unused]] siz
 #endif
 }
 
-// Returns whether a block is mapped: large ones that the caller does not allocate. They come as pages of zeros, and
-// take no time until they are used.
+// Returns whether a block is mapped, as large blocks that the caller does not allocate are. Mapped
+// blocks are pages of zeros, and take no time until they are used.
 bool is_mapped(size_t bytes, const Allocator& allocator) {
   return allocator.allocate == nullptr && bytes >= platform::kLargePage;
 }
@@ -110,8 +112,8 @@ Status Session::check_memory(const Plan& plan, size_t bytes, size_t max_memory) 
                max_memory);
 }
 
-// Starts the threads of a run. A pool of the caller's is asked for a team once per run; a
-// provider's steps use that pool directly.
+// Starts the threads of a run. With a pool of the caller, each run asks the pool for a team; a
+// provider's steps use the pool directly.
 Status Session::start_pool() {
   const bool is_callers = is_callers_pool();
   const bool is_own = plan_->provider == nullptr;
@@ -228,8 +230,8 @@ void Session::fill_memory(bool is_zeros) {
   old_inputs_ = static_cast<size_t>(std::count(is_old_.begin(), is_old_.end(), true));
 }
 
-// Inputs that are never set read as zeros. The session's own memory of an input that is bound is left as it is: nothing
-// reads it.
+// Clears the memory of inputs that were never set. Skips the session's own memory of a bound input,
+// since nothing reads it.
 void Session::clear_old_inputs() const {
   for (size_t i = 0; i < plan_->inputs.size(); ++i) {
     const ModelTensor& input = plan_->inputs[i];
@@ -251,8 +253,9 @@ uint8_t* Session::data_to_fill(const ModelTensor& input) {
   return tensors_[input.slot];
 }
 
-// Takes over the bindings of ends whose size stays, with the memory that stands in for them. Takes from `old` only
-// when nothing can fail any more: *keeps tells which.
+// Sets *keeps for the inputs and outputs whose bindings stay, since their size does. Allocates
+// stand-in memory for those of them that need it and have none in `old`. reshape() takes the
+// bindings from `old`, once nothing can fail any more.
 Status Session::keep_bindings(const Session& old, size_t held, ScratchVector<bool>* keeps) {
   keeps->resize(bindings_.size());
   for (const auto ends : {&Plan::inputs, &Plan::outputs})
@@ -381,7 +384,8 @@ const ModelTensor& Session::model_tensor_at(size_t index) const {
   return index < inputs ? plan_->inputs[index] : plan_->outputs[index - inputs];
 }
 
-// `held`: the bytes that the session holds already.
+// Allocates memory that replaces that of an external tensor. `held` is the number of bytes that the
+// session holds already.
 Status Session::make_stand_in(const ModelTensor& end, size_t held) {
   const size_t bytes = plan_->slot_bytes(end.slot) + kSlack;
   if (bytes > max_memory_ || held > max_memory_ - bytes)
@@ -410,7 +414,8 @@ Status Session::bind(const ModelTensor& end, uint8_t* data, bool has_slack) {
   return {};
 }
 
-// REQUIRES: there is memory of the session's where that is copied.
+// Makes `binding` that of `end`. REQUIRES: the session has memory for `end` if the binding is
+// copied.
 void Session::place_binding(const ModelTensor& end, const Binding& binding) {
   const size_t index = index_of(end);
   bindings_[index] = binding;
@@ -433,7 +438,8 @@ bool Session::is_bound(const ModelTensor& end) const {
   return memory != nullptr && memory != own_memory(plan_->places[end.slot]);
 }
 
-// Fails where runs cannot use what is bound.
+// Applies changed bindings. Fails where an input or output has no memory, or an output overlaps
+// another binding.
 Status Session::take_bound() {
   size_t n = 0;
   for (const PlanVector<ModelTensor>* ends : {&plan_->inputs, &plan_->outputs})
@@ -517,7 +523,7 @@ void Session::run_on_threads() {
   }
 }
 
-// Returns what ended the run, which is over with it.
+// Returns the failure that ended the run as an error, and forgets it.
 Status Session::tell_failure() {
   const RunFailure failure = failure_;
   failure_ = {};
@@ -572,14 +578,15 @@ Status Session::run() {
   return {};
 }
 
-// Gives what the run may leave out a value where it can be looked at.
+// Clears the outputs of steps that a run may skip, since callers may read them.
 void Session::clear_guarded() {
   for (const Call& call : calls_)
     if (plan_->model->guards().of(call.index) != Guards::kAlways)
       for (const uint32_t t : call.step->outputs) memset(tensors_[t], 0, plan_->slot_bytes(t));
 }
 
-// Returns whether another iteration of a loop follows that which has ended, and passes the states on to it.
+// Returns whether another iteration of a loop follows the one that has ended, and passes the states
+// on to it.
 bool Session::goes_on(const PlannedLoop& loop) {
   if (++iteration_ == loop.trips || has_ended()) {
     iteration_ = 0;

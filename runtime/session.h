@@ -33,10 +33,10 @@ struct Allocator {
   void* context = nullptr;
 };
 
-// Returns the alignment of a block of so many bytes: the system's is a large page for a large one.
+// Returns the alignment of a block: a large page for a large block that the system allocates.
 size_t block_alignment(size_t bytes, const Allocator& allocator);
 
-// A session's block of memory. Movable.
+// Owns a session's block of memory. Movable.
 class Block {
  public:
   Block() = default;
@@ -47,8 +47,8 @@ class Block {
   }
   ~Block();
 
-  // Allocates a block. Fails with kOutOfMemory where there is none of that size. `what` names in
-  // messages what it is for.
+  // Allocates a block. Fails with kOutOfMemory where there is no block of that size; `what` names
+  // its purpose in the message.
   static Result<Block> allocate(size_t bytes, const Allocator& allocator, const std::string& what);
 
   uint8_t* data() const { return data_; }
@@ -77,7 +77,7 @@ struct OwnPlans {
   OwnPlans(size_t plan_bytes, size_t scratch_bytes)
       : first(plan_bytes), second(plan_bytes), scratch(scratch_bytes) {}
   PlanMemory& idle() { return follows_second ? first : second; }
-  // Returns what the session holds of it beside `plan`.
+  // Returns the bytes that the session holds in addition to the tables of `plan`.
   size_t bytes_beside(const Plan& plan) const {
     return first.bytes() + second.bytes() + scratch.bytes() +
            std::max(most_table_bytes, plan.table_bytes) - plan.table_bytes;
@@ -85,8 +85,8 @@ struct OwnPlans {
 
   PlanMemory first, second, scratch;
   bool follows_second = true;
-  // The tables that the plan for the largest sizes shares, so that they are there when the session goes on at such
-  // sizes, and that plan's bytes of tables.
+  // The tables that the plan for the largest sizes shares, kept so that the session can change to
+  // such sizes, and the bytes of that plan's tables.
   std::vector<std::shared_ptr<const void>> tables;
   size_t most_table_bytes = 0;
 };
@@ -95,7 +95,7 @@ struct OwnPlans {
 struct SessionOptions {
   size_t batch = 0;
   SymbolSizes sizes;
-  // The block of memory is large enough for these, too.
+  // With `reserves` the block of memory is large enough for the sizes `most`, too.
   bool reserves = false;
   SessionSizes most;
   bool has_own_plans = false;
@@ -105,7 +105,7 @@ struct SessionOptions {
   bool profile = false;
   bool keep_all = false;
   std::vector<size_t> external_inputs, external_outputs;
-  // One of these at most.
+  // At most one of the session's pool, the caller's pthreadpool and the caller's function is set.
   std::shared_ptr<Pool> pool;
   pthreadpool* callers_pool = nullptr;
   ParallelFn parallel = nullptr;
@@ -120,16 +120,17 @@ struct AlignedDelete {
   }
 };
 
-// Used by one thread at a time. In a child of fork() it has no threads but the calling one.
+// Runs a plan in memory that it owns. Used by one thread at a time. In a child of fork() a session
+// has no threads but the calling one.
 class Session {
  public:
-  // Returns the plan that create() with these options would follow; the model keeps it. Makes tables within
-  // max_memory, but no memory of a session's. Fails as create() does, but not for want of memory of a
-  // session's.
+  // Returns the plan that create() with these options would follow; the model keeps the plan. Makes
+  // tables within max_memory, but allocates no memory of a session. Fails as create() does, except
+  // for lack of a session's memory.
   static Result<std::shared_ptr<const Plan>> plan_for(std::shared_ptr<const VerifiedModel> model,
                                                       const SessionOptions& options);
 
-  // The part of a session that create() makes of its options before it allocates the block.
+  // The part of a session that create() derives from the options before it allocates the block.
   struct Design {
     PlanOptions options;
     std::unique_ptr<OwnPlans> own_plans;  // null: the model keeps the plan
@@ -142,12 +143,13 @@ class Session {
              (own_plans != nullptr ? own_plans->bytes_beside(*plan) : 0);
     }
   };
-  // Fails as plan_for() does, and with kOutOfMemory before it allocates memory for plans of the session's own beyond
-  // `most_bytes`. The design does not keep the model alive.
+  // Makes the design of a session. Fails as plan_for() does, and with kOutOfMemory if plans of the
+  // session's own would need more than `most_bytes`. The design does not keep the model alive.
   static Result<Design> design(const std::shared_ptr<const VerifiedModel>& model,
                                const SessionOptions& options, size_t most_bytes = SIZE_MAX);
 
-  // kInvalidArgument, kOutOfRange (options), kOutOfMemory, kUnsupported.
+  // Creates a session. Fails with kInvalidArgument or kOutOfRange (options), kOutOfMemory or
+  // kUnsupported.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const VerifiedModel> model,
                                                  const SessionOptions& options);
   ~Session();
@@ -157,38 +159,40 @@ class Session {
   // Returns the plan for other sizes, with all other options as they are.
   Result<std::shared_ptr<const Plan>> plan_at(const SessionSizes& sizes);
 
-  // Goes on with another plan, which plan_at() gave last: in the block of memory where that is large enough, or else
-  // in a new one. Inputs are zeros; variables keep what they hold where their shape stays, and take
-  // their initial value otherwise; what is bound stays bound where its size stays. Cached times are
-  // forgotten. Where it fails nothing has changed.
+  // Replaces the plan by the one that plan_at() returned last, in the present block of memory where
+  // that is large enough, or else in a new one. Inputs become zeros; variables whose shape stays
+  // keep their content, others take their initial value; inputs and outputs whose size stays keep
+  // their bindings. Cached times are forgotten. On failure nothing has changed.
   Status reshape(std::shared_ptr<const Plan> plan);
 
-  // Makes `data` the memory of an input or output of plan(), and of what stands in it, from the next
-  // run on; null: the session's own again. `has_slack`: kSlack bytes behind it are the caller's, too; those in the page
-  // of its last byte can be read anyway. Where they cannot be read, but steps may read them, runs go on in memory of the
-  // session's: an input is copied there before a run, an output from there after it. kOutOfMemory where that has to be
-  // allocated. REQUIRES: aligned to kAlignment.
+  // Makes `data` the memory of an input or output of plan(), and of tensors placed in it, from the
+  // next run on; null restores the session's own memory. `has_slack`: kSlack bytes behind `data`
+  // are the caller's, too; otherwise only those in the page of its last byte are known to be
+  // readable. If steps may read unreadable slack, runs use memory of the session: an input is
+  // copied there before a run, an output from there afterwards. Fails with kOutOfMemory where that
+  // memory cannot be allocated. REQUIRES: `data` is aligned to kAlignment.
   Status bind(const ModelTensor& end, uint8_t* data, bool has_slack);
   bool is_bound(const ModelTensor& end) const;
-  // Returns the memory of an input as model_tensor_data() does, for a caller that writes all of it.
+  // Returns the memory of an input, as model_tensor_data() does. The caller has to write all of it,
+  // since the session no longer clears it.
   uint8_t* data_to_fill(const ModelTensor& input);
-  // Returns the memory of an input or output: the caller's where that is bound, else the session's,
-  // or null for an external one.
+  // Returns the memory of an input or output: the caller's if one is bound, else the session's, or
+  // null for an external tensor without a binding.
   uint8_t* model_tensor_data(const ModelTensor& end) const;
-  // Returns whether model_tensor_data() has any memory to return.
+  // Returns whether model_tensor_data() is not null.
   bool has_memory(const ModelTensor& end) const { return model_tensor_memory(end) != nullptr; }
 
-  // Allocates nothing where nothing is bound and nothing fails. After kCancelled, and after kOutOfRange, which is an index
-  // among the inputs that the table it is for does not have, variables hold what they held before, and outputs are of no use.
-  // kInvalidArgument, with nothing done: an input or output has no memory, or an output's overlaps
-  // another's.
+  // Runs the model once. Allocates nothing, except for bindings and failures. Fails with
+  // kInvalidArgument, before anything is computed, if an input or output has no memory or an output
+  // overlaps another; with kCancelled; or with kOutOfRange for an index in an input that is outside
+  // its table. After the last two, variables keep their former content, and outputs are undefined.
   Status run();
 
-  // Ends the run in progress, or else the next one, after the step that it is at. May be called
-  // from any thread.
+  // Ends the run in progress, or else the next run, after its present step. May be called from any
+  // thread.
   void cancel() { is_cancelled_ = true; }
 
-  // Gives every variable its initial value again. Inputs keep what they hold.
+  // Resets every variable to its initial value. Inputs keep their content.
   void reset();
 
   const Plan& plan() const { return *plan_; }
@@ -201,20 +205,20 @@ class Session {
     return tensors_[slot];
   }
 
-  // Bytes this session holds.
+  // Returns the bytes that this session holds.
   size_t memory_bytes() const {
     return plan_bytes(*plan_, block_.bytes()) + stand_in_bytes_ +
            (own_plans_ != nullptr ? own_plans_->bytes_beside(*plan_) : 0);
   }
-  // Returns whether its plans are shared with no other session.
+  // Returns whether the session shares its plans with no other session.
   bool has_own_plans() const { return own_plans_ != nullptr; }
   size_t block_bytes() const { return block_.bytes(); }
 
   const Allocator& allocator() const { return allocator_; }
 
-  // Threads that share a run's work, the caller's among them: fewer than asked for where the system
-  // would not start more. With a pool of the caller's: as many chunks as are made. 1 in a child of
-  // fork().
+  // Returns the number of threads that share a run's work, the calling thread included; fewer than
+  // asked for where the system could not start more. With a pool of the caller it is the number of
+  // chunks. 1 in a child of fork().
   size_t threads() const { return process_.is_inherited() ? 1 : parallel_.threads; }
 
  private:
@@ -230,22 +234,22 @@ class Session {
   bool wants_team() const;
   void leave_threads();
 
-  // A step that has something to do.
+  // A step that has a run() function, with its state in this session.
   struct Call {
     const Step* step;
     uint8_t* state;
     size_t index;             // index of the step in the plan
-    const PlannedLoop* loop;  // that the step ends, or null
-    size_t begin;             // the call that begins this loop
+    const PlannedLoop* loop;  // the loop that the step ends, or null
+    size_t begin;             // index of the call that begins this loop
   };
 
-  // The memory of a caller's that is bound to an input or output, if it is.
+  // The caller's memory that is bound to an input or output; null data: none.
   struct Binding {
     uint8_t* data = nullptr;
-    bool has_slack = false;  // kSlack bytes behind it can be read
+    bool has_slack = false;  // kSlack bytes behind `data` can be read
   };
 
-  // Makes all tables that belong to the plan, without anything in the block.
+  // Allocates all tables that belong to the plan, and leaves the block as it is.
   void make_tables(bool profiles);
   void find_tensors();
   void fill_memory(bool is_zeros);
@@ -260,7 +264,7 @@ class Session {
   uint8_t* own_memory(const ModelTensor& end) const;
   uint8_t* own_memory(const TensorMemory& place) const;
   void move(const ModelTensor& end, uint8_t* data);
-  // Returns the place of an end among all inputs, followed by all outputs.
+  // Returns the index of an input or output in a list of all inputs followed by all outputs.
   size_t index_of(const ModelTensor& end) const;
   const ModelTensor& model_tensor_at(size_t index) const;
   Status take_bound();
@@ -276,7 +280,7 @@ class Session {
   PlanOptions plan_options_;  // the plan's options without the sizes
   size_t max_memory_ = 0;     // this session's limit; the plan may have been made for another
   Allocator allocator_;
-  Block block_;                          // laid out as Plan says
+  Block block_;                          // layout: see Plan
   std::unique_ptr<OwnPlans> own_plans_;  // holds the plan and the tables below, if there are any
   std::shared_ptr<const Plan> plan_;
   PlanVector<uint8_t*> tensors_;  // indexed by slot
@@ -288,21 +292,21 @@ class Session {
   ThreadChoice choice_;
   std::unique_ptr<Profile> profile_;
 
-  // The bindings, by index_of(): the caller's memory, the memory of tensors that are copied, and
-  // memory of the session's own that replaces that of an external tensor.
+  // Indexed by index_of(): the caller's memory; that memory again for tensors that are copied; and
+  // memory of the session that replaces an external tensor's.
   PlanVector<Binding> bindings_;
   PlanVector<uint8_t*> copied_;
   PlanVector<std::unique_ptr<uint8_t, AlignedDelete>> stand_ins_;
   size_t stand_in_bytes_ = 0;
 
-  // The inputs whose memory is not zeros, because it was another tensor's at other sizes; by input. It is cleared
-  // when someone may read it, unless the caller has written all of it by then.
+  // Indexed by input: the memory is not zeros, since it was another tensor's at other sizes. It is
+  // cleared before it may be read, unless the caller has written all of it.
   mutable PlanVector<bool> is_old_;
   mutable size_t old_inputs_ = 0;
 
-  // The changes by bind() that the next run has to take notice of.
+  // Changes by bind() that the next run has to handle.
   bool has_moved_ = false;
-  PlanVector<bool> is_stale_;  // indexed by step: it keeps addresses that have changed
+  PlanVector<bool> is_stale_;  // indexed by step: the step keeps addresses that have changed
 
   // The memory of an input or output.
   struct Extent {
@@ -314,7 +318,7 @@ class Session {
 
   std::atomic<bool> is_cancelled_{false};
   RunFailure failure_;      // failure of the run in progress
-  uint32_t iteration_ = 0;  // of the loop that the run is in
+  uint32_t iteration_ = 0;  // iteration of the present loop
   const ProcessMark process_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views, parts and what is changed in place; see sharing.h.
+// Implements the placement of views, of parts, and of outputs that are computed in place
+// (sharing.h).
 #include "runtime/sharing.h"
 
 #include <algorithm>
@@ -13,12 +14,13 @@ namespace {
 constexpr uint32_t kNoTensor = UINT32_MAX;
 constexpr size_t kUnread = SIZE_MAX;
 
-// The smallest row, in bytes, that a follower writes into the rows of another tensor: tables on
-// rows of 64 are as fast as on dense ones, adds on rows of 16 take longer than the copy they save.
+// The smallest row, in bytes, that a fused step writes straight into rows of another tensor. With
+// rows of 64 bytes, tables are as fast as on dense memory; with rows of 16 bytes, an add takes
+// longer than the copy that it saves.
 constexpr size_t kMinFollowedRow = 64;
 
-// The most operands that the writers of a memory may have if it is to be moved, which bounds the
-// time for a crafted model.
+// The most operands that the writers of a memory may have for the memory to be moved, which bounds
+// the time for a crafted model.
 constexpr size_t kMaxWritersOperands = 1024;
 
 }  // namespace
@@ -49,7 +51,7 @@ Sharing::Home Sharing::home(uint32_t t) {
   return root;
 }
 
-// Finds the tensors that have a value before a run, or must keep one behind it.
+// Finds the tensors that have a value before a run, or must keep their value after the run.
 void Sharing::find_model_tensors() {
   const size_t n = types_.size();
   is_input_.resize(n), is_output_.resize(n), uses_.resize(n), whole_of_.resize(n, kNoTensor);
@@ -79,8 +81,8 @@ void Sharing::share(bool keep_all, PlanVector<PlannedStep>* steps) {
   for (PlannedStep& step : *steps) set_pitches(&step);
 }
 
-// Returns into how many rows of another tensor a step's output can be written. A follower takes the
-// rows of its leader if it reads nothing else, and if each row is long enough for a call.
+// Returns the number of rows of another tensor that a step's output can be written to. A follower
+// takes the number of its leader if it has no other input and each row is long enough for a call.
 size_t Sharing::output_rows(const PlannedStep& step) const {
   if (step.follower != nullptr) return 0;
   if (step.leader == nullptr) return step.output_rows;
@@ -122,8 +124,9 @@ void Sharing::set_pitches(PlannedStep* step) {
   step->output_pitch = pitch_of(step->outputs[0]);
 }
 
-// Lets a step's output use the memory of its input, where the step is a view. Returns whether it did: a model
-// output or the next content of a variable never views a model input, a variable, or a part of a tensor.
+// Lets the output of a step that is a view use the memory of its input. Returns whether it does: a
+// model output or the next content of a variable never views a model input, a variable, or a part
+// of a tensor.
 bool Sharing::share_view(PlannedStep* step) {
   if (step->view_begin == PlannedStep::kNoView) return false;
   const uint32_t view = step->outputs[0];
@@ -148,8 +151,7 @@ bool Sharing::fits_rows(uint32_t t, size_t rows) {
          (uses_[t].rows == 0 || uses_[t].rows == rows);
 }
 
-// Inputs of a concatenation are written where its output has them, if nothing holds them
-// elsewhere.
+// Places inputs of a concatenation in the memory of its output, unless they have to be elsewhere.
 void Sharing::share_concat_output(PlannedStep* step) {
   const uint32_t whole = step->outputs[0];
   const size_t rows = step->shared_rows;
@@ -157,7 +159,7 @@ void Sharing::share_concat_output(PlannedStep* step) {
   for (size_t i = 0; i < parts.size(); ++i) {
     const uint32_t part = root(step->inputs[i]);
     if (!uses_[part].may_move || !fits_rows(step->inputs[i], rows)) continue;
-    if (whole_of_[part] == whole) continue;  // stands there twice
+    if (whole_of_[part] == whole) continue;  // is an input twice
     parts[i] = part;
     whole_of_[part] = whole;
   }
@@ -179,8 +181,8 @@ void Sharing::share_concat_output(PlannedStep* step) {
   step->kernel = "in place";
 }
 
-// Returns whether no step that writes `part` reads another part of `whole`: it could over-read into
-// its own output.
+// Returns whether no step that writes `part` reads another part of `whole`, since such a step could
+// over-read into its own output.
 bool Sharing::may_be_written_beside(uint32_t part, uint32_t whole) {
   size_t operands = 0;
   for (const uint32_t writer : uses_[part].writers) {

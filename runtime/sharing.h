@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which tensors stand in the memory of others: views, parts of concatenations, and outputs
-// of fused steps that work in place. plan.h (Place) has the rules.
+// Decides which tensors are placed in the memory of others: views, parts of concatenations, and
+// outputs of fused steps that work in place. plan.h (Place) has the rules.
 #ifndef QRT_RUNTIME_SHARING_H_
 #define QRT_RUNTIME_SHARING_H_
 
@@ -11,14 +11,17 @@
 
 namespace qrt {
 
-// Used while a plan is made. A slot: a tensor, or one of add_slot().
+// Decides which tensors share memory while a plan is made. A slot is a tensor, or one of
+// add_slot().
 class Sharing {
  public:
-  // `types`: by slot, of what the steps of one run use. Both stay where they are.
+  // `types` are the types in one run, indexed by slot. `model` and `types` have to outlive this
+  // object.
   Sharing(const fb::Model& model, const TensorTypes& types);
 
-  // Decides for all steps. Sets their pitches, and run and kernel of those with nothing left to do.
-  // With `keep_all` rows stay dense. REQUIRES: fuse_steps() was called, if it is to be.
+  // Places the tensors of all steps. Sets the steps' pitches, and `run` and `kernel` of steps with
+  // nothing left to do. With `keep_all` rows stay dense. REQUIRES: fuse_steps() was called before,
+  // if at all.
   void share(bool keep_all, PlanVector<PlannedStep>* steps);
 
   // Adds a slot with memory of its own.
@@ -31,8 +34,8 @@ class Sharing {
     size_t offset;  // bytes
     size_t pitch;   // bytes from row to row; 0: dense
   };
-  // Returns the tensor whose memory `slot` uses in the end. Shortens the way there. Rows have the
-  // pitch of the last memory on the way in which they are apart.
+  // Returns the root tensor, whose memory `slot` uses, and the place in it. Shortens the chain of
+  // homes to the root. `pitch` is that of the last home in the chain whose rows are not dense.
   Home home(uint32_t slot);
   uint32_t root(uint32_t slot) {
     const uint32_t next = homes_[slot].tensor;
@@ -42,8 +45,8 @@ class Sharing {
  private:
   // The use of a root's memory by the steps so far.
   struct MemoryUse {
-    bool may_move = false;  // into another's
-    // Number of equal rows that its present content divides the memory into; 0: it is not divided.
+    bool may_move = false;  // the memory may become part of another's
+    // The number of equal rows that the present content divides the memory into; 0: not divided.
     size_t rows = 0;
     ScratchVector<uint32_t> writers;
   };
@@ -65,10 +68,11 @@ class Sharing {
   ScratchVector<Home> homes_;                       // indexed by slot
   // Indexed by tensor; true also for variables and their next content.
   ScratchVector<bool> is_input_, is_output_;
-  ScratchVector<MemoryUse> uses_;  // indexed by tensor; roots alone have one
-  // The number of rows into which all readers, and the writer, of a tensor can take it, or 0; by tensor.
+  ScratchVector<MemoryUse> uses_;  // indexed by tensor; set for roots only
+  // Indexed by tensor: the number of rows that all its readers, or its writer, can divide it into,
+  // or 0.
   ScratchVector<size_t> read_rows_, written_rows_;
-  // Indexed by tensor: the last Concat's output that it is to be part of.
+  // Indexed by tensor: the output of the last Concat that the tensor becomes part of.
   ScratchVector<uint32_t> whole_of_;
 };
 

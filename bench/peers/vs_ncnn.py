@@ -19,7 +19,7 @@ import sys
 def ncnn_ms(options, name):
     command = [os.path.abspath(options.benchncnn), str(options.loops), options.threads, "0", "-1", "0",
                f"param={name}.param", f"shape=[{options.size},{options.size},3]"]
-    # Networks are looked for where it stands; it prints to standard error.
+    # benchncnn loads networks from its working directory and prints times to standard error.
     text = subprocess.run(command, check=True, cwd=options.params, text=True, stderr=subprocess.STDOUT,
                           stdout=subprocess.PIPE).stdout
     return float(re.search(r"min = +([\d.]+)", text).group(1))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass: taps of a kernel that meet nothing but padding go (dilations as wide as the image, as DeepLab
-// has them). Padding is the input's zero point and adds nothing.
+// Pass: removes taps of a kernel that only read padding, as with DeepLab's dilations, which can be
+// as wide as the image. Padding is the input's zero point and adds nothing.
 #include <cstring>
 
 #include "converter/passes/passes.h"
@@ -19,8 +19,8 @@ struct Window {
   }
 };
 
-// The taps first..last of a window stay, with padding that leaves them and the output where they
-// were.
+// The taps first..last of a window that are kept, with the padding that keeps taps and outputs
+// aligned.
 struct Kept {
   int64_t first, last, dilation, pad_before, pad_after;
   int64_t taps() const { return last - first + 1; }
@@ -40,7 +40,7 @@ Kept kept_of(const Window& w, int64_t pad_after) {
   return k;
 }
 
-// Weights as [outer][kernel_h][kernel_w][inner].
+// Returns the kept taps of weights [outer][kernel_h][kernel_w][inner].
 std::vector<int16_t> cropped(const Value& weights, int64_t outer, int64_t inner, int64_t kernel_h,
                              int64_t kernel_w, const Kept& h, const Kept& w) {
   std::vector<int16_t> left;
@@ -61,7 +61,7 @@ void drop(Graph* graph, Node* node, Options* o) {
   const Value& weights = graph->values[node->inputs[1]];
   const Shape x = graph->values[node->inputs[0]].type.shape,
               y = graph->values[node->outputs[0]].type.shape, shape = weights.type.shape;
-  // A layer with a zero point of the run has padding that is known only then.
+  // A zero point that is computed in the run makes the padding unknown here.
   if (node->inputs.size() > 3 || !weights.is_constant || weights.type.dtype != DType::kInt16 ||
       weights.packing != fb::Packing::NONE || y.elements() == 0)
     return;

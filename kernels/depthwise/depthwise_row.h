@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines (plan.h), as of convolutions over time: compute_long_row(), and compute_short_row() for up to three
-// taps, where one column has all of two outputs and stays in registers. V: a policy of
-// depthwise_tile.h; of compute_short_row() with kHolds. Included by kernel files only: everything has
-// internal linkage.
+// Lines (plan.h), as in convolutions over time: compute_long_row(), and compute_short_row() for up
+// to three taps, where one column has all inputs of two outputs and stays in registers. V is a
+// policy of depthwise_tile.h, for compute_short_row() with kHolds. Included by kernel files only:
+// everything has internal linkage.
 #ifndef QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_
 #define QRT_KERNELS_DEPTHWISE_DEPTHWISE_ROW_H_
 
@@ -28,7 +28,7 @@ void interleave_row(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t
   const ptrdiff_t width = iy < s.in_h ? static_cast<ptrdiff_t>(s.in_w) : 0;
   const size_t bands = bands_of<V>(b);
   while (count > 0) {
-    // Columns until one of the pixels enters the image or leaves it.
+    // Distance to the column at which a pixel enters the image or leaves it.
     ptrdiff_t change = PTRDIFF_MAX;
     SourceRow<V> source[kRows];
     for (size_t r = 0; r < kRows; ++r) {
@@ -51,7 +51,8 @@ void interleave_row(const Block& b, const Pixels<V>& pixels, size_t y, ptrdiff_t
   }
 }
 
-// The order in which compute_long_row() goes over the outputs of a row: in sequences of every so many.
+// The order in which compute_long_row() visits the outputs of a row: in sequences, whose passes are
+// `advance` outputs apart.
 template <class V>
 struct RowOrder {
   explicit RowOrder(const Block& b)
@@ -85,7 +86,7 @@ struct RowOrder {
   size_t advance;  // from one pass of a sequence to the next
 };
 
-// Computes lines of outputs a dilation apart. compute: the functions by the rows of a pass less 1.
+// Computes lines of outputs a dilation apart. compute[i] is the function for passes of i + 1 rows.
 template <class V>
 void compute_long_row(const Block& b, const Pixels<V>& pixels, Loop loop,
                       void (*const (&compute)[2])(const Block&, const Loop&, const Area&), size_t y,
@@ -108,7 +109,8 @@ void compute_long_row(const Block& b, const Pixels<V>& pixels, Loop loop,
       const size_t end = order.end(first, s.out_w), all = order.together(first);
       const size_t last = (all - 1) * order.step;
       for (size_t x = first; x < end;) {
-        // Passes go on as long as all outputs that are computed together are wanted, and then over the others.
+        // Passes first cover the positions at which all outputs of a pass are inside the row, then
+        // the others.
         const size_t left = s.out_w - x, whole = left > last ? left - last : end - x;
         Area area = {y, left > last ? all : (left - 1) / order.step + 1, 1, x, 1, 1, 0};
         area.outputs = ((whole < end - x ? whole : end - x) - 1) / order.advance + 1;
@@ -135,7 +137,8 @@ bool is_short_row(const DepthwisePlan& plan, const DepthwiseShape& s, size_t n) 
   return fits && plan.line.columns == 1 && plan.pass_rows == 2 && s.multiplier == 1;
 }
 
-// Outputs at `out` and `later`, `count` of each: of the same place the first stays.
+// Computes `count` outputs each at `later` and `out`. Writes to `later` first, so that the output
+// at `out` stays where both are the same place.
 template <class V, Store kStore>
 QRT_INLINE void compute_run(const Block& b, const Loop& loop, const Held<V, kStore>& held,
                             const typename V::Finish& finish, SourceRow<V> (&from)[4], size_t count,

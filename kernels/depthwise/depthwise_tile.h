@@ -68,15 +68,15 @@
 namespace qrt {
 namespace {
 
-// The loops of one epilogue, by the rows of a pass less 1: chosen once for a block, so that what is
-// around them is compiled once for all epilogues.
+// The loops of one epilogue; element i of an array is for passes of i + 1 rows. A block chooses its
+// loops once, so that the code around them is compiled once for all epilogues.
 template <class V>
 struct Loops {
   using Slide = void (*)(const Block& b, const Loop& loop, const Area& area,
                          const SourceRow<V> (&image)[V::kTile.group_rows]);
   using Compute = void (*)(const Block& b, const Loop& loop, const Area& area);
 
-  Slide slide[2], slide_inside[2];  // null where there are none
+  Slide slide[2], slide_inside[2];  // null where V has none
   Compute compute[2], compute_3x3[2];
   void (*line)(const Block& b, const Loop& loop, size_t y);  // null where there is none
 };
@@ -163,8 +163,8 @@ size_t count_passes(const Block& b, const Area& area,
   return passes > 0 ? passes : 1;  // a last one may have a single band
 }
 
-// Returns the number of passes done. `area` is changed, not copied: vector loads of what scalar stores
-// have just left wait for them.
+// Computes one or more passes and returns their number. Changes `area` in place, since vector loads
+// of a fresh copy would have to wait for its scalar stores.
 template <class V>
 size_t compute_pass(const Block& b, const Loop& loop, const Loops<V>& loops,
                     const Pixels<V>& pixels, Area& area) {
@@ -308,8 +308,8 @@ Loops<V> loops_of(Store store) {
   return loops_of<V, Store::kGeneric>();
 }
 
-// Prepares a block for its pixels: writes its constants and weights to scratch memory, and chooses the
-// epilogue that these allow.
+// Prepares a block: writes its constants and weights to scratch memory, and chooses an epilogue
+// that they allow.
 template <class V>
 QRT_NOINLINE Loops<V> begin_block(Block& b) {
   const DepthwiseArgs& args = b.args;

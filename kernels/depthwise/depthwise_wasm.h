@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise for WebAssembly: 16 channels of one or two output pixels at a time, the taps in groups that one
-// instruction multiplies. Anything but one filter per channel, and kernels of many taps, take the scalar row. A policy P
-// gives:
+// Depthwise for WebAssembly: 16 channels of one or two output pixels at a time, with taps in groups
+// that one instruction multiplies. Layers with several filters per channel, and kernels of many
+// taps, are computed by the scalar row. A policy P has:
 //
 //   kGroup                      taps of a group
 //   Weight                      type of a weight in a group
@@ -107,7 +107,7 @@ void compute_row(const Block<P>& b, size_t y) {
   if (P::compute_whole_row(b, y)) return;
   const DepthwiseArgs& args = *b.args;
   const DepthwiseShape& s = args.shape;
-  // Wraps to a huge number above and left of the image.
+  // Coordinates before the image wrap to huge numbers, so that one comparison finds them.
   const size_t iy = y * s.stride_h - s.pad_top;
   const size_t reach_h = (s.kernel_h - 1) * s.dilation_h, reach_w = (s.kernel_w - 1) * s.dilation_w;
   const bool has_rows = iy < s.in_h && reach_h < s.in_h - iy;

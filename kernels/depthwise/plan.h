@@ -8,27 +8,29 @@
 //
 // where lane l of quad q holds channels 16 * l + 4 * q + 0..3, the order in which in-lane unpacks
 // leave them and in-lane packs take them back. A group is `group_rows` image rows one dilation
-// apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. Columns are all from
-// the first to the last that a tile of outputs touches, or, where a kernel is dilated so far that most
-// of these are of no use, those of each kernel column by themselves. The weights of the block are
-// copied to the same order,
+// apart: 4 for byte dot products, 2 for VPMADDWD, 1 for widening multiplies. The columns are all
+// those from the first to the last that a tile of outputs reads. If a far dilated kernel reads few
+// of these, they are instead the columns that each kernel column reads, one kernel column after the
+// other (is_apart). The weights of the block are copied to the same order,
 //
 //   [row of the pass][term][kx][group][q][lanes][4 channels][group_rows]
 //
-// and one pass computes one or two output rows: two where the input rows of both fit the groups of
-// one, so that each interleaved column is used twice. With a dilated kernel these rows are a dilation
+// One pass computes one output row, or two rows if the input rows of both fit in the groups of one,
+// so that each interleaved column is used twice. With a dilated kernel the two rows are a dilation
 // apart.
 //
-// A line is a kernel of one row whose weights have one term, or of one column on an image of one column,
-// which is a row in the same memory. As one image row would leave most of a group empty, the rows of its
-// groups are taps, pixels of the image row a dilation apart, and an output reads ceil(taps / group_rows)
-// columns, each group_rows dilations behind the one before: those of a phase one after the other, where
-// phases are long, or else each in a run of its own. Bands are the next outputs, and two rows in a pass
-// two outputs a dilation apart.
+// A line is a kernel of one row whose weights have one term, or of one column on an image of one
+// column, which is a row in the same memory. One image row would leave most of a group empty, so
+// the rows of a line's groups are taps, which are pixels of the image row a dilation apart. An
+// output reads ceil(taps / group_rows) columns, each group_rows dilations behind the previous one.
+// If phases are long, the columns of a phase are adjacent; otherwise each column of an output is in
+// a run of its own (is_far). The bands of a line are adjacent outputs, and the two rows of a pass
+// are two outputs a dilation apart.
 //
-// Where a pass reads six image rows (5x5) and the second group would be half empty, its quads hold
-// these two rows of a column and of the next instead, [2 columns][2 rows], and every other kernel
-// column takes them: 8 products for 25 taps, not 10. Their weights stand behind all of group 0's.
+// If a pass reads six image rows (5x5), the second group would be half empty. Its quads then hold
+// the last two rows of a column and of the next one, [2 columns][2 rows], and every other kernel
+// column uses them: 8 products for 25 taps, not 10. The weights of the second group follow all
+// those of group 0.
 #ifndef QRT_KERNELS_DEPTHWISE_PLAN_H_
 #define QRT_KERNELS_DEPTHWISE_PLAN_H_
 
@@ -43,7 +45,8 @@ struct DepthwiseTile {
   size_t lanes;       // 16-channel lanes of a register; 0: the scalar kernel, no scratch, any shape
   size_t group_rows;  // 1, 2 or 4
   size_t quad_bytes;  // size of one [lanes][4][group_rows] cell
-  bool pairs;  // two rows in a pass also where they are a dilation apart, and pairs of columns
+  bool pairs;  // whether a pass may have two rows that are a dilation apart, and columns may be
+               // paired (is_paired)
 };
 
 constexpr DepthwiseTile kDepthwiseZmm = {4, 4, 64, true};
@@ -56,27 +59,31 @@ constexpr DepthwiseTile kDepthwiseScalar = {0, 0, 0, false};
 constexpr size_t kDepthwiseMaxOutputs = 4;  // computed together in one row
 
 struct DepthwiseRow {
-  size_t columns;  // number of columns that an output reads; 0: the kernel is no line
+  size_t columns;  // columns that an output reads; 0: the kernel is no line
   size_t step;     // image pixels from one column to the next
-  size_t phases;   // number of phases: outputs from one of a phase to the next
+  size_t phases;   // number of phases: outputs o, o + phases, o + 2 * phases ... form one
   size_t stride;   // columns from one output of a phase to the next
   bool is_far;     // each column has a run of its own: phases are short, or pixels far apart
-  bool is_packed;  // taps are rows of the packed weights, as of a kernel of one column
+  bool is_packed;  // taps are rows of the packed weights, as in a kernel of one column
 };
 
 struct DepthwisePlan {
   DepthwiseRow line;
   size_t groups;
   size_t pass_rows;  // output rows of one pass: 1 or 2
-  // Output rows between the two of a pass: 1, or the dilation where both read the same rows.
+  // Distance of the two output rows of a pass: 1, or the dilation, at which both read the same
+  // input rows.
   size_t row_step;
-  size_t kernel_step;   // columns from one kernel column to the next: the dilation, or, where they
-  bool is_apart;        // are apart, all that the outputs of a tile take of each
+  // Columns from one kernel column to the next: the dilation, or with is_apart the number of
+  // columns that each kernel column has.
+  size_t kernel_step;
+  bool is_apart;        // each kernel column has columns of its own
   bool is_paired;       // the second group holds two image rows of two columns each
   size_t column_bytes;  // size of one interleaved column
   size_t tile_outputs;  // outputs whose columns are interleaved at a time
-  size_t strip_rows;  // output rows of all channels before the next rows: keeps the input in cache
-  size_t weight_row_bytes;  // the weights of one row of the pass
+  size_t strip_rows;    // output rows that are computed for all channels before the next ones, to
+                        // keep the input in cache
+  size_t weight_row_bytes;  // bytes of the weights of one row of the pass
   // Offsets into scratch: the constants of a block (bias and three of the epilogue's) first, then
   // weights, then columns.
   size_t weights_offset, columns_offset, scratch_bytes;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise add and mul in integers, for every instruction set: chunks of a run become int32,
-// go through stages as tiles of isa/requantize_tile.h (the same constants in every column), and
-// become bytes. For the kernel files of this family only; everything here is local to the including
-// file.
+// Elementwise add and mul in integers, for every instruction set: chunks of a run are widened to
+// int32, requantised as tiles of isa/requantize_tile.h whose columns have equal constants, and
+// narrowed to bytes. Included by this family's kernel files only: everything has internal linkage.
 #ifndef QRT_KERNELS_ELEMENTWISE_BLOCKS_H_
 #define QRT_KERNELS_ELEMENTWISE_BLOCKS_H_
 
@@ -22,7 +21,7 @@ inline void widen(const uint8_t* x, size_t n, int32_t zero_point, int32_t left_s
   stages.run<V>(v, n);
 }
 
-// One operand of a run: how its chunks become int32.
+// An operand of a run, whose chunks it widens to int32.
 template <class V>
 class Widened {
  public:

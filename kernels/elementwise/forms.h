@@ -36,7 +36,7 @@ inline int32_t sum_by_tables(const SumTables& t, uint8_t first, uint8_t second) 
 //   v = fma(a - a_zero_point, fl32((b - b_zero_point) * scale), addend)
 // else
 //   v = fma((a - a_zero_point) * (b - b_zero_point), scale, addend)
-// with an addend 1.5 * 2^23 more than what the output adds.
+// with an addend that is 1.5 * 2^23 plus what the output adds.
 struct ScaledProduct {
   int32_t a_zero_point, b_zero_point;
   float scale, addend;
@@ -47,9 +47,9 @@ struct ScaledProduct {
 struct SumTablesKernel {
   const char* name;
   Isa isa;
-  // Finds tables whose sums are those of add_f32(), or add_int(), for every pair. Returns false
-  // where there are none (the steps of either operand take more than a byte, or ties go both ways),
-  // or where a search would take long.
+  // Find tables that give the sums of add_f32(), or add_int(), for every pair. Return false where
+  // there are none (a step of either operand does not fit a byte, or ties round both up and down),
+  // or where the search would take long.
   bool (*make)(const AddParams& params, SumTables* tables);
   bool (*make_int)(const AddIntParams& params, SumTables* tables);
   void (*run)(const SumTables& tables, const Rows& rows);

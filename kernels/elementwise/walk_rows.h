@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over rows (rows.h) of kernels for x86, a register at a time. For those kernel files only;
-// everything here is local to the including file. A Block is made from the parameters of a form and has
+// The walk over rows (rows.h) of kernels for x86, a register at a time. Included by those kernel
+// files only: everything has internal linkage. A Block is constructed from the parameters of a form
+// and has
 //
 //   Vec                                             the vector layer, of isa/
 //   First first(Int x); Second second(Int x);       of a register of either operand
 //   Int join(First, Second);                        the outputs
 //
-// An operand's row that is the same for all goes through first() or second() once for some rows.
+// An operand's row that all rows share goes through first() or second() once for several rows.
 #ifndef QRT_KERNELS_ELEMENTWISE_WALK_ROWS_H_
 #define QRT_KERNELS_ELEMENTWISE_WALK_ROWS_H_
 
@@ -20,11 +21,11 @@
 namespace qrt {
 namespace {
 
-// The rows at once: with more there would be more streams than the caches can follow.
+// Rows that are processed together. More rows would be more streams than the caches can prefetch.
 constexpr size_t kRowsAtOnce = 8;
 
-// Applies the operation to two dense rows. It makes a block of its own, as the other loops here do,
-// so that the block's constants are in registers.
+// Applies the operation to two dense rows. Makes a Block of its own, so that the constants are in
+// registers.
 template <class Block, class Params>
 __attribute__((noinline)) void walk_row(const Params& params, const uint8_t* a, const uint8_t* b,
                                         uint8_t* y, size_t n) {
@@ -42,7 +43,7 @@ __attribute__((noinline)) void walk_row(const Params& params, const uint8_t* a, 
   }
 }
 
-// The rows of x, of one register or part of it, beside `held`.
+// Applies the operation to `held` and one register, or part of one, of each row of x.
 template <bool kFirstIsSame, class Block, class Partial, class Int>
 inline void walk_column(const Block& block, const Partial& part, Int held, const uint8_t* x,
                         size_t step, uint8_t* y, size_t y_step, size_t rows) {
@@ -77,7 +78,7 @@ __attribute__((noinline)) void walk_beside(const Params& params, const uint8_t* 
   }
 }
 
-// No operand is a scalar.
+// Applies the operation to rows. REQUIRES: no operand is a scalar.
 template <class Block, class Params>
 void walk_arrays(const Params& params, const Rows& r) {
   if (!is_beside_a_row(r)) {
@@ -90,8 +91,8 @@ void walk_arrays(const Params& params, const Rows& r) {
   }
 }
 
-// Applies the operation to rows. A row with one repeated element is taken as many rows of a
-// register, and the remainder.
+// Applies the operation to rows. Divides a row whose operand is one repeated element into rows of
+// one register, which share that element, and a remainder.
 template <class Block, class Params>
 void walk_rows(const Params& params, Rows r) {
   constexpr size_t kRegister = Block::Vec::kBytes;

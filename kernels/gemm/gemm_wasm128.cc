@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gemm on simd128: sums of two products of 16 bits, exact for all bytes.
 //
-// Widening splits a group of 4 k into k 0, 2 (the low bytes of its 16-bit halves) and k 1, 3 (the high
-// bytes): two phases. A block of rows is widened once for all weights, and eight channels of weights once
-// for the block; of long rows neither, which few rows of would have to pay for.
+// Widening splits a group of 4 k into k 0, 2 (the low bytes of its 16-bit halves) and k 1, 3 (the
+// high bytes): two phases. A block of rows is widened once for all weights, and eight channels of
+// weights once for the block. Long rows are not widened ahead, since too few of them fit in the
+// buffer to pay for it.
 #include "kernels/gemm/kernels.h"
 #include "kernels/gemm/policy_wasm.h"
 
@@ -31,8 +32,8 @@ struct Wasm128 : Words {
   }
 };
 
-constexpr int kRows = 4;         // of a tile of eight channels
-constexpr size_t kChannels = 8;  // of a panel
+constexpr int kRows = 4;         // rows of a tile of eight channels
+constexpr size_t kChannels = 8;  // channels of a panel
 // Size of the stack buffer for widened rows and a widened panel.
 constexpr size_t kWidenedBytes = 28 * 1024;
 constexpr size_t kLeastRows = 3 * kRows;  // fewest rows for which widening a panel pays
@@ -49,7 +50,8 @@ QRT_INLINE void widen(const uint8_t* row, size_t kc, uint8_t* out) {
   }
 }
 
-// Widens `steps` groups of 4 k of eight channels, 64 bytes apart, to [step][phase][8 channels][2 k].
+// Widens the weights of eight channels from `steps` groups of 4 k, one group every 4 * kBlock
+// bytes, to 16 bits in the order [step][phase][8 channels][2 k].
 QRT_INLINE void widen_panel(const int8_t* w, size_t steps, uint8_t* out) {
   for (size_t step = 0; step < steps; ++step, w += 4 * kBlock, out += 64) {
     QRT_UNROLL
@@ -67,7 +69,7 @@ struct WidenedBlock {
   const uint8_t *rows, *panel;
   size_t row_bytes;
   size_t channel, columns;  // first channel of the panel, channels to store
-  Wasm128::Store<2> store;  // of the panel, where output->in_registers()
+  Wasm128::Store<2> store;  // constants of the panel, if output->in_registers()
 };
 
 template <int MR>
@@ -109,7 +111,7 @@ void run_last_tile(const WidenedBlock& b, size_t rows, size_t row, uint8_t* c) {
   }
 }
 
-// Rows begin .. begin + count - 1, which are widened.
+// Computes rows begin .. begin + count - 1, which are widened.
 void run_widened(WidenedBlock& b, size_t begin, size_t count, uint8_t* panel) {
   const GemmArgs& g = *b.g;
   b.panel = panel;

@@ -29,12 +29,12 @@ QRT_INLINE Ints widened(const uint8_t* p) {
   return __builtin_convertvector(load_as<LaneBytes>(p), Ints);
 }
 
-// Vectors of kCount int32, to reduce longer ones by halves.
+// A vector of kCount int32. Longer vectors are reduced by halves to shorter ones.
 template <size_t kCount>
 struct IntVector {
   typedef int32_t Type __attribute__((vector_size(4 * kCount)));
 };
-// Joins all lanes of v by join(a, b) of two vectors.
+// Reduces all lanes of v to one by join(a, b), which joins two vectors lane by lane.
 template <size_t kCount, class Join>
 QRT_INLINE int32_t joined(typename IntVector<kCount>::Type v, const Join& join) {
   if constexpr (kCount == 2) {
@@ -47,9 +47,10 @@ QRT_INLINE int32_t joined(typename IntVector<kCount>::Type v, const Join& join) 
   }
 }
 
-// Quantises a whole block, whose count is a multiple of 16.
+// Quantises a whole block of `count` elements, a multiple of 16.
 inline void quantize_block(const float* x, size_t count, int8_t* q, float* scale, int32_t* sum) {
-  // As integers the bits of magnitudes are in the order of these, infinity and NaN above all others.
+  // The bits of magnitudes, taken as integers, are ordered as the magnitudes, with infinity and NaN
+  // above all others.
   Ints sizes = {};
   for (size_t i = 0; i < count; i += kLanes) {
     const Ints size = load_as<Ints>(x + i) & INT32_MAX;
@@ -80,7 +81,7 @@ inline void quantize_block(const float* x, size_t count, int8_t* q, float* scale
   *sum = joined<kLanes>(sums, [](auto a, auto b) { return a + b; });
 }
 
-// Returns the zero point where a model has none, less what dot8() subtracts from codes.
+// Returns the default zero point of codes of `bits` bits, less what dot8() subtracts from codes.
 template <class Policy>
 QRT_INLINE int32_t middle(size_t bits) {
   return (1 << (bits - 1)) - (bits == 8 && Policy::kLess128 ? 128 : 0);
@@ -105,7 +106,7 @@ inline void quantize_rows(const NBitsWeights& w, const float* x, size_t rows, in
   }
 }
 
-// Adds the bias and stores the panel's columns from `first` on of a row.
+// Adds the bias to the sums of a row, and stores them from column `column` on.
 template <int NV>
 QRT_INLINE void end_row(const NBitsWeights& w, size_t column, const Floats (&acc)[NV], float* y) {
   const size_t left = column < w.n ? w.n - column : 0;
@@ -126,11 +127,12 @@ QRT_INLINE void end_row(const NBitsWeights& w, size_t column, const Floats (&acc
   }
 }
 
-// A single row reads its weights as fast as memory gives them, which a prefetch so many elements ahead makes a quarter
-// faster: the hardware's own ends with a page. Addresses behind the last panel do no harm.
+// Elements by which weights and scales are prefetched. A single row reads weights as fast as memory
+// provides them, and this makes it a quarter faster, since the hardware's own prefetch ends with a
+// page. Addresses behind the last panel do no harm.
 constexpr size_t kWeightsAhead = 2048, kScalesAhead = 8 * kNBitsPanel;
 
-// MR rows by NV vectors of the panel's outputs, from output `first` of the panel on.
+// Computes MR rows by NV vectors of the panel's outputs, from output `first` of the panel on.
 template <class Policy, int kBits, int MR, int NV>
 QRT_INLINE void product_tile(const NBitsWeights& w, const NBitsRows& x, size_t panel, size_t first,
                              float* y) {
@@ -289,7 +291,8 @@ inline void float_products(const NBitsWeights& w, const float* x, size_t rows, s
 
 }  // namespace
 
-// The row of a set but for its integer products. Float products: tiles of MR rows by NV vectors.
+// Defines an instruction set's kernels except integer products. Float products have tiles of MR
+// rows by NV vectors.
 #define QRT_NBITS_OTHERS(suffix, Policy, MR, NV)                                              \
   void nbits_quantize_##suffix(const NBitsWeights& w, const float* x, size_t rows, int8_t* q, \
                                float* scales, int32_t* sums) {                                \
@@ -302,7 +305,7 @@ inline void float_products(const NBitsWeights& w, const float* x, size_t rows, s
     float_products<2, MR, NV>(w, x, rows, panel, y);                                          \
   }
 
-// The row of a set: tiles of MR rows by NV vectors.
+// Defines all kernels of an instruction set, with tiles of MR rows by NV vectors.
 #define QRT_NBITS_ROW(suffix, Policy, MR, NV)                                         \
   QRT_NBITS_OTHERS(suffix, Policy, MR, NV)                                            \
   void nbits_product_##suffix(const NBitsWeights& w, const NBitsRows& x, size_t rows, \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of softmax.h without their sums in order, where an instruction set looks up 64 bytes at once.
-// A sum of integers gives two bounds of the float sum; quotient, rounding and limits are monotonic in
-// that. An element that becomes the same byte by both bounds becomes it by all between them; rows
-// with another element, about one in a hundred, are left to softmax_rows().
+// Rows of softmax.h without their sums in order, where an instruction set looks up 64 bytes at
+// once. A sum of integers gives two bounds of the float sum; quotient, rounding and limits are
+// monotonic in that. An element to which both bounds give the same byte gets this byte from all
+// sums between them; rows with another element, about one in a hundred, are left to softmax_rows().
 //
 // With e_d = table[255 - d], d the distance from the greatest value of the row, and e_d <= e_0:
 //
@@ -28,11 +28,12 @@ namespace qrt {
 struct SoftmaxBounds {
   uint8_t bytes[3][256];  // the bytes of T_d, the lowest first
   float share[256];       // A_d
-  size_t shown;           // d from here on are 0 in every row: A_d / I < 1/2
+  size_t shown;           // elements at distances d >= shown become 0 in every row: A_d / I < 1/2
   int32_t zero_point;
 };
 
-// The longest row. The sums of T_d have 31 bits in each of 16 lanes; and the bounds move apart.
+// The longest row: sums of T_d have 31 bits in each of 16 lanes, and the bounds move apart in
+// longer rows.
 constexpr size_t kMaxBoundedRow = 1024;
 
 constexpr size_t kBoundedRows = 32;
@@ -40,8 +41,8 @@ constexpr size_t kBoundedRows = 32;
 struct SoftmaxBoundsKernel {
   const char* name;  // "softmax_u8_avx512vbmi"
   Isa isa;
-  // rows <= kBoundedRows. Bit r of the result: row r of y is still to be made. x may be over-read by up
-  // to 64 bytes; x and y are not the same.
+  // Computes up to kBoundedRows rows. Bit r of the result: row r of y is still to be computed. x
+  // may be over-read by up to 64 bytes; x and y do not overlap.
   uint32_t (*rows)(const SoftmaxBounds& bounds, const uint8_t* x, uint8_t* y, size_t rows,
                    size_t n);
 };
@@ -49,8 +50,9 @@ struct SoftmaxBoundsKernel {
 // Returns the table of kernels, whose last row has no kernel.
 const SoftmaxBoundsKernel* softmax_bounds_kernels(size_t* count);
 
-// Returns the best kernel, and its bounds. Null where there is none, or where rows of n values have no bounds:
-// n is too great, some e_d > e_0, n * e_0 is no float, or k is so great that a quantum has more than 15 bits.
+// Returns the best kernel, and sets *bounds. Returns null where there is no kernel, or rows of n
+// values have no bounds: n is too great, some e_d > e_0, n * e_0 is no float, or k is so great that
+// a quantum has more than 15 bits.
 const SoftmaxBoundsKernel* plan_softmax_bounds(IsaSet isas, const SoftmaxParams& params, size_t n,
                                                SoftmaxBounds* bounds);
 

@@ -117,7 +117,7 @@ struct Params {
   GemmCall gemm;
   DynamicLayer dynamic;
   size_t runs;               // 1, or the number of images where each image has a scale of its own
-  uint8_t input_zero_point;  // a dynamic layer's comes from the run instead
+  uint8_t input_zero_point;  // a dynamic layer takes that of the run instead
   // Bytes of the row of zero points in front of the table of addresses (indirect forms).
   size_t zero_bytes;
 
@@ -200,7 +200,8 @@ void run_indirect(const Step& step, const RunContext& context) {
   }
 }
 
-// Copies image row iy with its padding to `to`. Outside the image, iy may be anything: modulo 2^64.
+// Copies image row iy with its padding to `to`. A row outside the image is all padding; iy is
+// modulo 2^64.
 void pad_row(const Params& p, const uint8_t* image, uint8_t zero_point, size_t iy, uint8_t* to) {
   const Geometry& g = p.geometry;
   if (iy >= g.in_h) {
@@ -240,8 +241,8 @@ void run_row(const RowsJob& job, GemmOperands* args, size_t row) {
     run_follower(job.step, job.context, at, 1, count, count);
 }
 
-// Output rows [begin, end), read from the image itself: nothing to pad. `piece`: of the task, see
-// tile_scratch_of().
+// Computes output rows [begin, end) from the image itself, which needs no padding. `tile` is the
+// task's, see tile_scratch_of().
 void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* tile) {
   const Params& p = job.p;
   const Geometry& g = p.geometry;
@@ -258,9 +259,9 @@ void run_rows_unpadded(const RowsJob& job, size_t begin, size_t end, uint8_t* ti
   }
 }
 
-// Computes output rows [begin, end) from padded copies in `scratch`. With one term: the input rows
-// of strip_rows output rows. With more: the kernel's rows of one output row, once per term, as the
-// taps stand.
+// Computes output rows [begin, end) from padded copies in `scratch`: with one term of the input
+// rows of strip_rows output rows, with more terms of the kernel's rows of one output row, once per
+// term, in the order of the taps.
 void run_rows_padded(const RowsJob& job, size_t begin, size_t end, uint8_t* scratch,
                      uint8_t* tile) {
   const Params& p = job.p;
@@ -388,8 +389,8 @@ Status make_products(const PrepareContext& context, const Geometry& g, GemmCall*
   return {};
 }
 
-// Prepares the first form of conv2d_forms.h that sets step->run, and the products of the layer that the
-// others need. Every form takes memory to save time.
+// Prepares the first form of kConv2DForms that sets step->run, and *gemm if that form needs it or
+// no form applies. All forms take memory to save time, so none is tried unless context.may_spend.
 Status prepare_form(const PrepareContext& context, const Geometry& g, GemmCall* gemm,
                     PlannedStep* step) {
   const auto& options = *context.op->options_as<fb::Conv2DOptions>();

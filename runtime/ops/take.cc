@@ -38,9 +38,9 @@ Status infer(const InferContext& context, TensorTypes* outputs) {
 }
 
 struct Params {
-  size_t batches, outer;  // outer: dimensions between those of the batch and the axis
-  size_t indices;         // of one batch
-  size_t size;            // of the axis
+  size_t batches, outer;  // outer: elements of the dimensions between batch and axis
+  size_t indices;         // number of indices of one batch
+  size_t size;            // size of the axis
   size_t block_bytes;
   size_t tasks;
   bool is_checked;
@@ -93,8 +93,8 @@ Status prepare(const PrepareContext& context, PlannedStep* step) {
   return Status();
 }
 
-// Returns whether every image takes blocks of its own: rows of a constant at its own indices, or
-// parts of itself.
+// Returns whether the images of a batch are independent: each takes rows of a constant at indices
+// of its own, or blocks of itself.
 bool keeps_images_apart(const fb::Operator& op, const BatchOperands& operands) {
   const fb::TakeOptions& o = *op.options_as_Take();
   const bool same_indices = operands.inputs[1].is_constant;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files in memory, and memory of large pages, as each system gives them: mapping_posix.cc,
-// mapping_windows.cc, mapping_wasi.cc.
+// Memory-mapped files, and memory of large pages. Each system has an implementation:
+// mapping_posix.cc, mapping_windows.cc, mapping_wasi.cc.
 #ifndef QRT_RUNTIME_PLATFORM_MAPPING_H_
 #define QRT_RUNTIME_PLATFORM_MAPPING_H_
 
@@ -11,7 +11,7 @@
 
 namespace qrt::platform {
 
-// A file open for reading (its name in UTF-8), closed on the way out.
+// Owns a file that is open for reading, and closes it when destroyed. Paths are UTF-8.
 class File {
  public:
   explicit File(const char* path);
@@ -26,23 +26,25 @@ class File {
   const int fd_;
 };
 
-// Returns the size of a file. Fails with kIoError where it is no regular file, or the system does not tell.
+// Returns the size of a file in bytes. Fails with kIoError where the file is not regular, or its
+// size is not known.
 Result<uint64_t> file_size(int fd);
 
-// Offsets of mappings are multiples of this.
+// Returns the number of bytes that offsets of mappings are multiples of.
 size_t mapping_step();
 
 // Maps a file, read-only. The mapping stays when the file is closed. Fails with kOutOfMemory or kIoError.
 Result<const uint8_t*> map(int fd, uint64_t offset, size_t bytes);
 void unmap(const uint8_t* data, size_t bytes);
 
-// Returns memory of zeros that begins with a page, or null where there is none. The system makes its
-// pages, large ones where it can, when they are first used.
+// Returns zeroed memory that is aligned to a page, or null where there is none. The system provides
+// the pages, large ones where it can, when they are first used.
 void* map_memory(size_t bytes);
 void unmap_memory(void* data, size_t bytes);
 
-// Asks for `data`, not touched yet and aligned to kLargePage, to be whole pages of that size as far as
-// it holds them: hundreds of small ones take as long to be made, one by one, as a session without them.
+// Asks the system to back `data` by large pages. REQUIRES: `data` is aligned to kLargePage and was
+// not touched yet. Page faults of hundreds of small pages take as long as the rest of the making of
+// a session.
 #if defined(__wasi__)
 constexpr size_t kLargePage = size_t{64} << 10;  // WebAssembly's only one
 #else

@@ -37,7 +37,7 @@ std::shared_ptr<FILE> closing(FILE* file) {
           }};
 }
 
-// Closes on the way out.
+// Owns a file descriptor, and closes it when destroyed.
 struct File {
   int fd;
   explicit File(int descriptor) : fd(descriptor) {}
@@ -176,8 +176,8 @@ std::string file_name_of(const std::string& name) {
 
 namespace {
 
-// Returns whether a path leads to something that no other file can take the place of: a pipe, a
-// device, a folder, or the system's name of a descriptor.
+// Returns whether a path names a pipe, a device, a folder or a descriptor, which no other file can
+// replace.
 bool is_special(const std::string& path) {
   struct stat info;
   return stat(path.c_str(), &info) == 0 &&

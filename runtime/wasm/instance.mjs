@@ -41,7 +41,8 @@ class Instance {
     return instance;
   }
 
-  // Stands in for the operating system: a clock, an empty environment and exit; every other call fails.
+  // Returns the system call `name` of the WebAssembly module: a clock, an empty environment and
+  // exit; every other call fails.
   #systemCall(name) {
     const kNoSuchCall = 52, kOk = 0;
     switch (name) {
@@ -66,9 +67,10 @@ class Instance {
     if (this.#ended !== null) throw new QrtError('OUT_OF_MEMORY', this.#ended);
     try {
       const result = this.#exports[name](...values);
-      return typeof result === 'number' ? result >>> 0 : result;  // addresses beyond 2 GB are no negative numbers
+      // >>> 0 makes addresses beyond 2 GB positive.
+      return typeof result === 'number' ? result >>> 0 : result;
     } catch (cause) {
-      // Where the engine's stack ends it throws one of the latter two.
+      // Engines throw a RangeError or an InternalError when their stack overflows.
       const isEnd = cause instanceof WebAssembly.RuntimeError || cause instanceof RangeError || cause.name === 'InternalError';
       if (!isEnd) throw cause;
       this.#ended = `the WebAssembly module ended for want of memory (${cause.message}): ${this.#advice}`;
@@ -98,7 +100,7 @@ class Instance {
     return this.#view;
   }
 
-  // The NUL-terminated UTF-8 text at `at`; null where there is none.
+  // Returns the NUL-terminated UTF-8 text at `at`, or null for a null pointer.
   text(at) {
     if (at === 0) return null;
     const bytes = new Uint8Array(this.memory, at);
@@ -120,7 +122,7 @@ class Instance {
   release(at) {
     this.call('qrt_js_release', at);
   }
-  // body(pointer) with a copy of bytes.
+  // Returns body(pointer), where `pointer` is a copy of `bytes` in the module's memory.
   withBytes(bytes, body) {
     const at = this.allocate(bytes.length);
     try {

@@ -37,7 +37,7 @@ class Channel {
         return;
       }
       this.#pending.set(++this.#count, { resolve, reject });
-      this.#worker.ref?.();  // a process of node waits for its answers, not for a worker at rest
+      this.#worker.ref?.();  // keeps Node.js running until the answer comes; #answer() undoes it
       this.#worker.postMessage({ id: this.#count, method, values }, transfer);
     });
   }

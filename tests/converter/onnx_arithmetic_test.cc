@@ -18,7 +18,7 @@ using convert::from_onnx::quantize_ort;
 
 constexpr float kAScale = 0.043f, kBScale = 0.019f, kYScale = 0.061f;
 
-// All pairs of bytes.
+// Return the first and the second bytes of all pairs of bytes.
 std::vector<uint8_t> first_bytes() {
   std::vector<uint8_t> v(65536);
   for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<uint8_t>(i / 256);
@@ -39,7 +39,8 @@ struct TwoTensors {
   std::vector<Bytes> run() { return b.run({to_bytes(first_bytes()), to_bytes(second_bytes())}); }
 };
 
-// Operators on a uint8 and an int8 tensor are the float operator, which ONNX Runtime computes for such types.
+// An operator on a uint8 and an int8 tensor gives the results of the float operator, as in ONNX
+// Runtime.
 TEST(OnnxPairs, AreTheFloatOperator) {
   using F = std::function<float(float, float)>;
   const std::vector<std::pair<std::string, F>> ops = {

@@ -67,7 +67,7 @@ TEST(OnnxFunctions, NestedWithAttributesOfTheCallAndDefaults) {
   perm->set_name("perm");
   perm->set_ref_attr_name("order");
   perm->set_type(onnx::AttributeProto::INTS);
-  // A default is a field that the ONNX headers need not know.
+  // Defaults of attributes are in a field that older ONNX headers do not know.
   onnx::AttributeProto default_order = Attr("order", Dims{0, 1}).proto;
   inner->GetReflection()->MutableUnknownFields(inner)->AddLengthDelimited(
       11, default_order.SerializeAsString());
@@ -87,8 +87,8 @@ TEST(OnnxFunctions, NestedWithAttributesOfTheCallAndDefaults) {
   EXPECT_EQ(out[1], bytes({1, 2, 3, 4, 5, 6}));
 }
 
-// A function keeps its own operator set: here opset 12, in which Softmax counts from its axis on,
-// in a model of 18.
+// A function keeps its own operator set: here opset 12, whose Softmax flattens the dimensions from
+// its axis on, in a model of opset 18.
 TEST(OnnxFunctions, HaveOperatorSetsOfTheirOwn) {
   const auto run = [](bool in_function) {
     OnnxBuilder b = with_domain(in_function ? 18 : 12);
@@ -260,8 +260,8 @@ TEST(OnnxIf, InsideAFunction) {
   EXPECT_EQ(out[1], bytes({0, 7}));
 }
 
-// Returns an If of a run, whose branches give the greatest elements of x and 5 or the least ones of
-// x and 6, and a constant.
+// Returns an If whose condition a run computes. The branches return max(x, 5) or min(x, 6), and a
+// constant.
 OnnxBuilder model_of_a_choice(const char* else_input = "x") {
   OnnxBuilder b;
   b.input<uint8_t>({3}, "x");
@@ -312,7 +312,7 @@ TEST(OnnxIf, TheBranchThatARunDoesNotTakeCannotEndIt) {
   EXPECT_EQ(run(8000, 99), bytes({1, 5, 9}));
 }
 
-// An If in a branch, whose condition that branch computes.
+// A branch contains an If, whose condition the branch computes.
 TEST(OnnxIf, ARunChoosesWithinABranch) {
   OnnxBuilder b;
   b.input<uint8_t>({2}, "x");
@@ -345,8 +345,8 @@ TEST(OnnxIf, ARunChoosesWithinABranch) {
   for (const int64_t kind : {0, 1}) EXPECT_EQ(run(8000, kind), bytes({254, 205}));
 }
 
-// Each branch has a scale of its own; what is quantised behind the If are integers without a float between. Without a QuantizeLinear
-// the choice is one of floats.
+// Each branch has a scale of its own. With a QuantizeLinear behind the If the branches are
+// requantised as integers; without one the choice is between floats.
 TEST(OnnxIf, ARunChoosesBetweenQuantisedTensors) {
   for (const bool in_run : {true, false})
     for (const bool value : {true, false}) {
@@ -391,7 +391,8 @@ TEST(OnnxIf, BranchesOfOtherShapesAreRefusedWhereARunChooses) {
       << imported.rule();
 }
 
-// A condition computed from an open shape is refused: ONNX Runtime does not know it before the run.
+// A condition computed from an open shape is refused: ONNX Runtime does not know the condition
+// before the run.
 TEST(OnnxIf, ConditionFromAShapeIsRefusedWhereTheBatchIsOpen) {
   OnnxBuilder b;
   const std::string x = b.input<uint8_t>({-1, 3});
@@ -406,7 +407,7 @@ TEST(OnnxIf, ConditionFromAShapeIsRefusedWhereTheBatchIsOpen) {
   EXPECT_NE(imported.rule().find("follows from shapes"), std::string::npos) << imported.rule();
 }
 
-// A choice between two whole tensors broadcasts nothing, in float either.
+// A choice between two whole tensors does not broadcast, not even in float.
 TEST(OnnxIf, BranchesOfTwoShapesAreRefused) {
   OnnxBuilder b;
   b.allow_float = true;

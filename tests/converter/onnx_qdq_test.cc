@@ -75,7 +75,7 @@ TEST(OnnxQdq, APairWithEqualParametersLeavesNothing) {
 TEST(OnnxQdq, TwoPairsInARowShareTheirCommonRange) {
   OnnxBuilder b;
   const std::string x = b.input({4});
-  // [-25.5, 0] and [-0.5, 12.25]: what they have in common is [-0.5, 0].
+  // The ranges [-25.5, 0] and [-0.5, 12.25] have [-0.5, 0] in common.
   b.output(b.qdq<uint8_t>(b.qdq<uint8_t>(x, 0.1f, 255), 0.05f, 10));
   const Imported imported = b.import();
   ASSERT_TRUE(imported.status.ok());
@@ -145,7 +145,7 @@ TEST(OnnxQdq, EdgesTakeScalesThatAreNoUseAsMetadata) {
   }
 }
 
-// Between integer operators parameters must be constant.
+// Parameters between integer operators must be constant.
 TEST(OnnxQdq, RefusesParametersThatAreNotConstant) {
   OnnxBuilder b;
   const std::string x = b.integer_input<uint8_t>({2}, 0.5f, 3);
@@ -218,7 +218,7 @@ TEST(OnnxMove, DamagedShapesAreInvalid) {
   EXPECT_EQ(code("Unsqueeze", {0, 0}), Code::kInvalidModel);
 }
 
-// QLinearSoftmax of one row, as ONNX Runtime computes it.
+// Returns the QLinearSoftmax of one row, by ONNX Runtime's formula.
 std::vector<uint8_t> softmax_reference(const std::vector<uint8_t>& row, float sx, float sy,
                                        int zy) {
   float table[256];
@@ -287,8 +287,8 @@ TEST(OnnxDoubleQdq, RefusesThreePairsInFrontOfATransposeAndAnother) {
   EXPECT_NE(b.import().rule().find("merge in ONNX Runtime, but for one"), std::string::npos);
 }
 
-// Equal pairs stay where they are found late: the shape that shows an Expand to change nothing is
-// not known yet when the pair in front of it is read.
+// Equal pairs stay as they are if they are found late: the shape that shows that an Expand changes
+// nothing is not known yet when the pair in front of the Expand is read.
 TEST(OnnxDoubleQdq, EqualPairsThatAreFoundLateStayAsTheyAre) {
   OnnxBuilder b;
   const auto one = [&](int64_t v) { return b.constant<int64_t>({1}, {v}); };
@@ -312,7 +312,8 @@ TEST(OnnxMatMul, RefusesScalesWhoseProductIsNone) {
   EXPECT_NE(b.import().rule().find("not a normal positive number"), std::string::npos);
 }
 
-// A pair behind a refused operator is not merged: the stand-in for the refused result is no integer tensor.
+// QuantizeLinear/DequantizeLinear pairs behind a refused operator are not merged, since the
+// stand-in for the operator's result is no integer tensor.
 TEST(OnnxDoubleQdq, BehindARefusedOperator) {
   OnnxBuilder b;
   std::string x = b.node("Softmax", {b.integer_input<uint8_t>({2, 3}, 0.5f, 3)});

@@ -12,7 +12,7 @@ namespace {
 
 using B = BuiltinOperator;
 
-// Returns the product of Q0.31 numbers, and the functions below others, as gemmlowp's classes compute them.
+// Returns the product of Q0.31 numbers, as gemmlowp's FixedPoint does.
 int32_t product(int32_t a, int32_t b) { return reference_high_mul(a, b); }
 
 int32_t times_power(int32_t v, int s) {
@@ -21,7 +21,8 @@ int32_t times_power(int32_t v, int s) {
       std::clamp<int64_t>(int64_t{v} * (int64_t{1} << s), INT32_MIN, INT32_MAX));
 }
 
-// Returns exp of a Q5.26 number that is not positive, by the bits of its integer part and its quarters.
+// Returns exp of a Q5.26 number that is not positive, as the product of a factor for each bit of
+// its integer part and its quarters.
 int32_t exponential(int32_t a) {
   if (a == 0) return INT32_MAX;
   constexpr int32_t kQuarter = 1 << 24;
@@ -141,7 +142,7 @@ TEST(TfliteLogSoftmax, Refuses) {
   expect_rule(model(TensorType::UINT8, 4, 0.1f, 0.0625f, 127), "uint8");
 }
 
-// A softmax of dequantised bytes is taken at the model's end and in front of another QUANTIZE.
+// A softmax of dequantised bytes is imported at the model's end and before a QUANTIZE.
 TEST(TfliteSoftmax, OfDequantizedBytes) {
   Random random;
   for (const float beta : {1.0f, 0.3f})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of AMX in software, as Intel's manual (Software Developer's Manual, volume 2) describes them: state and
-// instructions. Uses that the manual makes a fault, and those that the kernels promise not to make
-// (kernels/README.md), end the process with a message.
+// The tiles of AMX in software, as Intel's manual (Software Developer's Manual, volume 2) describes
+// them: state and instructions. Uses that are faults by the manual, and uses that the kernels
+// promise to avoid (kernels/README.md), end the process with a message.
 #ifndef QRT_TESTS_EMULATION_TILES_H_
 #define QRT_TESTS_EMULATION_TILES_H_
 
@@ -20,7 +20,8 @@ class Tiles {
   void release();                         // TILERELEASE
   void load(int tile, const uint8_t* p, int64_t stride);
   void store(int tile, uint8_t* p, int64_t stride);
-  // Emulates TDPBUSD: sum += a times b, bytes of a unsigned, of b signed.
+  // Emulates TDPBUSD: sum += a * b, a matrix product with unsigned bytes in a and signed bytes in
+  // b.
   void multiply(int sum, int a, int b);
   bool is_configured() const { return is_configured_; }
 
@@ -35,13 +36,13 @@ class Tiles {
   Tile tiles_[kTiles];
 };
 
-// Gives the process the tile instructions from now on (illegal_instructions.cc).
+// Makes the process emulate tile instructions from now on (illegal_instructions.cc).
 void emulate_tiles();
 
 // Returns how many TDPBUSD all threads have executed so far.
 uint64_t tile_products();
 
-// Ends the process: the message and what the instruction was.
+// Prints the message and the bytes of the instruction to standard error, and aborts.
 [[noreturn]] void tile_fault(const char* message);
 
 }  // namespace testing

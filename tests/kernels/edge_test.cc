@@ -49,7 +49,7 @@ uint8_t quantized(float x, float scale, int32_t zp, const Limits& t, bool away =
   return static_cast<uint8_t>(q);
 }
 
-// Compares numbers, not bit patterns, where results are NaN: the bits of a NaN are not defined.
+// Checks that the bits are equal, or that both are NaN, whose bits are not defined.
 void expect_same(float got, float want, size_t i) {
   if (std::isnan(want)) {
     ASSERT_TRUE(std::isnan(got)) << "element " << i;
@@ -58,7 +58,8 @@ void expect_same(float got, float want, size_t i) {
   }
 }
 
-// Around every step and tie of the scale, and everything odd a caller can pass.
+// Returns inputs around every step and tie of the scale, and all special values that a caller can
+// pass.
 std::vector<float> inputs(Random& random, float scale) {
   std::vector<float> x = {0.0f,
                           -0.0f,
@@ -133,8 +134,8 @@ TEST_P(EdgeTest, QuantizesTiesLimitsAndWhatIsNotANumber) {
   }
 }
 
-// Quotients made by products instead of a division are right beside every tie: they are nearest to
-// a wrong step where the scale's significand is near a multiple of 2^16.
+// Quotients computed by products instead of a division are right beside every tie. Errors are
+// likeliest where the scale's significand is near a multiple of 2^16.
 TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
   SCOPED_TRACE(random_.trace());
   for (int low = -5; low <= 5; ++low) {
@@ -160,7 +161,7 @@ TEST_P(EdgeTest, QuantizesBesideEveryTieOfScalesNearMultiples) {
   }
 }
 
-// NaN and infinity are quantised right in every lane of block and tail.
+// NaN and infinity are quantised correctly in every lane of block and tail.
 TEST_P(EdgeTest, QuantizesNanAndInfinityInEveryLane) {
   for (size_t n = 1; n <= 67; ++n) {
     for (size_t at = 0; at < n; ++at) {
@@ -218,8 +219,8 @@ TEST_P(EdgeTest, HandlesEveryLength) {
   }
 }
 
-// Long runs, beyond the caches, are right: they are read in several places at a time and written
-// past the caches.
+// Runs larger than the caches, which are read in several places at a time and written past the
+// caches, have correct results.
 TEST_P(EdgeTest, HandlesLongRuns) {
   SCOPED_TRACE(random_.trace());
   constexpr size_t kLong = (size_t{1} << 21) + 77;

@@ -27,7 +27,7 @@ constexpr size_t kSlack = 64;
 
 size_t round_up(size_t v, size_t to) { return (v + to - 1) / to * to; }
 
-// Weights [channels][taps][k] of groups of k, as gemm_pack() packs them.
+// Weights [channels][taps][k] of groups of k, in the order that gemm_pack() takes.
 struct Weights {
   size_t channels, taps, k;
   std::vector<int8_t> values;
@@ -55,7 +55,7 @@ Weights random_weights(size_t channels, size_t taps, size_t k, Random* random) {
   return weights;
 }
 
-// Groups of k whose weights are those of groups of `group`, as a converter joins them.
+// Returns groups of k that are joined from narrower groups of `group`, as the converter joins them.
 Weights joined(size_t channels, size_t taps, size_t k, size_t group, Random* random) {
   Weights weights(channels, taps, k);
   for (size_t o = 0; o < channels; ++o)
@@ -76,7 +76,7 @@ class GroupedTester {
   GroupedTester& rows_per_call(size_t v) { return rows_per_call_ = v, *this; }
   GroupedTester& bias(int32_t most) { return bias_ = most, *this; }
   GroupedTester& pixels(int lo, int hi) { return lo_ = lo, hi_ = hi, *this; }
-  // Sums as they are unless set.
+  // Sets the requantisation; by default outputs are the sums.
   GroupedTester& requant(const Requant& r) { return requant_ = r, *this; }
 
   void run(GroupedShape s, const Weights& source, const GroupedKernel& kernel,
@@ -153,7 +153,7 @@ void for_kernels(const F& f) {
   if (kernels.empty()) GTEST_SKIP() << "no grouped kernel for this CPU";
 }
 
-// Returns a number of channels that a kernel takes, of whole panels and more.
+// Returns a number of channels that the kernel takes and that fill more than one panel.
 size_t channels_of(const GroupedKernel& kernel) {
   return kernel.group < kGroupedPanel ? 5 * kernel.group + 16 : 48;
 }
@@ -162,7 +162,7 @@ TEST(Grouped, Widths) {
   Random random;
   for (size_t k = 1; k <= 40; ++k) {
     Weights weights = random_weights(3 * k, 2, k, &random);
-    // One weight of each output is not zero, or narrower groups would do.
+    // One weight of each output is not zero, so that narrower groups do not suffice.
     for (size_t o = 0; o < 3 * k; ++o) weights.at(o, 1, o / k * k + (o + k / 2) % k) = 1;
     const size_t expected = 16 % k != 0 ? 0 : k < 4 ? 4 : k;
     EXPECT_EQ(weights.width(), expected) << k;
@@ -170,7 +170,7 @@ TEST(Grouped, Widths) {
   for (size_t group : {1, 2, 4, 8, 16}) {
     const Weights weights = joined(64, 3, 16, group, &random);
     EXPECT_EQ(weights.width(), std::max<size_t>(group, 4));
-    // One weight of another group.
+    // Sets one weight that belongs to another group.
     Weights near = weights, far = weights;
     near.at(50, 2, 53) = far.at(50, 2, 57) = 1;
     EXPECT_EQ(near.width(), std::max<size_t>(group, 8));
@@ -286,7 +286,7 @@ TEST(Grouped, Requantisations) {
     check(r, 1 << 20);
     r.zero_point_before = true, r.fused = true, r.zero_point = 0, r.offset = 100;
     check(r, 1 << 20);
-    // Within what the vectors' registers take, and beyond.
+    // Shifts that the vector code takes, and others.
     for (int lowest : {1, 12}) {
       requants.draw_shifts(lowest);
       for (Round round : {Round::kHalfEven, Round::kHalfUp, Round::kHalfAway, Round::kFloor})

@@ -132,7 +132,7 @@ void check_max(const PoolKernel& kernel, Random& random, const PoolShape& s, siz
   ASSERT_EQ(copy_of(output), expected) << describe(s) << random.trace();
 }
 
-// Around the vector widths of every instruction set.
+// Numbers of channels around the vector widths of every instruction set.
 constexpr size_t kChannels[] = {1,   2,   3,   5,   7,   8,   9,   15,  16, 17, 24,
                                 31,  32,  33,  37,  48,  61,  63,  64,  65, 67, 96,
                                 127, 128, 129, 131, 160, 191, 192, 193, 257};
@@ -159,8 +159,8 @@ TEST_P(PoolTest, MaxOfLargeWindowsEqualsTheNaiveLoop) {
   }
 }
 
-// Maxima of whole images equal the naive loop: one run of pixels, whatever the sides, smaller and
-// larger than a vector and a strip; and windows whose rows or columns are apart.
+// Checks maxima over whole images, tall and wide, whose pixels are one run, smaller and larger than
+// a vector and a strip. Also checks windows with dilated rows or columns.
 TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 5, 16, 21, 31, 32, 33, 64, 100, 129, 1024, 9000}) {
@@ -176,7 +176,8 @@ TEST_P(PoolTest, MaxOfWholeImagesEqualsTheNaiveLoop) {
   }
 }
 
-// The windows have several rows and columns, which may stand apart, and are cut by the image's edges.
+// The windows have several rows and columns, with and without dilation, and are cut by the image's
+// edges.
 TEST_P(PoolTest, MaxOfLargeWindowsOfBothSidesEqualsTheNaiveLoop) {
   Random random;
   for (size_t c : {1, 2, 3, 7, 16, 32, 33, 64, 70, 8200})
@@ -330,8 +331,8 @@ float sum_scale_of(size_t kernel_h, size_t kernel_w, float in, float out) {
   return average_sum_scale(args);
 }
 
-// An average has a scale of sums where no sum is so near halfway between two bytes that the
-// definition's roundings count.
+// An average is computed by a scale of its sums only if no sum is so near halfway between two bytes
+// that the definition's roundings matter.
 TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
   if (is_integer_build()) GTEST_SKIP() << "sums are the definition's";
   EXPECT_EQ(sum_scale_of(3, 3, 0.1f, 0.1f), static_cast<float>(1 / 9.0));
@@ -340,7 +341,7 @@ TEST(AverageSumScaleTest, IsThereWhereNoSumIsNearATie) {
   EXPECT_EQ(sum_scale_of(2, 2, 0.1f, 0.1f), 0);   // 2 / 4
   EXPECT_EQ(sum_scale_of(9, 9, 0.1f, 0.1f), 0);   // more positions than are tried
   EXPECT_EQ(sum_scale_of(3, 3, 0x1p-90f, 0x1p-90f), 0);
-  // 1 / 2 within the definition's error, and well beyond it.
+  // Quotients within the definition's error of 1 / 2, and well beyond it.
   EXPECT_EQ(sum_scale_of(1, 1, 0.5f, std::nextafter(1.0f, 2.0f)), 0);
   EXPECT_NE(sum_scale_of(1, 1, 0.5f, 1.01f), 0);
 }
@@ -390,7 +391,7 @@ void check_global(const PoolKernel& kernel, Random& random, const GlobalCase& g,
       << g.pixels << " x " << g.c << " zero point " << g.zero_point << " " << random.trace();
 }
 
-// Arrays of a per-tensor requantisation, repeated as the contract has it.
+// The arrays of a per-tensor requantisation, repeated for each channel as the contract requires.
 struct Arrays {
   std::vector<float> scale;
   std::vector<int32_t> multiplier;

@@ -134,7 +134,8 @@ std::string GraphMaker::bias(const Weights& w, float x_scale, int64_t channels, 
   const size_t n = static_cast<size_t>(elements(dims));
   const int64_t how = dice_.integer(0, 9);
   if (how == 0 || how == 1) return floats(dims, amplitude);
-  // As quantize_static writes it: in units of the accumulator; rarely of another scale.
+  // Integers with scale x_scale * w_scale, as quantize_static writes them; now and then 1.5 times
+  // that scale.
   std::vector<float> scales = w.scales;
   for (float& s : scales) s *= x_scale * (how == 2 && dice_.coin() ? 1.5f : 1.0f);
   if (scales.size() != 1 && (dims.size() != 1 || static_cast<int64_t>(scales.size()) != channels))

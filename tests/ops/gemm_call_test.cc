@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products are cut into tasks: every output exactly once, evenly over 2 to 16 threads for
-// tall and for wide products, and not at all where it does not pay.
+// Tests the division of matrix products into tasks: every output is in exactly one task, tall and
+// wide products are balanced over 2 to 16 threads, and small products are not divided.
 #include "runtime/ops/gemm_call.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@
 namespace qrt::gemm_call_test {
 namespace {
 
-// Returns a step with just what cutting needs, for the best kernel of this CPU.
+// Returns a GemmCall for this CPU's best kernel, with only the fields that the division into tasks
+// reads.
 GemmCall make(size_t m, size_t n, size_t k, size_t outer, size_t threads) {
   flatbuffers::FlatBufferBuilder fbb;
   fb::RequantT requant;  // ACC
@@ -70,7 +71,7 @@ TEST(GemmCall, EveryTileBelongsToOnePart) {
   }
 }
 
-// Rounds of the greatest part against the ideal share.
+// Returns the ideal share of a thread over the work of the busiest thread.
 double efficiency(const GemmCall& g, size_t threads) {
   const size_t m_tiles = ceil_div(g.m, g.kernel->mr), n_tiles = ceil_div(g.n, g.kernel->nr);
   const size_t rounds = ceil_div(g.outer * g.m_chunks * g.n_chunks, threads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on int16 tensors against loops: Conv2D, DepthwiseConv2D and FullyConnected with
-// accumulators of 64 and of 32 bits and weights of several digits, Add, Mul, pools, tables; models
-// they have to refuse.
+// accumulators of 64 and of 32 bits and weights of several digits, Add, Mul, pools, tables; and
+// models that have to be refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -157,8 +157,8 @@ TEST(Int16, DepthwiseConvolutions) {
   }
 }
 
-// Groups of one channel are computed right, in the form of depthwise layers: one and several
-// outputs of a channel, beyond a block of packed ones.
+// Groups of one channel are computed correctly as depthwise layers: with one and several outputs of
+// a channel, and with more channels than a packed block.
 TEST(Int16, GroupsOfOneChannel) {
   Random random;
   for (Conv c : {Conv{5, 6, 17, 17, 3, 3, 1, 1, 1, 17}, Conv{9, 8, 3, 6, 5, 4, 2, 1, 2, 3},
@@ -309,7 +309,8 @@ TEST(Int16, Lut) {
   testing::expect_outputs(m, 16, {bytes_of(x)}, {bytes_of(y)});
 }
 
-// Weights of several digits, each a matrix of its own: [digits][groups][n][taps][k].
+// Packs weights of several digits (kernels/gemm/digits.h), one matrix for each digit and group:
+// [digits][groups][n][taps][k].
 std::vector<int8_t> packed_digits(const std::vector<std::vector<int8_t>>& digits, size_t groups,
                                   size_t n, size_t taps, size_t k) {
   std::vector<int8_t> all;
@@ -323,7 +324,8 @@ std::vector<int8_t> packed_digits(const std::vector<std::vector<int8_t>>& digits
   return all;
 }
 
-// Products of int16 with weights of up to 17 bits: digits random, or all at their extremes.
+// Checks products of int16 with weights of up to 17 bits, whose digits are random or all at their
+// extremes.
 void check_digits(size_t count, int64_t groups, int64_t in, int64_t out, bool extreme,
                   bool is_acc) {
   SCOPED_TRACE(std::to_string(count) + " digits, " + std::to_string(groups) + " groups of " +
@@ -426,7 +428,7 @@ TEST(Int16, ProductsBeyondInt32) {
   testing::expect_outputs(m, 3, {bytes_of(a), bytes_of(b)}, {bytes_of(y)});
 }
 
-// Tables between int16 and other types.
+// Checks a table from type X to type Y, one of which is int16.
 template <class X, class Y>
 void check_table(DType from, DType to) {
   Random random;
@@ -462,7 +464,7 @@ TEST(Int16, RefusesBadTables) {
   testing::expect_rejected(m, "the table holds 131070 bytes, expected 131072");
 }
 
-// A FullyConnected [4] -> [2] that tests damage.
+// A FullyConnected [4] -> [2], whose fields tests damage.
 struct Layer {
   fb::FullyConnectedOptionsT options;
   std::vector<int64_t> bias = {0, 0};

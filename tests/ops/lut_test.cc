@@ -52,8 +52,8 @@ TEST(Lut, OneTable) {
   check({}, false);
 }
 
-// One table that is a line is computed: of another scale or zero point, of a Relu, of limits. Two
-// lines are looked up.
+// A single table that is a straight line, with a Relu, limits or saturation, is computed. A table
+// of two lines is looked up.
 TEST(Lut, OneTableThatIsALine) {
   for (const auto& [slope, at, zero, lo, steep] : {std::array{73, 0, 0, 0, 1},
                                                    {100, 0, 128, 0, 1},
@@ -77,8 +77,8 @@ TEST(Lut, ATablePerChannel) {
   check({-1, 8, 8, 5000}, true);
 }
 
-// Lines for each channel, as of BatchNormalization and PRelu, give the tables' bytes; the last
-// channel has no line.
+// Lines for each channel, as from BatchNormalization and PRelu, give the tables' bytes, also if the
+// last channel has no line.
 TEST(Lut, LinesPerChannel) {
   for (const bool last_is_none : {false, true}) {
     for (const int64_t c : {3, 65, 200}) {

@@ -21,7 +21,8 @@ using testing::Random;
 
 constexpr int64_t kLo = INT16_MIN, kHi = INT16_MAX;
 
-// Returns a table of straight lines: e = 16384 + v / 2 for v in int16, r = 32767 - (v + 32768) / 4.
+// Returns the tables of a softmax, 513 samples each, as straight lines: exponentials i * 63 and
+// reciprocals 32767 - i * 32 of sample i.
 std::vector<int16_t> softmax_tables() {
   std::vector<int16_t> tables;
   for (int i = 0; i < 513; ++i) tables.push_back(static_cast<int16_t>(i * 63));
@@ -45,7 +46,7 @@ ModelBuilder softmax(const std::vector<int16_t>& tables, size_t stages = 1) {
   return m;
 }
 
-// Exponentials that halve with every step.
+// Returns a model of a softmax of n elements with exponentials from `table`.
 ModelBuilder any_scale_softmax(const std::vector<int32_t>& table, int64_t n, size_t stages = 1) {
   ModelBuilder m;
   const uint32_t in = m.input({-1, n}, DType::kInt16), out = m.output({-1, n}, DType::kInt16);
@@ -110,7 +111,7 @@ TEST(SoftmaxInt16, AnyScaleRefusesBadTables) {
   testing::expect_rejected(any_scale_softmax(table, 4), "the table holds 262140 bytes");
 }
 
-// exp((i - 65535) * scale) as Q1.30.
+// Returns exp((i - 65535) * scale) as Q1.30, for i = 0 to 65535.
 std::vector<int32_t> exponentials(float scale) {
   std::vector<int32_t> table;
   for (int i = 0; i < 65536; ++i)
@@ -133,8 +134,8 @@ ModelBuilder log_softmax(const std::vector<int32_t>& table, int64_t n, float sca
   return m;
 }
 
-// Computes the formula of log_softmax.h in integers. *off: the greatest distance to the real
-// function, in steps.
+// Returns the result of log_softmax.h's formula in integers. Raises *off to the greatest distance
+// from the real function, in steps of the output.
 std::vector<int16_t> log_softmax_of(const std::vector<int16_t>& row, const std::vector<int32_t>& e,
                                     float scale, float output_scale, int32_t zero_point,
                                     double* off) {

@@ -12,7 +12,8 @@ namespace {
 using quantize::Dims;
 using quantize::Element;
 
-// Conv, Relu, depthwise, Relu, Conv; its inner channels times `factors` where they are given.
+// Returns a model of Conv, limit, depthwise Conv, limit, Conv. `factors`, unless empty, scale the
+// inner channels.
 FloatModel sequence(const std::vector<float>& factors, const char* limit = "Relu") {
   Random random;
   FloatModel m;
@@ -39,7 +40,7 @@ FloatModel sequence(const std::vector<float>& factors, const char* limit = "Relu
   return m;
 }
 
-// Greatest over least of the channels' greatest magnitudes.
+// Returns the quotient of the greatest and the least of the channels' greatest magnitudes.
 double range_ratio(const FloatModel& model, const Tensor& x, const std::string& name,
                    size_t channels) {
   Interpreter interpreter;
@@ -74,7 +75,8 @@ TEST(Equalise, ScaledTwinsBecomeAlike) {
   EXPECT_NEAR(range_ratio(scaled, x, "b", 5), range_ratio(plain, x, "b", 5), 0.2);
 }
 
-// Channels are brought to one size by the maxima that samples showed, as far as their readers can take it.
+// Channels are scaled to a common size by their maxima over samples, as far as the readers' weights
+// allow.
 TEST(Equalise, HeedsTheMaximaOfSamples) {
   FloatModel model = sequence({});
   quantize::EqualiseOptions options;
@@ -89,7 +91,7 @@ TEST(Equalise, HeedsTheMaximaOfSamples) {
   EXPECT_GT(shrunk(2), 3 * shrunk(0));
 }
 
-// A value that is read elsewhere too, or behind a limit, keeps its size.
+// A value that has other readers, too, or is behind a limit, keeps its size.
 TEST(Equalise, LeavesWhatOthersRead) {
   FloatModel model = sequence({}, "Clip");
   int changed = 0;
@@ -107,8 +109,8 @@ TEST(Equalise, LeavesWhatOthersRead) {
   EXPECT_EQ(count_of(clip, "Clip"), 0);
 }
 
-// Outliers that a LayerNormalization's scale makes, and its readers divide out again, are moved
-// into the readers, also where it is written as single nodes.
+// Outliers that the scale of a LayerNormalization makes, and that the readers divide out again, are
+// moved into the readers' weights, also where the normalisation is spelled out in single nodes.
 TEST(Equalise, MovesOutliersOfANormIntoItsReaders) {
   Random random;
   const Tensor x = random_tensor({2, 3, 8}, &random);

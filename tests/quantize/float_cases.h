@@ -41,7 +41,7 @@ inline Tensor random_tensor(const quantize::Dims& shape, Random* random, float s
   return t;
 }
 
-// Runs one node on given inputs; a failure of the test where it does not run.
+// Runs one node on given inputs and returns its output. The test fails if the node does not run.
 inline Tensor run_node(const Node& node, const std::vector<Tensor>& inputs) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(FloatModel(), 1).ok());
@@ -53,7 +53,7 @@ inline Tensor run_node(const Node& node, const std::vector<Tensor>& inputs) {
   return status.ok() ? outputs[0] : Tensor();
 }
 
-// Returns why a node does not run on given inputs.
+// Returns the message with which a node fails on given inputs.
 inline std::string why_not(const Node& node, const std::vector<Tensor>& inputs) {
   Interpreter interpreter;
   EXPECT_TRUE(interpreter.create(FloatModel(), 1).ok());
@@ -77,7 +77,7 @@ inline std::map<std::string, Tensor> run_model(const FloatModel& model,
   return outputs;
 }
 
-// Checks values within `relative` of the greatest element.
+// Checks each element to within `relative` times the greatest magnitude of `want`.
 inline void expect_near(const std::vector<float>& got, const std::vector<float>& want,
                         float relative = 1e-5f) {
   ASSERT_EQ(got.size(), want.size());
@@ -93,7 +93,7 @@ inline int count_of(const FloatModel& model, const std::string& op) {
   return count;
 }
 
-// Reads bytes of an ONNX file.
+// Reads a float model from the bytes of an ONNX file.
 inline Status read_bytes(const std::string& bytes, FloatModel* model) {
   char path[] = "/tmp/qrt_float_XXXXXX";
   const int fd = mkstemp(path);

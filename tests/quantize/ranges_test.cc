@@ -25,7 +25,7 @@ const RangeChoice* find(const std::vector<RangeChoice>& choices, Rule rule) {
   return nullptr;
 }
 
-// Returns a normal distribution with a few values far outside.
+// Returns n normally distributed values with an outlier.
 std::vector<float> normal_with_outliers(size_t n, float outlier) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
@@ -55,7 +55,7 @@ TEST(Extents, AreOfFiniteValuesAndCountTheOthers) {
   EXPECT_EQ(e.hi, 5);
 }
 
-// Parts of the samples are observed apart, and count as if they had been observed together.
+// Samples that are observed in separate parts count as if they were observed together.
 TEST(Histograms, AddUp) {
   const std::vector<float> near = normal_with_outliers(5000, 3),
                            far = normal_with_outliers(300, 90);
@@ -85,8 +85,8 @@ TEST(Histograms, CountZerosApart) {
   EXPECT_EQ(h.counts().back(), 1u);
 }
 
-// Histograms of parts in any order add up to that of the whole. Values here grow from 1 to 1,000
-// times that, and below zero, so the first bins are merged.
+// Histograms of parts in any order add up to that of the whole. Values grow from 1 to 1,000 times
+// that, and below zero, so that the first bins are merged.
 TEST(Histograms, PartsInAnyOrderAddUpToTheWhole) {
   std::vector<float> values = normal_with_outliers(1000, -1000);
   values[300] = 700;
@@ -107,7 +107,7 @@ TEST(Histograms, PartsInAnyOrderAddUpToTheWhole) {
   }
 }
 
-// Bins are those that a division of each value by itself gives.
+// Each value is counted in the bin floor(value / width).
 TEST(Histograms, BinsAreWhatTheySay) {
   for (const float outlier : {3.0f, -17.0f, 5e8f, 1e-3f}) {
     const std::vector<float> values = normal_with_outliers(5000, outlier);
@@ -141,7 +141,8 @@ TEST(Rules, MinMaxCoversEverything) {
 }
 
 TEST(Rules, SquaresClipAnOutlierThatCostsLessThanCoarseSteps) {
-  // One in two million: its square counts less than all steps being eight times as wide.
+  // An outlier among two million values: clipping it costs less than steps that are eight times as
+  // wide.
   const std::vector<float> values = normal_with_outliers(2000000, 40);
   const auto choices = range_choices(known(values), scheme("ort-u8"), 8);
   const RangeChoice *squares = find(choices, Rule::kSquares), *all = find(choices, Rule::kMinMax);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The costs of a file before its first run: small files that name the same thing again and again, or
-// ask for much with few words, are refused, or take time and memory in proportion to their size. Each
-// attack once took minutes or gigabytes.
+// Tests the costs of a file before its first run: small files that refer to one object many times,
+// or ask for much in a few bytes, are refused, or take time and memory in proportion to their size.
+// Each of these files once took minutes or gigabytes.
 #include <gtest/gtest.h>
 #include <qrt/qrt.h>
 
@@ -25,7 +25,8 @@ using testing::run_within;
 
 constexpr size_t kMiB = size_t{1} << 20, kGiB = size_t{1} << 30;
 
-// A model of tables that may be shared: what a ModelBuilder cannot write.
+// Builds models in which several references share one FlatBuffers table, which a ModelBuilder
+// cannot write.
 class SharingBuilder {
  public:
   using Tensor = flatbuffers::Offset<fb::Tensor>;
@@ -81,7 +82,8 @@ Outcome try_model(const Bytes& file, const qrt_session_options* options = nullpt
   return outcome;
 }
 
-// Expects that the file's outcome is as `expected` says, within a gigabyte of addresses and five seconds.
+// Expects that `expected` accepts the file's outcome, within `limits`: by default a gigabyte of
+// addresses and five seconds.
 void expect_cheap(const Bytes& file, const std::function<bool(const Outcome&)>& expected,
                   Limits limits = {}, const qrt_session_options* options = nullptr) {
   EXPECT_EQ(run_within(limits,
@@ -155,8 +157,9 @@ TEST(Costs, OneSetOfAxesOfAllResizes) {
   expect_cheap(b.build({0}, {1}), names_again);
 }
 
-// Checks that reading constants counts. They may be shared honestly, as the weight of an unrolled loop is.
-// `add` adds an operator that reads `bytes` of constants: two gigabytes are read in time, four are refused.
+// Checks that reads of constants are counted, also of shared ones, which honest models have, such
+// as the weight of an unrolled loop. `add` adds an operator that reads `bytes` of constants: two
+// gigabytes are read in time, four are refused.
 void expect_reads_counted(int64_t bytes, const std::function<void(ModelBuilder*)>& begin,
                           const std::function<void(ModelBuilder*)>& add) {
   for (const bool is_within : {true, false}) {
@@ -204,7 +207,8 @@ TEST(Costs, OneTableOfManySoftmaxes) {
       });
 }
 
-// Reads of a table count for each of many softmaxes of pairs of codes, to float, that share it.
+// Reads of a table count for each of many softmaxes that share the table, from pairs of codes to
+// float.
 TEST(Costs, OneTableOfManySoftmaxesToFloat) {
   constexpr size_t kEntries = 65536;
   uint32_t x = 0;
@@ -277,7 +281,8 @@ TEST(Costs, ConcatOfOneTensor) {
                {kGiB, /*cpu_seconds=*/2});
 }
 
-// A file with as many operators as it may have is cheap: two tensors each, which all live to the end of a run.
+// A file with the greatest number of operators is cheap. Each has two tensors, which all live to
+// the end of a run.
 TEST(Costs, OperatorsWithoutEnd) {
   ModelBuilder m;
   const uint32_t x = m.input({1, 64});
@@ -327,7 +332,7 @@ TEST(Costs, ChannelsWithConstantsOfTheirOwn) {
   expect_cheap(b.build({0, 1}, {2}), [](const Outcome& o) { return o.load == QRT_INVALID_MODEL; });
 }
 
-// One scale for sixteen million columns is not written out for each of them.
+// One scale for sixteen million columns is not repeated for each column.
 TEST(Costs, ScalarRequantisationOfManyColumns) {
   constexpr int64_t kColumns = 1 << 24;
   ModelBuilder m;

@@ -34,7 +34,7 @@ RequantParams make(const Case& c, flatbuffers::FlatBufferBuilder* builder) {
   return make_requant(*flatbuffers::GetRoot<fb::Requant>(builder->GetBufferPointer()), 1);
 }
 
-// Sums around the ties of all codes, and random ones.
+// Calls same(sum) for sums around the ties of all codes, and for random sums.
 template <class F>
 void around_ties(const Case& c, const F& same) {
   for (int64_t step = -260; step <= 260; ++step)
@@ -46,7 +46,7 @@ void around_ties(const Case& c, const F& same) {
     same(random.integer(INT32_MIN, INT32_MAX) >> random.integer(0, 31));
 }
 
-// Returns whether it became RQ_F32, and expects the same bytes either way.
+// Returns whether the requantisation became RQ_F32, and expects equal bytes either way.
 bool check(const Case& c) {
   flatbuffers::FlatBufferBuilder builder, other;
   const RequantParams exact = make(c, &builder);
@@ -101,7 +101,7 @@ bool check_moved(const Case& c, int32_t bias, size_t terms) {
   find_float_form(1, &fast, &sums);
   const int64_t addend = int64_t{biases[0]} - bias;
   const int64_t reach = static_cast<int64_t>(terms) * 255 * 128;
-  const auto same = [&](int64_t acc) {  // of all that sums can be
+  const auto same = [&](int64_t acc) {  // for sums that can occur
     if (acc < bias - reach || acc > bias + reach) return;
     EXPECT_LE(acc + addend, INT32_MAX);
     EXPECT_EQ(requantize(fast.requant, static_cast<int32_t>(acc + addend), 0),
@@ -121,7 +121,7 @@ TEST(FloatForm, ShiftsHalfUpWithTheZeroPointInTheBias) {
                           Case{shift, 1, 128, 7, 200, up}, Case{shift, 1, 3, 0, 255, up},
                           Case{shift, 1, 128, 0, 255, up, -100, 90}})
       EXPECT_EQ(check_moved(c, 12345, 65000), !is_integer_build()) << shift;
-  // Left shifts and other multipliers where the zero point is a number of sums.
+  // Left shifts and other multipliers work where the zero point is a whole number of sums.
   EXPECT_FALSE(check_moved({0, 4, 128, 0, 255, up}, 0, 9));  // without: nothing is rounded
   EXPECT_EQ(check_moved({5, 4, 128, 0, 255, up}, 7, 9), !is_integer_build());
   EXPECT_FALSE(check_moved({3, 5, 128, 0, 255, up}, 7, 9));
@@ -131,7 +131,7 @@ TEST(FloatForm, ShiftsHalfUpWithTheZeroPointInTheBias) {
 TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
   const fb::Rounding up = fb::Rounding::HALF_UP;
   const Case c = {10, 1, 128, 0, 255, up};
-  const size_t terms = 60000;  // ties on both sides of 0
+  const size_t terms = 60000;  // so many that sums have ties on both sides of 0
   const int32_t reach = terms * 255 * 128, room = INT32_MAX - 128 * 1024 - reach;
   EXPECT_EQ(check_moved(c, room, terms), !is_integer_build());
   EXPECT_FALSE(check_moved(c, room + 1, terms));
@@ -141,8 +141,8 @@ TEST(FloatForm, ZeroPointsMoveOnlyWithinInt32) {
   EXPECT_FALSE(check_moved({22, 1, 128, 0, 255, up}, 0, 9));
 }
 
-// Small factors, as of dead channels, have a scale for the sums that they can have, if not for all
-// of int32: for sums that stay where float32 is exact, or below the first tie.
+// Small factors, as of dead channels, have a scale for their possible sums, if not for all of
+// int32: for sums that stay where float32 is exact, or below the first tie.
 TEST(FloatForm, SmallFactorsForTheSumsThereCanBe) {
   const auto check_within = [](const Case& c, int32_t bias, size_t terms) {
     flatbuffers::FlatBufferBuilder builder, other;
@@ -173,10 +173,10 @@ TEST(FloatForm, SmallFactorsForTheSumsThereCanBe) {
   }
   EXPECT_EQ(check_within({28, 1, 128, 0, 255}, 0, 4000), !is_integer_build());  // no tie is reached
   EXPECT_FALSE(check_within({24, 1, 128, 0, 255}, 0, 4000));
-  EXPECT_FALSE(check_within({24, 1, 128, 0, 255}, INT32_MAX - 5, 9));  // sums that leave int32
+  EXPECT_FALSE(check_within({24, 1, 128, 0, 255}, INT32_MAX - 5, 9));  // sums overflow int32
 }
 
-// A requantisation that becomes float is the same function, whatever its rounding and limits.
+// A requantisation that becomes float is the same function with all roundings and limits.
 TEST(FloatForm, RandomMultipliers) {
   Random random;
   SCOPED_TRACE(random.trace());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that a run leaves out because of a Choose: which they are; that they neither fail nor change anything, on every
-// instruction set and thread count; that steps with different guards are not fused; state, and tensors that are looked at.
+// Tests the operators that a run skips because of a Choose: which they are; that skipped operators
+// neither fail nor change anything, on every instruction set and thread count; that steps with
+// different guards are not fused; and the state and the tensors that a caller sees.
 #include "runtime/guards.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ namespace {
 using testing::Bytes;
 using testing::ModelBuilder;
 
-// Operators of bytes [4], each with one output.
+// Builds models whose operators take bytes [4], and have one output each.
 class Graph {
  public:
   ModelBuilder m;
@@ -32,7 +33,7 @@ class Graph {
     o.maximum = true;
     return made(o, {a, b}, {4});
   }
-  // Makes a condition of another: whether it is 0.
+  // Adds a condition that is true where another condition is 0.
   uint32_t negated(uint32_t condition) {
     std::vector<uint8_t> table(256);
     table[0] = 1;
@@ -40,7 +41,7 @@ class Graph {
     o.table = m.buffer(table);
     return made(o, {condition}, {1});
   }
-  // Takes rows of a table of 8 by 4 indices, one outside of which ends the run.
+  // Adds a Take of rows of a table of 8 rows by 4 indices; an index outside the table ends the run.
   uint32_t taken(uint32_t indices) {
     fb::TakeOptionsT o;
     o.is_checked = true;
@@ -61,8 +62,8 @@ class Graph {
   size_t count_ = 0;
 };
 
-// Returns for each operator whether a run with this content of the first input and 0 in all others, and in what the operators make,
-// admits it.
+// Returns for each operator whether its guard admits it when the first input holds `first` and all
+// other tensors hold 0.
 std::vector<bool> admitted(const Graph& g, uint8_t first) {
   const auto model = testing::verified(g.m);
   const Bytes zeros(64), one(64, first);
@@ -116,7 +117,7 @@ TEST(Guards, DoNotCountConditionsThatAreComputedLater) {
   EXPECT_EQ(admitted(g, 1), (std::vector<bool>{true, true, false, true}));
 }
 
-// The inner condition is there before an operator, but the outer one is not.
+// The inner condition is computed before an operator, but the outer one after it.
 TEST(Guards, DoNotCountWhatDependsOnALaterCondition) {
   Graph g;
   const uint32_t c = g.m.input({1}), x = g.m.input({4});
@@ -170,7 +171,7 @@ Bytes output(Session* session, size_t i) {
 }
 Bytes as_bytes(const std::vector<int32_t>& values) { return testing::bytes_of(values); }
 
-// Rows by indices on side a, and a longer way on side b.
+// Side a takes rows by indices, side b does not.
 TEST(Guards, IndicesOfTheOtherSideMayBeOutside) {
   Graph g;
   const uint32_t c = g.m.input({1}), ids = g.m.input({4}, DType::kInt32), x = g.m.input({4});
@@ -193,8 +194,8 @@ TEST(Guards, IndicesOfTheOtherSideMayBeOutside) {
   });
 }
 
-// A tensor that a run did not compute is zeros where it can be looked at, whatever an earlier run left there; one that stands in the
-// memory of a Concat which the run leaves out has its content.
+// A tensor that a run did not compute reads as zeros, also after a run that computed it. A tensor
+// in the memory of a Concat that the run skips keeps its content.
 TEST(Guards, WhatARunLeavesOutIsZeros) {
   Graph g;
   const uint32_t c = g.m.input({1}), x = g.m.input({4}), z = g.m.input({4});
@@ -226,7 +227,7 @@ TEST(Guards, WhatARunLeavesOutIsZeros) {
   });
 }
 
-// Each side moves the state on in its own way.
+// Each side updates the state in its own way.
 TEST(Guards, SidesShareAState) {
   Graph g;
   const uint32_t c = g.m.input({1}), x = g.m.input({4}), state = g.m.tensor({4});
@@ -249,7 +250,7 @@ TEST(Guards, SidesShareAState) {
   });
 }
 
-// A table follows the product before it unless a run may leave out the one and not the other.
+// A table is fused to the product before it, unless a run may skip one of the two only.
 TEST(Guards, StepsOfDifferentGuardsAreNotFused) {
   for (const bool is_late : {false, true}) {
     Graph g;

@@ -14,7 +14,7 @@ namespace qrt::testing::onnx_loop {
 
 constexpr int kFloatType = 1, kInt64Type = 7, kBoolType = 9;
 
-// A graph that nodes are put into: a body, or the model's own.
+// A graph that nodes are added to: a body, or the model's own.
 struct Scope {
   onnx::GraphProto* graph;
   std::string prefix;
@@ -39,7 +39,7 @@ struct Scope {
     t->set_raw_data(values.data(), values.size() * sizeof(T));
     return t->name();
   }
-  // A Constant node.
+  // Adds a Constant node and returns its output.
   std::string number(float value) {
     const std::string name = add("Constant", {});
     onnx::AttributeProto* a = graph->mutable_node(graph->node_size() - 1)->add_attribute();
@@ -55,7 +55,8 @@ struct Scope {
   }
 };
 
-// Puts a step into a scope. `in`: the step's number (of a Loop), the states, the slices; returns the new states and what is stacked.
+// A function that adds one iteration's nodes to a scope. `in` has the iteration number (for a
+// Loop), the states and the slices; returns the new states and the values to be stacked.
 using Iteration = std::function<Names(Scope* scope, const Names& in)>;
 
 struct Scanned {
@@ -71,12 +72,12 @@ struct Stacked {
 struct Case {
   Iteration step;
   std::vector<Dims> states;
-  std::vector<Scanned> scanned;  // of a Scan; a Loop has none
+  std::vector<Scanned> scanned;  // inputs of a Scan; empty for a Loop
   std::vector<Stacked> stacked;
   int64_t steps = 0;
   int64_t opset = 17;
-  bool passes_condition = true;  // of a Loop: else it is a constant of the body
-  bool has_condition = true;     // of a Loop
+  bool passes_condition = true;  // for a Loop; false: the body returns a constant instead
+  bool has_condition = true;     // for a Loop
 
   bool is_scan() const { return !scanned.empty(); }
 };
@@ -230,13 +231,13 @@ inline std::vector<Bytes> numbers_for(const Case& c, unsigned seed) {
   return inputs;
 }
 
-// Adds a running sum, and each of its intermediate results.
+// Adds a running sum, whose intermediate results are stacked.
 inline Names running_sum(Scope* scope, const Names& in) {
   const std::string sum = scope->add("Add", {in[0], in[1]});
   return {sum, scope->add("Identity", {sum})};
 }
 
-// Adds the cell of a GRU, of 3 inputs and 4 cells: states and slices have one row.
+// Adds a GRU cell with 3 inputs and 4 units; states and slices have one row.
 inline Names cell(Scope* scope, const Names& in) {
   const auto weights = [&](int64_t rows, int step) {
     std::vector<float> values(static_cast<size_t>(rows * 4));

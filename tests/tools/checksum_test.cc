@@ -25,7 +25,8 @@ uint64_t hash(const std::string& text) {
   return xxh64(reinterpret_cast<const uint8_t*>(text.data()), text.size());
 }
 
-// The hash is the published one: of texts shorter than a word, and longer than a stripe of 32 bytes.
+// The hash has published values, for texts shorter than a word and longer than a stripe of 32
+// bytes.
 TEST(Xxh64, IsThePublishedHash) {
   EXPECT_EQ(hash(""), 0xef46db3751d8e999u);
   EXPECT_EQ(hash("a"), 0xd24ec4f1a98c6e5bu);
@@ -58,7 +59,7 @@ class Checksum : public testing::CommandTest {
     return read(path("m.qrt"));
   }
 
-  // Returns the place in the file of its only weights.
+  // Returns the offset of the file's only weights.
   static size_t weights_of(const std::string& file) {
     const fb::Model& model = *fb::GetModel(file.data());
     const uint32_t tensor = model.operators()->Get(0)->inputs()->Get(1);
@@ -115,7 +116,7 @@ TEST_F(Checksum, IsComparedOnlyWhenThatIsAskedFor) {
   EXPECT_EQ(qrt_model_load_file(name.c_str(), &options, &model, nullptr), QRT_INVALID_ARGUMENT);
 }
 
-// A file needs no checksum: zeros stand in its place in files of earlier converters.
+// A file needs no checksum: files of earlier converters have zeros in its place.
 TEST_F(Checksum, IsNotNeeded) {
   std::string file = convert();
   std::fill(file.end() - static_cast<ptrdiff_t>(kChecksumBytes), file.end(), '\0');
@@ -139,12 +140,13 @@ TEST_F(Checksum, IsAlwaysComparedByTheTools) {
   expect_failure("qrt_inspect", {name, name, "--ops-list"}, 3, message);
 }
 
-// qrt_run --check compares the checksum, too, and reports it where test values alone cannot name an operator.
+// qrt_run --check also compares the checksum, and reports a mismatch if the file has no digests
+// that could name the damaged operator.
 TEST_F(Checksum, IsComparedByCheckToo) {
   std::string file = convert({"--digests", x_});
   const std::string name = path("damaged.qrt");
   const std::string metadata = "digests";
-  // Without its digests, by another key, the file has test values only.
+  // With another key for its digests the file has test values only.
   const size_t key = file.find(metadata + std::string(1, '\0'));
   ASSERT_NE(key, std::string::npos);
   std::string plain = file;
@@ -156,7 +158,7 @@ TEST_F(Checksum, IsComparedByCheckToo) {
   write("plain.qrt", plain);
   expect_failure("qrt_run", {path("plain.qrt"), "--check"}, 3, "the file is damaged");
 
-  // With digests the operator has a name; damage that changes nothing that they tell is found, too.
+  // With digests the message names the operator; damage that no digest covers is found, too.
   std::string weights = file;
   weights[weights_of(weights)] ^= 64;
   write("damaged.qrt", weights);
@@ -165,7 +167,7 @@ TEST_F(Checksum, IsComparedByCheckToo) {
   EXPECT_NE(r.out.find("its constants are not those that were converted: the file is damaged"),
             std::string::npos)
       << r.out;
-  file[file.size() - kChecksumBytes - 1] ^= 1;  // which nothing refers to
+  file[file.size() - kChecksumBytes - 1] ^= 1;  // a byte that nothing refers to
   write("damaged.qrt", file);
   EXPECT_EQ(run("qrt_run", {name, "--check"}).status, 3);
 }

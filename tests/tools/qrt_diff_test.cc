@@ -19,7 +19,8 @@ using testing::CommandResult;
 
 constexpr int kLayers = 4;
 
-// Convolutions one behind the other: [1, 3, 4, 4] in the source, [1, 4, 4, 3] in qrt.
+// Returns a model of kLayers convolutions in sequence, whose tensors by default are [1, 3, 4, 4] in
+// the source and [1, 4, 4, 3] in qrt.
 std::string layers(const testing::Dims& image = {1, 3, 4, 4}) {
   testing::OnnxBuilder b;
   std::string x = b.dq<uint8_t>(b.input<uint8_t>(image, "image"), 0.05f, 128);
@@ -50,7 +51,7 @@ class Diff : public testing::CommandTest {
     index_ = nlohmann::json::parse(read(path("dump/index.json")));
   }
 
-  // Returns the dump's entry for the tensor that convolution i wrote.
+  // Returns the dump's entry for the output of convolution i.
   const nlohmann::json& entry(int i) const {
     for (const auto& e : index_)
       if (e.value("operator", "") == "Conv2D" && i-- == 0) return e;
@@ -94,8 +95,8 @@ TEST_F(Diff, NamesTheFirstLayerThatDiffers) {
   }
 }
 
-// Real numbers, and int8 where qrt has uint8, are compared by name, as a script dumps them from
-// another runtime: without an index.
+// Arrays of real numbers, or of int8 where qrt has uint8, are compared by name without an
+// index.json, as a script writes them from another runtime.
 TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   std::filesystem::create_directory(path("other"));
   const auto save = [&](int layer, DType dtype, const void* data, size_t bytes) {
@@ -122,7 +123,7 @@ TEST_F(Diff, ComparesRealNumbersAndInt8ByName) {
   EXPECT_NE(r.out.find("1 of 48 differ, the first at 7: "), std::string::npos) << r.out;
 }
 
-// A model with open dimensions runs at the sizes of the arrays that it is given.
+// A model with open dimensions runs at the sizes of the given arrays.
 TEST_F(Diff, TakesTheSizesOfTheFolder) {
   const std::string open = write("open.onnx", layers({-1, 3, -1, -1}));
   std::vector<uint8_t> image(size_t{2} * 3 * 6 * 5);
@@ -130,7 +131,7 @@ TEST_F(Diff, TakesTheSizesOfTheFolder) {
   const std::string array = path("other.npy");
   ASSERT_TRUE(tool::write_npy(array, DType::kUInt8, {2, 3, 6, 5}, image.data(), image.size()).ok());
   ASSERT_EQ(run("qrt_convert", {open, "-o", path("open.qrt")}).status, 0);
-  // The model with these weights at fixed sizes gives the references.
+  // A model with equal weights and fixed sizes makes the references.
   const std::string fixed = write("fixed.onnx", layers({2, 3, 6, 5})), dump = path("sizes");
   ASSERT_EQ(run("qrt_convert", {fixed, "-o", path("fixed.qrt")}).status, 0);
   ASSERT_EQ(run("qrt_run", {path("fixed.qrt"), array, "--dump-all", "--output-dir", dump}).status,
@@ -149,7 +150,7 @@ TEST_F(Diff, TakesTheSizesOfTheFolder) {
                  "has a reference of its name, shape and type");
 }
 
-// Tensors of one name and shape, as the converter's own may be, are compared in their order.
+// Tensors of one name and shape, which the converter can make, are compared in their order.
 TEST_F(Diff, OfSeveralOfOneNameEachHasItsOwn) {
   testing::ModelBuilder m;
   uint32_t x = m.input({1, 4}, DType::kUInt8, "x");
@@ -185,7 +186,7 @@ TEST_F(Diff, ReadsTfliteModels) {
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_NE(r.out.find(" tensors compared, 0 differ\n"), std::string::npos) << r.out;
 
-  // As a script dumps TFLite's interpreter: int8 by name, without an index.
+  // Arrays as a script dumps them from TFLite's interpreter: int8, by name, without an index.
   std::string file;
   for (const auto& e : nlohmann::json::parse(read(dump + "/index.json")))
     if (e["name"] == "t3") file = e["file"];
@@ -206,7 +207,7 @@ TEST_F(Diff, ReadsTfliteModels) {
   EXPECT_NE(r.out.find("1 of 72 differ, the first at 5: "), std::string::npos) << r.out;
 }
 
-// A name that is spelt otherwise is an error, as it would leave its tensor out.
+// A misspelt name is an error, since its tensor would not be compared.
 TEST_F(Diff, LeavesNothingOutUnasked) {
   const std::string all = path("dump"), last = index_.back()["name"];
   const auto write_index = [&](const nlohmann::json& index) {
@@ -222,23 +223,23 @@ TEST_F(Diff, LeavesNothingOutUnasked) {
   CommandResult r = run("qrt_diff", {onnx_, all, "--expect-some"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(r.out, "5 of 6 tensors compared, 0 differ\n");
-  // A tensor between the layers.
+  // A tensor between the layers has a misspelt name.
   index = index_;
   index[2]["name"] = "misspelt";
   write_index(index);
   expect_failure("qrt_diff", {onnx_, all}, 2, "1 array is for no output of the model: 'misspelt'");
-  // An output that is not there.
+  // An output has no array.
   index = index_;
   index.erase(index.size() - 1);
   write_index(index);
   expect_failure("qrt_diff", {onnx_, all}, 2, "1 output has no array: '" + last + "'");
-  // One of another shape.
+  // An array has another shape.
   write_index(index_);
   ASSERT_TRUE(tool::write_npy(path("dump/" + index_.back()["file"].get<std::string>()),
                               DType::kUInt8, {1, 2}, "xy", 2)
                   .ok());
   expect_failure("qrt_diff", {onnx_, all}, 3, "a reference cannot be compared, '" + last + "': ");
-  // An input.
+  // An input is given twice.
   write_index(index_);
   expect_failure("qrt_diff", {onnx_, all, "--input", image_, "--input", image_}, 2,
                  "--input: 1 array is for no input of the model: '" + image_ + "'");

@@ -23,7 +23,7 @@ using T = tflite::TensorType;
 
 class RequestsCosts : public testing::CostTest {
  protected:
-  // Expects qrt_convert to refuse the file because of what would be made of it.
+  // Expects qrt_convert to refuse the file, since the conversion would need too much.
   void expect_refused(const std::string& file, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {file, "-o", path("out.qrt")};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -39,7 +39,8 @@ class RequestsCosts : public testing::CostTest {
   void expect_refused(const TfliteBuilder& b) { expect_refused(write("m.tflite", b.build())); }
 };
 
-// An average of 16 bits over too many channels is refused: it takes a filter of ones for each channel.
+// An average of 16 bits over too many channels is refused, since each channel takes a filter of
+// ones.
 TEST_F(RequestsCosts, AveragesOf16BitsOverManyChannels) {
   OnnxBuilder b(21);
   const std::string x = b.integer_input<int16_t>({1, 1000000, 1000, 2}, 0.5f, 0);
@@ -48,7 +49,8 @@ TEST_F(RequestsCosts, AveragesOf16BitsOverManyChannels) {
   expect_refused(b);
 }
 
-// A padded pool along an axis that is too long is refused: its padding becomes elements by a map of indices.
+// A padded pool along too long an axis is refused, since padding is added by a map with an index
+// for each element of the axis.
 TEST_F(RequestsCosts, PaddedPoolsOfALongAxis) {
   for (const char* op : {"MaxPool", "AveragePool"}) {
     OnnxBuilder b;
@@ -65,8 +67,8 @@ TEST_F(RequestsCosts, PaddedPoolsOfALongAxis) {
   }
 }
 
-// A transposed convolution of too wide strides is refused: it has weights for all phases, most of
-// which are zero.
+// A transposed convolution with too wide strides is refused: the weights of its phases would be
+// mostly zeros.
 TEST_F(RequestsCosts, TransposedConvolutionsOfWideStrides) {
   OnnxBuilder onnx;
   const std::string w =
@@ -90,7 +92,7 @@ TEST_F(RequestsCosts, TransposedConvolutionsOfWideStrides) {
   expect_refused(tflite);
 }
 
-// Slopes of a large image are refused: they are repeated for each element of a row.
+// Slopes of a large image are refused, since slopes are repeated for each element of a row.
 TEST_F(RequestsCosts, SlopesOfALargeImage) {
   TfliteBuilder b;
   b.op(B::PRELU,
@@ -113,7 +115,8 @@ TEST_F(RequestsCosts, IntegersThatAreRepeated) {
   expect_refused(b);
 }
 
-// An average of ESP-DL over too many channels is refused: it takes a filter of ones for each channel.
+// An average of ESP-DL over too many channels is refused, since each channel takes a filter of
+// ones.
 TEST_F(RequestsCosts, EspdlAveragesOverManyChannels) {
   testing::EspdlBuilder b;
   auto& node =
@@ -124,7 +127,7 @@ TEST_F(RequestsCosts, EspdlAveragesOverManyChannels) {
   expect_refused(write("m.espdl", b.build()));
 }
 
-// Zero points that the file leaves out are refused for too many scales that are an input.
+// Absent zero points are refused for too many scales that are a model input.
 TEST_F(RequestsCosts, ZeroPointsOfManyScales) {
   OnnxBuilder b;
   const std::string x = b.input<int8_t>({1, 1000000000}), scales = b.input<float>({1000000000});

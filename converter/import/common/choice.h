@@ -10,14 +10,15 @@
 
 namespace qrt::convert {
 
-// The words by which messages call the models of a file.
+// The words that messages use for one model of a file, and for the option that selects it.
 struct ChoiceWords {
   const char* one;     // "signature"
   const char* option;  // "--signature"
 };
 
-// Finds the model that `selector` names, by its name or else by its index; without a selector the only
-// one. kInvalidArgument, with the names, where there is none. REQUIRES: names are not empty.
+// Sets *index to the model whose name, or else whose index, is `selector`; without a selector to
+// the only model. Fails with kInvalidArgument, in a message that lists the names, where there is no
+// such model. REQUIRES: `names` is not empty.
 Status choose_model(const std::vector<std::string>& names, const std::string& selector,
                     const ChoiceWords& words, size_t* index);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits how much an import makes of its file. Many nodes may name one tensor of it, and each makes
-// weights, a table or an index map of its own: a megabyte could grow to as many gigabytes as it has
-// nodes, and be read as many times. So all that is made and read is counted, and the import refuses
-// the operators from where it is too much.
+// Limits how many bytes an import makes from a file. Many nodes may name one tensor of the file,
+// and each makes weights, a table or an index map of its own: a megabyte could grow to as many
+// gigabytes as there are nodes, and be read as many times. So all bytes made and read are counted,
+// and the import refuses the operators after the limit is reached.
 #ifndef QRT_CONVERTER_IMPORT_COMMON_GROWTH_H_
 #define QRT_CONVERTER_IMPORT_COMMON_GROWTH_H_
 
@@ -16,15 +16,17 @@ namespace qrt::convert {
 
 class Growth {
  public:
-  // Charges bytes that are made beside the graph, or only to be refused.
+  // Charges bytes that are made but not kept in the graph.
   void charge(uint64_t bytes) { made_ += bytes; }
-  // Counts a constant of so many bytes that an operator reads, whatever is made of it.
+  // Counts the bytes of a constant that an operator reads.
   void read(uint64_t bytes) { read_ += bytes; }
-  // Counts the work of making so many bytes, before they are made. kUnsupported where that is too much, or where
-  // there is no room for them. The bytes themselves are counted where they are kept.
+  // Charges the work of making `bytes` before they are allocated. Fails with kUnsupported where the
+  // limit is exceeded or memory does not suffice. check() counts those of the bytes that the graph
+  // keeps.
   Status reserve(uint64_t bytes, const Graph& graph, uint64_t source_bytes);
-  // Counts what the graph has more than the last time. kUnsupported where more was made or read than
-  // any honest file of `source_bytes` needs: to be asked before each operator is looked at.
+  // Counts the bytes by which the graph grew since the last call. Fails with kUnsupported where
+  // more bytes were made or read than any honest file of `source_bytes` needs. To be called before
+  // each operator is imported.
   Status check(const Graph& graph, uint64_t source_bytes);
   // Returns how many bytes were read.
   uint64_t bytes_read() const { return read_; }

@@ -10,7 +10,7 @@ namespace {
 
 using F = fb::FormulaFunction;
 
-// Longer chains are cut: a Formula takes 64 steps.
+// The most operations in a sequence; longer ones are split, since a Formula takes 64.
 constexpr size_t kMaxLinks = 60;
 
 Range precision_range(int precision) { return {-alpha(precision), alpha(precision)}; }
@@ -76,7 +76,7 @@ Op Importer::op_of(EntryId entry) const {
   return {node, model_.nodes()[node]};
 }
 
-// Imports the input as bytes, or as int32. A CVM runtime clamps what is outside the precision.
+// Imports the input as bytes, or as int32. A CVM runtime clamps values beyond the precision.
 void Importer::import_input() {
   const EntryId entry = model_.input();
   const Form& form = forms_[entry];
@@ -134,7 +134,7 @@ Status Importer::refuse(const Op& op, const std::string& rule, const std::string
   return Status();
 }
 
-// Bytes where no output's precision exceeds 8, else int32.
+// Exports all outputs, as bytes where no output's precision exceeds 8 bits, else as int32.
 Status Importer::export_outputs() {
   int precision = 0;
   for (EntryId e : model_.heads()) precision = std::max(precision, forms_[e].precision);
@@ -198,7 +198,7 @@ ValueId Importer::new_value(const std::string& name, Storage storage, const Shap
   Value v;
   v.name = name;
   v.type = {storage.dtype, shape};
-  // The integers themselves: scale 1. Dense layers fold the zero point that stands here.
+  // Scale 1 stands for the integers themselves. Dense layers fold the zero point that is set here.
   if (storage.dtype == DType::kUInt8 || storage.dtype == DType::kInt16)
     v.quantization = {{1.0f}, {storage.zero_point}, -1};
   return graph_->add_value(std::move(v));
@@ -274,7 +274,7 @@ std::shared_ptr<FusedOps> Importer::take_fused(EntryId e) {
   return fused;
 }
 
-// Limits that hold already are no step, and two limitations are one.
+// Appends an operation. Leaves out a clamp to limits that hold already, and merges two clamps.
 void Importer::add_op(ElementOp operation, FusedOps* fused) {
   if (operation.function == F::CLAMP) {
     if (fused->range().within(operation.value, operation.high)) return;
@@ -324,7 +324,7 @@ bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   ElementOp operation;
   operation.function = F::MULTIPLY;
   operation.by_channel = *values;
-  // The link is added only where all of the sequence so far fits the product's requantisation.
+  // The factors are added only where the whole sequence so far fits the product's requantisation.
   std::vector<ElementOp> element_ops = state.fused->element_ops;
   element_ops.push_back(operation);
   if (!requantization(element_ops, element_ops.size(), state.fused->ranges[0])) return false;
@@ -332,8 +332,8 @@ bool Importer::scale_channels(const Op& op, int i, EntryId factors) {
   return true;
 }
 
-// A sequence that the one operator that reads it may take over. Accumulators are to be read as they
-// are, but for what fits a byte, which the product itself writes.
+// Returns whether the only operator that reads the entry may take over its sequence. Accumulators
+// are read as they are, except those that fit a byte, which the product itself writes.
 bool Importer::may_be_joined(EntryId e) const {
   const State& state = states_[same_as(e)];
   return state.fused && state.readers == 1 && !state.fused->pair &&
@@ -366,8 +366,8 @@ void Importer::join(const Op& op, fb::FormulaPair function) {
   const Range x = range(op.input(0)), y = range(op.input(1));
   auto pair = std::make_shared<BinaryOp>();
   pair->function = function;
-  // The runtime adds within the product whose sums are made last, so at most one operand may be
-  // sums, made behind the other operand.
+  // The runtime computes the pair within the product that is emitted last. So at most one operand
+  // may be a product's int32 sums, and that product has to be emitted after the other operand.
   const bool a_is_last = gives_sums(op.input(0)) && !gives_sums(op.input(1));
   if (same_as(op.input(0)) == same_as(op.input(1))) {
     pair->a = pair->b = operand(op.input(0), &pair->a_ops);

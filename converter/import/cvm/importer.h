@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one import: what each entry of the file has become, and the graph that grows from
-// it. Nodes are visited in the file's order. Arithmetic on one tensor is not written at once: it
-// waits in a sequence (fused_ops.h) until a reader needs the values, or a second reader comes.
+// The state of one import: the state of each entry of the file, and the graph that is built. Nodes
+// are visited in the file's order. Arithmetic on one tensor is not emitted at once, but collected
+// in a sequence (fused_ops.h) until a reader needs the values, or a second reader comes.
 //
-// Values of the graph have the file's shapes, NCHW; what works on NHWC stands between Transposes,
-// which passes/ move away.
+// Values of the graph have the file's shapes, NCHW. Operators that need NHWC are put between
+// Transposes, which passes/ remove.
 #ifndef QRT_CONVERTER_IMPORT_CVM_IMPORTER_H_
 #define QRT_CONVERTER_IMPORT_CVM_IMPORTER_H_
 
@@ -30,15 +30,16 @@ struct Op {
   EntryId output(uint32_t i = 0) const { return node.first_output + i; }
 };
 
-// A value of the graph and what it holds.
+// A value of the graph, how its integers are stored, and the range they lie in.
 struct Stored {
   ValueId value = kNoValue;
   Storage storage;
   Range range;
 };
 
-// A product (or a sum) of which the requantisation is still open. `emit` adds its operators and
-// returns the value, of the entry's shape: with null options the accumulators, INT32.
+// A product (or a sum) that is not emitted yet, since its requantisation is not known. `emit` adds
+// its operators and returns their value, which has the entry's shape; with null `requant` these are
+// the INT32 accumulators.
 struct Product {
   Range range;       // range of the accumulators
   int channel_axis;  // dimension of the entry's shape
@@ -46,22 +47,23 @@ struct Product {
   std::string name;  // "Conv2D"
 };
 
-// Two operands and what joins them.
+// A binary operation that is not emitted yet: its operands, and the operations on each of them
+// before it.
 struct BinaryOp {
   Stored a, b;
   std::vector<ElementOp> a_ops, b_ops;
   fb::FormulaPair function;
 };
 
-// Arithmetic that waits. It starts from a value, a product or a pair.
+// A sequence of operations that is not emitted yet. It starts from a value, a product or a pair.
 struct FusedOps {
   Stored from;
   std::shared_ptr<Product> product;
   std::shared_ptr<BinaryOp> pair;
   std::vector<ElementOp> element_ops;
   std::vector<Range> ranges;  // ranges of the values: before the first operation, and behind each
-  bool wraps = false;         // some step may leave int32
-  std::vector<size_t> nodes;  // indices of the file's nodes that it stands for
+  bool wraps = false;         // some operation may overflow int32
+  std::vector<size_t> nodes;  // indices of the file's nodes in the sequence
 
   const Range& range() const { return ranges.back(); }
 };
@@ -77,7 +79,7 @@ class Importer {
   const Shape& shape(EntryId entry) const { return forms_[entry].shape; }
   const std::string& name_of(EntryId entry) const { return op_of(entry).node.name; }
   Range range(EntryId entry) const;
-  // Returns the elements of a parameter; null for what is computed.
+  // Returns the elements of a parameter, or null for a computed entry.
   const std::vector<int32_t>* constant(EntryId entry) const;
 
   // Returns the entry as a value of the graph, in the smallest storage that is proven to hold it.
@@ -86,21 +88,23 @@ class Importer {
   ValueId stored_as(EntryId entry, Storage storage);
   ValueId stored_int32(EntryId entry) { return stored_as(entry, {DType::kInt32, 0}); }
 
-  // Makes the operator's output one more step on input i.
+  // Defers the operator: its output is input i's sequence with one more operation.
   void extend(const Op& op, int i, ElementOp operation);
-  // Several steps at once.
+  // Defers an operator that takes several operations.
   void extend(const Op& op, int i, std::vector<ElementOp> element_ops);
   void set_product(const Op& op, std::shared_ptr<Product> product);
   void join(const Op& op, fb::FormulaPair function);
-  // Makes input i times one factor per channel; false where its sequence cannot take these.
+  // Multiplies input i by one factor per channel. Returns false, and changes nothing, where the
+  // input's sequence cannot take factors.
   bool scale_channels(const Op& op, int i, EntryId factors);
-  // The output is that value.
+  // Sets an output to a value of the graph. `became` describes the operators in the report.
   void set_output(const Op& op, const Stored& stored, const std::string& became,
                   uint32_t output = 0);
 
-  // Adds a value for what an operator makes; it gets a name only where it holds a whole entry.
+  // Adds a value for an operator's result. `name` is the node's where the value is a whole entry of
+  // the CVM graph, and "" for intermediate values.
   ValueId new_value(const std::string& name, Storage storage, const Shape& shape);
-  // Adds a node with default options and gives them; the caller fills them at once.
+  // Adds a node and returns its options, which the caller fills before the next node is added.
   template <class T>
   T& add_node(const Op& op, std::vector<ValueId> inputs, ValueId output) {
     graph_->nodes.push_back(
@@ -109,15 +113,16 @@ class Importer {
   }
   ValueId transposed(const Op& op, ValueId value, Storage storage, std::vector<uint8_t> perm);
   ValueId reshaped(const Op& op, ValueId value, Storage storage, const Shape& shape);
-  // One step, written at once.
+  // Emits one operation on `from` without deferring it.
   Stored limited(const Op& op, const Stored& from, ElementOp operation);
-  // A table of 256 results, by value + the zero point of `from`, which are bytes.
+  // Emits a table look-up of `from`, whose values are bytes: results[value + zero point], 256 in
+  // all.
   Stored table_of(const Op& op, const Stored& from, const std::vector<int32_t>& results,
                   Range range);
-  // Returns the entry's values limited to 0 .. size - 1, as INT32.
+  // Returns the entry's values clamped to [0, size - 1], as INT32.
   Stored clamped_indices(const Op& op, EntryId entry, int64_t size);
 
-  // Refuses an operator, which ends the import of the nodes behind it, not of the others. Returns OK.
+  // Refuses an operator. Nodes that depend on it are not imported; all others are. Returns OK.
   Status refuse(const Op& op, const std::string& rule, const std::string& remedy);
 
  private:
@@ -144,7 +149,8 @@ class Importer {
                       Storage storage);
   Stored write_binary_op(const Op& op, const FusedOps& fused, const Storage* wanted);
   ValueId add_parameter(EntryId entry, Storage storage);
-  // Returns an operand of a pair, a value, and adds to `element_ops` what can be done on the way.
+  // Returns an operand of a pair as a value of the graph. Adds to `element_ops` the operations of
+  // its sequence that the pair's operator does itself.
   Stored operand(EntryId entry, std::vector<ElementOp>* element_ops);
   bool may_be_joined(EntryId entry) const;
   bool gives_sums(EntryId entry) const;

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A graph nests six deep; the text of MobileNet's has 100 KB.
+// Limits far above those of real graphs, whose JSON nests six deep; that of MobileNet has 100 KB.
 constexpr int kMaxDepth = 16;
 constexpr size_t kMaxTextBytes = size_t{1} << 26;
 constexpr int64_t kMaxDimension = int64_t{1} << 24, kMaxTensorElements = int64_t{1} << 30;
@@ -172,7 +172,7 @@ Status Reader::read_function(const Json& attributes, const std::string& where, N
   QRT_TRY(read_string(attributes["func_name"], where + ": func_name", &node->function));
   const Function* function = find_function(node->function);
   if (function == nullptr) {
-    // cvm_right_shift_28 is cvm_right_shift.
+    // Names may end with a number: cvm_right_shift_28 is the function cvm_right_shift.
     std::string& name = node->function;
     const size_t cut = name.find_last_not_of("0123456789");
     if (cut != std::string::npos && cut > 0 && cut + 1 < name.size() && name[cut] == '_')
@@ -222,7 +222,7 @@ Status Reader::read_node(const Json& json, size_t index) {
   return Status();
 }
 
-// Checks the lists in which version 1.0.0 repeats what the nodes say.
+// Checks the lists in which version 1.0.0 repeats facts of the nodes.
 Status Reader::check_node_lists() const {
   if (!is_first_version_) return Status();
   for (const char* key : {"arg_nodes", "node_row_ptr"})
@@ -260,7 +260,7 @@ Status Reader::tagged_list(const char* key, const char* tag, size_t length,
   return Status();
 }
 
-// Checks the lists of which nothing is used.
+// Checks lists whose content is not used.
 Status Reader::check_lists() const {
   const Json& attributes = root_["attrs"];
   QRT_TRY(check_keys(

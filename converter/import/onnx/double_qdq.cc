@@ -30,8 +30,8 @@ bool is_permutation(const std::vector<int64_t>& perm) {
   return true;
 }
 
-// Returns whether ONNX Runtime makes a Gemm of matrices of the MatMul and Add that this waits for,
-// and reshapes its result.
+// Returns whether `sum` is a pending MatMul and Add that ONNX Runtime makes a Gemm of matrices,
+// whose result it reshapes.
 bool is_reshaped_product(const Tensor& sum) {
   return sum.is_pending() && sum.pending->ops == "MatMul+Add" && sum.shape.rank() > 2;
 }
@@ -82,7 +82,8 @@ Status DoubleQdq::find_readers(const std::string& tensor, const Shape& shape,
   return Status();
 }
 
-// Parameters as ONNX Runtime wants them: constants of one element, with an explicit zero point.
+// Reads a node's parameters. Returns false unless they are as ONNX Runtime requires: constants of
+// one element, with an explicit zero point.
 bool DoubleQdq::read(const NodeView& node, Quant* quant) const {
   const Tensor &s = tensors_->input(node, 1), &z = tensors_->input(node, 2);
   const bool plain = s.is_plain_constant() && s.type == kFloat && s.constant->elements() == 1 &&
@@ -139,8 +140,8 @@ Status DoubleQdq::make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNo
   return Status();
 }
 
-// Finds the readers of these tensors, of the shape that `node` reads. *one: they are equal, and
-// nothing else reads the tensors.
+// Finds the readers of these tensors, which have the shape of input 0 of `node`. *one: the readers
+// are equal, and neither graph outputs nor subgraphs read the tensors.
 Status DoubleQdq::find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,
                                      std::vector<const NodeView*>* readers, bool* one) const {
   Passed passed;
@@ -281,8 +282,8 @@ void DoubleQdq::describe_edges(const Top& top, const LastReaders& end, bool all_
                            (!reader.has_input(i) || model_.initializers().count(reader.input(i)));
 }
 
-// Assigns the steps that the rounds have left, in order, to the file's nodes of these types; the
-// others have no effect.
+// Assigns the pair nodes that are left after merging, in order, to the file's nodes of their types;
+// all other nodes of the sequence become nodes without effect.
 Status DoubleQdq::apply(const QdqSequence& sequence, const std::vector<EqualNodes>& steps) {
   std::vector<QdqNode> left;
   for (const QdqNode& entry : sequence.entries) {
@@ -322,8 +323,9 @@ Status DoubleQdq::apply(const QdqSequence& sequence, const std::vector<EqualNode
   }
   if (at < left.size())
     return error(Code::kUnsupported, "ONNX Runtime makes more pairs of it and those behind it");
-  // A node in front was visited when what is behind it was not known to belong to the row. Pairs that
-  // are all equal have no effect, merged or not.
+  // An earlier node of the sequence was visited before later nodes were known to belong to the
+  // sequence. That does not matter if all pairs are equal, since these have no effect, merged or
+  // not.
   if (is_late && are_equal) return Status();
   if (is_late)
     return error(Code::kUnsupported,
@@ -352,7 +354,7 @@ Status DoubleQdq::merge(const NodeView& quantize, bool all_known) {
   describe_edges(top, end, all_known, &sequence);
   const Outcome outcome = play_rounds(&sequence);
   Status status = outcome == Outcome::kRow ? apply(sequence, steps) : refusal(outcome);
-  // Whoever asks again is told the same.
+  // A failed sequence is not settled, so that later calls fail with the same message.
   if (!status.ok()) settled_.erase(quantize.index());
   return status;
 }

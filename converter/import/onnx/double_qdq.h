@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear/DequantizeLinear pairs in a row. ONNX Runtime makes them one, whose range is what
-// their ranges have in common, before it fuses anything; so must we. It looks for them after it has
-// taken out what changes nothing and made one node of several that are equal.
+// QuantizeLinear/DequantizeLinear pairs in a row. ONNX Runtime merges them to one, whose range is
+// the intersection of their ranges, before it fuses operators, so this importer has to do so, too.
+// ONNX Runtime merges after it has removed nodes without effect and duplicates of nodes.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 #define QRT_CONVERTER_IMPORT_ONNX_DOUBLE_QDQ_H_
 
@@ -24,21 +24,23 @@ class DoubleQdq {
   DoubleQdq(const Model& model, const Nodes& nodes, Tensors* tensors)
       : model_(model), nodes_(nodes), tensors_(tensors), transposes_(model, nodes) {}
 
-  // Settles what becomes of the sequence of nodes that this QuantizeLinear of floats is in.
-  // `all_known`: no dimension of the model is symbolic.
-  // REQUIRES: the scales and zero points are loaded; what is in front of the node was visited.
+  // Merges the pairs of the sequence of nodes that contains this QuantizeLinear of floats, as ONNX
+  // Runtime does. Fails with kUnsupported where the merged pairs have no common range or cannot be
+  // merged for all readers. `all_known`: no dimension of the model is symbolic. REQUIRES: the
+  // scales and zero points are loaded; nodes before `quantize` were visited.
   Status merge(const NodeView& quantize, bool all_known);
 
-  // Returns the parameters that stand for a node's own after merging, or null.
+  // Returns the parameters that replace a node's own after merging, or null.
   const Quant* quant(const NodeView& node) const;
-  // Returns the input that is the output of a node that merging has left without effect; -1 for others.
+  // Returns the index of the input that a node passes on unchanged, since merging has left the node
+  // without effect; -1 for other nodes.
   int passed_input(const NodeView& node) const;
 
  private:
-  // Nodes that were passed, each with the input that is its output.
+  // The indices of nodes without effect, each with the index of the input that the node passes on.
   using Passed = std::vector<std::pair<int, int>>;
 
-  // Equal nodes, as one entry of the sequence; then what changes nothing.
+  // Equal nodes, which are one entry of the sequence, and the nodes without effect behind them.
   struct EqualNodes {
     QdqNode entry;
     std::vector<const NodeView*> nodes;
@@ -46,10 +48,10 @@ class DoubleQdq {
   };
   // The beginning of a sequence.
   struct Top {
-    const NodeView* node;  // its first node
-    std::string input;     // its input, or what the last node in front that changes something made
-    // A DequantizeLinear or Transpose in front that has other readers: the sequence has its own, so to
-    // speak. Null for none.
+    const NodeView* node;  // the sequence's first node
+    std::string input;     // the first node's input, seen through nodes without effect
+    // A DequantizeLinear or Transpose before the sequence that has other readers, and counts as
+    // copied for this sequence. Null for none.
     const NodeView* shared;
   };
   // The readers of the last nodes of a sequence.
@@ -61,11 +63,11 @@ class DoubleQdq {
 
   const NodeView* producer(const std::string& tensor) const;  // null: a graph input, a constant
   bool read(const NodeView& node, Quant* quant) const;
-  // *is_qdq_node: these are nodes that a sequence can go through, equal ones where they are several.
+  // Makes an entry of equal nodes. *is_qdq_node: a sequence can contain such nodes.
   Status make_qdq_node(const std::vector<const NodeView*>& nodes, QdqNode* entry,
                        bool* is_qdq_node) const;
-  // Finds the nodes that read a tensor, looking through those that change nothing. *all: nothing
-  // else reads it.
+  // Finds the nodes that read a tensor, seen through nodes without effect. *all: neither graph
+  // outputs nor subgraphs read the tensor.
   Status find_readers(const std::string& tensor, const Shape& shape,
                       std::vector<const NodeView*>* found, Passed* passed, bool* all) const;
   Status find_equal_readers(const std::vector<std::string>& tensors, const NodeView& node,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data movement of the ONNX front end: every such operator is a chain of movements of its input 0,
-// applied to the integers, whatever stands for them.
+// applied to stored integers, whatever values these stand for.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_MOVE_H_
 #define QRT_CONVERTER_IMPORT_ONNX_MOVE_H_
 
@@ -17,41 +17,43 @@ struct Movement {
   Shape from, to;
   std::vector<int> perm;
   std::optional<IndexMaps> maps;
-  // The element that -1 in a map gives, as its bits: in the type of a constant, else as the graph
-  // stores it.
+  // The element for index -1 of a map, as its bits: in the source's type if the input is a
+  // constant, else as the graph stores elements.
   int64_t fill = 0;
 
   bool is_nothing() const;
 };
 
 // Returns whether ONNX Runtime copies pairs of QuantizeLinear and DequantizeLinear across the node:
-// it fuses what is in front of it with a QuantizeLinear behind it, and its readers with a
-// DequantizeLinear in front of it.
+// ONNX Runtime then fuses the operator before the node with a QuantizeLinear behind the node, and
+// the node's readers with a DequantizeLinear before the node.
 bool copies_pairs(const Importer& importer, const NodeView& node);
 
-// Gives a tensor the shape `dims`. Fails with kInvalidModel where that has another number of elements.
+// Sets *m to the movement that reshapes `from` to `dims`. Fails with kInvalidModel where the
+// numbers of elements differ.
 Status reshaped(const Shape& from, const std::vector<int64_t>& dims, Movement* m);
 Movement transposed(const Shape& from, std::vector<int> perm);
 Movement gathered(IndexMaps maps, int64_t fill = 0);
 
-// Makes output `output` of the node: input 0 after the movements.
+// Sets output `output` of the node to input 0 after the movements.
 Status move(Importer& importer, const NodeView& node, std::vector<Movement> movements,
             int output = 0);
 
-// Makes output 0 of the node: input i as it is.
+// Sets output 0 of the node to input i.
 void pass_on(Importer& importer, const NodeView& node, int i);
 
-// Moves an input that is a function of stored integers by a Gather with a real fill. Where
-// none of a table's codes stands for the fill, the output's quantisation decides what it becomes.
+// Gathers from input 0, a function of stored integers, with a real number as fill. If no code of
+// the input stands for that number, the output's quantisation determines the fill's code.
 Status move_filled(Importer& importer, const NodeView& node, IndexMaps maps, float fill);
 
-// Reads the integers of input i. Returns false where it is no integer constant; the node was refused.
+// Reads the integers of input i. Returns false where the input is no integer constant; the node was
+// refused.
 bool constant_integers(Importer& importer, const NodeView& node, int i,
                        std::vector<int64_t>* values);
 // Reads an axis, which counts from the end where it is negative. Fails with kInvalidModel outside 0..rank-1.
 Status read_axis(int64_t axis, int rank, int* result);
-// Reads the dimensions that `axes` names, an attribute or since opset 13 (reductions: 18) input 1.
-// *given: there is one. *known: false where they are refused.
+// Marks the dimensions that `axes` names, an attribute or since opset 13 (reductions: 18) input 1.
+// *given: the node has `axes`. *known: false where the node was refused.
 Status read_axes(Importer& importer, const NodeView& node, int rank, std::vector<bool>* marked,
                  bool* given, bool* known);
 

@@ -82,12 +82,13 @@ ValueId RunIntegers::ones(int64_t n) {
 }
 
 ValueId RunIntegers::number(int64_t v) {
-  // A number that is too large to be counted becomes a constant. If it follows from an open dimension, the constants of different
-  // imports differ, and the dimension does not stay open.
+  // A number beyond kMostCounted becomes a constant. If the number depends on an open dimension,
+  // imports at different sizes get different constants, and the dimension is fixed.
   if (!importer_.has_open_sizes() || v == 0 || v > kMostCounted || v < -kMostCounted)
     return constant(v);
   if (v < 0) return subtract(constant(0), number(-v));
-  // The last of v + 1 indices, of which there is one even at sizes at which the number is 0.
+  // v is the last of the indices 0 to v. There is at least one index, also at sizes at which v is
+  // 0.
   IndexMaps maps({v + 1});
   maps.keep(0, {static_cast<int32_t>(v)});
   const ValueId last = importer_.builder().gather(node_, indices(v + 1), maps, 0);

@@ -6,15 +6,17 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Steps back to a number's origin; exporters take fewer for one number.
+// The most nodes that are traced back from a number to its origin; exporters put fewer between
+// them.
 constexpr int kMostSteps = 64;
 
-// Returns which element of input i gives element `element` of the output. REQUIRES: the input has one element, or the output's order.
+// Returns the index of the element of input i that element `element` of the output is computed
+// from. REQUIRES: the input has one element, or its elements are in the output's order.
 int64_t element_of(Importer& importer, const NodeView& node, int i, int64_t element) {
   return importer.input(node, i).shape.elements() == 1 ? 0 : element;
 }
 
-// Returns whether element `element` of input i is a known integer, and gives it.
+// Sets *value to element `element` of input i. Returns false where that is no known integer.
 bool constant_element(Importer& importer, const NodeView& node, int i, int64_t element,
                       int64_t* value) {
   const Tensor& t = importer.input(node, i);
@@ -24,8 +26,8 @@ bool constant_element(Importer& importer, const NodeView& node, int i, int64_t e
   return is_known;
 }
 
-// Goes from element *element of the node's output back to the element of input *input that it is, plus *offset. Returns whether the
-// node is known to do no more than that.
+// Traces element *element of the node's output back: sets *input and *element to the input element
+// that, plus *offset, equals it. Returns false where the node may do more than add a number.
 bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* element,
                int64_t* offset) {
   const std::string& op = node.op();
@@ -76,7 +78,8 @@ bool step_back(Importer& importer, const NodeView& node, int* input, int64_t* el
   return false;
 }
 
-// Goes back one step, if it is known what the node that makes the tensor does. Returns false beyond the numbers that are followed.
+// Traces *found back through the node that writes its tensor. *is_done: step_back() does not know
+// the node. Returns false where the offset overflows.
 bool step_before(Importer& importer, RunOffset* found, bool* is_done) {
   const NodeView* node = importer.producer(found->base);
   int input;

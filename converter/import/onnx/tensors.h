@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of each tensor of an ONNX file during the import.
 //
-// The float side between DequantizeLinear and QuantizeLinear is never computed, only remembered,
-// until a QuantizeLinear (or a graph output) says what it becomes. The folder deferred/ has the rules:
+// Float tensors between DequantizeLinear and QuantizeLinear are not emitted, only described, until
+// a QuantizeLinear (or a graph output) determines their integer form. The folder deferred/ has the
+// rules:
 // - a table is a function of one stored integer of 8 or 16 bits: DequantizeLinear and any
 //   elementwise operators behind it. Becomes a Lut.
 // - a pair function is one of the bytes of two tensors: elementwise operators that have no
@@ -31,13 +32,14 @@ namespace qrt::convert::from_onnx {
 
 struct Pending;
 
-// A float tensor each of whose elements follows from one stored byte of `a` and one of `b`, which
-// are broadcast together. One of them may be missing, or both where it is a constant.
+// A float tensor each of whose elements is a function of one stored byte of `a` and one of `b`,
+// which are broadcast together. Either is kNoValue if the function does not depend on it; both are
+// for a constant.
 struct PairFunction {
   const NodeView* node = nullptr;  // the operator that made it
   ValueId a = kNoValue, b = kNoValue;
   std::function<float(int a, int b)> value;
-  int depth = 1;  // functions behind `value`: beyond some a table takes their place
+  int depth = 1;  // depth of the calls in `value`; beyond a limit a table replaces them
 };
 
 struct Tensor {
@@ -56,13 +58,13 @@ struct Tensor {
   ConstantPtr constant;
   int type = kUndefined;  // OnnxType of the source tensor
   ValueId value = kNoValue;
-  std::optional<Quant> quant;  // kConstant: see there; kTable: of `value`
+  std::optional<Quant> quant;  // quantisation of `constant` (kConstant) or of `value` (kTable)
   // kTable: entry [c * codes + code] for index c of `table_axis` (-1: one table). Null: the
   // dequantised value itself.
   std::shared_ptr<const std::vector<float>> table;
   int table_axis = -1;
-  // kTable: between the DequantizeLinear and the readers stands a node that ONNX Runtime copies no
-  // DequantizeLinear across, so that it computes the readers in floats.
+  // kTable: ONNX Runtime computes the readers in floats, since it copies no DequantizeLinear across
+  // a node between the tensor's DequantizeLinear and the readers.
   bool is_read_in_float = false;
   std::shared_ptr<Pending> pending;
   std::shared_ptr<const PairFunction> pair_function;
@@ -96,29 +98,31 @@ struct Tensor {
 struct Pending {
   const NodeView* node = nullptr;  // the operator itself
   std::string ops;                 // "Conv+Relu"
-  std::vector<int> followers;      // indices of the nodes taken in: they are reported with it
+  std::vector<int> followers;      // indices of the nodes fused into the operator, which are
+                                   // reported with it
   // Length of the chain of pending operators that ends with this one.
   int depth = 1;
   float lo, hi;  // composition of the Relus and Clips, real domain
-  // `node` only names what it is: `emit` and `emit_float` make a function of the elements of stored
-  // tensors, which has the same bits wherever the rounding stands. Data movement of every kind and
-  // maxima may follow it.
+  // `emit` and `emit_float` make an elementwise function of stored tensors, whose result has the
+  // same bits whether it is rounded before or after data movement and maxima; so both may follow.
+  // `node` only serves for messages then.
   bool is_function = false;
-  // Along which axis the codes that it is a function of change their meaning, or -1.
+  // The axis along which equal codes of the function's inputs stand for different values, or -1.
   int meaning_axis = -1;
-  // Makes the operator with this output quantisation; *out stays kNoValue where it was refused.
+  // Emits the operator with this output quantisation; *result stays kNoValue where it was refused.
   std::function<Status(const Quant& out, Limits limits, ValueId* result)> emit;
-  // Makes a float result where no QuantizeLinear follows; null: there is none.
+  // Emits a float result where no QuantizeLinear follows; null for an operator without one.
   std::function<Status(ValueId* result)> emit_float;
-  // Makes it of float operators, where those are allowed; null: `node` in float is all of it.
+  // Emits the result by float operators, where these are allowed; null: by the float form of
+  // `node`.
   std::function<Status(ValueId* result)> make_float;
   // The operator's float result, without `lo` and `hi`, as a function of bytes: for readers that
-  // cannot take the operator over. Null: there is none.
+  // cannot take the operator over. Null for an operator without such a function.
   std::shared_ptr<const PairFunction> pair_function;
-  // The operator that `emit` was written for and refers to, where this is a copy.
+  // The operator that `emit` refers to, if this one is a copy.
   std::shared_ptr<const Pending> original;
-  // Data movement and maxima behind it, on the integers of `out`, or where it is null on floats.
-  // *value becomes kNoValue where one is refused.
+  // Data movement and maxima behind the operator, on integers quantised by `out`, or on floats if
+  // `out` is null. *value becomes kNoValue where one of these is refused.
   using Move = std::function<Status(const Quant* out, ValueId* value)>;
   std::vector<Move> moves;
 };
@@ -127,11 +131,11 @@ class Tensors {
  public:
   Tensors(const Model& model, Outcomes* outcomes);
 
-  // Returns the state of input i of a node. All inputs of a node that a handler sees have one,
-  // absent inputs an empty one.
+  // Returns the state of input i of a node. All inputs of a node that a handler sees have a state;
+  // that of an absent input is empty.
   const Tensor& input(const NodeView& node, int i) const;
   void set_output(const NodeView& node, int i, Tensor tensor);
-  // Returns the state of a tensor; one that has not been set is refused, of unknown shape.
+  // Returns the state of a tensor. A state that was not set is kRefused, of unknown shape.
   Tensor& at(const std::string& name) { return states_[name]; }
   bool has(const std::string& name) const { return states_.count(name) != 0; }
   const std::unordered_map<std::string, Tensor>& all() const { return states_; }
@@ -144,12 +148,13 @@ class Tensors {
   // Returns the file's declaration of a tensor, or null.
   const onnx::ValueInfoProto* declared(const std::string& name) const;
 
-  // common/growth.h: charges bytes. set_output() charges what a tensor holds; callers charge what
-  // else they make.
+  // common/growth.h: charges bytes. set_output() charges what a tensor holds; callers charge other
+  // memory that they allocate.
   void charge(uint64_t bytes) { growth_.charge(bytes); }
-  // Charges the reading of an input, before its node is looked at.
+  // Charges the reading of an input, before the node's handler runs.
   void charge_reading(const Tensor& input);
-  // Asks whether so many bytes may be made, before they are. kUnsupported where that is too much.
+  // Charges `bytes` before they are allocated. Fails with kUnsupported where the model would need
+  // too many.
   Status reserve(uint64_t bytes, const Graph& graph) {
     return growth_.reserve(bytes, graph, model_bytes_ + files_.total_bytes());
   }
@@ -169,7 +174,7 @@ class Tensors {
   uint64_t model_bytes_;
 };
 
-// Gives a tensor another state for one reader; the end of the view brings the old one back.
+// Gives a tensor another state for one reader. The destructor restores the old state.
 class TensorView {
  public:
   TensorView(Tensors* tensors, const std::string& name, Tensor tensor);

@@ -15,12 +15,12 @@ constexpr int kMostDimensions = 3;  // the most dimensions that a window slides 
 // of h.
 struct Image {
   int64_t n = 0, c = 0, depth = 1, size[2] = {1, 1};
-  int dimensions = 2;  // those of the source that windows slide along: 1 to kMostDimensions
+  int dimensions = 2;  // number of spatial dimensions of the source, 1 to kMostDimensions
   bool channels_last = false;
 
   bool is_volume() const { return dimensions == 3; }
   int64_t positions() const { return depth * size[0] * size[1]; }
-  // Returns the image's shape with other sizes, in the source's rank.
+  // Returns the image's shape with other channels and sizes, in the source's rank.
   Shape shape(int64_t channels, int64_t planes, const int64_t* spatial) const;
 };
 
@@ -29,26 +29,25 @@ Status read_image(Importer& importer, const NodeView& node, const Shape& shape, 
                   int most, Image* image, bool* known);
 
 // Reads an attribute of one value, lowest to kMaxWindowField, for each of `dimensions`, into the
-// last elements of to[kMostDimensions]. A missing one leaves to[] as it is.
+// last elements of to[kMostDimensions]. A missing attribute leaves to[] as it is.
 Status read_extents(const NodeView& node, const char* attribute, int dimensions, int64_t lowest,
                     int64_t* to);
 Status read_pads(const NodeView& node, int dimensions, int64_t* before, int64_t* after);
 
 // Reads a window. `kernel` (of the image's dimensions): as the weights or kernel_shape give it.
 // Checks that padding, stride, dilation and output size fit the format, and that no padding fills
-// the window of a pool. The padding behind is what ceil_mode needs.
+// the window of a pool. The padding at the end is what ceil_mode needs.
 Status read_window(const NodeView& node, const Image& image, const std::vector<int64_t>& kernel,
                    bool is_pool, Window* window);
 
-// Return the stored value as [n, h, w, c], a volume as [n, d, h, w, c], and a result of that form
-// in the source's.
+// Convert the source's layout to [n, h, w, c], for a volume [n, d, h, w, c], and back.
 ValueId image_to_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId x);
 ValueId image_from_nhwc(Importer& importer, const NodeView& node, const Image& image, ValueId y);
 // Returns image_to_nhwc() without the positions that the window skips.
 ValueId windowed_to_nhwc(Importer& importer, const NodeView& node, const Image& image,
                          const Window& window, ValueId x);
-// Returns `x` without the positions that the window skips. `height`: the axis of rows, behind which
-// columns are.
+// Returns `x` without the positions that the window skips. `height` is the axis of rows; the axis
+// of columns follows it.
 ValueId without_skipped(Importer& importer, const NodeView& node, const Window& window, int height,
                         ValueId x);
 

@@ -25,7 +25,7 @@ struct Tensor {
   std::string name;
   TensorType type = TensorType::FLOAT32;
   Shape shape;
-  // Why no operator may use it, with what to do; empty: it may be used.
+  // The reason why no operator may use the tensor, and the remedy; both empty for a usable tensor.
   std::string problem, remedy;
   bool is_constant = false, is_variable = false;
   const uint8_t* data = nullptr;  // the `bytes` bytes of a constant in the file, not aligned
@@ -35,7 +35,8 @@ struct Tensor {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
   int axis = 0;
-  // The elements of a block along the last dimension, which has a scale of its own in another tensor; 0: no blocks.
+  // The number of elements of a block along the last dimension; tensor `block_scales` has a scale
+  // for each block. 0: no blocks.
   int32_t block = 0;
   int block_scales = -1, block_zero_points = -1;  // tensors
 
@@ -73,7 +74,7 @@ struct Subgraph {
   std::vector<int> inputs, outputs;  // tensors
 };
 
-// A named entry of a file: its subgraph, and the names of that one's inputs and outputs.
+// A named entry of a file: its subgraph, and the names of that subgraph's inputs and outputs.
 struct Signature {
   using Names = std::vector<std::pair<std::string, int>>;  // names and tensors, in the file's order
 
@@ -84,14 +85,15 @@ struct Signature {
 
 class Model {
  public:
-  // Reads the model of a file's only signature, or of the one that `signature` names (choice.h). With
-  // `outputs` it holds only what these tensors and the variables need. kIoError, kInvalidModel,
-  // kUnsupported (another schema version), or kInvalidArgument where there is no such signature or
-  // tensor.
+  // Reads the model of a file's only signature, or of the one that `signature` names (choice.h).
+  // With `outputs` the model holds only the operators that these tensors and the variables need.
+  // Fails with kIoError, kInvalidModel, kUnsupported (another schema version), or kInvalidArgument
+  // where there is no such signature or tensor.
   static Status load(const std::string& path, Model* model,
                      const std::vector<std::string>& outputs = {},
                      const std::string& signature = "");
-  // Lists the names of a file's signatures, and of a file without any that of its first subgraph.
+  // Lists the names of a file's signatures, or the name of the first subgraph for a file without
+  // signatures.
   static Status list(const std::string& path, std::vector<std::string>* names);
 
   size_t file_bytes() const { return bytes_.size(); }
@@ -99,15 +101,15 @@ class Model {
   int subgraph() const { return subgraph_; }
   int subgraph_count() const;
   const std::vector<Signature>& signatures() const { return signatures_; }
-  // Returns the signature that was asked for by name. Null: none was.
+  // Returns the signature that the caller named, or null where it named none.
   const Signature* chosen() const { return chosen_; }
   const std::string& description() const { return description_; }
   const std::vector<Tensor>& tensors() const { return main_.tensors; }
   const std::vector<Op>& ops() const { return main_.ops; }
   const std::vector<int>& inputs() const { return main_.inputs; }
   const std::vector<int>& outputs() const { return main_.outputs; }
-  // Reads subgraph `index`, which points into this model. kInvalidModel: there is none, or it is
-  // damaged.
+  // Reads subgraph `index`; the result points into this model. Fails with kInvalidModel where the
+  // file has no such subgraph, or a damaged one.
   Status read_subgraph(int index, Subgraph* subgraph) const;
 
  private:
@@ -122,7 +124,7 @@ class Model {
   std::string description_;
   std::vector<Signature> signatures_;
   const Signature* chosen_ = nullptr;
-  int subgraph_ = 0;  // the model's
+  int subgraph_ = 0;  // index of the model's subgraph
   Subgraph main_;
 };
 

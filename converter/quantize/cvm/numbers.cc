@@ -10,13 +10,12 @@ namespace qrt::quantize {
 namespace {
 
 constexpr int kMostPrecision = 32;
-// Bits of a factor for all channels, its sign counted: its rounding is below that of 8 bits by far.
+// Bits of a factor for all channels, sign included: its rounding error is far below that of 8 bits.
 constexpr int kFactorBits = 14, kMostFactorBits = 16;
-// A factor of each channel is one multiplication where the rounding of none changes its channel by
-// more than this part.
+// Factors for each channel are used if rounding changes no factor by more than this fraction.
 constexpr double kFineFactor = 0x1p-9;
 
-// Returns the least precision that holds +-limit, whole.
+// Returns the least precision whose integers reach `limit` in magnitude.
 int precision_of(double limit) {
   int p = 1;
   while (p < kMostPrecision && static_cast<double>(mrt::alpha(p)) < limit) ++p;
@@ -77,8 +76,9 @@ CvmNumber CvmNumbers::shifted(const CvmNumber& x, int shift, int precision) {
   return y;
 }
 
-// Returns the same reals in larger integers: the step, or the channels' factors, shrink as the
-// integers grow. REQUIRES: the precisions are 32 together.
+// Multiplies the integers by `factors`, one for all channels or one for each; the result has the
+// step of x and no factors. REQUIRES: the precisions of x and of the factors are at most 32
+// together.
 CvmNumber CvmNumbers::times(const CvmNumber& x, const std::vector<int32_t>& factors) {
   const int own = precision_of(greatest(factors));
   Dims broadcast = {static_cast<int64_t>(factors.size())};
@@ -88,8 +88,8 @@ CvmNumber CvmNumbers::times(const CvmNumber& x, const std::vector<int32_t>& fact
   return {add("broadcast_mul", {x.entry, parameter}, shape(x), precision(x) + own), x.step, {}, 0};
 }
 
-// Multiplies each channel by a factor of its own that brings it to the step, and shifts. Returns
-// false where the precision leaves no bits for factors.
+// Multiplies each channel by a factor of its own that converts to `step`, and shifts right. Returns
+// false where the precision leaves too few bits for factors.
 bool CvmNumbers::requantised_by_channel(const CvmNumber& x, double step, int precision,
                                         CvmNumber* y) {
   const int bits = std::min(kMostPrecision - this->precision(x), kMostFactorBits);
@@ -118,7 +118,7 @@ CvmNumber CvmNumbers::without_factors(const CvmNumber& x) {
 }
 
 CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precision) {
-  // Limits first the values that the result's limits would cut anyway.
+  // Clips x to the range of the result first, which leaves more bits for the factors.
   const double limit = (static_cast<double>(mrt::alpha(precision)) + 1) * step;
   CvmNumber x = clipped(from, precision_of(limit / (from.step * least(from.factor))));
   if (CvmNumber y; x.has_factors() && requantised_by_channel(x, step, precision, &y)) return y;
@@ -136,7 +136,7 @@ CvmNumber CvmNumbers::requantised(const CvmNumber& from, double step, int precis
   if (over > 0) x = shifted(x, over, this->precision(x) - over);
   const int bits = std::min(kMostPrecision - this->precision(x), kMostFactorBits);
   const mrt::Factor factor = mrt::cvm_float(x.step / step, bits);
-  if (factor.exponent < -31) {  // nothing is left of it
+  if (factor.exponent < -31) {  // all values become 0
     x = shifted(x, 31, 1);
   } else {
     if (factor.frac > 1) x = times(x, {factor.frac});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers of a CVM model and the reals that they stand for. Every operation adds the operators of
-// CVM that do it, and knows the precision that a runtime infers for them; none can leave int32.
+// Integers of a CVM model and the reals that they stand for. Every operation adds CVM's operators
+// for it, with the precision that a runtime infers for them; none can overflow int32.
 #ifndef QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_
 #define QRT_CONVERTER_QUANTIZE_CVM_NUMBERS_H_
 
@@ -16,12 +16,13 @@ struct CvmNumber {
   int entry = -1;
   double step = 1;
   std::vector<int32_t> factor;  // > 0; empty: all 1
-  int32_t zero = 0;             // only bytes have one, which layers and tables read
+  int32_t zero = 0;             // nonzero only for bytes, which layers and tables read
 
   bool has_factors() const { return !factor.empty(); }
 };
 
-// Operands of sums and tables that are not read by layers have so many bits.
+// Bits of the operands of sums, and of tables that no layer reads; and bits of the operands of
+// layers.
 constexpr int kCvmWide = 16;
 constexpr int kCvmByte = 8;
 
@@ -31,10 +32,10 @@ class CvmNumbers {
 
   const Dims& shape(const CvmNumber& x) const { return symbol_.entry(x.entry).shape; }
   int precision(const CvmNumber& x) const { return symbol_.entry(x.entry).precision; }
-  // Returns a bound that no real value exceeds.
+  // Returns an upper bound of the magnitudes of x's real values.
   double bound(const CvmNumber& x) const;
 
-  // Sets the name of the source's node, for what is added from now on.
+  // Sets the name of the source's node for operators that are added from now on.
   void set_name(std::string name) { name_ = std::move(name); }
   CvmSymbol& symbol() { return symbol_; }
 
@@ -42,23 +43,24 @@ class CvmNumbers {
           int precision, const CvmSymbol::Attributes& attributes = {}) {
     return symbol_.add(function, name_, inputs, shape, precision, attributes);
   }
-  // Reals as a parameter of at most `precision`, of the step alpha(precision) / the greatest.
+  // Adds reals as a parameter of at most `precision` bits, whose step makes the greatest magnitude
+  // alpha(precision).
   CvmNumber constant(const Tensor& reals, int precision);
-  // Returns reals as a parameter with a given step.
+  // Adds reals as a parameter with a given step.
   CvmNumber constant(const Tensor& reals, int precision, double step);
 
   // Returns x in steps of `step`, with `precision`: rounded half up, limited to +-(2^(precision-1) - 1).
   CvmNumber requantised(const CvmNumber& x, double step, int precision);
-  // Returns x in one step for all channels, as fine as 32 bits allow.
+  // Returns x with one step for all channels, as fine as 32 bits allow.
   CvmNumber without_factors(const CvmNumber& x);
 
-  // Returns x limited to `precision`: itself where it has no more.
+  // Returns x clipped to `precision` bits, or x itself where it has no more.
   CvmNumber clipped(const CvmNumber& x, int precision);
   // Returns x as bytes with a zero point, limited to their range. REQUIRES: no factors.
   CvmNumber byte_with_zero(const CvmNumber& x, int32_t zero);
   CvmNumber relu(const CvmNumber& x);
   CvmNumber limited(const CvmNumber& x, double lo, double hi);  // REQUIRES: no factors
-  // REQUIRES: no factors; of sum and difference: one step.
+  // Return a + b (or a - b) and a * b. REQUIRES: no factors; a and b of sum() have one step.
   CvmNumber sum(const CvmNumber& a, const CvmNumber& b, bool is_difference, const Dims& shape);
   CvmNumber product(const CvmNumber& a, const CvmNumber& b, const Dims& shape);
   // Moves data: the same integers at other places.

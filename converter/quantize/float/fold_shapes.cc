@@ -10,14 +10,14 @@
 namespace qrt::quantize {
 namespace {
 
-// Longer tensors of integers are data, not shapes.
+// The most elements of a shape; longer tensors of integers are data.
 constexpr int64_t kMostOfShape = 4096;
 
-// The findings of a run on zeros.
+// The shapes and integers that a run on zeros gave.
 struct Measured {
   int64_t batch = 1;
   std::map<std::string, Value> values;
-  std::map<std::string, Tensor> integers;  // of those that follow from shapes alone
+  std::map<std::string, Tensor> integers;  // values that depend on shapes and constants only
 };
 
 class Measure {
@@ -34,7 +34,8 @@ class Measure {
     }
   }
 
-  // Folds shapes. `shapes`: of the inputs that have an open dimension besides the first.
+  // Runs the model on zeros at a batch. `shapes` are those of the inputs that have an open
+  // dimension besides the first.
   Status run(int64_t batch, const Shapes& shapes, Measured* measured) const {
     std::map<std::string, Tensor> feeds;
     for (const Value& input : model_.inputs) {
@@ -75,8 +76,8 @@ bool batch_is_open(const FloatModel& model) {
                      [](const Value& v) { return !v.shape.empty() && v.shape[0] < 0; });
 }
 
-// Runs the model at two batches where that is open, and at all its sizes where others are. A batch that it is not made for
-// becomes 1.
+// Runs the model with batches 2 and 3 if its batch is open, and at all given sizes of other open
+// dimensions. Sets the batch to 1 if the model fails at these.
 Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measured>* runs) {
   constexpr int64_t kBatches[] = {2, 3};
   const std::vector<Shapes> none(1);
@@ -89,8 +90,8 @@ Status measure_all(const Measure& measure, FloatModel* model, std::vector<Measur
       Measured measured;
       Status status =
           measure.run(is_open ? kBatches[i % 2] : 1, sizes[i % sizes.size()], &measured);
-      // At sizes that no sample has a run may fail, as where a table of positions ends: they are
-      // left out.
+      // Sizes that no sample has are left out if a run fails there, as beyond the end of a table of
+      // positions.
       if (status.ok())
         runs->push_back(std::move(measured));
       else if (i < needed || i >= sizes.size() || status.code() == Code::kOutOfMemory)
@@ -125,8 +126,8 @@ Status join(const std::vector<Measured>& runs, const std::string& name, Value* j
   return {};
 }
 
-// Returns the names of values that follow from open dimensions, by a Shape or Size of something that has one. They could be others
-// at sizes that were not measured.
+// Returns the names of values that depend on open dimensions, by a Shape or Size of a tensor that
+// has one. Such values could differ at sizes that were not measured.
 std::set<std::string> follow_sizes(const FloatModel& model) {
   std::set<std::string> open;
   const auto is_open_shape = [](const Value& v) {
@@ -147,7 +148,7 @@ std::set<std::string> follow_sizes(const FloatModel& model) {
   return open;
 }
 
-// The result's shape, with its one open dimension, in place of one that was computed.
+// Replaces a Reshape's computed shape by the result's shape, which has one open dimension.
 void set_reshape(size_t at, FloatModel* model, GraphEditor* editor) {
   Node& node = model->nodes[at];
   const auto found = model->values.find(node.outputs[0]);

@@ -11,19 +11,21 @@
 namespace qrt::quantize {
 namespace {
 
-// The part of the mean diagonal that is added to the diagonal: with inputs that are linearly
-// dependent the matrix is singular otherwise.
+// The fraction of the diagonal's mean that is added to the diagonal, since linearly dependent
+// inputs make the matrix singular otherwise.
 constexpr double kDamping = 0.01;
-// Positions that are summed in float.
+// The number of positions summed in float before the sums are added to doubles.
 constexpr size_t kChunk = 4096;
-// Rows of weights that are rounded side by side, and updates of a row that are done at once.
+// The number of rows of weights that are rounded side by side, and of updates of a row that are
+// done in one pass.
 constexpr int64_t kTogether = 8;
 constexpr size_t kUpdates = 4;
 
-// Adds the lower half of x [terms, n] times its own transpose to doubles.
+// Adds the lower triangle of x * x^T, x [terms, n], to `sums` [terms, terms].
 void add_products(const GemmKernel& kernel, const std::vector<float>& x, size_t terms, size_t n,
                   double* sums) {
-  constexpr size_t kBlock = kPanel * kTilePanels;  // of rows: whole panels of both
+  constexpr size_t kBlock = kPanel * kTilePanels;  // rows of a block: whole panels of rows and
+                                                   // columns
   std::vector<float> rows(row_panels(terms) * kTileRows * n);
   std::vector<float> columns(column_panels(terms) * kPanel * n);
   std::vector<float> product(kBlock * terms), zeros(kBlock);
@@ -132,8 +134,9 @@ void subtract(const double* f, const double* const* rows, size_t n, double* to) 
     to[m] = (((to[m] - fa * a[m]) - fb * b[m]) - fc * c[m]) - fd * d[m];
 }
 
-// Computes row j = end - 1 ... begin of R^T, each taken from the rows begin ... j - 1. The lower half
-// of the rest of H, which is symmetric, is still whole. Returns false where H is no sum of squares.
+// Computes rows end - 1 ... begin of R^T, and subtracts the outer product of each row j from rows
+// begin ... j - 1. Works on the lower half of H, which is symmetric. Returns false where H is not
+// positive definite.
 bool factor_rows(size_t begin, size_t end, size_t k, double* h) {
   for (size_t j = end; j-- > begin;) {
     double* row = h + j * k;
@@ -147,8 +150,8 @@ bool factor_rows(size_t begin, size_t end, size_t k, double* h) {
   return true;
 }
 
-// Factors H = R R^T in place, R upper triangular, then inverts R. Rows are worked on whole, so that
-// the order of every sum is that of the loops. Returns false where H is no sum of squares.
+// Factors H = R R^T in place, R upper triangular, then inverts R. Works on whole rows, so that
+// every sum is in the order of the loops. Returns false where H is not positive definite.
 bool inverse_factor(std::vector<double>* matrix, size_t k) {
   std::vector<double>& h = *matrix;
   double f[kUpdates];

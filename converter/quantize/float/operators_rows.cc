@@ -10,11 +10,12 @@
 namespace qrt::quantize {
 namespace {
 
-// The rows of a tensor: x with the marked dimensions last. Where they are last already, `data` is x itself.
+// The rows of a tensor x, whose marked dimensions come last. `data` is x itself if they already are
+// last in x.
 struct Rows {
   const std::vector<float>* data;
   std::vector<float> turned;
-  Dims order, shape;  // order: the dimensions of x as they lie in `data`
+  Dims order, shape;  // order: the dimensions of x in the order of `data`
   size_t rows = 1, length = 1;
 };
 
@@ -224,7 +225,8 @@ Status read_reduction(Call& call, Reduction* reduction) {
   return Status();
 }
 
-// Reduces integers, as the arithmetic of shapes does.
+// Computes ReduceSum, ReduceProd, ReduceMax or ReduceMin of integers, which occur in shape
+// arithmetic.
 Status reduce_integers(Call& call, const Reduction& reduction) {
   const Tensor& x = call.in(0);
   const std::string& op = call.node.op;
@@ -331,7 +333,7 @@ Status run_arg(Call& call) {
   return Status();
 }
 
-// Computes x over the sum of |x| or the root of the sum of squares.
+// Computes x divided by the sum of |x|, or by the root of the sum of squares.
 Status run_lp_normalization(Call& call) {
   QRT_TRY(call.need_reals(0, 1));
   const Tensor& x = call.in(0);

@@ -9,13 +9,13 @@
 namespace qrt::quantize {
 namespace {
 
-// Elements that are worked on at once, where a function takes several steps.
+// The number of elements of a block, in functions that take several passes.
 constexpr size_t kAtOnce = 1024;
 
-// f(x, y, n) over all elements, in blocks of up to kAtOnce.
+// Calls f(x, y, n) on all elements, in blocks of n <= kAtOnce.
 template <class F>
 void in_blocks(Call& call, const Tensor& x, Tensor* y, const F& f) {
-  constexpr size_t kGrain = 16 * kAtOnce;  // what is worth a task
+  constexpr size_t kGrain = 16 * kAtOnce;  // elements that are worth a task
   call.machine.parallel.chunks(x.reals.size(), kGrain, [&](size_t, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i += kAtOnce)
       f(x.reals.data() + i, y->reals.data() + i, std::min(kAtOnce, end - i));
@@ -48,7 +48,7 @@ void exact(Call& call, const Tensor& x, Tensor* y, FloatUnary f) {
             [&](const float* from, float* to, size_t n) { math.unary(f, from, to, n); });
 }
 
-// Limits: min(max(x, lo), hi); NaN stays NaN.
+// Computes y = min(max(x, lo), hi); NaN stays NaN.
 void limit(Call& call, const Tensor& x, float lo, float hi, Tensor* y) {
   map(call, x, y, [=](float v) {
     const float above = v < lo ? lo : v;
@@ -140,7 +140,7 @@ bool simple(Call& call, const Tensor& x, Tensor* y) {
   return true;
 }
 
-// Computes negation and the like of integers in a shape's arithmetic.
+// Computes Neg, Abs, Sign or Relu of integers, which occur in shape arithmetic.
 Status integer_unary(Call& call) {
   const Tensor& x = call.in(0);
   const std::string& op = call.node.op;
@@ -258,7 +258,7 @@ Status run_cast(Call& call) {
       if (range.element == Element::kBool) {
         v = x.is_real() ? x.reals[i] != 0.0f : x.integers[i] != 0;
       } else if (x.is_real()) {
-        // Far within int64; a NaN becomes the lowest.
+        // Clamps to limits within int64; NaN becomes the type's lowest value.
         const double bounded = std::min(std::max(static_cast<double>(x.reals[i]), -9.2e18), 9.2e18);
         v = x.reals[i] == x.reals[i] ? static_cast<int64_t>(bounded) : range.lo;
       } else {

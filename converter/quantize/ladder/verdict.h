@@ -15,13 +15,15 @@ struct Verdict {
   std::string why;  // the reason, in words for the report
 };
 
-// Decides whether a rung stays: the mean of the gains of each sample has to exceed its standard error,
-// the noise to fall below `enough` times what it was, and no output, and no tenth of the samples ordered
-// by their errors, may lose more than 1 dB. REQUIRES: both judged the same samples in the same order.
+// Decides whether to keep a rung, one step of the quantisation ladder: the mean gain of the samples
+// has to exceed its standard error, the noise has to fall below `enough` times the former noise,
+// and no output, and no tenth of the samples ordered by error, may lose more than 1 dB. REQUIRES:
+// `before` and `after` judge the same samples in the same order.
 Verdict verdict(const std::vector<Value>& outputs, const Judgement& before, const Judgement& after,
                 double enough = 1);
 
-// Returns whether `now` is as good as `other`, but for chance: in the worst output and in the mean of all.
+// Returns whether `now` is no worse than `other`, beyond chance, in the worst output and in the
+// mean of all.
 bool is_no_worse(const Judgement& now, const Judgement& other);
 
 }  // namespace qrt::quantize

@@ -9,7 +9,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Sums over the bins below an index, so that the error of an interval takes no loop.
+// Prefix sums over a histogram's bins, so that the error of an interval takes no loop.
 class Sums {
  public:
   explicit Sums(const Histogram& h)
@@ -22,8 +22,8 @@ class Sums {
     }
   }
 
-  // Squares of what lies outside lo..hi, as far as it does, and a twelfth of a squared step for
-  // what is rounded within.
+  // Returns the expected squared error: the squared distance to lo..hi of values outside, and a
+  // twelfth of a squared step for values inside, which are rounded.
   double error(double lo, double hi, double step) const {
     const size_t a = bin(lo), b = std::max(a, bin(hi));
     const double below = xx_[a] - 2 * lo * x_[a] + lo * lo * n_[a];
@@ -44,7 +44,7 @@ class Sums {
   double count(size_t from, size_t to) const { return n_[to] - n_[from]; }
 
  private:
-  // Bins whose middle is below x.
+  // Returns the number of bins whose middle is below x.
   size_t bin(double x) const { return bins_ == 0 ? 0 : h_.nearest_edge(x); }
 
   const Histogram& h_;
@@ -52,8 +52,9 @@ class Sums {
   std::vector<double> n_, x_, xx_;
 };
 
-// Returns how much farther than the values seen future ones may reach. With 8 bits the cost of their
-// clipping is little beside the rounding of all others; with 16 it would be nearly all that there is.
+// Returns the factor by which ranges exceed the values seen. With 8 bits the clipping of later
+// values costs little beside the rounding of all values; with 16 bits it would be nearly the whole
+// error.
 double headroom(int bits) { return bits > 8 ? 1.25 : 1; }
 
 double error_of(const Sums& sums, const Coding& c) {
@@ -73,7 +74,8 @@ Range whole(const Histogram& h, int bits) {
   return {h.lo() * reach, h.hi() * reach};
 }
 
-// Finds the range of least squares: both ends move in towards zero independently, in coarse steps first.
+// Finds the range of least squared error: moves both ends towards zero independently, in coarse
+// steps first.
 Range least_squares(const Histogram& h, const Sums& sums, const Scheme& scheme, int bits) {
   const Range most = whole(h, bits);
   Range best = most;

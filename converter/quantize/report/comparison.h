@@ -12,7 +12,8 @@
 
 namespace qrt::quantize {
 
-// Sums of squares of one output: its values, and what the quantised model's differ by.
+// Sums of squares of one output: of its values, and of the differences between these and the
+// quantised model's.
 struct Squares {
   double signal = 0, noise = 0;
 
@@ -20,10 +21,11 @@ struct Squares {
   double relative() const { return signal > 0 ? noise / signal : noise; }
 };
 
-// Sums over samples.
+// The comparison of one output with the float model's, summed over samples.
 class Comparison {
  public:
-  // Adds one output of one sample and returns what it adds to the sums. label: the right class, or -1.
+  // Adds one output of one sample, and returns this sample's squares. `label` is the right class,
+  // or -1.
   Squares add(const Tensor& real, const Tensor& got, int64_t label = -1);
 
   size_t samples() const { return samples_; }
@@ -31,15 +33,16 @@ class Comparison {
   double ratio() const;
   double decibels() const;
   double cosine() const;
-  // Returns the error relative to the result's size, which the ladder minimises.
+  // Returns the squared error over the squared output, which the ladder of quantisation steps
+  // reduces.
   double noise() const { return squares_.relative(); }
   const Squares& squares() const { return squares_; }
   bool is_classes() const { return classes_ > 1; }  // outputs are one vector of classes each
   // Returns the share of rows whose greatest class is the float model's, 0 to 1.
   double agreement() const { return fraction(agree_); }
-  // Returns the share of rows that have the float model's greatest class among their five.
+  // Returns the share of rows whose five greatest classes contain the float model's greatest.
   double agreement5() const { return fraction(agree5_); }
-  // Says that the outputs are no classes, whatever their shape.
+  // Declares that the outputs are no classes, despite their shape.
   void forget_classes() { classes_ = 0; }
   bool has_labels() const { return labelled_ > 0; }
   double accuracy() const {
@@ -64,7 +67,8 @@ class Comparison {
 // The comparisons of all outputs of a model.
 class Judgement {
  public:
-  // outputs: of the model, the same each time; real and got: by name.
+  // Adds one sample. `outputs` are the model's, equal at every call; `real` and `got` hold the
+  // float and the quantised model's tensors by name.
   void add(const std::vector<Value>& outputs, const std::map<std::string, Tensor>& real,
            const std::map<std::string, Tensor>& got, int64_t label);
 
@@ -72,7 +76,7 @@ class Judgement {
   double noise() const;
   const Comparison& first() const { return outputs_[0]; }
   const std::vector<Comparison>& outputs() const { return outputs_; }
-  // By sample and output.
+  // Returns the squares, indexed by sample and output.
   const std::vector<std::vector<Squares>>& samples() const { return samples_; }
   // Return the signal to noise ratio in dB of the worst output, and the mean over all. An output
   // without noise counts as kMostDecibels.
@@ -84,9 +88,9 @@ class Judgement {
   std::vector<std::vector<Squares>> samples_;
 };
 
-// Noise below the rounding of float32 is none.
+// The greatest ratio in dB: noise below the rounding of float32 counts as none.
 constexpr double kMostDecibels = 150;
-// Returns the ratio of two errors in dB, within what float32 can tell apart.
+// Returns the ratio of two errors in dB, limited to what float32 can tell apart.
 double decibels_between(double noise, double other);
 
 }  // namespace qrt::quantize

@@ -54,7 +54,7 @@ class Placer {
     const auto found = readers_.find(name);
     return found == readers_.end() ? none : found->second;
   }
-  // Returns the node that reads a value, where it alone does, and once.
+  // Returns the only node that reads a value, and reads it once, or null.
   const size_t* sole_reader(const std::string& name) const {
     const auto& r = readers(name);
     return r.size() == 1 && outputs_.count(name) == 0 ? &r[0] : nullptr;
@@ -64,14 +64,14 @@ class Placer {
     const Role r = roles_[i];
     return r == Role::kLimit || r == Role::kFunction || r == Role::kPair;
   }
-  // Returns whether node i may run in float between other nodes that do.
+  // Returns whether node i may run in float if its neighbours do.
   bool is_flexible(size_t i) const {
     return is_elementwise(i) || roles_[i] == Role::kSoftmax || node(i).op == "ReduceMean" ||
            node(i).op == "ReduceSum";
   }
 
-  // Operators without an integer form, and the elementwise ones around them: a tensor that such an
-  // operator makes or reads is not rounded on the way to a sum or a function.
+  // Makes elementwise operators around operators without an integer form float, too, so that
+  // tensors between them are not rounded before a sum or a function.
   void propagate_float() {
     std::vector<Neighbours> around(roles_.size());
     std::vector<size_t> joined;
@@ -99,11 +99,11 @@ class Placer {
         }
     }
   }
-  // How a node is connected with its neighbours that are computed in float.
+  // The connections of a node with neighbours that are computed in float.
   struct Neighbours {
-    bool reads = false;     // it reads what one of them makes
-    bool is_read = false;   // one of them reads what it makes
-    size_t reads_left = 0;  // of what it makes, by others
+    bool reads = false;     // the node reads a float neighbour's output
+    bool is_read = false;   // a float neighbour reads the node's output
+    size_t reads_left = 0;  // reads of the node's output by other nodes
   };
   bool joins_float(size_t i, const Neighbours& around) const {
     if (is_flexible(i) && around.reads) return true;
@@ -148,7 +148,7 @@ class Placer {
       if (n.op != "MatMul") {
         layer.bias_input = 2;
         if (n.has_input(2) && is_column_bias(n, w)) layer.bias = n.inputs[2];
-        // A bias that is computed, or differs from row to row, is none that could be corrected.
+        // A bias that is computed, or differs from row to row, cannot be corrected.
         if (n.has_input(2) && layer.bias.empty()) layer.bias_input = -1;
       } else {
         layer.channel_dim = -1;
@@ -176,7 +176,7 @@ class Placer {
     layer->output = add.outputs[0];
   }
 
-  // Returns whether node i takes stored integers, not a function of them.
+  // Returns whether node i reads stored integers rather than a function of them.
   bool needs_integers(size_t i) const {
     if (is_float(i)) return false;
     const Role r = roles_[i];
@@ -234,7 +234,7 @@ class Placer {
     return std::any_of(r.begin(), r.end(),
                        [&](size_t k) { return !is_float(k) && roles_[k] != Role::kIndices; });
   }
-  // Codes constant operands that no table can hold as integers, too.
+  // Codes constant operands as integers, too, if no table can hold them.
   void code_operands(size_t i) {
     const Node& n = node(i);
     if (roles_[i] != Role::kFunction || is_bias(i)) return;
@@ -256,8 +256,8 @@ class Placer {
            (node(i).inputs.size() > 1 && pending_.count(node(i).inputs[1]) != 0) ||
            pairs_.count(i) != 0;
   }
-  // Returns whether the operator's result is left as it is, for a limit or a bias behind it, or
-  // because it ends the model.
+  // Returns whether the operator's result y stays without a coding, since a limit or a bias behind
+  // it is merged, or since y is a model output that may stay float.
   bool waits(size_t i, const std::string& y) {
     const size_t* reader = sole_reader(y);
     const bool absorbs = reader && !is_float(*reader) && roles_[i] != Role::kMove &&
@@ -267,8 +267,8 @@ class Placer {
     if (absorbs) pending_.insert(y);
     return absorbs || ends;
   }
-  // Results for which ONNX Runtime has integers without a quantisation behind them, or one float
-  // operation that a table holds.
+  // Returns whether ONNX Runtime computes node i without a quantisation behind it in integers, or
+  // in one float operation that a table can hold.
   bool may_end_in_float(size_t i) const {
     if (roles_[i] == Role::kLayer) return node(i).op == "Gemm" || node(i).op == "MatMul";
     return is_bias(i) || (roles_[i] == Role::kPair && pairs_.count(i) == 0);
@@ -319,8 +319,9 @@ class Placer {
   std::map<std::string, size_t> writer_;
   std::map<std::string, Element> inputs_;
   std::set<std::string> outputs_;
-  std::map<std::string, std::set<std::string>> bases_;  // for tables that are not quantised
-  // Values read by a limit that merges into their node.
+  // For each table that is not quantised, the quantised values that it depends on.
+  std::map<std::string, std::set<std::string>> bases_;
+  // Values without a coding, as the limit or bias behind them merges into their node.
   std::set<std::string> pending_;
   std::set<size_t> pairs_;  // functions with a quantised constant
   Placement placement_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places a model's change from floats to integers: which values get a QuantizeLinear and a
-// DequantizeLinear behind them so that the converter (import/onnx) turns every operator that has an
-// integer form into it. Values between operators that the converter makes one are left alone:
-// limits behind layers, functions of one tensor.
+// Decides which values of a model get a QuantizeLinear and a DequantizeLinear behind them, so that
+// the converter (import/onnx) gives every operator its integer form, if it has one. Values between
+// operators that the converter merges to one stay as they are: limits behind layers, functions of
+// one tensor.
 #ifndef QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
 #define QRT_CONVERTER_QUANTIZE_SCHEMES_PLACEMENT_H_
 
@@ -30,18 +30,19 @@ struct Layer {
 };
 
 struct Placement {
-  // Values that are quantised, each with the one whose coding it shares: itself, or of those that
-  // are data movement of each other the one that holds all that the others hold.
+  // Quantised values, each mapped to the value whose coding it shares: itself, or, among values
+  // that differ by data movement only, the one that contains all elements of the others.
   std::map<std::string, std::string> coded;
-  std::set<std::string> constants;  // quantised too: operands that no table can hold
+  std::set<std::string> constants;  // constants that are quantised, too, since they are operands
+                                    // that no table can hold
   std::vector<Layer> layers;
   // Node that holds a layer's weights or bias -> index of the layer.
   std::map<size_t, size_t> layers_by_node;
   std::set<size_t> float_nodes;  // computed in float, between quantised tensors
 
   bool is_coded(const std::string& value) const { return coded.count(value) != 0; }
-  // Returns the value whose coding a value has. While codings are being shared, coded[value] may
-  // name one that shares with another; this is the last of them. REQUIRES: is_coded(value).
+  // Returns the value whose coding `value` has: follows `coded` until a value maps to itself, as
+  // chains can arise before settle_roots(). REQUIRES: is_coded(value).
   std::string root(const std::string& value);
   // Sets coded[value] of all values to their root.
   void settle_roots();
@@ -51,8 +52,9 @@ struct Placement {
   const Layer* layer_of(size_t node) const;
 };
 
-// Decides where quantisation is put. `forced`: values to quantise in any case, as the converter refused
-// their readers otherwise. `excluded`: nodes that stay in float. REQUIRES: the model is simplified.
+// Decides where quantisation is put. `forced`: values to quantise in any case, as the converter
+// refuses their readers otherwise. `excluded`: nodes that stay in float. REQUIRES: the model is
+// simplified.
 Placement place(const FloatModel& model, const std::set<std::string>& forced,
                 const std::set<size_t>& excluded = {});
 

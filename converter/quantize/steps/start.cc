@@ -11,7 +11,7 @@
 namespace qrt::quantize {
 namespace {
 
-// Samples on which outputs are looked for that differ.
+// The most samples whose outputs are compared.
 constexpr size_t kMostAlike = 8;
 
 // Checks that the model's output is not the same for all samples: such a model has nothing to be quantised.
@@ -32,14 +32,14 @@ Status check_outputs(Work* work) {
                n);
 }
 
-// Masks may hold infinities, weights that become integers may not.
+// Checks that weights hold no infinities, since they become integers; masks may hold them.
 Status check_finite(const std::string& name, const Tensor& weights) {
   for (const float v : weights.reals)
     QRT_MODEL_CHECK(std::isfinite(v), "the weights '%s' hold an infinity", name.c_str());
   return {};
 }
 
-// Codings with a zero point beside those without, least error first.
+// Adds codings with a zero point to those without, and orders all by error.
 void add_zero_points(const Work& work, const Histogram& histogram,
                      std::vector<RangeChoice>* choices) {
   Scheme scheme = work.scheme;
@@ -55,7 +55,7 @@ void add_zero_points(const Work& work, const Histogram& histogram,
 Status observe(Work* work, size_t most) {
   std::vector<Fit*> fits = {&work->fit};
   for (Fit& fold : work->folds) fits.push_back(&fold);
-  // Samples that the same fits use are one part.
+  // Groups samples by the fits that use them.
   std::map<std::vector<bool>, std::vector<size_t>> parts;
   std::vector<std::set<size_t>> used;
   for (const Fit* fit : fits) used.emplace_back(fit->used.begin(), fit->used.end());

@@ -33,7 +33,7 @@ XnnpackOperator* operator_of(const Step& step) { return step.as<XnnpackPointer>(
 void bind(const Step& step, const RunContext& context) {
   const uint8_t* b = step.inputs.size() > 1 ? context.in(step, 1) : nullptr;
   const Parallel& parallel = *context.parallel;
-  // An application's own pool cannot run it: the calling thread does.
+  // An application's own pool cannot run XNNPACK's operator, so the calling thread does.
   operator_of(step)->bind(context.in(step, 0), b, context.out(step, 0),
                           parallel.custom == nullptr ? parallel.pool : nullptr);
 }
@@ -47,7 +47,8 @@ void run(const Step& step, const RunContext& context) {
     flip_bytes(*context.parallel, output, context.out(step, 0), op->output_bytes());
 }
 
-// Makes `op` the step's implementation. Returns false if it is null: XNNPACK does not have the operator.
+// Makes `op` the step's implementation. Returns false if `op` is null, since XNNPACK does not have
+// the operator.
 bool take(XnnpackPointer op, uint64_t macs, PlannedStep* step) {
   if (op == nullptr) return false;
   step->kernel = op->name();
@@ -59,7 +60,7 @@ bool take(XnnpackPointer op, uint64_t macs, PlannedStep* step) {
   return true;
 }
 
-// The constants of a layer of `channels` output channels as XNNPACK is given them.
+// The constants of a layer of `channels` output channels in XNNPACK's form.
 struct LayerConstants {
   template <class Options>
   LayerConstants(const PrepareContext& context, const Options& options, size_t channels)
@@ -71,7 +72,7 @@ struct LayerConstants {
   PlanVector<int32_t> bias;
 };
 
-// Returns what the layers have in common: a window and their constants, which must outlive the result.
+// Returns the common part of all layers: a window and `constants`, which must outlive the result.
 template <class Options>
 XnnpackConv layer_of(const PrepareContext& context, const Options& options, const Window2D& window,
                      const LayerConstants& constants) {
@@ -112,8 +113,8 @@ bool prepare_depthwise(const PrepareContext& context, PlannedStep* step) {
   return take(xnnpack_depthwise(c), macs, step);
 }
 
-// Prepares the layer as a 1x1 convolution over rows taken for images, as XNNPACK has no fully
-// connected operator with a scale for each channel. Returns whether it did.
+// Prepares the layer as a 1x1 convolution whose images are the rows, as XNNPACK has no fully
+// connected operator with a scale for each channel. Returns whether XNNPACK computes the layer.
 bool prepare_fully_connected(const PrepareContext& context, PlannedStep* step) {
   const auto& options = *context.op->options_as<fb::FullyConnectedOptions>();
   if (options.terms() != 1 || is_dynamic_layer(context)) return false;
@@ -155,7 +156,7 @@ bool prepare_global_average_pool(const PrepareContext& context, PlannedStep* ste
   return take(xnnpack_global_average_pool(static_cast<size_t>(x.images), args), 0, step);
 }
 
-// Returns the zero point of a tensor whose one pair is known, or -1.
+// Returns the zero point of a tensor that is quantised per tensor, or -1.
 int32_t zero_point_of(const fb::Tensor* tensor) {
   const fb::Quantization* q = tensor != nullptr ? tensor->quantization() : nullptr;
   return q != nullptr && q->zero_point() != nullptr && q->zero_point()->size() == 1
@@ -188,7 +189,7 @@ class XnnpackProvider : public Provider {
       case fb::OpOptions::DepthwiseConv2D: return prepare_depthwise(context, step);
       case fb::OpOptions::FullyConnected: return prepare_fully_connected(context, step);
       case fb::OpOptions::MaxPool2D: return prepare_max_pool(context, step);
-      // XNNPACK rounds otherwise.
+      // XNNPACK rounds these operators differently.
       case fb::OpOptions::AveragePool2D: return may_differ_ && prepare_average_pool(context, step);
       case fb::OpOptions::GlobalAveragePool2D:
         return may_differ_ && prepare_global_average_pool(context, step);
@@ -198,7 +199,7 @@ class XnnpackProvider : public Provider {
   }
 
  private:
-  bool may_differ_;  // from the library's own kernels
+  bool may_differ_;  // results may differ from those of this library's own kernels
 };
 
 }  // namespace

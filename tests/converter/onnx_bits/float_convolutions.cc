@@ -13,7 +13,8 @@ std::string layer(BitsModel& m, const Dims& x, const Dims& w, std::vector<Attr> 
   return m.b.node("Conv", inputs, std::move(attributes));
 }
 
-// Adds convolutions of one block of terms, of several, and one whose product is narrower than it is deep.
+// Adds convolutions whose sums take one block of ONNX Runtime's Gemm, convolutions with several
+// blocks, and one with fewer columns than terms, for which ONNX Runtime takes another block size.
 void convolutions_of_blocks(BitsModel& m) {
   m.b.output(layer(m, {2, 3, 5, 6}, {4, 3, 3, 3}, {{"pads", Dims{1, 0, 1, 2}}}));
   m.b.output(layer(m, {1, 20, 4, 5}, {2, 20, 3, 3}, {{"strides", Dims{1, 2}}}));
@@ -33,8 +34,8 @@ void convolutions_of_volumes(BitsModel& m) {
       layer(m, {2, 2, 3, 2, 2}, {2, 1, 3, 1, 2}, {{"group", 2}, {"strides", Dims{1, 2, 1}}}));
 }
 
-// Adds convolutions for which ONNX Runtime has orders of their own: one output channel, one pixel,
-// and kernels as wide as images of one channel.
+// Adds convolutions that ONNX Runtime sums in special orders: with one output channel, with one
+// pixel, and with kernels as wide as images of one channel.
 void convolutions_of_rows(BitsModel& m) {
   m.b.output(layer(m, {2, 11, 3, 4}, {1, 11, 3, 3}, {}));
   m.b.output(layer(m, {2, 7, 3, 3}, {9, 7, 3, 3}, {}));

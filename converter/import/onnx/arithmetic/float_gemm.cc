@@ -38,8 +38,8 @@ Status emit_float_gemm(Importer& importer, const NodeView& node, const Product& 
                        ValueId* result) {
   GraphBuilder& builder = importer.builder();
   const int64_t rows = p.x_shape.elements() / p.in;
-  // Where nothing is scaled, A * B or B' * A', a product whose either side is a single row has
-  // orders of its own.
+  // ONNX Runtime sums the product of a single row and a matrix in an order of its own, by fours or
+  // by eights, unless alpha or beta scales the result.
   const bool is_plain = p.alpha == 1.0f && (p.beta == 0.0f || p.beta == 1.0f);
   const bool x_is_row = is_plain && rows == 1 && !p.transpose_x;
   const bool w_is_row = is_plain && !x_is_row && p.out == 1 && (!p.out_first || p.in == 1);

@@ -27,12 +27,12 @@ std::unique_ptr<fb::RequantT> byte_requant(Importer& importer, const NodeView& n
 // Returns whether a scale is a normal positive number.
 bool is_usable_scale(float scale);
 
-// A layer of 8-bit activations.
+// Returns the constants of a layer of 8-bit activations.
 LayerConstants byte_constants(Importer& importer, std::vector<int16_t> weights,
                               const std::vector<int32_t>& bias,
                               std::unique_ptr<fb::RequantT> requant);
 
-// Adds fl32(y + values) to floats y, by a constant that broadcasts to y.
+// Emits fl32(y + values) for floats y; the constant of `values`, of shape `shape`, broadcasts to y.
 ValueId add_float_constant(Importer& importer, const NodeView& node, ValueId y, const Shape& shape,
                            const std::vector<float>& values);
 // Adds a bias that has one value for each index of `axis`.
@@ -42,7 +42,7 @@ ValueId add_float_bias(Importer& importer, const NodeView& node, ValueId y,
 ValueId quantize_within(Importer& importer, const NodeView& node, ValueId y, const Quant& out,
                         Limits limits);
 
-// Refuses what is not a constant quantised per tensor or per axis as weights: input i.
+// Refuses input i as weights, since it is no constant that is quantised per tensor or per axis.
 Status refuse_weights(Importer& importer, const NodeView& node, int i);
 
 // The treatment of an integer bias with another scale than that of x * w.
@@ -53,8 +53,8 @@ enum class BiasScale {
 };
 
 // Reads the bias as ONNX Runtime takes it: integers behind a DequantizeLinear, or float constants,
-// which are quantised with `products`. One value for each of `channels`; a bias of one element is
-// repeated. *bias stays empty where it is refused.
+// which are quantised with `products`. *bias gets one value for each of `channels`; a bias of one
+// element is repeated. *bias stays empty where the bias is refused.
 Status read_bias(Importer& importer, const NodeView& node, int input, int64_t channels,
                  const std::vector<float>& products, BiasScale scale,
                  std::optional<std::vector<int32_t>>* bias);
@@ -78,7 +78,8 @@ std::vector<int32_t> rounded_bias(const std::vector<double>& real,
 std::vector<double> bias_of_integers(const std::vector<int32_t>& bias,
                                      const std::vector<float>& products);
 
-// Returns whether BiasScale::kRounded rounded a bias to `products`.
+// Returns whether read_bias() with BiasScale::kRounded rounds this bias, since its scales differ
+// from `products`.
 bool is_rounded(const Tensor& bias, const std::vector<float>& products);
 
 // Returns element(o, i) of a weight matrix [out, in] less the zero point of row o, as the INT16

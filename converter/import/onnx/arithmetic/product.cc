@@ -23,7 +23,8 @@ LayerConstants byte_constants(Importer& importer, const Product& p,
   return byte_constants(importer, centred<int16_t>(p), p.bias, std::move(requant));
 }
 
-// Adds the product to the graph; without `out` its result is the accumulators.
+// Adds the product to the graph, quantised to `out`, or with the accumulators as result if `out` is
+// null.
 ValueId emit(Importer& importer, const NodeView& node, const std::string& ops, const Product& p,
              LayerConstants constants, const Quant* out) {
   Graph& graph = importer.graph();
@@ -63,7 +64,7 @@ Int16Source int16_source(const Product& p) {
   return s;
 }
 
-// Returns the accumulators, bias and all, as floats.
+// Returns the accumulators, which include the bias, as floats.
 ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::string& ops,
                           const Product& p) {
   GraphBuilder& builder = importer.builder();
@@ -72,7 +73,7 @@ ValueId emit_accumulators(Importer& importer, const NodeView& node, const std::s
   return builder.dequantize_accumulators(node, acc, p.products, axis);
 }
 
-// Emits the accumulators without the bias as floats, and adds the bias to those.
+// Emits the accumulators without the bias as floats, and adds the bias to these floats.
 Status emit_added(Importer& importer, const NodeView& node, const std::string& ops,
                   const Product& p, ValueId* result) {
   Product unbiased = p;
@@ -135,8 +136,8 @@ Status read_float_bias(Importer& importer, const NodeView& node, const NodeView&
   bool leads;
   QRT_TRY(leads_to_quantize(importer, node, &leads));
   if (bias.type == kFloat) {
-    // Behind a product that is no matrix ONNX Runtime puts a Reshape, across which it moves no
-    // QuantizeLinear where the product's output is one of the graph.
+    // ONNX Runtime puts a Reshape behind a product that is no matrix. If the product's output is
+    // one of the graph, ONNX Runtime moves no QuantizeLinear across this Reshape.
     const std::string& y = node.output(0);
     const bool is_result = importer.uses(y) != static_cast<int>(importer.model().readers(y).size());
     // ONNX Runtime removes a Relu or Clip behind that Reshape too late to move the QuantizeLinear.
@@ -167,8 +168,8 @@ ValueId emit_sums(Importer& importer, const NodeView& node, const std::string& o
 Status emit_product(Importer& importer, const NodeView& node, const std::string& ops, Product p,
                     const Quant& out, Limits limits, ValueId* result) {
   const bool taken = p.float_bias == Product::FloatBias::kTaken;
-  // The Reshape behind a product that is no matrix keeps it one of integers; a limit right behind a
-  // product, or another type, keeps it in float.
+  // The Reshape behind a product that is no matrix keeps the product one of integers; a limit right
+  // behind a product, or another output type, keeps the product in float.
   const bool is_limited = limits.cut(out) || (p.has_limit && out.type != p.x_quant.type);
   const bool limited_behind = taken && is_limited && p.result.rank() != 2;
   if (taken && !limited_behind && (limits.cut(out) || out.type != p.x_quant.type)) add_in_sum(&p);

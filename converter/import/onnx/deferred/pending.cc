@@ -15,11 +15,12 @@ namespace qrt::convert::from_onnx {
 
 namespace {
 
-// Charges in bytes: for a function that is made once more, for an operator that is taken over, and for a
-// step of data movement with all that it refers to. They stand for time, too: some nanoseconds a byte.
+// Bytes charged to the import's budget for a function that is emitted once more, for each operator
+// fused into it, and for each of its data movements. The charge bounds the time of these, too,
+// which is some nanoseconds a byte.
 constexpr size_t kFunctionBytes = 2048, kFollowerBytes = 32, kMoveBytes = 1024;
 
-// Waits without limits and without data movement.
+// Makes a pending operator of the node, which has no limits and no data movement yet.
 std::shared_ptr<Pending> fresh_pending(const NodeView& node) {
   auto pending = std::make_shared<Pending>();
   pending->node = &node;

@@ -18,27 +18,27 @@ int quantized(float v, const Quant& out, size_t at = 0);
 // Quantises a float within limits.
 int quantized(float v, const Quant& out, Limits limits, size_t at = 0);
 
-// Writes out the entries of a table. Returns false where it is too large, as a table of 16 bits for
-// each index of an axis is; callers refuse it.
+// Computes the entries of a table. Returns false where there are too many, as in a table of 16-bit
+// codes for each index of an axis; the caller refuses such a table.
 bool entries(const Tensor& table, std::vector<float>* out);
-// Returns whether integers keep the order of the values that they stand for, as they do where the
-// table behind them never falls.
+// Returns whether a greater stored integer of `t` never stands for a smaller value: its table is
+// non-decreasing.
 bool keeps_order(const Tensor& t);
 // Reads a constant as floats. Returns false where it is neither dequantised nor of a float type.
 bool constant_floats(const Tensor& constant, std::vector<float>* out);
 
-// Makes output 0 of the node: input i after f, elementwise.
+// Sets output 0 of the node to f of input i, elementwise.
 Status map_table(Importer& importer, const NodeView& node, int i,
                  const std::function<float(float)>& f);
 
-// Makes output 0 of the node: table i after f(v, c), elementwise; c counts the n indices of `axis`.
-// With axis -1, c is 0. *taken stays false where the table has others for each index of another
-// axis, or would be too large.
+// Sets output 0 of the node to f(v, c) of input i, a table, elementwise; c is the index along
+// `axis`, 0 to n - 1, or 0 for axis -1. *taken stays false where the table already varies along
+// another axis, or would become too large.
 Status map_table_along(Importer& importer, const NodeView& node, int i, int axis, size_t n,
                        const std::function<float(float v, size_t c)>& f, bool* taken);
 
 // Quantises a table, or another tensor that read_function() (pending.h) gives, to a value of the
-// graph. *result stays kNoValue where it was refused.
+// graph. *result stays kNoValue where the node was refused.
 Status quantize_table(Importer& importer, const NodeView& node, const Tensor& table,
                       const Quant& out, Limits limits, const std::string& name, ValueId* result);
 ValueId quantized_constant(Importer& importer, const std::vector<float>& real, const Shape& shape,
@@ -46,18 +46,18 @@ ValueId quantized_constant(Importer& importer, const std::vector<float>& real, c
 Status quantize_tensor(Importer& importer, const NodeView& node, const Tensor& tensor,
                        const Quant& out, Limits limits, ValueId* result);
 
-// Converts a table to floats: for bytes a Lut with a table for each index of its axis. *result
-// stays kNoValue where it was refused.
+// Converts a table to floats, for bytes by a Lut with a table for each index of the table's axis.
+// *result stays kNoValue where the node was refused.
 Status table_to_float(Importer& importer, const NodeView& node, const Tensor& table,
                       const std::string& name, ValueId* result);
 // Dequantises a stored tensor to a value of floats. REQUIRES: tensor.is_dequantized().
 ValueId dequantized_value(Importer& importer, const std::string& name, const Tensor& tensor);
 
-// Returns the value of a plain tensor in the stored domain, made where it is a constant; kNoValue
-// where it is still float between DequantizeLinear and QuantizeLinear.
+// Returns the graph's value of a tensor, as stored integers; adds a constant to the graph for a
+// constant. Returns kNoValue for a float tensor that is still deferred.
 ValueId plain_value(Importer& importer, const std::string& name, const Tensor& tensor);
-// Returns a constant's integers as a stored-domain constant of the graph. REQUIRES: an integer type
-// of 8 or 16 bits.
+// Adds a constant of integers to the graph as stored integers, in which int8 becomes uint8.
+// REQUIRES: an integer type of 8 or 16 bits.
 ValueId stored_constant(Importer& importer, const Constant& constant, const Quant& quant,
                         const std::string& name);
 

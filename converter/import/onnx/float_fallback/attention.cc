@@ -62,14 +62,15 @@ namespace {
 
 constexpr float kLeast = std::numeric_limits<float>::lowest();
 
-// Makes the least float where a key does not count, and infinity elsewhere.
+// Returns a tensor of the least float where a key is masked, and of infinity elsewhere.
 ValueId limits_of(FloatGraph* f, ValueId visible) {
   std::vector<float> table(256, std::numeric_limits<float>::infinity());
   table[0] = kLeast;
   return f->add(F::TABLE, {visible, f->constant({256}, table)}, f->shape_of(visible));
 }
 
-// Makes zeros of the rows of y for which `mask` has the least float everywhere.
+// Sets to 0 the rows of *y for which `mask` has the least float everywhere, since it hides all
+// keys.
 Status clear_hidden(FloatGraph* f, ValueId mask, ValueId* y) {
   std::vector<bool> last(static_cast<size_t>(f->shape_of(mask).rank()), false);
   QRT_MODEL_CHECK(!last.empty(), "a mask is one number");
@@ -101,12 +102,12 @@ Status attend(FloatGraph* f, ValueId q, ValueId k, ValueId v, AttentionForm* for
   ValueId mask = kNoValue;
   if (form->bias != kNoValue) {
     mask = form->bias;
-    // No row is infinite everywhere then, of which a softmax makes NaN.
+    // Keeps rows from being -infinity throughout, for which a softmax gives NaN.
     if (form->hides_queries) QRT_TRY(f->binary(F::MAXIMUM, f->constant({}, {kLeast}), mask, &mask));
     QRT_TRY(f->binary(F::ADD, scores, mask, &scores));
   }
   if (form->visible != kNoValue) {
-    // The least float where a key does not count, and the score elsewhere, NaN included.
+    // Sets masked scores to the least float and keeps all others, NaN included.
     const ValueId limits = limits_of(f, form->visible);
     QRT_TRY(f->binary(F::MINIMUM, limits, scores, &scores));
     if (mask == kNoValue)

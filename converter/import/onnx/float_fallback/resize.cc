@@ -12,7 +12,7 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Weights of the inputs from `first` on; those outside lie on the border.
+// Weights of the inputs from `first` on; inputs outside the axis are clamped to its border.
 struct Taps {
   int64_t first;
   std::vector<float> weights;
@@ -20,8 +20,8 @@ struct Taps {
 
 float triangle(float x) { return std::max(0.0f, 1 - std::fabs(x)); }
 
-// Returns Keys' cubic filter at a distance, in the two forms that ONNX Runtime has: for any number
-// of weights, and for four.
+// Return Keys' cubic filter at a distance x, in ONNX Runtime's two forms: for any number of
+// weights, and for four.
 float cubic(float x, float a) {
   x = std::fabs(x);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -35,7 +35,7 @@ Taps cubic_taps(float at, float a) {
   return {static_cast<int64_t>(floor) - 1, {outer(s + 1), inner(s), inner(t), outer(t + 1)}};
 }
 
-// Returns the filter around the middle of output `at`, widened where the axis shrinks.
+// Returns the taps of the filter around the middle of output `at`, widened if the axis shrinks.
 Taps antialiased_taps(float at, float scale, float radius,
                       const std::function<float(float)>& filter) {
   const float step = 1 / scale, center = 0.5f + at;
@@ -71,8 +71,9 @@ struct WeightedIndex {
   float weight;
 };
 
-// Returns what output i of an axis reads, by ascending index. The weight of an index outside is added to the border's; a filter of four weights
-// reads the border for each of them, as in ONNX Runtime, where infinities of two signs give NaN.
+// Returns the elements that output i of an axis reads, by ascending index. Taps outside add to the
+// weight of the border; a filter of four taps instead reads the border once for each tap, as ONNX
+// Runtime does, where infinities of both signs give NaN.
 std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const ResizeAxis& axis,
                                    int64_t i) {
   Taps taps = taps_of(filter, r, axis, i);
@@ -97,14 +98,15 @@ std::vector<WeightedIndex> read_by(const Filter& filter, const Resize& r, const 
   return read;
 }
 
-// Returns how many weights an output of an axis has at most.
+// Returns the greatest number of weights of an output of an axis.
 double most_weights(const Filter& filter, const ResizeAxis& axis) {
   const double radius = filter.is_cubic ? 2 : 1;
   const double step = filter.antialias ? std::max(1.0, 1.0 / static_cast<double>(axis.scale)) : 1;
   return 2 * radius * step + 2;
 }
 
-// Adds what each output of dimension d reads, times its weight. *fits: there are not too many weights.
+// Computes each output of dimension d as the weighted sum of the elements that it reads. *fits is
+// false for too many weights.
 Status add_elements(FloatGraph* f, const Filter& filter, const Resize& r, int d, ValueId* x,
                     bool* fits) {
   constexpr double kMostWeights = 1 << 24;
@@ -147,7 +149,7 @@ Status float_resize(FloatGraph* f, ValueId x, ValueId* y) {
   if (has_lengths_of_a_run(f->importer(), node) && !filter.antialias && !filter.exclude_outside)
     QRT_TRY(resize_in_run(f, r, filter.is_cubic ? &filter.a : nullptr, x, y));
   if (*y != kNoValue) return Status();
-  // The last dimension first, as ONNX Runtime does.
+  // Dimensions are resized from the last to the first, as in ONNX Runtime.
   for (int d = static_cast<int>(r.axes.size()) - 1; d >= 0; --d) {
     const ResizeAxis& axis = r.axes[static_cast<size_t>(d)];
     if (axis.scale == 1 && axis.in == axis.out) continue;

@@ -10,8 +10,8 @@ using F = fb::FloatFunction;
 
 namespace {
 
-// Returns how many positions an average divides by at each output: those inside, or where padding counts those before `end`
-// that are not in front of it either.
+// Returns the number of positions that an average divides by at each output: those inside the
+// image, or with include_pad those from the start of the padding up to `end`.
 std::vector<float> positions(const WindowAxis& w, bool include_pad, int64_t end) {
   const int64_t lowest = include_pad ? -w.before : 0;
   std::vector<float> counts;
@@ -144,8 +144,8 @@ Status float_pool(FloatGraph* f, ValueId x, ValueId* y) {
   const float fill = average ? 0 : -std::numeric_limits<float>::infinity();
   const bool include_pad = average && node.integer("count_include_pad", 0) != 0;
   if (image.is_volume()) {
-    // A `window` without overhang along depth would count what ceil_mode adds as padding there, so
-    // this combination is left out.
+    // With count_include_pad, positions that ceil_mode adds must not count, but Window has no
+    // overhang along depth to tell them apart from padding. So these pools have no float form.
     if (include_pad && node.integer("ceil_mode", 0) != 0) return Status();
     QRT_TRY(
         reduce_volume(f, average ? F::REDUCE_SUM : F::REDUCE_NAN_MAX, fill, image, window, x, y));

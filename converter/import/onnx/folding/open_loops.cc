@@ -8,8 +8,8 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Reads an input that a loop passes on or slices, as it is in the run; what is float or quantised in the source as floats. *x stays kNoValue
-// where the node was refused.
+// Reads an input that a loop passes on or slices. A tensor that is float or quantised in the source
+// is read as floats. *x stays kNoValue where the node was refused.
 Status read_passed(Importer& importer, const NodeView& node, int i, ValueId* x, int* type) {
   *x = value_of(importer, node, i, type);
   if (*x == kNoValue) return importer.refuse_float(node, i);
@@ -19,7 +19,8 @@ Status read_passed(Importer& importer, const NodeView& node, int i, ValueId* x, 
                          node.input(i), remedy_to_compute_outside(importer, node));
 }
 
-// Reads all inputs but the first `skipped`, and but the last one of a node that ends a step. False: the node was refused.
+// Reads the `count` inputs from index `first` on into *values and *types. *known stays false where
+// the node was refused.
 Status read_all(Importer& importer, const NodeView& node, int first, int count,
                 std::vector<ValueId>* values, std::vector<int>* types, bool* known) {
   for (int i = first; i < first + count; ++i) {
@@ -41,7 +42,8 @@ void set_result(Importer& importer, const NodeView& node, int i, int type, Value
   importer.set_output(node, i, std::move(t));
 }
 
-// Reads axes and directions of so many slices. `rank`: of the tensors that have the slices.
+// Reads the axes and directions of `count` slices. rank(i) is the rank of the tensor that slice i
+// is taken from.
 template <class Rank>
 Status read_slices(const NodeView& node, size_t count, const Rank& rank,
                    std::vector<std::unique_ptr<fb::LoopSliceT>>* slices) {
@@ -60,7 +62,7 @@ Status read_slices(const NodeView& node, size_t count, const Rank& rank,
   return Status();
 }
 
-// Returns the number of states, -1 where the node has fewer inputs than that.
+// Returns the number of states, or -1 where the node has fewer inputs than states.
 int read_states(const NodeView& node, int inputs) {
   const int64_t states = node.integer(kLoopStates, 0);
   return states >= 0 && states <= inputs ? static_cast<int>(states) : -1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of two operands. Add and Mul of two quantised tensors have integer arithmetic of their
-// own, Min and Max keep the order of quantised values; with a constant, or of two functions of one
-// tensor, every operator is a table, and of two tensors a PairLut.
+// own, and Min and Max work on quantised values, whose order is that of the reals. Other operators
+// become a table if one operand is a constant or both are functions of one tensor, and a PairLut
+// for two tensors.
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +40,8 @@ bool varying_axis(const Shape& constant, const Shape& shape, int* axis) {
   return true;
 }
 
-// Combines a table with a constant that varies along at most one axis. *taken: the inputs are that.
+// Combines a table with a constant that varies along at most one axis. *taken stays false for other
+// inputs.
 Status combine_with_constant(Importer& importer, const NodeView& node, int table_input,
                              bool* taken) {
   const Tensor &x = importer.input(node, table_input), &c = importer.input(node, 1 - table_input);
@@ -87,7 +89,8 @@ Status combine_tables(Importer& importer, const NodeView& node, bool* taken) {
   return Status();
 }
 
-// Returns whether input i is a float constant of several values that are not quantised as a whole.
+// Returns whether input i is a constant that can be read as floats. Such a constant, which no form
+// has taken so far, varies along several axes.
 bool varies_too_much(const Importer& importer, const NodeView& node, int i) {
   std::vector<float> values;
   const Tensor& t = importer.input(node, i);
@@ -113,8 +116,8 @@ void defer_int16(Importer& importer, const NodeView& node, const Operand& left,
   };
 }
 
-// Defers an Add or Mul of dequantised tensors: it becomes QLinearAdd or QLinearMul, or, where ONNX
-// Runtime has none for the types, the float operator.
+// Defers an Add or Mul of dequantised tensors, which becomes QLinearAdd or QLinearMul, or the float
+// operator for types that ONNX Runtime's operators do not take.
 void defer_operands(Importer& importer, const NodeView& node, const Operand& left,
                     const Operand& right, const Shape& shape,
                     std::shared_ptr<const PairFunction> pairs) {
@@ -131,8 +134,8 @@ void defer_operands(Importer& importer, const NodeView& node, const Operand& lef
   };
 }
 
-// Defers Min and Max of functions. Rounding keeps the order, so the operands are quantised first.
-// More than two are taken in turn.
+// Defers a Min or Max of functions. Operands are quantised first, since rounding keeps their order.
+// More than two operands are combined one after the other.
 void defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
                    std::vector<Tensor> inputs, std::shared_ptr<const PairFunction> pairs) {
   const auto pending = defer(importer, node, shape);
@@ -152,7 +155,8 @@ void defer_min_max(Importer& importer, const NodeView& node, const Shape& shape,
   };
 }
 
-// Imports a Min or Max whose inputs all are functions, or a function and a constant. *taken: it was one.
+// Imports a Min or Max whose inputs are all functions, or a function and a constant. *taken stays
+// false for others.
 Status import_min_max(Importer& importer, const NodeView& node, bool* taken) {
   Shape shape = importer.input(node, 0).shape;
   int functions = 0;
@@ -185,8 +189,8 @@ int int16_input(const Importer& importer, const NodeView& node) {
   return -1;
 }
 
-// Combines a tensor of 16 bits, input `x_input`, with a constant that varies along one axis.
-// *taken: the inputs are that.
+// Combines a tensor of 16 bits, input `x_input`, with a constant that varies along one axis. *taken
+// stays false for other inputs.
 Status combine_int16_with_constant(Importer& importer, const NodeView& node, int x_input,
                                    const Shape& shape, bool* taken) {
   const Tensor &x = importer.input(node, x_input), &c = importer.input(node, 1 - x_input);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupQueryAttention of com.microsoft, as ONNX Runtime's CPU kernel reads its lengths: a sequence of a batch has
-// seqlens_k + 1 tokens in all, of which those that this run does not bring stand first in the past. Keys and values of the run
-// follow, then zeros.
+// GroupQueryAttention of com.microsoft, with lengths as in ONNX Runtime's CPU kernel: a sequence of
+// a batch has seqlens_k + 1 tokens in all. Its earlier tokens are the first ones in the past. In
+// the present they come first, then the tokens of this run, then zeros.
 #include <algorithm>
 #include <cmath>
 
@@ -106,8 +106,8 @@ class GroupedAttention {
     return Status();
   }
 
-  // Finds for every sequence how many tokens of the past it has, and where in past and new rows, behind which a row of zeros
-  // stands, the rows of the present are.
+  // Finds the number of tokens that each sequence has in the past, and for each row of the present
+  // its index in the past, the new rows and a row of zeros, one after the other.
   Status find_lengths(bool* known) {
     std::vector<int64_t> total;
     *known = constant_integers(importer_, node_, 6, &total);
@@ -131,13 +131,15 @@ class GroupedAttention {
     const ValueId is_new = r_.subtract(one, r_.to_int64(r_.is_less(at, before_)));
     const ValueId rows = r_.add(at, r_.multiply(is_new, r_.subtract(past, before_)));
     const ValueId zeros = r_.add(past, queries);
-    // Lengths that are out of range: more tokens than the past has, or than the present can hold.
-    // ONNX Runtime also refuses several tokens of several sequences behind a past.
+    // Counts the lengths that are out of range: more earlier tokens than the past has, or more
+    // tokens than the present can hold. ONNX Runtime also refuses several tokens of several
+    // sequences behind a past.
     const ValueId has_past = r_.is_less(zero, before_);
     const ValueId is_several =
         r_.both(r_.is_less(one, r_.number(batch_)), r_.is_less(one, queries));
     ValueId bad = r_.to_int64(r_.is_less(past, before_));
-    // ONNX Runtime takes lengths from 1 to the total one, and shorter ones than the queries in a first prompt only.
+    // ONNX Runtime takes lengths from 1 to the total length, and those below the number of queries
+    // in a first prompt only.
     const ValueId lengths_of = r_.reshaped(all, {batch_, 1});
     bad = r_.add(bad, r_.to_int64(r_.is_less(lengths_of, one)));
     bad = r_.add(bad, r_.to_int64(r_.is_less(present, lengths_of)));
@@ -151,7 +153,7 @@ class GroupedAttention {
     return Status();
   }
 
-  // Turns queries and keys by their places.
+  // Applies the rotary embedding to queries and keys by their positions.
   Status turn(bool* known) {
     if (node_.integer("do_rotary", 0) == 0) return Status();
     ValueId angles[2];
@@ -172,7 +174,7 @@ class GroupedAttention {
     return rotate(&f_, angles[0], angles[1], interleaved, k_, &k_);
   }
 
-  // Puts the past, new rows and a row of zeros in the order of the present.
+  // Returns the present: rows of the past, new rows and zeros in the order of rows_.
   ValueId present(ValueId past, ValueId now) {
     IndexMaps maps(f_.shape_of(now));
     Indices with_zeros = stepped(0, queries_, 1);
@@ -218,9 +220,10 @@ class GroupedAttention {
   const int64_t heads_, kv_heads_;
   int64_t batch_ = 0, queries_ = 0, size_ = 0, past_ = 0, present_ = 0;
   ValueId q_ = kNoValue, k_ = kNoValue, v_ = kNoValue, past_k_ = kNoValue, past_v_ = kNoValue;
-  ValueId before_ = kNoValue;           // [b, 1]: tokens that a sequence has of the past
-  ValueId query_positions_ = kNoValue;  // [b, s]: of the queries
-  ValueId rows_ = kNoValue;             // [b, present]
+  ValueId before_ = kNoValue;           // [b, 1]: number of a sequence's tokens in the past
+  ValueId query_positions_ = kNoValue;  // [b, s]: positions of the queries
+  ValueId rows_ = kNoValue;             // [b, present]: index of each row of the present, see
+                                        // find_lengths()
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace qrt::convert::from_onnx {
 namespace {
 
-// Imports a product whose parameters are inputs, or calls the handler of those with constants.
+// Imports a product: by import_dynamic_product() where weights or quantisation parameters are
+// inputs, else by the handler `constants`.
 template <Handler constants>
 Status product(Importer& importer, const NodeView& node) {
   bool taken;

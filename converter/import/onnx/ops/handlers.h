@@ -18,15 +18,17 @@ namespace qrt::convert::from_onnx {
 // REQUIRES: no input of the node is refused.
 using Handler = Status (*)(Importer& importer, const NodeView& node);
 
-// Which elements of its inputs an operator combines. Where it does so along an axis on which equal codes
-// stand for different values, the importer gives it these values as a pending function, not as codes.
+// Which elements of its inputs an operator combines. An operator that combines elements along an
+// axis on which equal codes stand for different values gets these values as a pending function, not
+// as codes.
 enum class Reads {
   kElements,  // one element of each input for each of the result, or none at all
-  kMoved,     // an element in another place; what is known of an axis goes along (move.h)
-  kResized,   // in mode nearest kMoved, else kAll
+  kMoved,     // one element of input 0 from another place; quantisation along an axis moves, too
+              // (move.h)
+  kResized,   // as kMoved in mode nearest, else as kAll
   kImages,    // all elements of a channel, along axis 2 and the later ones
-  kAll,       // along any axis
-  kFloats,    // along any axis; the tensor is float in the run
+  kAll,       // elements along any axis
+  kFloats,    // elements along any axis, of a tensor that is float in the run
 };
 
 #define QRT_ONNX_OP(handler, domain, op, inputs, reads) \
@@ -34,7 +36,7 @@ enum class Reads {
 #define QRT_ONNX_PRODUCT(handler, ...) QRT_ONNX_OP(handler, __VA_ARGS__)
 #include "converter/import/onnx/ops/handlers.inc"
 
-// Returns whether the node brings elements together along `axis` of an input.
+// Returns whether the node combines elements along `axis` of an input.
 bool mixes(Reads reads, const NodeView& node, int axis);
 // Returns whether an operator's handler takes floats of the run as they are.
 bool takes_floats(Reads reads);
@@ -43,18 +45,18 @@ struct OpEntry {
   const char* domain;  // "" is also "ai.onnx"
   const char* op;
   Handler handler;
-  int inputs;  // number of inputs that must be present, the first ones
+  int inputs;  // number of inputs, from the first on, that must be present
   Required<Reads> reads;
 };
-// Returns the entry of an operator, null for one that is not known.
+// Returns the entry of an operator, or null for an unknown operator.
 const OpEntry* find_op_entry(const std::string& domain, const std::string& op);
 // Returns the entries of all operators.
 std::vector<OpEntry> known_ops();
 
 // qdq.cc
 // Reads scale and zero point (inputs `scale` and `zero_point`, which may be absent) of a tensor of
-// `shape`. *quant stays empty where they were refused. `axis` counts for scales with more than one
-// element.
+// `shape`. *quant stays empty where the node was refused. `axis` only matters for scales with more
+// than one element.
 Status read_quant(Importer& importer, const NodeView& node, int scale, int zero_point, int type,
                   const Shape& shape, int64_t axis, std::optional<Quant>* quant);
 
@@ -63,7 +65,7 @@ Status read_tensor_quant(Importer& importer, const NodeView& node, int scale, in
                          int type, std::optional<Quant>* quant);
 
 // ops/dynamic_product.cc: imports a QLinearMatMul, QLinearConv, MatMulInteger or ConvInteger whose
-// weights or parameters are inputs. *taken: false where they are constants.
+// weights or parameters are inputs. *taken: false where weights and parameters are constants.
 Status import_dynamic_product(Importer& importer, const NodeView& node, bool* taken);
 
 // folding/math.cc
@@ -83,9 +85,9 @@ ValueId float_to_half_value(Importer& importer, const SourceNode& node, ValueId 
 ValueId half_to_float_value(Importer& importer, const SourceNode& node, ValueId x);
 
 // ops/conv.cc
-// Checks inputs of ConvInteger and reads their zero points. *known stays false where it was
-// refused.
-// A zero point of x that is computed in the run stands in *x_zero_point, and x's own is stored as 0.
+// Checks inputs of ConvInteger and reads their zero points. *known stays false where the node was
+// refused. Sets *x_zero_point to a zero point of x that is computed in the run; x->zero_point is 0
+// in the stored domain then.
 Status read_conv_integer(Importer& importer, const NodeView& node, Quant* x, ValueId* x_zero_point,
                          Quant* w, bool* known);
 
@@ -98,8 +100,9 @@ Status import_matmul_add(Importer& importer, const NodeView& add, int product, b
 Status import_dynamic_matmul(Importer& importer, const NodeView& node, bool* taken);
 Status import_dynamic_qlinear_matmul(Importer& importer, const NodeView& node);
 // Reads zero point i of a tensor of `type`, 0 if it is missing: one, or one for each of `channels`
-// along `axis` (-1: one). With `of_run` it may be computed in the run: then it stands there, and the
-// tensor's own is stored as 0. *known stays false where it was refused.
+// along `axis` (-1: one). If `of_run` is given, the zero point may be computed in the run: *of_run
+// is its value then, and that in *quant is 0 in the stored domain. *known stays false where the
+// node was refused.
 Status read_zero_point(Importer& importer, const NodeView& node, int i, int type, int64_t channels,
                        int axis, Quant* quant, bool* known, ValueId* of_run = nullptr);
 
@@ -113,7 +116,8 @@ Status import_constant_product(Importer& importer, const NodeView& node, ValueId
 struct ChannelAffine {
   std::vector<float> factor, addend;
 };
-// Reads the constants of a BatchNormalization. False: an input is no constant of so many channels.
+// Reads the constants of a BatchNormalization. Returns false where an input is no constant of
+// `channels` elements.
 bool read_channel_affine(const Importer& importer, const NodeView& node, int64_t channels,
                          ChannelAffine* lines);
 

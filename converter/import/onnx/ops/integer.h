@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers that no scale belongs to, as tensors and as values of the graph.
+// Integers without quantisation, as tensors and as values of the graph.
 #ifndef QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_
 #define QRT_CONVERTER_IMPORT_ONNX_OPS_INTEGER_H_
 
@@ -9,10 +9,10 @@ namespace qrt::convert::from_onnx {
 
 // Returns whether a type has 8 bits, with or without a sign.
 bool is_byte(int type);
-// Returns what is added to an integer to give the stored one: 128 for int8, else 0.
+// Returns the offset of stored integers: 128 for int8, which is stored as uint8, else 0.
 int offset_of(int type);
 bool is_integer_value(const Tensor& t);
-// Returns input i as a value or constant of the graph. REQUIRES: one of an integer type.
+// Returns input i as a value or constant of the graph. REQUIRES: input i has an integer type.
 ValueId integer_value(Importer& importer, const NodeView& node, int i);
 bool has_type(const Tensor& t, int type);
 // Sets output 0 of the node to `value`, of this type.

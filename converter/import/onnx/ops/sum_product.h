@@ -17,16 +17,18 @@ struct Operand {
   Shape shape;
 };
 
-// Reads a dequantised tensor or constant of 8 or 16 bits with one scale. Returns false where it is none.
+// Reads a dequantised tensor or constant of 8 or 16 bits with one scale. Returns false for other
+// tensors.
 bool as_operand(const Tensor& t, Operand* o);
-// Returns whether ONNX Runtime's QLinearAdd and QLinearMul take these: tensors of one type.
+// Returns whether both operands and the result have one type, as ONNX Runtime's QLinearAdd and
+// QLinearMul require.
 bool types_fit(const Operand& a, const Operand& b, const Quant& out);
 bool any_int16(const Operand& a, const Operand& b);
 
 // Emits Add, Mul or their QLinear forms of 8 bits. `b_input`: the input that b came from.
 Status emit_byte(Importer& importer, const NodeView& node, const std::string& ops, const Operand& a,
                  const Operand& b, int b_input, const Quant& out, Limits limits, ValueId* result);
-// Emits Add, Sub or Mul where a tensor has 16 bits; `shape`: of the result.
+// Emits Add, Sub or Mul where a tensor has 16 bits. `shape` is the result's.
 Status emit_int16(Importer& importer, const NodeView& node, const std::string& ops,
                   const Operand& left, const Operand& right, const Shape& shape, const Quant& out,
                   Limits limits, ValueId* result);

@@ -47,8 +47,8 @@ ValueId select_numbers(Importer& importer, const NodeView& node, int type, Value
   return r.add(b, r.multiply(c, r.subtract(a, b)));
 }
 
-// Chooses one of two whole tensors by the condition: the result of an If, whose two branches stand before it. The run computes the one
-// that it takes.
+// Chooses one of two whole tensors by the condition: the result of an If, whose branches were
+// inlined before it. A run computes only the branch that it takes.
 Status choose(Importer& importer, const NodeView& node) {
   const Tensor condition = importer.input(node, 0);
   if (condition.is_plain_constant() && condition.constant->elements() == 1) {
@@ -121,7 +121,8 @@ FloatComparison float_comparison_of(const std::string& op) {
 
 }  // namespace
 
-// Imports a comparison of integers; of floats between DequantizeLinear and QuantizeLinear as a table of truth values.
+// Imports a comparison: of integers as such, of floats between DequantizeLinear and QuantizeLinear
+// as a table of booleans.
 Status import_comparison(Importer& importer, const NodeView& node) {
   if (fold_node(importer, node)) return Status();
   bool taken;

@@ -13,8 +13,8 @@ using F = fb::FormulaFunction;
 
 constexpr int kSumLeft = 20;
 
-// Finishes an INT32 sum of terms x - zero point: subtracts the zero point once more, since the
-// reference begins with a stored 0, and requantises it to the output.
+// Requantises an INT32 sum of terms x - zero point to the output. Subtracts one more zero point
+// before that, since the reference's accumulator begins with the stored integer 0.
 Status finish_sum(Importer& importer, const Op& op, ValueId sum, const Quant& in, const Quant& out,
                   const char* result) {
   const double twice = 2 * static_cast<double>(in.scale[0]);
@@ -44,8 +44,8 @@ ValueId integer_sum(Importer& importer, const Op& op, ValueId a, ValueId b) {
   return y;
 }
 
-// Returns x moved along the axis by `steps`, towards higher indices, or lower ones if reversed; 0
-// where nothing moves to.
+// Returns x shifted along the axis by `steps` towards higher indices, or lower ones if `reverse`,
+// with 0 in the places that become free.
 ValueId shifted(Importer& importer, const Op& op, ValueId x, int axis, int64_t steps,
                 bool reverse) {
   IndexMaps maps(importer.builder().shape_of(x));
@@ -77,8 +77,8 @@ Status finish_plain(Importer& importer, const Op& op, ValueId y) {
   return Status();
 }
 
-// Checks that all inputs and the output have one type: int8, or int32 and int64 that wrap, which
-// *is_plain tells. *fits is false where they are not: the operator was refused.
+// Checks that all inputs and the output have one type: int8, or int32 or int64, whose sums wrap
+// (*is_plain). *fits is false where the operator was refused.
 Status check_types(Importer& importer, const Op& op, size_t inputs, bool* is_plain, bool* fits) {
   const TensorType type = importer.output(op).type;
   *is_plain = type == TensorType::INT32 || type == TensorType::INT64;
@@ -110,7 +110,7 @@ Status import_cumsum(Importer& importer, const Op& op) {
   const Shape& x = importer.input(op, 0).shape;
   QRT_TRY(check_axis(given, x.rank(), &axis));
   QRT_MODEL_CHECK(x.elements() > 0, "the input has shape %s", x.to_string().c_str());
-  // The maps of all steps.
+  // Limits the index maps of all steps together.
   int64_t steps = 1;
   while (int64_t{1} << steps < x[axis]) ++steps;
   QRT_TRY(check_index_count(x[axis] * steps));
@@ -125,7 +125,7 @@ Status import_cumsum(Importer& importer, const Op& op) {
 
 Status import_add_n(Importer& importer, const Op& op) {
   bool is_plain, fits;
-  // Each makes an operator.
+  // Each input becomes an operator, so their number is limited.
   if (op.inputs.size() > 1024) return error(Code::kUnsupported, "it adds more than 1024 tensors");
   QRT_TRY(check_types(importer, op, op.inputs.size(), &is_plain, &fits));
   if (!fits) return Status();

@@ -37,11 +37,11 @@ bool refuse_zero_points(Importer& importer, const Op& op, const Quant& a, const 
   return true;
 }
 
-// Bits by which operands are scaled up before they meet.
+// Returns the number of bits by which operands are shifted left before they are added.
 int left_shift_of(const Quant& out) { return out.is_int16() ? 15 : 20; }
 
-// The three multipliers of a sum: of either operand to the common scale 2 * max / 2^left shift, and
-// of that to the output's.
+// The three multipliers of a sum: from either operand's scale to the common scale, 2 * max /
+// 2^left_shift, and from that to the output's.
 struct SumMultipliers {
   Multiplier a, b, out;
 };
@@ -113,7 +113,7 @@ Status import_sub(Importer& importer, const Op& op) {
 
 namespace {
 
-// Returns the greatest real number that an activation limits to.
+// Returns the upper limit of an activation, as a real number; 0 for one without.
 float limit_of(tflite::ActivationFunctionType activation) {
   using A = tflite::ActivationFunctionType;
   return activation == A::RELU6 ? 6.0f : activation == A::RELU_N1_TO_1 ? 1.0f : 0.0f;
@@ -215,7 +215,8 @@ Status import_int32_squared_difference(Importer& importer, const Op& op) {
 
 }  // namespace
 
-// Imports SQUARED_DIFFERENCE by a table of the int8 result of every pair of bytes.
+// Imports SQUARED_DIFFERENCE: for int8 as a table of the result of every pair of bytes, for int16
+// and int32 as integer operators.
 Status import_squared_difference(Importer& importer, const Op& op) {
   if (importer.output(op).type == TensorType::INT32)
     return import_int32_squared_difference(importer, op);
@@ -265,8 +266,8 @@ Status import_squared_difference(Importer& importer, const Op& op) {
 namespace {
 
 // Returns the quotient of two numbers of 8 bits as the reference computes it: x times the
-// reciprocal of y, which has 31 bits, times the multiplier. By 0, which the reference does not
-// define: the limit that x is on the side of.
+// reciprocal of y, which has 31 bits, times the multiplier. For a division by 0, which the
+// reference does not define, returns the int32 limit of x's sign, or 0.
 int64_t quotient(int x, int y, Multiplier m, Rounding rounding) {
   if (y == 0) return x == 0 ? 0 : x < 0 ? INT32_MIN : INT32_MAX;
   if (y < 0) x = -x, y = -y;

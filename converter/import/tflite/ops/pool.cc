@@ -8,14 +8,14 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// The common part of both windowed pools. The input's parameters count, the output's must equal them.
+// The common part of both windowed pools. The output's quantisation has to equal the input's.
 struct Pool {
   Quant quant;
   Limits limits;
   Window window;
 };
 
-// Reads the window and the parameters. *known stays false where the operator was refused.
+// Reads the window and the quantisation. *known stays false where the operator was refused.
 Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
   const auto o = op.options<tflite::Pool2DOptions>();
   Quant in;
@@ -39,12 +39,12 @@ Status read_pool(Importer& importer, const Op& op, Pool* pool, bool* known) {
   return Status();
 }
 
-// A reduction as a pool over the whole of an image [outer, n, 1, inner]. Reduced dimensions that do
-// not stand side by side are brought together first.
+// A reduction as a pool over a whole image [outer, n, 1, inner]. Reduced dimensions that are not
+// adjacent are made so by a transposition first.
 struct Reduction {
   Quant in, out;
   int64_t outer = 1, n = 1, inner = 1;
-  std::vector<uint8_t> perm;  // empty: they stand together
+  std::vector<uint8_t> perm;  // the transposition; empty: the reduced dimensions are adjacent
 
   Shape image() const { return {outer, n, 1, inner}; }
   Shape made() const { return {outer, 1, 1, inner}; }
@@ -93,7 +93,7 @@ Status read_reduction(Importer& importer, const Op& op, Reduction* r, bool* know
   return Status();
 }
 
-// The input as an image.
+// Returns the input as an image.
 ValueId reduced_image(Importer& importer, const Op& op, const Reduction& r) {
   ValueId value = importer.value(op, 0);
   const Shape x = importer.builder().shape_of(value);
@@ -108,7 +108,7 @@ ValueId reduced_image(Importer& importer, const Op& op, const Reduction& r) {
   return importer.builder().reshape(op, value, r.image());
 }
 
-// Makes the result of a reduction output 0.
+// Sets output 0 to the result of a reduction, in the output's shape.
 void finish_image(Importer& importer, const Op& op, const Reduction& r, ValueId made) {
   const Shape& y = importer.output(op).shape;
   importer.set_output(
@@ -147,7 +147,7 @@ ValueId complemented(Importer& importer, const Op& op, ValueId x, const Quant& q
                                       &quant);
 }
 
-// Imports a maximum or minimum: the least is the greatest of the complements.
+// Imports a maximum or minimum. A minimum is the complement of the maximum of the complements.
 Status import_extreme(Importer& importer, const Op& op, bool least) {
   Reduction r;
   bool known = false;
@@ -233,7 +233,7 @@ Status import_mean(Importer& importer, const Op& op) {
     return importer.refuse(op, "the scales make a multiplier beyond 2^30", importer.output(op).name,
                            "calibrate again with samples in which this tensor takes its usual "
                            "values: qrt_convert --lint names the scales");
-  // The division by n goes into the multiplier, truncated.
+  // The multiplier includes the division by n, truncated.
   int k = 63 - __builtin_clzll(static_cast<uint64_t>(r.n));
   if (k > 32) k = 32;
   k = std::min(k, 31 + m.exponent());

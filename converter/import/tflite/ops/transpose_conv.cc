@@ -10,11 +10,13 @@
 namespace qrt::convert::from_tflite {
 namespace {
 
-// Weights beyond kFreeWeights may be kMostGrowth times those of the file: most are zero then.
+// More weights than kFreeWeights may be at most kMostGrowth times as many as in the file, since
+// most would be zeros.
 constexpr int64_t kFreeWeights = int64_t{1} << 22, kMostGrowth = 64;
 
-// Returns the weights [phases, o, h, w, i] of the convolution that stands for a transposed one with
-// weights [o, h, w, i].
+// Returns the weights [phases, o, h, w, i] of the convolution that replaces a transposed one with
+// weights [o, h, w, i]: one filter for each phase of the outputs, with zeros where a phase has no
+// tap.
 std::vector<int16_t> phased_weights(const std::vector<int16_t>& weights, const Shape& from,
                                     const PhasedAxis& h, const PhasedAxis& w) {
   const int64_t in = from[3], kernel = h.kernel * w.kernel;
@@ -33,7 +35,7 @@ std::vector<int16_t> phased_weights(const std::vector<int16_t>& weights, const S
   return phased;
 }
 
-// Repeats an array `count` times; a single value stays one, as it stands for all.
+// Repeats an array `count` times. A single value, which applies to all channels, stays single.
 template <class T>
 void repeat(std::vector<T>* values, int64_t count) {
   const std::vector<T> once = *values;
@@ -41,7 +43,7 @@ void repeat(std::vector<T>* values, int64_t count) {
   for (int64_t i = 1; i < count; ++i) values->insert(values->end(), once.begin(), once.end());
 }
 
-// Returns the outputs of all phases, [n, h, w, phases * c], as the image that they are parts of.
+// Returns the image whose interleaved parts are the outputs of all phases, [n, h, w, phases * c].
 ValueId interleaved(Importer& importer, const Op& op, ValueId y, const PhasedAxis& h,
                     const PhasedAxis& w, const Shape& image, const Quant& quant) {
   const int64_t n = image[0], c = image[3];
@@ -70,7 +72,7 @@ Status import_transpose_conv(Importer& importer, const Op& op) {
   Op conv_op = op;  // inputs in the order of a convolution's
   conv_op.inputs = {op.inputs[2], op.inputs[1], op.has_input(3) ? op.inputs[3] : -1};
   Linear linear;
-  // A shape that is computed at run time says nothing that the output's does not.
+  // A shape that is computed at run time is not read: the output's shape is known.
   const Shape made = importer.output(op).shape;
   std::vector<int32_t> declared(made.begin(), made.end());
   const bool is_known = importer.input(op, 0).is_constant || importer.folded(op, 0);

@@ -8,16 +8,16 @@
 namespace qrt::convert::from_qdq {
 namespace {
 
-// The common part of Conv, Gemm and MatMul.
+// A layer that is being translated: the common part of Conv, Gemm and MatMul.
 struct Layer {
   Term x;
-  Format out;                       // as it is quantised
-  DataType type = DataType::INT8;   // that it computes in
-  std::vector<int64_t> exponents;   // of the products: one, or one per output channel
-  std::vector<std::string> inputs;  // of the ESP-DL operator
+  Format out;                       // format of the output in the ONNX file
+  DataType type = DataType::INT8;   // type of the layer's integers
+  std::vector<int64_t> exponents;   // exponents of the products: one, or one per output channel
+  std::vector<std::string> inputs;  // inputs of the ESP-DL operator
 };
 
-// Constant weights. False: refused.
+// Reads constant weights, input 1. Returns false where the node was refused.
 bool read_weights(Translator& t, const NodeView& n, Term* w) {
   *w = t.input(n, 1);
   const bool fits = w->is_quantized_constant() && w->scales->type != DataType::INT32;
@@ -30,7 +30,7 @@ bool read_weights(Translator& t, const NodeView& n, Term* w) {
 }
 
 // Reads input 0 and the output's format, and chooses the type. `last` is the node whose result is
-// the layer's: n itself or the Add of a bias. Returns false where the node was refused.
+// the layer's: `n` itself or the Add of a bias. Returns false where the node was refused.
 bool start_layer(Translator& t, const NodeView& n, const NodeView& last, const Term& w,
                  int64_t axis, Layer* layer) {
   if (!t.read_activation(n, 0, &layer->x) || !t.read_format(last, 0, &layer->out)) return false;
@@ -112,8 +112,8 @@ bool add_bias(Translator& t, const NodeView& n, int64_t channels, Layer* layer) 
   return !n.has_input(2) || add_bias(t, n, t.input(n, 2), n.input(2), channels, layer);
 }
 
-// Adds the operator, with the Relu that is the only reader of the result of `last`. Attributes are
-// set on the node that it returns.
+// Adds the operator, and fuses a Relu that is the only reader of the result of `last`. Returns the
+// new node, on which the caller sets attributes.
 espdl::NodeT& add_layer(Translator& t, const NodeView& n, const NodeView& last, const char* op,
                         const Layer& layer, int rank, bool is_image) {
   const Format made{layer.type, layer.out.exponent};
@@ -242,7 +242,7 @@ Status translate_matrices(Translator& t, const NodeView& n) {
   return Status();
 }
 
-// Returns the Add of a bias that alone reads a product with constant weights; null: there is none.
+// Returns the Add of a bias that is the only reader of a product with constant weights, or null.
 const NodeView* bias_of(Translator& t, const NodeView& n, int64_t channels, int* bias) {
   const NodeView* add = t.sole_reader(n.output(0));
   if (add == nullptr || add->op() != "Add") return nullptr;
