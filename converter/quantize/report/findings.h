@@ -60,6 +60,14 @@ struct Int16Finding {
 struct Remedies {
   bool has_ladder = false;   // the ladder was tried
   bool has_16_bits = false;  // the scheme has 16 bits
+  bool has_classes = false;  // the first output is a row of classes
+};
+
+// The user's own measure of both models.
+struct MetricFinding {
+  std::string program;       // "": there is none
+  double real = 0, got = 0;  // of the float and the integer model
+  double max_loss = -1;      // below 0: not asked for
 };
 
 struct Findings {
@@ -70,6 +78,7 @@ struct Findings {
   size_t calibration_samples = 0, held_out_samples = 0;
   size_t judged_samples = 0;  // number of samples by which the steps were judged
   double min_sqnr = 0;        // dB that were asked for; 0: none
+  MetricFinding metric;
   size_t integer_nodes = 0, float_nodes = 0;
   convert::Report nodes;
   struct Set {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "converter/quantize/float/float_model.h"
+#include "converter/quantize/schemes/scheme.h"
 
 namespace qrt::quantize {
 
@@ -33,6 +34,8 @@ struct Placement {
   // Values that are quantised, each with the one whose coding it shares: itself, or of those that
   // are data movement of each other the one that holds all that the others hold.
   std::map<std::string, std::string> coded;
+  // Coded values that the model itself dequantises: their codings are its own, and nothing is written for them.
+  std::map<std::string, Coding> kept;
   std::set<std::string> constants;  // quantised too: operands that no table can hold
   std::vector<Layer> layers;
   // Node that holds a layer's weights or bias -> index of the layer.

@@ -240,7 +240,8 @@ Status climb(Work* work) {
   const Ladder ladder = work->settings.ladder;
   if (ladder == Ladder::kMinMax) use_whole_ranges(work);
   if (ladder == Ladder::kFast || ladder == Ladder::kFull) QRT_TRY(try_all(work));
-  const bool is_asked = work->settings.max_drop >= 0 || work->settings.min_sqnr > 0;
+  const Settings& s = work->settings;
+  const bool is_asked = s.max_drop >= 0 || s.max_loss >= 0 || s.min_sqnr > 0;
   return is_asked ? promote(work) : Status();
 }
 

@@ -5,7 +5,7 @@
 #include "converter/quantize/report/report.h"
 #include "converter/quantize/report/tensors.h"
 #include "converter/quantize/schemes/qdq_writer.h"
-#include "converter/quantize/steps/work.h"
+#include "converter/quantize/steps/metric.h"
 #include "runtime/tools/files.h"
 
 namespace qrt::quantize {
@@ -78,7 +78,7 @@ Status build(Work* work) {
 
 Status find_errors(Work* work) {
   work->findings().remedies = {work->settings.ladder >= Ladder::kFast,
-                               work->scheme.bits == 8 && !work->scheme.is_cvm};
+                               work->scheme.bits == 8 && !work->scheme.is_cvm, has_classes(*work)};
   Sweep walk(work->model, work->placement, work->scheme, &work->interpreter);
   Parameters unchanged = work->fit.parameters;
   QRT_TRY(walk.run(work->samples.get(), work->fit.used, {}, work->progress, &unchanged));
@@ -116,6 +116,9 @@ Status compare(Work* work) {
   f.judged_samples = 0;
   for (const Fit* fit : work->judges()) f.judged_samples += fit->judged.size();
   f.min_sqnr = work->settings.min_sqnr;
+  f.metric.program = work->settings.metric;
+  f.metric.max_loss = work->settings.max_loss;
+  if (!f.metric.program.empty()) QRT_TRY(measure(work, &work->fit.parameters, &f.metric.got));
   QRT_TRY(compare_set(work, work->fit.used, &integers, &f.calibration));
   QRT_TRY(compare_set(work, work->fit.judged, &integers, &f.held_out));
   if (has_classes(*work)) return {};
