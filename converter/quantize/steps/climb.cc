@@ -110,7 +110,14 @@ Status try_equalised(Work* work, Judgement* judgement) {
   QRT_TRY(start(work, kMostTrial));
   QRT_TRY(judge_all(work, &after));
   const double enough = work->scheme.per_channel ? kMuchBetter : 1;
-  const Verdict verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  Verdict verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  if (verdict.is_kept && has_more) {  // ranges of all samples may tell otherwise
+    QRT_TRY(start(work));
+    after = Judgement();
+    QRT_TRY(judge_all(work, &after));
+    before = *judgement;
+    verdict = quantize::verdict(work->model.outputs, before, after, enough);
+  }
   report_rung(work, "equalisation", before, after, verdict);
   if (!verdict.is_kept) {
     work->fit = std::move(fit);
@@ -118,11 +125,6 @@ Status try_equalised(Work* work, Judgement* judgement) {
     return exchange(work, &other);
   }
   work->is_equalised = true;
-  if (has_more) {
-    QRT_TRY(start(work));
-    after = Judgement();
-    QRT_TRY(judge_all(work, &after));
-  }
   *judgement = std::move(after);
   return {};
 }
