@@ -85,6 +85,18 @@ Status IntegerRunner::create(const std::vector<uint8_t>& bytes, size_t threads) 
   return {};
 }
 
+double IntegerRunner::macs() const {
+  const Plan& plan = session_->plan();
+  double macs = 0;
+  for (const PlannedStep& step : plan.steps)
+    macs += static_cast<double>(step.macs) * static_cast<double>(plan.micro_batches);
+  return macs;
+}
+
+uint64_t IntegerRunner::bytes() const {
+  return model_->file_bytes() + session_->plan().memory_bytes();
+}
+
 // Sets the session to the sizes of the feeds' open dimensions besides the batch.
 Status IntegerRunner::set_sizes(const Values& feeds) {
   const fb::Model& file = model_->file();

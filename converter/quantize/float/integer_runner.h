@@ -22,6 +22,9 @@ class IntegerRunner {
   Status create(const std::vector<uint8_t>& bytes, size_t threads);
   // Runs the model. feeds: by the inputs' names, of batch 1 or the model's own.
   Status run(const Values& feeds, Values* outputs);
+  // Return the multiplications of a run, and the bytes that are held for it.
+  double macs() const;
+  uint64_t bytes() const;
 
  private:
   Status set_sizes(const Values& feeds);

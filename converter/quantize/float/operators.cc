@@ -235,9 +235,15 @@ Status run_in_runtime(Call& call) {
   }
   QRT_TRY(call.need_terms(terms, kTermsOfElement));
   std::vector<Tensor> made(call.output_count());
-  Status status = call.machine.runtime.run(call.node, inputs, is_constant, &made);
-  if (status.code() == Code::kUnsupported) return call.unsupported("%s", status.message());
-  if (!status.ok()) return std::move(status).at(call.node.label());
+  bool is_charged = false;
+  const auto charge = [&](double macs) {
+    is_charged = true;
+    return call.need_terms(macs);
+  };
+  Status status = call.machine.runtime.run(call.node, inputs, is_constant, charge, &made);
+  if (status.code() == Code::kUnsupported && !is_charged)
+    return call.unsupported("%s", status.message());
+  if (!status.ok()) return is_charged ? std::move(status) : std::move(status).at(call.node.label());
   for (size_t i = 0; i < made.size(); ++i) {
     if (call.node.outputs[i].empty()) continue;
     Tensor* y;
@@ -258,7 +264,11 @@ bool is_made_shape(const Status& status) {
 }
 
 Status Call::need_terms(int64_t results, int64_t each) const {
-  machine.terms_left -= static_cast<double>(results) * static_cast<double>(each);
+  return need_terms(static_cast<double>(results) * static_cast<double>(each));
+}
+
+Status Call::need_terms(double terms) const {
+  machine.terms_left -= terms;
   if (machine.terms_left >= 0) return {};
   return beyond(machine.limits.terms, "terms of sums and results", "the model up to here");
 }

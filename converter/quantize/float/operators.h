@@ -80,6 +80,7 @@ class Call {
   // Takes the terms of `results` sums from what the run may have; kUnsupported where that is less. make()
   // does so for the result's elements.
   Status need_terms(int64_t results, int64_t each) const;
+  Status need_terms(double terms) const;
   // Returns an error that says, printf-style, what is wrong with the node or its operands.
   Status wrong(const char* format, ...) const __attribute__((format(printf, 2, 3)));
   Status unsupported(const char* format, ...) const __attribute__((format(printf, 2, 3)));

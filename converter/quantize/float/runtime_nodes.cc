@@ -14,8 +14,8 @@ namespace qrt::quantize {
 namespace {
 
 constexpr int64_t kIrVersion = 10;
-// Files whose plans are kept: as many as a model has of such nodes at a few sizes.
-constexpr size_t kMostKept = 64;
+// The bytes of nodes that are kept for the next run.
+constexpr uint64_t kMostKept = 256 << 20;
 
 std::string input_name(size_t i) { return "x" + std::to_string(i); }
 std::string output_name(size_t i) { return "y" + std::to_string(i); }
@@ -92,15 +92,20 @@ Status RuntimeNodes::find_runner(const std::string& document, IntegerRunner** ru
   } else {
     IntegerRunner made;
     QRT_TRY(create_runner(document, &made));
+    kept_ += document.size() + made.bytes();
     runners_.emplace_front(document, std::move(made));
-    if (runners_.size() > kMostKept) runners_.pop_back();
+    while (kept_ > kMostKept && runners_.size() > 1) {
+      kept_ -= runners_.back().first.size() + runners_.back().second.bytes();
+      runners_.pop_back();
+    }
   }
   *runner = &runners_.front().second;
   return {};
 }
 
 Status RuntimeNodes::run(const Node& node, const std::vector<const Tensor*>& inputs,
-                         const std::vector<bool>& is_constant, std::vector<Tensor>* outputs) {
+                         const std::vector<bool>& is_constant, const Charge& charge,
+                         std::vector<Tensor>* outputs) {
   std::vector<bool> is_fixed = is_constant;
   IntegerRunner* runner = nullptr;
   Status status = find_runner(document_of(node, inputs, is_fixed), &runner);
@@ -114,6 +119,7 @@ Status RuntimeNodes::run(const Node& node, const std::vector<const Tensor*>& inp
     }
   }
   QRT_TRY(std::move(status));
+  QRT_TRY(charge(runner->macs()));
   Values feeds, made;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i] != nullptr && !is_fixed[i]) feeds[input_name(i)] = *inputs[i];
