@@ -197,12 +197,14 @@ TEST(Simplify, LimitsThatAreComputedBecomeMaxAndMin) {
   n.node("Mul", {"greatest", n.add(real_tensor({}, {0.25f}))}, "high");
   n.node("Clip", {"x", "low", "high"}, "both");
   n.node("Clip", {"x", "", "high"}, "y");
+  n.node("Clip", {"x", "low", n.add(real_tensor({}, {0.5f}))}, "one");
   n.output("both");
+  n.output("one");
   n.output("y");
   const FloatModel made = n.simplified();
   EXPECT_EQ(count_of(made, "Clip"), 0);
-  EXPECT_EQ(count_of(made, "Max"), 1);
-  EXPECT_EQ(count_of(made, "Min"), 2);
+  EXPECT_EQ(count_of(made, "Max"), 2);
+  EXPECT_EQ(count_of(made, "Min"), 3);
 }
 
 TEST(Simplify, ASpelledOutLayerNormalizationBecomesOne) {

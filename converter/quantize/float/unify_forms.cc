@@ -207,8 +207,8 @@ void unify_computed_limits(size_t at, FloatModel* model, GraphEditor* editor) {
   first.outputs = {between.name};
   second.op = "Min";
   second.inputs = {between.name, clip.inputs[2]};
+  editor->insert_behind(at, std::move(second));  // first, lest a constant limit is without a reader
   editor->replace(at, std::move(first));
-  editor->insert_behind(at, std::move(second));
 }
 
 // Rows of all dimensions from the axis on are those of the last one where it is that.
